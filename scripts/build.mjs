@@ -1,0 +1,51 @@
+// Bundles the command line, and with it the server, into dist/: Node 20 cannot run TypeScript itself.
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { root } from './setup.mjs'
+
+const entry = join(root, 'packages/cli/src/main.ts')
+const bundle = join(root, 'dist/strongroom.js')
+
+/** Whether a source, a script or the lock file is newer than the bundle. */
+export function isStale() {
+  if (!existsSync(bundle)) return true
+  const built = statSync(bundle).mtimeMs
+  const sources = readdirSync(join(root, 'packages')).map((name) => join(root, 'packages', name, 'src'))
+  return [join(root, 'package-lock.json'), ...[join(root, 'scripts'), ...sources].flatMap(files)].some(
+    (file) => statSync(file).mtimeMs > built,
+  )
+}
+
+export async function build() {
+  const { build: esbuild } = await import('esbuild')
+  await esbuild({
+    entryPoints: { strongroom: entry },
+    outdir: join(root, 'dist'),
+    chunkNames: 'chunks/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20.19',
+    sourcemap: 'linked',
+    sourcesContent: false,
+    // Native addons cannot be bundled.
+    external: ['lmdb'],
+    // Some dependencies are CommonJS and call require for Node's own modules.
+    banner: {
+      js: "import { createRequire as nodeRequire } from 'node:module'; const require = nodeRequire(import.meta.url);",
+    },
+    logLevel: 'warning',
+  })
+}
+
+/** @param {string} directory */
+function files(directory) {
+  if (!existsSync(directory)) return []
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((found) => found.isFile())
+    .map((found) => join(found.parentPath, found.name))
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await build()

@@ -1,0 +1,60 @@
+// Makes a clone ready to run: installs what the lock file names and bundles the command line.
+// Both are skipped when they are already right, so every command can afford to call this first.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('..', import.meta.url))
+
+export async function setup() {
+  requireNode()
+  if (!installed()) install()
+  const { build, isStale } = await import('./build.mjs')
+  if (isStale()) await build()
+}
+
+function requireNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major > 20 || (major === 20 && minor >= 19)) return
+  fail(`Strongroom needs Node 20.19 or newer, this is ${process.versions.node}: get one at nodejs.org`)
+}
+
+/** Whether node_modules holds every package of the lock file that is not optional, in its version. */
+function installed() {
+  const present = readPackages(join(root, 'node_modules', '.package-lock.json'))
+  const wanted = readPackages(join(root, 'package-lock.json'))
+  if (!present || !wanted) return false
+  return Object.entries(wanted).every(([path, entry]) => {
+    if (!path.startsWith('node_modules/') || entry.optional || entry.devOptional) return true
+    if (entry.link) return existsSync(join(root, path))
+    return present[path]?.version === entry.version
+  })
+}
+
+/** @typedef {{ version?: string, link?: boolean, optional?: boolean, devOptional?: boolean }} Entry */
+
+/** @param {string} file @returns {Record<string, Entry> | undefined} */
+function readPackages(file) {
+  if (!existsSync(file)) return undefined
+  return JSON.parse(readFileSync(file, 'utf8')).packages
+}
+
+function install() {
+  console.error('Installing dependencies (once, about half a minute)…')
+  const options = { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] }
+  const npm = process.env.npm_execpath
+  // npm's own script path is known inside `npm start`; `npm` from the PATH serves `node scripts/…`.
+  const { status } = npm?.endsWith('.js')
+    ? spawnSync(process.execPath, [npm, 'ci', '--loglevel=error'], options)
+    : spawnSync('npm ci --loglevel=error', { ...options, shell: true })
+  if (status !== 0) fail('Could not install dependencies: see the lines above, then run the command again')
+}
+
+/** @param {string} message @returns {never} */
+function fail(message) {
+  console.error(message)
+  process.exit(1)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await setup()
