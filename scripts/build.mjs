@@ -11,10 +11,13 @@ const bundle = join(root, 'dist/strongroom.js')
 export function isStale() {
   if (!existsSync(bundle)) return true
   const built = statSync(bundle).mtimeMs
-  const sources = readdirSync(join(root, 'packages')).map((name) => join(root, 'packages', name, 'src'))
-  return [join(root, 'package-lock.json'), ...[join(root, 'scripts'), ...sources].flatMap(files)].some(
-    (file) => statSync(file).mtimeMs > built,
+  const sources = readdirSync(join(root, 'packages')).map((name) =>
+    join(root, 'packages', name, 'src'),
   )
+  return [
+    join(root, 'package-lock.json'),
+    ...[join(root, 'scripts'), ...sources].flatMap(files),
+  ].some((file) => statSync(file).mtimeMs > built)
 }
 
 export async function build() {

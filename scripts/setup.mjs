@@ -17,7 +17,9 @@ export async function setup() {
 function requireNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major > 20 || (major === 20 && minor >= 19)) return
-  fail(`Strongroom needs Node 20.19 or newer, this is ${process.versions.node}: get one at nodejs.org`)
+  fail(
+    `Strongroom needs Node 20.19 or newer, this is ${process.versions.node}: get one at nodejs.org`,
+  )
 }
 
 /** Whether node_modules holds every package of the lock file that is not optional, in its version. */
@@ -42,13 +44,15 @@ function readPackages(file) {
 
 function install() {
   console.error('Installing dependencies (once, about half a minute)…')
+  /** @type {import('node:child_process').SpawnSyncOptions} */
   const options = { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] }
+  // Inside `npm start` npm says where it is; elsewhere (`npx`, `node scripts/…`) the shell finds it.
   const npm = process.env.npm_execpath
-  // npm's own script path is known inside `npm start`; `npm` from the PATH serves `node scripts/…`.
-  const { status } = npm?.endsWith('.js')
+  const { status } = npm?.endsWith('npm-cli.js')
     ? spawnSync(process.execPath, [npm, 'ci', '--loglevel=error'], options)
-    : spawnSync('npm ci --loglevel=error', { ...options, shell: true })
-  if (status !== 0) fail('Could not install dependencies: see the lines above, then run the command again')
+    : spawnSync('npm ci --loglevel=error', [], { ...options, shell: true })
+  if (status !== 0)
+    fail('Could not install dependencies: see the lines above, then run the command again')
 }
 
 /** @param {string} message @returns {never} */

@@ -37,12 +37,36 @@ export interface Db {
 
   createTable(input: CreateTableInput): Promise<{ TableDescription?: TableDescription }>
   describeTable(input: TableInput): Promise<{ Table?: TableDescription }>
-  listTables(input: ListTablesInput): Promise<ListTablesOutput>
   deleteTable(input: TableInput): Promise<{ TableDescription?: TableDescription }>
   updateTimeToLive(input: UpdateTimeToLiveInput): Promise<object>
   describeTimeToLive(input: TableInput): Promise<DescribeTimeToLiveOutput>
   updateContinuousBackups(input: UpdateContinuousBackupsInput): Promise<object>
   describeContinuousBackups(input: TableInput): Promise<DescribeContinuousBackupsOutput>
+}
+
+const operations = [
+  'getItem',
+  'putItem',
+  'updateItem',
+  'deleteItem',
+  'query',
+  'scan',
+  'batchGetItem',
+  'batchWriteItem',
+  'transactGetItems',
+  'transactWriteItems',
+  'createTable',
+  'describeTable',
+  'deleteTable',
+  'updateTimeToLive',
+  'describeTimeToLive',
+  'updateContinuousBackups',
+  'describeContinuousBackups',
+] as const satisfies (keyof Db)[]
+
+/** A Db made operation by operation, for wrappers that treat all of them alike. */
+export function eachOperation(make: (name: keyof Db) => (input: never) => Promise<object>): Db {
+  return Object.fromEntries(operations.map((name) => [name, make(name)])) as unknown as Db
 }
 
 /** The names and values that an expression's placeholders stand for. */
@@ -215,16 +239,6 @@ export interface TableDescription {
     KeySchema?: { AttributeName?: string; KeyType?: string }[]
     Projection?: { ProjectionType?: string; NonKeyAttributes?: string[] }
   }[]
-}
-
-export interface ListTablesInput {
-  ExclusiveStartTableName?: string
-  Limit?: number
-}
-
-export interface ListTablesOutput {
-  TableNames?: string[]
-  LastEvaluatedTableName?: string
 }
 
 export interface UpdateTimeToLiveInput {

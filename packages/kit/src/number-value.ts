@@ -20,7 +20,9 @@ export class NumberValue {
 export function numberFromText(text: string): number | NumberValue {
   const number = Number(text)
   if (Number.isSafeInteger(number) && String(number) === text) return number
-  return Number.isFinite(number) && sameDecimal(text, String(number)) ? number : new NumberValue(text)
+  return Number.isFinite(number) && sameDecimal(text, String(number))
+    ? number
+    : new NumberValue(text)
 }
 
 /** Whether two decimal texts name the same number, whatever their notation. */

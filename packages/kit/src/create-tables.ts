@@ -1,0 +1,70 @@
+/** Makes declared tables on a store, and leaves those that exist as they are. */
+import { setTimeout } from 'node:timers/promises'
+import type { Db } from './db.ts'
+import { isNamed } from './db-errors.ts'
+import { createTableInput, type Table } from './table.ts'
+
+export interface CreateTablesOptions {
+  /** Waits between two looks at a table that is being made; tests need not wait. */
+  pause?: (ms: number) => Promise<unknown>
+  /** Told as each table is done, for progress. */
+  onTable?: (table: Table, outcome: 'created' | 'exists') => void
+}
+
+export async function createTables(
+  db: Db,
+  tables: readonly Table[],
+  { pause = setTimeout, onTable }: CreateTablesOptions = {},
+): Promise<void> {
+  for (const table of tables) {
+    const created = await createIfAbsent(db, table)
+    await untilActive(db, table, pause)
+    await setTimeToLive(db, table)
+    await setRecovery(db, table)
+    onTable?.(table, created ? 'created' : 'exists')
+  }
+}
+
+async function createIfAbsent(db: Db, table: Table): Promise<boolean> {
+  try {
+    await db.createTable(createTableInput(table))
+    return true
+  } catch (error) {
+    if (isNamed(error, 'ResourceInUseException')) return false
+    throw error
+  }
+}
+
+async function untilActive(db: Db, table: Table, pause: (ms: number) => Promise<unknown>) {
+  for (let waited = 0; waited < 120; waited++) {
+    const { Table: description } = await db.describeTable({ TableName: table.name })
+    const indexes = description?.GlobalSecondaryIndexes ?? []
+    const building = indexes.some(({ IndexStatus }) => IndexStatus && IndexStatus !== 'ACTIVE')
+    if (description?.TableStatus === 'ACTIVE' && !building) return
+    await pause(1000)
+  }
+  throw new Error(`Table ${table.name} did not become active within two minutes: look at the store`)
+}
+
+async function setTimeToLive(db: Db, { name, ttl }: Table) {
+  if (!ttl) return
+  const { TimeToLiveDescription } = await db.describeTimeToLive({ TableName: name })
+  if (TimeToLiveDescription?.TimeToLiveStatus?.startsWith('ENABL')) return
+  await db.updateTimeToLive({
+    TableName: name,
+    TimeToLiveSpecification: { AttributeName: ttl, Enabled: true },
+  })
+}
+
+async function setRecovery(db: Db, { name, pointInTimeRecovery }: Table) {
+  if (!pointInTimeRecovery) return
+  try {
+    await db.updateContinuousBackups({
+      TableName: name,
+      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+    })
+  } catch (error) {
+    // DynamoDB Local and most other endpoints do not have it; `verify` says so.
+    if (!isNamed(error, 'UnknownOperationException')) throw error
+  }
+}

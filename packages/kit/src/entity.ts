@@ -1,0 +1,165 @@
+/**
+ * One kind of item in a table: its schema, checked on every write and every read, and the
+ * operations on it with the names and types of its attributes known to the compiler.
+ *
+ * The schema has the stored names, so there is nothing between an item and what the store holds.
+ * Unknown attributes are refused both ways; a schema with open names says so with `catchall`.
+ */
+import type { z } from 'zod'
+import type { Db, Item, TransactWriteItem } from './db.ts'
+import { rethrowOutcome } from './db-errors.ts'
+import { Attr, type Expression, Placeholders } from './expression.ts'
+import { ItemMismatch } from './item-mismatch.ts'
+import { type Page, type PageQuery, queryPage } from './query-page.ts'
+import type { Table } from './table.ts'
+
+export interface Entity<T, Key> {
+  /** An attribute, or a place inside one, for use in expressions. */
+  attr<Name extends keyof T & string, const Inner extends readonly Step[] = []>(
+    name: Name,
+    ...inner: [At<T[Name], Inner>] extends [never] ? never : Inner
+  ): Attr<At<T[Name], Inner>>
+
+  /** Reads what was last written; `eventual` is cheaper and may be a moment behind. */
+  get(key: Key, options?: { eventual?: boolean }): Promise<T | undefined>
+  put(item: T, condition?: Expression): Promise<void>
+  /** Returns the item as it is now. Without a condition it makes an item where there is none. */
+  update(key: Key, update: Expression, condition?: Expression): Promise<T>
+  /** Returns the item as it was. */
+  delete(key: Key, condition?: Expression): Promise<T | undefined>
+  query(query: PageQuery): Promise<Page<T>>
+
+  /** The same writes as parts of a transaction, see `transact`. */
+  part: {
+    put(item: T, condition?: Expression): TransactWriteItem
+    update(key: Key, update: Expression, condition?: Expression): TransactWriteItem
+    delete(key: Key, condition?: Expression): TransactWriteItem
+    check(key: Key, condition: Expression): TransactWriteItem
+  }
+
+  /** A stored item, checked; for items that came by another way, such as `ConditionFailed.item`. */
+  parse(stored: Item): T
+}
+
+type Step = string | number
+
+type At<T, Path extends readonly Step[]> = Path extends readonly [infer Head, ...infer Rest]
+  ? Rest extends readonly Step[]
+    ? Head extends keyof NonNullable<T>
+      ? At<NonNullable<T>[Head], Rest>
+      : never
+    : never
+  : T
+
+export function entity<Schema extends z.ZodObject, Key extends string>(
+  db: Db,
+  table: Table<Key>,
+  schema: Schema,
+): Entity<z.infer<Schema>, Pick<z.infer<Schema>, Key & keyof z.infer<Schema>>> {
+  type T = z.infer<Schema>
+  type KeyOfT = Pick<T, Key & keyof T>
+  const strict = schema.def.catchall ? schema : schema.strict()
+  const TableName = table.name
+
+  function checked(candidate: Item, action: 'write' | 'read'): T {
+    const result = strict.safeParse(candidate)
+    if (!result.success) throw new ItemMismatch(table, candidate, action, result.error)
+    return result.data as T
+  }
+
+  const parse = (stored: Item): T => checked(stored, 'read')
+  const parseIfAny = (stored: Item | undefined) => stored && parse(stored)
+
+  const part = {
+    put: (item: T, condition?: Expression) => ({
+      Put: {
+        TableName,
+        Item: withoutUndefined(checked(item as Item, 'write')),
+        ...when(condition),
+      },
+    }),
+    update(key: KeyOfT, update: Expression, condition?: Expression) {
+      const placeholders = new Placeholders()
+      const UpdateExpression = placeholders.render(update)
+      const conditions = when(condition, placeholders)
+      return { Update: { TableName, Key: key as Item, UpdateExpression, ...conditions } }
+    },
+    delete: (key: KeyOfT, condition?: Expression) => ({
+      Delete: { TableName, Key: key as Item, ...when(condition) },
+    }),
+    check(key: KeyOfT, condition: Expression) {
+      const placeholders = new Placeholders()
+      const ConditionExpression = placeholders.render(condition)
+      const conditions = { ConditionExpression, ...ALL_OLD, ...placeholders.parameters() }
+      return { ConditionCheck: { TableName, Key: key as Item, ...conditions } }
+    },
+  }
+
+  return {
+    attr: (name, ...inner) => new Attr([name, ...(inner as readonly Step[])]),
+
+    async get(key, { eventual = false } = {}) {
+      const { Item: stored } = await db.getItem({
+        TableName,
+        Key: key as Item,
+        ConsistentRead: !eventual,
+      })
+      return parseIfAny(stored)
+    },
+
+    async put(item, condition) {
+      await db.putItem(part.put(item, condition).Put).catch(rethrowOutcome)
+    },
+
+    async update(key, update, condition) {
+      const input = part.update(key, update, condition).Update
+      const { Attributes = {} } = await db
+        .updateItem({ ...input, ReturnValues: 'ALL_NEW' })
+        .catch(rethrowOutcome)
+      return parse(Attributes)
+    },
+
+    async delete(key, condition) {
+      const input = part.delete(key, condition).Delete
+      const { Attributes } = await db
+        .deleteItem({ ...input, ReturnValues: 'ALL_OLD' })
+        .catch(rethrowOutcome)
+      return parseIfAny(Attributes)
+    },
+
+    query: (query) => queryPage(db, table, query, parse),
+    part,
+    parse,
+  }
+}
+
+/**
+ * Writes all parts or none. A token makes the call safe to repeat when its answer got lost; without
+ * one the store makes its own for each call.
+ */
+export async function transact(
+  db: Db,
+  parts: TransactWriteItem[],
+  options: { token?: string } = {},
+): Promise<void> {
+  await db
+    .transactWriteItems({
+      TransactItems: parts,
+      ...(options.token && { ClientRequestToken: options.token }),
+    })
+    .catch(rethrowOutcome)
+}
+
+// The old item travels with the refusal, so that its reason needs no second read.
+const ALL_OLD = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const
+
+function when(condition: Expression | undefined, placeholders = new Placeholders()) {
+  if (!condition) return placeholders.parameters()
+  const ConditionExpression = placeholders.render(condition)
+  return { ConditionExpression, ...ALL_OLD, ...placeholders.parameters() }
+}
+
+/** An optional attribute that is undefined is an absent one. */
+function withoutUndefined(item: object): Item {
+  return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined))
+}

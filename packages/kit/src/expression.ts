@@ -1,0 +1,121 @@
+/**
+ * DynamoDB's expression language as a typed template tag.
+ *
+ *     expr`SET ${attr('views')} = ${attr('views')} - ${1}`
+ *
+ * The text stays DynamoDB's own, so that it reads like the specification it implements. The tag
+ * turns names and values into placeholders, and the compiler checks both: `attr`, which an entity
+ * hands out, knows the names and types of the item, and a value must have the type of the
+ * attribute that stands before it (write `a > 5`, not `5 < a`).
+ */
+import type { Value } from './db.ts'
+
+/** A path to an attribute that holds a T. */
+export class Attr<T> {
+  declare private readonly nominal: true
+  declare readonly holds: T
+  readonly path: readonly (string | number)[]
+
+  constructor(path: readonly (string | number)[]) {
+    this.path = path
+  }
+}
+
+/** Part of an expression, or a whole one; as an operand it stands for a T. */
+export class Expression<T = unknown> {
+  declare private readonly nominal: true
+  declare readonly holds: T
+  readonly text: readonly string[]
+  readonly parts: readonly Part[]
+
+  constructor(text: readonly string[], parts: readonly Part[]) {
+    this.text = text
+    this.parts = parts
+  }
+}
+
+type Part = Attr<unknown> | Expression | Value
+
+/** The parts of a template, with each value held to the type of the operand before it. */
+type Checked<Parts, Before = never> = Parts extends readonly [infer Head, ...infer Rest]
+  ? Head extends Attr<infer T> | Expression<infer T>
+    ? [Head, ...Checked<Rest, unknown extends T ? Before : Exclude<T, undefined>>]
+    : [Before, ...Checked<Rest, Before>]
+  : []
+
+export function expr<const Parts extends readonly Part[]>(
+  text: TemplateStringsArray,
+  ...parts: Parts & Checked<Parts>
+): Expression {
+  return new Expression(text, parts)
+}
+
+/** Conditions joined by AND; those that are undefined are left out. */
+export function all(...conditions: (Expression | undefined)[]): Expression | undefined {
+  const given = conditions.filter((condition) => condition !== undefined)
+  if (given.length < 2) return given[0]
+  return new Expression(['(', ...given.slice(1).map(() => ') AND ('), ')'], given)
+}
+
+/** `size(path)`: the length of a string, binary, set, list or map. */
+export function size(attribute: Attr<unknown>): Expression<number> {
+  return new Expression(['size(', ')'], [attribute])
+}
+
+/** `contains(path, element)`: whether a set or list has the element, or a string the part. */
+export function contains<T>(attribute: Attr<T>, element: ElementOf<T>): Expression {
+  return new Expression(['contains(', ', ', ')'], [attribute, element as Value])
+}
+
+type ElementOf<T> =
+  Exclude<T, undefined> extends Set<infer E> | readonly (infer E)[] ? E : T & string
+
+/** `path IN (…)`: whether the attribute is one of the values. */
+export function oneOf<T>(attribute: Attr<T>, values: readonly Exclude<T, undefined>[]): Expression {
+  const separators = values.slice(1).map(() => ', ')
+  return new Expression(
+    ['', ' IN (', ...separators, ')'],
+    [attribute, ...(values as readonly Value[])],
+  )
+}
+
+/** The names and values of one request, shared by all of its expressions. */
+export class Placeholders {
+  readonly #names = new Map<string, string>()
+  readonly #values: Value[] = []
+
+  /** An expression as DynamoDB takes it, with placeholders in place of names and values. */
+  render(expression: Expression): string {
+    let rendered = expression.text[0] ?? ''
+    expression.parts.forEach((part, index) => {
+      rendered += this.#render(part) + (expression.text[index + 1] ?? '')
+    })
+    return rendered
+  }
+
+  /** What the placeholders stand for. DynamoDB refuses empty maps, so those are left out. */
+  parameters(): {
+    ExpressionAttributeNames?: Record<string, string>
+    ExpressionAttributeValues?: Record<string, Value>
+  } {
+    const names = Array.from(this.#names, ([name, placeholder]) => [placeholder, name])
+    const values = this.#values.map((value, index) => [`:${index}`, value])
+    return {
+      ...(names.length > 0 && { ExpressionAttributeNames: Object.fromEntries(names) }),
+      ...(values.length > 0 && { ExpressionAttributeValues: Object.fromEntries(values) }),
+    }
+  }
+
+  #render(part: Part): string {
+    if (part instanceof Attr) return part.path.map((step, at) => this.#step(step, at)).join('')
+    if (part instanceof Expression) return this.render(part)
+    return `:${this.#values.push(part) - 1}`
+  }
+
+  #step(step: string | number, at: number): string {
+    if (typeof step === 'number') return `[${step}]`
+    const placeholder = this.#names.get(step) ?? `#${this.#names.size}`
+    this.#names.set(step, placeholder)
+    return at > 0 ? `.${placeholder}` : placeholder
+  }
+}

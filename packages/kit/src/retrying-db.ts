@@ -1,0 +1,96 @@
+/**
+ * A Db that waits out what passes by itself: throttling, conflicts between transactions, batches
+ * done in part.
+ *
+ * Only failures after which nothing is written are repeated. A lost answer is not one of them: the
+ * write may have happened, and whether to repeat it is the caller's knowledge.
+ */
+import { setTimeout } from 'node:timers/promises'
+import { type BatchGetItemOutput, type Db, eachOperation, type Item } from './db.ts'
+import { cancellationReasons, isNamed } from './db-errors.ts'
+
+export interface Retries {
+  attempts?: number
+  /** Waits before the next attempt; tests need not wait. */
+  pause?: (ms: number) => Promise<unknown>
+  random?: () => number
+}
+
+const BASE_DELAY_MS = 20
+const MAX_DELAY_MS = 1000
+
+export function retryingDb(db: Db, options: Retries = {}): Db {
+  const { attempts = 8, pause = setTimeout, random = Math.random } = options
+
+  // Full jitter: a conflict between two clients must not meet again in step.
+  const backOff = (attempt: number) =>
+    pause(random() * Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** attempt))
+
+  async function retried<T>(call: () => Promise<T>): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await call()
+      } catch (error) {
+        if (attempt + 1 >= attempts || !passesByItself(error)) throw error
+        await backOff(attempt)
+      }
+    }
+  }
+
+  const retrying = eachOperation((name) => (input) => retried(() => db[name](input)))
+
+  return {
+    ...retrying,
+
+    async batchGetItem(input) {
+      const found: Record<string, Item[]> = {}
+      let left: BatchGetItemOutput['UnprocessedKeys'] = input.RequestItems
+      for (let attempt = 0; hasContent(left); attempt++) {
+        if (attempt > 0) await giveUpOrBackOff(attempt)
+        const output = await retrying.batchGetItem({ RequestItems: left })
+        for (const [table, items] of Object.entries(output.Responses ?? {})) {
+          ;(found[table] ??= []).push(...items)
+        }
+        left = output.UnprocessedKeys
+      }
+      return { Responses: found }
+    },
+
+    async batchWriteItem(input) {
+      let left: typeof input.RequestItems | undefined = input.RequestItems
+      for (let attempt = 0; hasContent(left); attempt++) {
+        if (attempt > 0) await giveUpOrBackOff(attempt)
+        left = (await retrying.batchWriteItem({ RequestItems: left })).UnprocessedItems
+      }
+      return {}
+    },
+  }
+
+  async function giveUpOrBackOff(attempt: number) {
+    if (attempt >= attempts)
+      throw new Error('The store left part of a batch undone: it is overloaded')
+    await backOff(attempt)
+  }
+}
+
+function hasContent<T>(requests: Record<string, T> | undefined): requests is Record<string, T> {
+  return requests !== undefined && Object.keys(requests).length > 0
+}
+
+const passing = [
+  'ThrottlingException',
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+]
+const passingReasons = [
+  'None',
+  'TransactionConflict',
+  'ThrottlingError',
+  'ProvisionedThroughputExceeded',
+]
+
+function passesByItself(error: unknown): boolean {
+  if (isNamed(error, ...passing, 'TransactionConflictException')) return true
+  if (!isNamed(error, 'TransactionCanceledException')) return false
+  return cancellationReasons(error).every(({ code }) => passingReasons.includes(code))
+}
