@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest'
+import { newId, randomHex, randomToken } from '../src/ids.ts'
+import { createUlids, newUlid } from '../src/ulid.ts'
+
+const counting = (first: number) => (size: number) =>
+  Uint8Array.from({ length: size }, (_, index) => (first + index) % 256)
+
+describe('Identifiers with a prefix', () => {
+  test('have 16 characters of the nanoid alphabet after the prefix', () => {
+    for (let count = 0; count < 500; count++) {
+      expect(newId('evt')).toMatch(/^evt_[A-Za-z0-9_-]{16}$/)
+    }
+  })
+
+  test('use every character of the alphabet equally often over all possible groups of six bits', () => {
+    const seen = new Map<string, number>()
+    // The first character is the upper six bits of the first byte, so each one comes four times.
+    for (let byte = 0; byte < 256; byte++) {
+      const character = newId('x', () => new Uint8Array(12).fill(byte))[2] ?? ''
+      seen.set(character, (seen.get(character) ?? 0) + 1)
+    }
+    expect(seen.size).toBe(64)
+    expect(new Set(seen.values())).toEqual(new Set([4]))
+  })
+
+  test('do not repeat among ten thousand', () => {
+    expect(new Set(Array.from({ length: 10_000 }, () => newId('usr'))).size).toBe(10_000)
+  })
+
+  test('come from the injected random source and nothing else', () => {
+    expect(newId('key', counting(0))).toBe('key_AAECAwQFBgcICQoL')
+  })
+})
+
+describe('Tokens', () => {
+  test('of 16 bytes have 22 characters of base64url', () => {
+    expect(randomToken(16)).toMatch(/^[A-Za-z0-9_-]{22}$/)
+    expect(randomToken(3, counting(0xfb))).toBe('-_z9')
+  })
+
+  test('of 16 bytes have 32 lower-case hexadecimal characters', () => {
+    expect(randomHex(16)).toMatch(/^[0-9a-f]{32}$/)
+    expect(randomHex(3, counting(0xfb))).toBe('fbfcfd')
+  })
+})
+
+describe('ULIDs', () => {
+  test('spell time and randomness as the specification does', () => {
+    expect(createUlids(() => new Uint8Array(10))(1_469_918_176_385)).toBe(
+      '01ARYZ6S410000000000000000',
+    )
+    expect(createUlids(() => new Uint8Array(10).fill(255))(2 ** 48 - 1)).toBe(
+      '7ZZZZZZZZZZZZZZZZZZZZZZZZZ',
+    )
+  })
+
+  test('sort by time', () => {
+    const ulids = createUlids()
+    const made = [1, 2, 1_000, 1_700_000_000_000].map(ulids)
+    expect(made.toSorted()).toEqual(made)
+  })
+
+  test('grow within one millisecond', () => {
+    const ulids = createUlids()
+    const made = Array.from({ length: 1_000 }, () => ulids(1_700_000_000_000))
+    expect(made.toSorted()).toEqual(made)
+    expect(new Set(made).size).toBe(1_000)
+  })
+
+  test('grow when the clock steps back', () => {
+    const ulids = createUlids()
+    const before = ulids(2_000)
+    expect(ulids(1_000) > before).toBe(true)
+  })
+
+  test('grow when the random part of a millisecond is used up', () => {
+    const ulids = createUlids(() => new Uint8Array(10).fill(255))
+    const last = ulids(5)
+    const next = ulids(5)
+    expect(next > last).toBe(true)
+    expect(next.slice(0, 10)).toBe('0000000006')
+    expect(ulids(6) > next).toBe(true)
+  })
+
+  test('differ between two sources at the same time', () => {
+    expect(createUlids()(1)).not.toBe(createUlids()(1))
+  })
+
+  test('of the process have 26 characters', () => {
+    expect(newUlid(Date.now())).toMatch(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/)
+  })
+
+  test.each([-1, 0.5, Number.NaN, 2 ** 48])('are not made for the time %s', (time) => {
+    expect(() => createUlids()(time)).toThrow(RangeError)
+  })
+})
