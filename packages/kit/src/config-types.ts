@@ -1,0 +1,124 @@
+/** The kinds of settings: each reads text, says what it wants, and writes its values back as text. */
+import { isIP } from 'node:net'
+import {
+  parseTrustedProxies,
+  formatTrustedProxies,
+  type TrustedProxies,
+} from './http/trusted-proxies.ts'
+
+export interface ConfigType<T> {
+  /** Completes "must be …". */
+  readonly expects: string
+  /** The value, or undefined when the text is not one. */
+  parse(text: string): T | undefined
+  format(value: T): string
+}
+
+export function text(): ConfigType<string> {
+  return { expects: 'text', parse: (text) => text, format: String }
+}
+
+export function integer({ min, max }: { min: number; max: number }): ConfigType<number> {
+  return {
+    expects: `a whole number from ${min} to ${max}`,
+    parse(text) {
+      const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+      return value >= min && value <= max ? value : undefined
+    },
+    format: String,
+  }
+}
+
+/** 0 asks the system for a free port. */
+export function port(): ConfigType<number> {
+  return integer({ min: 0, max: 65_535 })
+}
+
+export function boolean(): ConfigType<boolean> {
+  const words: Record<string, boolean> = {
+    true: true,
+    false: false,
+    yes: true,
+    no: false,
+    on: true,
+    off: false,
+    1: true,
+    0: false,
+  }
+  return {
+    expects: 'true or false',
+    parse: (text) =>
+      Object.hasOwn(words, text.toLowerCase()) ? words[text.toLowerCase()] : undefined,
+    format: String,
+  }
+}
+
+export function oneOf<const T extends string>(...choices: readonly [T, ...T[]]): ConfigType<T> {
+  return {
+    expects: choices.length === 1 ? `"${choices[0]}"` : `one of ${choices.join(', ')}`,
+    parse: (text) => choices.find((choice) => choice === text),
+    format: String,
+  }
+}
+
+const HOST_NAME =
+  /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i
+
+export function host(): ConfigType<string> {
+  return {
+    expects: 'a host name or an IP address, without scheme and port',
+    parse: (text) =>
+      isIP(text) !== 0 || (HOST_NAME.test(text) && !/^[\d.]+$/.test(text)) ? text : undefined,
+    format: String,
+  }
+}
+
+/** An http or https address, kept without a slash at its end, so that paths can be added to it. */
+export function url({ originOnly = false }: { originOnly?: boolean } = {}): ConfigType<string> {
+  return {
+    expects: `an http or https address without user, query and fragment${originOnly ? ', and without a path' : ''}`,
+    parse(text) {
+      if (!/^https?:\/\/[^\s?#\\@]+$/i.test(text) || !URL.canParse(text)) return undefined
+      const parsed = new URL(text)
+      if (originOnly && parsed.pathname !== '/') return undefined
+      return parsed.href.replace(/\/+$/, '')
+    },
+    format: String,
+  }
+}
+
+/** A path as it was written; whoever uses it creates the directory and says what is wrong with it. */
+export function directory(): ConfigType<string> {
+  return {
+    expects: 'the path of a directory',
+    parse: (text) => (text.includes('\0') ? undefined : text),
+    format: String,
+  }
+}
+
+/** Values separated by commas; empty ones are ignored. */
+export function list<T>(of: ConfigType<T>): ConfigType<readonly T[]> {
+  return {
+    expects: `a list separated by commas, each entry ${of.expects}`,
+    parse(text) {
+      const values: T[] = []
+      for (const part of text.split(',').map((part) => part.trim())) {
+        if (part === '') continue
+        const value = of.parse(part)
+        if (value === undefined) return undefined
+        values.push(value)
+      }
+      return values
+    },
+    format: (values) => values.map((value) => of.format(value)).join(','),
+  }
+}
+
+export function trustedProxies(): ConfigType<TrustedProxies> {
+  return {
+    expects:
+      'the number of proxies in front of the server, or their networks such as "10.0.0.0/8, fd00::/8"',
+    parse: parseTrustedProxies,
+    format: formatTrustedProxies,
+  }
+}

@@ -1,0 +1,176 @@
+/**
+ * Configuration from the environment, declared once as a table: what is read, what it means and
+ * what it defaults to. The same table prints itself for `strongroom config` and
+ * `docs/configuration.md`, so that no setting is undocumented.
+ */
+import { readFileSync } from 'node:fs'
+import { nearest } from './nearest.ts'
+import type { ConfigType } from './config-types.ts'
+
+export interface Setting<T> {
+  type: ConfigType<T>
+  description: string
+  /** Without one, the setting is undefined unless it is set. */
+  default?: T
+  required?: true
+  /** Its value is never shown, and may be read from the file that `NAME_FILE` names. */
+  secret?: true
+}
+
+/** A setting whatever its type is; `never` because only the type itself knows how to write its values. */
+export type AnySetting = Omit<Setting<unknown>, 'type'> & {
+  type: Pick<ConfigType<unknown>, 'expects' | 'parse'> & { format(value: never): string }
+}
+export type ConfigTable = Readonly<Record<string, AnySetting>>
+
+type Checked<T extends ConfigTable> = {
+  [K in keyof T]: T[K] extends { type: { parse(text: string): (infer V) | undefined } }
+    ? Setting<V>
+    : never
+}
+type Value<S extends AnySetting> = Exclude<ReturnType<S['type']['parse']>, undefined>
+
+/** The values of a table: undefined only where there is neither a default nor a requirement. */
+export type ConfigValues<T extends ConfigTable> = {
+  readonly [K in keyof T]: T[K] extends { default: unknown } | { required: true }
+    ? Value<T[K]>
+    : Value<T[K]> | undefined
+}
+
+/** One line for each wrong setting; never the value of a secret one. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(`The configuration is not valid\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+    this.problems = problems
+  }
+}
+
+export interface ConfigRow {
+  name: string
+  type: string
+  default: string | null
+  required: boolean
+  secret: boolean
+  description: string
+}
+
+export interface Config<T extends ConfigTable> {
+  readonly table: T
+  parse(env: Readonly<Record<string, string | undefined>>): ConfigValues<T>
+  /** The table as data. */
+  rows(): ConfigRow[]
+  toText(): string
+  toMarkdown(): string
+}
+
+/** Variables with this start are ours alone, so that an unknown one is a mistake. */
+const PREFIX = 'STRONGROOM_'
+
+export function defineConfig<const T extends ConfigTable>(table: T & Checked<T>): Config<T> {
+  const settings: [string, AnySetting][] = Object.entries(table)
+  return {
+    table,
+    parse(env) {
+      const problems: string[] = []
+      const values: Record<string, unknown> = {}
+      for (const [name, setting] of settings) {
+        const found = read(env, name, setting)
+        if ('problem' in found) problems.push(found.problem)
+        else values[name] = found.value
+      }
+      problems.push(...unknownNames(env, settings))
+      if (problems.length > 0) throw new ConfigError(problems)
+      return Object.freeze(values) as ConfigValues<T>
+    },
+    rows: () => settings.map(row),
+    toText: () => textTable(settings.map(row)),
+    toMarkdown: () => markdownTable(settings.map(row)),
+  }
+}
+
+type Env = Readonly<Record<string, string | undefined>>
+
+function read(
+  env: Env,
+  name: string,
+  setting: AnySetting,
+): { value: unknown } | { problem: string } {
+  const source = readSource(env, name, setting)
+  if ('problem' in source) return source
+  if (source.text === undefined) {
+    return setting.required
+      ? { problem: `${name} is required: ${setting.type.expects}` }
+      : { value: setting.default }
+  }
+  const value = setting.type.parse(source.text)
+  if (value !== undefined) return { value }
+  const shown = setting.secret ? 'is not' : `is ${JSON.stringify(source.text.slice(0, 100))}`
+  return { problem: `${name} must be ${setting.type.expects}, but ${shown}` }
+}
+
+/** The text of a setting. An empty variable counts as not set: that is how shells and Compose files unset one. */
+function readSource(
+  env: Env,
+  name: string,
+  setting: AnySetting,
+): { text: string | undefined } | { problem: string } {
+  const text = env[name]?.trim() || undefined
+  const file = setting.secret ? env[`${name}_FILE`]?.trim() || undefined : undefined
+  if (file === undefined) return { text }
+  if (text !== undefined) return { problem: `${name} and ${name}_FILE are both set: remove one` }
+  try {
+    return { text: readFileSync(file, 'utf8').trim() || undefined }
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    return {
+      problem: `${name}_FILE names a file that cannot be read (${reason}): ${JSON.stringify(file)}`,
+    }
+  }
+}
+
+function unknownNames(env: Env, settings: readonly [string, AnySetting][]): string[] {
+  const known = settings.flatMap(([name, { secret }]) => (secret ? [name, `${name}_FILE`] : [name]))
+  return Object.keys(env)
+    .filter((name) => name.startsWith(PREFIX) && env[name] !== undefined && !known.includes(name))
+    .toSorted()
+    .map((name) => {
+      const meant = nearest(name, known)
+      return `${name} is not a setting${meant === undefined ? ': remove it' : `: did you mean ${meant}?`}`
+    })
+}
+
+function row([name, setting]: [string, AnySetting]): ConfigRow {
+  const { type, required = false, secret = false, description } = setting
+  // The type that parses a setting is the type of its default, which Checked has made sure of.
+  const value = 'default' in setting ? type.format(setting.default as never) : null
+  return { name, type: type.expects, default: value, required, secret, description }
+}
+
+function standard({ default: value, required }: ConfigRow): string {
+  if (required) return '(required)'
+  return value === null || value === '' ? '(not set)' : value
+}
+
+function textTable(rows: readonly ConfigRow[]): string {
+  const lines = rows.map((row) => [row.name, standard(row), row.description] as const)
+  const first = Math.max(...lines.map(([name]) => name.length))
+  const second = Math.max(...lines.map(([, value]) => value.length))
+  return lines
+    .map(([name, value, text]) => `${name.padEnd(first)}  ${value.padEnd(second)}  ${text}\n`)
+    .join('')
+}
+
+const cell = (text: string) => text.replaceAll('|', '\\|')
+
+function markdownTable(rows: readonly ConfigRow[]): string {
+  const lines = rows.map((row) => {
+    const note = row.secret ? ` Secret: may be read from the file in \`${row.name}_FILE\`.` : ''
+    const value = standard(row)
+    const shown = value.startsWith('(') ? value.slice(1, -1) : `\`${value}\``
+    return `| \`${row.name}\` | ${cell(row.type)} | ${cell(shown)} | ${cell(row.description)}.${note} |\n`
+  })
+  return `| Variable | Value | Default | Meaning |\n| --- | --- | --- | --- |\n${lines.join('')}`
+}

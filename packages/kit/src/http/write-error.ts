@@ -1,0 +1,71 @@
+/** The one place where an error becomes an answer. */
+import type { Context } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import { ApiError } from '../errors.ts'
+import type { AppEnv } from './env.ts'
+import { requestError, serverError } from './errors.ts'
+
+export function writeError(thrown: unknown, c: Context<AppEnv>): Response {
+  const error = asApiError(thrown)
+  const { code, status, message, details, data } = error
+  c.set('errorCode', code)
+  if (status >= 500)
+    c.get('log').error('Cannot answer a request', { code, error: error.cause ?? error })
+  const body = {
+    error: {
+      code,
+      message,
+      ...(details && details.length > 0 ? { details } : {}),
+      ...(data ? { data } : {}),
+    },
+  }
+  const answer = c.json(body, status)
+  // A handler may have set a lifetime before it failed; an error must not outlive its reason.
+  answer.headers.set('cache-control', 'no-store')
+  for (const [name, value] of Object.entries(error.headers ?? {})) answer.headers.set(name, value)
+  return answer
+}
+
+function asApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown
+  if (thrown instanceof HTTPException) return fromHttpException(thrown)
+  if (isOutage(thrown))
+    return serverError('unavailable', { cause: thrown, headers: { 'retry-after': '1' } })
+  if (isFull(thrown)) return serverError('storage_full', { cause: thrown })
+  return serverError('internal', { cause: thrown })
+}
+
+/** What Hono and its validators throw; the texts are theirs, so only the status is believed. */
+function fromHttpException(exception: HTTPException): ApiError {
+  switch (exception.status) {
+    case 400:
+      return exception.message.startsWith('Malformed JSON')
+        ? requestError('malformed_json')
+        : requestError('invalid', { cause: exception })
+    case 413:
+      return requestError('too_large')
+    case 415:
+      return requestError('unsupported_media_type')
+    default:
+      return serverError('internal', { cause: exception })
+  }
+}
+
+/** The store says "not now", and means that trying again is right. */
+const OUTAGES = new Set([
+  'InternalServerError',
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'ServiceUnavailable',
+  'ThrottlingException',
+  'TimeoutError',
+])
+
+function isOutage(thrown: unknown): boolean {
+  return thrown instanceof Error && OUTAGES.has(thrown.name)
+}
+
+function isFull(thrown: unknown): boolean {
+  if (!(thrown instanceof Error) || !('code' in thrown)) return false
+  return thrown.code === 'ENOSPC' || thrown.code === 'EDQUOT'
+}

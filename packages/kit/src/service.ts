@@ -1,0 +1,51 @@
+/** What a service is to the server and the command line, which compose services from a list. */
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Clock } from './clock.ts'
+import type { ConfigTable } from './config.ts'
+import type { Db } from './db.ts'
+import type { ErrorFactory } from './errors.ts'
+import type { AppEnv } from './http/env.ts'
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import type { Table } from './table.ts'
+
+export interface ServiceDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  metrics: Metrics
+  /** The values of all settings; a service names the ones it reads in its `Needs`. */
+  config: object
+}
+
+/** `Needs` is what a service is given beyond that: its settings, and abilities of other services. */
+export interface Service<Needs extends object = object> {
+  /** As in paths, labels and error codes: `form-bridge`. */
+  name: string
+  /** As people write it: `Form-Bridge`. */
+  title: string
+  /** One sentence: what its users do with it. */
+  summary: string
+  /** Where it is mounted in a server with all services: `/form-bridge`. */
+  mount: string
+  tables: readonly Table[]
+  errors: Pick<ErrorFactory, 'catalogue'>
+  /** The settings it adds to the server's. */
+  settings?: ConfigTable
+  routes(deps: ServiceDeps & Needs): OpenAPIHono<AppEnv>
+}
+
+/** Mounts a service, by default where it says, and names it in logs and metrics. */
+export function mountService<Needs extends object>(
+  app: OpenAPIHono<AppEnv>,
+  service: Service<Needs>,
+  deps: ServiceDeps & Needs,
+  at: string = service.mount,
+): void {
+  const { name } = service
+  app.use(at === '/' ? '*' : `${at}/*`, async (c, next) => {
+    c.set('service', name)
+    await next()
+  })
+  app.route(at, service.routes({ ...deps, log: deps.log.child({ service: name }) }))
+}
