@@ -1,0 +1,132 @@
+/**
+ * Page cursors: the store's last evaluated key, sealed, so that a client can neither read stored
+ * key strings nor continue a listing that is not its own.
+ *
+ * AES-256-GCM (NIST SP 800-38D): version byte ‖ 96-bit random nonce ‖ ciphertext ‖ 128-bit tag, in
+ * base64url. The AES key is HMAC-SHA-256(cursor key, scope): section 8.3 allows 2^32 random nonces
+ * for one key, and with a key for each user and listing no deployment gets near that. The scope is
+ * the additional data too. Which cursor was tampered with, cut, foreign or old is never told.
+ */
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
+import type { Item, Value } from './db.ts'
+import { defineErrors } from './errors.ts'
+import { NumberValue } from './number-value.ts'
+
+/** Exported for the catalogue of all errors. */
+export const cursorError = defineErrors('request', {
+  invalid_cursor: [400, 'The cursor is not valid here: start again from the first page'],
+})
+
+const version = 1
+const keyBytes = 32
+const nonceBytes = 12
+const tagBytes = 16
+/** Four key attributes at DynamoDB's limits of 2,048 and 1,024 bytes fit twice. */
+const longestText = 16_384
+
+/** Whose listing it is, and which: all of it must be the same when the cursor comes back. */
+export type CursorScope = readonly [string, ...string[]]
+
+export interface Cursors {
+  seal(scope: CursorScope, key: Item): string
+  /** Throws `request.invalid_cursor` for anything that `seal` did not make for this scope. */
+  open(scope: CursorScope, text: string): Item
+}
+
+/** Seals with the first key and opens with any, so that a key can be rotated with overlap. */
+export function createCursors(keys: Uint8Array | readonly Uint8Array[]): Cursors {
+  const [current, ...older] = (keys instanceof Uint8Array ? [keys] : keys).map(checkedKey)
+  if (current === undefined) throw new TypeError('Cannot make cursors: give at least one key')
+  const all = [current, ...older]
+
+  return {
+    seal(scope, key) {
+      const context = encodeScope(scope)
+      const nonce = randomBytes(nonceBytes)
+      const cipher = createCipheriv('aes-256-gcm', scopeKey(current, context), nonce)
+      cipher.setAAD(context)
+      const sealed = [cipher.update(encodeKey(key)), cipher.final(), cipher.getAuthTag()]
+      return Buffer.concat([Buffer.of(version), nonce, ...sealed]).toString('base64url')
+    },
+
+    open(scope, text) {
+      const context = encodeScope(scope)
+      const bytes = decodeText(text)
+      const plain = bytes && all.map((key) => unseal(key, context, bytes)).find(Boolean)
+      if (!plain) throw cursorError('invalid_cursor')
+      return decodeKey(plain)
+    },
+  }
+}
+
+function unseal(key: Uint8Array, context: Uint8Array, bytes: Buffer): Buffer | undefined {
+  const nonce = bytes.subarray(1, 1 + nonceBytes)
+  // Without a fixed tag length Node would accept a tag cut down to four bytes.
+  const decipher = createDecipheriv('aes-256-gcm', scopeKey(key, context), nonce, {
+    authTagLength: tagBytes,
+  })
+  decipher.setAAD(context)
+  decipher.setAuthTag(bytes.subarray(-tagBytes))
+  const plain = decipher.update(bytes.subarray(1 + nonceBytes, -tagBytes))
+  try {
+    decipher.final()
+    return plain
+  } catch {
+    return undefined
+  }
+}
+
+/** The bytes of a cursor of this version, or undefined. */
+function decodeText(text: string): Buffer | undefined {
+  if (text.length > longestText) return undefined
+  const bytes = Buffer.from(text, 'base64url')
+  if (bytes.length <= 1 + nonceBytes + tagBytes || bytes[0] !== version) return undefined
+  // Buffer skips foreign characters and spare bits: only the one text that `seal` gave is taken.
+  return bytes.toString('base64url') === text ? bytes : undefined
+}
+
+function scopeKey(key: Uint8Array, context: Uint8Array): Buffer {
+  return createHmac('sha256', key).update(context).digest()
+}
+
+/** As JSON, so that no two scopes run together: ['a', 'bc'] is not ['ab', 'c']. */
+function encodeScope(scope: CursorScope): Buffer {
+  return Buffer.from(JSON.stringify(['strongroom cursor', version, ...scope]))
+}
+
+type EncodedValue = ['S' | 'N' | 'B', string] | ['n', number]
+
+function encodeKey(key: Item): string {
+  return JSON.stringify(Object.entries(key).map(([name, value]) => [name, ...encodeValue(value)]))
+}
+
+function encodeValue(value: Value): EncodedValue {
+  if (typeof value === 'string') return ['S', value]
+  if (typeof value === 'number' && Number.isFinite(value)) return ['n', value]
+  if (value instanceof Uint8Array) return ['B', Buffer.from(value).toString('base64')]
+  if (isNumberValue(value)) return ['N', value.value]
+  throw new TypeError('Cannot seal a cursor: key attributes are strings, numbers or bytes')
+}
+
+/** Each store has a class of its own for these; a plain object would be a map, which is no key. */
+function isNumberValue(value: Value): value is NumberValue {
+  if (typeof value !== 'object' || value === null || !('value' in value)) return false
+  return Object.getPrototypeOf(value) !== Object.prototype && typeof value.value === 'string'
+}
+
+function decodeKey(plain: Buffer): Item {
+  // Authenticated: only encodeKey can have written it.
+  const entries = JSON.parse(plain.toString()) as [string, ...EncodedValue][]
+  return Object.fromEntries(entries.map(([name, ...value]) => [name, decodeValue(value)]))
+}
+
+function decodeValue([type, content]: EncodedValue): Value {
+  if (type === 'N') return new NumberValue(content)
+  if (type === 'B') return new Uint8Array(Buffer.from(content, 'base64'))
+  return content
+}
+
+function checkedKey(key: Uint8Array): Uint8Array {
+  if (key.byteLength !== keyBytes) throw new TypeError('Cannot make cursors: keys have 32 bytes')
+  return Uint8Array.from(key)
+}
