@@ -31,7 +31,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb'
 import { fromAttributeValues, fromSdk, toSdk } from './aws-values.ts'
-import type { Db, Item } from './db.ts'
+import type { Db } from './db.ts'
 import { numberFromText } from './number-value.ts'
 
 export interface AwsDb extends Db {
@@ -53,7 +53,7 @@ export function createAwsDb(config: DynamoDBClientConfig): AwsDb {
   const table =
     <Input, Output>(Command: new (input: never) => unknown) =>
     async (input: Input): Promise<Output> =>
-      fromSdk<Output>(await client.send(new Command(input as never) as never))
+      fromSdk<Output>(await client.send(new Command(input as never) as never).catch(rethrow))
 
   return {
     getItem: item(GetCommand),
@@ -73,19 +73,32 @@ export function createAwsDb(config: DynamoDBClientConfig): AwsDb {
     describeTimeToLive: table(DescribeTimeToLiveCommand),
     updateContinuousBackups: table(UpdateContinuousBackupsCommand),
     describeContinuousBackups: table(DescribeContinuousBackupsCommand),
-    ping: async () => void (await client.send(new ListTablesCommand({ Limit: 1 }))),
+    ping: async () => void (await client.send(new ListTablesCommand({ Limit: 1 })).catch(rethrow)),
     close: () => client.destroy(),
   }
 }
 
-/** Turns the marshalled items that DynamoDB puts into its errors into plain ones. */
-function rethrow(error: unknown): never {
-  if (error instanceof Error) {
-    const failure = error as Error & { Item?: Item; CancellationReasons?: { Item?: Item }[] }
-    if (failure.Item) failure.Item = fromAttributeValues(failure.Item)
-    for (const reason of failure.CancellationReasons ?? []) {
-      if (reason.Item) reason.Item = fromAttributeValues(reason.Item)
-    }
-  }
-  throw error
+interface SdkFailure extends Error {
+  code?: string
+  Item?: object
+  CancellationReasons?: { Code?: string; Message?: string; Item?: object }[]
+}
+
+/**
+ * What the SDK threw, as an error with plain values and nothing that must not reach a log: the
+ * SDK's own carries the whole exchange, with its headers and signature.
+ */
+function rethrow(error: SdkFailure): never {
+  const { name, message, code, Item, CancellationReasons } = error
+  throw Object.assign(new Error(message), {
+    name,
+    ...(code !== undefined && { code }),
+    ...(Item && { Item: fromAttributeValues(Item) }),
+    ...(CancellationReasons && {
+      CancellationReasons: CancellationReasons.map((reason) => ({
+        ...reason,
+        ...(reason.Item && { Item: fromAttributeValues(reason.Item) }),
+      })),
+    }),
+  })
 }

@@ -67,7 +67,10 @@ describe.each(testStores())('a Db on $name', (store) => {
 
   test('mixes plain and long numbers in one set', async () => {
     const value = await stored(new Set([1, new NumberValue('12345678901234567890.5')]))
-    expect([...(value as Set<unknown>)].map(String).toSorted()).toEqual(['1', '12345678901234567890.5'])
+    expect([...(value as Set<unknown>)].map(String).toSorted()).toEqual([
+      '1',
+      '12345678901234567890.5',
+    ])
   })
 
   test.each([

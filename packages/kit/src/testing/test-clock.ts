@@ -11,8 +11,11 @@ export interface TestClock extends Clock {
   }): void
 }
 
-/** A clock that stands still until it is told to move. */
-export function testClock(start: string | number = '2026-01-01T00:00:00.000Z'): TestClock {
+/**
+ * A clock that stands still until it is told to move. It starts in the far future, because a store
+ * with a clock of its own (DynamoDB Local) deletes what expires in the past.
+ */
+export function testClock(start: string | number = '2100-01-01T00:00:00.000Z'): TestClock {
   let now = typeof start === 'number' ? start : Date.parse(start)
   if (!Number.isFinite(now)) throw new RangeError(`Cannot start a test clock at "${start}"`)
   return {
