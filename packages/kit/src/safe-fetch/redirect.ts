@@ -1,0 +1,64 @@
+/** Where a redirect leads, and what travels along. */
+import { SafeFetchError } from './error.ts'
+import type { RequestHeaders } from './request-headers.ts'
+import { checkTargetUrl, type TargetPolicy } from './target-url.ts'
+
+export interface Hop {
+  url: URL
+  method: string
+  headers: RequestHeaders
+  body: string | Uint8Array | undefined
+}
+
+const statuses = new Set([301, 302, 303, 307, 308])
+// What another origin may see: anything else could be a credential or a signature.
+const harmless = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
+
+export function isRedirect(status: number, location: string | undefined): location is string {
+  return statuses.has(status) && location !== undefined
+}
+
+/** The next request of a redirect chain, checked like the first one. */
+export function nextHop(
+  from: Hop,
+  status: number,
+  location: string,
+  policy: TargetPolicy,
+  sameHost: boolean,
+): Hop {
+  const url = checkLocation(location, from.url, policy)
+  if (from.url.protocol === 'https:' && url.protocol === 'http:')
+    throw new SafeFetchError('redirect')
+  if (sameHost && url.hostname !== from.url.hostname) throw new SafeFetchError('redirect')
+
+  const sameOrigin = url.origin === from.url.origin
+  const headers = sameOrigin ? from.headers : only(from.headers, (name) => harmless.has(name))
+  if (!becomesGet(status, from.method)) return { ...from, url, headers }
+  return {
+    url,
+    method: 'GET',
+    headers: only(headers, (name) => !name.startsWith('content-')),
+    body: undefined,
+  }
+}
+
+function checkLocation(location: string, base: URL, policy: TargetPolicy): URL {
+  if (!URL.canParse(location, base.href)) throw new SafeFetchError('redirect')
+  try {
+    return checkTargetUrl(new URL(location, base), policy)
+  } catch (error) {
+    // The URL is not the caller's: what is wrong with it is the redirect.
+    const invalid = error instanceof SafeFetchError && error.reason === 'invalid_url'
+    throw invalid ? new SafeFetchError('redirect') : error
+  }
+}
+
+/** As browsers do (Fetch standard, "HTTP-redirect fetch"). */
+function becomesGet(status: number, method: string): boolean {
+  if (status === 303) return method !== 'GET' && method !== 'HEAD'
+  return (status === 301 || status === 302) && method === 'POST'
+}
+
+function only(headers: RequestHeaders, keep: (name: string) => boolean): RequestHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => keep(name.toLowerCase())))
+}

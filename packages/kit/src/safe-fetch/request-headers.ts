@@ -1,0 +1,66 @@
+/** Which headers a tenant may set on an outbound request. */
+import { SafeFetchError } from './error.ts'
+
+export type RequestHeaders = Readonly<Record<string, string | readonly string[]>>
+
+/**
+ * Framing, routing and hop-by-hop headers (RFC 9110 section 7.6.1), which belong to the client;
+ * cookies, which would ride along with a destination's own; and accept-encoding, which is always
+ * identity so that no response can be a decompression bomb.
+ */
+const forbidden = new Set([
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'cookie',
+  'cookie2',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+// RFC 9110 section 5.5: visible characters, spaces, tabs and opaque bytes; no CR, LF or NUL.
+const fieldValue = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
+
+/** Whether a header is the client's own, so that it cannot be set or forwarded. */
+export function isForbiddenHeader(name: string): boolean {
+  return forbidden.has(name.toLowerCase())
+}
+
+/** Checks one header; throws `invalid_request` and says which header it was, never its value. */
+export function checkHeader(name: string, value: string): void {
+  if (!token.test(name)) throw invalid('Header name must be letters, digits and hyphens')
+  if (isForbiddenHeader(name)) throw invalid(`Header ${name} cannot be set: leave it out`)
+  if (!fieldValue.test(value)) {
+    throw invalid(`Header ${name} must not contain line breaks or characters beyond Latin-1`)
+  }
+}
+
+/** The headers to send, with lower-case names. */
+export function outgoingHeaders(
+  headers: RequestHeaders,
+  defaults: RequestHeaders,
+): Record<string, string | string[]> {
+  const outgoing = new Map(Object.entries(defaults))
+  for (const [name, value] of Object.entries(headers)) {
+    for (const single of typeof value === 'string' ? [value] : value) checkHeader(name, single)
+    outgoing.set(name.toLowerCase(), value)
+  }
+  outgoing.set('accept-encoding', 'identity')
+  return Object.fromEntries(
+    [...outgoing].map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
+  )
+}
+
+function invalid(message: string): SafeFetchError {
+  return new SafeFetchError('invalid_request', { message })
+}

@@ -1,0 +1,56 @@
+import type { TLSSocket } from 'node:tls'
+import { describe, expect, test } from 'vitest'
+import { serveHttps, serveTcp } from './loopback-server.ts'
+import { failure, loopbackFetch } from './safe-fetch-client.ts'
+import { selfSigned } from './self-signed.ts'
+
+const certificate = selfSigned('hook.example.com')
+
+/** A server with the certificate, which answers with the names it was called by. */
+function serveNames(): Promise<number> {
+  return serveHttps(certificate, (request, response) => {
+    const { servername } = request.socket as TLSSocket & { servername: string | false }
+    response.end(`${servername} ${request.headers.host}`)
+  })
+}
+
+describe('A request over TLS', () => {
+  test('keeps the name in SNI, in Host and for the certificate, at the address that was checked', async () => {
+    const port = await serveNames()
+    const safeFetch = loopbackFetch({ ca: certificate.cert })
+    const response = await safeFetch(`https://hook.example.com:${port}/`)
+    expect(Buffer.from(response.body).toString()).toBe(`hook.example.com hook.example.com:${port}`)
+  })
+
+  test('is refused when the certificate is for another name, every time', async () => {
+    const port = await serveNames()
+    const safeFetch = loopbackFetch({ ca: certificate.cert })
+    for (let attempt = 0; attempt < 3; attempt++) {
+      expect(await failure(safeFetch(`https://other.example.com:${port}/`))).toMatchObject({
+        reason: 'tls',
+        code: 'ERR_TLS_CERT_ALTNAME_INVALID',
+      })
+    }
+  })
+
+  test('is refused when nobody trusted has signed the certificate', async () => {
+    const port = await serveNames()
+    const error = await failure(loopbackFetch()(`https://hook.example.com:${port}/`))
+    expect(error).toMatchObject({ reason: 'tls', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
+  })
+
+  test('is refused when the server does not speak TLS', async () => {
+    const port = await serveTcp((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'))
+    const error = await failure(loopbackFetch()(`https://hook.example.com:${port}/`))
+    expect(error.reason).toBe('tls')
+  })
+
+  test('is not led back to plain HTTP by a redirect', async () => {
+    const port = await serveHttps(certificate, (_request, response) => {
+      response.writeHead(302, { location: 'http://hook.example.com/' }).end()
+    })
+    const safeFetch = loopbackFetch({ ca: certificate.cert })
+    const request = safeFetch(`https://hook.example.com:${port}/`, { maxRedirects: 1 })
+    expect((await failure(request)).reason).toBe('redirect')
+  })
+})
