@@ -10,19 +10,19 @@ export interface ConfigType<T> {
   /** Completes "must be …". */
   readonly expects: string
   /** The value, or undefined when the text is not one. */
-  parse(text: string): T | undefined
+  parse(given: string): T | undefined
   format(value: T): string
 }
 
 export function text(): ConfigType<string> {
-  return { expects: 'text', parse: (text) => text, format: String }
+  return { expects: 'text', parse: (given) => given, format: String }
 }
 
 export function integer({ min, max }: { min: number; max: number }): ConfigType<number> {
   return {
     expects: `a whole number from ${min} to ${max}`,
-    parse(text) {
-      const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+    parse(given) {
+      const value = /^-?\d{1,16}$/.test(given) ? Number(given) : Number.NaN
       return value >= min && value <= max ? value : undefined
     },
     format: String,
@@ -47,8 +47,8 @@ export function boolean(): ConfigType<boolean> {
   }
   return {
     expects: 'true or false',
-    parse: (text) =>
-      Object.hasOwn(words, text.toLowerCase()) ? words[text.toLowerCase()] : undefined,
+    parse: (given) =>
+      Object.hasOwn(words, given.toLowerCase()) ? words[given.toLowerCase()] : undefined,
     format: String,
   }
 }
@@ -56,7 +56,7 @@ export function boolean(): ConfigType<boolean> {
 export function oneOf<const T extends string>(...choices: readonly [T, ...T[]]): ConfigType<T> {
   return {
     expects: choices.length === 1 ? `"${choices[0]}"` : `one of ${choices.join(', ')}`,
-    parse: (text) => choices.find((choice) => choice === text),
+    parse: (given) => choices.find((choice) => choice === given),
     format: String,
   }
 }
@@ -67,8 +67,8 @@ const HOST_NAME =
 export function host(): ConfigType<string> {
   return {
     expects: 'a host name or an IP address, without scheme and port',
-    parse: (text) =>
-      isIP(text) !== 0 || (HOST_NAME.test(text) && !/^[\d.]+$/.test(text)) ? text : undefined,
+    parse: (given) =>
+      isIP(given) !== 0 || (HOST_NAME.test(given) && !/^[\d.]+$/.test(given)) ? given : undefined,
     format: String,
   }
 }
@@ -77,9 +77,9 @@ export function host(): ConfigType<string> {
 export function url({ originOnly = false }: { originOnly?: boolean } = {}): ConfigType<string> {
   return {
     expects: `an http or https address without user, query and fragment${originOnly ? ', and without a path' : ''}`,
-    parse(text) {
-      if (!/^https?:\/\/[^\s?#\\@]+$/i.test(text) || !URL.canParse(text)) return undefined
-      const parsed = new URL(text)
+    parse(given) {
+      if (!/^https?:\/\/[^\s?#\\@]+$/i.test(given) || !URL.canParse(given)) return undefined
+      const parsed = new URL(given)
       if (originOnly && parsed.pathname !== '/') return undefined
       return parsed.href.replace(/\/+$/, '')
     },
@@ -91,7 +91,7 @@ export function url({ originOnly = false }: { originOnly?: boolean } = {}): Conf
 export function directory(): ConfigType<string> {
   return {
     expects: 'the path of a directory',
-    parse: (text) => (text.includes('\0') ? undefined : text),
+    parse: (given) => (given.includes('\0') ? undefined : given),
     format: String,
   }
 }
@@ -100,9 +100,9 @@ export function directory(): ConfigType<string> {
 export function list<T>(of: ConfigType<T>): ConfigType<readonly T[]> {
   return {
     expects: `a list separated by commas, each entry ${of.expects}`,
-    parse(text) {
+    parse(given) {
       const values: T[] = []
-      for (const part of text.split(',').map((part) => part.trim())) {
+      for (const part of given.split(',').map((each) => each.trim())) {
         if (part === '') continue
         const value = of.parse(part)
         if (value === undefined) return undefined

@@ -85,9 +85,9 @@ export function defineConfig<const T extends ConfigTable>(table: T & Checked<T>)
       if (problems.length > 0) throw new ConfigError(problems)
       return Object.freeze(values) as ConfigValues<T>
     },
-    rows: () => settings.map(row),
-    toText: () => textTable(settings.map(row)),
-    toMarkdown: () => markdownTable(settings.map(row)),
+    rows: () => settings.map(rowOf),
+    toText: () => textTable(settings.map(rowOf)),
+    toMarkdown: () => markdownTable(settings.map(rowOf)),
   }
 }
 
@@ -142,7 +142,7 @@ function unknownNames(env: Env, settings: readonly [string, AnySetting][]): stri
     })
 }
 
-function row([name, setting]: [string, AnySetting]): ConfigRow {
+function rowOf([name, setting]: [string, AnySetting]): ConfigRow {
   const { type, required = false, secret = false, description } = setting
   // The type that parses a setting is the type of its default, which Checked has made sure of.
   const value = 'default' in setting ? type.format(setting.default as never) : null

@@ -52,15 +52,15 @@ export function createLog(options: LogOptions = {}): Log {
   }
 
   const at = (context: LogFields): Log => {
-    const level = (name: Level): Write =>
+    const writer = (name: Level): Write =>
       logLevels.indexOf(name) < threshold
         ? ignore
         : (message, own) => write(name, message, context, own)
     return {
-      debug: level('debug'),
-      info: level('info'),
-      warn: level('warn'),
-      error: level('error'),
+      debug: writer('debug'),
+      info: writer('info'),
+      warn: writer('warn'),
+      error: writer('error'),
       child: (more) => at({ ...context, ...(redact(more) as LogFields) }),
     }
   }

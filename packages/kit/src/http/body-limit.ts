@@ -5,6 +5,7 @@
  */
 import type { Context, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
+import { findTargetHandler } from 'hono/utils/handler'
 import type { AppEnv } from './env.ts'
 import { requestError } from './errors.ts'
 
@@ -13,9 +14,10 @@ const routeLimits = new WeakMap<object, number>()
 /** The limit of one route, as its middleware: `middleware: bodyLimit(256 * 1024)`. */
 export function bodyLimit(maxBytes: number): MiddlewareHandler<AppEnv> {
   const limit: MiddlewareHandler<AppEnv> = async (c, next) => {
-    // Found by identity: a wrapped handler would be overlooked, and the default applied in silence.
-    if (c.get('maxBodyBytes') === undefined)
-      throw new Error('bodyLimit needs an app made by createApp')
+    // Reading the limit is the app's part, see limitBodies.
+    if (c.get('maxBodyBytes') === undefined) {
+      throw new Error(`Cannot limit a body to ${maxBytes} bytes outside an app made by createApp`)
+    }
     await next()
   }
   routeLimits.set(limit, maxBytes)
@@ -26,7 +28,7 @@ export function bodyLimit(maxBytes: number): MiddlewareHandler<AppEnv> {
 export function limitBodies(defaultBytes: number): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const maxBytes = matchedRoutes(c).reduce(
-      (limit, { handler }) => routeLimits.get(handler) ?? limit,
+      (limit, { handler }) => routeLimits.get(findTargetHandler(handler)) ?? limit,
       defaultBytes,
     )
     c.set('maxBodyBytes', maxBytes)
@@ -43,7 +45,8 @@ async function enforce(c: Context<AppEnv>, maxBytes: number): Promise<void> {
   const { body } = c.req.raw
   if (body === null) return
   const bytes = await readUpTo(body, maxBytes)
-  c.req.raw = new Request(c.req.raw, { body: bytes })
+  const init: RequestInit = { body: bytes }
+  c.req.raw = new Request(c.req.raw, init)
 }
 
 /** Node's parser gives no byte more than Content-Length says, and none without a length or chunks. */

@@ -1,41 +1,36 @@
 import type { ApiError } from '../errors.ts'
 import { requestError } from './errors.ts'
 
-/** How a limit stands after a request was counted. */
+/** How a limit stands after a request; the decisions of `rate-limit.ts` are such. */
 export interface RateLimitState {
-  limit: number
+  limit: { limit: number }
   remaining: number
   /** When the limit is full again, from now. */
   resetSeconds: number
+  /** When the next request is admitted, from now; 0 if this one was. */
+  retryAfterSeconds: number
 }
 
-/** The headers that tell a client how to stay within a limit. */
-export function rateLimitHeaders({
-  limit,
-  remaining,
-  resetSeconds,
-}: RateLimitState): Record<string, string> {
+/** The headers that tell a client how to stay within a limit, and after a refusal when to come back. */
+export function rateLimitHeaders(state: RateLimitState): Record<string, string> {
+  const { limit, remaining, resetSeconds, retryAfterSeconds } = state
   return {
-    'ratelimit-limit': String(limit),
+    'ratelimit-limit': String(limit.limit),
     'ratelimit-remaining': String(Math.max(0, Math.floor(remaining))),
-    'ratelimit-reset': String(seconds(resetSeconds)),
+    'ratelimit-reset': String(wholeSeconds(resetSeconds)),
+    ...(retryAfterSeconds > 0 ? { 'retry-after': String(wholeSeconds(retryAfterSeconds)) } : {}),
   }
 }
 
-/** The headers of a 429; `retrySeconds` where trying again makes sense before the limit is full again. */
-export function retryHeaders(
-  state: RateLimitState,
-  retrySeconds = state.resetSeconds,
-): Record<string, string> {
-  // At least one: a client told 0 asks again at once.
-  return { ...rateLimitHeaders(state), 'retry-after': String(Math.max(1, seconds(retrySeconds))) }
-}
-
-export function rateLimited(state: RateLimitState, retrySeconds?: number): ApiError {
-  return requestError('rate_limited', { headers: retryHeaders(state, retrySeconds) })
+export function rateLimited(state: RateLimitState): ApiError {
+  // At least one second: a client that is told 0 asks again at once.
+  const retryAfterSeconds = Math.max(1, state.retryAfterSeconds)
+  return requestError('rate_limited', {
+    headers: rateLimitHeaders({ ...state, retryAfterSeconds }),
+  })
 }
 
 /** Rounded up, because a client that comes early is refused again. */
-function seconds(value: number): number {
-  return Number.isFinite(value) ? Math.max(0, Math.ceil(value)) : 0
+function wholeSeconds(value: number): number {
+  return Math.max(0, Math.ceil(value))
 }
