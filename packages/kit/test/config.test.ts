@@ -276,6 +276,6 @@ describe('the kinds of settings', () => {
       expect(type.parse(given)).toEqual(value)
       expect(type.parse(type.format(value))).toEqual(value)
     }
-    for (const given of bad) expect(type.parse(given), given).toBeUndefined()
+    expect(bad.filter((given) => type.parse(given) !== undefined)).toEqual([])
   })
 })

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { createLog, silentLog, type LogOptions } from '../src/log.ts'
 import { testClock } from '../src/testing/test-clock.ts'
@@ -5,7 +6,7 @@ import { testClock } from '../src/testing/test-clock.ts'
 function recorded(options: LogOptions = {}) {
   const lines: string[] = []
   const log = createLog({
-    clock: testClock(),
+    clock: testClock('2026-01-01T00:00:00.000Z'),
     pretty: false,
     sink: (line) => lines.push(line),
     ...options,
@@ -89,8 +90,9 @@ describe('a pretty line', () => {
   test('cannot move the cursor, change colours or pretend to be another line', () => {
     const { log, lines } = recorded({ pretty: true })
     log.info('a\u001B[2Jb\nc', { name: '\u001B]0;title\u0007' })
-    const plain = (lines[0] ?? '').replaceAll(/\u001B\[\d+m/g, '')
-    expect(plain).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/)
+    const plain = stripVTControlCharacters(lines[0] ?? '')
+    expect(plain).toContain('a\\u001b[2Jb\\u000ac')
+    expect(plain).toContain('name=\\u001b]0;title\\u0007')
     expect(plain.split('\n')).toHaveLength(2)
   })
 })
@@ -162,7 +164,7 @@ describe('secrets in a log line', () => {
 
   test.each([
     ['Bearer abcdef123456', 'Bearer [redacted]'],
-    ['header was "authorization: Basic dXNlcjpwYXNz"', 'dXNlcjpwYXNz'],
+    ['header was "authorization: Basic dXNlcjpwYXNz"', 'header was "authorization: [redacted]'],
     ['https://user:hunter22@example.com/x', 'https://[redacted]@example.com/x'],
     ['https://example.com/s#V1StGXR8:abc', 'https://example.com/s#[redacted]'],
     ['GET https://example.com/cb?code=Zx81kkQmWn40aLp92bVd&page=2', 'page=2'],
@@ -184,8 +186,7 @@ describe('secrets in a log line', () => {
     ['value Zx81kkQmWn40aLp92bVdZx81kkQmWn40aLp92bVd seen', 'value [redacted] seen'],
   ])('are hidden in text: %s', (text, expected) => {
     const clean = String(said(text))
-    if (expected === 'dXNlcjpwYXNz') expect(clean).not.toContain(expected)
-    else expect(clean).toContain(expected)
+    expect(clean).toContain(expected)
     for (const secret of [
       'hunter22',
       'abcdef123456',
@@ -194,6 +195,7 @@ describe('secrets in a log line', () => {
       'MfKQ',
       'c2lnbmF0dXJl',
       'V1StGXR8',
+      'dXNlcjpwYXNz',
     ]) {
       expect(clean).not.toContain(secret)
     }
@@ -241,6 +243,10 @@ describe('secrets in a log line', () => {
   })
 })
 
+function angry(): never {
+  throw new Error('no')
+}
+
 describe('a log call never throws', () => {
   test('on a cycle, a deep value or a huge one', () => {
     const cycle: Record<string, unknown> = { name: 'a' }
@@ -284,9 +290,6 @@ describe('a log call never throws', () => {
   })
 
   test('on a getter, a proxy, an error or a sink that throws', () => {
-    const angry = () => {
-      throw new Error('no')
-    }
     expect(
       logged(Object.defineProperty({ fine: 1 }, 'angry', { get: angry, enumerable: true })),
     ).toEqual({

@@ -1,0 +1,158 @@
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { describe, expect, test } from 'vitest'
+import type { Db } from '../src/db.ts'
+import { defineErrors } from '../src/errors.ts'
+import { createApp } from '../src/http/app.ts'
+import type { AppEnv } from '../src/http/env.ts'
+import {
+  errorResponses,
+  jsonBody,
+  jsonResponse,
+  openApiDocument,
+  pageOf,
+} from '../src/http/openapi.ts'
+import { createLog } from '../src/log.ts'
+import { createMetrics } from '../src/metrics.ts'
+import { mountService, type Service } from '../src/service.ts'
+import { testClock } from '../src/testing/test-clock.ts'
+
+const boxError = defineErrors('box', {
+  gone: [404, 'This box does not exist'],
+  lost: [404, 'This box was lost'],
+  locked: [423, 'This box is locked'],
+})
+
+const Box = z.object({ id: z.string() }).openapi('Box')
+
+const boxes: Service<{ colour: string }> = {
+  name: 'box',
+  title: 'Boxes',
+  summary: 'Keep boxes',
+  mount: '/box',
+  tables: [],
+  errors: boxError,
+  routes({ colour, log }) {
+    return new OpenAPIHono<AppEnv>()
+      .openapi(
+        createRoute({
+          method: 'get',
+          path: '/v1/boxes/{id}',
+          request: { params: z.object({ id: z.string() }) },
+          responses: {
+            200: jsonResponse(Box, 'The box'),
+            ...errorResponses(boxError, 'gone', 'lost', 'locked'),
+          },
+        }),
+        (c) => {
+          const { id } = c.req.valid('param')
+          if (id === 'none') throw boxError('gone')
+          log.info('Opened')
+          return c.json({ id: `${colour}-${id}` }, 200)
+        },
+      )
+      .openapi(
+        createRoute({
+          method: 'post',
+          path: '/v1/boxes',
+          request: { body: jsonBody(Box) },
+          responses: { 200: jsonResponse(pageOf(Box), 'Boxes') },
+        }),
+        (c) => c.json({ items: [c.req.valid('json')], cursor: null }, 200),
+      )
+  },
+}
+
+function composed(at?: string) {
+  const lines: string[] = []
+  const log = createLog({ sink: (line) => lines.push(line) })
+  const metrics = createMetrics()
+  const app = createApp({ log, metrics })
+  app.get('/healthz', (c) => c.text('ok'))
+  const deps = { db: {} as Db, clock: testClock(), log, metrics, config: {}, colour: 'red' }
+  if (at === undefined) mountService(app, boxes, deps)
+  else mountService(app, boxes, deps, at)
+  return {
+    app,
+    metrics,
+    logged: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+  }
+}
+
+describe('a mounted service', () => {
+  test('answers below its mount point and is named in logs and metrics', async () => {
+    const { app, metrics, logged } = composed()
+    expect(await (await app.request('/box/v1/boxes/b1')).json()).toEqual({ id: 'red-b1' })
+    expect(logged()).toMatchObject([
+      { message: 'Opened', service: 'box' },
+      { message: 'Request', service: 'box', route: '/box/v1/boxes/:id' },
+    ])
+    expect(await metrics.text()).toContain('service="box",route="/box/v1/boxes/:id"')
+  })
+
+  test('can be mounted at the root', async () => {
+    const { app, logged } = composed('/')
+    expect((await app.request('/v1/boxes/b1')).status).toBe(200)
+    expect((await app.request('/v1/boxes/none')).status).toBe(404)
+    expect(logged().at(-1)).toMatchObject({ service: 'box', code: 'box.gone' })
+  })
+
+  test('has the validation of the app, without having said so', async () => {
+    const { app } = composed()
+    const response = await app.request('/box/v1/boxes', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    })
+    expect(await response.json()).toMatchObject({
+      error: { code: 'request.invalid', details: [{ path: 'body.id', message: 'Is required' }] },
+    })
+  })
+})
+
+describe('the OpenAPI document', () => {
+  const document = openApiDocument(composed().app, {
+    title: 'Strongroom',
+    version: '1.0.0',
+    publicUrl: 'https://trust.example',
+  })
+
+  test('is 3.1 and has every route of every service, in order', () => {
+    expect(document.openapi).toBe('3.1.0')
+    expect(document.info).toEqual({ title: 'Strongroom', version: '1.0.0' })
+    expect(document.servers).toEqual([{ url: 'https://trust.example' }])
+    expect(Object.keys(document.paths)).toEqual(['/box/v1/boxes', '/box/v1/boxes/{id}'])
+  })
+
+  test('says of each route which errors it has, with their codes', () => {
+    const responses = document.paths['/box/v1/boxes/{id}']?.get?.responses
+    expect(responses).toMatchObject({
+      200: { description: 'The box' },
+      404: { description: '`box.gone`: This box does not exist\n\n`box.lost`: This box was lost' },
+      423: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
+      default: {
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      },
+    })
+  })
+
+  test('has the form of errors even when no route declares one', () => {
+    expect(document.components?.schemas).toHaveProperty('Error.properties.error')
+    const bare = openApiDocument(
+      createApp({ log: createLog({ level: 'silent' }), metrics: createMetrics() }),
+      {
+        title: 'Bare',
+        version: '1.0.0',
+      },
+    )
+    expect(bare.components?.schemas).toHaveProperty('Error.properties.error')
+  })
+
+  test('is the same for the same app', () => {
+    const again = openApiDocument(composed().app, {
+      title: 'Strongroom',
+      version: '1.0.0',
+      publicUrl: 'https://trust.example',
+    })
+    expect(JSON.stringify(again)).toBe(JSON.stringify(document))
+  })
+})
