@@ -1,0 +1,10 @@
+/** The server's own table: operators, server secrets and settings, none of which any service owns. */
+import { defineTable } from './table.ts'
+
+export const serverTable = defineTable({
+  name: 'strongroom-server',
+  description: 'Operators and settings of the server itself',
+  partitionKey: { name: 'PK', type: 'S' },
+  sortKey: { name: 'SK', type: 'S' },
+  pointInTimeRecovery: true,
+})
