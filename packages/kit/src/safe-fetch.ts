@@ -86,7 +86,7 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
       ca: options.ca,
     }),
     maxHeaderSize: options.maxHeaderBytes ?? 16_384,
-    // A name that moves is looked up again within a minute, however busy its connections are kept.
+    // Whatever a server asks for, an idle connection does not outlive its name's address for long.
     keepAliveMaxTimeout: 60_000,
     // The deadline covers both, and these two do not cover a body that drips.
     headersTimeout: 0,

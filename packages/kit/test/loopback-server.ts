@@ -7,6 +7,7 @@ import {
   type Socket,
 } from 'node:net'
 import { createServer as createTlsServer } from 'node:https'
+import type { TlsOptions } from 'node:tls'
 import { onTestFinished } from 'vitest'
 
 /** An HTTP server; gives its port. */
@@ -14,10 +15,7 @@ export function serveHttp(listener: RequestListener): Promise<number> {
   return listen(createServer({ maxHeaderSize: 65_536 }, listener))
 }
 
-export function serveHttps(
-  options: { key: string; cert: string },
-  listener: RequestListener,
-): Promise<number> {
+export function serveHttps(options: TlsOptions, listener: RequestListener): Promise<number> {
   return listen(createTlsServer(options, listener))
 }
 

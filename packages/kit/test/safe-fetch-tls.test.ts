@@ -22,7 +22,7 @@ describe('A request over TLS', () => {
     expect(Buffer.from(response.body).toString()).toBe(`hook.example.com hook.example.com:${port}`)
   })
 
-  test('is refused when the certificate is for another name, every time', async () => {
+  test('is refused when the certificate is for another name, also at the next try', async () => {
     const port = await serveNames()
     const safeFetch = loopbackFetch({ ca: certificate.cert })
     for (let attempt = 0; attempt < 3; attempt++) {
@@ -32,6 +32,20 @@ describe('A request over TLS', () => {
       })
     }
   })
+
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'with %s checks the certificate on every connection and resumes none',
+    async (maxVersion) => {
+      const reused: boolean[] = []
+      const port = await serveHttps({ ...certificate, maxVersion }, (request, response) => {
+        reused.push((request.socket as TLSSocket).isSessionReused())
+        response.writeHead(200, { connection: 'close' }).end()
+      })
+      const safeFetch = loopbackFetch({ ca: certificate.cert })
+      for (let count = 0; count < 3; count++) await safeFetch(`https://hook.example.com:${port}/`)
+      expect(reused).toEqual([false, false, false])
+    },
+  )
 
   test('is refused when nobody trusted has signed the certificate', async () => {
     const port = await serveNames()

@@ -33,7 +33,7 @@ export function guardedConnector(options: GuardOptions): buildConnector.connecto
     autoSelectFamily: true,
     // Node gives each address but the last this long; its default of 250 ms loses far-away servers.
     autoSelectFamilyAttemptTimeout: 1_000,
-    // Node does not compare names with the certificate again when it resumes a TLS session.
+    // Node does not look at the certificate again, neither name nor expiry, when it resumes a session.
     maxCachedSessions: 0,
     ...(ca === undefined ? {} : { ca: typeof ca === 'string' ? ca : [...ca] }),
   })

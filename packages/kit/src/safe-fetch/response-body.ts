@@ -10,7 +10,7 @@ export interface ReadBody {
   truncatedBy: SafeFetchReason | null
 }
 
-/** Throws only for the caller's own cancellation. */
+/** Throws only for the caller's own cancellation. Leaving the loop early closes the connection. */
 export async function readBody(stream: Readable, maxBytes: number): Promise<ReadBody> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -29,8 +29,6 @@ export async function readBody(stream: Readable, maxBytes: number): Promise<Read
     const failure = toSafeFetchError(error)
     if (!(failure instanceof SafeFetchError) || failure.reason === 'aborted') throw failure
     truncatedBy = failure.reason
-  } finally {
-    discard(stream)
   }
   return {
     body: new Uint8Array(Buffer.concat(chunks)),
