@@ -1,4 +1,8 @@
 /** The stores that every service's tests run on. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openEngine } from '@strongroom/engine/engine'
 import { inject } from 'vitest'
 import { createAwsDb } from '../aws-db.ts'
 import type { Db } from '../db.ts'
@@ -10,12 +14,28 @@ export interface TestStore {
   open(): Promise<{ db: Db; close(): Promise<void> }>
 }
 
-let opened = 0
-
+/** The embedded engine, and DynamoDB Local where Java is found. */
 export function testStores(): TestStore[] {
   const endpoint = inject('dynamodbLocal')
-  return endpoint === null ? [] : [dynamodbLocal(endpoint)]
+  return endpoint === null ? [embeddedEngine] : [embeddedEngine, dynamodbLocal(endpoint)]
 }
+
+const embeddedEngine: TestStore = {
+  name: 'the embedded engine',
+  async open() {
+    const directory = await mkdtemp(join(tmpdir(), 'strongroom-test-'))
+    const engine = await openEngine({ directory })
+    return {
+      db: engine,
+      async close() {
+        await engine.close()
+        await rm(directory, { recursive: true })
+      },
+    }
+  },
+}
+
+let opened = 0
 
 function dynamodbLocal(endpoint: string): TestStore {
   return {

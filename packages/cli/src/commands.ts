@@ -1,0 +1,18 @@
+/** The commands, in the order in which help lists them. */
+import type { Command } from './command.ts'
+import { config } from './commands/config.ts'
+import { operatorAdd, operatorList, operatorRemove, operatorRotate } from './commands/operator.ts'
+import { serveCommand } from './commands/serve.ts'
+import { tablesCloudFormation, tablesCreate, tablesVerify } from './commands/tables.ts'
+
+export const commands: readonly Command[] = [
+  serveCommand,
+  config,
+  tablesCreate,
+  tablesVerify,
+  tablesCloudFormation,
+  operatorAdd,
+  operatorList,
+  operatorRotate,
+  operatorRemove,
+]

@@ -1,0 +1,69 @@
+/** `strongroom operator …`: who may administer the server. Works on any store. */
+import { systemClock } from '@strongroom/kit/clock'
+import { createOperators, type Operators } from '@strongroom/kit/operators'
+import { serverTable } from '@strongroom/kit/server-table'
+import { requireTables } from '@strongroom/server/tables'
+import type { Command, CommandInput } from '../command.ts'
+import { withStore } from '../with-store.ts'
+
+export const operatorAdd: Command = {
+  name: 'operator add',
+  args: 'NAME',
+  summary: 'Add an operator and print its token, once',
+  run: (input) =>
+    withOperators(input, async (operators, name) => {
+      const token = await operators.add(name)
+      input.output.result(`${token}\n`, { name, token })
+    }),
+}
+
+export const operatorRotate: Command = {
+  name: 'operator rotate',
+  args: 'NAME',
+  summary: 'Give an operator a new token and print it, once',
+  about: 'The old token ends at once.',
+  run: (input) =>
+    withOperators(input, async (operators, name) => {
+      const token = await operators.rotate(name)
+      input.output.result(`${token}\n`, { name, token })
+    }),
+}
+
+export const operatorList: Command = {
+  name: 'operator list',
+  summary: 'List the operators',
+  run: (input) =>
+    withOperators(input, async (operators) => {
+      const found = await operators.list()
+      const lines = found.map(({ name, createdAt, rotatedAt }) => {
+        const rotated = rotatedAt === undefined ? '' : `, token rotated ${day(rotatedAt)}`
+        return `${name}  added ${day(createdAt)}${rotated}\n`
+      })
+      input.output.result(lines.join('') || 'There are no operators\n', found)
+    }),
+}
+
+export const operatorRemove: Command = {
+  name: 'operator remove',
+  args: 'NAME',
+  summary: 'Remove an operator; its token ends at once',
+  run: (input) =>
+    withOperators(input, async (operators, name) => {
+      await operators.remove(name)
+      input.output.result(`${name} is no operator any more\n`, { name, removed: true })
+    }),
+}
+
+async function withOperators(
+  input: CommandInput,
+  work: (operators: Operators, name: string) => Promise<void>,
+): Promise<void> {
+  await withStore(input, async (store) => {
+    await requireTables(store, [serverTable])
+    await work(createOperators({ db: store.db, clock: systemClock }), input.args[0] ?? '')
+  })
+}
+
+function day(epochSeconds: number): string {
+  return new Date(epochSeconds * 1000).toISOString().slice(0, 10)
+}

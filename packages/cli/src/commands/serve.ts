@@ -1,0 +1,84 @@
+/** `strongroom serve`: what `npm start` runs. */
+import { once } from 'node:events'
+import { nearest } from '@strongroom/kit/nearest'
+import { createLog } from '@strongroom/kit/log'
+import type { Service } from '@strongroom/kit/service'
+import { type RunningServer, serve } from '@strongroom/server/serve'
+import { services } from '@strongroom/server/services'
+import { settings } from '@strongroom/server/settings'
+import { version } from '@strongroom/server/version'
+import { type Command, UsageError } from '../command.ts'
+import { keepToken } from '../keep-token.ts'
+
+/** Options that stand for a setting, for those who would rather type them. */
+const FLAGS = { port: 'PORT', host: 'HOST', data: 'STRONGROOM_DATA' } as const
+
+export const serveCommand: Command = {
+  name: 'serve',
+  summary: 'Run the server: all services, or one',
+  options: {
+    only: { value: 'SERVICE', summary: 'Run this service alone, at the root of the address' },
+    port: { value: 'PORT', summary: 'The port to listen on (PORT, 4280)' },
+    host: { value: 'HOST', summary: 'The address to listen on (HOST, 127.0.0.1)' },
+    data: {
+      value: 'DIR',
+      summary: 'Where the embedded store keeps its data (STRONGROOM_DATA, ./data)',
+    },
+  },
+  async run({ options, env, output }) {
+    const chosen = chooseServices(options['only'])
+    const flags = Object.entries(FLAGS).flatMap(([flag, name]) => {
+      const value = options[flag]
+      return typeof value === 'string' ? [[name, value] as const] : []
+    })
+    const configured = settings.parse({ ...env, ...Object.fromEntries(flags) })
+    const log = createLog({
+      level: configured.STRONGROOM_LOG_LEVEL,
+      sink: (line) => void process.stderr.write(line),
+      pretty: process.stderr.isTTY,
+    })
+    const server = await serve({
+      settings: configured,
+      services: chosen,
+      atRoot: options['only'] !== undefined,
+      log,
+    })
+    const operator = await keepToken(server.operatorToken, configured.STRONGROOM_DATA)
+    output.result(banner(server, operator), {
+      version,
+      url: server.url,
+      store: { kind: server.store.kind, detail: server.store.detail },
+      services: server.services.map(({ name }) => name),
+    })
+    await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+    output.progress('Stopping: finishing what is running')
+    await server.close()
+  },
+}
+
+function chooseServices(only: string | boolean | undefined): readonly Service[] {
+  if (typeof only !== 'string') return services
+  const found = services.find(({ name }) => name === only)
+  if (found) return [found]
+  const names = services.map(({ name }) => name)
+  const meant = nearest(only, names)
+  const known =
+    names.length > 0 ? `choose from ${names.join(', ')}` : 'none is part of this version'
+  throw new UsageError(
+    `There is no service "${only}": ${meant === undefined ? known : `did you mean ${meant}?`}`,
+  )
+}
+
+function banner(server: RunningServer, operator: string | undefined): string {
+  const { url, store, services: running, metricsUrl } = server
+  const lines: (readonly [name: string, value: string])[] = [
+    ['Home', url],
+    ['API', `${url}/docs`],
+    ...running.map(({ title, mount }) => [title, `${url}${mount}/`] as const),
+    ...(metricsUrl === undefined ? [] : [['Metrics', metricsUrl] as const]),
+    ['Store', `${store.label}, ${store.detail}`],
+    ...(operator === undefined ? [] : [['Operator', operator] as const]),
+  ]
+  const shown = lines.map(([name, value]) => `  ${name.padEnd(12)}${value}\n`).join('')
+  return `\nStrongroom ${version}\n\n${shown}\nPress Ctrl+C to stop.\n`
+}

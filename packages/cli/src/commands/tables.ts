@@ -1,0 +1,58 @@
+/** `strongroom tables …`: makes, checks and exports the tables of all services. */
+import { cloudFormation } from '@strongroom/kit/cloudformation'
+import { createTables } from '@strongroom/kit/create-tables'
+import { verifyTables } from '@strongroom/kit/verify-tables'
+import { services } from '@strongroom/server/services'
+import { settings } from '@strongroom/server/settings'
+import { tablesOf } from '@strongroom/server/tables'
+import type { Command } from '../command.ts'
+import { withStore } from '../with-store.ts'
+
+export const tablesCreate: Command = {
+  name: 'tables create',
+  summary: 'Create the tables that are missing on the configured store',
+  run: (input) =>
+    withStore(input, async ({ db }, { STRONGROOM_TABLE_PREFIX: prefix }) => {
+      const done: { table: string; outcome: string }[] = []
+      await createTables(db, tablesOf(services), {
+        onTable({ name }, outcome) {
+          done.push({ table: prefix + name, outcome })
+          input.output.progress(
+            `${prefix}${name}: ${outcome === 'created' ? 'created' : 'is there'}`,
+          )
+        },
+      })
+      const created = done.filter(({ outcome }) => outcome === 'created').length
+      input.output.result(`${created} of ${done.length} tables created\n`, done)
+    }),
+}
+
+export const tablesVerify: Command = {
+  name: 'tables verify',
+  summary: 'Compare the tables of the configured store with their declarations',
+  about: 'Exits with 1 if a table is missing or differs.',
+  run: (input) =>
+    withStore(input, async ({ db }, { STRONGROOM_TABLE_PREFIX: prefix }) => {
+      const checks = await verifyTables(db, tablesOf(services))
+      const lines = checks.flatMap(({ table, differences }) =>
+        differences.length === 0
+          ? [`${prefix}${table}: as declared`]
+          : differences.map((difference) => `${prefix}${table}: ${difference}`),
+      )
+      input.output.result(
+        `${lines.join('\n')}\n`,
+        checks.map(({ table, ...rest }) => ({ table: prefix + table, ...rest })),
+      )
+      return checks.some(({ differences }) => differences.length > 0) ? 1 : 0
+    }),
+}
+
+export const tablesCloudFormation: Command = {
+  name: 'tables cloudformation',
+  summary: 'Print a CloudFormation template of the tables',
+  async run({ env, output }) {
+    const { STRONGROOM_TABLE_PREFIX: prefix } = settings.parse(env)
+    const template = cloudFormation(tablesOf(services), { prefix })
+    output.result(`${JSON.stringify(template, null, 2)}\n`, template)
+  },
+}

@@ -1,0 +1,14 @@
+import { commands } from './commands.ts'
+import { exitCodeOf, explain } from './failure.ts'
+import { run } from './run.ts'
+
+try {
+  process.exitCode = await run(process.argv.slice(2), commands, {
+    env: process.env,
+    out: (text) => void process.stdout.write(text),
+    error: (text) => void process.stderr.write(text),
+  })
+} catch (error) {
+  process.stderr.write(`${explain(error)}\n`)
+  process.exitCode = exitCodeOf(error)
+}

@@ -1,0 +1,106 @@
+/** Finds the command that was typed and runs it. */
+import { parseArgs } from 'node:util'
+import { nearest } from '@strongroom/kit/nearest'
+import { version } from '@strongroom/server/version'
+import { type Command, type CommandInput, common, type Output, UsageError } from './command.ts'
+import { commandHelp, overview } from './help.ts'
+
+export interface Terminal {
+  env: NodeJS.ProcessEnv
+  out(text: string): void
+  error(text: string): void
+}
+
+/** Runs a command line and returns its exit code. */
+export async function run(
+  argv: readonly string[],
+  commands: readonly Command[],
+  terminal: Terminal,
+): Promise<number> {
+  const words = argv.filter((word) => !word.startsWith('-'))
+  const wantsHelp = argv.includes('--help') || argv.includes('-h')
+  if (words.length === 0) {
+    if (argv.includes('--version')) terminal.out(`${version}\n`)
+    else if (wantsHelp || argv.length === 0) terminal.out(overview(commands))
+    else throw new UsageError(`Unknown option ${argv[0]}: run "strongroom --help"`)
+    return 0
+  }
+  const command = findCommand(argv, commands)
+  if (command === undefined) return group(words, wantsHelp, commands, terminal)
+  if (wantsHelp) {
+    terminal.out(commandHelp(command))
+    return 0
+  }
+  return (await command.run(inputOf(command, argv, terminal))) ?? 0
+}
+
+function findCommand(argv: readonly string[], commands: readonly Command[]): Command | undefined {
+  return commands.find(({ name }) => name.split(' ').every((word, at) => argv[at] === word))
+}
+
+/** `strongroom tables` alone, or something that is no command at all. */
+function group(
+  [first = '', ...rest]: string[],
+  wantsHelp: boolean,
+  commands: readonly Command[],
+  terminal: Terminal,
+): number {
+  const members = commands.filter(({ name }) => name.startsWith(`${first} `))
+  if (members.length > 0 && (wantsHelp || rest.length === 0)) {
+    terminal.out(overview(members))
+    return 0
+  }
+  const typed = [first, ...rest].slice(0, 2).join(' ')
+  const names = commands.map(({ name }) => name)
+  const meant = nearest(typed, names) ?? nearest(first, names)
+  const hint =
+    meant === undefined ? 'run "strongroom --help"' : `did you mean "strongroom ${meant}"?`
+  throw new UsageError(`There is no command "${typed}": ${hint}`)
+}
+
+function inputOf(command: Command, argv: readonly string[], terminal: Terminal): CommandInput {
+  const given = Object.entries({ ...command.options, ...common })
+  const options = Object.fromEntries(
+    given.map(([name, { value }]) => [
+      name,
+      { type: value === undefined ? ('boolean' as const) : ('string' as const) },
+    ]),
+  )
+  const { values, positionals } = parsed(command, argv, options)
+  const args = positionals.slice(command.name.split(' ').length)
+  if (args.length > 0 && command.args === undefined) {
+    throw new UsageError(`"strongroom ${command.name}" takes no "${args[0]}": ${seeHelp(command)}`)
+  }
+  if (args.length === 0 && command.args !== undefined) {
+    throw new UsageError(`"strongroom ${command.name}" needs ${command.args}: ${seeHelp(command)}`)
+  }
+  const json = values['json'] === true
+  return { args, options: values, json, env: terminal.env, output: outputTo(terminal, json) }
+}
+
+function parsed(
+  command: Command,
+  argv: readonly string[],
+  options: Record<string, { type: 'string' | 'boolean' }>,
+) {
+  try {
+    return parseArgs({ args: [...argv], options, allowPositionals: true })
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    // Node's texts are several sentences long; the first says what is wrong.
+    const [sentence = message] = message.split('. ')
+    throw new UsageError(`${sentence.replace(/\.$/, '')}: ${seeHelp(command)}`)
+  }
+}
+
+function seeHelp({ name }: Command): string {
+  return `run "strongroom ${name} --help"`
+}
+
+function outputTo(terminal: Terminal, json: boolean): Output {
+  return {
+    result: (forPeople, forPrograms) =>
+      terminal.out(json ? `${JSON.stringify(forPrograms, null, 2)}\n` : forPeople),
+    progress: (line) => (json ? undefined : terminal.error(`${line}\n`)),
+  }
+}

@@ -1,0 +1,144 @@
+import { readdir } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, inject, test } from 'vitest'
+import { emptyDirectory, strongroom } from './strongroom.ts'
+
+describe('strongroom on the command line', () => {
+  test.each([[], ['--help'], ['-h']])('shows its commands for "%s"', async (...args) => {
+    const { code, stdout, stderr } = await strongroom(args)
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toContain('Usage\n  strongroom COMMAND [OPTIONS]')
+    for (const command of ['serve', 'config', 'tables create', 'operator add NAME']) {
+      expect(stdout).toMatch(new RegExp(`^  ${command} +\\S`, 'm'))
+    }
+    expect(stdout).toContain('Exit codes: 0 done, 1 failed, 2 wrong command line')
+  })
+
+  test('shows its version', async () => {
+    expect((await strongroom(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+
+  test('shows what a command takes', async () => {
+    const { stdout } = await strongroom(['serve', '--help'])
+    expect(stdout).toContain('strongroom serve [OPTIONS]')
+    expect(stdout).toMatch(/--only SERVICE +Run this service alone/)
+  })
+
+  test('shows the commands of a group', async () => {
+    const { code, stdout } = await strongroom(['tables'])
+    expect(code).toBe(0)
+    expect(stdout).toContain('tables verify')
+    expect(stdout).not.toContain('operator')
+  })
+
+  test.each([
+    [
+      ['tabels', 'create'],
+      'There is no command "tabels create": did you mean "strongroom tables create"?',
+    ],
+    [['nonsense'], 'There is no command "nonsense": run "strongroom --help"'],
+    [['--nonsense'], 'Unknown option --nonsense: run "strongroom --help"'],
+    [['serve', '--prot', '1'], 'Unknown option \'--prot\': run "strongroom serve --help"'],
+    [['serve', 'now'], '"strongroom serve" takes no "now": run "strongroom serve --help"'],
+    [
+      ['operator', 'add'],
+      '"strongroom operator add" needs NAME: run "strongroom operator add --help"',
+    ],
+    [['serve', '--only', 'nothing'], 'There is no service "nothing": none is part of this version'],
+  ])('says in one line what is wrong with "%s"', async (args, line) => {
+    const { code, stdout, stderr } = await strongroom(args)
+    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: `${line}\n` })
+  })
+
+  test('lists the settings with their values, for people and for programs', async () => {
+    const env = { PORT: '5000' }
+    expect((await strongroom(['config'], { env })).stdout).toMatch(/^PORT {2}\(= 5000\)$/m)
+    const { stdout } = await strongroom(['config', '--json'], { env })
+    expect(JSON.parse(stdout)).toContainEqual(
+      expect.objectContaining({ name: 'PORT', value: 5000, default: '4280' }),
+    )
+  })
+
+  test('prints the CloudFormation template of all tables, with the prefix', async () => {
+    const { stdout } = await strongroom(['tables', 'cloudformation'], {
+      env: { STRONGROOM_TABLE_PREFIX: 'dev-' },
+    })
+    expect(JSON.parse(stdout).Resources.StrongroomServer.Properties.TableName).toBe(
+      'dev-strongroom-server',
+    )
+  })
+})
+
+describe('a start that cannot succeed says why in one line and creates nothing', () => {
+  async function failure(env: Record<string, string>) {
+    const cwd = await emptyDirectory()
+    const { code, stdout, stderr } = await strongroom(['serve'], { cwd, env })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(await readdir(cwd)).toEqual([])
+    return stderr
+  }
+
+  test('a port that is in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    expect(await failure({ PORT: String(port) })).toBe(
+      `Port ${port} of 127.0.0.1 is in use: stop what uses it, or set PORT to another\n`,
+    )
+    other.close()
+  })
+
+  test('a wrong setting', async () => {
+    expect(await failure({ PORT: 'http' })).toBe(
+      'The configuration is not valid\n  PORT must be a whole number from 0 to 65535, but is "http"\n',
+    )
+  })
+
+  test('a setting that does not exist', async () => {
+    expect(await failure({ STRONGROOM_DATE: '/tmp' })).toContain(
+      'STRONGROOM_DATE is not a setting: did you mean STRONGROOM_DATA?',
+    )
+  })
+
+  test('a host that is not of this machine', async () => {
+    expect(await failure({ HOST: '192.0.2.1', PORT: '0' })).toBe(
+      '192.0.2.1 is not an address of this machine: correct HOST\n',
+    )
+  })
+
+  test('an endpoint that does not answer', async () => {
+    expect(await failure({ PORT: '0', DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' })).toBe(
+      'Cannot reach the store at http://127.0.0.1:9 (ECONNREFUSED): start it, or correct DYNAMODB_ENDPOINT\n',
+    )
+  })
+
+  test('AWS without a region', async () => {
+    expect(await failure({ PORT: '0', STRONGROOM_STORE: 'aws' })).toBe(
+      'STRONGROOM_STORE=aws needs a region: set AWS_REGION\n',
+    )
+  })
+
+  test('AWS without credentials', async () => {
+    const stderr = await failure({
+      PORT: '0',
+      STRONGROOM_STORE: 'aws',
+      AWS_REGION: 'eu-central-1',
+      AWS_EC2_METADATA_DISABLED: 'true',
+      HOME: '/nonexistent',
+    })
+    expect(stderr).toBe(
+      'Cannot use DynamoDB in eu-central-1 (CredentialsProviderError): check AWS_REGION and the AWS credentials\n',
+    )
+  })
+
+  test.runIf(inject('dynamodbLocal'))('an endpoint without the tables', async () => {
+    const env = {
+      PORT: '0',
+      DYNAMODB_ENDPOINT: inject('dynamodbLocal') ?? '',
+      STRONGROOM_TABLE_PREFIX: 'missing-',
+    }
+    expect(await failure(env)).toContain('run "strongroom tables create"')
+  })
+})

@@ -1,0 +1,151 @@
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { afterEach, describe, expect, test } from 'vitest'
+import { emptyDirectory, type Running, start, strongroom } from './strongroom.ts'
+
+describe('strongroom serve', () => {
+  const running: Running[] = []
+
+  afterEach(() => {
+    for (const each of running.splice(0)) each.process.kill('SIGKILL')
+  })
+
+  async function served(cwd: string, args: string[] = [], env: Record<string, string> = {}) {
+    const server = start(['serve', ...args], { cwd, env: { PORT: '0', ...env } })
+    running.push(server)
+    const printed = await server.until(args.includes('--json') ? '\n}\n' : 'Press Ctrl+C to stop')
+    const [url = ''] = /http:\/\/[^\s"]+/.exec(printed) ?? []
+    const get = (path: string) => fetch(new URL(path, url))
+    return { ...server, url, printed, get }
+  }
+
+  test('says where to click and what runs on which store', async () => {
+    const cwd = await emptyDirectory()
+    const { printed, url } = await served(cwd)
+    expect(printed).toMatch(/^Strongroom \d+\.\d+\.\d+$/m)
+    expect(printed).toMatch(/Home +http:\/\/127\.0\.0\.1:\d+\n/)
+    expect(printed).toContain(`API         ${url}/docs`)
+    expect(printed).toContain(`Store       Embedded engine, ${join(cwd, 'data')}`)
+  })
+
+  test('serves the home page, the API reference, health and readiness', async () => {
+    const { get } = await served(await emptyDirectory())
+    const home = await get('/')
+    expect([home.status, home.headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8'])
+    expect(await home.text()).toContain('<h1')
+    expect((await get('/docs')).status).toBe(200)
+    expect(await (await get('/healthz')).json()).toEqual({ status: 'ok' })
+    expect(await (await get('/readyz')).json()).toEqual({ status: 'ready' })
+  })
+
+  test('describes itself as valid OpenAPI 3.1', async () => {
+    const { get } = await served(await emptyDirectory())
+    const document = (await (await get('/openapi.json')).json()) as { openapi: string }
+    expect(document.openapi).toBe('3.1.0')
+    expect(await new Validator().validate(document)).toEqual({ valid: true })
+  })
+
+  test.each(['SIGINT', 'SIGTERM'] as const)('ends with 0 on %s', async (signal) => {
+    const { process: child, finished } = await served(await emptyDirectory())
+    child.kill(signal)
+    expect((await finished).code).toBe(0)
+  })
+
+  test('keeps the first operator token out of its output, in a file of its owner', async () => {
+    const cwd = await emptyDirectory()
+    const { printed, get, url, process: child, finished } = await served(cwd)
+    const file = join(cwd, 'data', 'operator-admin.token')
+    expect(printed).toContain(`Operator    token in ${file}`)
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    const token = (await readFile(file, 'utf8')).trim()
+
+    expect((await get('/metrics')).status).toBe(401)
+    const metrics = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
+    expect([metrics.status, await metrics.text()]).toEqual([
+      200,
+      expect.stringContaining('strongroom_http_requests_total'),
+    ])
+    child.kill('SIGTERM')
+    const { stdout, stderr } = await finished
+    expect(stdout + stderr).not.toContain(token.split('.')[1])
+  })
+
+  test('keeps its data over a restart and makes no second operator', async () => {
+    const cwd = await emptyDirectory()
+    const first = await served(cwd)
+    first.process.kill('SIGTERM')
+    await first.finished
+    const second = await served(cwd)
+    expect(second.printed).not.toContain('Operator')
+    second.process.kill('SIGTERM')
+    await second.finished
+    const { stdout } = await strongroom(['operator', 'list', '--json'], { cwd })
+    expect(JSON.parse(stdout)).toMatchObject([{ name: 'admin' }])
+  })
+
+  test('lets the command line work on its store while it runs', async () => {
+    const cwd = await emptyDirectory()
+    const { url } = await served(cwd)
+    const { stdout } = await strongroom(['operator', 'add', 'backup'], { cwd })
+    const headers = { authorization: `Bearer ${stdout.trim()}` }
+    expect((await fetch(`${url}/metrics`, { headers })).status).toBe(200)
+  })
+
+  test('serves metrics on a port of their own without a token', async () => {
+    const cwd = await emptyDirectory()
+    const { printed } = await served(cwd, [], { STRONGROOM_METRICS_PORT: '0' })
+    const [, port] = /Metrics +http:\/\/127\.0\.0\.1:(\d+)\/metrics/.exec(printed) ?? []
+    const metrics = await fetch(`http://127.0.0.1:${port}/metrics`)
+    expect([metrics.status, metrics.headers.get('content-type')]).toEqual([
+      200,
+      expect.stringContaining('text/plain'),
+    ])
+    expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404)
+  })
+
+  test('prints one JSON document for programs', async () => {
+    const cwd = await emptyDirectory()
+    const { printed, url } = await served(cwd, ['--json'])
+    expect(JSON.parse(printed)).toEqual({
+      version: expect.stringMatching(/^\d/),
+      url,
+      store: { kind: 'embedded', detail: join(cwd, 'data') },
+      services: [],
+    })
+  })
+
+  test('takes its most common settings as options too', async () => {
+    const cwd = await emptyDirectory()
+    const { printed } = await served(cwd, ['--data', 'elsewhere', '--host', 'localhost'])
+    expect(printed).toContain(join(cwd, 'elsewhere'))
+    expect(printed).toContain('http://localhost:')
+  })
+
+  test('makes links from PUBLIC_URL', async () => {
+    const env = { PUBLIC_URL: 'https://trust.example/', PORT: '0' }
+    const server = start(['serve'], { cwd: await emptyDirectory(), env })
+    running.push(server)
+    expect(await server.until('Press')).toContain('https://trust.example/docs')
+  })
+
+  test('says what is wrong with a data directory it cannot make, and leaves things as they were', async () => {
+    const cwd = await emptyDirectory()
+    await writeFile(join(cwd, 'file'), 'mine')
+    const env = { PORT: '0', STRONGROOM_DATA: 'file/data' }
+    const { code, stderr } = await strongroom(['serve'], { cwd, env })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^Cannot open the data directory .*file\/data: .*\n$/)
+    expect(await readdir(cwd)).toEqual(['file'])
+  })
+
+  test.skipIf(process.getuid?.() === 0)('says so when it may not write to the data directory', async () => {
+    const cwd = await emptyDirectory()
+    await mkdir(join(cwd, 'locked'), { mode: 0o500 })
+    const env = { PORT: '0', STRONGROOM_DATA: 'locked/data' }
+    const { code, stderr } = await strongroom(['serve'], { cwd, env })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^Cannot write to the data directory .* \(EACCES\): /)
+    expect(await readdir(join(cwd, 'locked'))).toEqual([])
+  })
+})

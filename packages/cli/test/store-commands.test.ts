@@ -1,0 +1,50 @@
+import { describe, expect, inject, test } from 'vitest'
+import { emptyDirectory, strongroom } from './strongroom.ts'
+
+const endpoint = inject('dynamodbLocal')
+
+describe.each([
+  { store: 'the embedded engine', env: {} as Record<string, string> },
+  ...(endpoint === null
+    ? []
+    : [
+        {
+          store: 'an endpoint',
+          env: { DYNAMODB_ENDPOINT: endpoint, STRONGROOM_TABLE_PREFIX: `cli${process.pid}-` },
+        },
+      ]),
+])('strongroom on $store', ({ env }) => {
+  test('creates its tables, and finds them as declared', async () => {
+    const cwd = await emptyDirectory()
+    const before = await strongroom(['tables', 'verify'], { cwd, env })
+    expect([before.code, before.stdout]).toEqual([1, expect.stringContaining('does not exist')])
+
+    const created = await strongroom(['tables', 'create'], { cwd, env })
+    expect([created.code, created.stdout]).toEqual([0, '1 of 1 tables created\n'])
+    expect(created.stderr).toMatch(/strongroom-server: created\n$/)
+
+    const again = await strongroom(['tables', 'create', '--json'], { cwd, env })
+    expect(JSON.parse(again.stdout)).toMatchObject([{ outcome: 'exists' }])
+    const after = await strongroom(['tables', 'verify', '--json'], { cwd, env })
+    expect([after.code, JSON.parse(after.stdout)]).toMatchObject([0, [{ differences: [] }]])
+  })
+
+  test('adds, lists, rotates and removes operators', async () => {
+    const cwd = await emptyDirectory()
+    await strongroom(['tables', 'create'], { cwd, env })
+    const run = (...args: string[]) => strongroom(['operator', ...args], { cwd, env })
+
+    const added = await run('add', 'ops')
+    expect([added.code, added.stdout]).toEqual([0, expect.stringMatching(/^sro_ops\.\S{43}\n$/)])
+    expect((await run('add', 'ops')).stderr).toBe(
+      'There is an operator of this name: choose another, or rotate its token\n',
+    )
+    const rotated = await run('rotate', 'ops')
+    expect(rotated.stdout).not.toBe(added.stdout)
+    expect((await run('list')).stdout).toMatch(/^ops {2}added \d{4}-\d\d-\d\d, token rotated /)
+    expect((await run('remove', 'ops')).stdout).toBe('ops is no operator any more\n')
+    const missing = await run('remove', 'ops')
+    expect([missing.code, missing.stderr]).toEqual([1, 'There is no operator of this name\n'])
+    expect((await run('list')).stdout).toBe('There are no operators\n')
+  })
+})

@@ -1,0 +1,50 @@
+/** `/healthz` says that the process lives, `/readyz` that what it stands on answers. */
+import { once } from 'node:events'
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { AppEnv } from '@strongroom/kit/http/env'
+import { serverError } from '@strongroom/kit/http/errors'
+import { errorResponses, jsonResponse } from '@strongroom/kit/http/openapi'
+
+const Alive = z.object({ status: z.literal('ok') })
+const Ready = z.object({ status: z.literal('ready') })
+
+/** A probe that waits longer than its prober helps nobody. */
+const CHECK_TIMEOUT_MS = 2000
+
+export function healthRoutes({ check }: { check: () => Promise<void> }): OpenAPIHono<AppEnv> {
+  const routes = new OpenAPIHono<AppEnv>()
+
+  const alive = createRoute({
+    method: 'get',
+    path: '/healthz',
+    tags: ['Server'],
+    summary: 'Is the process alive',
+    responses: { 200: jsonResponse(Alive, 'It is') },
+  })
+  routes.openapi(alive, (c) => c.json({ status: 'ok' as const }, 200))
+
+  const ready = createRoute({
+    method: 'get',
+    path: '/readyz',
+    tags: ['Server'],
+    summary: 'Can the server do its work: does the store answer',
+    responses: {
+      200: jsonResponse(Ready, 'It can'),
+      ...errorResponses(serverError, 'unavailable'),
+    },
+  })
+  routes.openapi(ready, async (c) => {
+    await within(CHECK_TIMEOUT_MS, check()).catch((error: unknown) => {
+      throw serverError('unavailable', { cause: error, headers: { 'retry-after': '1' } })
+    })
+    return c.json({ status: 'ready' as const }, 200)
+  })
+  return routes
+}
+
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  const late = once(AbortSignal.timeout(ms), 'abort').then(() => {
+    throw new Error(`The store did not answer within ${ms} ms`)
+  })
+  await Promise.race([work, late])
+}

@@ -1,0 +1,64 @@
+/** A listening HTTP server that can be told what to serve later, and that ends in good order. */
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+
+type Fetch = (request: Request, env: object) => Response | Promise<Response>
+
+export interface Listener {
+  port: number
+  /** Starts answering; until then requests wait their turn with "not yet". */
+  serve(fetch: Fetch): void
+  /** Stops taking requests, finishes those that are running, then ends. */
+  close(): Promise<void>
+}
+
+/** The address cannot be had; the message is one line that says what to do. */
+export class CannotListen extends Error {
+  override readonly name = 'CannotListen'
+}
+
+/** A request that takes longer than this does not hold up the end of the server. */
+const GRACE_MS = 10_000
+
+export async function listen(host: string, port: number): Promise<Listener> {
+  let fetch: Fetch = () =>
+    new Response('Starting', { status: 503, headers: { 'retry-after': '1' } })
+  const server = createServer(
+    // Slow senders are cut off: they hold a connection for nothing.
+    { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 65_000 },
+    getRequestListener((request, env) => fetch(request, env), { overrideGlobalObjects: false }),
+  )
+  await started(server, host, port)
+  return {
+    port: (server.address() as AddressInfo).port,
+    serve: (next) => void (fetch = next),
+    close: () => closed(server),
+  }
+}
+
+async function started(server: Server, host: string, port: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(explained(error, host, port)))
+    server.listen(port, host, resolve)
+  })
+}
+
+function explained({ code, message }: NodeJS.ErrnoException, host: string, port: number): Error {
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `Port ${port} of ${host} is in use: stop what uses it, or set PORT to another`,
+    EACCES: `Port ${port} needs more rights than this user has: set PORT to one above 1023`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine: correct HOST`,
+    ENOTFOUND: `The host name ${host} is not known: correct HOST`,
+  }
+  return new CannotListen(reasons[code ?? ''] ?? `Cannot listen on ${host}:${port}: ${message}`)
+}
+
+async function closed(server: Server): Promise<void> {
+  const late = setTimeout(() => server.closeAllConnections(), GRACE_MS)
+  await new Promise((resolve) => {
+    server.close(resolve)
+    server.closeIdleConnections()
+  })
+  clearTimeout(late)
+}

@@ -1,0 +1,83 @@
+/** Runs a server: takes the address, opens the store, mounts the services; ends in reverse order. */
+import { isIPv6 } from 'node:net'
+import { type Clock, systemClock } from '@strongroom/kit/clock'
+import type { Log } from '@strongroom/kit/log'
+import { createMetrics } from '@strongroom/kit/metrics'
+import { createOperators } from '@strongroom/kit/operators'
+import type { Service } from '@strongroom/kit/service'
+import { createServerApp } from './app.ts'
+import { addFirstOperator } from './first-operator.ts'
+import { type Listener, listen } from './listen.ts'
+import { localMetrics } from './metrics-routes.ts'
+import type { Settings } from './settings.ts'
+import { openStore, type Store } from './store.ts'
+import { requireTables, tablesOf } from './tables.ts'
+
+export interface RunningServer {
+  /** Where people reach it. */
+  url: string
+  store: Pick<Store, 'kind' | 'label' | 'detail'>
+  services: readonly Service[]
+  /** Where metrics need no token, if they have a port of their own. */
+  metricsUrl: string | undefined
+  /** The token of the first operator, on the start that made it. */
+  operatorToken: string | undefined
+  /** Finishes the running requests, flushes the store and ends. */
+  close(): Promise<void>
+}
+
+export async function serve(options: {
+  settings: Settings
+  /** Those to run. */
+  services: readonly Service[]
+  /** Mounts the only service at the root, in place of the home page. */
+  atRoot?: boolean
+  log: Log
+  clock?: Clock
+}): Promise<RunningServer> {
+  const { settings, services, atRoot = false, log, clock = systemClock } = options
+  const listeners: Listener[] = []
+  let store: Store | undefined
+  const close = async () => {
+    await Promise.all(listeners.map((listener) => listener.close()))
+    await store?.close()
+  }
+  try {
+    // Addresses come first: if one is taken, nothing has been created yet.
+    const main = await listen(settings.HOST, settings.PORT)
+    listeners.push(main)
+    const metrics = createMetrics({ process: true })
+    let metricsUrl: string | undefined
+    if (settings.STRONGROOM_METRICS_PORT !== undefined) {
+      const local = await listen('127.0.0.1', settings.STRONGROOM_METRICS_PORT)
+      listeners.push(local)
+      local.serve(localMetrics(metrics).fetch)
+      metricsUrl = `http://127.0.0.1:${local.port}/metrics`
+    }
+    store = await openStore(settings)
+    await requireTables(store, tablesOf(services))
+    const operatorToken = await addFirstOperator(createOperators({ db: store.db, clock }))
+    const url = settings.PUBLIC_URL ?? `http://${reachable(settings.HOST)}:${main.port}`
+    const app = createServerApp({
+      services,
+      atRoot,
+      store,
+      settings,
+      publicUrl: url,
+      log,
+      clock,
+      metrics,
+    })
+    main.serve(app.fetch)
+    return { url, store, services, metricsUrl, operatorToken, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** A host that a browser on this machine can open: "every address" is none. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  return isIPv6(host) ? `[${host}]` : host
+}

@@ -1,0 +1,4 @@
+/** The services of this product, in the order in which people see them. */
+import type { Service } from '@strongroom/kit/service'
+
+export const services: readonly Service[] = []

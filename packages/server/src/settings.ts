@@ -1,0 +1,67 @@
+/** The settings of the server. Services add theirs next to themselves. */
+import { defineConfig } from '@strongroom/kit/config'
+import {
+  directory,
+  host,
+  oneOf,
+  port,
+  text,
+  trustedProxies,
+  url,
+} from '@strongroom/kit/config-types'
+import { noProxies } from '@strongroom/kit/http/trusted-proxies'
+import { logLevels } from '@strongroom/kit/log'
+
+export const settings = defineConfig({
+  PORT: { type: port(), default: 4280, description: 'The port to listen on; 0 takes a free one' },
+  HOST: { type: host(), default: '127.0.0.1', description: 'The address to listen on' },
+  PUBLIC_URL: {
+    type: url(),
+    description:
+      'Where people reach the server, for links and callbacks; unless set, HOST and PORT',
+  },
+  STRONGROOM_DATA: {
+    type: directory(),
+    default: './data',
+    description: 'Where the embedded store keeps its data',
+  },
+  STRONGROOM_STORE: {
+    type: oneOf('embedded', 'aws'),
+    description:
+      'The embedded store, or DynamoDB in AWS_REGION; unless set, aws only inside Lambda',
+  },
+  DYNAMODB_ENDPOINT: {
+    type: url(),
+    description: 'A DynamoDB-compatible endpoint to use instead of either',
+  },
+  AWS_REGION: { type: text(), description: 'The region of DynamoDB' },
+  STRONGROOM_TABLE_PREFIX: {
+    type: tablePrefix(),
+    default: '',
+    description: 'Put before every table name, so that deployments can share an account',
+  },
+  STRONGROOM_TRUSTED_PROXIES: {
+    type: trustedProxies(),
+    default: noProxies,
+    description: 'Which proxies are believed about the address of a client',
+  },
+  STRONGROOM_METRICS_PORT: {
+    type: port(),
+    description: 'Serve metrics on this port of 127.0.0.1 too, without a token',
+  },
+  STRONGROOM_LOG_LEVEL: {
+    type: oneOf(...logLevels),
+    default: 'info',
+    description: 'The lowest level that is logged',
+  },
+})
+
+export type Settings = ReturnType<typeof settings.parse>
+
+function tablePrefix() {
+  return {
+    expects: 'up to 32 letters, digits, dots, hyphens and underscores',
+    parse: (given: string) => (/^[A-Za-z0-9._-]{0,32}$/.test(given) ? given : undefined),
+    format: String,
+  }
+}

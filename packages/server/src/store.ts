@@ -1,0 +1,125 @@
+/** Opens the store that the settings name. Only this file knows which stores there are. */
+import { resolve } from 'node:path'
+import type { Db } from '@strongroom/kit/db'
+import { prefixTables } from '@strongroom/kit/prefix-tables'
+import { retryingDb } from '@strongroom/kit/retrying-db'
+import type { Settings } from './settings.ts'
+
+export interface Store {
+  db: Db
+  kind: 'embedded' | 'endpoint' | 'aws'
+  /** For people: what it is and where. */
+  label: string
+  detail: string
+  /** Asks the store for an answer; fails if it has none. */
+  check(): Promise<void>
+  close(): Promise<void>
+}
+
+/** The store cannot be used; the message is one line that says what to do. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable'
+}
+
+export async function openStore(settings: Settings): Promise<Store> {
+  const { DYNAMODB_ENDPOINT: endpoint } = settings
+  if (endpoint !== undefined) return openEndpoint(endpoint, settings)
+  return isAws(settings) ? openAws(settings) : openEmbedded(settings)
+}
+
+function isAws({ STRONGROOM_STORE: store }: Settings): boolean {
+  return store === undefined ? process.env.AWS_LAMBDA_FUNCTION_NAME !== undefined : store === 'aws'
+}
+
+async function openEndpoint(endpoint: string, settings: Settings): Promise<Store> {
+  const hasCredentials = process.env.AWS_ACCESS_KEY_ID !== undefined
+  const store = await openDynamoDb(settings, {
+    kind: 'endpoint',
+    label: 'DynamoDB endpoint',
+    detail: endpoint,
+    config: {
+      endpoint,
+      region: settings.AWS_REGION ?? 'us-east-1',
+      // Local endpoints take any; the SDK insists on some.
+      ...(!hasCredentials && { credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }),
+    },
+  })
+  await store.check().catch((error: unknown) => {
+    throw new StoreUnavailable(
+      `Cannot reach the store at ${endpoint} (${reasonOf(error)}): start it, or correct DYNAMODB_ENDPOINT`,
+    )
+  })
+  return store
+}
+
+async function openAws(settings: Settings): Promise<Store> {
+  const { AWS_REGION: region } = settings
+  if (region === undefined) {
+    throw new StoreUnavailable('STRONGROOM_STORE=aws needs a region: set AWS_REGION')
+  }
+  const store = await openDynamoDb(settings, {
+    kind: 'aws',
+    label: 'DynamoDB',
+    detail: region,
+    config: { region },
+  })
+  await store.check().catch((error: unknown) => {
+    throw new StoreUnavailable(
+      `Cannot use DynamoDB in ${region} (${reasonOf(error)}): check AWS_REGION and the AWS credentials`,
+    )
+  })
+  return store
+}
+
+async function openEmbedded(settings: Settings): Promise<Store> {
+  const directory = resolve(settings.STRONGROOM_DATA)
+  // Loaded only when it is needed: it brings a native library along.
+  const { openEngine } = await import('@strongroom/engine/engine')
+  const engine = await openEngine({ directory }).catch((error: unknown) => {
+    throw new StoreUnavailable(explained(error, directory))
+  })
+  return {
+    kind: 'embedded',
+    label: 'Embedded engine',
+    detail: directory,
+    db: prefixTables(engine, settings.STRONGROOM_TABLE_PREFIX),
+    check: async () => void (await engine.listTables({ Limit: 1 })),
+    close: () => engine.close(),
+  }
+}
+
+function explained(error: unknown, directory: string): string {
+  const code = reasonOf(error)
+  if (['EACCES', 'EPERM', 'EROFS'].includes(code)) {
+    return `Cannot write to the data directory ${directory} (${code}): give this user the right to, or set STRONGROOM_DATA to another`
+  }
+  const message = error instanceof Error ? error.message : code
+  return `Cannot open the data directory ${directory}: ${message}`
+}
+
+async function openDynamoDb(
+  { STRONGROOM_TABLE_PREFIX: prefix }: Settings,
+  store: Pick<Store, 'kind' | 'label' | 'detail'> & { config: DynamoDbConfig },
+): Promise<Store> {
+  // Loaded only when it is needed: the SDK is most of what a start would otherwise load.
+  const { createAwsDb } = await import('@strongroom/kit/aws-db')
+  const { config, ...description } = store
+  const aws = createAwsDb(config)
+  return {
+    ...description,
+    db: prefixTables(retryingDb(aws), prefix),
+    check: () => aws.ping(),
+    close: async () => aws.close(),
+  }
+}
+
+interface DynamoDbConfig {
+  region: string
+  endpoint?: string
+  credentials?: { accessKeyId: string; secretAccessKey: string }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'no reason given'
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
+}

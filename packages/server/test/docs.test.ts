@@ -1,0 +1,38 @@
+import { cursorError } from '@strongroom/kit/cursor'
+import type { ErrorEntry } from '@strongroom/kit/errors'
+import { requestError, serverError } from '@strongroom/kit/http/errors'
+import { operatorError } from '@strongroom/kit/operators'
+import { describe, expect, test } from 'vitest'
+import { services } from '../src/services.ts'
+import { settings } from '../src/settings.ts'
+
+// `npm run docs` writes these pages; here they are only compared.
+const page = (name: string) => `../../../docs/${name}`
+
+describe('the generated pages', () => {
+  test('docs/configuration.md lists every setting', async () => {
+    const text = `# Configuration
+
+Settings are environment variables. \`strongroom config\` shows them with their present values. An unknown variable that starts with \`STRONGROOM_\` stops the start, because it is most likely a slip.
+
+${settings.toMarkdown()}`
+    await expect(text).toMatchFileSnapshot(page('configuration.md'))
+  })
+
+  test('docs/errors.md lists every error code', async () => {
+    const general = [requestError, cursorError, serverError, operatorError]
+    const catalogues = [...general, ...services.map(({ errors }) => errors)]
+    const rows = catalogues
+      .flatMap(({ catalogue }) => catalogue)
+      .toSorted((a, b) => (a.code < b.code ? -1 : 1))
+      .map(({ code, status, message }: ErrorEntry) => `| \`${code}\` | ${status} | ${message} |\n`)
+    const text = `# Errors
+
+Every error is \`{ "error": { "code", "message", "details"?, "data"? } }\`. Programs decide by \`code\`; messages are for people and may change. \`details\` names the fields of the request that are wrong.
+
+| Code | Status | Message |
+| --- | --- | --- |
+${rows.join('')}`
+    await expect(text).toMatchFileSnapshot(page('errors.md'))
+  })
+})
