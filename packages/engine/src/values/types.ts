@@ -1,0 +1,97 @@
+/**
+ * The engine's values: plain JavaScript, from the request's edge to the storage codec.
+ *
+ * A number is a JavaScript number whenever `String(number)` names exactly the same decimal, and a
+ * NumberValue otherwise; every module may rely on that form being canonical. An attribute may have
+ * any name, `__proto__` included: read with `attribute`, write with `setAttribute`.
+ */
+
+/** A number that JavaScript cannot hold exactly, as canonical decimal text. */
+export class NumberValue {
+  readonly value: string
+
+  constructor(value: string) {
+    this.value = value
+  }
+
+  toString(): string {
+    return this.value
+  }
+}
+
+export type Value =
+  | string
+  | number
+  | NumberValue
+  | boolean
+  | null
+  | Uint8Array
+  | Set<string>
+  | Set<number | NumberValue>
+  | Set<Uint8Array>
+  | Value[]
+  | { [name: string]: Value }
+
+export type Item = Record<string, Value>
+
+/** The values of a set, without saying which of the three kinds it is. */
+export type SetValue = Set<string> | Set<number | NumberValue> | Set<Uint8Array>
+
+export type TypeName = 'S' | 'N' | 'B' | 'BOOL' | 'NULL' | 'L' | 'M' | 'SS' | 'NS' | 'BS'
+
+/** The DynamoDB type of a checked value. Sets are never empty, so their first member tells. */
+export function typeOf(value: Value): TypeName {
+  switch (typeof value) {
+    case 'string':
+      return 'S'
+    case 'number':
+      return 'N'
+    case 'boolean':
+      return 'BOOL'
+    default:
+      if (value === null) return 'NULL'
+      if (Array.isArray(value)) return 'L'
+      if (value instanceof Uint8Array) return 'B'
+      if (value instanceof Set) return setTypeOf(value)
+      return value instanceof NumberValue ? 'N' : 'M'
+  }
+}
+
+function setTypeOf(value: SetValue): TypeName {
+  for (const member of value) {
+    if (typeof member === 'string') return 'SS'
+    return member instanceof Uint8Array ? 'BS' : 'NS'
+  }
+  return 'SS'
+}
+
+/** Whether a value is a map, the only kind of value whose attributes may be read by name. */
+export function isMap(value: Value | undefined): value is { [name: string]: Value } {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof Uint8Array) &&
+    !(value instanceof Set) &&
+    !(value instanceof NumberValue)
+  )
+}
+
+/** The attribute of that name, never something inherited from a prototype. */
+export function attribute(map: Item, name: string): Value | undefined {
+  return Object.hasOwn(map, name) ? map[name] : undefined
+}
+
+/** Sets an attribute as an own property, whatever its name. */
+export function setAttribute(map: Item, name: string, value: Value): void {
+  if (name === '__proto__') {
+    Object.defineProperty(map, name, {
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    })
+  } else {
+    map[name] = value
+  }
+}
