@@ -1,0 +1,153 @@
+// The storage API that operations are written against: tables with keys and indexes, items as plain
+// values, one write transaction at a time, snapshots for reads. Only types live here;
+// `open.ts` implements them on LMDB. Left out on purpose: expressions, projections, item size limits
+// and AWS's validation texts, which belong to the operations.
+
+import type { Item, Value } from '../values/types.ts'
+
+export type KeyType = 'S' | 'N' | 'B'
+
+export interface KeyAttribute {
+  name: string
+  type: KeyType
+}
+
+export interface KeySchema {
+  partition: KeyAttribute
+  sort?: KeyAttribute
+}
+
+export interface IndexProjection {
+  type: 'ALL' | 'KEYS_ONLY' | 'INCLUDE'
+  /** The non-key attributes of an INCLUDE projection. */
+  attributes?: string[]
+}
+
+export interface NewIndex {
+  name: string
+  /** A local index shares the table's partition key; storage treats both kinds alike. */
+  kind: 'global' | 'local'
+  keys: KeySchema
+  projection: IndexProjection
+  /** Whatever the operations record with an index (throughput, …): kept, never read here. */
+  details?: Record<string, unknown>
+}
+
+export interface IndexRecord extends NewIndex {
+  /** Prefix of its entries; never reused. */
+  id: number
+  /** CREATING while existing items are being added; entries of new writes are there from the start. */
+  status: 'CREATING' | 'ACTIVE'
+}
+
+export interface TtlRecord {
+  attribute: string
+  /** Prefix of its entries; never reused. */
+  id: number
+}
+
+export interface NewTable {
+  name: string
+  keys: KeySchema
+  indexes: NewIndex[]
+  /** Items whose attribute holds a past time in epoch seconds are deleted in the background. */
+  ttl?: { attribute: string }
+  /** Whatever the operations record with a table (billing, tags, PITR, …): JSON, kept, never read here. */
+  details?: Record<string, unknown>
+}
+
+/** Frozen: to change a table, pass a changed copy to `replaceTable`. */
+export interface TableRecord extends NewTable {
+  /** Prefix of its items; never reused, also not by a table of the same name. */
+  id: number
+  /** Grows with every change of this record; a replacement must carry the version it was read with. */
+  version: number
+  /** Milliseconds since the epoch. */
+  createdAt: number
+  indexes: IndexRecord[]
+  ttl?: TtlRecord
+}
+
+/** A changed copy of a record. Indexes without an id are new and will be filled; missing ones are dropped. */
+export interface TableChange extends Omit<TableRecord, 'indexes' | 'ttl'> {
+  indexes: (IndexRecord | NewIndex)[]
+  ttl?: { attribute: string }
+}
+
+export interface SortCondition {
+  op: '=' | '<' | '<=' | '>' | '>=' | 'BETWEEN' | 'begins_with'
+  values: Value[]
+}
+
+export interface RangeQuery {
+  /** The partition key value; without it every item of the table or index, partition by partition. */
+  partition?: Value
+  sort?: SortCondition
+  reverse?: boolean
+  /** Exclusive start: the key attributes of the table (and of the index). The item may be gone. */
+  startKey?: Item
+  /** Part `index` (from 0) of `total` disjoint parts that together are the whole. */
+  segment?: { index: number; total: number }
+  /** See writes of other processes that were acknowledged before this call. */
+  consistent?: boolean
+}
+
+export interface ReadOptions {
+  /** See writes of other processes that were acknowledged before this call. */
+  consistent?: boolean
+}
+
+/** A remembered idempotency token. */
+export interface TokenRecord {
+  hash: string
+  /** Milliseconds since the epoch. */
+  expiresAt: number
+}
+
+/**
+ * Valid only inside `run`. Nothing is written before `run` returns; if it throws, nothing of it is.
+ * Each call checks that the table still exists and keeps index and TTL entries in step.
+ */
+export interface WriteTx {
+  /** Sees the puts and deletes of this and of earlier `run`s. */
+  get(table: TableRecord, key: Item): Item | undefined
+  /** `old` is what `get` returned for this key; index entries change only where key attributes do. */
+  put(table: TableRecord, item: Item, old: Item | undefined): void
+  delete(table: TableRecord, old: Item): void
+  /** The record of an unexpired token. */
+  token(token: string): TokenRecord | undefined
+  rememberToken(token: string, hash: string, expiresAt: number): void
+}
+
+export interface Storage {
+  readonly directory: string
+  /** Knows tables that another process created before this turn of the event loop. */
+  table(name: string): TableRecord | undefined
+  /** By name. */
+  tables(): TableRecord[]
+  createTable(table: NewTable): Promise<TableRecord>
+  /** Refused with ResourceInUseException if the record was changed since it was read. */
+  replaceTable(table: TableChange): Promise<TableRecord>
+  /** The table is gone when this resolves; its items and entries are removed in the background. */
+  dropTable(name: string): Promise<void>
+  get(table: TableRecord, key: Item, options?: ReadOptions): Item | undefined
+  /**
+   * Items in key order, lazily, from one snapshot; full items also through an index. Leave the loop
+   * normally (break, return, throw) so that the snapshot is released.
+   */
+  range(table: TableRecord, index: IndexRecord | undefined, query: RangeQuery): Iterable<Item>
+  /** Items in the table or index, counted in one snapshot. */
+  count(table: TableRecord, index?: IndexRecord): number
+  /** Later reads of this turn see everything committed by now. Reads between two calls share a snapshot. */
+  refresh(): void
+  /** Runs inside the write transaction and resolves once its commit is on disk. */
+  write<T>(run: (tx: WriteTx) => T): Promise<T>
+  /** A put without condition that needs no old item. */
+  blindPut(table: TableRecord, item: Item): Promise<void>
+  /** Deletes items whose time to live has passed and forgets expired tokens; resolves to the items deleted. */
+  sweep(): Promise<number>
+  /** Resolves when no index is being filled and no dropped table is being removed. */
+  settled(): Promise<void>
+  /** Waits for queued writes. Everything afterwards is rejected. */
+  close(): Promise<void>
+}
