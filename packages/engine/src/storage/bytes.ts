@@ -1,0 +1,43 @@
+// A growing byte buffer with one write position, shared by the codec and the key encoding.
+// It exists because Node's fast string functions (`utf8Write`, `latin1Slice`) are not in the public
+// types, and because a reused buffer makes encoding free of allocations.
+
+export interface FastBuffer extends Buffer {
+  utf8Write(text: string, start: number, length?: number): number
+}
+
+const slices = Buffer.prototype as unknown as {
+  latin1Slice(this: Uint8Array, start: number, end: number): string
+  utf8Slice(this: Uint8Array, start: number, end: number): string
+}
+
+/** Work on any Uint8Array: values larger than a page reach us as plain views of the memory map. */
+export const latin1Slice = slices.latin1Slice
+export const utf8Slice = slices.utf8Slice
+
+export function allocate(size: number): FastBuffer {
+  return Buffer.allocUnsafeSlow(size) as FastBuffer
+}
+
+/** Writes the UTF-8 form of a text and returns the end; nothing checks the bounds here. */
+export function writeText(text: string, target: FastBuffer, start: number): number {
+  const length = text.length
+  if (length > 64) return start + target.utf8Write(text, start)
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i)
+    if (code > 127) return start + target.utf8Write(text, start)
+    target[start + i] = code
+  }
+  return start + length
+}
+
+export function copyBytes(
+  source: Uint8Array,
+  from: number,
+  to: number,
+  target: Uint8Array,
+  start: number,
+): number {
+  for (let i = from; i < to; i++) target[start++] = source[i]!
+  return start
+}

@@ -1,0 +1,78 @@
+// The tables of a data directory, cached. A version counter, stored beside them and raised with every
+// change, tells each process when its copy is old: one small read per snapshot or transaction.
+// Committed state and the state inside a running write transaction are two views, because a commit
+// can still fail.
+
+import type { Environment } from './lmdb.ts'
+import type { IndexRecord, TableRecord, TtlRecord } from './store.ts'
+
+export const VERSION_KEY = 'version'
+export const NEXT_ID_KEY = 'next-id'
+
+export function tableKey(name: string): string[] {
+  return ['table', name]
+}
+
+const ALL_TABLES = { start: ['table'], end: ['table!'] }
+
+/** Whatever has entries of its own: an index, or the time-ordered list behind a time to live. */
+export type EntryOwner = IndexRecord | TtlRecord
+
+export class Catalog {
+  readonly #env: Environment
+  #version = -1
+  #byName = new Map<string, TableRecord>()
+  #byId = new Map<number, TableRecord>()
+
+  constructor(env: Environment) {
+    this.#env = env
+  }
+
+  /** Reads in the current snapshot, or in the write transaction if one is running. */
+  refresh(): void {
+    const version = this.storedVersion()
+    if (version === this.#version) return
+    const byName = new Map<string, TableRecord>()
+    const byId = new Map<number, TableRecord>()
+    for (const { value } of this.#env.meta.getRange(ALL_TABLES)) {
+      const record = deepFreeze(value as TableRecord)
+      byName.set(record.name, record)
+      byId.set(record.id, record)
+    }
+    this.#byName = byName
+    this.#byId = byId
+    this.#version = version
+  }
+
+  storedVersion(): number {
+    return (this.#env.meta.get(VERSION_KEY) as number | undefined) ?? 0
+  }
+
+  invalidate(): void {
+    this.#version = -1
+  }
+
+  byName(name: string): TableRecord | undefined {
+    return this.#byName.get(name)
+  }
+
+  byId(id: number): TableRecord | undefined {
+    return this.#byId.get(id)
+  }
+
+  all(): TableRecord[] {
+    return [...this.#byName.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  }
+}
+
+export function owners(table: TableRecord): EntryOwner[] {
+  return table.ttl === undefined ? table.indexes : [...table.indexes, table.ttl]
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    for (const part of Object.values(value)) deepFreeze(part)
+  }
+  return value
+}

@@ -1,0 +1,384 @@
+// Items as bytes: a version byte, then one attribute map. Compact, self-delimiting, no schema.
+// Attribute names are interned while decoding; texts that are pure ASCII are marked as such, since
+// they decode several times faster. A number is an int32, a double, or (what a double cannot hold)
+// its decimal text. Decoded values never share memory with the bytes they came from.
+
+import { NumberValue, setAttribute, type Item, type Value } from '../values/types.ts'
+import { allocate, latin1Slice, utf8Slice, type FastBuffer } from './bytes.ts'
+
+const CODEC_VERSION = 1
+
+const NULL = 0
+const FALSE = 1
+const TRUE = 2
+const INT8 = 3
+const INT32 = 4
+const DOUBLE = 5
+const DECIMAL = 6
+const ASCII8 = 7
+const UTF8 = 8
+const ASCII32 = 9
+const BYTES8 = 10
+const BYTES32 = 11
+const LIST = 12
+const MAP = 13
+const STRING_SET = 14
+const NUMBER_SET = 15
+const BINARY_SET = 16
+
+const LONG_NAME = 255
+
+/** Deeper than any checked value; a corrupt or unchecked one ends here instead of in the stack. */
+const MAX_DEPTH = 100
+
+const double = new Float64Array(1)
+const doubleBytes = new Uint8Array(double.buffer)
+
+/** Encodes items one after the other into a buffer that only grows; offsets stay valid until `reset`. */
+export class ItemWriter {
+  bytes: FastBuffer = allocate(0x10000)
+  position = 0
+
+  reset(): void {
+    this.position = 0
+    if (this.bytes.length > 0x200000) this.bytes = allocate(0x10000)
+  }
+
+  reserve(size: number): void {
+    if (this.position + size <= this.bytes.length) return
+    const grown = allocate(Math.max(this.bytes.length * 2, this.position + size))
+    this.bytes.copy(grown, 0, 0, this.position)
+    this.bytes = grown
+  }
+
+  item(item: Item): void {
+    this.reserve(16)
+    this.bytes[this.position++] = CODEC_VERSION
+    this.#map(item, 0)
+  }
+
+  #map(map: Item, depth: number): void {
+    // In a map from a parser every enumerable property is an own one; keys() also skips inherited ones.
+    const names = Object.keys(map)
+    this.#count(names.length)
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i]!
+      this.#name(name)
+      this.#value(map[name]!, depth)
+    }
+  }
+
+  #count(count: number): void {
+    this.reserve(4)
+    this.#uint32(count)
+  }
+
+  #uint32(value: number): void {
+    const bytes = this.bytes
+    const position = this.position
+    bytes[position] = value >>> 24
+    bytes[position + 1] = value >>> 16
+    bytes[position + 2] = value >>> 8
+    bytes[position + 3] = value
+    this.position = position + 4
+  }
+
+  #name(name: string): void {
+    const length = name.length
+    this.reserve(length * 3 + 5)
+    const bytes = this.bytes
+    const start = this.position + 1
+    if (length < 64) {
+      let i = 0
+      for (; i < length; i++) {
+        const code = name.charCodeAt(i)
+        if (code > 127) break
+        bytes[start + i] = code
+      }
+      if (i === length) {
+        bytes[this.position] = length
+        this.position = start + length
+        return
+      }
+    }
+    const size = Buffer.byteLength(name)
+    if (size < LONG_NAME) {
+      bytes[this.position] = size
+      this.position = start + bytes.utf8Write(name, start)
+    } else {
+      bytes[this.position++] = LONG_NAME
+      this.#uint32(size)
+      this.position += bytes.utf8Write(name, this.position)
+    }
+  }
+
+  #value(value: Value, depth: number): void {
+    switch (typeof value) {
+      case 'string':
+        return this.#text(value)
+      case 'number':
+        return this.#number(value)
+      case 'boolean':
+        this.reserve(1)
+        this.bytes[this.position++] = value ? TRUE : FALSE
+        return
+      case 'object':
+        return this.#object(value, depth + 1)
+      default:
+        throw new TypeError(`Cannot encode a value of type ${typeof value}`)
+    }
+  }
+
+  #text(text: string): void {
+    const length = text.length
+    this.reserve(length * 3 + 5)
+    const bytes = this.bytes
+    if (length < 48) {
+      const start = this.position + 2
+      let i = 0
+      for (; i < length; i++) {
+        const code = text.charCodeAt(i)
+        if (code > 127) break
+        bytes[start + i] = code
+      }
+      if (i === length) {
+        bytes[this.position] = ASCII8
+        bytes[this.position + 1] = length
+        this.position = start + length
+        return
+      }
+    }
+    const size = bytes.utf8Write(text, this.position + 5)
+    bytes[this.position++] = size === length ? ASCII32 : UTF8
+    this.#uint32(size)
+    this.position += size
+  }
+
+  #number(value: number): void {
+    this.reserve(9)
+    const bytes = this.bytes
+    const position = this.position
+    if (value === (value | 0)) {
+      // Also the way -0 becomes 0.
+      if (value >= -128 && value <= 127) {
+        bytes[position] = INT8
+        bytes[position + 1] = value
+        this.position = position + 2
+      } else {
+        bytes[position] = INT32
+        this.position = position + 1
+        this.#uint32(value)
+      }
+      return
+    }
+    if (!Number.isFinite(value)) throw new TypeError(`Cannot encode the number ${value}`)
+    double[0] = value
+    bytes[position] = DOUBLE
+    for (let i = 0; i < 8; i++) bytes[position + 1 + i] = doubleBytes[i]!
+    this.position = position + 9
+  }
+
+  #object(value: Exclude<Value, string | number | boolean>, depth: number): void {
+    this.reserve(16)
+    if (value === null) {
+      this.bytes[this.position++] = NULL
+    } else if (depth > MAX_DEPTH) {
+      throw new TypeError(`Cannot encode a value nested deeper than ${MAX_DEPTH} levels`)
+    } else if (Array.isArray(value)) {
+      this.bytes[this.position++] = LIST
+      this.#count(value.length)
+      for (let i = 0; i < value.length; i++) this.#value(value[i]!, depth)
+    } else if (value instanceof Uint8Array) {
+      this.#binary(value)
+    } else if (value instanceof NumberValue) {
+      this.bytes[this.position++] = DECIMAL
+      this.#name(value.value)
+    } else if (value instanceof Set) {
+      this.#set(value, depth)
+    } else {
+      this.bytes[this.position++] = MAP
+      this.#map(value, depth)
+    }
+  }
+
+  #binary(value: Uint8Array): void {
+    const size = value.length
+    this.reserve(size + 5)
+    if (size < 256) {
+      this.bytes[this.position++] = BYTES8
+      this.bytes[this.position++] = size
+    } else {
+      this.bytes[this.position++] = BYTES32
+      this.#uint32(size)
+    }
+    this.bytes.set(value, this.position)
+    this.position += size
+  }
+
+  #set(set: Set<string> | Set<number | NumberValue> | Set<Uint8Array>, depth: number): void {
+    const tag = this.position++
+    this.bytes[tag] = STRING_SET
+    this.#count(set.size)
+    let kind = STRING_SET
+    for (const member of set) {
+      if (typeof member !== 'string') kind = member instanceof Uint8Array ? BINARY_SET : NUMBER_SET
+      this.#value(member, depth)
+    }
+    this.bytes[tag] = kind
+  }
+}
+
+let source: Uint8Array = new Uint8Array(0)
+let at = 0
+
+/** Throws on bytes that are not an item; the bytes may be overwritten afterwards. */
+export function decodeItem(bytes: Uint8Array): Item {
+  source = bytes
+  if (bytes[0] !== CODEC_VERSION) throw corrupt(`unknown item version ${bytes[0]}`)
+  at = 1
+  const item = readMap(0)
+  if (at > bytes.length) throw corrupt('an item ends too early')
+  return item
+}
+
+function corrupt(detail: string): Error {
+  return new Error(`Cannot decode stored item: ${detail}`)
+}
+
+function readUint32(): number {
+  const bytes = source
+  const value =
+    ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0
+  at += 4
+  return value
+}
+
+function readCount(): number {
+  const count = readUint32()
+  if (count > source.length) throw corrupt(`impossible count ${count}`)
+  return count
+}
+
+function readMap(depth: number): Item {
+  const count = readCount()
+  const map: Item = {}
+  for (let i = 0; i < count; i++) {
+    const name = readName()
+    if (name === '__proto__') setAttribute(map, name, readValue(depth))
+    else map[name] = readValue(depth)
+  }
+  return map
+}
+
+const INTERNED = 2048
+const interned: string[] = Array.from({ length: INTERNED }, () => '')
+
+function readName(): string {
+  const bytes = source
+  const length = bytes[at++]!
+  if (length > 40) return readLongName(length)
+  const start = at
+  const end = (at = start + length)
+  let hash = length
+  for (let i = start; i < end; i++) hash = (Math.imul(hash, 31) + bytes[i]!) | 0
+  const slot = (hash ^ (hash >>> 11)) & (INTERNED - 1)
+  const known = interned[slot]!
+  if (known.length === length) {
+    let i = 0
+    while (i < length && known.charCodeAt(i) === bytes[start + i]) i++
+    if (i === length) return known
+  }
+  const name = utf8Slice.call(bytes, start, end)
+  // Only names of one byte per character can be compared as above.
+  if (name.length === length) interned[slot] = name
+  return name
+}
+
+function readLongName(length: number): string {
+  const size = length === LONG_NAME ? readCount() : length
+  const start = at
+  at += size
+  return utf8Slice.call(source, start, at)
+}
+
+function readValue(depth: number): Value {
+  const tag = source[at++]
+  switch (tag) {
+    case ASCII8: {
+      const length = source[at++]!
+      const start = at
+      at += length
+      return latin1Slice.call(source, start, at)
+    }
+    case ASCII32: {
+      const size = readCount()
+      const start = at
+      at += size
+      return latin1Slice.call(source, start, at)
+    }
+    case UTF8: {
+      const size = readCount()
+      const start = at
+      at += size
+      return utf8Slice.call(source, start, at)
+    }
+    case INT8:
+      return (source[at++]! << 24) >> 24
+    case INT32:
+      return readUint32() | 0
+    case DOUBLE:
+      for (let i = 0; i < 8; i++) doubleBytes[i] = source[at + i]!
+      at += 8
+      return double[0]!
+    case NULL:
+      return null
+    case FALSE:
+      return false
+    case TRUE:
+      return true
+    case DECIMAL:
+      return new NumberValue(readName())
+    case BYTES8:
+      return readBytes(source[at++]!)
+    case BYTES32:
+      return readBytes(readCount())
+    default:
+      return readCollection(tag, depth + 1)
+  }
+}
+
+function readBytes(size: number): Uint8Array {
+  const start = at
+  at += size
+  if (at > source.length) throw corrupt('a binary ends too early')
+  return new Uint8Array(source.buffer.slice(source.byteOffset + start, source.byteOffset + at))
+}
+
+function readCollection(tag: number | undefined, depth: number): Value {
+  if (depth > MAX_DEPTH) throw corrupt('a value is nested too deep')
+  switch (tag) {
+    case MAP:
+      return readMap(depth)
+    case LIST: {
+      const count = readCount()
+      const list: Value[] = []
+      for (let i = 0; i < count; i++) list.push(readValue(depth))
+      return list
+    }
+    case STRING_SET:
+      return readSet<string>(depth)
+    case NUMBER_SET:
+      return readSet<number | NumberValue>(depth)
+    case BINARY_SET:
+      return readSet<Uint8Array>(depth)
+    default:
+      throw corrupt(`unknown value tag ${tag}`)
+  }
+}
+
+function readSet<T extends string | number | NumberValue | Uint8Array>(depth: number): Set<T> {
+  const count = readCount()
+  const set = new Set<T>()
+  for (let i = 0; i < count; i++) set.add(readValue(depth) as T)
+  return set
+}

@@ -1,0 +1,55 @@
+// What storage says when LMDB or the disk fails: always what happened, what became of the request,
+// and what to do. The codes are LMDB's own (negative) or the operating system's (positive).
+
+import { constants } from 'node:os'
+import { DynamoError, internalError } from '../errors.ts'
+
+const { ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, EIO } = constants.errno
+const MDB_MAP_FULL = -30792
+const MDB_PANIC = -30795
+
+function advice(code: number): string {
+  switch (code) {
+    case ENOSPC:
+    case EDQUOT:
+      return 'no space is left on its disk. Free some space and try again'
+    case EFBIG:
+      return 'its file may not grow further. Raise the file size limit of the process and try again'
+    case EROFS:
+    case EACCES:
+    case EPERM:
+      return 'it is read-only. Make it writable and start again'
+    case EIO:
+      return 'its disk reported an I/O error. Check the disk before trying again'
+    case MDB_MAP_FULL:
+      return 'its file cannot be mapped into memory any further. Raise the address space limit of the process'
+    case MDB_PANIC:
+      return 'an earlier I/O error made its file unusable to this process. Check the disk and start again'
+    default:
+      return `LMDB failed with code ${code}`
+  }
+}
+
+/** Every write that shared the failed commit gets this. */
+export function commitFailed(directory: string, code: number): DynamoError {
+  return internalError(
+    `Cannot write to the data directory "${directory}": ${advice(code)}. Nothing of this request was stored`,
+  )
+}
+
+/** For errors that LMDB throws, which carry their code. */
+export function failureCode(error: unknown): number {
+  if (typeof error === 'object' && error !== null && 'code' in error) {
+    if (typeof error.code === 'number') return error.code
+  }
+  return 0
+}
+
+export function storageClosed(directory: string): DynamoError {
+  return internalError(`Cannot use the data directory "${directory}": it was closed`)
+}
+
+/** A data directory that must not be opened; nothing in it was changed. */
+export function cannotOpen(directory: string, reason: string, cause?: unknown): Error {
+  return new Error(`Cannot open the data directory "${directory}": ${reason}`, { cause })
+}

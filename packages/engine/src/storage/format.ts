@@ -1,0 +1,94 @@
+// The format version of a data directory: a small file beside LMDB's, read before LMDB touches
+// anything, so that a directory of a newer version, or of something else, is refused unchanged.
+
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+} from 'node:fs'
+import { renameSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { cannotOpen } from './failures.ts'
+
+export const FORMAT_VERSION = 1
+export const FORMAT_FILE = 'format.json'
+export const DATA_FILE = 'data.mdb'
+const FORMAT_NAME = 'strongroom-engine'
+
+/** Creates an empty directory's format file, or checks an existing one. */
+export function prepareDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true })
+  } catch (error) {
+    throw cannotOpen(directory, `it cannot be created (${reason(error)})`, error)
+  }
+  const file = join(directory, FORMAT_FILE)
+  if (existsSync(file)) return assertKnownFormat(directory, file)
+  if (existsSync(join(directory, DATA_FILE))) {
+    throw cannotOpen(directory, `it holds an LMDB file but no ${FORMAT_FILE}, so it is not ours`)
+  }
+  const foreign = readdirSync(directory).filter((name) => !name.startsWith(`${FORMAT_FILE}.`))
+  if (foreign.length > 0) {
+    throw cannotOpen(directory, `it is not empty and not ours (it holds "${foreign[0]}")`)
+  }
+  try {
+    writeFormat(directory)
+  } catch (error) {
+    throw cannotOpen(directory, `it cannot be written (${reason(error)})`, error)
+  }
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function assertKnownFormat(directory: string, file: string): void {
+  let format: unknown
+  try {
+    const content: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    if (typeof content === 'object' && content !== null && 'name' in content) {
+      if (content.name === FORMAT_NAME && 'format' in content) format = content.format
+    }
+  } catch (error) {
+    throw cannotOpen(directory, `its ${FORMAT_FILE} cannot be read`, error)
+  }
+  if (typeof format !== 'number') {
+    throw cannotOpen(directory, `its ${FORMAT_FILE} does not name a format of this engine`)
+  }
+  if (format !== FORMAT_VERSION) {
+    throw cannotOpen(
+      directory,
+      `its format version is ${format}, and this engine knows version ${FORMAT_VERSION} only`,
+    )
+  }
+}
+
+/** Whole or not at all, also when two processes create the directory at the same time. */
+export function writeFormat(directory: string): void {
+  const temporary = join(directory, `${FORMAT_FILE}.${process.pid}`)
+  const handle = openSync(temporary, 'w', 0o600)
+  try {
+    writeSync(handle, `${JSON.stringify({ name: FORMAT_NAME, format: FORMAT_VERSION })}\n`)
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+  renameSync(temporary, join(directory, FORMAT_FILE))
+  syncDirectory(directory)
+}
+
+/** Makes a rename or a new file in the directory survive a power failure. */
+export function syncDirectory(directory: string): void {
+  // Windows cannot open directories, and does not need it.
+  if (process.platform === 'win32') return
+  const handle = openSync(directory, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}

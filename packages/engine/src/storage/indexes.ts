@@ -1,0 +1,63 @@
+// Which entries an item has in the indexes and the TTL list of its table, and how they change with
+// it. An entry holds only keys: the index's and, at the end, the item's. Items that lack a key
+// attribute, or have it with another type, have no entry.
+
+import { NumberValue, type Item, type Value } from '../values/types.ts'
+import { copyBytes, type FastBuffer } from './bytes.ts'
+import type { EntryOwner } from './catalog.ts'
+import { expiryOf, isIndexed, writeIndexPrefix, writeTtlPrefix } from './keys.ts'
+import type { KeySchema } from './store.ts'
+
+function own(item: Item, name: string): Value | undefined {
+  return Object.hasOwn(item, name) ? item[name] : undefined
+}
+
+export function hasEntry(owner: EntryOwner, item: Item): boolean {
+  return 'keys' in owner
+    ? isIndexed(owner.keys, item)
+    : expiryOf(own(item, owner.attribute)) !== undefined
+}
+
+/** Writes the part of the item's entry that stands before the item key; the item must have one. */
+export function writeEntryPrefix(
+  owner: EntryOwner,
+  item: Item,
+  target: FastBuffer,
+  start: number,
+): number {
+  return 'keys' in owner
+    ? writeIndexPrefix(owner.id, owner.keys, item, target, start)
+    : writeTtlPrefix(owner.id, expiryOf(own(item, owner.attribute))!, target, start)
+}
+
+/** Writes a whole entry key; returns its end and where the item key starts within it. */
+export function writeEntryKey(
+  owner: EntryOwner,
+  item: Item,
+  itemKey: { bytes: Uint8Array; start: number; end: number },
+  target: FastBuffer,
+  start: number,
+): { end: number; offset: number } {
+  const prefixEnd = writeEntryPrefix(owner, item, target, start)
+  const end = copyBytes(itemKey.bytes, itemKey.start, itemKey.end, target, prefixEnd)
+  return { end, offset: prefixEnd - start }
+}
+
+/** Whether two versions of an item, both with an entry, have the same one. */
+export function sameEntry(owner: EntryOwner, a: Item, b: Item): boolean {
+  if ('keys' in owner) return sameKeys(owner.keys, a, b)
+  return expiryOf(own(a, owner.attribute)) === expiryOf(own(b, owner.attribute))
+}
+
+function sameKeys(keys: KeySchema, a: Item, b: Item): boolean {
+  return (
+    sameValue(a[keys.partition.name], b[keys.partition.name]) &&
+    (keys.sort === undefined || sameValue(a[keys.sort.name], b[keys.sort.name]))
+  )
+}
+
+function sameValue(a: Value | undefined, b: Value | undefined): boolean {
+  if (a === b) return true
+  if (a instanceof Uint8Array) return b instanceof Uint8Array && Buffer.compare(a, b) === 0
+  return a instanceof NumberValue && b instanceof NumberValue && a.value === b.value
+}

@@ -1,0 +1,116 @@
+// Work that outlives its request: filling a new index, removing what belonged to a dropped table or
+// index. A job is a stored record and each step of it is one commit that also stores how far it got,
+// so a crash costs at most one step, and two processes may work on the same job without harm.
+
+import { owners, tableKey, type Catalog } from './catalog.ts'
+import { boundsOf, boundsOfId } from './bounds.ts'
+import type { FastBuffer } from './bytes.ts'
+import { type Environment } from './lmdb.ts'
+import type { WriteQueue } from './queue.ts'
+import { lmdbRange } from './reads.ts'
+import type { TableRecord } from './store.ts'
+import type { Transaction } from './transaction.ts'
+
+export type Job =
+  | { kind: 'fill'; table: number; owner: number; after?: string }
+  | { kind: 'remove'; space: 'items' | 'entries'; id: number }
+
+export type JobKey = ['job', number]
+
+const ALL_JOBS = { start: ['job'], end: ['job!'] }
+
+/** One step is one commit and runs on the event loop: a few milliseconds each. */
+const FILL_STEP = 200
+const REMOVE_STEP = 500
+
+export function addJob(tx: Transaction, id: number, job: Job): void {
+  tx.putMeta(['job', id], job)
+}
+
+export class Jobs {
+  readonly #env: Environment
+  readonly #queue: WriteQueue
+  #running: Promise<void> | undefined
+  #stopped = false
+
+  constructor(env: Environment, queue: WriteQueue) {
+    this.#env = env
+    this.#queue = queue
+  }
+
+  /** Works until nothing is left; rejects if a step failed, which the next call takes up again. */
+  run(): Promise<void> {
+    this.#running ??= this.#work().finally(() => {
+      this.#running = undefined
+    })
+    return this.#running
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    // A failed step was told to whoever waited for it, and will be taken up at the next start.
+    await this.#running?.catch(() => undefined)
+  }
+
+  isIdle(): boolean {
+    return this.#running === undefined && this.#next() === undefined
+  }
+
+  #next(): JobKey | undefined {
+    for (const key of this.#env.meta.getKeys({ ...ALL_JOBS, limit: 1 })) return key as JobKey
+    return undefined
+  }
+
+  async #work(): Promise<void> {
+    for (let key = this.#next(); key !== undefined && !this.#stopped; key = this.#next()) {
+      const current = key
+      await this.#queue.push((tx) => step(tx, current))
+    }
+  }
+}
+
+function step(tx: Transaction, key: JobKey): void {
+  const job = tx.env.meta.get(key) as Job | undefined
+  // Another process may have finished it.
+  if (job === undefined) return
+  if (job.kind === 'remove') remove(tx, key, job)
+  else fill(tx, key, job, tx.catalog)
+}
+
+function remove(tx: Transaction, key: JobKey, job: Job & { kind: 'remove' }): void {
+  const range = { ...lmdbRange(boundsOfId(job.id), false), limit: REMOVE_STEP }
+  let found = 0
+  for (const stored of tx.env[job.space].getKeys(range)) {
+    tx.removeKey(job.space, stored.bytes.subarray(0, stored.length))
+    found++
+  }
+  if (found < REMOVE_STEP) tx.putMeta(key, undefined)
+}
+
+function fill(tx: Transaction, key: JobKey, job: Job & { kind: 'fill' }, catalog: Catalog): void {
+  const table = catalog.byId(job.table)
+  const owner = table && owners(table).find((each) => each.id === job.owner)
+  if (table === undefined || owner === undefined) return tx.putMeta(key, undefined)
+  const bounds = boundsOf(table, undefined, {})
+  if (job.after !== undefined) {
+    bounds.low = Buffer.concat([Buffer.from(job.after, 'base64'), Buffer.of(0)]) as FastBuffer
+  }
+  const range = { ...lmdbRange(bounds, false), limit: FILL_STEP }
+  let found = 0
+  let last: string | undefined
+  for (const { key: stored, value } of tx.env.items.getRange(range)) {
+    tx.fill(table, owner, value)
+    if (++found === FILL_STEP) last = stored.bytes.toString('base64', 0, stored.length)
+  }
+  if (last !== undefined) return tx.putMeta(key, { ...job, after: last } satisfies Job)
+  tx.putMeta(key, undefined)
+  activate(tx, table, job.owner)
+}
+
+function activate(tx: Transaction, table: TableRecord, owner: number): void {
+  const indexes = table.indexes.map((index) =>
+    index.id === owner ? { ...index, status: 'ACTIVE' as const } : index,
+  )
+  tx.putMeta(tableKey(table.name), { ...table, indexes } satisfies TableRecord)
+  tx.raiseVersion()
+}

@@ -1,0 +1,195 @@
+// Encoded keys, whose byte order is DynamoDB's order.
+//
+//   item:        table id (4) | hash (2) | partition key | sort key, raw, to the end
+//   index entry: index id (4) | hash (2) | partition key | sort key, escaped | item key
+//   TTL entry:   ttl id (4) | expiry in epoch seconds (6) | item key
+//
+// A partition key is its length (1) and its bytes; longer than 255 bytes: a zero and the SHA-256 of
+// them, since partitions have no order. Escaping turns 00 into 00 FF and ends with 00 00, which
+// keeps the order of sort keys of different lengths. The longest entry (a local index on 1,024 zero
+// bytes) has 3,6xx bytes, below LMDB's limit of 4,026.
+
+import { createHash } from 'node:crypto'
+import { orderedNumberBytes } from '../values/numbers.ts'
+import { NumberValue, type Item, type Value } from '../values/types.ts'
+import { allocate, copyBytes, writeText, type FastBuffer } from './bytes.ts'
+import type { KeyAttribute, KeySchema, KeyType } from './store.ts'
+
+export const MAX_KEY_BYTES = 4026
+
+const MAX_PARTITION_BYTES = 2048
+const MAX_SORT_BYTES = 1024
+const MAX_RAW_PARTITION_BYTES = 255
+
+// Texts beyond the limits are measured before they are written, so this never overflows.
+const scratch = allocate(3 * 2048 + 64)
+
+export function writeId(id: number, target: FastBuffer, start: number): number {
+  target[start] = id >>> 24
+  target[start + 1] = id >>> 16
+  target[start + 2] = id >>> 8
+  target[start + 3] = id
+  return start + 4
+}
+
+/** Writes a key attribute's value without any framing. */
+function writeRaw(value: Value, type: KeyType, target: FastBuffer, start: number): number {
+  if (type === 'S' && typeof value === 'string') return writeText(value, target, start)
+  if (type === 'N' && (typeof value === 'number' || value instanceof NumberValue)) {
+    const bytes = orderedNumberBytes(value)
+    return copyBytes(bytes, 0, bytes.length, target, start)
+  }
+  if (type === 'B' && value instanceof Uint8Array) {
+    target.set(value, start)
+    return start + value.length
+  }
+  throw new TypeError(`Cannot use a value as a key attribute of type ${type}`)
+}
+
+/** Whether a value may stand in a key of that type: such an item has an index entry. */
+export function isKeyValue(value: Value | undefined, key: KeyAttribute, maxBytes: number): boolean {
+  switch (key.type) {
+    case 'S':
+      return typeof value === 'string' && value.length > 0 && fits(value, maxBytes)
+    case 'N':
+      return typeof value === 'number' || value instanceof NumberValue
+    case 'B':
+      return value instanceof Uint8Array && value.length > 0 && value.length <= maxBytes
+  }
+}
+
+function fits(text: string, maxBytes: number): boolean {
+  return text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes
+}
+
+function own(item: Item, name: string): Value {
+  const value = Object.hasOwn(item, name) ? item[name] : undefined
+  if (value === undefined) throw new TypeError(`Cannot build a key without the attribute "${name}"`)
+  return value
+}
+
+function assertFits(value: Value, maxBytes: number): void {
+  const fitting =
+    typeof value === 'string'
+      ? fits(value, maxBytes)
+      : !(value instanceof Uint8Array) || value.length <= maxBytes
+  if (!fitting) throw new TypeError(`Cannot use a key value of more than ${maxBytes} bytes`)
+}
+
+/** Writes id, hash and partition key. */
+export function writePartition(
+  id: number,
+  value: Value,
+  type: KeyType,
+  target: FastBuffer,
+  start: number,
+): number {
+  writeId(id, target, start)
+  const begin = start + 7
+  let end: number
+  if (typeof value === 'string' && value.length * 3 <= MAX_RAW_PARTITION_BYTES && type === 'S') {
+    end = writeText(value, target, begin)
+    target[begin - 1] = end - begin
+  } else {
+    assertFits(value, MAX_PARTITION_BYTES)
+    const size = writeRaw(value, type, scratch, 0)
+    if (size <= MAX_RAW_PARTITION_BYTES) {
+      target[begin - 1] = size
+      end = copyBytes(scratch, 0, size, target, begin)
+    } else {
+      target[begin - 1] = 0
+      const digest = createHash('sha256').update(scratch.subarray(0, size)).digest()
+      end = copyBytes(digest, 0, digest.length, target, begin)
+    }
+  }
+  // FNV-1a, folded: spreads partitions evenly over scan segments.
+  let hash = 0x811c9dc5
+  for (let i = begin; i < end; i++) hash = Math.imul(hash ^ target[i]!, 0x01000193)
+  hash ^= hash >>> 16
+  target[start + 4] = hash >>> 8
+  target[start + 5] = hash
+  return end
+}
+
+export function writeSort(value: Value, type: KeyType, target: FastBuffer, start: number): number {
+  assertFits(value, MAX_SORT_BYTES)
+  return writeRaw(value, type, target, start)
+}
+
+/** Escapes without the terminator, so that it can also be the prefix of a range. */
+export function writeEscapedSort(
+  value: Value,
+  type: KeyType,
+  target: FastBuffer,
+  start: number,
+): number {
+  assertFits(value, MAX_SORT_BYTES)
+  const size = writeRaw(value, type, scratch, 0)
+  for (let i = 0; i < size; i++) {
+    const byte = scratch[i]!
+    target[start++] = byte
+    if (byte === 0) target[start++] = 0xff
+  }
+  return start
+}
+
+export function writeItemKey(
+  id: number,
+  keys: KeySchema,
+  item: Item,
+  target: FastBuffer,
+  start: number,
+): number {
+  const { partition, sort } = keys
+  const end = writePartition(id, own(item, partition.name), partition.type, target, start)
+  return sort === undefined ? end : writeSort(own(item, sort.name), sort.type, target, end)
+}
+
+/** Whether the item has an entry in an index with these keys. */
+export function isIndexed(keys: KeySchema, item: Item): boolean {
+  const { partition, sort } = keys
+  return (
+    Object.hasOwn(item, partition.name) &&
+    isKeyValue(item[partition.name], partition, MAX_PARTITION_BYTES) &&
+    (sort === undefined ||
+      (Object.hasOwn(item, sort.name) && isKeyValue(item[sort.name], sort, MAX_SORT_BYTES)))
+  )
+}
+
+/** Writes the part of an index entry that stands before the item key. */
+export function writeIndexPrefix(
+  id: number,
+  keys: KeySchema,
+  item: Item,
+  target: FastBuffer,
+  start: number,
+): number {
+  const { partition, sort } = keys
+  let end = writePartition(id, own(item, partition.name), partition.type, target, start)
+  if (sort !== undefined) {
+    end = writeEscapedSort(own(item, sort.name), sort.type, target, end)
+    target[end++] = 0
+    target[end++] = 0
+  }
+  return end
+}
+
+export const TTL_PREFIX_BYTES = 10
+const MAX_EXPIRY = 2 ** 48 - 1
+
+/** The second at which an item expires, or undefined: not a number, negative or absurdly far away. */
+export function expiryOf(value: Value | undefined): number | undefined {
+  if (typeof value !== 'number' || value < 0 || value > MAX_EXPIRY) return undefined
+  return Math.floor(value)
+}
+
+export function writeTtlPrefix(
+  id: number,
+  seconds: number,
+  target: FastBuffer,
+  start: number,
+): number {
+  writeId(id, target, start)
+  target.writeUIntBE(seconds, start + 4, 6)
+  return start + TTL_PREFIX_BYTES
+}

@@ -1,0 +1,78 @@
+// Reads: one item by key, or a range of items from one snapshot. A range through an index reads the
+// entry, then the item it names, in the same snapshot. Ranges are lazy, so the caller decides where a
+// page ends.
+
+import type { Item } from '../values/types.ts'
+import { boundsOf, boundsOfId, type Bounds } from './bounds.ts'
+import { KeySource, type Environment } from './lmdb.ts'
+import type { IndexRecord, RangeQuery, TableRecord } from './store.ts'
+
+const source = new KeySource()
+
+export function readItem(env: Environment, table: TableRecord, key: Item): Item | undefined {
+  return env.items.get(source.ofItem(table.id, table.keys, key))
+}
+
+export function countIn(env: Environment, table: TableRecord, index?: IndexRecord): number {
+  const options = lmdbRange(boundsOfId(index?.id ?? table.id), false)
+  return index === undefined ? env.items.getKeysCount(options) : env.entries.getKeysCount(options)
+}
+
+export function readRange(
+  env: Environment,
+  table: TableRecord,
+  index: IndexRecord | undefined,
+  query: RangeQuery,
+): Iterable<Item> {
+  const bounds = boundsOf(table, index, query)
+  const reverse = query.reverse === true
+  if (Buffer.compare(bounds.low, bounds.high) >= 0) return []
+  return index === undefined ? itemsIn(env, bounds, reverse) : itemsThrough(env, bounds, reverse)
+}
+
+/** lmdb's range runs from an inclusive start; backwards, ours excludes it and includes the end. */
+export function lmdbRange(
+  { low, high }: Bounds,
+  reverse: boolean,
+): {
+  start: KeySource
+  end: KeySource
+  reverse: boolean
+  exclusiveStart: boolean
+  inclusiveEnd: boolean
+} {
+  const lowest = new KeySource().ofBytes(low, 0, low.length)
+  const highest = new KeySource().ofBytes(high, 0, high.length)
+  return {
+    start: reverse ? highest : lowest,
+    end: reverse ? lowest : highest,
+    reverse,
+    exclusiveStart: reverse,
+    inclusiveEnd: reverse,
+  }
+}
+
+function* itemsIn(env: Environment, bounds: Bounds, reverse: boolean): Iterable<Item> {
+  const transaction = env.snapshot()
+  try {
+    for (const { value } of env.items.getRange({ ...lmdbRange(bounds, reverse), transaction })) {
+      yield value
+    }
+  } finally {
+    transaction.done()
+  }
+}
+
+function* itemsThrough(env: Environment, bounds: Bounds, reverse: boolean): Iterable<Item> {
+  const transaction = env.snapshot()
+  const snapshot = { transaction }
+  try {
+    const entries = env.entries.getRange({ ...lmdbRange(bounds, reverse), transaction })
+    for (const { key, value: offset } of entries) {
+      const item = env.items.get(source.ofBytes(key.bytes, offset, key.length), snapshot)
+      if (item !== undefined) yield item
+    }
+  } finally {
+    transaction.done()
+  }
+}

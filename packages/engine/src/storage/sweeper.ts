@@ -1,0 +1,50 @@
+// Runs expiry: items with a time to live, then idempotency tokens, in bounded batches. Looks first,
+// in a plain read, so that an idle directory is never written to.
+
+import { epochSeconds, type Clock } from '../clock.ts'
+import type { Environment } from './lmdb.ts'
+import type { WriteQueue } from './queue.ts'
+import type { TableRecord } from './store.ts'
+import { forgetTokens, hasExpiredTokens } from './tokens.ts'
+import { deleteExpired, hasExpired } from './ttl.ts'
+
+export class Sweeper {
+  readonly #env: Environment
+  readonly #queue: WriteQueue
+  readonly #clock: Clock
+  readonly #tables: () => TableRecord[]
+  #running: Promise<number> | undefined
+
+  constructor(env: Environment, queue: WriteQueue, clock: Clock, tables: () => TableRecord[]) {
+    this.#env = env
+    this.#queue = queue
+    this.#clock = clock
+    this.#tables = tables
+  }
+
+  /** Resolves to the number of deleted items. */
+  sweep(): Promise<number> {
+    this.#running ??= this.#sweep().finally(() => {
+      this.#running = undefined
+    })
+    return this.#running
+  }
+
+  async #sweep(): Promise<number> {
+    const now = epochSeconds(this.#clock)
+    let total = 0
+    for (const table of this.#tables()) {
+      if (table.ttl === undefined || !hasExpired(this.#env, table.ttl, now)) continue
+      for (let more = true; more;) {
+        const batch = await this.#queue.push((tx) => deleteExpired(tx, table, now))
+        total += batch.deleted
+        more = batch.more
+      }
+    }
+    const nowMs = this.#clock.now()
+    for (let more = hasExpiredTokens(this.#env, nowMs); more;) {
+      more = await this.#queue.push((tx) => forgetTokens(tx, nowMs))
+    }
+    return total
+  }
+}

@@ -1,0 +1,208 @@
+// One `run` of a write: its reads, and the writes it asked for, encoded but not applied. Applying
+// happens after `run` returned, so a `run` that throws, at any point, has written nothing, and an item
+// that cannot be encoded fails before the first byte reaches LMDB.
+
+import { resourceNotFound } from '../errors.ts'
+import type { Clock } from '../clock.ts'
+import type { Item } from '../values/types.ts'
+import { owners, VERSION_KEY, type Catalog, type EntryOwner } from './catalog.ts'
+import { ItemWriter, decodeItem } from './codec.ts'
+import { hasEntry, sameEntry, writeEntryPrefix } from './indexes.ts'
+import { writeItemKey } from './keys.ts'
+import { KeySource, type EncodedValue, type Environment } from './lmdb.ts'
+import type { TableRecord, TokenRecord, WriteTx } from './store.ts'
+import { tokenExpiryKey, tokenKey } from './tokens.ts'
+
+const PUT_ITEM = 0
+const REMOVE_ITEM = 1
+const PUT_ENTRY = 2
+const REMOVE_ENTRY = 3
+
+interface Operation {
+  kind: number
+  keyStart: number
+  keyEnd: number
+  valueStart: number
+  valueEnd: number
+}
+
+type MetaKey = string | (string | number)[]
+
+const KEY_ROOM = 8192
+
+export class Transaction implements WriteTx {
+  readonly env: Environment
+  readonly catalog: Catalog
+  readonly #clock: Clock
+  readonly #writer = new ItemWriter()
+  readonly #source = new KeySource()
+  #operations: Operation[] = []
+  #meta: { key: MetaKey; value: unknown }[] = []
+
+  constructor(env: Environment, catalog: Catalog, clock: Clock) {
+    this.env = env
+    this.catalog = catalog
+    this.#clock = clock
+  }
+
+  begin(): void {
+    this.#writer.reset()
+    if (this.#operations.length > 0) this.#operations = []
+    if (this.#meta.length > 0) this.#meta = []
+  }
+
+  get(table: TableRecord, key: Item): Item | undefined {
+    this.current(table)
+    if (this.#operations.length > 0) {
+      const pending = this.#pending(table, key)
+      if (pending !== undefined) {
+        if (pending.kind === REMOVE_ITEM) return undefined
+        return decodeItem(this.#writer.bytes.subarray(pending.valueStart, pending.valueEnd))
+      }
+    }
+    return this.env.items.get(this.#source.ofItem(table.id, table.keys, key))
+  }
+
+  put(table: TableRecord, item: Item, old: Item | undefined): void {
+    const current = this.current(table)
+    const operation = this.#itemOperation(PUT_ITEM, table, item)
+    operation.valueStart = this.#writer.position
+    this.#writer.item(item)
+    operation.valueEnd = this.#writer.position
+    if (current.indexes.length === 0 && current.ttl === undefined) return
+    for (const owner of owners(current)) {
+      const had = old !== undefined && hasEntry(owner, old)
+      const has = hasEntry(owner, item)
+      if (had && has && sameEntry(owner, old, item)) continue
+      if (had) this.#entryOperation(REMOVE_ENTRY, owner, old, operation)
+      if (has) this.#entryOperation(PUT_ENTRY, owner, item, operation)
+    }
+  }
+
+  delete(table: TableRecord, old: Item): void {
+    const current = this.current(table)
+    const operation = this.#itemOperation(REMOVE_ITEM, table, old)
+    for (const owner of owners(current)) {
+      if (hasEntry(owner, old)) this.#entryOperation(REMOVE_ENTRY, owner, old, operation)
+    }
+  }
+
+  token(token: string): TokenRecord | undefined {
+    const record = this.env.meta.get(tokenKey(token)) as TokenRecord | undefined
+    return record !== undefined && record.expiresAt > this.#clock.now() ? record : undefined
+  }
+
+  rememberToken(token: string, hash: string, expiresAt: number): void {
+    const record: TokenRecord = { hash, expiresAt }
+    this.putMeta(tokenKey(token), record)
+    this.putMeta(tokenExpiryKey(expiresAt, token), true)
+  }
+
+  /** The table as this transaction sees it: another process may have changed or dropped it. */
+  current(table: TableRecord): TableRecord {
+    const current = this.catalog.byId(table.id)
+    if (current === undefined) throw resourceNotFound()
+    return current
+  }
+
+  /** Adds the entry of an item that is stored already: filling a new index. */
+  fill(table: TableRecord, owner: EntryOwner, item: Item): void {
+    if (!hasEntry(owner, item)) return
+    const keyStart = this.#room()
+    const keyEnd = writeItemKey(table.id, table.keys, item, this.#writer.bytes, keyStart)
+    this.#writer.position = keyEnd
+    this.#entryOperation(PUT_ENTRY, owner, item, { keyStart, keyEnd })
+  }
+
+  removeKey(space: 'items' | 'entries', key: Uint8Array): void {
+    const keyStart = this.#room()
+    this.#writer.bytes.set(key, keyStart)
+    this.#writer.position = keyStart + key.length
+    const kind = space === 'items' ? REMOVE_ITEM : REMOVE_ENTRY
+    this.#add(kind, keyStart, this.#writer.position)
+  }
+
+  /** `undefined` removes. */
+  putMeta(key: MetaKey, value: unknown): void {
+    this.#meta.push({ key, value })
+  }
+
+  /** Makes every process read the catalog again. */
+  raiseVersion(): void {
+    this.putMeta(VERSION_KEY, this.catalog.storedVersion() + 1)
+  }
+
+  /** Throws only if LMDB fails; the caller then rolls the whole commit back. */
+  apply(): void {
+    const { items, entries, meta } = this.env
+    const bytes = this.#writer.bytes as EncodedValue
+    const source = this.#source
+    for (const operation of this.#operations) {
+      source.ofBytes(bytes, operation.keyStart, operation.keyEnd)
+      bytes.start = operation.valueStart
+      bytes.end = operation.valueEnd
+      if (operation.kind === PUT_ITEM) items.put(source, bytes)
+      else if (operation.kind === PUT_ENTRY) entries.put(source, bytes)
+      else if (operation.kind === REMOVE_ITEM) items.remove(source)
+      else entries.remove(source)
+    }
+    for (const { key, value } of this.#meta) {
+      if (value === undefined) void meta.remove(key)
+      else void meta.put(key, value)
+      if (key === VERSION_KEY) this.catalog.invalidate()
+    }
+    // A later `run` of this commit must see the catalog that this one wrote.
+    if (this.#meta.length > 0) this.catalog.refresh()
+  }
+
+  #room(): number {
+    this.#writer.reserve(KEY_ROOM)
+    return this.#writer.position
+  }
+
+  #itemOperation(kind: number, table: TableRecord, item: Item): Operation {
+    const keyStart = this.#room()
+    const keyEnd = writeItemKey(table.id, table.keys, item, this.#writer.bytes, keyStart)
+    this.#writer.position = keyEnd
+    return this.#add(kind, keyStart, keyEnd)
+  }
+
+  #entryOperation(
+    kind: number,
+    owner: EntryOwner,
+    item: Item,
+    itemKey: { keyStart: number; keyEnd: number },
+  ): void {
+    const start = this.#room()
+    const bytes = this.#writer.bytes
+    const prefixEnd = writeEntryPrefix(owner, item, bytes, start)
+    bytes.copyWithin(prefixEnd, itemKey.keyStart, itemKey.keyEnd)
+    const end = prefixEnd + itemKey.keyEnd - itemKey.keyStart
+    const offset = prefixEnd - start
+    bytes[end] = offset >>> 8
+    bytes[end + 1] = offset
+    this.#writer.position = end + 2
+    const operation = this.#add(kind, start, end)
+    operation.valueStart = end
+    operation.valueEnd = end + 2
+  }
+
+  #add(kind: number, keyStart: number, keyEnd: number): Operation {
+    const operation = { kind, keyStart, keyEnd, valueStart: 0, valueEnd: 0 }
+    this.#operations.push(operation)
+    return operation
+  }
+
+  #pending(table: TableRecord, key: Item): Operation | undefined {
+    const start = this.#room()
+    const bytes = this.#writer.bytes
+    const end = writeItemKey(table.id, table.keys, key, bytes, start)
+    for (let i = this.#operations.length - 1; i >= 0; i--) {
+      const operation = this.#operations[i]!
+      if (operation.kind > REMOVE_ITEM) continue
+      const { keyStart, keyEnd } = operation
+      if (bytes.compare(bytes, keyStart, keyEnd, start, end) === 0) return operation
+    }
+    return undefined
+  }
+}
