@@ -1,0 +1,226 @@
+/**
+ * The few words the suites are written in: a table for the time of a suite, and refusals.
+ *
+ * A refusal is always checked by exception name and by the whole message, because programs match on
+ * both. A message may be a pattern only where AWS prints something a request does not determine.
+ */
+import {
+  type AttributeDefinition,
+  type AttributeValue,
+  BatchWriteItemCommand,
+  CreateTableCommand,
+  type CreateTableCommandInput,
+  DeleteTableCommand,
+  DescribeTableCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  type KeySchemaElement,
+  type Projection,
+} from '@aws-sdk/client-dynamodb'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type DifferenceId, differences } from './differences.ts'
+import { differs, expected, type Target } from './target.ts'
+
+export type Item = Record<string, AttributeValue>
+
+/** Key attributes with their types, partition key first: `{ pk: 'S', sk: 'N' }`. */
+export type Key = Record<string, 'S' | 'N' | 'B'>
+
+interface IndexShape {
+  key: Key
+  /** Everything by default; a list names the attributes to include besides the keys. */
+  project?: 'ALL' | 'KEYS_ONLY' | string[]
+}
+
+export interface TableShape {
+  key: Key
+  global?: Record<string, IndexShape>
+  local?: Record<string, IndexShape>
+}
+
+const run = Math.random().toString(36).slice(2, 8)
+let tables = 0
+
+/** A table name nobody else uses, on a target that may be shared by several runs. */
+export function freshName(): string {
+  tables += 1
+  return `conformance.${run}.${process.pid}-${tables}`
+}
+
+/** A table that exists while the tests of the surrounding describe run. */
+export function useTable(target: Target, shape: TableShape, items: Item[] = []): string {
+  const name = freshName()
+  beforeAll(async () => {
+    await target.client.send(new CreateTableCommand(tableInput(name, shape)))
+    await becomesActive(target.client, name)
+    await write(target, name, items)
+  })
+  afterAll(async () => {
+    await target.client.send(new DeleteTableCommand({ TableName: name }))
+  })
+  return name
+}
+
+/** The CreateTable request for a shape, billed on demand. */
+export function tableInput(name: string, shape: TableShape): CreateTableCommandInput {
+  const types: Key = { ...shape.key }
+  for (const index of Object.values({ ...shape.global, ...shape.local })) {
+    Object.assign(types, index.key)
+  }
+  return {
+    TableName: name,
+    AttributeDefinitions: Object.entries(types).map(
+      ([AttributeName, AttributeType]): AttributeDefinition => ({ AttributeName, AttributeType }),
+    ),
+    KeySchema: keySchema(shape.key),
+    BillingMode: 'PAY_PER_REQUEST',
+    ...(shape.global && { GlobalSecondaryIndexes: Object.entries(shape.global).map(index) }),
+    ...(shape.local && { LocalSecondaryIndexes: Object.entries(shape.local).map(index) }),
+  }
+}
+
+export function keySchema(key: Key): KeySchemaElement[] {
+  return Object.keys(key).map((AttributeName, position) => ({
+    AttributeName,
+    KeyType: position === 0 ? 'HASH' : 'RANGE',
+  }))
+}
+
+function index([IndexName, { key, project = 'ALL' }]: [string, IndexShape]) {
+  return { IndexName, KeySchema: keySchema(key), Projection: projection(project) }
+}
+
+function projection(project: 'ALL' | 'KEYS_ONLY' | string[]): Projection {
+  return Array.isArray(project)
+    ? { ProjectionType: 'INCLUDE', NonKeyAttributes: project }
+    : { ProjectionType: project }
+}
+
+/** Puts items, twenty-five to a request. */
+export async function write(target: Target, table: string, items: Item[]): Promise<void> {
+  for (let from = 0; from < items.length; from += 25) {
+    const requests = items.slice(from, from + 25).map((Item) => ({ PutRequest: { Item } }))
+    // oxlint-disable-next-line no-await-in-loop -- one request at a time keeps their order
+    await target.client.send(new BatchWriteItemCommand({ RequestItems: { [table]: requests } }))
+  }
+}
+
+/** The item as it is stored now. */
+export async function read(target: Target, table: string, key: Item): Promise<Item | undefined> {
+  const { Item } = await target.client.send(
+    new GetItemCommand({ TableName: table, Key: key, ConsistentRead: true }),
+  )
+  return Item
+}
+
+export async function becomesActive(client: DynamoDBClient, table: string): Promise<void> {
+  await eventually(async () => {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: table }))
+    const indexes = Table?.GlobalSecondaryIndexes ?? []
+    return (
+      Table?.TableStatus === 'ACTIVE' && indexes.every((gsi) => gsi.IndexStatus === 'ACTIVE')
+    )
+  })
+}
+
+/** Asks until the answer is yes, for half a minute at most. */
+export async function eventually(answer: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 30_000
+  // oxlint-disable-next-line no-await-in-loop -- each question waits for the last answer
+  while (!(await answer())) {
+    if (Date.now() > deadline) throw new Error('Waited half a minute for a state that never came')
+  }
+}
+
+export interface Failure extends Error {
+  $metadata?: { httpStatusCode?: number }
+  Item?: Item
+}
+
+/** The error a request is refused with; a request that succeeds fails the test. */
+export async function failure(request: Promise<unknown>): Promise<Failure> {
+  try {
+    await request
+  } catch (error) {
+    if (error instanceof Error) return error
+    throw error
+  }
+  throw new Error('The request succeeded, but AWS refuses it')
+}
+
+export interface Refusal {
+  name?: string
+  message: string | RegExp
+}
+
+export async function expectRefusal(
+  request: Promise<unknown>,
+  { name = 'ValidationException', message }: Refusal,
+): Promise<void> {
+  const error = await failure(request)
+  const text = `${error.name}: ${error.message}`
+  if (typeof message === 'string') expect(text, text).toBe(`${name}: ${message}`)
+  else expect(text, text).toMatch(new RegExp(`^${name}: [^]*${message.source}`, message.flags))
+}
+
+type CommandClass<Input> = new (input: Input) => Parameters<DynamoDBClient['send']>[0]
+
+/** A case of a refusal: what is wrong, the part of the request that is wrong, and AWS's answer. */
+type RefusalCase = [
+  title: string,
+  input: object,
+  answer: string | RegExp | Refusal,
+  /** A declared difference: such a target words it differently, or gives the named answer. */
+  unless?: DifferenceId | { id: DifferenceId; answer?: string | RegExp | Refusal } | undefined,
+]
+
+/** One test per case, each with the common part of the request. */
+export function refuses<Input extends object>(
+  target: Target,
+  command: CommandClass<Input>,
+  common: object,
+  cases: RefusalCase[],
+): void {
+  for (const [title, input, aws, unless] of cases) {
+    const { id, answer } = typeof unless === 'string' ? { id: unless, answer: /./s } : { ...unless }
+    const different = id !== undefined && differs(target, id)
+    const chosen = asRefusal(different ? answer : aws, asRefusal(aws)?.name)
+    test.skipIf(!chosen)(`refuses ${title}`, async () => {
+      const request = new command({ ...common, ...input } as Input)
+      await expectRefusal(target.client.send(request), chosen ?? { message: /./s })
+    })
+  }
+}
+
+function asRefusal(
+  answer: string | RegExp | Refusal | undefined,
+  name = 'ValidationException',
+): Refusal | undefined {
+  if (answer === undefined) return undefined
+  const isText = typeof answer === 'string' || answer instanceof RegExp
+  return isText ? { name, message: answer } : answer
+}
+
+/** A test that a target with a declared difference is excused from. */
+export function testUnless(
+  target: Target,
+  id: DifferenceId,
+  title: string,
+  body: () => Promise<void>,
+): void {
+  const reason = differs(target, id) ? ` (differs: ${differences[id].reason})` : ''
+  test.skipIf(reason !== '')(title + reason, body)
+}
+
+/** `length` characters of one byte each. */
+export function text(length: number): string {
+  return 'x'.repeat(length)
+}
+
+/** How a request on a table that does not exist is refused. */
+export function missingTable(target: Target): Refusal {
+  const aws = 'Requested resource not found'
+  const there = 'Cannot do operations on a non-existent table'
+  const message = expected(target, 'missing-table-text', aws, there)
+  return { name: 'ResourceNotFoundException', message }
+}
