@@ -7,11 +7,11 @@ export interface FastBuffer extends Buffer {
 }
 
 const slices = Buffer.prototype as unknown as {
-  latin1Slice(this: Uint8Array, start: number, end: number): string
-  utf8Slice(this: Uint8Array, start: number, end: number): string
+  latin1Slice: (this: Uint8Array, start: number, end: number) => string
+  utf8Slice: (this: Uint8Array, start: number, end: number) => string
 }
 
-/** Work on any Uint8Array: values larger than a page reach us as plain views of the memory map. */
+/** To be called on any Uint8Array, not only on buffers. */
 export const latin1Slice = slices.latin1Slice
 export const utf8Slice = slices.utf8Slice
 

@@ -2,7 +2,7 @@
 // and what to do. The codes are LMDB's own (negative) or the operating system's (positive).
 
 import { constants } from 'node:os'
-import { DynamoError, internalError } from '../errors.ts'
+import { internalError, type DynamoError } from '../errors.ts'
 
 const { ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, EIO } = constants.errno
 const MDB_MAP_FULL = -30792

@@ -89,7 +89,7 @@ export interface Environment {
   /** Index and TTL entries to the offset of the item key within their key. */
   entries: Table<number>
   /** The catalog, background work and tokens, as JSON. */
-  meta: lmdb.Database<unknown, lmdb.Key>
+  meta: lmdb.Database<unknown>
   /** Called when a snapshot may be newer than the last one. */
   onSnapshot(listener: () => void): void
   /** Called with LMDB's code before the promises of a failed commit are rejected. */
@@ -102,7 +102,7 @@ export interface Environment {
   refresh(): void
 }
 
-const { resetTxn } = (lmdb as unknown as { nativeAddon: { resetTxn(address: number): void } })
+const { resetTxn } = (lmdb as unknown as { nativeAddon: { resetTxn: (address: number) => void } })
   .nativeAddon
 
 export const entryKey: EntryKey = { bytes: Buffer.allocUnsafeSlow(8192) as FastBuffer, length: 0 }
@@ -119,9 +119,10 @@ const keyEncoder = {
   },
 }
 
-function encoderWith<V>(decode: (bytes: Uint8Array) => V): object {
+function encodedWith(decode: (bytes: Uint8Array) => unknown): lmdb.RootDatabaseOptions {
   // `copyBuffers` is how lmdb recognises an encoder whose result has a start and an end.
-  return { copyBuffers: true, encode: (value: EncodedValue) => value, decode }
+  const encoder = { copyBuffers: true, encode: (value: EncodedValue) => value, decode }
+  return { keyEncoder, encoder }
 }
 
 function decodeOffset(bytes: Uint8Array): number {
@@ -149,13 +150,9 @@ export function openEnvironment(directory: string): Environment {
   }
   // Slots of readers that were killed would keep old pages from being reused.
   root.readerCheck()
-  const options = (decode: (bytes: Uint8Array) => unknown): lmdb.RootDatabaseOptions => ({
-    keyEncoder,
-    encoder: encoderWith(decode),
-  })
-  const items = root.openDB('items', options(decodeItem))
-  const entries = root.openDB('entries', options(decodeOffset))
-  const meta: lmdb.Database<unknown, lmdb.Key> = root.openDB('meta', { encoding: 'json' })
+  const items = root.openDB('items', encodedWith(decodeItem))
+  const entries = root.openDB('entries', encodedWith(decodeOffset))
+  const meta: lmdb.Database<unknown> = root.openDB('meta', { encoding: 'json' })
   const reader = meta as unknown as { ensureReadTxn(): void }
   const databases = [root, items, entries, meta] as unknown as NodeJS.EventEmitter[]
   return {
@@ -169,7 +166,7 @@ export function openEnvironment(directory: string): Environment {
     },
     onCommitFailure: (listener) => interceptFailures(root, listener),
     ensureSnapshot: () => reader.ensureReadTxn(),
-    snapshot: () => root.useReadTransaction() as unknown as Snapshot,
+    snapshot: () => root.useReadTransaction(),
     refresh: () => refresh(root),
   }
 }

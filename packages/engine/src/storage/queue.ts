@@ -47,7 +47,7 @@ export class WriteQueue {
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({
         run,
-        resolve: resolve as (value: unknown) => void,
+        resolve,
         reject,
         failed: false,
         outcome: undefined,

@@ -1,0 +1,221 @@
+// Backup and restore. A backup holds the tables and items of one snapshot, taken while others read
+// and write. Indexes are not in it, since restoring builds them anew; nor are idempotency tokens,
+// which live for ten minutes. Tables can be left out by name, so it is a copy of items and not of
+// LMDB's file, whose pages would still hold the left-out ones.
+
+import { open, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import type { Clock } from './clock.ts'
+import {
+  BackupWriter,
+  cannotRestore,
+  HEADER_FRAME,
+  ITEM_FRAME,
+  MANIFEST_FRAME,
+  parse,
+  readFrames,
+  TABLE_FRAME,
+  verifyBackup,
+  type BackupHeader,
+  type BackupManifest,
+  type BackupTable,
+} from './storage/backup-file.ts'
+import { boundsOfId } from './storage/bounds.ts'
+import { checkStorage } from './storage/check.ts'
+import { decodeItem, ItemWriter } from './storage/codec.ts'
+import { FORMAT_VERSION, syncDirectory } from './storage/format.ts'
+import { openStorage, type OpenStorage } from './storage/open.ts'
+import { lmdbRange } from './storage/reads.ts'
+import type { TableRecord } from './storage/store.ts'
+import type { Item } from './values/types.ts'
+
+export interface Progress {
+  table: string
+  items: number
+}
+
+export interface BackupOptions {
+  file: string
+  /** Names of tables to leave out. */
+  exclude?: string[]
+  clock?: Clock
+  onProgress?: (progress: Progress) => void
+}
+
+export interface RestoreOptions {
+  file: string
+  /** Must not exist, or be empty. */
+  directory: string
+  onProgress?: (progress: Progress) => void
+}
+
+/** The file appears under its name only when it is complete and on disk; an older one is replaced. */
+export async function backup(
+  storage: OpenStorage,
+  options: BackupOptions,
+): Promise<BackupManifest & { sha256: string }> {
+  const file = resolve(options.file)
+  const temporary = `${file}.${process.pid}.tmp`
+  storage.refresh()
+  const all = storage.tables()
+  const snapshot = storage.environment.snapshot()
+  try {
+    const handle = await open(temporary, 'w', 0o600)
+    try {
+      const exclude = new Set(options.exclude)
+      const header: BackupHeader = { format: FORMAT_VERSION, createdAt: now(options.clock) }
+      const manifest: BackupManifest = { ...header, tables: [], excluded: [] }
+      const writer = new BackupWriter(handle)
+      writer.json(HEADER_FRAME, header)
+      for (const table of all) {
+        if (exclude.has(table.name)) manifest.excluded.push(table.name)
+        else {
+          const items = await writeTable(writer, storage, table, snapshot, options)
+          manifest.tables.push({ name: table.name, items })
+        }
+      }
+      writer.json(MANIFEST_FRAME, manifest)
+      const sha256 = await writer.finish()
+      await handle.close()
+      await rename(temporary, file)
+      syncDirectory(dirname(file))
+      return { ...manifest, sha256 }
+    } catch (error) {
+      await handle.close().catch(() => undefined)
+      await rm(temporary, { force: true })
+      throw error
+    }
+  } finally {
+    snapshot.done()
+  }
+}
+
+function now(clock: Clock | undefined): number {
+  return clock === undefined ? Date.now() : clock.now()
+}
+
+async function writeTable(
+  writer: BackupWriter,
+  storage: OpenStorage,
+  table: TableRecord,
+  transaction: { done(): void },
+  options: BackupOptions,
+): Promise<number> {
+  writer.json(TABLE_FRAME, definition(table))
+  const encoder = new ItemWriter()
+  const range = { ...lmdbRange(boundsOfId(table.id), false), transaction }
+  let items = 0
+  for (const { value } of storage.environment.items.getRange(range)) {
+    encoder.reset()
+    encoder.item(value)
+    writer.frame(ITEM_FRAME, encoder.bytes.subarray(0, encoder.position))
+    items++
+    if (writer.isFull) {
+      await writer.drain()
+      options.onProgress?.({ table: table.name, items })
+    }
+  }
+  options.onProgress?.({ table: table.name, items })
+  return items
+}
+
+/** Without the ids, which belong to the directory. */
+function definition(table: TableRecord): BackupTable {
+  const { id: _id, version: _version, indexes, ttl, ...rest } = table
+  return {
+    ...rest,
+    indexes: indexes.map(({ id: _indexId, status: _status, ...index }) => index),
+    ...(ttl && { ttl: { attribute: ttl.attribute } }),
+  }
+}
+
+/** Builds beside the directory and moves it there when every check has passed; else leaves nothing. */
+export async function restore(options: RestoreOptions): Promise<BackupManifest> {
+  const { file } = options
+  const directory = resolve(options.directory)
+  await assertEmpty(file, directory)
+  const manifest = await verifyBackup(file)
+  const staging = `${directory}.restoring-${process.pid}`
+  await rm(staging, { recursive: true, force: true })
+  try {
+    await restoreInto(staging, manifest, options)
+    await rmdir(directory).catch(() => undefined)
+    await rename(staging, directory)
+    syncDirectory(dirname(directory))
+    return manifest
+  } catch (error) {
+    await rm(staging, { recursive: true, force: true })
+    throw error
+  }
+}
+
+async function assertEmpty(file: string, directory: string): Promise<void> {
+  const names = await readdir(directory).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw cannotRestore(file, `the directory "${directory}" cannot be read`, error)
+  })
+  if (names.length > 0) throw cannotRestore(file, `the directory "${directory}" is not empty`)
+}
+
+const BATCH_ITEMS = 500
+const BATCH_BYTES = 4 << 20
+
+async function restoreInto(
+  staging: string,
+  manifest: BackupManifest,
+  { file, onProgress }: RestoreOptions,
+): Promise<void> {
+  let createdAt = 0
+  const clock = { now: () => createdAt }
+  const storage = openStorage({ directory: staging, clock, sweepIntervalMs: 0 })
+  try {
+    let table: TableRecord | undefined
+    let items: Item[] = []
+    let bytes = 0
+    let total = 0
+    const flush = async (): Promise<void> => {
+      const [target, batch] = [table, items]
+      if (target === undefined || batch.length === 0) return
+      items = []
+      bytes = 0
+      await storage.write((tx) => {
+        for (const item of batch) tx.put(target, item, undefined)
+      })
+      total += batch.length
+      onProgress?.({ table: target.name, items: total })
+    }
+    for await (const frame of readFrames(file)) {
+      if (frame.type === TABLE_FRAME) {
+        await flush()
+        total = 0
+        const { createdAt: created, ...wanted } = parse<BackupTable>(frame)
+        createdAt = created
+        table = await storage.createTable(wanted)
+      } else if (frame.type === ITEM_FRAME) {
+        items.push(decodeItem(frame.payload))
+        bytes += frame.payload.length
+        if (items.length >= BATCH_ITEMS || bytes >= BATCH_BYTES) await flush()
+      }
+    }
+    await flush()
+    await assertRestored(file, storage, manifest)
+  } finally {
+    await storage.close()
+  }
+}
+
+async function assertRestored(
+  file: string,
+  storage: OpenStorage,
+  manifest: BackupManifest,
+): Promise<void> {
+  for (const { name, items } of manifest.tables) {
+    const table = storage.table(name)
+    const found = table === undefined ? 0 : storage.count(table)
+    if (table === undefined || found !== items) {
+      throw cannotRestore(file, `table "${name}" has ${found} items instead of ${items}`)
+    }
+  }
+  const { problems } = await checkStorage(storage)
+  if (problems.length > 0) throw cannotRestore(file, `the result is not sound: ${problems[0]}`)
+}

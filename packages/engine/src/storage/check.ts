@@ -1,0 +1,168 @@
+// Whether a data directory is whole: every item decodes and lies under its own key, every index and
+// TTL entry belongs to an item, and no item lacks an entry. Works on one snapshot while others write;
+// what a background job has still to fill or to remove is not a problem.
+
+import type { Item } from '../values/types.ts'
+import { allocate, type FastBuffer } from './bytes.ts'
+import { owners, type EntryOwner } from './catalog.ts'
+import { hasEntry, writeEntryKey } from './indexes.ts'
+import type { Job } from './jobs.ts'
+import { writeItemKey } from './keys.ts'
+import { entryKey, KeySource, type Environment, type Snapshot, type Table } from './lmdb.ts'
+import type { OpenStorage } from './open.ts'
+import { lmdbRange } from './reads.ts'
+import type { TableRecord } from './store.ts'
+
+export interface CheckReport {
+  items: number
+  entries: number
+  /** Empty if all is well; at most a hundred. */
+  problems: string[]
+}
+
+interface CheckOptions {
+  onProgress?: (checked: { items: number; entries: number }) => void
+}
+
+const MAX_PROBLEMS = 100
+const YIELD_EVERY = 500
+
+export async function checkStorage(
+  storage: OpenStorage,
+  options: CheckOptions = {},
+): Promise<CheckReport> {
+  storage.refresh()
+  const tables = storage.tables()
+  const transaction = storage.environment.snapshot()
+  try {
+    const check = new Check(storage.environment, transaction, tables, options)
+    await check.items()
+    await check.entries()
+    return check.report
+  } finally {
+    transaction.done()
+  }
+}
+
+class Check {
+  readonly report: CheckReport = { items: 0, entries: 0, problems: [] }
+  readonly #env: Environment
+  readonly #snapshot: { transaction: Snapshot }
+  readonly #options: CheckOptions
+  readonly #tables: Map<number, TableRecord>
+  readonly #owners = new Map<number, { table: TableRecord; owner: EntryOwner }>()
+  readonly #filling = new Set<number>()
+  readonly #removing = new Set<number>()
+  readonly #source = new KeySource()
+  readonly #itemKey = allocate(8192)
+  readonly #entryKey = allocate(16384)
+
+  constructor(
+    env: Environment,
+    transaction: Snapshot,
+    tables: TableRecord[],
+    options: CheckOptions,
+  ) {
+    this.#env = env
+    this.#snapshot = { transaction }
+    this.#options = options
+    this.#tables = new Map(tables.map((table) => [table.id, table]))
+    for (const table of tables) {
+      for (const owner of owners(table)) this.#owners.set(owner.id, { table, owner })
+    }
+    const jobs = env.meta.getRange({ start: ['job'], end: ['job!'], ...this.#snapshot })
+    for (const { value } of jobs) {
+      const job = value as Job
+      if (job.kind === 'fill') this.#filling.add(job.owner)
+      else this.#removing.add(job.id)
+    }
+  }
+
+  async items(): Promise<void> {
+    for await (const { key, value } of this.#scan(this.#env.items, 'item')) {
+      this.report.items++
+      const id = key.readUInt32BE(0)
+      const table = this.#tables.get(id)
+      if (table !== undefined) this.#item(table, key, value)
+      else if (!this.#removing.has(id)) this.#problem(`An item belongs to no table (id ${id})`)
+    }
+  }
+
+  async entries(): Promise<void> {
+    for await (const { key, value } of this.#scan(this.#env.entries, 'entry')) {
+      this.report.entries++
+      const id = key.readUInt32BE(0)
+      const known = this.#owners.get(id)
+      if (known !== undefined) this.#entry(known.table, known.owner, key, value)
+      else if (!this.#removing.has(id)) this.#problem(`An entry belongs to no index (id ${id})`)
+    }
+  }
+
+  #item(table: TableRecord, key: FastBuffer, item: Item): void {
+    const end = writeItemKey(table.id, table.keys, item, this.#itemKey, 0)
+    if (key.compare(this.#itemKey, 0, end) !== 0) {
+      this.#problem(`An item of table "${table.name}" lies under a key that is not its own`)
+      return
+    }
+    for (const owner of owners(table)) {
+      if (this.#filling.has(owner.id) || !hasEntry(owner, item)) continue
+      const itemKey = { bytes: key, start: 0, end: key.length }
+      const entry = writeEntryKey(owner, item, itemKey, this.#entryKey, 0)
+      const source = this.#source.ofBytes(this.#entryKey, 0, entry.end)
+      if (this.#env.entries.get(source, this.#snapshot) !== entry.offset) {
+        this.#problem(`An item of table "${table.name}" has no entry in ${nameOf(owner)}`)
+      }
+    }
+  }
+
+  #entry(table: TableRecord, owner: EntryOwner, key: FastBuffer, offset: number): void {
+    const item = this.#env.items.get(this.#source.ofBytes(key, offset, key.length), this.#snapshot)
+    if (item !== undefined && hasEntry(owner, item)) {
+      const itemKey = { bytes: key, start: offset, end: key.length }
+      const { end } = writeEntryKey(owner, item, itemKey, this.#entryKey, 0)
+      if (key.compare(this.#entryKey, 0, end) === 0) return
+    }
+    const place = `${nameOf(owner)} of table "${table.name}"`
+    this.#problem(`An entry in ${place} does not belong to any item`)
+  }
+
+  /** Goes on behind what cannot be decoded. */
+  async *#scan<V>(table: Table<V>, what: string): AsyncGenerator<{ key: FastBuffer; value: V }> {
+    const high = Buffer.alloc(8, 0xff) as FastBuffer
+    let low = Buffer.of(0) as FastBuffer
+    for (let done = false; !done && this.report.problems.length < MAX_PROBLEMS;) {
+      try {
+        let seen = 0
+        for (const entry of table.getRange({
+          ...lmdbRange({ low, high }, false),
+          ...this.#snapshot,
+        })) {
+          yield { key: entryBytes(), value: entry.value }
+          if (++seen % YIELD_EVERY === 0) await this.#breathe()
+        }
+        done = true
+      } catch (error) {
+        const detail = error instanceof Error ? error.message : String(error)
+        this.#problem(`An ${what} cannot be read: ${detail}`)
+        low = Buffer.concat([entryBytes(), Buffer.of(0)]) as FastBuffer
+      }
+    }
+  }
+
+  async #breathe(): Promise<void> {
+    this.#options.onProgress?.({ items: this.report.items, entries: this.report.entries })
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  #problem(text: string): void {
+    if (this.report.problems.length < MAX_PROBLEMS) this.report.problems.push(text)
+  }
+}
+
+function entryBytes(): FastBuffer {
+  return Buffer.from(entryKey.bytes.subarray(0, entryKey.length)) as FastBuffer
+}
+
+function nameOf(owner: EntryOwner): string {
+  return 'keys' in owner ? `index "${owner.name}"` : `the TTL list on "${owner.attribute}"`
+}
