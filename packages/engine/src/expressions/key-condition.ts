@@ -1,21 +1,226 @@
-import type { Value } from '../values/types.ts'
+/**
+ * Turns a key condition into what to look for: one value of the partition key and, at most, one
+ * range of the sort key. Written in either order and with either operand first, as AWS allows.
+ */
+import { type DynamoError, validationError } from '../errors.ts'
+import { typeOf, type Value } from '../values/types.ts'
+import { type Condition, parseCondition } from './condition.ts'
+import type { Operand } from './operands.ts'
+import type { Path } from './paths.ts'
 import type { Placeholders } from './placeholders.ts'
+import type { Comparator } from './syntax.ts'
 
 export type KeyType = 'S' | 'N' | 'B'
-export interface KeySchema {
-  partition: { name: string; type: KeyType }
-  sort?: { name: string; type: KeyType } | undefined
+
+export interface KeyAttribute {
+  name: string
+  type: KeyType
 }
+
+export interface KeySchema {
+  partition: KeyAttribute
+  sort?: KeyAttribute | undefined
+}
+
 export type SortOperator = '=' | '<' | '<=' | '>' | '>=' | 'BETWEEN' | 'begins_with'
+
 export interface KeyCondition {
   partition: Value
   sort?: { op: SortOperator; values: Value[] }
 }
 
+interface AttributeCondition {
+  op: SortOperator
+  values: Value[]
+}
+
 export function planKeyCondition(
-  _text: string,
-  _placeholders: Placeholders,
-  _keySchema: KeySchema,
+  text: string,
+  placeholders: Placeholders,
+  keySchema: KeySchema,
 ): KeyCondition {
-  throw new Error('not yet')
+  const condition = parseCondition(text, 'KeyConditionExpression', placeholders)
+  const conditions = new Map<string, AttributeCondition>()
+  assertScalarKeys(condition, keySchema)
+  collect(condition, conditions)
+  return plan(conditions, keySchema)
+}
+
+function plan(conditions: Map<string, AttributeCondition>, keySchema: KeySchema): KeyCondition {
+  if (conditions.size > 2) throw validationError('Conditions can be of length 1 or 2 only')
+  if (conditions.size === 2 && !keySchema.sort) throw notSupported()
+  const partition = conditionOn(conditions, keySchema.partition)
+  if (partition.op !== '=') throw notSupported()
+  assertNotEmpty(partition, keySchema.partition)
+  const value = partition.values[0] as Value
+  if (conditions.size === 1 || !keySchema.sort) return { partition: value }
+  const sort = conditionOn(conditions, keySchema.sort)
+  assertNotEmpty(sort, keySchema.sort)
+  return { partition: value, sort }
+}
+
+function notSupported(): DynamoError {
+  return validationError('Query key condition not supported')
+}
+
+function conditionOn(
+  conditions: Map<string, AttributeCondition>,
+  { name, type }: KeyAttribute,
+): AttributeCondition {
+  const condition = conditions.get(name)
+  if (!condition) throw validationError(`Query condition missed key schema element: ${name}`)
+  for (const value of condition.values) {
+    if (typeOf(value) === type) continue
+    throw validationError(
+      'One or more parameter values were invalid: Condition parameter type does not match schema type',
+    )
+  }
+  return condition
+}
+
+function assertNotEmpty({ values }: AttributeCondition, { name }: KeyAttribute): void {
+  for (const value of values) {
+    if (value !== '' && !(value instanceof Uint8Array && value.length === 0)) continue
+    const kind = value === '' ? 'string' : 'binary'
+    throw validationError(
+      `One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty ${kind} value. Key: ${name}`,
+    )
+  }
+}
+
+function assertScalarKeys(condition: Condition, { partition, sort }: KeySchema): void {
+  for (const path of pathsOf(condition)) {
+    const [name] = path
+    if (path.length === 1 || (name !== partition.name && name !== sort?.name)) continue
+    throw validationError(
+      `Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: ${name}`,
+    )
+  }
+}
+
+function* pathsOf(condition: Condition): Generator<Path> {
+  switch (condition.type) {
+    case 'and':
+    case 'or':
+      for (const part of condition.conditions) yield* pathsOf(part)
+      return
+    case 'not':
+      return yield* pathsOf(condition.condition)
+    case 'exists':
+      return yield condition.path
+    default:
+      for (const operand of operandsOf(condition)) {
+        const inner = operand.type === 'size' ? operand.of : operand
+        if (inner.type === 'path') yield inner.path
+      }
+  }
+}
+
+type Leaf = Exclude<Condition, { type: 'and' | 'or' | 'not' | 'exists' }>
+
+function operandsOf(condition: Leaf): readonly Operand[] {
+  switch (condition.type) {
+    case 'between':
+      return [condition.operand, condition.low, condition.high]
+    case 'in':
+      return [condition.operand, ...condition.choices]
+    case 'attribute_type':
+      return [condition.operand]
+    default:
+      return [condition.left, condition.right]
+  }
+}
+
+/** Gathers the conditions by attribute, refusing what no key condition may contain. */
+function collect(condition: Condition, conditions: Map<string, AttributeCondition>): void {
+  switch (condition.type) {
+    case 'and':
+      for (const part of condition.conditions) collect(part, conditions)
+      return
+    case 'compare':
+      if (condition.comparator === '<>') throw invalidOperator('<>')
+      return collectComparison(condition.comparator, operandsOf(condition), conditions)
+    case 'between':
+      return collectRange('BETWEEN', operandsOf(condition), conditions)
+    case 'begins_with':
+      return collectRange('begins_with', operandsOf(condition), conditions)
+    case 'exists':
+      throw invalidOperator(condition.expected ? 'attribute_exists' : 'attribute_not_exists')
+    case 'or':
+    case 'not':
+    case 'in':
+      throw invalidOperator(condition.type.toUpperCase())
+    case 'contains':
+    case 'attribute_type':
+      throw invalidOperator(condition.type)
+  }
+}
+
+function invalidOperator(operator: string): DynamoError {
+  return validationError(`Invalid operator used in KeyConditionExpression: ${operator}`)
+}
+
+function collectComparison(
+  comparator: Exclude<Comparator, '<>'>,
+  operands: readonly Operand[],
+  conditions: Map<string, AttributeCondition>,
+): void {
+  assertNotNested(operands)
+  const [left, right] = operands as [Operand, Operand]
+  if (left.type === 'path' && right.type === 'path') throw severalNames()
+  if (left.type === 'path' && right.type === 'value') {
+    return add(conditions, left.path, comparator, [right.value])
+  }
+  if (right.type === 'path' && left.type === 'value') {
+    return add(conditions, right.path, MIRRORED[comparator], [left.value])
+  }
+  throw invalidCondition('No key attribute specified')
+}
+
+const MIRRORED = { '=': '=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const
+
+function collectRange(
+  op: 'BETWEEN' | 'begins_with',
+  operands: readonly Operand[],
+  conditions: Map<string, AttributeCondition>,
+): void {
+  assertNotNested(operands)
+  const [first, ...others] = operands as [Operand, ...Operand[]]
+  if (first.type !== 'path') {
+    throw invalidCondition(`${op} operator must have the key attribute as its first operand`)
+  }
+  const values = others.map((other) => {
+    if (other.type !== 'value') throw severalNames()
+    return other.value
+  })
+  add(conditions, first.path, op, values)
+}
+
+function assertNotNested(operands: readonly Operand[]): void {
+  if (!operands.some((operand) => operand.type === 'size')) return
+  throw validationError('KeyConditionExpressions cannot contain nested operations')
+}
+
+function severalNames(): DynamoError {
+  return invalidCondition('Multiple attribute names used in one condition')
+}
+
+function invalidCondition(problem: string): DynamoError {
+  return validationError(`Invalid condition in KeyConditionExpression: ${problem}`)
+}
+
+function add(
+  conditions: Map<string, AttributeCondition>,
+  path: Path,
+  op: SortOperator,
+  values: Value[],
+): void {
+  if (path.length > 1) {
+    throw validationError('KeyConditionExpressions cannot have conditions on nested attributes')
+  }
+  const name = path[0] as string
+  if (conditions.has(name)) {
+    throw validationError('KeyConditionExpressions must only contain one condition per key')
+  }
+  conditions.set(name, { op, values })
 }

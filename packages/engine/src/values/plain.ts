@@ -1,8 +1,121 @@
-import type { Item, Value } from './types.ts'
+/**
+ * Values from callers in this process, checked as the wire would check them.
+ *
+ * A value that is already canonical is returned itself, not copied; a copy is made only where a
+ * number has to change its form. What JavaScript has and DynamoDB lacks (undefined, NaN, bigint,
+ * functions, symbols, dates, other class instances) is refused, never converted silently.
+ */
+import { validationError } from '../errors.ts'
+import { MAX_DEPTH, PartBudget, tooDeep } from './depth.ts'
+import { setOf } from './members.ts'
+import { canonicalNumber, parseNumber } from './numbers.ts'
+import type { Member } from './sets.ts'
+import { type Item, NumberValue, setAttribute, type SetValue, type Value } from './types.ts'
 
-export function checkedValue(_value: unknown): Value {
-  throw new Error('not yet')
+export function checkedValue(value: unknown): Value {
+  return checked(value, 1, new PartBudget())
 }
-export function checkedItem(_value: unknown): Item {
-  throw new Error('not yet')
+
+export function checkedItem(value: unknown): Item {
+  if (!isPlainObject(value)) throw refused('an item', value)
+  return checkedMap(value, 1, new PartBudget())
+}
+
+function checked(value: unknown, depth: number, budget: PartBudget): Value {
+  budget.spend()
+  if (depth > MAX_DEPTH) throw tooDeep()
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value
+    case 'number':
+      return checkedNumber(value)
+    case 'object':
+      if (value === null || value instanceof Uint8Array) return value
+      if (Array.isArray(value)) return checkedList(value, depth, budget)
+      if (value instanceof Set) return checkedSet(value, budget)
+      if (isPlainObject(value)) return checkedMap(value, depth + 1, budget)
+      return checkedNumberValue(value)
+    default:
+      throw refused('an attribute value', value)
+  }
+}
+
+function checkedNumber(value: number): number {
+  if (!Number.isFinite(value)) {
+    throw validationError(`The parameter cannot be converted to a numeric value: ${value}`)
+  }
+  return canonicalNumber(value)
+}
+
+/** Every library has its own class for long numbers; all of them carry the text as `value`. */
+function checkedNumberValue(value: object): number | NumberValue {
+  if (!('value' in value) || typeof value.value !== 'string') {
+    throw refused('an attribute value', value)
+  }
+  const number = parseNumber(value.value)
+  const isCanonical =
+    value instanceof NumberValue && typeof number !== 'number' && number.value === value.value
+  return isCanonical ? value : number
+}
+
+function checkedList(list: unknown[], depth: number, budget: PartBudget): Value[] {
+  let copy: Value[] | undefined
+  for (let index = 0; index < list.length; index++) {
+    const element = checked(list[index], depth + 1, budget)
+    if (!Object.is(element, list[index])) copy ??= list.slice() as Value[]
+    if (copy) copy[index] = element
+  }
+  return copy ?? (list as Value[])
+}
+
+function checkedMap(map: Record<string, unknown>, depth: number, budget: PartBudget): Item {
+  let copy: Item | undefined
+  for (const name of Object.keys(map)) {
+    const value = checked(map[name], depth, budget)
+    if (!Object.is(value, map[name])) copy ??= { ...map } as Item
+    if (copy) setAttribute(copy, name, value)
+  }
+  return copy ?? (map as Item)
+}
+
+function checkedSet(set: Set<unknown>, budget: PartBudget): SetValue {
+  const members: Member[] = []
+  let type: 'SS' | 'NS' | 'BS' | undefined
+  let isCanonical = true
+  for (const element of set) {
+    const member = checked(element, MAX_DEPTH, budget)
+    const memberType = setTypeOf(member)
+    if (!memberType || (type && memberType !== type)) throw refused('a member of this set', element)
+    if (!Object.is(member, element)) isCanonical = false
+    type = memberType
+    members.push(member as Member)
+  }
+  const canonical = setOf(type ?? 'SS', members)
+  return isCanonical ? (set as SetValue) : canonical
+}
+
+function setTypeOf(member: Value): 'SS' | 'NS' | 'BS' | undefined {
+  if (typeof member === 'string') return 'SS'
+  if (member instanceof Uint8Array) return 'BS'
+  return typeof member === 'number' || member instanceof NumberValue ? 'NS' : undefined
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  // The second case is Object.prototype, also that of another realm.
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+function refused(role: string, value: unknown) {
+  return validationError(`Cannot use ${nameOf(value)} as ${role}`)
+}
+
+function nameOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value
+  const constructor: unknown = Reflect.get(value, 'constructor')
+  return typeof constructor === 'function' && constructor.name !== ''
+    ? `a value of class ${constructor.name}`
+    : 'an object that is not plain'
 }

@@ -1,8 +1,47 @@
-import type { Item, Value } from './types.ts'
+/**
+ * How many bytes DynamoDB counts for a value: names and strings in UTF-8, a byte for two digits of
+ * a number, three bytes for a list or a map and one for each of its entries. Amazon documents the
+ * size of a number as approximate; this is the documented formula.
+ */
+import { decimalOf } from './decimal.ts'
+import type { Member } from './sets.ts'
+import { NumberValue, type Item, type Value } from './types.ts'
 
-export function valueSize(_value: Value): number {
-  throw new Error('not yet')
+const CONTAINER_BYTES = 3
+const ENTRY_BYTES = 1
+
+export function itemSize(item: Item): number {
+  let size = 0
+  for (const name of Object.keys(item)) {
+    size += Buffer.byteLength(name) + valueSize(item[name] as Value)
+  }
+  return size
 }
-export function itemSize(_item: Item): number {
-  throw new Error('not yet')
+
+export function valueSize(value: Value): number {
+  if (typeof value === 'string') return Buffer.byteLength(value)
+  if (typeof value === 'number') return numberSize(value)
+  if (typeof value !== 'object' || value === null) return 1
+  if (value instanceof Uint8Array) return value.byteLength
+  if (value instanceof NumberValue) return numberSize(value)
+  if (value instanceof Set) {
+    let size = 0
+    for (const member of value as Set<Member>) size += valueSize(member)
+    return size
+  }
+  let size = CONTAINER_BYTES
+  if (Array.isArray(value)) {
+    for (const element of value) size += ENTRY_BYTES + valueSize(element)
+    return size
+  }
+  for (const name of Object.keys(value)) {
+    size += ENTRY_BYTES + Buffer.byteLength(name) + valueSize(value[name] as Value)
+  }
+  return size
+}
+
+function numberSize(number: number | NumberValue): number {
+  const { negative, digits } = decimalOf(number)
+  if (digits === '') return 1
+  return 1 + Math.ceil(digits.length / 2) + (negative ? 1 : 0)
 }

@@ -1,17 +1,153 @@
-import type { Item, Value } from './types.ts'
+/**
+ * Attribute values between JSON (`{"S": "x"}`) and the engine's plain values.
+ *
+ * Checks come in AWS's order: what does not have the shape of an AttributeValue at all is a
+ * SerializationException, then each datatype present is checked, then how many there are. A null
+ * member counts as absent, and unknown members are ignored, as AWS does.
+ */
+import { validationError } from '../errors.ts'
+import { bytesFromBase64, listOf, objectOf, stringOf, booleanOf } from './json.ts'
+import { MAX_DEPTH, tooDeep } from './depth.ts'
+import { setOf } from './members.ts'
+import { numberText, parseNumber } from './numbers.ts'
+import type { Member } from './sets.ts'
+import { type Item, NumberValue, setAttribute, typeOf, type Value } from './types.ts'
 
 /** An AttributeValue as it stands in JSON. */
 export type WireValue = { [type: string]: unknown }
 
-export function fromWire(_json: unknown): Value {
-  throw new Error('not yet')
+export function fromWire(json: unknown): Value {
+  return valueFromWire(json, 1)
 }
-export function itemFromWire(_json: unknown): Item {
-  throw new Error('not yet')
+
+export function itemFromWire(json: unknown): Item {
+  return mapFromWire(json, 1)
 }
-export function toWire(_value: Value): WireValue {
-  throw new Error('not yet')
+
+/** `ExpressionAttributeValues`: the values, with AWS's wording for a bad one among them. */
+export function placeholderValuesFromWire(json: unknown): Record<string, Value> {
+  const values: Record<string, Value> = {}
+  const wire = objectOf(json)
+  for (const key of Object.keys(wire)) {
+    try {
+      setAttribute(values, key, valueFromWire(wire[key], 1))
+    } catch (error) {
+      if (!(error instanceof Error) || error.name !== 'ValidationException') throw error
+      throw validationError(
+        `ExpressionAttributeValues contains invalid value: ${error.message} for key ${key}`,
+      )
+    }
+  }
+  return values
 }
-export function itemToWire(_item: Item): Record<string, WireValue> {
-  throw new Error('not yet')
+
+function mapFromWire(json: unknown, depth: number): Item {
+  const wire = objectOf(json)
+  const map: Item = {}
+  for (const name of Object.keys(wire)) setAttribute(map, name, valueFromWire(wire[name], depth))
+  return map
+}
+
+function valueFromWire(json: unknown, depth: number): Value {
+  if (depth > MAX_DEPTH) throw tooDeep()
+  if (json === null || json === undefined) {
+    throw validationError(EMPTY)
+  }
+  const wire = objectOf(json)
+  let value: Value | undefined
+  let datatypes = 0
+  for (const type of Object.keys(wire)) {
+    const member = wire[type]
+    if (member === null || member === undefined) continue
+    const found = datatypeFromWire(type, member, depth)
+    if (found === undefined) continue
+    value = found
+    datatypes++
+  }
+  if (value === undefined) throw validationError(EMPTY)
+  if (datatypes > 1) throw validationError(SEVERAL)
+  return value
+}
+
+const EMPTY =
+  'Supplied AttributeValue is empty, must contain exactly one of the supported datatypes'
+const SEVERAL =
+  'Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes'
+
+function datatypeFromWire(type: string, member: unknown, depth: number): Value | undefined {
+  switch (type) {
+    case 'S':
+      return stringOf(member)
+    case 'N':
+      return parseNumber(stringOf(member))
+    case 'BOOL':
+      return booleanOf(member)
+    case 'M':
+      return mapFromWire(member, depth + 1)
+    case 'L':
+      return listOf(member).map((element) => valueFromWire(element, depth + 1))
+    case 'B':
+      return bytesFromBase64(stringOf(member, BYTES_ONLY))
+    case 'NULL':
+      if (booleanOf(member)) return null
+      throw validationError(
+        'One or more parameter values were invalid: Null attribute value types must have the value of true',
+      )
+    case 'SS':
+      return setFromWire('SS', member, (text) => text)
+    case 'NS':
+      return setFromWire('NS', member, parseNumber)
+    case 'BS':
+      return setFromWire('BS', member, bytesFromBase64)
+    default:
+      return undefined
+  }
+}
+
+const BYTES_ONLY = 'only base-64-encoded strings are convertible to bytes'
+
+function setFromWire(type: 'SS' | 'NS' | 'BS', json: unknown, read: (text: string) => Member) {
+  const members = listOf(json).map((element) => {
+    if (element === null) throw nullMember(type)
+    return read(stringOf(element, type === 'BS' ? BYTES_ONLY : undefined))
+  })
+  return setOf(type, members)
+}
+
+function nullMember(type: 'SS' | 'NS' | 'BS') {
+  const kind = type === 'SS' ? 'string' : type === 'NS' ? 'number' : 'binary'
+  return validationError(
+    `One or more parameter values were invalid: An ${kind} set may not have a null string as a member`,
+  )
+}
+
+export function itemToWire(item: Item): Record<string, WireValue> {
+  const wire: Record<string, WireValue> = {}
+  for (const name of Object.keys(item)) {
+    setAttribute(wire as Item, name, toWire(item[name] as Value) as Value)
+  }
+  return wire
+}
+
+export function toWire(value: Value): WireValue {
+  if (typeof value === 'string') return { S: value }
+  if (typeof value === 'number') return { N: numberText(value) }
+  if (typeof value === 'boolean') return { BOOL: value }
+  if (value === null) return { NULL: true }
+  if (Array.isArray(value)) return { L: value.map(toWire) }
+  if (value instanceof Uint8Array) return { B: base64(value) }
+  if (value instanceof NumberValue) return { N: value.value }
+  if (value instanceof Set) {
+    return { [typeOf(value)]: Array.from(value as Set<Member>, memberToWire) }
+  }
+  return { M: itemToWire(value) }
+}
+
+function memberToWire(member: Member): string {
+  if (typeof member === 'string') return member
+  return member instanceof Uint8Array ? base64(member) : numberText(member)
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }

@@ -1,0 +1,135 @@
+/**
+ * Binds a parsed update to a request's placeholders, with the checks that AWS makes before it
+ * looks at the item: all targets first, then all values, and of several mistakes the last.
+ */
+import { typeOf, type Value } from '../values/types.ts'
+import {
+  assertDistinct,
+  assertOperandCount,
+  boundPath,
+  boundValue,
+  incorrectType,
+  type PathOperand,
+  requiresPath,
+  type ValueOperand,
+} from './operands.ts'
+import { expressionError } from './parser.ts'
+import { addPath, type Path, type PathBranches } from './paths.ts'
+import type { Placeholders } from './placeholders.ts'
+import type { ActionSyntax, ArithmeticSyntax, OperandSyntax } from './syntax.ts'
+
+const KIND = 'UpdateExpression'
+
+/** What SET assigns. */
+export type Assigned =
+  | PathOperand
+  | ValueOperand
+  | { readonly type: 'if_not_exists'; readonly path: Path; readonly otherwise: Assigned }
+  | { readonly type: 'list_append'; readonly left: Assigned; readonly right: Assigned }
+  | {
+      readonly type: 'arithmetic'
+      readonly operator: '+' | '-'
+      readonly left: Assigned
+      readonly right: Assigned
+    }
+
+export type Action =
+  | { readonly type: 'SET'; readonly assigned: Assigned }
+  | { readonly type: 'REMOVE' }
+  | { readonly type: 'ADD' | 'DELETE'; readonly value: Value }
+
+export interface Update {
+  readonly actions: readonly Action[]
+  readonly paths: readonly Path[]
+  /** The paths again, as a tree; a leaf is the index of its action. */
+  readonly branches: PathBranches<number>
+}
+
+export function boundUpdate(syntax: readonly ActionSyntax[], placeholders: Placeholders): Update {
+  const paths: Path[] = []
+  const branches: PathBranches<number> = new Map()
+  for (let index = syntax.length - 1; index >= 0; index--) {
+    const path = boundPath(KIND, (syntax[index] as ActionSyntax).path, placeholders)
+    addPath(branches, path, index, KIND)
+    paths[index] = path
+  }
+  const actions: Action[] = []
+  for (let index = syntax.length - 1; index >= 0; index--) {
+    actions[index] = boundAction(syntax[index] as ActionSyntax, placeholders)
+  }
+  return { actions, paths, branches }
+}
+
+function boundAction(action: ActionSyntax, placeholders: Placeholders): Action {
+  if (action.type === 'REMOVE') return { type: 'REMOVE' }
+  if (action.type === 'SET') {
+    return { type: 'SET', assigned: boundAssigned(action.value, placeholders) }
+  }
+  const value = boundValue(KIND, action.value, placeholders)
+  const type = typeOf(value)
+  const isSet = type === 'SS' || type === 'NS' || type === 'BS'
+  if (!isSet && !(action.type === 'ADD' && type === 'N')) {
+    throw expressionError(
+      KIND,
+      `Incorrect operand type for operator or function; operator: ${action.type}, operand type: ${TYPE_WORDS[type]}, typeSet: ALLOWED_FOR_${action.type}_OPERAND`,
+    )
+  }
+  return { type: action.type, value }
+}
+
+const TYPE_WORDS = {
+  S: 'STRING',
+  N: 'NUMBER',
+  B: 'BINARY',
+  BOOL: 'BOOLEAN',
+  NULL: 'NULL',
+  L: 'LIST',
+  M: 'MAP',
+  SS: 'STRING_SET',
+  NS: 'NUMBER_SET',
+  BS: 'BINARY_SET',
+}
+
+function boundAssigned(
+  syntax: OperandSyntax | ArithmeticSyntax,
+  placeholders: Placeholders,
+): Assigned {
+  switch (syntax.type) {
+    case 'path':
+      return { type: 'path', path: boundPath(KIND, syntax, placeholders) }
+    case 'value':
+      return { type: 'value', value: boundValue(KIND, syntax, placeholders) }
+    case 'arithmetic': {
+      const left = boundAssigned(syntax.left, placeholders)
+      const right = boundAssigned(syntax.right, placeholders)
+      assertType(syntax.operator, 'N', left)
+      assertType(syntax.operator, 'N', right)
+      return { type: 'arithmetic', operator: syntax.operator, left, right }
+    }
+    case 'call':
+      return boundCall(
+        syntax.name,
+        syntax.operands.map((operand) => boundAssigned(operand, placeholders)),
+      )
+  }
+}
+
+function boundCall(name: string, operands: Assigned[]): Assigned {
+  assertOperandCount(KIND, name, operands.length, 2)
+  const [left, right] = operands as [Assigned, Assigned]
+  if (name === 'if_not_exists') {
+    if (left.type !== 'path') throw requiresPath(KIND, name)
+    assertDistinct(KIND, name, left, [right])
+    return { type: 'if_not_exists', path: left.path, otherwise: right }
+  }
+  assertType(name, 'L', left)
+  assertType(name, 'L', right)
+  return { type: 'list_append', left, right }
+}
+
+/** Only of a value written in the request is the type known before the item is. */
+function assertType(operator: string, expected: 'N' | 'L', operand: Assigned): void {
+  if (operand.type !== 'value') return
+  const type = typeOf(operand.value)
+  if (type !== expected) throw incorrectType(KIND, operator, type)
+}

@@ -1,0 +1,40 @@
+/**
+ * The limits that keep every walk over a value short: 32 levels, and as many parts as fit into the
+ * largest request. Without the second, a small value that holds itself many times over would take
+ * for ever, and without the first one that holds itself would never end.
+ */
+import { validationError } from '../errors.ts'
+import { isMap, type Value } from './types.ts'
+
+export const MAX_DEPTH = 32
+
+export function tooDeep() {
+  return validationError(
+    'Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit',
+  )
+}
+
+/** Counts the parts of a value while it is checked; each takes a byte of an item at least. */
+export class PartBudget {
+  #left = 2 * 1024 * 1024
+
+  spend(): void {
+    if (--this.#left < 0) {
+      throw validationError('Item size has exceeded the maximum allowed size')
+    }
+  }
+}
+
+/** Refuses a value that would reach below 32 levels when it stands on the given level. */
+export function assertDepth(value: Value, level: number): void {
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    if (value.length > 0 && level >= MAX_DEPTH) throw tooDeep()
+    for (const element of value) assertDepth(element, level + 1)
+  } else if (isMap(value)) {
+    for (const name of Object.keys(value)) {
+      if (level >= MAX_DEPTH) throw tooDeep()
+      assertDepth(value[name] as Value, level + 1)
+    }
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Membership in DynamoDB's sets. JavaScript compares a NumberValue or a Uint8Array by identity, so
+ * members are told apart by a key: themselves, or the text that stands for them.
+ */
+import { NumberValue, type SetValue } from './types.ts'
+
+export type Member = string | number | NumberValue | Uint8Array
+
+/** Equal members have equal keys; only members of one type of set may be compared by it. */
+export function memberKey(member: Member): string | number {
+  if (typeof member !== 'object') return member
+  if (member instanceof NumberValue) return member.value
+  return Buffer.from(member.buffer, member.byteOffset, member.byteLength).toString('latin1')
+}
+
+export function memberKeys(set: SetValue): Set<string | number> {
+  const keys = new Set<string | number>()
+  for (const member of set as Set<Member>) keys.add(memberKey(member))
+  return keys
+}
+
+export function hasMember(set: SetValue, member: Member): boolean {
+  if (typeof member !== 'object') return (set as Set<Member>).has(member)
+  const wanted = memberKey(member)
+  for (const other of set as Set<Member>) if (memberKey(other) === wanted) return true
+  return false
+}
+
+export function equalSets(a: SetValue, b: SetValue): boolean {
+  if (a.size !== b.size) return false
+  const keys = memberKeys(b)
+  for (const member of a as Set<Member>) if (!keys.has(memberKey(member))) return false
+  return true
+}
+
+/** Both sets are of one type; neither is changed. */
+export function union(a: SetValue, b: SetValue): SetValue {
+  const keys = memberKeys(a)
+  const result = new Set<Member>(a as Set<Member>)
+  for (const member of b as Set<Member>) if (!keys.has(memberKey(member))) result.add(member)
+  return result as SetValue
+}
+
+/** The members of `a` that `b` lacks; neither is changed. May be empty, which no stored set is. */
+export function difference(a: SetValue, b: SetValue): SetValue {
+  const keys = memberKeys(b)
+  const result = new Set<Member>()
+  for (const member of a as Set<Member>) if (!keys.has(memberKey(member))) result.add(member)
+  return result as SetValue
+}
