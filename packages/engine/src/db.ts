@@ -1,0 +1,375 @@
+/**
+ * The in-process face: DynamoDB's own operations, inputs and outputs, with plain JavaScript values in
+ * place of typed attribute values. Failures have AWS's names (`error.name`), see `errors.ts`.
+ *
+ * `Db` is what programs need day to day; `TableAdmin` holds the rest of the table operations. Only
+ * parameters that the engine honours are declared.
+ */
+import type { Item, Value } from './values/types.ts'
+
+export interface Db {
+  getItem(input: GetItemInput): Promise<GetItemOutput>
+  putItem(input: PutItemInput): Promise<WriteOutput>
+  updateItem(input: UpdateItemInput): Promise<WriteOutput>
+  deleteItem(input: DeleteItemInput): Promise<WriteOutput>
+  query(input: QueryInput): Promise<PageOutput>
+  scan(input: ScanInput): Promise<PageOutput>
+  batchGetItem(input: BatchGetItemInput): Promise<BatchGetItemOutput>
+  batchWriteItem(input: BatchWriteItemInput): Promise<BatchWriteItemOutput>
+  transactGetItems(input: TransactGetItemsInput): Promise<TransactGetItemsOutput>
+  transactWriteItems(input: TransactWriteItemsInput): Promise<TransactWriteItemsOutput>
+
+  createTable(input: CreateTableInput): Promise<{ TableDescription?: TableDescription }>
+  describeTable(input: TableInput): Promise<{ Table?: TableDescription }>
+  listTables(input: ListTablesInput): Promise<ListTablesOutput>
+  deleteTable(input: TableInput): Promise<{ TableDescription?: TableDescription }>
+  updateTimeToLive(input: UpdateTimeToLiveInput): Promise<object>
+  describeTimeToLive(input: TableInput): Promise<DescribeTimeToLiveOutput>
+  updateContinuousBackups(input: UpdateContinuousBackupsInput): Promise<object>
+  describeContinuousBackups(input: TableInput): Promise<DescribeContinuousBackupsOutput>
+}
+
+export interface TableAdmin {
+  updateTable(input: UpdateTableInput): Promise<{ TableDescription?: TableDescription }>
+  tagResource(input: TagResourceInput): Promise<object>
+  untagResource(input: UntagResourceInput): Promise<object>
+  listTagsOfResource(input: ListTagsOfResourceInput): Promise<ListTagsOfResourceOutput>
+  describeLimits(input?: object): Promise<DescribeLimitsOutput>
+  describeEndpoints(input?: object): Promise<DescribeEndpointsOutput>
+}
+
+interface Metered {
+  ReturnConsumedCapacity?: 'NONE' | 'TOTAL' | 'INDEXES'
+}
+
+interface MeteredWrite extends Metered {
+  ReturnItemCollectionMetrics?: 'NONE' | 'SIZE'
+}
+
+export interface Capacity {
+  CapacityUnits?: number
+  ReadCapacityUnits?: number
+  WriteCapacityUnits?: number
+}
+
+export interface ConsumedCapacity extends Capacity {
+  TableName?: string
+  Table?: Capacity
+  GlobalSecondaryIndexes?: Record<string, Capacity>
+  LocalSecondaryIndexes?: Record<string, Capacity>
+}
+
+/** Only of tables with a local secondary index; the size is an estimate in AWS, and constant here. */
+export interface ItemCollectionMetrics {
+  ItemCollectionKey?: Item
+  SizeEstimateRangeGB?: number[]
+}
+
+/** The names and values that an expression's placeholders stand for. */
+interface Placeholders {
+  ExpressionAttributeNames?: Record<string, string>
+  ExpressionAttributeValues?: Record<string, Value>
+}
+
+interface Conditional extends Placeholders {
+  ConditionExpression?: string
+  ReturnValuesOnConditionCheckFailure?: 'NONE' | 'ALL_OLD'
+}
+
+interface GetInput {
+  TableName: string
+  Key: Item
+  ProjectionExpression?: string
+  ExpressionAttributeNames?: Record<string, string>
+}
+
+export interface GetItemInput extends GetInput, Metered {
+  ConsistentRead?: boolean
+}
+
+export interface GetItemOutput {
+  Item?: Item
+  ConsumedCapacity?: ConsumedCapacity
+}
+
+interface PutInput extends Conditional {
+  TableName: string
+  Item: Item
+}
+
+interface KeyedInput extends Conditional {
+  TableName: string
+  Key: Item
+}
+
+export interface PutItemInput extends PutInput, MeteredWrite {
+  ReturnValues?: 'NONE' | 'ALL_OLD'
+}
+
+export interface UpdateItemInput extends KeyedInput, MeteredWrite {
+  UpdateExpression?: string
+  ReturnValues?: 'NONE' | 'ALL_OLD' | 'UPDATED_OLD' | 'ALL_NEW' | 'UPDATED_NEW'
+}
+
+export interface DeleteItemInput extends KeyedInput, MeteredWrite {
+  ReturnValues?: 'NONE' | 'ALL_OLD'
+}
+
+export interface WriteOutput {
+  Attributes?: Item
+  ConsumedCapacity?: ConsumedCapacity
+  ItemCollectionMetrics?: ItemCollectionMetrics
+}
+
+export interface PageInput extends Placeholders, Metered {
+  TableName: string
+  IndexName?: string
+  FilterExpression?: string
+  ProjectionExpression?: string
+  ConsistentRead?: boolean
+  Limit?: number
+  ExclusiveStartKey?: Item
+  Select?: 'ALL_ATTRIBUTES' | 'ALL_PROJECTED_ATTRIBUTES' | 'SPECIFIC_ATTRIBUTES' | 'COUNT'
+}
+
+export interface QueryInput extends PageInput {
+  KeyConditionExpression: string
+  ScanIndexForward?: boolean
+}
+
+export interface ScanInput extends PageInput {
+  Segment?: number
+  TotalSegments?: number
+}
+
+export interface PageOutput {
+  Items?: Item[]
+  Count?: number
+  ScannedCount?: number
+  LastEvaluatedKey?: Item
+  ConsumedCapacity?: ConsumedCapacity
+}
+
+export interface KeysAndAttributes {
+  Keys: Item[]
+  ConsistentRead?: boolean
+  ProjectionExpression?: string
+  ExpressionAttributeNames?: Record<string, string>
+}
+
+export interface BatchGetItemInput extends Metered {
+  RequestItems: Record<string, KeysAndAttributes>
+}
+
+export interface BatchGetItemOutput {
+  Responses?: Record<string, Item[]>
+  UnprocessedKeys?: Record<string, KeysAndAttributes>
+  ConsumedCapacity?: ConsumedCapacity[]
+}
+
+export interface WriteRequest {
+  PutRequest?: { Item: Item }
+  DeleteRequest?: { Key: Item }
+}
+
+export interface BatchWriteItemInput extends MeteredWrite {
+  RequestItems: Record<string, WriteRequest[]>
+}
+
+export interface BatchWriteItemOutput {
+  UnprocessedItems?: Record<string, WriteRequest[]>
+  ConsumedCapacity?: ConsumedCapacity[]
+}
+
+export interface TransactGetItemsInput extends Metered {
+  TransactItems: { Get: GetInput }[]
+}
+
+export interface TransactGetItemsOutput {
+  Responses?: { Item?: Item }[]
+  ConsumedCapacity?: ConsumedCapacity[]
+}
+
+export interface TransactWriteItem {
+  Put?: PutInput
+  Update?: KeyedInput & { UpdateExpression: string }
+  Delete?: KeyedInput
+  ConditionCheck?: Omit<KeyedInput, 'ConditionExpression'> & { ConditionExpression: string }
+}
+
+export interface TransactWriteItemsInput extends MeteredWrite {
+  TransactItems: TransactWriteItem[]
+  ClientRequestToken?: string
+}
+
+export type TransactWriteItemsOutput = object & { ConsumedCapacity?: ConsumedCapacity[] }
+
+export interface TableInput {
+  TableName: string
+}
+
+export interface KeySchemaElement {
+  AttributeName: string
+  KeyType: 'HASH' | 'RANGE'
+}
+
+export interface IndexProjection {
+  ProjectionType: 'ALL' | 'KEYS_ONLY' | 'INCLUDE'
+  NonKeyAttributes?: string[]
+}
+
+export interface Throughput {
+  ReadCapacityUnits: number
+  WriteCapacityUnits: number
+}
+
+export interface LocalSecondaryIndex {
+  IndexName: string
+  KeySchema: KeySchemaElement[]
+  Projection: IndexProjection
+}
+
+export interface GlobalSecondaryIndex extends LocalSecondaryIndex {
+  ProvisionedThroughput?: Throughput
+}
+
+export interface AttributeDefinition {
+  AttributeName: string
+  AttributeType: 'S' | 'N' | 'B'
+}
+
+export interface Tag {
+  Key: string
+  Value: string
+}
+
+export interface CreateTableInput {
+  TableName: string
+  AttributeDefinitions: AttributeDefinition[]
+  KeySchema: KeySchemaElement[]
+  BillingMode?: 'PAY_PER_REQUEST' | 'PROVISIONED'
+  ProvisionedThroughput?: Throughput
+  GlobalSecondaryIndexes?: GlobalSecondaryIndex[]
+  LocalSecondaryIndexes?: LocalSecondaryIndex[]
+  DeletionProtectionEnabled?: boolean
+  TableClass?: 'STANDARD' | 'STANDARD_INFREQUENT_ACCESS'
+  Tags?: Tag[]
+}
+
+export interface UpdateTableInput {
+  TableName: string
+  AttributeDefinitions?: AttributeDefinition[]
+  BillingMode?: 'PAY_PER_REQUEST' | 'PROVISIONED'
+  ProvisionedThroughput?: Throughput
+  GlobalSecondaryIndexUpdates?: {
+    Create?: GlobalSecondaryIndex
+    Update?: { IndexName: string; ProvisionedThroughput?: Throughput }
+    Delete?: { IndexName: string }
+  }[]
+  DeletionProtectionEnabled?: boolean
+  TableClass?: 'STANDARD' | 'STANDARD_INFREQUENT_ACCESS'
+}
+
+export interface ThroughputDescription extends Partial<Throughput> {
+  NumberOfDecreasesToday?: number
+}
+
+/** What is said of a table; every part is optional because AWS's own types say so. */
+export interface TableDescription {
+  TableName?: string
+  TableStatus?: string
+  TableArn?: string
+  TableId?: string
+  /** Epoch seconds, with milliseconds as a fraction. */
+  CreationDateTime?: number
+  ItemCount?: number
+  TableSizeBytes?: number
+  AttributeDefinitions?: { AttributeName?: string; AttributeType?: string }[]
+  KeySchema?: { AttributeName?: string; KeyType?: string }[]
+  BillingModeSummary?: { BillingMode?: string; LastUpdateToPayPerRequestDateTime?: number }
+  ProvisionedThroughput?: ThroughputDescription
+  TableClassSummary?: { TableClass?: string }
+  DeletionProtectionEnabled?: boolean
+  GlobalSecondaryIndexes?: (IndexDescription & {
+    IndexStatus?: string
+    Backfilling?: boolean
+    ProvisionedThroughput?: ThroughputDescription
+  })[]
+  LocalSecondaryIndexes?: IndexDescription[]
+}
+
+export interface IndexDescription {
+  IndexName?: string
+  IndexArn?: string
+  ItemCount?: number
+  IndexSizeBytes?: number
+  KeySchema?: { AttributeName?: string; KeyType?: string }[]
+  Projection?: { ProjectionType?: string; NonKeyAttributes?: string[] }
+}
+
+export interface ListTablesInput {
+  ExclusiveStartTableName?: string
+  Limit?: number
+}
+
+export interface ListTablesOutput {
+  TableNames?: string[]
+  LastEvaluatedTableName?: string
+}
+
+export interface UpdateTimeToLiveInput {
+  TableName: string
+  TimeToLiveSpecification: { AttributeName: string; Enabled: boolean }
+}
+
+export interface DescribeTimeToLiveOutput {
+  TimeToLiveDescription?: { TimeToLiveStatus?: string; AttributeName?: string }
+}
+
+export interface UpdateContinuousBackupsInput {
+  TableName: string
+  PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: boolean }
+}
+
+export interface DescribeContinuousBackupsOutput {
+  ContinuousBackupsDescription?: {
+    ContinuousBackupsStatus?: string
+    PointInTimeRecoveryDescription?: {
+      PointInTimeRecoveryStatus?: string
+      RecoveryPeriodInDays?: number
+      EarliestRestorableDateTime?: number
+      LatestRestorableDateTime?: number
+    }
+  }
+}
+
+export interface TagResourceInput {
+  ResourceArn: string
+  Tags: Tag[]
+}
+
+export interface UntagResourceInput {
+  ResourceArn: string
+  TagKeys: string[]
+}
+
+export interface ListTagsOfResourceInput {
+  ResourceArn: string
+  NextToken?: string
+}
+
+export interface ListTagsOfResourceOutput {
+  Tags?: Tag[]
+  NextToken?: string
+}
+
+export interface DescribeLimitsOutput {
+  AccountMaxReadCapacityUnits?: number
+  AccountMaxWriteCapacityUnits?: number
+  TableMaxReadCapacityUnits?: number
+  TableMaxWriteCapacityUnits?: number
+}
+
+export interface DescribeEndpointsOutput {
+  Endpoints?: { Address?: string; CachePeriodInMinutes?: number }[]
+}

@@ -1,0 +1,120 @@
+/** BatchGetItem: up to 100 items by key, from several tables, in no promised order. */
+import type { BatchGetItemInput, BatchGetItemOutput, KeysAndAttributes } from '../db.ts'
+import { validationError } from '../errors.ts'
+import { project } from '../expressions/projection.ts'
+import { checkKeySchema, refuseEmptyKeys } from '../validation/keys.ts'
+import { existingTable } from '../validation/names.ts'
+import { checkExpressionParameters } from '../validation/parameters.ts'
+import {
+  attributes,
+  boolean,
+  expressionNames,
+  legacy,
+  list,
+  map,
+  returnConsumedCapacity,
+  string,
+  structure,
+  tableNames,
+} from '../validation/shapes.ts'
+import { itemSize } from '../values/size.ts'
+import type { Item } from '../values/types.ts'
+import { itemToWire } from '../values/wire.ts'
+import { capacityMeter, readUnits } from './capacity.ts'
+import { readProjection } from './get-item.ts'
+import { keyIdentity } from './key-identity.ts'
+import type { Operation } from './operation.ts'
+
+const MOST_KEYS = 100
+const MOST_BYTES = 16 * 1024 * 1024
+
+export const batchGetItem: Operation<BatchGetItemInput, BatchGetItemOutput> = {
+  name: 'BatchGetItem',
+  input: structure('BatchGetItemInput', {
+    ReturnConsumedCapacity: returnConsumedCapacity,
+    'RequestItems!': map(
+      structure('KeysAndAttributes', {
+        'Keys!': list(attributes, { min: 1, max: MOST_KEYS }),
+        AttributesToGet: legacy.AttributesToGet,
+        ConsistentRead: boolean,
+        ProjectionExpression: string(),
+        ExpressionAttributeNames: expressionNames,
+      }),
+      { keys: tableNames },
+    ),
+  }),
+
+  run({ storage }, input, form) {
+    const requests = Object.entries(input.RequestItems)
+    if (requests.length === 0) {
+      throw validationError('The requestItems parameter is required for BatchGetItem')
+    }
+    const read = requests.map(([name, request]) => {
+      checkExpressionParameters(request, ['ProjectionExpression'], ['AttributesToGet'])
+      const projection = readProjection(request, form)
+      return { name, request, projection, keys: request.Keys.map((key) => form.item(key)) }
+    })
+    if (read.reduce((sum, { keys }) => sum + keys.length, 0) > MOST_KEYS) {
+      throw validationError('Too many items requested for the BatchGetItem call')
+    }
+    const plans = read.map((plan) => {
+      const table = existingTable(storage, plan.name)
+      for (const key of plan.keys) {
+        refuseEmptyKeys(table, key)
+        checkKeySchema(table, key)
+      }
+      const identities = plan.keys.map((key) => keyIdentity(table, key))
+      if (new Set(identities).size < identities.length) {
+        throw validationError('Provided list of item keys contains duplicates')
+      }
+      return { ...plan, table }
+    })
+
+    const meter = capacityMeter(input.ReturnConsumedCapacity)
+    const responses: [string, Item[]][] = []
+    const unprocessed: [string, KeysAndAttributes][] = []
+    let bytes = 0
+    for (const { name, request, projection, keys, table } of plans) {
+      const consistent = request.ConsistentRead === true
+      const found: Item[] = []
+      const left: Item[] = []
+      for (const key of keys) {
+        const item = bytes > MOST_BYTES ? undefined : storage.get(table, key, { consistent })
+        const size = item ? itemSize(item) : 0
+        if (bytes + size > MOST_BYTES) {
+          bytes = Infinity
+          left.push(key)
+          continue
+        }
+        bytes += size
+        meter.read(table, undefined, readUnits(size, consistent))
+        if (item) found.push(projection ? project(projection, item) : item)
+      }
+      responses.push([name, found])
+      if (left.length > 0) unprocessed.push([name, { ...request, Keys: left }])
+    }
+    const consumed = meter.consumed()
+    return {
+      Responses: Object.fromEntries(responses),
+      UnprocessedKeys: Object.fromEntries(unprocessed),
+      ...(consumed.length > 0 && { ConsumedCapacity: consumed }),
+    }
+  },
+
+  answer: ({ Responses, UnprocessedKeys, ...rest }) => ({
+    Responses: mapped(Responses ?? {}, (items) => items.map(itemToWire)),
+    UnprocessedKeys: mapped(UnprocessedKeys ?? {}, ({ Keys, ...request }) => ({
+      Keys: Keys.map(itemToWire),
+      ...request,
+    })),
+    ...rest,
+  }),
+}
+
+/** The same names with other values; entries become own properties whatever their names. */
+export function mapped<T, U>(
+  record: Record<string, T>,
+  change: (value: T) => U,
+): Record<string, U> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
+}

@@ -1,0 +1,142 @@
+/**
+ * BatchWriteItem: up to 25 puts and deletes. Here they are one write transaction, so unlike in AWS
+ * either all of them happen or none, and nothing is ever left unprocessed.
+ */
+import type { BatchWriteItemInput, BatchWriteItemOutput, WriteRequest } from '../db.ts'
+import { validationError } from '../errors.ts'
+import type { TableRecord } from '../storage/store.ts'
+import {
+  checkIndexKeys,
+  checkKeySchema,
+  keyOf,
+  refuseEmptyIndexKeys,
+  refuseEmptyKeys,
+} from '../validation/keys.ts'
+import { existingTable } from '../validation/names.ts'
+import {
+  attributes,
+  list,
+  map,
+  returnConsumedCapacity,
+  returnItemCollectionMetrics,
+  structure,
+  tableNames,
+} from '../validation/shapes.ts'
+import { attribute, type Item } from '../values/types.ts'
+import { itemToWire } from '../values/wire.ts'
+import { mapped } from './batch-get-item.ts'
+import { capacityMeter } from './capacity.ts'
+import type { Form } from './form.ts'
+import { keyIdentity } from './key-identity.ts'
+import type { Operation } from './operation.ts'
+import { checkItemSize } from './write.ts'
+
+const MOST_REQUESTS = 25
+
+type Write = { item: Item } | { key: Item }
+
+export const batchWriteItem: Operation<BatchWriteItemInput, BatchWriteItemOutput> = {
+  name: 'BatchWriteItem',
+  input: structure('BatchWriteItemInput', {
+    ReturnConsumedCapacity: returnConsumedCapacity,
+    ReturnItemCollectionMetrics: returnItemCollectionMetrics,
+    'RequestItems!': map(
+      list(
+        structure('WriteRequest', {
+          PutRequest: structure('PutRequest', { 'Item!': attributes }),
+          DeleteRequest: structure('DeleteRequest', { 'Key!': attributes }),
+        }),
+        { min: 0 },
+      ),
+      { keys: tableNames, values: { min: 1, max: MOST_REQUESTS } },
+    ),
+  }),
+
+  async run({ storage }, input, form) {
+    const requests = Object.entries(input.RequestItems)
+    if (requests.length === 0) {
+      throw validationError('The requestItems parameter is required for BatchWriteItem')
+    }
+    const read = requests.map(([name, writes]) => ({
+      name,
+      writes: writes.map((write) => readWrite(write, form)),
+    }))
+    if (read.reduce((sum, { writes }) => sum + writes.length, 0) > MOST_REQUESTS) {
+      throw validationError('Too many items requested for the BatchWriteItem call')
+    }
+    const plans = read.map(({ name, writes }) => {
+      const table = existingTable(storage, name)
+      for (const write of writes) checkWrite(table, write)
+      const identities = writes.map((write) =>
+        keyIdentity(table, 'item' in write ? write.item : write.key),
+      )
+      if (new Set(identities).size < identities.length) {
+        throw validationError('Provided list of item keys contains duplicates')
+      }
+      return { table, writes }
+    })
+
+    const meter = capacityMeter(input.ReturnConsumedCapacity)
+    await storage.write((tx) => {
+      for (const { table, writes } of plans) {
+        for (const write of writes) {
+          const key = 'item' in write ? keyOf(table, write.item) : write.key
+          const old = tx.get(table, key)
+          if ('item' in write) tx.put(table, write.item, old)
+          else if (old) tx.delete(table, old)
+          meter.write(table, old, 'item' in write ? write.item : undefined)
+        }
+      }
+    })
+    const consumed = meter.consumed()
+    return {
+      UnprocessedItems: {},
+      ...(consumed.length > 0 && { ConsumedCapacity: consumed }),
+    }
+  },
+
+  answer: ({ UnprocessedItems, ...rest }) => ({
+    UnprocessedItems: mapped(UnprocessedItems ?? {}, (writes) => writes.map(wireWrite)),
+    ...rest,
+  }),
+}
+
+function readWrite({ PutRequest, DeleteRequest }: WriteRequest, form: Form): Write {
+  if (!PutRequest === !DeleteRequest) {
+    throw validationError(
+      'Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes',
+    )
+  }
+  if (DeleteRequest) return { key: form.ownItem(DeleteRequest.Key) }
+  const item = form.ownItem(PutRequest?.Item)
+  checkItemSize(item)
+  return { item }
+}
+
+/** Unlike in PutItem, a wrong key of an item to put is reported as a wrong key. */
+function checkWrite(table: TableRecord, write: Write): void {
+  if ('key' in write) {
+    refuseEmptyKeys(table, write.key)
+    checkKeySchema(table, write.key)
+    return
+  }
+  const { partition, sort } = table.keys
+  for (const { name } of sort ? [partition, sort] : [partition]) {
+    if (attribute(write.item, name) === undefined) {
+      throw validationError(
+        `One or more parameter values were invalid: Missing the key ${name} in the item`,
+      )
+    }
+  }
+  refuseEmptyKeys(table, write.item)
+  refuseEmptyIndexKeys(table, write.item)
+  checkKeySchema(table, keyOf(table, write.item))
+  checkIndexKeys(table, write.item)
+}
+
+function wireWrite({ PutRequest, DeleteRequest }: WriteRequest): object {
+  return {
+    ...(PutRequest && { PutRequest: { Item: itemToWire(PutRequest.Item) } }),
+    ...(DeleteRequest && { DeleteRequest: { Key: itemToWire(DeleteRequest.Key) } }),
+  }
+}

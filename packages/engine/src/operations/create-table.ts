@@ -1,0 +1,95 @@
+/**
+ * CreateTable. The table is usable at once, so its status is never CREATING. Streams are refused;
+ * replicas and encryption settings are not stored.
+ */
+import { randomUUID } from 'node:crypto'
+import type { CreateTableInput, TableDescription } from '../db.ts'
+import { resourceInUse, validationError } from '../errors.ts'
+import {
+  attributeDefinitions,
+  billingMode,
+  keySchema,
+  provisionedThroughput,
+  secondaryIndex,
+  tableClass,
+  tags,
+} from '../validation/table-shapes.ts'
+import { boolean, list, newTableName, oneOf, structure } from '../validation/shapes.ts'
+import {
+  checkDefinitionsUsed,
+  checkIndexes,
+  checkTableKeys,
+  checkThroughput,
+} from '../validation/table-definition.ts'
+import { describeTable, type TableDetails } from './describe.ts'
+import type { Operation } from './operation.ts'
+
+interface WithStream {
+  StreamSpecification?: { StreamEnabled?: boolean; StreamViewType?: string }
+}
+
+export const createTable: Operation<CreateTableInput, { TableDescription?: TableDescription }> = {
+  name: 'CreateTable',
+  input: structure('CreateTableInput', {
+    'AttributeDefinitions!': attributeDefinitions,
+    TableName: newTableName,
+    BillingMode: billingMode,
+    ProvisionedThroughput: provisionedThroughput,
+    'KeySchema!': keySchema,
+    LocalSecondaryIndexes: list(structure('LocalSecondaryIndex', secondaryIndex)),
+    GlobalSecondaryIndexes: list(
+      structure('GlobalSecondaryIndex', {
+        ...secondaryIndex,
+        ProvisionedThroughput: provisionedThroughput,
+      }),
+    ),
+    StreamSpecification: structure('StreamSpecification', {
+      'StreamEnabled!': boolean,
+      StreamViewType: oneOf('NEW_IMAGE', 'OLD_IMAGE', 'NEW_AND_OLD_IMAGES', 'KEYS_ONLY'),
+    }),
+    TableClass: tableClass,
+    DeletionProtectionEnabled: boolean,
+    Tags: tags,
+  }),
+
+  async run(context, input) {
+    if (input.TableName === undefined || input.TableName === null) {
+      throw validationError(
+        "The parameter 'TableName' is required but was not present in the request",
+      )
+    }
+    refuseStream(input as WithStream)
+    const billing = input.BillingMode ?? 'PROVISIONED'
+    const definitions = input.AttributeDefinitions
+    checkThroughput(billing, input.ProvisionedThroughput)
+    const keys = checkTableKeys(input.KeySchema, definitions)
+    const indexes = checkIndexes(input, keys, billing)
+    checkDefinitionsUsed(definitions, keys, indexes)
+
+    const { storage, clock } = context
+    const name = input.TableName
+    if (storage.table(name)) throw resourceInUse(`Table already exists: ${name}`)
+    const details: TableDetails = {
+      tableId: randomUUID(),
+      definitions,
+      billingMode: billing,
+      ...(input.ProvisionedThroughput && { throughput: input.ProvisionedThroughput }),
+      ...(billing === 'PAY_PER_REQUEST' && { onDemandSince: clock.now() }),
+      ...(input.DeletionProtectionEnabled && { deletionProtection: true }),
+      ...(input.TableClass && { tableClass: input.TableClass }),
+      ...(input.Tags && { tags: input.Tags }),
+    }
+    const table = await storage.createTable({ name, keys, indexes, details: { ...details } })
+    return { TableDescription: describeTable(context, table) }
+  },
+}
+
+function refuseStream({ StreamSpecification }: WithStream): void {
+  if (!StreamSpecification) return
+  if (StreamSpecification.StreamEnabled) throw validationError('Streams are not supported yet')
+  if (StreamSpecification.StreamViewType) {
+    throw validationError(
+      'One or more parameter values were invalid: Table is being created with a stream disabled, UpdateViewType should not be specified',
+    )
+  }
+}

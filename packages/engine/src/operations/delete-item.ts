@@ -1,0 +1,66 @@
+/** DeleteItem: no item with that key afterwards, whether or not there was one. */
+import type { DeleteItemInput, WriteOutput } from '../db.ts'
+import { checkKey } from '../validation/keys.ts'
+import { existingTable } from '../validation/names.ts'
+import { checkExpressionParameters } from '../validation/parameters.ts'
+import {
+  attributes,
+  expressionNames,
+  legacy,
+  returnConsumedCapacity,
+  returnItemCollectionMetrics,
+  returnOnFailure,
+  string,
+  structure,
+  tableName,
+} from '../validation/shapes.ts'
+import { capacityMeter } from './capacity.ts'
+import { readPlaceholders } from './expressions.ts'
+import type { Operation } from './operation.ts'
+import { checkReturnValues, returnValues, writeAnswer } from './put-item.ts'
+import { assertCondition, readCondition, singleConsumption, collectionMetrics } from './write.ts'
+
+export const deleteItem: Operation<DeleteItemInput, WriteOutput> = {
+  name: 'DeleteItem',
+  input: structure('DeleteItemInput', {
+    ReturnConsumedCapacity: returnConsumedCapacity,
+    'TableName!': tableName,
+    ReturnValues: returnValues,
+    ReturnItemCollectionMetrics: returnItemCollectionMetrics,
+    'Key!': attributes,
+    ConditionalOperator: legacy.ConditionalOperator,
+    Expected: legacy.Expected,
+    ConditionExpression: string(),
+    ReturnValuesOnConditionCheckFailure: returnOnFailure,
+    ExpressionAttributeValues: attributes,
+    ExpressionAttributeNames: expressionNames,
+  }),
+
+  async run({ storage }, input, form) {
+    checkExpressionParameters(input, ['ConditionExpression'], ['Expected', 'ConditionalOperator'])
+    checkReturnValues(input.ReturnValues)
+    const key = form.ownItem(input.Key)
+    const placeholders = readPlaceholders(input, form)
+    const condition = readCondition(input.ConditionExpression, placeholders)
+    placeholders.assertAllUsed()
+    const table = existingTable(storage, input.TableName)
+    checkKey(table, key)
+
+    const meter = capacityMeter(input.ReturnConsumedCapacity)
+    const old = await storage.write((tx) => {
+      const current = tx.get(table, key)
+      assertCondition(condition, current, input.ReturnValuesOnConditionCheckFailure)
+      if (current) tx.delete(table, current)
+      meter.write(table, current, undefined)
+      return current
+    })
+    const wantsOld = input.ReturnValues === 'ALL_OLD'
+    return {
+      ...(wantsOld && old && { Attributes: old }),
+      ...singleConsumption(meter),
+      ...collectionMetrics(table, key, input.ReturnItemCollectionMetrics),
+    }
+  },
+
+  answer: writeAnswer,
+}

@@ -1,0 +1,114 @@
+/**
+ * What is said of a table, and what the operations record with it beyond keys and indexes.
+ *
+ * Sizes and counts are as of now where that is cheap; AWS's own are hours old. Capacity is recorded
+ * and shown, but limits nothing.
+ */
+import type { AttributeDefinition, TableDescription, Tag, Throughput } from '../db.ts'
+import type { IndexRecord, KeySchema, Storage, TableRecord } from '../storage/store.ts'
+import type { Context } from './operation.ts'
+
+/** What the operations keep in a table's record. */
+export interface TableDetails {
+  tableId: string
+  definitions: AttributeDefinition[]
+  billingMode: 'PROVISIONED' | 'PAY_PER_REQUEST'
+  throughput?: Throughput
+  /** Epoch milliseconds of the last change to on-demand billing. */
+  onDemandSince?: number
+  deletionProtection?: boolean
+  tableClass?: string
+  tags?: Tag[]
+  /** Epoch milliseconds since when point-in-time recovery is on. */
+  recoverableSince?: number
+}
+
+export function detailsOf(table: TableRecord): TableDetails {
+  return table.details as unknown as TableDetails
+}
+
+/** A copy of the record with other details, to be passed to `replaceTable`. */
+export function withDetails(table: TableRecord, change: Partial<TableDetails>): TableRecord {
+  return { ...table, details: { ...detailsOf(table), ...change } }
+}
+
+export function tableArn({ region }: Context, name: string): string {
+  return `arn:aws:dynamodb:${region}:000000000000:table/${name}`
+}
+
+type Status = 'ACTIVE' | 'DELETING'
+
+export function describeTable(
+  context: Context,
+  table: TableRecord,
+  status: Status = 'ACTIVE',
+): TableDescription {
+  const details = detailsOf(table)
+  const arn = tableArn(context, table.name)
+  const filling = table.indexes.some((index) => index.status === 'CREATING')
+  const counted = status === 'ACTIVE'
+  return {
+    AttributeDefinitions: details.definitions,
+    TableName: table.name,
+    KeySchema: describeKeys(table.keys),
+    TableStatus: status === 'ACTIVE' && filling ? 'UPDATING' : status,
+    CreationDateTime: table.createdAt / 1000,
+    ProvisionedThroughput: describeThroughput(details.throughput),
+    TableSizeBytes: 0,
+    ItemCount: counted ? context.storage.count(table) : 0,
+    TableArn: arn,
+    TableId: details.tableId,
+    ...(details.billingMode === 'PAY_PER_REQUEST' && {
+      BillingModeSummary: {
+        BillingMode: 'PAY_PER_REQUEST',
+        LastUpdateToPayPerRequestDateTime: (details.onDemandSince ?? table.createdAt) / 1000,
+      },
+    }),
+    ...describeIndexes(context.storage, table, arn, status),
+    ...(details.tableClass && { TableClassSummary: { TableClass: details.tableClass } }),
+    DeletionProtectionEnabled: details.deletionProtection ?? false,
+  }
+}
+
+function describeIndexes(storage: Storage, table: TableRecord, arn: string, status: Status) {
+  const global = table.indexes.filter((index) => index.kind === 'global')
+  const local = table.indexes.filter((index) => index.kind === 'local')
+  const describe = (index: IndexRecord) => ({
+    IndexName: index.name,
+    KeySchema: describeKeys(index.keys),
+    Projection: {
+      ProjectionType: index.projection.type,
+      ...(index.projection.attributes && { NonKeyAttributes: index.projection.attributes }),
+    },
+    IndexSizeBytes: 0,
+    ItemCount: status === 'ACTIVE' ? storage.count(table, index) : 0,
+    IndexArn: `${arn}/index/${index.name}`,
+  })
+  const describeGlobal = (index: IndexRecord) => ({
+    ...describe(index),
+    IndexStatus: status === 'DELETING' ? status : index.status,
+    ...(index.status === 'CREATING' && { Backfilling: true }),
+    ProvisionedThroughput: describeThroughput(
+      (index.details as { throughput?: Throughput } | undefined)?.throughput,
+    ),
+  })
+  return {
+    ...(global.length > 0 && { GlobalSecondaryIndexes: global.map(describeGlobal) }),
+    ...(local.length > 0 && { LocalSecondaryIndexes: local.map(describe) }),
+  }
+}
+
+function describeThroughput(throughput: Throughput | undefined) {
+  return {
+    NumberOfDecreasesToday: 0,
+    ReadCapacityUnits: throughput?.ReadCapacityUnits ?? 0,
+    WriteCapacityUnits: throughput?.WriteCapacityUnits ?? 0,
+  }
+}
+
+function describeKeys({ partition, sort }: KeySchema) {
+  return [
+    { AttributeName: partition.name, KeyType: 'HASH' },
+    ...(sort ? [{ AttributeName: sort.name, KeyType: 'RANGE' }] : []),
+  ]
+}

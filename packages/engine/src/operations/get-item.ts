@@ -1,0 +1,72 @@
+/** GetItem: one item by its key. */
+import type { GetItemInput, GetItemOutput } from '../db.ts'
+import { parseProjection, project, type Projection } from '../expressions/projection.ts'
+import { itemSize } from '../values/size.ts'
+import { itemToWire } from '../values/wire.ts'
+import { checkKey } from '../validation/keys.ts'
+import { existingTable } from '../validation/names.ts'
+import { checkExpressionParameters } from '../validation/parameters.ts'
+import {
+  attributes,
+  boolean,
+  expressionNames,
+  legacy,
+  returnConsumedCapacity,
+  string,
+  structure,
+  tableName,
+} from '../validation/shapes.ts'
+import { capacityMeter, readUnits } from './capacity.ts'
+import { readPlaceholders } from './expressions.ts'
+import type { Form } from './form.ts'
+import type { Operation } from './operation.ts'
+
+export const getItem: Operation<GetItemInput, GetItemOutput> = {
+  name: 'GetItem',
+  input: structure('GetItemInput', {
+    ReturnConsumedCapacity: returnConsumedCapacity,
+    AttributesToGet: legacy.AttributesToGet,
+    'TableName!': tableName,
+    'Key!': attributes,
+    ConsistentRead: boolean,
+    ProjectionExpression: string(),
+    ExpressionAttributeNames: expressionNames,
+  }),
+
+  run({ storage }, input, form) {
+    checkExpressionParameters(input, ['ProjectionExpression'], ['AttributesToGet'])
+    const key = form.item(input.Key)
+    const projection = readProjection(input, form)
+    const table = existingTable(storage, input.TableName)
+    checkKey(table, key)
+
+    const consistent = input.ConsistentRead === true
+    const item = storage.get(table, key, { consistent })
+    const output: GetItemOutput = {}
+    if (item) output.Item = projection ? project(projection, item) : item
+    if (input.ReturnConsumedCapacity) {
+      const meter = capacityMeter(input.ReturnConsumedCapacity)
+      meter.read(table, undefined, readUnits(item ? itemSize(item) : 0, consistent))
+      const [consumed] = meter.consumed()
+      if (consumed) output.ConsumedCapacity = consumed
+    }
+    return output
+  },
+
+  answer: ({ Item, ...rest }) => (Item ? { Item: itemToWire(Item), ...rest } : rest),
+}
+
+interface Projecting {
+  ProjectionExpression?: string
+  ExpressionAttributeNames?: Record<string, string>
+}
+
+/** The projection of a read that has no other expression. */
+export function readProjection(input: Projecting, form: Form): Projection | undefined {
+  const { ProjectionExpression: text } = input
+  if (text === undefined || text === null) return undefined
+  const placeholders = readPlaceholders(input, form)
+  const projection = parseProjection(text, placeholders)
+  placeholders.assertAllUsed()
+  return projection
+}

@@ -1,0 +1,193 @@
+/**
+ * What Query and Scan have in common: which items one page holds, and where the next one starts.
+ *
+ * A page ends at Limit items read or before 1 MB of them, as an index shows them, and the filter
+ * comes after both. Long pages are read in pieces with a turn of the event loop between them, so a
+ * page need not be one snapshot; DynamoDB does not promise that either.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { PageInput, PageOutput } from '../db.ts'
+import { validationError } from '../errors.ts'
+import type { Condition } from '../expressions/condition.ts'
+import { evaluate } from '../expressions/evaluate.ts'
+import { type Projection, project } from '../expressions/projection.ts'
+import type { IndexRecord, RangeQuery, TableRecord } from '../storage/store.ts'
+import { keyAttributes } from '../validation/keys.ts'
+import { itemSize } from '../values/size.ts'
+import type { Item } from '../values/types.ts'
+import { itemToWire } from '../values/wire.ts'
+import { capacityMeter, readUnits } from './capacity.ts'
+import { picked, projectedNames } from './index-view.ts'
+import type { Context } from './operation.ts'
+
+const MOST_PAGE_BYTES = 1024 * 1024
+/** Few enough to read in some milliseconds. */
+const ITEMS_PER_TURN = 2000
+
+export interface PagePlan {
+  table: TableRecord
+  index: IndexRecord | undefined
+  range: RangeQuery
+  filter: Condition | undefined
+  projection: Projection | undefined
+  /** What the index shows of an item; undefined for whole items. */
+  shown: readonly string[] | undefined
+}
+
+export async function readPage(
+  { storage }: Context,
+  input: PageInput,
+  { table, index, range, filter, projection, shown }: PagePlan,
+): Promise<PageOutput> {
+  const keyNames = pageKeyNames(table, index)
+  const limit = input.Limit ?? Infinity
+  const items: Item[] = []
+  const counting = input.Select === 'COUNT'
+  let count = 0
+  let scanned = 0
+  let bytes = 0
+  let last = undefined as Item | undefined
+  let more = false as boolean
+
+  /** Reads until the page ends (true) or this turn's share is used up (false). */
+  const readTurn = (): boolean => {
+    const from = last ? { ...range, startKey: picked(keyNames, last) } : range
+    const turnEnd = scanned + ITEMS_PER_TURN
+    for (const item of storage.range(table, index, from)) {
+      const view = picked(shown, item)
+      const size = itemSize(view)
+      more = bytes + size > MOST_PAGE_BYTES && scanned > 0
+      if (more) return true
+      bytes += size
+      scanned += 1
+      last = item
+      if (!filter || evaluate(filter, view)) {
+        count += 1
+        if (!counting) items.push(projection ? project(projection, view) : view)
+      }
+      more = scanned >= limit
+      if (more) return true
+      if (scanned >= turnEnd) return false
+    }
+    return true
+  }
+
+  // oxlint-disable-next-line no-await-in-loop -- one turn after the other is the point
+  while (!readTurn()) await nextTurn()
+
+  const consistent = range.consistent === true
+  const meter = capacityMeter(input.ReturnConsumedCapacity)
+  meter.read(table, index, readUnits(bytes, consistent))
+  if (index) meter.read(table, undefined, 0)
+  const [consumed] = meter.consumed()
+  return {
+    ...(!counting && { Items: items }),
+    Count: count,
+    ScannedCount: scanned,
+    ...(more && last && { LastEvaluatedKey: picked(keyNames, last) }),
+    ...(consumed && { ConsumedCapacity: consumed }),
+  }
+}
+
+/** The attributes of a start key: the table's, then the index's. */
+export function pageKeyNames(table: TableRecord, index: IndexRecord | undefined): string[] {
+  const names = keyAttributes(table.keys).map(({ name }) => name)
+  for (const { name } of index ? keyAttributes(index.keys) : []) {
+    if (!names.includes(name)) names.push(name)
+  }
+  return names
+}
+
+/** The index a request names; one that is still being filled cannot be read. */
+export function requestedIndex(table: TableRecord, input: PageInput): IndexRecord | undefined {
+  const { IndexName: name } = input
+  if (name === undefined || name === null) return undefined
+  const index = table.indexes.find((candidate) => candidate.name === name)
+  if (!index) throw validationError(`The table does not have the specified index: ${name}`)
+  if (index.kind === 'global' && input.ConsistentRead === true) {
+    throw validationError('Consistent reads are not supported on global secondary indexes')
+  }
+  if (index.status === 'CREATING') {
+    throw validationError(`Cannot read from backfilling global secondary index: ${name}`)
+  }
+  return index
+}
+
+/** Select against ProjectionExpression and IndexName; `verb` is how AWS names the operation here. */
+export function checkSelect(input: PageInput, verb: 'Querying' | 'Scanning'): void {
+  const projecting = input.ProjectionExpression !== undefined && input.ProjectionExpression !== null
+  switch (input.Select) {
+    case 'COUNT':
+      if (projecting) {
+        throw validationError(
+          'Cannot specify the ProjectionExpression when choosing to get only the Count',
+        )
+      }
+      return
+    case 'ALL_ATTRIBUTES':
+    case 'ALL_PROJECTED_ATTRIBUTES':
+      if (projecting) {
+        throw validationError(
+          `Cannot specify the ProjectionExpression when choosing to get ${input.Select}`,
+        )
+      }
+      if (input.Select === 'ALL_PROJECTED_ATTRIBUTES' && !input.IndexName) {
+        throw validationError(
+          `ALL_PROJECTED_ATTRIBUTES can be used only when ${verb} using an IndexName`,
+        )
+      }
+      return
+    case 'SPECIFIC_ATTRIBUTES':
+      if (!projecting) {
+        throw validationError(
+          'Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES',
+        )
+      }
+  }
+}
+
+/**
+ * The attributes a page may show: what the index projects, or undefined for whole items. A local
+ * index fetches what it lacks from its table; a global one refuses to be asked for it.
+ */
+export function shownNames(
+  input: PageInput,
+  { table, index, projection }: Pick<PagePlan, 'table' | 'index' | 'projection'>,
+  filterNames: readonly string[],
+): readonly string[] | undefined {
+  const names = projectedNames(table, index)
+  if (!index || !names) return undefined
+  const lacking = (asked: readonly string[]) => asked.filter((name) => !names.includes(name))
+  const unshown = lacking(projection?.paths.map(([name]) => String(name)) ?? [])
+  const unfiltered = lacking(filterNames)
+  const everything = input.Select === 'ALL_ATTRIBUTES'
+  if (index.kind === 'local') {
+    return everything || unshown.length + unfiltered.length > 0 ? undefined : names
+  }
+  if (everything) {
+    throw invalid(
+      `Select type ALL_ATTRIBUTES is not supported for global secondary index ${index.name} because its projection type is not ALL`,
+    )
+  }
+  if (unshown.length > 0) {
+    throw invalid(`Global secondary index ${index.name} does not project [${unshown.join(', ')}]`)
+  }
+  if (unfiltered.length > 0) {
+    throw invalid(
+      `Secondary index ${index.name} does not project one or more filter attributes: [${unfiltered.join(', ')}]`,
+    )
+  }
+  return names
+}
+
+function invalid(reason: string): Error {
+  return validationError(`One or more parameter values were invalid: ${reason}`)
+}
+
+export function pageAnswer({ Items, LastEvaluatedKey, ...rest }: PageOutput): object {
+  return {
+    ...(Items && { Items: Items.map(itemToWire) }),
+    ...rest,
+    ...(LastEvaluatedKey && { LastEvaluatedKey: itemToWire(LastEvaluatedKey) }),
+  }
+}

@@ -1,0 +1,122 @@
+/** Query: the items of one partition of a table or index, in sort key order. */
+import type { PageOutput, QueryInput } from '../db.ts'
+import { validationError } from '../errors.ts'
+import { parseCondition } from '../expressions/condition.ts'
+import { planKeyCondition } from '../expressions/key-condition.ts'
+import { parseProjection } from '../expressions/projection.ts'
+import { keyAttributes } from '../validation/keys.ts'
+import { existingTable } from '../validation/names.ts'
+import { checkExpressionParameters } from '../validation/parameters.ts'
+import {
+  attributes,
+  boolean,
+  expressionNames,
+  indexName,
+  integer,
+  legacy,
+  oneOf,
+  returnConsumedCapacity,
+  string,
+  structure,
+  tableName,
+} from '../validation/shapes.ts'
+import { conditionNames } from './condition-names.ts'
+import { readPlaceholders } from './expressions.ts'
+import { readStartKey } from './form.ts'
+import type { Operation } from './operation.ts'
+import { checkSelect, pageAnswer, readPage, requestedIndex, shownNames } from './page.ts'
+import { checkQueryStart } from './start-key.ts'
+
+export const select = oneOf(
+  'SPECIFIC_ATTRIBUTES',
+  'COUNT',
+  'ALL_ATTRIBUTES',
+  'ALL_PROJECTED_ATTRIBUTES',
+)
+
+export const query: Operation<QueryInput, PageOutput> = {
+  name: 'Query',
+  input: structure('QueryInput', {
+    Limit: integer({ min: 1 }),
+    ExclusiveStartKey: attributes,
+    ReturnConsumedCapacity: returnConsumedCapacity,
+    AttributesToGet: legacy.AttributesToGet,
+    QueryFilter: legacy.Conditions,
+    Select: select,
+    ConditionalOperator: legacy.ConditionalOperator,
+    KeyConditions: legacy.Conditions,
+    'TableName!': tableName,
+    ConsistentRead: boolean,
+    IndexName: indexName,
+    ScanIndexForward: boolean,
+    KeyConditionExpression: string(),
+    FilterExpression: string(),
+    ProjectionExpression: string(),
+    ExpressionAttributeValues: attributes,
+    ExpressionAttributeNames: expressionNames,
+  }),
+
+  run(context, input, form) {
+    checkExpressionParameters(
+      input,
+      ['ProjectionExpression', 'FilterExpression', 'KeyConditionExpression'],
+      ['AttributesToGet', 'QueryFilter', 'ConditionalOperator', 'KeyConditions'],
+    )
+    const startKey = input.ExclusiveStartKey && readStartKey(form, input.ExclusiveStartKey)
+    checkSelect(input, 'Querying')
+    if (input.KeyConditionExpression === undefined || input.KeyConditionExpression === null) {
+      throw validationError(
+        'Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.',
+      )
+    }
+    const placeholders = readPlaceholders(input, form)
+    parseCondition(input.KeyConditionExpression, 'KeyConditionExpression', placeholders)
+    const filter = input.FilterExpression
+      ? parseCondition(input.FilterExpression, 'FilterExpression', placeholders)
+      : emptyFilter(input.FilterExpression)
+    const projection =
+      input.ProjectionExpression === undefined || input.ProjectionExpression === null
+        ? undefined
+        : parseProjection(input.ProjectionExpression, placeholders)
+    placeholders.assertAllUsed()
+
+    const table = existingTable(context.storage, input.TableName)
+    const index = requestedIndex(table, input)
+    const keys = index?.keys ?? table.keys
+    const condition = planKeyCondition(input.KeyConditionExpression, placeholders, keys)
+    if (startKey) checkQueryStart(table, index, startKey, condition)
+    const filterNames = conditionNames(filter)
+    for (const { name } of keyAttributes(keys)) {
+      if (filterNames.includes(name)) {
+        throw validationError(
+          `Filter Expression can only contain non-primary key attributes: Primary key attribute: ${name}`,
+        )
+      }
+    }
+    const shown = shownNames(input, { table, index, projection }, filterNames)
+
+    return readPage(context, input, {
+      table,
+      index,
+      filter,
+      projection,
+      shown,
+      range: {
+        partition: condition.partition,
+        ...(condition.sort && { sort: condition.sort }),
+        reverse: input.ScanIndexForward === false,
+        ...(startKey && { startKey }),
+        consistent: input.ConsistentRead === true,
+      },
+    })
+  },
+
+  answer: pageAnswer,
+}
+
+/** An expression that is there but empty is a fault, not the same as none. */
+export function emptyFilter(text: string | null | undefined): undefined {
+  if (text === '')
+    throw validationError('Invalid FilterExpression: The expression can not be empty;')
+  return undefined
+}

@@ -1,0 +1,109 @@
+/** Scan: all items of a table or index, or of one of several disjoint parts of it. */
+import type { PageOutput, ScanInput } from '../db.ts'
+import { validationError } from '../errors.ts'
+import { parseCondition } from '../expressions/condition.ts'
+import { parseProjection } from '../expressions/projection.ts'
+import { existingTable } from '../validation/names.ts'
+import { checkExpressionParameters } from '../validation/parameters.ts'
+import {
+  attributes,
+  boolean,
+  expressionNames,
+  indexName,
+  integer,
+  legacy,
+  returnConsumedCapacity,
+  string,
+  structure,
+  tableName,
+} from '../validation/shapes.ts'
+import { conditionNames } from './condition-names.ts'
+import { readPlaceholders } from './expressions.ts'
+import { readStartKey } from './form.ts'
+import type { Operation } from './operation.ts'
+import { checkSelect, pageAnswer, readPage, requestedIndex, shownNames } from './page.ts'
+import { emptyFilter, select } from './query.ts'
+import { checkScanStart } from './start-key.ts'
+
+export const scan: Operation<ScanInput, PageOutput> = {
+  name: 'Scan',
+  input: structure('ScanInput', {
+    Limit: integer({ min: 1 }),
+    ReturnConsumedCapacity: returnConsumedCapacity,
+    AttributesToGet: legacy.AttributesToGet,
+    Segment: integer({ min: 0, max: 999_999 }),
+    Select: select,
+    ScanFilter: legacy.Conditions,
+    ConditionalOperator: legacy.ConditionalOperator,
+    TotalSegments: integer({ min: 1, max: 1_000_000 }),
+    'TableName!': tableName,
+    ExclusiveStartKey: attributes,
+    IndexName: indexName,
+    ConsistentRead: boolean,
+    FilterExpression: string(),
+    ProjectionExpression: string(),
+    ExpressionAttributeValues: attributes,
+    ExpressionAttributeNames: expressionNames,
+  }),
+
+  run(context, input, form) {
+    checkExpressionParameters(
+      input,
+      ['ProjectionExpression', 'FilterExpression'],
+      ['AttributesToGet', 'ScanFilter', 'ConditionalOperator'],
+    )
+    const startKey = input.ExclusiveStartKey && readStartKey(form, input.ExclusiveStartKey)
+    const segment = readSegment(input)
+    checkSelect(input, 'Scanning')
+    const placeholders = readPlaceholders(input, form)
+    const filter = input.FilterExpression
+      ? parseCondition(input.FilterExpression, 'FilterExpression', placeholders)
+      : emptyFilter(input.FilterExpression)
+    const projection =
+      input.ProjectionExpression === undefined || input.ProjectionExpression === null
+        ? undefined
+        : parseProjection(input.ProjectionExpression, placeholders)
+    placeholders.assertAllUsed()
+
+    const table = existingTable(context.storage, input.TableName)
+    const index = requestedIndex(table, input)
+    if (startKey) checkScanStart(table, index, startKey)
+    const shown = shownNames(input, { table, index, projection }, conditionNames(filter))
+
+    return readPage(context, input, {
+      table,
+      index,
+      filter,
+      projection,
+      shown,
+      range: {
+        ...(startKey && { startKey }),
+        ...(segment && { segment }),
+        consistent: input.ConsistentRead === true,
+      },
+    })
+  },
+
+  answer: pageAnswer,
+}
+
+function readSegment(input: ScanInput): { index: number; total: number } | undefined {
+  const { Segment: index, TotalSegments: total } = input
+  if (index === undefined && total === undefined) return undefined
+  if (total === undefined || total === null) {
+    throw validationError(
+      'The TotalSegments parameter is required but was not present in the request when Segment parameter is present',
+    )
+  }
+  if (index === undefined || index === null) {
+    throw validationError(
+      'The Segment parameter is required but was not present in the request when parameter TotalSegments is present',
+    )
+  }
+  if (index >= total) {
+    throw validationError(
+      `The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: ${index} is not less than TotalSegments: ${total}`,
+    )
+  }
+  return { index, total }
+}

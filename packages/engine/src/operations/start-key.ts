@@ -1,0 +1,112 @@
+/**
+ * ExclusiveStartKey: it must be a key the page could have ended with. Query and Scan word the same
+ * fault differently, as AWS does.
+ */
+import { validationError } from '../errors.ts'
+import type { KeyCondition } from '../expressions/key-condition.ts'
+import type { IndexRecord, KeySchema, TableRecord } from '../storage/store.ts'
+import { checkKeySchema, keyAttributes, keyOf, refuseEmptyKeys } from '../validation/keys.ts'
+import { compare, equal } from '../values/compare.ts'
+import { attribute, type Item, typeOf, type Value } from '../values/types.ts'
+import { pageKeyNames } from './page.ts'
+
+const INVALID = 'The provided starting key is invalid'
+
+export function checkScanStart(
+  table: TableRecord,
+  index: IndexRecord | undefined,
+  startKey: Item,
+): void {
+  const names = pageKeyNames(table, index)
+  const complete =
+    Object.keys(startKey).length === names.length &&
+    names.every((name) => attribute(startKey, name) !== undefined)
+  if (!complete) {
+    throw validationError(
+      index ? INVALID : `${INVALID}: The provided key element does not match the schema`,
+    )
+  }
+  if (index) checkIndexPart(index.keys, startKey)
+  checkTablePart(table, startKey)
+}
+
+export function checkQueryStart(
+  table: TableRecord,
+  index: IndexRecord | undefined,
+  startKey: Item,
+  condition: KeyCondition,
+): void {
+  const names = pageKeyNames(table, index)
+  const complete =
+    Object.keys(startKey).length === names.length &&
+    names.every((name) => attribute(startKey, name) !== undefined)
+  if (!complete) throw validationError(INVALID)
+  const keys = index?.keys ?? table.keys
+  if (index) checkIndexPart(keys, startKey)
+  checkTablePart(table, startKey)
+
+  const partition = attribute(startKey, keys.partition.name)
+  const sort = keys.sort && attribute(startKey, keys.sort.name)
+  const samePartition = partition !== undefined && equal(partition, condition.partition)
+  if (!condition.sort) {
+    if (samePartition) return
+    throw validationError(
+      'The provided starting key is outside query boundaries based on provided conditions',
+    )
+  }
+  if (sort === undefined || !satisfies(sort, condition.sort)) {
+    throw validationError('The provided starting key does not match the range key predicate')
+  }
+  if (!samePartition) {
+    throw validationError(
+      'The provided starting key is outside query boundaries based on provided conditions',
+    )
+  }
+}
+
+function checkIndexPart(keys: KeySchema, startKey: Item): void {
+  for (const { name, type } of keyAttributes(keys)) {
+    const value = attribute(startKey, name)
+    if (value === undefined || typeOf(value) !== type) throw validationError(INVALID)
+  }
+}
+
+function checkTablePart(table: TableRecord, startKey: Item): void {
+  const key = keyOf(table, startKey)
+  refuseEmptyKeys(table, key)
+  try {
+    checkKeySchema(table, key)
+  } catch (error) {
+    throw validationError(`${INVALID}: ${(error as Error).message}`)
+  }
+}
+
+function satisfies(value: Value, { op, values }: NonNullable<KeyCondition['sort']>): boolean {
+  const [first, second] = values
+  if (first === undefined || typeOf(first) !== typeOf(value)) return false
+  switch (op) {
+    case '=':
+      return compare(value, first) === 0
+    case '<':
+      return compare(value, first) < 0
+    case '<=':
+      return compare(value, first) <= 0
+    case '>':
+      return compare(value, first) > 0
+    case '>=':
+      return compare(value, first) >= 0
+    case 'BETWEEN':
+      return compare(value, first) >= 0 && second !== undefined && compare(value, second) <= 0
+    case 'begins_with':
+      return startsWith(value, first)
+  }
+}
+
+function startsWith(value: Value, prefix: Value): boolean {
+  if (typeof value === 'string' && typeof prefix === 'string') return value.startsWith(prefix)
+  return (
+    value instanceof Uint8Array &&
+    prefix instanceof Uint8Array &&
+    Buffer.compare(value.subarray(0, prefix.length), prefix) === 0
+  )
+}

@@ -1,0 +1,134 @@
+/**
+ * One action of TransactWriteItems, in three steps: read from the request, bound to its table, and
+ * decided on the old item. Every fault of the last two is the action's reason for cancellation.
+ */
+import type { TransactWriteItem } from '../db.ts'
+import { validationError } from '../errors.ts'
+import type { Condition } from '../expressions/condition.ts'
+import type { Update } from '../expressions/update.ts'
+import type { TableRecord, WriteTx } from '../storage/store.ts'
+import {
+  checkIndexKeys,
+  checkItemKeys,
+  checkKeySchema,
+  keyOf,
+  refuseEmptyIndexKeys,
+  refuseEmptyKeys,
+} from '../validation/keys.ts'
+import { checkExpressionParameters } from '../validation/parameters.ts'
+import { itemToWire } from '../values/wire.ts'
+import type { Item } from '../values/types.ts'
+import { readPlaceholders } from './expressions.ts'
+import { type Form, readExpressionValues } from './form.ts'
+import { checkTargets, readUpdate, updatedItem } from './update-item.ts'
+import { assertCondition, checkItemSize, readCondition } from './write.ts'
+
+type Kind = 'ConditionCheck' | 'Put' | 'Delete' | 'Update'
+const KINDS: readonly Kind[] = ['ConditionCheck', 'Put', 'Delete', 'Update']
+
+export interface Action {
+  kind: Kind
+  tableName: string
+  /** The item to put, or the key of the item to change. */
+  item: Item
+  /** What else makes two actions the same, for idempotency. */
+  expressions: unknown
+  on(table: TableRecord): TableAction
+}
+
+export interface TableAction {
+  table: TableRecord
+  key: Item
+  /** AWS refuses the whole request for these. */
+  refuseEmptyKeys(): void
+  /** What can be said without the old item. */
+  check(): void
+  /** The item afterwards, if there is one. */
+  decide(old: Item | undefined): Item | undefined
+  write(tx: WriteTx, old: Item | undefined, next: Item | undefined): void
+}
+
+interface Read {
+  kind: Kind
+  item: Item
+  condition: Condition | undefined
+  update: Update | undefined
+  onFailure: 'NONE' | 'ALL_OLD' | undefined
+}
+
+export function readAction(request: TransactWriteItem, form: Form): Action {
+  const given = KINDS.filter((kind) => request[kind])
+  const [kind] = given
+  if (kind === undefined || given.length > 1) {
+    throw validationError('TransactItems can only contain one of Check, Put, Update or Delete')
+  }
+  const action = request[kind] as NonNullable<TransactWriteItem[Kind]> & {
+    Key: Item
+    Item: Item
+    UpdateExpression?: string
+  }
+  const names =
+    kind === 'Update' ? ['UpdateExpression', 'ConditionExpression'] : ['ConditionExpression']
+  checkExpressionParameters(action, names, [])
+  const item = form.ownItem(kind === 'Put' ? action.Item : action.Key)
+  if (kind === 'Put') checkItemSize(item)
+  const placeholders = readPlaceholders(action, form)
+  const update = kind === 'Update' ? readUpdate(action.UpdateExpression, placeholders) : undefined
+  const condition = readCondition(action.ConditionExpression, placeholders)
+  placeholders.assertAllUsed()
+
+  const onFailure = action.ReturnValuesOnConditionCheckFailure
+  const values = action.ExpressionAttributeValues
+  return {
+    kind,
+    tableName: action.TableName,
+    item,
+    expressions: [
+      action.ConditionExpression,
+      action.UpdateExpression,
+      onFailure,
+      action.ExpressionAttributeNames,
+      values && itemToWire(readExpressionValues(form, values)),
+    ],
+    on: (table) => bind(table, { kind, item, condition, update, onFailure }),
+  }
+}
+
+function bind(table: TableRecord, { kind, item, condition, update, onFailure }: Read): TableAction {
+  const putting = kind === 'Put'
+  return {
+    table,
+    key: putting ? keyOf(table, item) : item,
+    refuseEmptyKeys() {
+      refuseEmptyKeys(table, item)
+      if (putting) refuseEmptyIndexKeys(table, item)
+    },
+    check() {
+      if (putting) {
+        checkItemKeys(table, item)
+        checkIndexKeys(table, item)
+      } else {
+        checkKeySchema(table, item)
+        checkTargets(table, update)
+      }
+    },
+    decide(old) {
+      assertCondition(condition, old, onFailure)
+      switch (kind) {
+        case 'Put':
+          return item
+        case 'Update':
+          return updatedItem(table, update, old ?? item)
+        case 'Delete':
+          return undefined
+        case 'ConditionCheck':
+          return old
+      }
+    },
+    write(tx, old, next) {
+      if (kind === 'ConditionCheck') return
+      if (next) tx.put(table, next, old)
+      else if (old) tx.delete(table, old)
+    },
+  }
+}

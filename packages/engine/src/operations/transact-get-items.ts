@@ -1,0 +1,84 @@
+/** TransactGetItems: up to 100 items by key, all from one moment. */
+import type { TransactGetItemsInput, TransactGetItemsOutput } from '../db.ts'
+import { transactionCanceled, validationError } from '../errors.ts'
+import { project } from '../expressions/projection.ts'
+import { checkKeySchema, refuseEmptyKeys } from '../validation/keys.ts'
+import { existingTable } from '../validation/names.ts'
+import { checkExpressionParameters } from '../validation/parameters.ts'
+import {
+  attributes,
+  expressionNames,
+  list,
+  returnConsumedCapacity,
+  string,
+  structure,
+  tableName,
+} from '../validation/shapes.ts'
+import { itemSize } from '../values/size.ts'
+import { itemToWire } from '../values/wire.ts'
+import { capacityMeter, readUnits } from './capacity.ts'
+import { readProjection } from './get-item.ts'
+import { keyIdentity } from './key-identity.ts'
+import type { Operation } from './operation.ts'
+import { assertNoReasons, MOST_ACTIONS, MOST_TRANSACTION_BYTES, reasonOf } from './transaction.ts'
+
+export const transactGetItems: Operation<TransactGetItemsInput, TransactGetItemsOutput> = {
+  name: 'TransactGetItems',
+  input: structure('TransactGetItemsInput', {
+    'TransactItems!': list(
+      structure('TransactGetItem', {
+        'Get!': structure('Get', {
+          'Key!': attributes,
+          'TableName!': tableName,
+          ProjectionExpression: string(),
+          ExpressionAttributeNames: expressionNames,
+        }),
+      }),
+      { min: 1, max: MOST_ACTIONS },
+    ),
+    ReturnConsumedCapacity: returnConsumedCapacity,
+  }),
+
+  run({ storage }, input, form) {
+    const gets = input.TransactItems.map(({ Get }) => {
+      checkExpressionParameters(Get, ['ProjectionExpression'], [])
+      const key = form.item(Get.Key)
+      return { name: Get.TableName, key, projection: readProjection(Get, form) }
+    })
+    const plans = gets.map((get) => ({ ...get, table: existingTable(storage, get.name) }))
+    for (const { table, key } of plans) refuseEmptyKeys(table, key)
+    assertNoReasons(plans.map(({ table, key }) => reasonOf(() => checkKeySchema(table, key))))
+    const identities = plans.map(({ table, key }) => keyIdentity(table, key))
+    if (new Set(identities).size < identities.length) {
+      throw validationError('Transaction request cannot include multiple operations on one item')
+    }
+
+    // One synchronous turn reads from one snapshot; it is taken now, to be up to date.
+    storage.refresh()
+    const meter = capacityMeter(input.ReturnConsumedCapacity, 'read')
+    let bytes = 0
+    const responses = plans.map(({ table, key, projection }) => {
+      const item = storage.get(table, key)
+      const size = item ? itemSize(item) : 0
+      bytes += size
+      meter.read(table, undefined, readUnits(size, true))
+      if (!item) return {}
+      return { Item: projection ? project(projection, item) : item }
+    })
+    if (bytes > MOST_TRANSACTION_BYTES) {
+      throw transactionCanceled(
+        plans.map(() => ({
+          Code: 'ValidationError',
+          Message: 'Transaction payload size cannot exceed 4MB',
+        })),
+      )
+    }
+    const consumed = meter.consumed()
+    return { Responses: responses, ...(consumed.length > 0 && { ConsumedCapacity: consumed }) }
+  },
+
+  answer: ({ Responses, ...rest }) => ({
+    ...rest,
+    Responses: Responses?.map(({ Item }) => (Item ? { Item: itemToWire(Item) } : {})),
+  }),
+}

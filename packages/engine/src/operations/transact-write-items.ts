@@ -1,0 +1,148 @@
+/**
+ * TransactWriteItems: up to 100 actions on as many items, all or none.
+ *
+ * Every action is decided before the first one is written. A client's token is remembered with the
+ * transaction itself, so a retry after a crash or from another process is recognised as well.
+ */
+import { createHash } from 'node:crypto'
+import type { TransactWriteItemsInput, TransactWriteItemsOutput } from '../db.ts'
+import { idempotentParameterMismatch, validationError } from '../errors.ts'
+import { existingTable } from '../validation/names.ts'
+import {
+  attributes,
+  expressionNames,
+  list,
+  returnConsumedCapacity,
+  returnItemCollectionMetrics,
+  returnOnFailure,
+  string,
+  structure,
+  tableName,
+} from '../validation/shapes.ts'
+import { itemSize } from '../values/size.ts'
+import type { Item } from '../values/types.ts'
+import { itemToWire } from '../values/wire.ts'
+import { capacityMeter } from './capacity.ts'
+import { keyIdentity } from './key-identity.ts'
+import type { Operation } from './operation.ts'
+import { type Action, readAction, type TableAction } from './transact-action.ts'
+import { assertNoReasons, MOST_ACTIONS, MOST_TRANSACTION_BYTES, reasonOf } from './transaction.ts'
+
+const TOKEN_LIFETIME_MS = 10 * 60 * 1000
+
+const conditional = {
+  ExpressionAttributeNames: expressionNames,
+  ExpressionAttributeValues: attributes,
+  ReturnValuesOnConditionCheckFailure: returnOnFailure,
+}
+
+export const transactWriteItems: Operation<TransactWriteItemsInput, TransactWriteItemsOutput> = {
+  name: 'TransactWriteItems',
+  input: structure('TransactWriteItemsInput', {
+    'TransactItems!': list(
+      structure('TransactWriteItem', {
+        ConditionCheck: structure('ConditionCheck', {
+          'Key!': attributes,
+          'TableName!': tableName,
+          'ConditionExpression!': string(),
+          ...conditional,
+        }),
+        Put: structure('Put', {
+          'Item!': attributes,
+          'TableName!': tableName,
+          ConditionExpression: string(),
+          ...conditional,
+        }),
+        Delete: structure('Delete', {
+          'Key!': attributes,
+          'TableName!': tableName,
+          ConditionExpression: string(),
+          ...conditional,
+        }),
+        Update: structure('Update', {
+          'Key!': attributes,
+          'UpdateExpression!': string(),
+          'TableName!': tableName,
+          ConditionExpression: string(),
+          ...conditional,
+        }),
+      }),
+      { min: 1, max: MOST_ACTIONS },
+    ),
+    ReturnConsumedCapacity: returnConsumedCapacity,
+    ReturnItemCollectionMetrics: returnItemCollectionMetrics,
+    ClientRequestToken: string({ min: 1, max: 36 }),
+  }),
+
+  async run({ storage, clock }, input, form) {
+    const actions = input.TransactItems.map((item) => readAction(item, form))
+    const targets = actions.map((action) => action.on(existingTable(storage, action.tableName)))
+    for (const target of targets) target.refuseEmptyKeys()
+    assertNoReasons(targets.map((target) => reasonOf(() => target.check())))
+    const identities = targets.map(({ table, key }) => keyIdentity(table, key))
+    if (new Set(identities).size < identities.length) {
+      throw validationError('Transaction request cannot include multiple operations on one item')
+    }
+    checkPayload(actions)
+
+    const token = input.ClientRequestToken ?? undefined
+    const hash = token === undefined ? '' : fingerprint(actions)
+    const consumed = await storage.write((tx) => {
+      const known = token === undefined ? undefined : tx.token(token)
+      if (known && known.hash !== hash) throw idempotentParameterMismatch()
+      const old = targets.map(({ table, key }) => tx.get(table, key))
+      // A repeated request has happened already; AWS then charges it as a read.
+      if (known) return repeated(input, targets, old)
+
+      const next: (Item | undefined)[] = []
+      assertNoReasons(
+        targets.map((target, at) => reasonOf(() => void (next[at] = target.decide(old[at])))),
+      )
+      const meter = capacityMeter(input.ReturnConsumedCapacity, 'write')
+      targets.forEach((target, at) => {
+        target.write(tx, old[at], next[at])
+        meter.write(target.table, old[at], next[at])
+      })
+      if (token !== undefined) {
+        tx.rememberToken(token, hash, clock.now() + TOKEN_LIFETIME_MS)
+      }
+      return meter.consumed()
+    })
+    return consumed.length > 0 ? { ConsumedCapacity: consumed } : {}
+  },
+}
+
+function repeated(
+  input: TransactWriteItemsInput,
+  targets: readonly TableAction[],
+  old: readonly (Item | undefined)[],
+) {
+  const meter = capacityMeter(input.ReturnConsumedCapacity, 'read')
+  targets.forEach(({ table }, at) => {
+    const item = old[at]
+    meter.read(table, undefined, Math.max(1, Math.ceil((item ? itemSize(item) : 0) / 4096)))
+  })
+  return meter.consumed()
+}
+
+function checkPayload(actions: readonly Action[]): void {
+  const bytes = actions.reduce((sum, { item }) => sum + itemSize(item), 0)
+  if (bytes > MOST_TRANSACTION_BYTES) {
+    throw validationError(`Transaction payload size cannot exceed 4MB. Payload Size: ${bytes}`)
+  }
+}
+
+/** Equal for equal transactions, whichever face they came through and in whatever order of members. */
+function fingerprint(actions: readonly Action[]): string {
+  const hash = createHash('sha256')
+  for (const { kind, tableName: name, item, expressions } of actions) {
+    hash.update(JSON.stringify([kind, name, itemToWire(item), expressions], sorted))
+  }
+  return hash.digest('base64')
+}
+
+function sorted(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const entries = Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1))
+  return entries.flat()
+}

@@ -1,0 +1,147 @@
+/** UpdateItem: changes to one item, which is created if there is none. */
+import type { UpdateItemInput, WriteOutput } from '../db.ts'
+import { validationError } from '../errors.ts'
+import type { Placeholders } from '../expressions/placeholders.ts'
+import {
+  applyUpdate,
+  parseUpdate,
+  type Update,
+  updatedAttributes,
+  updateTargets,
+} from '../expressions/update.ts'
+import type { TableRecord } from '../storage/store.ts'
+import type { Item } from '../values/types.ts'
+import { checkIndexKeys, checkKey, refuseEmptyUpdatedIndexKeys } from '../validation/keys.ts'
+import { existingTable } from '../validation/names.ts'
+import { checkExpressionParameters } from '../validation/parameters.ts'
+import {
+  attributes,
+  expressionNames,
+  legacy,
+  returnConsumedCapacity,
+  returnItemCollectionMetrics,
+  returnOnFailure,
+  string,
+  structure,
+  tableName,
+} from '../validation/shapes.ts'
+import { capacityMeter } from './capacity.ts'
+import { readPlaceholders } from './expressions.ts'
+import type { Operation } from './operation.ts'
+import { returnValues, writeAnswer } from './put-item.ts'
+import {
+  assertCondition,
+  checkUpdatedItemSize,
+  readCondition,
+  singleConsumption,
+  collectionMetrics,
+} from './write.ts'
+
+export const updateItem: Operation<UpdateItemInput, WriteOutput> = {
+  name: 'UpdateItem',
+  input: structure('UpdateItemInput', {
+    ReturnConsumedCapacity: returnConsumedCapacity,
+    'TableName!': tableName,
+    ReturnItemCollectionMetrics: returnItemCollectionMetrics,
+    ReturnValues: returnValues,
+    'Key!': attributes,
+    ConditionalOperator: legacy.ConditionalOperator,
+    Expected: legacy.Expected,
+    AttributeUpdates: legacy.AttributeUpdates,
+    ConditionExpression: string(),
+    ReturnValuesOnConditionCheckFailure: returnOnFailure,
+    UpdateExpression: string(),
+    ExpressionAttributeValues: attributes,
+    ExpressionAttributeNames: expressionNames,
+  }),
+
+  async run({ storage }, input, form) {
+    checkExpressionParameters(
+      input,
+      ['UpdateExpression', 'ConditionExpression'],
+      ['AttributeUpdates', 'Expected', 'ConditionalOperator'],
+    )
+    const key = form.ownItem(input.Key)
+    const placeholders = readPlaceholders(input, form)
+    const update = readUpdate(input.UpdateExpression, placeholders)
+    const condition = readCondition(input.ConditionExpression, placeholders)
+    placeholders.assertAllUsed()
+    const table = existingTable(storage, input.TableName)
+    checkKey(table, key)
+    checkTargets(table, update)
+
+    const meter = capacityMeter(input.ReturnConsumedCapacity)
+    const { old, item } = await storage.write((tx) => {
+      const current = tx.get(table, key)
+      assertCondition(condition, current, input.ReturnValuesOnConditionCheckFailure)
+      const next = updatedItem(table, update, current ?? key)
+      tx.put(table, next, current)
+      meter.write(table, current, next)
+      return { old: current, item: next }
+    })
+    const shown = returned(input.ReturnValues, update, old, item)
+    return {
+      ...(shown && { Attributes: shown }),
+      ...singleConsumption(meter),
+      ...collectionMetrics(table, key, input.ReturnItemCollectionMetrics),
+    }
+  },
+
+  answer: writeAnswer,
+}
+
+export function readUpdate(
+  text: string | null | undefined,
+  placeholders: Placeholders,
+): Update | undefined {
+  return text === undefined || text === null ? undefined : parseUpdate(text, placeholders)
+}
+
+/** A key cannot be updated; that is known before the item is read. */
+export function checkTargets(table: TableRecord, update: Update | undefined): void {
+  if (!update) return
+  const { partition, sort } = table.keys
+  for (const name of updateTargets(update)) {
+    if (name === partition.name || name === sort?.name) {
+      throw validationError(
+        `One or more parameter values were invalid: Cannot update attribute ${name}. This attribute is part of the key`,
+      )
+    }
+  }
+}
+
+/** The item after the update, checked for what a table can hold. */
+export function updatedItem(table: TableRecord, update: Update | undefined, item: Item): Item {
+  if (!update) return item
+  const next = applyUpdate(update, item).item
+  if (table.indexes.length > 0) {
+    refuseEmptyUpdatedIndexKeys(table, next)
+    checkIndexKeys(table, next)
+  }
+  checkUpdatedItemSize(next)
+  return next
+}
+
+function returned(
+  wanted: UpdateItemInput['ReturnValues'],
+  update: Update | undefined,
+  old: Item | undefined,
+  item: Item,
+): Item | undefined {
+  switch (wanted) {
+    case 'ALL_OLD':
+      return old
+    case 'ALL_NEW':
+      return item
+    case 'UPDATED_OLD':
+      return old && update && unlessEmpty(updatedAttributes(update, old))
+    case 'UPDATED_NEW':
+      return update && unlessEmpty(updatedAttributes(update, item))
+    default:
+      return undefined
+  }
+}
+
+function unlessEmpty(item: Item): Item | undefined {
+  return Object.keys(item).length > 0 ? item : undefined
+}

@@ -1,0 +1,45 @@
+/** A failure as the wire shows it: status, `__type` with its namespace, and the items it carries. */
+import { DynamoError, internalError } from '../errors.ts'
+import { itemToWire } from '../values/wire.ts'
+
+export interface WireFailure {
+  statusCode: number
+  body: object
+}
+
+const DYNAMODB = 'com.amazonaws.dynamodb.v20120810'
+const NAMESPACES: ReadonlyMap<string, string> = new Map([
+  ['ValidationException', 'com.amazon.coral.validate'],
+  ['SerializationException', 'com.amazon.coral.service'],
+  ['UnknownOperationException', 'com.amazon.coral.service'],
+  ['AccessDeniedException', 'com.amazon.coral.service'],
+  ['RequestEntityTooLargeException', 'com.amazon.coral.service'],
+  ['RequestTimeoutException', 'com.amazon.coral.service'],
+])
+
+/** What is not a DynamoError is a defect; its text stays inside. */
+export function wireFailure(error: unknown): WireFailure {
+  const failure = error instanceof DynamoError ? error : internalError()
+  const { name, message, statusCode, Item, CancellationReasons } = failure
+  return {
+    statusCode,
+    body: {
+      __type: `${NAMESPACES.get(name) ?? DYNAMODB}#${name}`,
+      ...(message !== '' && { [messageMember(name)]: message }),
+      ...(Item && { Item: itemToWire(Item) }),
+      ...(CancellationReasons && {
+        CancellationReasons: CancellationReasons.map(({ Item: item, ...reason }) => ({
+          ...(item && { Item: itemToWire(item) }),
+          ...reason,
+        })),
+      }),
+    },
+  }
+}
+
+/** AWS writes it both ways. */
+function messageMember(name: string): string {
+  return name === 'TransactionCanceledException' || name === 'SerializationException'
+    ? 'Message'
+    : 'message'
+}

@@ -1,0 +1,64 @@
+/**
+ * What PutItem, UpdateItem, DeleteItem and the actions of a transaction have in common: a condition,
+ * and a decision on the old item that is made inside the write transaction.
+ */
+import type { ConsumedCapacity, ItemCollectionMetrics } from '../db.ts'
+import { conditionalCheckFailed, validationError } from '../errors.ts'
+import { type Condition, parseCondition } from '../expressions/condition.ts'
+import { evaluate } from '../expressions/evaluate.ts'
+import type { Placeholders } from '../expressions/placeholders.ts'
+import type { TableRecord } from '../storage/store.ts'
+import { itemSize } from '../values/size.ts'
+import { attribute, type Item, type Value } from '../values/types.ts'
+import type { CapacityMeter } from './capacity.ts'
+
+/** 400 KB, names included. */
+const MOST_ITEM_BYTES = 400 * 1024
+
+export function checkItemSize(item: Item): void {
+  if (itemSize(item) > MOST_ITEM_BYTES) {
+    throw validationError('Item size has exceeded the maximum allowed size')
+  }
+}
+
+export function checkUpdatedItemSize(item: Item): void {
+  if (itemSize(item) > MOST_ITEM_BYTES) {
+    throw validationError('Item size to update has exceeded the maximum allowed size')
+  }
+}
+
+export function readCondition(
+  text: string | null | undefined,
+  placeholders: Placeholders,
+): Condition | undefined {
+  if (text === undefined || text === null) return undefined
+  return parseCondition(text, 'ConditionExpression', placeholders)
+}
+
+/** Throws ConditionalCheckFailedException, with the old item if the request wants to see it. */
+export function assertCondition(
+  condition: Condition | undefined,
+  old: Item | undefined,
+  onFailure: 'NONE' | 'ALL_OLD' | undefined,
+): void {
+  if (!condition || evaluate(condition, old)) return
+  throw conditionalCheckFailed(onFailure === 'ALL_OLD' ? old : undefined)
+}
+
+/** The capacity of a request that touches one table. */
+export function singleConsumption(meter: CapacityMeter): { ConsumedCapacity?: ConsumedCapacity } {
+  const [consumed] = meter.consumed()
+  return consumed ? { ConsumedCapacity: consumed } : {}
+}
+
+/** What ReturnItemCollectionMetrics adds to an answer. Collections here have no size limit. */
+export function collectionMetrics(
+  table: TableRecord,
+  item: Item,
+  wanted: 'NONE' | 'SIZE' | undefined,
+): { ItemCollectionMetrics?: ItemCollectionMetrics } {
+  if (wanted !== 'SIZE' || !table.indexes.some((index) => index.kind === 'local')) return {}
+  const { name } = table.keys.partition
+  const key: Item = { [name]: attribute(item, name) as Value }
+  return { ItemCollectionMetrics: { ItemCollectionKey: key, SizeEstimateRangeGB: [0, 1] } }
+}

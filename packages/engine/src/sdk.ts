@@ -1,0 +1,100 @@
+/**
+ * The AWS SDK's own client on an engine in this process: `new DynamoDBClient({ ...embedded(engine) })`.
+ *
+ * Requests go from the SDK's serializer straight to the engine; there is no socket, no signature and
+ * no region to look up. The SDK itself is not imported: what it wants of a handler and of a signer is
+ * small enough to be written down here.
+ */
+import type { Engine } from './engine.ts'
+import { DynamoError, serializationError } from './errors.ts'
+import { wireFailure } from './operations/wire-failure.ts'
+
+const TARGET_PREFIX = 'DynamoDB_20120810.'
+
+interface SdkRequest {
+  headers: Record<string, string>
+  body?: unknown
+}
+
+interface SdkResponse {
+  statusCode: number
+  reason: string
+  headers: Record<string, string>
+  body: Uint8Array
+}
+
+interface HandlerOptions {
+  abortSignal?: { readonly aborted: boolean }
+}
+
+/** What a client needs to talk to the engine. */
+export interface EmbeddedConfig {
+  region: string
+  endpoint: string
+  credentials: { accessKeyId: string; secretAccessKey: string }
+  /** Requests do not leave the process, so signing them would only cost time. */
+  signer: { sign<T>(request: T): Promise<T> }
+  requestHandler: {
+    metadata: { handlerProtocol: string }
+    handle(request: SdkRequest, options?: HandlerOptions): Promise<{ response: SdkResponse }>
+    updateHttpClientConfig(): void
+    httpHandlerConfigs(): object
+    destroy(): void
+  }
+}
+
+export function embedded(engine: Engine): EmbeddedConfig {
+  return {
+    region: engine.region,
+    endpoint: 'http://embedded.localhost',
+    credentials: { accessKeyId: 'embedded', secretAccessKey: 'embedded' },
+    signer: { sign: async (request) => request },
+    requestHandler: {
+      metadata: { handlerProtocol: 'http/1.1' },
+      async handle(request, { abortSignal } = {}) {
+        if (abortSignal?.aborted) throw abortError()
+        return { response: await respond(engine, request) }
+      },
+      updateHttpClientConfig() {},
+      httpHandlerConfigs: () => ({}),
+      destroy() {},
+    },
+  }
+}
+
+async function respond(engine: Engine, { headers, body }: SdkRequest): Promise<SdkResponse> {
+  try {
+    const target = headers['x-amz-target'] ?? headers['X-Amz-Target'] ?? ''
+    const operation = target.startsWith(TARGET_PREFIX) ? target.slice(TARGET_PREFIX.length) : ''
+    return response(200, await engine.handle(operation, parsed(body)))
+  } catch (error) {
+    // A defect is shown as it is: client and engine are one program.
+    if (!(error instanceof DynamoError)) throw error
+    const failure = wireFailure(error)
+    return response(failure.statusCode, failure.body)
+  }
+}
+
+function parsed(body: unknown): unknown {
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    throw serializationError('The request has no body')
+  }
+  const text = typeof body === 'string' ? body : Buffer.from(body).toString()
+  return JSON.parse(text)
+}
+
+function response(statusCode: number, body: object): SdkResponse {
+  return {
+    statusCode,
+    reason: statusCode === 200 ? 'OK' : 'Bad Request',
+    headers: { 'content-type': 'application/x-amz-json-1.0' },
+    body: Buffer.from(JSON.stringify(body)),
+  }
+}
+
+/** The name by which the SDK knows an aborted request. */
+function abortError(): Error {
+  const error = new Error('Request aborted')
+  error.name = 'AbortError'
+  return error
+}

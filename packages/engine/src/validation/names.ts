@@ -1,0 +1,49 @@
+/**
+ * Names of tables: a plain name or an ARN that ends in one. Account and region of an ARN are not
+ * looked at, since one engine is one account in one region.
+ */
+import { resourceNotFound, validationError } from '../errors.ts'
+import type { Storage, TableRecord } from '../storage/store.ts'
+
+const patterns = new Map<string, RegExp>()
+const ARN = /^arn:[^:]+:dynamodb:[^:]*:[^:]*:table\/([a-zA-Z0-9_.-]{3,255})$/
+
+/** Whether the whole text matches; the ARN of a table passes wherever its name does. */
+export function matches(pattern: string, text: string): boolean {
+  let compiled = patterns.get(pattern)
+  if (!compiled) {
+    compiled = new RegExp(`^(?:${pattern})$`)
+    patterns.set(pattern, compiled)
+  }
+  return compiled.test(text) || ARN.test(text)
+}
+
+export function nameOf(tableNameOrArn: string): string {
+  return ARN.exec(tableNameOrArn)?.[1] ?? tableNameOrArn
+}
+
+/** The table an item operation names. */
+export function existingTable(storage: Storage, tableNameOrArn: string): TableRecord {
+  const table = storage.table(tableNameOrArn) ?? storage.table(nameOf(tableNameOrArn))
+  if (!table) throw resourceNotFound()
+  return table
+}
+
+/** The table a table operation names; AWS's text then includes the name. */
+export function namedTable(storage: Storage, tableNameOrArn: string): TableRecord {
+  const name = nameOf(tableNameOrArn)
+  const table = storage.table(name)
+  if (!table) throw resourceNotFound(`Requested resource not found: Table: ${name} not found`)
+  return table
+}
+
+/** The table whose ARN this is, for the operations on resources. */
+export function tableOfArn(storage: Storage, arn: string): TableRecord {
+  const name = ARN.exec(arn)?.[1]
+  if (name === undefined) {
+    throw validationError(`Invalid TableArn: Invalid ResourceArn provided as input ${arn}`)
+  }
+  const table = storage.table(name)
+  if (!table) throw resourceNotFound(`Requested resource not found: ResourcArn: ${arn} not found`)
+  return table
+}

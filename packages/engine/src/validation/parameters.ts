@@ -1,0 +1,46 @@
+/**
+ * Which parameters may stand together in one request: expressions and their placeholders, and the
+ * parameters that expressions replaced. The latter are recognised and refused, not executed.
+ */
+import { validationError } from '../errors.ts'
+
+type Given = Record<string, unknown>
+
+const given = (input: Given, name: string) => input[name] !== undefined && input[name] !== null
+
+/**
+ * `expressions` are the expression parameters of the operation, `legacy` those they replaced, both
+ * in AWS's order. Only the former may use ExpressionAttributeValues, except a projection.
+ */
+export function checkExpressionParameters(
+  request: object,
+  expressions: readonly string[],
+  legacy: readonly string[],
+): void {
+  const input = request as Given
+  const used = expressions.filter((name) => given(input, name))
+  const old = legacy.filter((name) => given(input, name))
+  if (used.length > 0 && old.length > 0) {
+    throw validationError(
+      `Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {${old.join(', ')}} Expression parameters: {${used.join(', ')}}`,
+    )
+  }
+  if (given(input, 'ExpressionAttributeNames') && used.length === 0) {
+    throw validationError('ExpressionAttributeNames can only be specified when using expressions')
+  }
+  if (given(input, 'ExpressionAttributeValues')) checkValuesHaveAUse(expressions, used)
+  if (old.length > 0) {
+    throw validationError(
+      `The parameter ${old.join(', ')} is not supported yet: use expressions instead`,
+    )
+  }
+}
+
+function checkValuesHaveAUse(expressions: readonly string[], used: readonly string[]): void {
+  const takeValues = expressions.filter((name) => name !== 'ProjectionExpression')
+  if (takeValues.length === 0 || used.some((name) => takeValues.includes(name))) return
+  const verb = takeValues.length > 1 ? 'are' : 'is'
+  throw validationError(
+    `ExpressionAttributeValues can only be specified when using expressions: ${takeValues.join(' and ')} ${verb} null`,
+  )
+}

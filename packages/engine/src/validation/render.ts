@@ -1,0 +1,50 @@
+/**
+ * How AWS prints a value that failed a constraint: Java's toString of the request's classes.
+ *
+ * Attribute values are printed as `AttributeValue(…)` without their contents, and the whole text is
+ * cut off at a bound, because a request may hold megabytes and the answer should not.
+ */
+import type { Shape } from './shapes.ts'
+
+const LONGEST = 2048
+
+export function rendered(shape: Shape, value: unknown): string {
+  const text = javaText(shape, value)
+  return `'${text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text}'`
+}
+
+function javaText(shape: Shape, value: unknown): string {
+  if (value === null || value === undefined) return 'null'
+  switch (shape.kind) {
+    case 'list':
+      return `[${bounded(value as unknown[], (member) => javaText(shape.of, member))}]`
+    case 'map':
+      return `{${bounded(Object.entries(value), ([name, member]) => `${name}=${javaText(shape.of, member)}`)}}`
+    case 'structure': {
+      const members = bounded([...shape.members], ([name, member]) => {
+        const given = (value as Record<string, unknown>)[name]
+        return `${name.charAt(0).toLowerCase()}${name.slice(1)}=${javaText(member, given)}`
+      })
+      return `${shape.name}(${members})`
+    }
+    case 'attribute':
+      return 'AttributeValue(…)'
+    case 'attributes':
+      return `{${bounded(Object.keys(value), (name) => `${name}=AttributeValue(…)`)}}`
+    default:
+      return typeof value === 'object' ? '' : String(value)
+  }
+}
+
+/** Members joined with commas, as many as may be shown. */
+function bounded<T>(members: readonly T[], text: (member: T) => string): string {
+  const shown: string[] = []
+  let length = 0
+  for (const member of members) {
+    if (length > LONGEST) break
+    const next = text(member)
+    length += next.length + 2
+    shown.push(next)
+  }
+  return shown.join(', ')
+}

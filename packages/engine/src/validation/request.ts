@@ -1,0 +1,261 @@
+/**
+ * Checks a request against its shape, in AWS's order: first that every member has the right JSON
+ * type, then all constraints together, reported as "N validation errors detected".
+ *
+ * A request that fits, the usual case, is walked once and nothing is built for it. Attribute values
+ * are left to `operations/form.ts`.
+ */
+import { serializationError, validationError } from '../errors.ts'
+import { matches } from './names.ts'
+import { rendered } from './render.ts'
+import type { MapShape, Shape, StructureShape } from './shapes.ts'
+
+/** AWS stops counting there. */
+const MOST_ERRORS = 10
+
+export function checkRequest(shape: StructureShape, request: unknown): void {
+  if (fits(shape, request)) return
+  checkTypes(shape, request)
+  const errors: string[] = []
+  collect(shape, request, '', errors)
+  if (errors.length === 0) return
+  const plural = errors.length === 1 ? '' : 's'
+  throw validationError(`${errors.length} validation error${plural} detected: ${errors.join('; ')}`)
+}
+
+/** Absent, on either face. */
+const missing = (value: unknown): value is null | undefined => value === null || value === undefined
+
+function fits(shape: Shape, value: unknown): boolean {
+  switch (shape.kind) {
+    case 'string':
+      if (typeof value !== 'string') return false
+      if (shape.enum) return shape.enum.includes(value)
+      return fitsLength(shape, value.length) && (!shape.pattern || matches(shape.pattern, value))
+    case 'integer':
+      return (
+        Number.isInteger(value) &&
+        (value as number) >= (shape.min ?? -Infinity) &&
+        (value as number) <= (shape.max ?? Infinity)
+      )
+    case 'boolean':
+      return typeof value === 'boolean'
+    case 'attribute':
+      return !missing(value)
+    case 'attributes':
+      return isObject(value)
+    case 'list':
+      return (
+        Array.isArray(value) &&
+        fitsLength(shape, value.length) &&
+        value.every((member) => fits(shape.of, member))
+      )
+    case 'map':
+      return isObject(value) && fitsMap(shape, value)
+    case 'structure':
+      return isObject(value) && fitsStructure(shape, value)
+  }
+}
+
+function fitsStructure(shape: StructureShape, value: Record<string, unknown>): boolean {
+  for (const name of shape.required) if (missing(value[name])) return false
+  for (const name in value) {
+    const member = shape.members.get(name)
+    if (member === undefined) continue
+    const given = value[name]
+    if (!missing(given) && !fits(member, given)) return false
+  }
+  return true
+}
+
+function fitsMap(shape: MapShape, value: Record<string, unknown>): boolean {
+  const names = Object.keys(value)
+  return (
+    fitsLength(shape, names.length) &&
+    names.every((name) => fitsKey(shape, name) && fits(shape.of, value[name]))
+  )
+}
+
+function fitsKey(shape: MapShape, name: string): boolean {
+  const { keys } = shape
+  return !keys || (fitsLength(keys, name.length) && (!keys.pattern || matches(keys.pattern, name)))
+}
+
+function fitsLength({ min = 0, max = Infinity }: { min?: number; max?: number }, length: number) {
+  return length >= min && length <= max
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Throws SerializationException for the first member of a wrong JSON type. */
+function checkTypes(shape: Shape, value: unknown): void {
+  if (missing(value) && shape.kind !== 'structure') return
+  switch (shape.kind) {
+    case 'string':
+    case 'boolean':
+    case 'integer':
+      checkScalar(shape.kind, shape.kind === 'integer' ? shape.javaType : '', value)
+      return
+    case 'list':
+      if (!Array.isArray(value)) throw notA('list', value)
+      for (const member of value) checkTypes(shape.of, member)
+      return
+    case 'map':
+    case 'attributes':
+    case 'attribute':
+      if (!isObject(value)) {
+        // In process an attribute is any value; only the wire's form of it is an object.
+        if (shape.kind === 'attribute') return
+        throw notA('map', value)
+      }
+      if (shape.kind === 'map') {
+        for (const name of Object.keys(value)) checkTypes(shape.of, value[name])
+      }
+      return
+    case 'structure':
+      if (!isObject(value)) throw notA('structure', value)
+      for (const [name, member] of shape.members) checkTypes(member, value[name])
+  }
+}
+
+const JAVA_TYPE: Record<string, string> = {
+  boolean: 'java.lang.Boolean',
+  number: 'com.amazon.coral.value.json.numbers.TruncatingBigNumber',
+  string: 'java.lang.String',
+}
+
+function checkScalar(kind: 'string' | 'boolean' | 'integer', integer: string, value: unknown) {
+  const expected = kind === 'integer' ? 'number' : kind
+  if (typeof value === expected) return
+  if (typeof value === 'object') throw startOf(value)
+  const target = { string: 'String', boolean: 'Boolean', integer }[kind]
+  const given = JAVA_TYPE[typeof value] ?? typeof value
+  throw serializationError(
+    kind === 'boolean' && typeof value === 'string'
+      ? `'${value.slice(0, 100).toUpperCase()}' can not be converted to an Boolean`
+      : `class ${given} can not be converted to an ${target}`,
+  )
+}
+
+function notA(expected: 'list' | 'map' | 'structure', value: unknown): Error {
+  if (typeof value === 'object' && value !== null) return startOf(value)
+  if (expected === 'structure') return serializationError('Expected null')
+  return serializationError(`Expected ${expected} or null`)
+}
+
+function startOf(value: unknown): Error {
+  return serializationError(
+    Array.isArray(value)
+      ? 'Unrecognized collection type class java.util.ArrayList'
+      : 'Start of structure or map found where not expected.',
+  )
+}
+
+function collect(shape: Shape, value: unknown, path: string, errors: string[]): void {
+  const fail = (constraint: string) => {
+    if (errors.length < MOST_ERRORS) {
+      errors.push(
+        `Value ${rendered(shape, value)} at '${path}' failed to satisfy constraint: ${constraint}`,
+      )
+    }
+  }
+  switch (shape.kind) {
+    case 'string':
+      if (shape.enum) {
+        if (!shape.enum.includes(value as string)) {
+          fail(`Member must satisfy enum value set: [${shape.enum.join(', ')}]`)
+        }
+        return
+      }
+      if (shape.pattern && value !== '' && !matches(shape.pattern, value as string)) {
+        fail(`Member must satisfy regular expression pattern: ${shape.pattern}`)
+      }
+      return collectLength(shape, (value as string).length, fail)
+    case 'integer':
+      return collectRange(shape, value as number, fail)
+    case 'list': {
+      const members = value as unknown[]
+      collectLength(shape, members.length, fail)
+      members.forEach((member, at) =>
+        collectAt(shape.of, member, `${path}.${at + 1}.member`, errors),
+      )
+      return
+    }
+    case 'map':
+      return collectMap(shape, value as Record<string, unknown>, path, errors, fail)
+    case 'structure': {
+      const prefix = path === '' ? '' : `${path}.`
+      for (const [name, member] of shape.members) {
+        const given = (value as Record<string, unknown>)[name]
+        const at = prefix + lowerFirst(name)
+        if (!missing(given)) collect(member, given, at, errors)
+        else if (shape.required.includes(name) && errors.length < MOST_ERRORS) {
+          errors.push(`Value null at '${at}' failed to satisfy constraint: Member must not be null`)
+        }
+      }
+    }
+  }
+}
+
+function collectAt(shape: Shape, value: unknown, path: string, errors: string[]): void {
+  if (!missing(value)) collect(shape, value, path, errors)
+  else if (shape.kind !== 'attribute' && errors.length < MOST_ERRORS) {
+    errors.push(`Value null at '${path}' failed to satisfy constraint: Member must not be null`)
+  }
+}
+
+function collectMap(
+  shape: MapShape,
+  value: Record<string, unknown>,
+  path: string,
+  errors: string[],
+  fail: (constraint: string) => void,
+): void {
+  const names = Object.keys(value)
+  collectLength(shape, names.length, fail)
+  const { keys, values } = shape
+  if (keys && !names.every((name) => fitsKey(shape, name))) {
+    fail(
+      `Map keys must satisfy constraint: [Member must have length less than or equal to ${keys.max}, Member must have length greater than or equal to ${keys.min}, Member must satisfy regular expression pattern: ${keys.pattern}]`,
+    )
+  }
+  if (values && !names.every((name) => fitsLength(values, lengthOf(value[name])))) {
+    fail(
+      `Map value must satisfy constraint: [Member must have length less than or equal to ${values.max}, Member must have length greater than or equal to ${values.min}]`,
+    )
+  }
+  for (const name of names) collectAt(shape.of, value[name], `${path}.${name}.member`, errors)
+}
+
+function lengthOf(value: unknown): number {
+  return Array.isArray(value) ? value.length : 0
+}
+
+function collectLength(
+  { min, max }: { min?: number; max?: number },
+  length: number,
+  fail: (constraint: string) => void,
+): void {
+  if (min !== undefined && length < min) {
+    fail(`Member must have length greater than or equal to ${min}`)
+  }
+  if (max !== undefined && length > max)
+    fail(`Member must have length less than or equal to ${max}`)
+}
+
+function collectRange(
+  { min, max }: { min?: number; max?: number },
+  value: number,
+  fail: (constraint: string) => void,
+): void {
+  if (min !== undefined && value < min) {
+    fail(`Member must have value greater than or equal to ${min}`)
+  }
+  if (max !== undefined && value > max) fail(`Member must have value less than or equal to ${max}`)
+}
+
+export function lowerFirst(name: string): string {
+  return name.charAt(0).toLowerCase() + name.slice(1)
+}

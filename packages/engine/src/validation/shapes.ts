@@ -1,0 +1,161 @@
+/**
+ * The shapes of requests: member names, types and constraints as AWS's service model states them.
+ *
+ * A shape says nothing about attribute values; those are read by `operations/form.ts`, because the
+ * wire and the in-process face write them differently. Members are declared in the order in which
+ * AWS reports their errors.
+ */
+
+interface Length {
+  min?: number
+  max?: number
+}
+
+export interface StringShape extends Length {
+  kind: 'string'
+  enum?: readonly string[]
+  pattern?: string
+}
+
+export interface IntegerShape {
+  kind: 'integer'
+  javaType: 'Integer' | 'Long'
+  min?: number
+  max?: number
+}
+
+export interface BooleanShape {
+  kind: 'boolean'
+}
+
+export interface ListShape extends Length {
+  kind: 'list'
+  of: Shape
+}
+
+export interface MapShape extends Length {
+  kind: 'map'
+  of: Shape
+  keys?: Length & { pattern?: string }
+  values?: Length
+}
+
+export interface StructureShape {
+  kind: 'structure'
+  /** As AWS prints it when it echoes a value. */
+  name: string
+  members: ReadonlyMap<string, Shape>
+  required: readonly string[]
+}
+
+/** An attribute value, or a map or list of them: not looked into here. */
+export interface AttributeShape {
+  kind: 'attribute' | 'attributes'
+}
+
+export type Shape =
+  | StringShape
+  | IntegerShape
+  | BooleanShape
+  | ListShape
+  | MapShape
+  | StructureShape
+  | AttributeShape
+
+export const string = (rules: Omit<StringShape, 'kind'> = {}): StringShape => ({
+  kind: 'string',
+  ...rules,
+})
+
+export const oneOf = (...names: string[]): StringShape => ({ kind: 'string', enum: names })
+
+export const integer = (rules: { min?: number; max?: number } = {}): IntegerShape => ({
+  kind: 'integer',
+  javaType: 'Integer',
+  ...rules,
+})
+
+export const long = (rules: { min?: number; max?: number } = {}): IntegerShape => ({
+  kind: 'integer',
+  javaType: 'Long',
+  ...rules,
+})
+
+export const boolean: BooleanShape = { kind: 'boolean' }
+
+export const list = (of: Shape, rules: Length = {}): ListShape => ({ kind: 'list', of, ...rules })
+
+export const map = (of: Shape, rules: Omit<MapShape, 'kind' | 'of'> = {}): MapShape => ({
+  kind: 'map',
+  of,
+  ...rules,
+})
+
+/** A member whose name ends in `!` is required. */
+export function structure(name: string, members: Record<string, Shape>): StructureShape {
+  const named = new Map<string, Shape>()
+  const required: string[] = []
+  for (const [key, shape] of Object.entries(members)) {
+    const bare = key.endsWith('!') ? key.slice(0, -1) : key
+    if (bare !== key) required.push(bare)
+    named.set(bare, shape)
+  }
+  return { kind: 'structure', name, members: named, required }
+}
+
+/** A map of attribute values: an item, a key, expression values. */
+export const attributes: AttributeShape = { kind: 'attributes' }
+export const attribute: AttributeShape = { kind: 'attribute' }
+
+const NAME = '[a-zA-Z0-9_.-]+'
+
+/** The name of a table to create. */
+export const newTableName = string({ pattern: NAME, min: 3, max: 255 })
+/** The name of a table in any other request; an ARN counts as well, see `names.ts`. */
+export const tableName = string({ pattern: NAME, min: 1, max: 255 })
+export const indexName = string({ pattern: NAME, min: 3, max: 255 })
+export const tableNames = { pattern: NAME, max: 255, min: 1 }
+
+export const returnConsumedCapacity = oneOf('INDEXES', 'TOTAL', 'NONE')
+export const returnItemCollectionMetrics = oneOf('SIZE', 'NONE')
+export const returnOnFailure = oneOf('ALL_OLD', 'NONE')
+export const expressionNames = map(string())
+
+const comparisonOperator = oneOf(
+  'IN',
+  'NULL',
+  'BETWEEN',
+  'LT',
+  'NOT_CONTAINS',
+  'EQ',
+  'GT',
+  'NOT_NULL',
+  'NE',
+  'LE',
+  'BEGINS_WITH',
+  'GE',
+  'CONTAINS',
+)
+
+/** Members of the time before expressions; recognised so that they can be refused by name. */
+export const legacy = {
+  AttributesToGet: list(string(), { min: 1, max: 255 }),
+  ConditionalOperator: oneOf('OR', 'AND'),
+  Expected: map(
+    structure('ExpectedAttributeValue', {
+      AttributeValueList: list(attribute),
+      ComparisonOperator: comparisonOperator,
+      Exists: boolean,
+      Value: attribute,
+    }),
+  ),
+  Conditions: map(
+    structure('Condition', {
+      AttributeValueList: list(attribute),
+      'ComparisonOperator!': comparisonOperator,
+    }),
+  ),
+  AttributeUpdates: map(
+    structure('AttributeValueUpdate', { Action: oneOf('ADD', 'DELETE', 'PUT'), Value: attribute }),
+  ),
+}
