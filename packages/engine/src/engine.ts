@@ -4,6 +4,7 @@
  * It is the in-process face itself (`Db`), and `handle` is what the other two faces, `protocol.ts`
  * and `sdk.ts`, are made of. Several engines, also of other processes, may share a directory.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, systemClock } from './clock.ts'
 import type { Db, TableAdmin } from './db.ts'
 import { unknownOperation } from './errors.ts'
@@ -36,6 +37,12 @@ import { updateTable } from './operations/update-table.ts'
 import { updateTimeToLive } from './operations/update-time-to-live.ts'
 import { openStorage, type OpenStorage } from './storage/open.ts'
 import { checkRequest } from './validation/request.ts'
+
+/**
+ * Reads are synchronous underneath, and a loop of awaited reads would never let go of the event loop.
+ * So now and then a call waits for the next turn.
+ */
+const CALLS_PER_TURN = 256
 
 export interface EngineOptions {
   /** Created if it does not exist. */
@@ -71,10 +78,13 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   })
   const context: Context = { storage, clock, region }
 
+  let calls = 0
   /** Async, so that every failure is a rejection. */
   const call =
     <Input, Output>(operation: Operation<Input, Output>) =>
     async (input: Input): Promise<Output> => {
+      calls += 1
+      if (calls % CALLS_PER_TURN === 0) await nextTurn()
       checkRequest(operation.input, input)
       return operation.run(context, input, plainForm)
     }
@@ -111,6 +121,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     async handle(operation, request) {
       const execute = wireOperations.get(operation)
       if (!execute) throw unknownOperation()
+      calls += 1
+      if (calls % CALLS_PER_TURN === 0) await nextTurn()
       return execute(context, request)
     },
     sweep: () => storage.sweep(),

@@ -40,16 +40,12 @@ export const batchGetItem: Operation<BatchGetItemInput, BatchGetItemOutput> = {
         ProjectionExpression: string(),
         ExpressionAttributeNames: expressionNames,
       }),
-      { keys: tableNames },
+      { min: 1, keys: tableNames },
     ),
   }),
 
   run({ storage }, input, form) {
-    const requests = Object.entries(input.RequestItems)
-    if (requests.length === 0) {
-      throw validationError('The requestItems parameter is required for BatchGetItem')
-    }
-    const read = requests.map(([name, request]) => {
+    const read = Object.entries(input.RequestItems).map(([name, request]) => {
       checkExpressionParameters(request, ['ProjectionExpression'], ['AttributesToGet'])
       const projection = readProjection(request, form)
       return { name, request, projection, keys: request.Keys.map((key) => form.item(key)) }

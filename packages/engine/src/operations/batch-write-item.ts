@@ -22,7 +22,7 @@ import {
   structure,
   tableNames,
 } from '../validation/shapes.ts'
-import { attribute, type Item } from '../values/types.ts'
+import type { Item } from '../values/types.ts'
 import { itemToWire } from '../values/wire.ts'
 import { mapped } from './batch-get-item.ts'
 import { capacityMeter } from './capacity.ts'
@@ -48,16 +48,12 @@ export const batchWriteItem: Operation<BatchWriteItemInput, BatchWriteItemOutput
         }),
         { min: 0 },
       ),
-      { keys: tableNames, values: { min: 1, max: MOST_REQUESTS } },
+      { min: 1, keys: tableNames, values: { min: 1, max: MOST_REQUESTS } },
     ),
   }),
 
   async run({ storage }, input, form) {
-    const requests = Object.entries(input.RequestItems)
-    if (requests.length === 0) {
-      throw validationError('The requestItems parameter is required for BatchWriteItem')
-    }
-    const read = requests.map(([name, writes]) => ({
+    const read = Object.entries(input.RequestItems).map(([name, writes]) => ({
       name,
       writes: writes.map((write) => readWrite(write, form)),
     }))
@@ -104,7 +100,9 @@ export const batchWriteItem: Operation<BatchWriteItemInput, BatchWriteItemOutput
 function readWrite({ PutRequest, DeleteRequest }: WriteRequest, form: Form): Write {
   if (!PutRequest === !DeleteRequest) {
     throw validationError(
-      'Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes',
+      PutRequest
+        ? 'Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes'
+        : 'Supplied WriteRequest is empty, must contain exactly one of the supported operations',
     )
   }
   if (DeleteRequest) return { key: form.ownItem(DeleteRequest.Key) }
@@ -119,14 +117,6 @@ function checkWrite(table: TableRecord, write: Write): void {
     refuseEmptyKeys(table, write.key)
     checkKeySchema(table, write.key)
     return
-  }
-  const { partition, sort } = table.keys
-  for (const { name } of sort ? [partition, sort] : [partition]) {
-    if (attribute(write.item, name) === undefined) {
-      throw validationError(
-        `One or more parameter values were invalid: Missing the key ${name} in the item`,
-      )
-    }
   }
   refuseEmptyKeys(table, write.item)
   refuseEmptyIndexKeys(table, write.item)

@@ -1,4 +1,5 @@
 /** DescribeTable. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TableDescription, TableInput } from '../db.ts'
 import { namedTable } from '../validation/names.ts'
 import { structure, tableName } from '../validation/shapes.ts'
@@ -9,7 +10,10 @@ export const describeTable: Operation<TableInput, { Table?: TableDescription }> 
   name: 'DescribeTable',
   input: structure('DescribeTableInput', { 'TableName!': tableName }),
 
-  run(context, input) {
-    return { Table: described(context, namedTable(context.storage, input.TableName)) }
+  async run(context, input) {
+    const table = namedTable(context.storage, input.TableName)
+    // Who polls for an index to be filled must let it be filled.
+    if (table.indexes.some((index) => index.status === 'CREATING')) await nextTurn()
+    return { Table: described(context, table) }
   },
 }

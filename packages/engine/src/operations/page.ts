@@ -1,7 +1,7 @@
 /**
  * What Query and Scan have in common: which items one page holds, and where the next one starts.
  *
- * A page ends at Limit items read or before 1 MB of them, as an index shows them, and the filter
+ * A page ends at Limit items read or with the item that completes 1 MB of them, as an index shows them, and the filter
  * comes after both. Long pages are read in pieces with a turn of the event loop between them, so a
  * page need not be one snapshot; DynamoDB does not promise that either.
  */
@@ -55,17 +55,14 @@ export async function readPage(
     const turnEnd = scanned + ITEMS_PER_TURN
     for (const item of storage.range(table, index, from)) {
       const view = picked(shown, item)
-      const size = itemSize(view)
-      more = bytes + size > MOST_PAGE_BYTES && scanned > 0
-      if (more) return true
-      bytes += size
+      bytes += itemSize(view)
       scanned += 1
       last = item
       if (!filter || evaluate(filter, view)) {
         count += 1
         if (!counting) items.push(projection ? project(projection, view) : view)
       }
-      more = scanned >= limit
+      more = scanned >= limit || bytes >= MOST_PAGE_BYTES
       if (more) return true
       if (scanned >= turnEnd) return false
     }

@@ -26,7 +26,7 @@ export function checkScanStart(
       index ? INVALID : `${INVALID}: The provided key element does not match the schema`,
     )
   }
-  if (index) checkIndexPart(index.keys, startKey)
+  if (index) checkTypes(index.keys, startKey)
   checkTablePart(table, startKey)
 }
 
@@ -42,7 +42,8 @@ export function checkQueryStart(
     names.every((name) => attribute(startKey, name) !== undefined)
   if (!complete) throw validationError(INVALID)
   const keys = index?.keys ?? table.keys
-  if (index) checkIndexPart(keys, startKey)
+  checkTypes(table.keys, startKey)
+  checkTypes(keys, startKey)
   checkTablePart(table, startKey)
 
   const partition = attribute(startKey, keys.partition.name)
@@ -64,7 +65,7 @@ export function checkQueryStart(
   }
 }
 
-function checkIndexPart(keys: KeySchema, startKey: Item): void {
+function checkTypes(keys: KeySchema, startKey: Item): void {
   for (const { name, type } of keyAttributes(keys)) {
     const value = attribute(startKey, name)
     if (value === undefined || typeOf(value) !== type) throw validationError(INVALID)

@@ -59,7 +59,12 @@ interface Read {
 export function readAction(request: TransactWriteItem, form: Form): Action {
   const given = KINDS.filter((kind) => request[kind])
   const [kind] = given
-  if (kind === undefined || given.length > 1) {
+  if (kind === undefined) {
+    throw validationError(
+      'Invalid Request: TransactWriteRequest should contain Delete or Put or Update request',
+    )
+  }
+  if (given.length > 1) {
     throw validationError('TransactItems can only contain one of Check, Put, Update or Delete')
   }
   const action = request[kind] as NonNullable<TransactWriteItem[Kind]> & {

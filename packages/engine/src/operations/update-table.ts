@@ -105,6 +105,9 @@ function changedDetails(input: UpdateTableInput, old: TableDetails, now: number)
   const billing = input.BillingMode ?? old.billingMode
   if (input.BillingMode ?? input.ProvisionedThroughput) {
     const throughput = input.ProvisionedThroughput ?? undefined
+    if (billing === 'PROVISIONED' && !throughput) {
+      throw invalid('ProvisionedThroughput must be specified when BillingMode is PROVISIONED')
+    }
     checkThroughput(billing, throughput)
     if (throughput && sameThroughput(throughput, old.throughput)) {
       throw validationError(

@@ -1,16 +1,15 @@
 /**
  * How AWS prints a value that failed a constraint: Java's toString of the request's classes.
  *
- * Attribute values are printed as `AttributeValue(…)` without their contents, and the whole text is
- * cut off at a bound, because a request may hold megabytes and the answer should not.
+ * Attribute values are printed as `AttributeValue(…)` without their contents, and long texts and lists
+ * are cut short, because a request may hold megabytes and the answer should not.
  */
 import type { Shape } from './shapes.ts'
 
 const LONGEST = 2048
 
 export function rendered(shape: Shape, value: unknown): string {
-  const text = javaText(shape, value)
-  return `'${text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text}'`
+  return `'${javaText(shape, value)}'`
 }
 
 function javaText(shape: Shape, value: unknown): string {
@@ -31,8 +30,10 @@ function javaText(shape: Shape, value: unknown): string {
       return 'AttributeValue(…)'
     case 'attributes':
       return `{${bounded(Object.keys(value), (name) => `${name}=AttributeValue(…)`)}}`
-    default:
-      return typeof value === 'object' ? '' : String(value)
+    default: {
+      const text = typeof value === 'object' ? '' : String(value)
+      return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
+    }
   }
 }
 
@@ -41,7 +42,10 @@ function bounded<T>(members: readonly T[], text: (member: T) => string): string 
   const shown: string[] = []
   let length = 0
   for (const member of members) {
-    if (length > LONGEST) break
+    if (length > LONGEST) {
+      shown.push('…')
+      break
+    }
     const next = text(member)
     length += next.length + 2
     shown.push(next)

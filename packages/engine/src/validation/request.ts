@@ -15,6 +15,7 @@ const MOST_ERRORS = 10
 
 export function checkRequest(shape: StructureShape, request: unknown): void {
   if (fits(shape, request)) return
+  if (!isObject(request)) throw notA('structure', request)
   checkTypes(shape, request)
   const errors: string[] = []
   collect(shape, request, '', errors)
@@ -72,7 +73,12 @@ function fitsMap(shape: MapShape, value: Record<string, unknown>): boolean {
   const names = Object.keys(value)
   return (
     fitsLength(shape, names.length) &&
-    names.every((name) => fitsKey(shape, name) && fits(shape.of, value[name]))
+    names.every(
+      (name) =>
+        fitsKey(shape, name) &&
+        (!shape.values || fitsLength(shape.values, lengthOf(value[name]))) &&
+        fits(shape.of, value[name]),
+    )
   )
 }
 
@@ -91,7 +97,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 /** Throws SerializationException for the first member of a wrong JSON type. */
 function checkTypes(shape: Shape, value: unknown): void {
-  if (missing(value) && shape.kind !== 'structure') return
+  if (missing(value)) return
   switch (shape.kind) {
     case 'string':
     case 'boolean':

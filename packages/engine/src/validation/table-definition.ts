@@ -207,7 +207,7 @@ export function checkDefinitionsUsed(
   indexes: readonly NewIndex[],
 ): void {
   const used = new Set<string>()
-  for (const { partition, sort } of [keys, ...indexes.map((index) => index.keys)]) {
+  for (const { partition, sort } of [...indexes.map((index) => index.keys), keys]) {
     used.add(partition.name)
     if (sort) used.add(sort.name)
   }
