@@ -32,7 +32,10 @@ describe('strongroom serve', () => {
   test('serves the home page, the API reference, health and readiness', async () => {
     const { get } = await served(await emptyDirectory())
     const home = await get('/')
-    expect([home.status, home.headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8'])
+    expect([home.status, home.headers.get('content-type')]).toEqual([
+      200,
+      'text/html; charset=UTF-8',
+    ])
     expect(await home.text()).toContain('<h1')
     expect((await get('/docs')).status).toBe(200)
     expect(await (await get('/healthz')).json()).toEqual({ status: 'ok' })
@@ -139,13 +142,16 @@ describe('strongroom serve', () => {
     expect(await readdir(cwd)).toEqual(['file'])
   })
 
-  test.skipIf(process.getuid?.() === 0)('says so when it may not write to the data directory', async () => {
-    const cwd = await emptyDirectory()
-    await mkdir(join(cwd, 'locked'), { mode: 0o500 })
-    const env = { PORT: '0', STRONGROOM_DATA: 'locked/data' }
-    const { code, stderr } = await strongroom(['serve'], { cwd, env })
-    expect(code).toBe(1)
-    expect(stderr).toMatch(/^Cannot write to the data directory .* \(EACCES\): /)
-    expect(await readdir(join(cwd, 'locked'))).toEqual([])
-  })
+  test.skipIf(process.getuid?.() === 0)(
+    'says so when it may not write to the data directory',
+    async () => {
+      const cwd = await emptyDirectory()
+      await mkdir(join(cwd, 'locked'), { mode: 0o500 })
+      const env = { PORT: '0', STRONGROOM_DATA: 'locked/data' }
+      const { code, stderr } = await strongroom(['serve'], { cwd, env })
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/^Cannot write to the data directory .* \(EACCES\): /)
+      expect(await readdir(join(cwd, 'locked'))).toEqual([])
+    },
+  )
 })

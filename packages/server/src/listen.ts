@@ -1,6 +1,6 @@
 /** A listening HTTP server that can be told what to serve later, and that ends in good order. */
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 
 type Fetch = (request: Request, env: object) => Response | Promise<Response>
@@ -29,11 +29,12 @@ export async function listen(host: string, port: number): Promise<Listener> {
     { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 65_000 },
     getRequestListener((request, env) => fetch(request, env), { overrideGlobalObjects: false }),
   )
+  const idle = idleConnections(server)
   await started(server, host, port)
   return {
     port: (server.address() as AddressInfo).port,
     serve: (next) => void (fetch = next),
-    close: () => closed(server),
+    close: () => closed(server, idle),
   }
 }
 
@@ -54,11 +55,32 @@ function explained({ code, message }: NodeJS.ErrnoException, host: string, port:
   return new CannotListen(reasons[code ?? ''] ?? `Cannot listen on ${host}:${port}: ${message}`)
 }
 
-async function closed(server: Server): Promise<void> {
+/**
+ * Keeps the connections on which no request is running, and once the server is closing ends each
+ * one with its answer. Node's own closeIdleConnections knows neither connections that have not
+ * asked yet nor those that become idle later, and would wait for their time-outs.
+ */
+function idleConnections(server: Server): Set<Socket> {
+  const idle = new Set<Socket>()
+  server.on('connection', (socket) => {
+    idle.add(socket)
+    socket.once('close', () => idle.delete(socket))
+  })
+  server.on('request', ({ socket }, response) => {
+    idle.delete(socket)
+    response.once('close', () => {
+      if (!server.listening) socket.destroySoon()
+      else if (!socket.destroyed) idle.add(socket)
+    })
+  })
+  return idle
+}
+
+async function closed(server: Server, idle: Iterable<Socket>): Promise<void> {
   const late = setTimeout(() => server.closeAllConnections(), GRACE_MS)
   await new Promise((resolve) => {
     server.close(resolve)
-    server.closeIdleConnections()
+    for (const socket of idle) socket.destroy()
   })
   clearTimeout(late)
 }

@@ -37,6 +37,8 @@ export const serveCommand: Command = {
       sink: (line) => void process.stderr.write(line),
       pretty: process.stderr.isTTY,
     })
+    // Listening before the banner: whoever reads it may stop the server at once.
+    const stopped = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
     const server = await serve({
       settings: configured,
       services: chosen,
@@ -50,7 +52,7 @@ export const serveCommand: Command = {
       store: { kind: server.store.kind, detail: server.store.detail },
       services: server.services.map(({ name }) => name),
     })
-    await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+    await stopped
     output.progress('Stopping: finishing what is running')
     await server.close()
   },

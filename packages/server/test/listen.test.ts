@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { listen } from '../src/listen.ts'
+
+describe('a listener', () => {
+  test('answers "not yet" until it is told what to serve', async () => {
+    const listener = await listen('127.0.0.1', 0)
+    const address = `http://127.0.0.1:${listener.port}/`
+    expect((await fetch(address)).status).toBe(503)
+    listener.serve(() => new Response('ready'))
+    expect(await (await fetch(address)).text()).toBe('ready')
+    await listener.close()
+  })
+
+  test('finishes the requests that are running before it ends, and takes no new ones', async () => {
+    const listener = await listen('127.0.0.1', 0)
+    const address = `http://127.0.0.1:${listener.port}/`
+    let finish = (_text: string) => {}
+    const text = new Promise<string>((resolve) => (finish = resolve))
+    const { promise: asked, resolve: arrived } = resolvable()
+    listener.serve(async () => {
+      arrived()
+      return new Response(await text)
+    })
+    const answer = fetch(address)
+    await asked
+    const closed = listener.close()
+    await expect(fetch(address)).rejects.toThrow('fetch failed')
+    finish('done')
+    expect(await (await answer).text()).toBe('done')
+    await closed
+  })
+
+  test('does not wait for connections on which nothing happens', async () => {
+    const listener = await listen('127.0.0.1', 0)
+    const socket = connect(listener.port, '127.0.0.1')
+    await once(socket, 'connect')
+    const ended = once(socket.resume(), 'close')
+    await listener.close()
+    await ended
+  })
+
+  test('says that a port is taken, and what to do', async () => {
+    const listener = await listen('127.0.0.1', 0)
+    await expect(listen('127.0.0.1', listener.port)).rejects.toThrow(
+      `Port ${listener.port} of 127.0.0.1 is in use: stop what uses it, or set PORT to another`,
+    )
+    await listener.close()
+  })
+})
+
+function resolvable() {
+  let resolve = () => {}
+  const promise = new Promise<void>((settle) => (resolve = settle))
+  return { promise, resolve }
+}
