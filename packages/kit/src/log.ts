@@ -3,19 +3,17 @@
  * `redact.ts`, and nothing that is logged can make a call fail.
  */
 import { systemClock, type Clock } from './clock.ts'
-import { redact, redactText } from './redact.ts'
+import { redactedEntries, redactText } from './redact.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 export type LogFields = Readonly<Record<string, unknown>>
 
-type Write = (message: string, fields?: LogFields) => void
-
 export interface Log {
-  readonly debug: Write
-  readonly info: Write
-  readonly warn: Write
-  readonly error: Write
+  debug(message: string, fields?: LogFields): void
+  info(message: string, fields?: LogFields): void
+  warn(message: string, fields?: LogFields): void
+  error(message: string, fields?: LogFields): void
   /** A log whose every line has these fields too. */
   child(fields: LogFields): Log
 }
@@ -33,57 +31,95 @@ export interface LogOptions {
 
 type Level = Exclude<LogLevel, 'silent'>
 
+interface Output {
+  readonly threshold: number
+  readonly clock: Clock
+  readonly pretty: boolean
+  readonly sink: (line: string) => void
+}
+
 export function createLog(options: LogOptions = {}): Log {
   const { level = 'info', clock = systemClock, fields = {} } = options
   const sink = options.sink ?? ((line) => void process.stdout.write(line))
   const pretty = options.pretty ?? (options.sink === undefined && process.stdout.isTTY)
-  const format = pretty ? prettyLine : jsonLine
-  const threshold = logLevels.indexOf(level)
+  return new Writer({ threshold: logLevels.indexOf(level), clock, pretty, sink }, new Map()).child(
+    fields,
+  )
+}
 
-  const write = (at: Level, message: string, context: LogFields, own: LogFields | undefined) => {
+/**
+ * Fields by name, each as the JSON that stands in a line. Every request has a log of its own and
+ * every line costs CPU, so fields are made ready once, when the log is made.
+ */
+type Fragments = ReadonlyMap<string, string>
+
+class Writer implements Log {
+  readonly #output: Output
+  readonly #context: Fragments
+
+  constructor(output: Output, context: Fragments) {
+    this.#output = output
+    this.#context = context
+  }
+
+  debug(message: string, fields?: LogFields): void {
+    this.#write('debug', message, fields)
+  }
+
+  info(message: string, fields?: LogFields): void {
+    this.#write('info', message, fields)
+  }
+
+  warn(message: string, fields?: LogFields): void {
+    this.#write('warn', message, fields)
+  }
+
+  error(message: string, fields?: LogFields): void {
+    this.#write('error', message, fields)
+  }
+
+  child(fields: LogFields): Log {
+    return new Writer(this.#output, new Map([...this.#context, ...fragments(fields)]))
+  }
+
+  #write(level: Level, message: string, fields: LogFields | undefined): void {
+    const { threshold, clock, pretty, sink } = this.#output
+    if (logLevels.indexOf(level) < threshold) return
     try {
-      const time = new Date(clock.now()).toISOString()
-      const said = { time, level: at, message: redactText(message) }
-      const rest = own === undefined ? {} : (redact(own) as LogFields)
-      sink(format({ ...said, ...context, ...rest, ...said }))
+      const own = fields === undefined ? undefined : fragments(fields)
+      let line = `{"time":"${new Date(clock.now()).toISOString()}","level":"${level}"`
+      line += `,"message":${JSON.stringify(redactText(message))}`
+      for (const [name, fragment] of this.#context) if (!own?.has(name)) line += fragment
+      if (own) for (const fragment of own.values()) line += fragment
+      line += '}'
+      sink(pretty ? prettyLine(JSON.parse(line) as Line) : `${quiet(line)}\n`)
     } catch {
       // A full disk or a closed pipe is seen elsewhere; logging must never decide a request.
     }
   }
-
-  const at = (context: LogFields): Log => {
-    const writer = (name: Level): Write =>
-      logLevels.indexOf(name) < threshold
-        ? ignore
-        : (message, own) => write(name, message, context, own)
-    return {
-      debug: writer('debug'),
-      info: writer('info'),
-      warn: writer('warn'),
-      error: writer('error'),
-      child: (more) => at({ ...context, ...(redact(more) as LogFields) }),
-    }
-  }
-  return at(redact(fields) as LogFields)
 }
 
-/** Drops everything; for tests and for libraries that got no log. */
-export const silentLog: Log = createLog({ level: 'silent', sink: ignore })
+const OWN_NAMES = new Set(['time', 'level', 'message'])
 
-function ignore(): void {}
+/** The fields, without those that could pass for the line's own. */
+function fragments(fields: LogFields): Fragments {
+  const all = new Map<string, string>()
+  try {
+    for (const [name, value] of redactedEntries(fields)) {
+      const json = JSON.stringify(value) as string | undefined
+      if (json !== undefined && !OWN_NAMES.has(name))
+        all.set(name, `,${JSON.stringify(name)}:${json}`)
+    }
+  } catch {
+    all.set('fields', ',"fields":"[unreadable]"')
+  }
+  return all
+}
 
 interface Line extends LogFields {
   readonly time: string
   readonly level: Level
   readonly message: string
-}
-
-// JSON.stringify leaves these in place, and a terminal or a line reader acts on them.
-const ACTIVE = /[\u007F-\u009F\u2028\u2029]/g
-const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-
-function jsonLine(line: Line): string {
-  return `${JSON.stringify(line).replaceAll(ACTIVE, escape)}\n`
 }
 
 const COLOUR: Record<Level, string> = { debug: '90', info: '36', warn: '33', error: '31' }
@@ -107,8 +143,15 @@ function isErrorCopy(value: unknown): value is { name: string; message: string; 
   return typeof value === 'object' && value !== null && 'stack' in value && 'message' in value
 }
 
+// JSON.stringify escapes the first range, but leaves the others, on which terminals and line readers act.
+// oxlint-disable-next-line no-control-regex -- control characters are what this is about
+const ACTIVE = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]/g
+const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+
 /** Text that cannot move the cursor, change colours or pretend to be another line. */
 function quiet(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what this removes
-  return text.replaceAll(/[\u0000-\u001F\u007F-\u009F\u2028\u2029]/g, escape)
+  return text.replaceAll(ACTIVE, escape)
 }
+
+/** Drops everything; for tests and for libraries that got no log. */
+export const silentLog: Log = createLog({ level: 'silent', sink: () => {} })

@@ -57,6 +57,7 @@ function nameIsSecret(name: string): boolean {
   return words.some((word) => SECRET_WORDS.has(word) || SECRET_ENDINGS.test(word))
 }
 
+const PLAIN = /^(?!xox|xapp|glpat)[a-z0-9.-]{0,39}$/
 const PEM = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g
 const SCHEME = /\b(bearer|basic|digest|token)([ :=]+)[A-Za-z0-9+/_.~=-]{8,}/gi
 const ASSIGNED =
@@ -72,8 +73,8 @@ const BARE_QUERY = /(^|[\s"'(])(\/[^\s"'<>`?#]*)(\?[^\s"'<>`#]+)?(#[^\s"'<>`]+)?
 export function redactText(text: string): string {
   const short =
     text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… [${text.length} characters]` : text
-  // Nothing shorter can hold a credential and its marker, and most logged words are short.
-  if (short.length < 12) return short
+  // Nothing shorter can hold a credential and its marker; names and ids of ours look like the second.
+  if (short.length < 12 || PLAIN.test(short)) return short
   let clean = short
   if (clean.includes('://'))
     clean = clean.replaceAll(ADDRESS, (_, scheme, rest) => scheme + redactRest(rest))
@@ -134,9 +135,11 @@ function looksRandom(text: string): boolean {
   return /^[A-Za-z0-9+_=%~-]+$/.test(text) && /\d/.test(text) && /[A-Za-z]/.test(text)
 }
 
-/** A copy of any value that `JSON.stringify` can write, without secrets, cycles or surprises. */
-export function redact(value: unknown): unknown {
-  return copy(value, 0, [])
+/** The fields of an object, each a copy that `JSON.stringify` can write, without secrets, cycles or surprises. */
+export function redactedEntries(fields: object): [name: string, value: unknown][] {
+  return cleanEntries(ownEntries(fields as Record<string, unknown>), (value) =>
+    copy(value, 1, [fields]),
+  )
 }
 
 function copy(value: unknown, depth: number, above: readonly object[]): unknown {
@@ -183,26 +186,34 @@ function copyObject(value: object, depth: number, above: readonly object[]): unk
     return size > MAX_ENTRIES ? [...entries, `[${size - MAX_ENTRIES} more]`] : entries
   }
   const record = value as Record<string, unknown>
-  return copyEntries(lazyEntries(record), inner)
+  return copyEntries(ownEntries(record), inner)
 }
 
 /** Own fields, one at a time, so that a getter that throws costs its own field only. */
-function* lazyEntries(record: Record<string, unknown>): Generator<[string, unknown]> {
-  for (const name of Object.keys(record)) {
-    let value: unknown
+function ownEntries(record: Record<string, unknown>): [string, unknown][] {
+  // One more than is shown, so that it shows that there are more.
+  const names = Object.keys(record).slice(0, MAX_ENTRIES + 1)
+  return names.map((name) => {
     try {
-      value = record[name]
+      return [name, record[name]]
     } catch {
-      value = '[unreadable]'
+      return [name, '[unreadable]']
     }
-    yield [name, value]
-  }
+  })
 }
 
 function copyEntries(
   entries: Iterable<[unknown, unknown]>,
   inner: (value: unknown) => unknown,
 ): object {
+  // fromEntries defines fields, so that a field named __proto__ stays a field.
+  return Object.fromEntries(cleanEntries(entries, inner))
+}
+
+function cleanEntries(
+  entries: Iterable<[unknown, unknown]>,
+  inner: (value: unknown) => unknown,
+): [string, unknown][] {
   const result: [string, unknown][] = []
   for (const [key, value] of entries) {
     if (result.length === MAX_ENTRIES) {
@@ -214,8 +225,7 @@ function copyEntries(
     const hide = isSecretName(name) && typeof value !== 'boolean' && value != null
     result.push([redactText(name), hide ? HIDDEN : inner(value)])
   }
-  // fromEntries defines fields, so that a field named __proto__ stays a field.
-  return Object.fromEntries(result)
+  return result
 }
 
 /**
