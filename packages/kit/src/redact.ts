@@ -57,16 +57,17 @@ function nameIsSecret(name: string): boolean {
   return words.some((word) => SECRET_WORDS.has(word) || SECRET_ENDINGS.test(word))
 }
 
+// Every repetition below is bounded or cannot overlap with what follows it: the text may be an attacker's.
 const PLAIN = /^(?!xox|xapp|glpat)[a-z0-9.-]{0,39}$/
 const PEM = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g
 const SCHEME = /\b(bearer|basic|digest|token)([ :=]+)[A-Za-z0-9+/_.~=-]{8,}/gi
 const ASSIGNED =
-  /\b((?:[a-z0-9]+[_-])*(?:password|passwd|passphrase|secret|token|api[_-]?key|authorization|cookie))(["']?\s*[:=]\s*["']?)[^\s"',;&}]{3,}/gi
+  /\b((?:[a-z0-9]{1,20}[_-]){0,4}(?:password|passwd|passphrase|secret|token|api[_-]?key|authorization|cookie))(["']?\s*[:=]\s*["']?)[^\s"',;&}]{3,}/gi
 const JSON_WEB_TOKEN = /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)*/g
 const PREFIXED =
   /\b(?:fh_live_|fh_test_|whsec_|xox[a-z]-|xapp-|sk_(?:live|test)_|rk_live_|gh[pousr]_|github_pat_|glpat-|AIza|npm_)[A-Za-z0-9_+/=-]{6,}/g
 const LONG_MIXED = /(?<![A-Za-z0-9+_=-])[A-Za-z0-9+_=-]{40,}/g
-const ADDRESS = /\b([a-z][a-z0-9+.-]*:\/\/)([^\s"'<>`]+)/gi
+const ADDRESS = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)([^\s"'<>`]+)/gi
 const BARE_QUERY = /(^|[\s"'(])(\/[^\s"'<>`?#]*)(\?[^\s"'<>`#]+)?(#[^\s"'<>`]+)?/g
 
 /** Text without what looks like a credential: tokens, authorization values, the secret parts of addresses. */

@@ -33,7 +33,7 @@ export function observe(metrics: Metrics): MiddlewareHandler<AppEnv> {
 }
 
 /** The pattern of the route that answered, or would have, had nothing before it said no. */
-export function routePattern(c: Context<AppEnv>): string {
+function routePattern(c: Context<AppEnv>): string {
   const routes = matchedRoutes(c)
   const last = routes[c.req.routeIndex]
   if (last && last.method !== 'ALL') return last.path
