@@ -1,0 +1,198 @@
+import { Layout } from './layout.tsx'
+import { Mark } from './mark.tsx'
+import { safeHref } from './safe-href.ts'
+import { ServiceGlyph } from './service-glyph.tsx'
+
+export interface HomeService {
+  /** As in paths: `form-bridge`. */
+  name: string
+  title: string
+  summary: string
+  /** Where its card leads: its page, or its part of the API reference. */
+  href: string
+}
+
+export interface HomeProps {
+  version: string
+  /** What is mounted, in the order of the cards. */
+  services: readonly HomeService[]
+  /** Anyone who reaches the server reads this: no credentials in it. */
+  store: { kind: 'embedded' | 'endpoint' | 'aws'; label: string; detail: string }
+  publicUrl: string
+  /** The same answer that /readyz gives. */
+  ready: boolean
+  startedAt: Date
+  /** Where metrics are on this port; null where they have a port of their own. */
+  metricsPath: string | null
+}
+
+const STORES = {
+  embedded: 'In this process, on the disk of this machine',
+  endpoint: 'At a DynamoDB endpoint',
+  aws: 'In an AWS account',
+} as const
+
+export function HomePage(props: HomeProps) {
+  return (
+    <Layout
+      title="Strongroom"
+      description="The trust back end of a small team."
+      page="home"
+      version={props.version}
+    >
+      <main id="content" class="home">
+        <div class="hero">
+          <div class="hero-text">
+            <h1>The trust back end of a small team.</h1>
+            <p class="lede">
+              Services that keep secrets, keys and callers honest, on one data layer, in one
+              process.
+            </p>
+            <p class="actions">
+              <a class="button button-primary" href="/docs">
+                API reference
+              </a>
+              <a class="button" href="/openapi.json">
+                OpenAPI 3.1
+              </a>
+            </p>
+          </div>
+          <Nameplate {...props} />
+        </div>
+        <Services services={props.services} />
+        <Endpoints metricsPath={props.metricsPath} />
+      </main>
+    </Layout>
+  )
+}
+
+function Nameplate({ ready, store, publicUrl, version, startedAt }: HomeProps) {
+  return (
+    <section class="plate" aria-labelledby="this-server">
+      <div class="plate-head">
+        <h2 id="this-server">This server</h2>
+        <a class={ready ? 'status status-ready' : 'status status-waiting'} href="/readyz">
+          {ready ? 'Ready' : 'Not ready'}
+        </a>
+      </div>
+      <dl class="facts">
+        <div>
+          <dt>Store</dt>
+          <dd>
+            <span class="fact-main">{store.label}</span>
+            {store.detail === '' ? null : <code>{store.detail}</code>}
+            <span class="fact-note">{STORES[store.kind]}</span>
+          </dd>
+        </div>
+        <div>
+          <dt>Address</dt>
+          <dd>
+            <code>{publicUrl}</code>
+          </dd>
+        </div>
+        <div>
+          <dt>Version</dt>
+          <dd>{version}</dd>
+        </div>
+        <div>
+          <dt>Started</dt>
+          <dd>
+            <time datetime={startedAt.toISOString()}>{minuteInUtc(startedAt)}</time>
+          </dd>
+        </div>
+      </dl>
+    </section>
+  )
+}
+
+function minuteInUtc(moment: Date): string {
+  const [day = '', time = ''] = moment.toISOString().split('T')
+  return `${day}, ${time.slice(0, 5)} UTC`
+}
+
+function Services({ services }: { services: readonly HomeService[] }) {
+  return (
+    <section class="block" aria-labelledby="services">
+      <div class="block-head">
+        <h2 id="services">Services</h2>
+        {services.length === 0 ? null : <p>{services.length} mounted</p>}
+      </div>
+      {services.length === 0 ? (
+        <div class="empty">
+          <Mark class="mark mark-hollow" />
+          <div>
+            <h3>No service is mounted yet</h3>
+            <p>
+              This server has its store, API reference, health checks and metrics. Each service gets
+              its card here once it is mounted.
+            </p>
+          </div>
+        </div>
+      ) : (
+        <ul class={services.length === 1 ? 'cards cards-single' : 'cards'}>
+          {services.map((service) => (
+            <ServiceCard {...service} />
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+function ServiceCard({ name, title, summary, href }: HomeService) {
+  return (
+    <li class="card">
+      <ServiceGlyph name={name} />
+      <h3>
+        <a class="card-link" href={safeHref(href)}>
+          {title}
+        </a>
+      </h3>
+      <p>{summary}</p>
+      {href.includes('#') ? (
+        <span class="card-path">API reference</span>
+      ) : (
+        <code class="card-path">{href}</code>
+      )}
+    </li>
+  )
+}
+
+interface Endpoint {
+  path: string
+  name: string
+  text: string
+}
+
+const ENDPOINTS: readonly Endpoint[] = [
+  { path: '/docs', name: 'API reference', text: 'Every operation, readable without JavaScript' },
+  { path: '/openapi.json', name: 'OpenAPI 3.1', text: 'The same as data, for clients and tools' },
+  { path: '/healthz', name: 'Liveness', text: 'The process answers' },
+  { path: '/readyz', name: 'Readiness', text: 'The store and the keys answer too' },
+]
+
+function Endpoints({ metricsPath }: { metricsPath: string | null }) {
+  const metrics = metricsPath === null ? undefined : safeHref(metricsPath)
+  const endpoints =
+    metrics === undefined
+      ? ENDPOINTS
+      : [...ENDPOINTS, { path: metrics, name: 'Metrics', text: 'Prometheus text, for operators' }]
+  return (
+    <section class="block" aria-labelledby="endpoints">
+      <div class="block-head">
+        <h2 id="endpoints">Endpoints</h2>
+      </div>
+      <ul class="endpoints">
+        {endpoints.map(({ path, name, text }) => (
+          <li>
+            <a href={path}>
+              <span class="endpoint-name">{name}</span>
+              <span class="endpoint-text">{text}</span>
+              <code>{path}</code>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

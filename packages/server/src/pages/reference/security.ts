@@ -1,0 +1,53 @@
+/** Who may call an operation, from the document's security requirements. */
+import { listOf, objectOf, textOf } from './json.ts'
+import type { References } from './references.ts'
+
+export interface Scheme {
+  kind: 'bearer' | 'basic' | 'header' | 'query' | 'cookie' | 'other'
+  /** The name of the header, parameter or cookie. */
+  name: string
+  title: string
+}
+
+export interface Security {
+  /** For people: `Bearer token (operator)`; undefined where the document does not say. */
+  text: string | undefined
+  /** What the first way in needs. */
+  schemes: readonly Scheme[]
+}
+
+export function describeSecurity(
+  requirements: unknown,
+  components: unknown,
+  references: References,
+): Security {
+  const known = objectOf(objectOf(components)['securitySchemes'])
+  const ways = listOf(requirements).map((way) =>
+    Object.keys(objectOf(way)).map((name) =>
+      describeScheme(
+        name,
+        Object.hasOwn(known, name) ? references.resolve(known[name]).target : {},
+      ),
+    ),
+  )
+  const texts = ways.map((schemes) => schemes.map(({ title }) => title).join(' and ') || 'none')
+  return {
+    text: Array.isArray(requirements) ? texts.join(', or ') || 'none' : undefined,
+    schemes: ways.find((schemes) => schemes.length > 0) ?? [],
+  }
+}
+
+function describeScheme(key: string, found: unknown): Scheme {
+  const scheme = objectOf(found)
+  const name = textOf(scheme['name']) ?? key
+  const type = textOf(scheme['type'])
+  const http = textOf(scheme['scheme'])?.toLowerCase()
+  if ((type === 'http' && http === 'bearer') || type === 'oauth2' || type === 'openIdConnect')
+    return { kind: 'bearer', name: 'authorization', title: `Bearer token (${key})` }
+  if (type === 'http' && http === 'basic')
+    return { kind: 'basic', name: 'authorization', title: `User and password (${key})` }
+  const place = textOf(scheme['in'])
+  if (type === 'apiKey' && (place === 'header' || place === 'query' || place === 'cookie'))
+    return { kind: place, name, title: `Key in the ${place} ${name}` }
+  return { kind: 'other', name, title: key }
+}

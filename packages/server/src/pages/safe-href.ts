@@ -1,0 +1,5 @@
+/** The address if a link may lead there: this server, a place on the page, or the web; never a script. */
+export function safeHref(address: string): string | undefined {
+  if (/^#[^\s]*$/.test(address) || /^\/(?![/\\])[^\s\\]*$/.test(address)) return address
+  return /^https?:\/\/[^\s]+$/i.test(address) && URL.canParse(address) ? address : undefined
+}
