@@ -11,7 +11,7 @@ export const emptyDocument = {
   paths: {},
 }
 
-export const homeProps: HomeProps = {
+const homeProps: HomeProps = {
   version: '0.1.0',
   services: [],
   store: { kind: 'embedded', label: 'Embedded engine', detail: './data' },

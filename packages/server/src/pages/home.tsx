@@ -3,7 +3,7 @@ import { Mark } from './mark.tsx'
 import { safeHref } from './safe-href.ts'
 import { ServiceGlyph } from './service-glyph.tsx'
 
-export interface HomeService {
+interface HomeService {
   /** As in paths: `form-bridge`. */
   name: string
   title: string
@@ -168,7 +168,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   { path: '/docs', name: 'API reference', text: 'Every operation, readable without JavaScript' },
   { path: '/openapi.json', name: 'OpenAPI 3.1', text: 'The same as data, for clients and tools' },
   { path: '/healthz', name: 'Liveness', text: 'The process answers' },
-  { path: '/readyz', name: 'Readiness', text: 'The store and the keys answer too' },
+  { path: '/readyz', name: 'Readiness', text: 'What it stands on answers too' },
 ]
 
 function Endpoints({ metricsPath }: { metricsPath: string | null }) {
@@ -186,8 +186,7 @@ function Endpoints({ metricsPath }: { metricsPath: string | null }) {
         {endpoints.map(({ path, name, text }) => (
           <li>
             <a href={path}>
-              <span class="endpoint-name">{name}</span>
-              <span class="endpoint-text">{text}</span>
+              <span class="endpoint-name">{name}</span> <span class="endpoint-text">{text}</span>{' '}
               <code>{path}</code>
             </a>
           </li>

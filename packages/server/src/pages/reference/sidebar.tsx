@@ -24,7 +24,7 @@ export function Sidebar({ api: { groups, schemas } }: { api: Api }) {
             {operations.map((operation) => (
               <li>
                 <a href={`#${operation.anchor}`}>
-                  <span>{operation.summary ?? operation.path}</span>
+                  <span>{operation.summary ?? operation.path}</span>{' '}
                   <Method method={operation.method} />
                 </a>
               </li>
