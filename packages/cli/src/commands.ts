@@ -1,6 +1,8 @@
 /** The commands, in the order in which help lists them. */
 import type { Command } from './command.ts'
+import { backupCommand, restoreCommand } from './commands/backup.ts'
 import { config } from './commands/config.ts'
+import { dynamodb } from './commands/dynamodb.ts'
 import { operatorAdd, operatorList, operatorRemove, operatorRotate } from './commands/operator.ts'
 import { serveCommand } from './commands/serve.ts'
 import { tablesCloudFormation, tablesCreate, tablesVerify } from './commands/tables.ts'
@@ -15,4 +17,7 @@ export const commands: readonly Command[] = [
   operatorList,
   operatorRotate,
   operatorRemove,
+  backupCommand,
+  restoreCommand,
+  dynamodb,
 ]

@@ -113,7 +113,7 @@ describe('strongroom serve', () => {
     expect(JSON.parse(printed)).toEqual({
       version: expect.stringMatching(/^\d/),
       url,
-      store: { kind: 'embedded', detail: join(cwd, 'data') },
+      store: { kind: 'embedded', location: join(cwd, 'data') },
       services: [],
     })
   })

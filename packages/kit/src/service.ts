@@ -32,20 +32,30 @@ export interface Service<Needs extends object = object> {
   errors: Pick<ErrorFactory, 'catalogue'>
   /** The settings it adds to the server's. */
   settings?: ConfigTable
-  routes(deps: ServiceDeps & Needs): OpenAPIHono<AppEnv>
+  /** Whether it has a page at its mount point, for people to open. */
+  hasPage?: boolean
+  start(deps: ServiceDeps & Needs): RunningService | Promise<RunningService>
 }
 
-/** Mounts a service, by default where it says, and names it in logs and metrics. */
-export function mountService<Needs extends object>(
+export interface RunningService {
+  routes: OpenAPIHono<AppEnv>
+  /** Ends what runs beside the routes, such as workers; called when no request is running any more. */
+  close?(): Promise<void>
+}
+
+/** Starts a service, mounts it, by default where it says, and names it in logs and metrics. */
+export async function mountService<Needs extends object>(
   app: OpenAPIHono<AppEnv>,
   service: Service<Needs>,
   deps: ServiceDeps & Needs,
   at: string = service.mount,
-): void {
+): Promise<RunningService> {
   const { name } = service
+  const running = await service.start({ ...deps, log: deps.log.child({ service: name }) })
   app.use(at === '/' ? '*' : `${at}/*`, async (c, next) => {
     c.set('service', name)
     await next()
   })
-  app.route(at, service.routes({ ...deps, log: deps.log.child({ service: name }) }))
+  app.route(at, running.routes)
+  return running
 }

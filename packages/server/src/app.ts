@@ -7,9 +7,11 @@ import { openApiDocument } from '@strongroom/kit/http/openapi'
 import type { Log } from '@strongroom/kit/log'
 import type { Metrics } from '@strongroom/kit/metrics'
 import { createOperators } from '@strongroom/kit/operators'
-import { mountService, type Service } from '@strongroom/kit/service'
-import { healthRoutes } from './health.ts'
+import { mountService, type RunningService, type Service } from '@strongroom/kit/service'
+import { answers, healthRoutes } from './health.ts'
 import { metricsRoutes } from './metrics-routes.ts'
+import type { HomeProps } from './pages/home.tsx'
+import { groupAnchor } from './pages/reference/anchors.ts'
 import { pageRoutes } from './pages/routes.tsx'
 import type { Settings } from './settings.ts'
 import type { Store } from './store.ts'
@@ -18,7 +20,7 @@ import { version } from './version.ts'
 export interface ServerOptions {
   services: readonly Service[]
   /** Mounts the only service at the root, in place of the home page. */
-  atRoot: boolean
+  atRoot?: boolean
   store: Store
   settings: Settings
   publicUrl: string
@@ -27,45 +29,67 @@ export interface ServerOptions {
   metrics: Metrics
 }
 
-export function createServerApp(options: ServerOptions): OpenAPIHono<AppEnv> {
-  const { services, atRoot, store, settings, publicUrl, log, clock, metrics } = options
+export interface ServerApp {
+  fetch: OpenAPIHono<AppEnv>['fetch']
+  request: OpenAPIHono<AppEnv>['request']
+  /** Ends what the services run beside their routes. */
+  close(): Promise<void>
+}
+
+export async function createServerApp(options: ServerOptions): Promise<ServerApp> {
+  const { services, atRoot = false, store, settings, publicUrl, log, clock, metrics } = options
   const app = createApp({
     log,
     metrics,
     publicUrl,
     trustedProxies: settings.STRONGROOM_TRUSTED_PROXIES,
   })
-  const operators = createOperators({ db: store.db, clock })
   app.route('/', healthRoutes({ check: () => store.check() }))
-  app.route('/', metricsRoutes(metrics, operators))
+  app.route('/', metricsRoutes(metrics, createOperators({ db: store.db, clock })))
 
   const deps = { db: store.db, clock, log, metrics, config: settings }
-  for (const service of services) {
-    mountService(app, service, deps, atRoot ? '/' : service.mount)
+  const running: RunningService[] = []
+  const close = async () => {
+    for (const service of running.toReversed()) await service.close?.()
+  }
+  try {
+    for (const service of services) {
+      running.push(await mountService(app, service, deps, atRoot ? '/' : service.mount))
+    }
+  } catch (error) {
+    await close()
+    throw error
   }
 
   // Nothing is mounted later, so the document is made once.
-  const document = openApiDocument(app, { title: 'Strongroom', version, publicUrl })
+  const document = openApiDocument(app, {
+    title: 'Strongroom',
+    description: 'Every error is described in the catalogue of its service.',
+    version,
+    publicUrl,
+  })
   app.get('/openapi.json', (c) => c.json(document))
+  const home = homeOf(options, new Date(clock.now()))
+  app.route('/', pageRoutes({ document: () => document, home }))
+  return { fetch: app.fetch, request: app.request, close }
+}
 
-  const startedAt = new Date(clock.now())
-  const home = async () => ({
+function homeOf({ services, store, publicUrl }: ServerOptions, startedAt: Date) {
+  return async (): Promise<HomeProps> => ({
     version,
     publicUrl,
     startedAt,
     store: { kind: store.kind, label: store.label, detail: store.detail },
-    ready: await store.check().then(
+    ready: await answers(() => store.check()).then(
       () => true,
       () => false,
     ),
     metricsPath: '/metrics',
-    services: services.map(({ name, title, summary, mount }) => ({
+    services: services.map(({ name, title, summary, mount, hasPage = false }) => ({
       name,
       title,
       summary,
-      href: `${mount}/`,
+      href: hasPage ? `${mount}/` : `/docs#${groupAnchor(title)}`,
     })),
   })
-  app.route('/', pageRoutes({ document: () => document, home }))
-  return app
 }

@@ -34,7 +34,7 @@ export function healthRoutes({ check }: { check: () => Promise<void> }): OpenAPI
     },
   })
   routes.openapi(ready, async (c) => {
-    await within(CHECK_TIMEOUT_MS, check()).catch((error: unknown) => {
+    await answers(check).catch((error: unknown) => {
       throw serverError('unavailable', { cause: error, headers: { 'retry-after': '1' } })
     })
     return c.json({ status: 'ready' as const }, 200)
@@ -42,9 +42,10 @@ export function healthRoutes({ check }: { check: () => Promise<void> }): OpenAPI
   return routes
 }
 
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  const late = once(AbortSignal.timeout(ms), 'abort').then(() => {
-    throw new Error(`The store did not answer within ${ms} ms`)
+/** Fails if the check does, or if it takes too long. */
+export async function answers(check: () => Promise<void>): Promise<void> {
+  const late = once(AbortSignal.timeout(CHECK_TIMEOUT_MS), 'abort').then(() => {
+    throw new Error(`The store did not answer within ${CHECK_TIMEOUT_MS} ms`)
   })
-  await Promise.race([work, late])
+  await Promise.race([check(), late])
 }

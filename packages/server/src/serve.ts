@@ -5,7 +5,7 @@ import type { Log } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import { createOperators } from '@strongroom/kit/operators'
 import type { Service } from '@strongroom/kit/service'
-import { createServerApp } from './app.ts'
+import { createServerApp, type ServerApp } from './app.ts'
 import { addFirstOperator } from './first-operator.ts'
 import { type Listener, listen } from './listen.ts'
 import { localMetrics } from './metrics-routes.ts'
@@ -16,7 +16,7 @@ import { requireTables, tablesOf } from './tables.ts'
 export interface RunningServer {
   /** Where people reach it. */
   url: string
-  store: Pick<Store, 'kind' | 'label' | 'detail'>
+  store: Pick<Store, 'kind' | 'label' | 'location'>
   services: readonly Service[]
   /** Where metrics need no token, if they have a port of their own. */
   metricsUrl: string | undefined
@@ -38,8 +38,10 @@ export async function serve(options: {
   const { settings, services, atRoot = false, log, clock = systemClock } = options
   const listeners: Listener[] = []
   let store: Store | undefined
+  let app: ServerApp | undefined
   const close = async () => {
     await Promise.all(listeners.map((listener) => listener.close()))
+    await app?.close()
     await store?.close()
   }
   try {
@@ -58,7 +60,7 @@ export async function serve(options: {
     await requireTables(store, tablesOf(services))
     const operatorToken = await addFirstOperator(createOperators({ db: store.db, clock }))
     const url = settings.PUBLIC_URL ?? `http://${reachable(settings.HOST)}:${main.port}`
-    const app = createServerApp({
+    app = await createServerApp({
       services,
       atRoot,
       store,

@@ -1,5 +1,5 @@
 /** Opens the store that the settings name. Only this file knows which stores there are. */
-import { resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import type { Db } from '@strongroom/kit/db'
 import { prefixTables } from '@strongroom/kit/prefix-tables'
 import { retryingDb } from '@strongroom/kit/retrying-db'
@@ -8,9 +8,11 @@ import type { Settings } from './settings.ts'
 export interface Store {
   db: Db
   kind: 'embedded' | 'endpoint' | 'aws'
-  /** For people: what it is and where. */
   label: string
+  /** Where it is, as anyone may know who reaches the home page. */
   detail: string
+  /** Where it is exactly, for whoever runs the server. */
+  location: string
   /** Asks the store for an answer; fails if it has none. */
   check(): Promise<void>
   close(): Promise<void>
@@ -36,7 +38,8 @@ async function openEndpoint(endpoint: string, settings: Settings): Promise<Store
   const store = await openDynamoDb(settings, {
     kind: 'endpoint',
     label: 'DynamoDB endpoint',
-    detail: endpoint,
+    detail: 'set by DYNAMODB_ENDPOINT',
+    location: endpoint,
     config: {
       endpoint,
       region: settings.AWS_REGION ?? 'us-east-1',
@@ -61,6 +64,7 @@ async function openAws(settings: Settings): Promise<Store> {
     kind: 'aws',
     label: 'DynamoDB',
     detail: region,
+    location: region,
     config: { region },
   })
   await store.check().catch((error: unknown) => {
@@ -75,31 +79,21 @@ async function openEmbedded(settings: Settings): Promise<Store> {
   const directory = resolve(settings.STRONGROOM_DATA)
   // Loaded only when it is needed: it brings a native library along.
   const { openEngine } = await import('@strongroom/engine/engine')
-  const engine = await openEngine({ directory }).catch((error: unknown) => {
-    throw new StoreUnavailable(explained(error, directory))
-  })
+  const engine = await openEngine({ directory })
   return {
     kind: 'embedded',
     label: 'Embedded engine',
-    detail: directory,
+    detail: isAbsolute(settings.STRONGROOM_DATA) ? 'on this machine' : settings.STRONGROOM_DATA,
+    location: directory,
     db: prefixTables(engine, settings.STRONGROOM_TABLE_PREFIX),
     check: async () => void (await engine.listTables({ Limit: 1 })),
     close: () => engine.close(),
   }
 }
 
-function explained(error: unknown, directory: string): string {
-  const code = reasonOf(error)
-  if (['EACCES', 'EPERM', 'EROFS'].includes(code)) {
-    return `Cannot write to the data directory ${directory} (${code}): give this user the right to, or set STRONGROOM_DATA to another`
-  }
-  const message = error instanceof Error ? error.message : code
-  return `Cannot open the data directory ${directory}: ${message}`
-}
-
 async function openDynamoDb(
   { STRONGROOM_TABLE_PREFIX: prefix }: Settings,
-  store: Pick<Store, 'kind' | 'label' | 'detail'> & { config: DynamoDbConfig },
+  store: Pick<Store, 'kind' | 'label' | 'detail' | 'location'> & { config: DynamoDbConfig },
 ): Promise<Store> {
   // Loaded only when it is needed: the SDK is most of what a start would otherwise load.
   const { createAwsDb } = await import('@strongroom/kit/aws-db')

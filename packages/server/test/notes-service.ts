@@ -73,9 +73,9 @@ export const notesService: Service = {
   mount: '/notes',
   tables: [notesTable],
   errors: noteError,
-  routes(deps) {
+  start(deps) {
     const notes = createNotes(deps)
-    return new OpenAPIHono<AppEnv>()
+    const routes = new OpenAPIHono<AppEnv>()
       .openapi(leaveRoute, async (c) => {
         await notes.leave(c.req.valid('param').name, c.req.valid('json').text)
         return c.body(null, 204)
@@ -84,5 +84,6 @@ export const notesService: Service = {
         const note = await notes.read(c.req.valid('param').name)
         return c.json({ text: note.text, readsLeft: note['reads-left'] }, 200)
       })
+    return { routes }
   },
 }

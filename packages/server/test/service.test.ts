@@ -21,6 +21,7 @@ function appOn(db: Db, { atRoot = false } = {}) {
       kind: 'endpoint',
       label: 'Test store',
       detail: 'here',
+      location: 'here',
       check: async () => {},
       close: async () => {},
     },
@@ -54,7 +55,7 @@ describe.each(testStores())('a service mounted in the server, on $name', (store)
 
   test('stores through HTTP exactly the item its table declares', async () => {
     const name = newName()
-    const answer = await appOn(db).request(`/notes/v1/${name}`, put({ text: 'hello' }))
+    const answer = await (await appOn(db)).request(`/notes/v1/${name}`, put({ text: 'hello' }))
     expect(answer.status).toBe(204)
     const { Item } = await db.getItem({ TableName: 'notes', Key: { PK: `NOTE#${name}` } })
     expect(Item).toEqual({ PK: `NOTE#${name}`, text: 'hello', 'reads-left': 2 })
@@ -62,7 +63,7 @@ describe.each(testStores())('a service mounted in the server, on $name', (store)
 
   test('answers with what it stored', async () => {
     const name = newName()
-    const app = appOn(db)
+    const app = await appOn(db)
     await app.request(`/notes/v1/${name}`, put({ text: 'hello' }))
     const answer = await app.request(`/notes/v1/${name}/read`, post)
     expect(await answer.json()).toEqual({ text: 'hello', readsLeft: 1 })
@@ -70,7 +71,7 @@ describe.each(testStores())('a service mounted in the server, on $name', (store)
 
   test('of ten simultaneous readers of a note with two reads exactly two get it', async () => {
     const name = newName()
-    const app = appOn(db)
+    const app = await appOn(db)
     await app.request(`/notes/v1/${name}`, put({ text: 'hello' }))
     const read = () => app.request(`/notes/v1/${name}/read`, post)
     const answers = await Promise.all(Array.from({ length: 10 }, read))
@@ -82,7 +83,7 @@ describe.each(testStores())('a service mounted in the server, on $name', (store)
   test('keeps its promise on a store that throttles and conflicts', async () => {
     const name = newName()
     const hostile = hostileDb(db, { seed: 11, throttle: 0.3, conflict: 0.3 })
-    const app = appOn(retryingDb(hostile, { attempts: 30, pause: async () => {} }))
+    const app = await appOn(retryingDb(hostile, { attempts: 30, pause: async () => {} }))
     await app.request(`/notes/v1/${name}`, put({ text: 'hello' }))
     const read = () => app.request(`/notes/v1/${name}/read`, post)
     const answers = await Promise.all(Array.from({ length: 10 }, read))
@@ -91,7 +92,7 @@ describe.each(testStores())('a service mounted in the server, on $name', (store)
 
   test('refuses bad input by the name of the field and stores nothing', async () => {
     const name = newName()
-    const answer = await appOn(db).request(`/notes/v1/${name}`, put({ text: 5 }))
+    const answer = await (await appOn(db)).request(`/notes/v1/${name}`, put({ text: 5 }))
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({
       error: { code: 'request.invalid', details: [{ path: expect.stringContaining('text') }] },
@@ -102,7 +103,7 @@ describe.each(testStores())('a service mounted in the server, on $name', (store)
 
   test('answers each of its errors with its code', async () => {
     const name = newName()
-    const app = appOn(db)
+    const app = await appOn(db)
     await app.request(`/notes/v1/${name}`, put({ text: 'hello' }))
     const again = await app.request(`/notes/v1/${name}`, put({ text: 'hello' }))
     const missing = await app.request('/notes/v1/nowhere/read', post)
@@ -117,13 +118,13 @@ describe.each(testStores())('a service mounted in the server, on $name', (store)
   })
 
   test('stands at the root when it runs alone', async () => {
-    const app = appOn(db, { atRoot: true })
+    const app = await appOn(db, { atRoot: true })
     const answer = await app.request(`/v1/${newName()}`, put({ text: 'hello' }))
     expect(answer.status).toBe(204)
   })
 
   test('is in the OpenAPI document under its mount point', async () => {
-    const document: unknown = await (await appOn(db).request('/openapi.json')).json()
+    const document: unknown = await (await (await appOn(db)).request('/openapi.json')).json()
     expect(document).toHaveProperty(['paths', '/notes/v1/{name}', 'put'])
   })
 })

@@ -1,5 +1,4 @@
 /** `strongroom serve`: what `npm start` runs. */
-import { once } from 'node:events'
 import { nearest } from '@strongroom/kit/nearest'
 import { createLog } from '@strongroom/kit/log'
 import type { Service } from '@strongroom/kit/service'
@@ -9,6 +8,7 @@ import { settings } from '@strongroom/server/settings'
 import { version } from '@strongroom/server/version'
 import { type Command, UsageError } from '../command.ts'
 import { keepToken } from '../keep-token.ts'
+import { stopSignal } from '../stop-signal.ts'
 
 /** Options that stand for a setting, for those who would rather type them. */
 const FLAGS = { port: 'PORT', host: 'HOST', data: 'STRONGROOM_DATA' } as const
@@ -38,7 +38,7 @@ export const serveCommand: Command = {
       pretty: process.stderr.isTTY,
     })
     // Listening before the banner: whoever reads it may stop the server at once.
-    const stopped = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+    const stopped = stopSignal()
     const server = await serve({
       settings: configured,
       services: chosen,
@@ -49,7 +49,7 @@ export const serveCommand: Command = {
     output.result(banner(server, operator), {
       version,
       url: server.url,
-      store: { kind: server.store.kind, detail: server.store.detail },
+      store: { kind: server.store.kind, location: server.store.location },
       services: server.services.map(({ name }) => name),
     })
     await stopped
@@ -78,7 +78,7 @@ function banner(server: RunningServer, operator: string | undefined): string {
     ['API', `${url}/docs`],
     ...running.map(({ title, mount }) => [title, `${url}${mount}/`] as const),
     ...(metricsUrl === undefined ? [] : [['Metrics', metricsUrl] as const]),
-    ['Store', `${store.label}, ${store.detail}`],
+    ['Store', `${store.label}, ${store.location}`],
     ...(operator === undefined ? [] : [['Operator', operator] as const]),
   ]
   const shown = lines.map(([name, value]) => `  ${name.padEnd(12)}${value}\n`).join('')

@@ -18,7 +18,6 @@ const DEFAULTS = {
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': [
     'accelerometer',
-    'bluetooth',
     'browsing-topics',
     'camera',
     'clipboard-read',
