@@ -17,7 +17,7 @@ export interface Difference {
   reason: string
 }
 
-const onlyLocal = { targets: ['dynamodb-local'], aws: '', instead: '', reason: '' } satisfies Difference
+const onlyLocal: Difference = { targets: ['dynamodb-local'], aws: '', instead: '', reason: '' }
 
 export const differences = {
   'missing-table-text': onlyLocal,
@@ -27,6 +27,30 @@ export const differences = {
   'update-index-key-texts': onlyLocal,
   'updated-nested': onlyLocal,
   'number-texts': onlyLocal,
+  'transaction-capacity': onlyLocal,
+  'index-write-units': onlyLocal,
+  'units-of-nothing': onlyLocal,
+  'item-collection-metrics': onlyLocal,
+  tags: onlyLocal,
+  'continuous-backups': onlyLocal,
+  endpoints: onlyLocal,
+  'deep-documents': onlyLocal,
+  'attribute-name-texts': onlyLocal,
+  'sum-digits': onlyLocal,
+  'long-attribute-names': onlyLocal,
+  'sum-zeros': onlyLocal,
+  'plain-values': { ...onlyLocal, targets: ['db'] },
+  'lenient-schema': onlyLocal,
+  'backfill-types': onlyLocal,
+  'table-id': onlyLocal,
+  'table-in-use-text': onlyLocal,
+  'schema-texts': onlyLocal,
+  'update-table-missing-index': onlyLocal,
+  'transaction-update-expression': onlyLocal,
+  'transaction-validation': onlyLocal,
+  'batch-empty-texts': onlyLocal,
+  'batch-request-texts': onlyLocal,
+  'token-length': onlyLocal,
   'page-before-filter': onlyLocal,
   'start-key-texts': onlyLocal,
   'key-condition-texts': onlyLocal,

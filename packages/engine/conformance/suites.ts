@@ -1,18 +1,64 @@
 /** Every conformance suite, in the order they run. */
+import { account } from './account.ts'
+import { batchGetItem } from './batch-get-item.ts'
+import { batchWriteItem } from './batch-write-item.ts'
 import { conditionExpressions } from './condition-expressions.ts'
+import { consumedCapacity } from './consumed-capacity.ts'
+import { continuousBackups } from './continuous-backups.ts'
 import { deleteItem } from './delete-item.ts'
 import { expressionErrors } from './expression-errors.ts'
 import { getItem } from './get-item.ts'
-import { putItem } from './put-item.ts'
+import { idempotency } from './idempotency.ts'
+import { indexes } from './indexes.ts'
+import { numbers } from './numbers.ts'
 import { pagination } from './pagination.ts'
 import { projectionExpressions } from './projection-expressions.ts'
+import { putItem } from './put-item.ts'
 import { query } from './query.ts'
+import { reservedWords } from './reserved-words.ts'
 import { scan } from './scan.ts'
+import { sizes } from './sizes.ts'
+import { tables } from './tables.ts'
+import { tags } from './tags.ts'
 import type { Target } from './target.ts'
+import { timeToLive } from './time-to-live.ts'
+import { transactGetItems } from './transact-get-items.ts'
+import { transactWriteItems } from './transact-write-items.ts'
+import { types } from './types.ts'
 import { updateExpressions } from './update-expressions.ts'
 import { updateItem } from './update-item.ts'
+import { updateTable } from './update-table.ts'
 
-const suites = [putItem, getItem, updateItem, deleteItem, conditionExpressions, expressionErrors, updateExpressions, query, scan, projectionExpressions, pagination]
+const suites = [
+  putItem,
+  getItem,
+  updateItem,
+  deleteItem,
+  query,
+  scan,
+  batchGetItem,
+  batchWriteItem,
+  transactGetItems,
+  transactWriteItems,
+  idempotency,
+  conditionExpressions,
+  updateExpressions,
+  projectionExpressions,
+  expressionErrors,
+  pagination,
+  types,
+  numbers,
+  sizes,
+  reservedWords,
+  tables,
+  updateTable,
+  indexes,
+  consumedCapacity,
+  timeToLive,
+  tags,
+  continuousBackups,
+  account,
+]
 
 /** Registers all suites as tests of this target, which is closed after the last of them. */
 export function runSuites(target: Target): void {

@@ -1,6 +1,6 @@
 import { afterAll, describe, test } from 'vitest'
 import { runSuites } from '../conformance/suites.ts'
-import { openDynamoDbLocal } from '../conformance/targets.ts'
+import { openDynamoDbLocal } from '../conformance/local-target.ts'
 
 const target = await openDynamoDbLocal()
 

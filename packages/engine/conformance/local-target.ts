@@ -1,7 +1,7 @@
 /**
- * The targets the suites run on: Amazon's DynamoDB Local and the faces of the engine.
+ * Amazon's DynamoDB Local as a target.
  *
- * DynamoDB Local needs Java; without it there is no such target, and the tests say so. Set
+ * It needs Java; without it there is no such target, and the tests say so. Set
  * DYNAMODB_LOCAL_ENDPOINT to use one that is already running.
  */
 import { spawn, spawnSync } from 'node:child_process'

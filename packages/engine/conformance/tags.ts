@@ -1,0 +1,69 @@
+/** TagResource, UntagResource and ListTagsOfResource. */
+import {
+  CreateTableCommand,
+  DeleteTableCommand,
+  DescribeTableCommand,
+  ListTagsOfResourceCommand,
+  TagResourceCommand,
+  UntagResourceCommand,
+} from '@aws-sdk/client-dynamodb'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { becomesActive, failure, freshName, tableInput, useTable } from './harness.ts'
+import { differs, type Target } from './target.ts'
+
+export function tags(target: Target): void {
+  const { client } = target
+
+  describe.skipIf(differs(target, 'tags'))('tags', () => {
+    const table = useTable(target, { key: { pk: 'S' } })
+    let arn = ''
+    beforeAll(async () => {
+      const { Table } = await client.send(new DescribeTableCommand({ TableName: table }))
+      arn = Table?.TableArn ?? ''
+    })
+    const listed = async (ResourceArn = arn) => {
+      const { Tags = [] } = await client.send(new ListTagsOfResourceCommand({ ResourceArn }))
+      return Object.fromEntries(Tags.map(({ Key, Value }) => [Key, Value]))
+    }
+
+    test('of a new table are none', async () => {
+      expect(await listed()).toEqual({})
+    })
+
+    test('can be added, replaced and removed', async () => {
+      const tag = (Tags: { Key: string; Value: string }[]) =>
+        client.send(new TagResourceCommand({ ResourceArn: arn, Tags }))
+      await tag([
+        { Key: 'team', Value: 'a' },
+        { Key: 'stage', Value: 'test' },
+      ])
+      await tag([{ Key: 'team', Value: 'b' }])
+      expect(await listed()).toEqual({ team: 'b', stage: 'test' })
+      await client.send(new UntagResourceCommand({ ResourceArn: arn, TagKeys: ['stage', 'never'] }))
+      expect(await listed()).toEqual({ team: 'b' })
+    })
+
+    test('can be given with the table', async () => {
+      const name = freshName()
+      const { TableDescription } = await client.send(
+        new CreateTableCommand({
+          ...tableInput(name, { key: { pk: 'S' } }),
+          Tags: [{ Key: 'team', Value: 'a' }],
+        }),
+      )
+      await becomesActive(client, name)
+      expect(await listed(TableDescription?.TableArn)).toEqual({ team: 'a' })
+      await client.send(new DeleteTableCommand({ TableName: name }))
+    })
+
+    test('of a table that does not exist are refused', async () => {
+      const missing = arn.replace(table, freshName())
+      const list = client.send(new ListTagsOfResourceCommand({ ResourceArn: missing }))
+      const add = client.send(
+        new TagResourceCommand({ ResourceArn: missing, Tags: [{ Key: 'a', Value: 'b' }] }),
+      )
+      expect(['ResourceNotFoundException', 'AccessDeniedException']).toContain((await failure(list)).name)
+      expect((await failure(add)).name).toBe('ResourceNotFoundException')
+    })
+  })
+}

@@ -1,0 +1,130 @@
+/** Attribute types: what comes back is what was stored, and what is no value at all is refused. */
+import { PutItemCommand } from '@aws-sdk/client-dynamodb'
+import { describe, expect, test } from 'vitest'
+import { type Item, read, refuses, useTable } from './harness.ts'
+import { differs, type Target } from './target.ts'
+
+const bytes = (...octets: number[]) => new Uint8Array(octets)
+
+/** `depth` lists, one inside the other, around a string. */
+function nested(depth: number): Item[string] {
+  let value: Item[string] = { S: 'inner' }
+  for (let level = 0; level < depth; level += 1) value = { L: [value] }
+  return value
+}
+
+export function types(target: Target): void {
+  describe('attribute types', () => {
+    const table = useTable(target, { key: { pk: 'S' } })
+    const stored = async (value: Item[string]) => {
+      const Item = { pk: { S: 'value' }, value }
+      await target.client.send(new PutItemCommand({ TableName: table, Item }))
+      return (await read(target, table, { pk: { S: 'value' } }))?.['value']
+    }
+
+    const values: [title: string, value: Item[string]][] = [
+      ['a string', { S: 'hello' }],
+      ['an empty string', { S: '' }],
+      ['a string of every script', { S: 'größe 鍵 🔑 \u0000\u0001 \u{10ffff} ￿' }],
+      ['a string with a line break, quotes and a backslash', { S: 'a\n"b"\\\t\'c\'' }],
+      ['bytes', { B: bytes(0, 1, 127, 128, 255) }],
+      ['no bytes', { B: bytes() }],
+      ['true', { BOOL: true }],
+      ['false', { BOOL: false }],
+      ['null', { NULL: true }],
+      ['an empty list', { L: [] }],
+      ['a list of every type', { L: [{ S: '' }, { N: '1' }, { B: bytes(1) }, { BOOL: false }, { NULL: true }, { L: [] }, { M: {} }, { SS: ['x'] }, { NS: ['1'] }, { BS: [bytes(1)] }] }],
+      ['an empty map', { M: {} }],
+      ['a map of maps', { M: { a: { M: { b: { M: { c: { N: '1' } } } } }, 'd.e': { S: 'dot' } } }],
+      ['a set of one string', { SS: ['x'] }],
+      ['a set of one number', { NS: ['1'] }],
+      ['a set of one binary', { BS: [bytes(1, 2)] }],
+      ['a set with an empty string', { SS: [''] }],
+      ['a document of 31 levels', nested(31)],
+    ]
+    for (const [title, value] of values) {
+      test(`${title} comes back as it was stored`, async () => {
+        expect(await stored(value)).toEqual(value)
+      })
+    }
+
+    test('sets come back with all their members, in any order', async () => {
+      expect((await stored({ SS: ['b', 'a', 'c'] }))?.SS?.toSorted()).toEqual(['a', 'b', 'c'])
+      expect((await stored({ NS: ['10', '9', '-1'] }))?.NS?.toSorted()).toEqual(['-1', '10', '9'])
+      const set = (await stored({ BS: [bytes(2), bytes(1)] }))?.BS
+      expect(set?.map((member) => [...member]).toSorted()).toEqual([[1], [2]])
+    })
+
+    const inItem = (value: object) => ({ Item: { pk: { S: 'a' }, value } })
+    const wire = differs(target, 'plain-values')
+    if (!wire) {
+      refuses(target, PutItemCommand, { TableName: table }, [
+        [
+          'a value without a type',
+          inItem({}),
+          'Supplied AttributeValue is empty, must contain exactly one of the supported datatypes',
+        ],
+        [
+          'a value without a type deep inside a document',
+          inItem({ L: [{ M: { x: {} } }] }),
+          'Supplied AttributeValue is empty, must contain exactly one of the supported datatypes',
+        ],
+        [
+          'a set with a string twice',
+          inItem({ SS: ['a', 'a'] }),
+          /One or more parameter values were invalid: Input collection \[a, a\] contains duplicates\.?$/,
+        ],
+        ['a set with a number twice', inItem({ NS: ['1', '1.0'] }), 'Input collection contains duplicates'],
+        [
+          'a set with a binary twice',
+          inItem({ BS: [bytes(1), bytes(1)] }),
+          /One or more parameter values were invalid: Input collection .*of type BS contains duplicates\.$/,
+        ],
+        [
+          'a null that is not true',
+          inItem({ NULL: false }),
+          'One or more parameter values were invalid: Null attribute value types must have the value of true',
+        ],
+        [
+          'an empty set of strings',
+          inItem({ SS: [] }),
+          'One or more parameter values were invalid: An string set  may not be empty',
+        ],
+        [
+          'an empty set of numbers',
+          inItem({ NS: [] }),
+          'One or more parameter values were invalid: An number set  may not be empty',
+        ],
+        [
+          'an empty set of binaries',
+          inItem({ BS: [] }),
+          'One or more parameter values were invalid: Binary sets should not be empty',
+        ],
+        [
+          'a set that is empty deep inside a document',
+          inItem({ M: { x: { L: [{ SS: [] }] } } }),
+          'One or more parameter values were invalid: An string set  may not be empty',
+        ],
+      ])
+    }
+    refuses(target, PutItemCommand, { TableName: table }, [
+      [
+        'a document of 33 levels',
+        inItem(nested(33)),
+        'Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit',
+      ],
+      [
+        'a document of five hundred levels',
+        inItem(nested(500)),
+        /./,
+        { id: 'deep-documents' },
+      ],
+      [
+        'an attribute without a name',
+        { Item: { pk: { S: 'a' }, '': { S: 'x' } } },
+        'One or more parameter values were invalid: Empty attribute name',
+        'attribute-name-texts',
+      ],
+    ])
+  })
+}
