@@ -228,6 +228,8 @@ export class ItemWriter {
   }
 }
 
+// Behind the end of the bytes everything reads as undefined and the position becomes not-a-number, so
+// bounds are checked as `!(at <= length)`.
 let source: Uint8Array = new Uint8Array(0)
 let at = 0
 
@@ -237,7 +239,7 @@ export function decodeItem(bytes: Uint8Array): Item {
   if (bytes[0] !== CODEC_VERSION) throw corrupt(`unknown item version ${bytes[0]}`)
   at = 1
   const item = readMap(0)
-  if (at > bytes.length) throw corrupt('an item ends too early')
+  if (!(at <= bytes.length)) throw corrupt('an item ends too early')
   return item
 }
 
@@ -279,6 +281,7 @@ function readName(): string {
   if (length > 40) return readLongName(length)
   const start = at
   const end = (at = start + length)
+  if (!(end <= bytes.length)) throw corrupt('a name ends too early')
   let hash = length
   for (let i = start; i < end; i++) hash = (Math.imul(hash, 31) + bytes[i]!) | 0
   const slot = (hash ^ (hash >>> 11)) & (INTERNED - 1)
@@ -295,33 +298,18 @@ function readName(): string {
 }
 
 function readLongName(length: number): string {
-  const size = length === LONG_NAME ? readCount() : length
-  const start = at
-  at += size
-  return utf8Slice.call(source, start, at)
+  return readText(utf8Slice, length === LONG_NAME ? readCount() : length)
 }
 
 function readValue(depth: number): Value {
   const tag = source[at++]
   switch (tag) {
-    case ASCII8: {
-      const length = source[at++]!
-      const start = at
-      at += length
-      return latin1Slice.call(source, start, at)
-    }
-    case ASCII32: {
-      const size = readCount()
-      const start = at
-      at += size
-      return latin1Slice.call(source, start, at)
-    }
-    case UTF8: {
-      const size = readCount()
-      const start = at
-      at += size
-      return utf8Slice.call(source, start, at)
-    }
+    case ASCII8:
+      return readText(latin1Slice, source[at++]!)
+    case ASCII32:
+      return readText(latin1Slice, readCount())
+    case UTF8:
+      return readText(utf8Slice, readCount())
     case INT8:
       return (source[at++]! << 24) >> 24
     case INT32:
@@ -347,10 +335,17 @@ function readValue(depth: number): Value {
   }
 }
 
+function readText(slice: typeof utf8Slice, size: number): string {
+  const start = at
+  at += size
+  if (!(at <= source.length)) throw corrupt('a text ends too early')
+  return slice.call(source, start, at)
+}
+
 function readBytes(size: number): Uint8Array {
   const start = at
   at += size
-  if (at > source.length) throw corrupt('a binary ends too early')
+  if (!(at <= source.length)) throw corrupt('a binary ends too early')
   return new Uint8Array(source.buffer.slice(source.byteOffset + start, source.byteOffset + at))
 }
 

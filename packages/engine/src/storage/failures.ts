@@ -1,6 +1,7 @@
 // What storage says when LMDB or the disk fails: always what happened, what became of the request,
 // and what to do. The codes are LMDB's own (negative) or the operating system's (positive).
 
+import { statfsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { internalError, type DynamoError } from '../errors.ts'
 
@@ -14,13 +15,13 @@ function advice(code: number): string {
     case EDQUOT:
       return 'no space is left on its disk. Free some space and try again'
     case EFBIG:
-      return 'its file may not grow further. Raise the file size limit of the process and try again'
+      return 'its file has reached a limit. Raise the file size limit of the process and try again'
     case EROFS:
     case EACCES:
     case EPERM:
       return 'it is read-only. Make it writable and start again'
     case EIO:
-      return 'its disk reported an I/O error. Check the disk before trying again'
+      return 'a write failed or was cut short. Check the disk, its free space and the file size limit of the process'
     case MDB_MAP_FULL:
       return 'its file cannot be mapped into memory any further. Raise the address space limit of the process'
     case MDB_PANIC:
@@ -32,9 +33,20 @@ function advice(code: number): string {
 
 /** Every write that shared the failed commit gets this. */
 export function commitFailed(directory: string, code: number): DynamoError {
+  // LMDB reports a write that a full disk cut short as an I/O error.
+  const cause = code === EIO && isFull(directory) ? ENOSPC : code
   return internalError(
-    `Cannot write to the data directory "${directory}": ${advice(code)}. Nothing of this request was stored`,
+    `Cannot write to the data directory "${directory}": ${advice(cause)}. Nothing of this request was stored`,
   )
+}
+
+function isFull(directory: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(directory)
+    return bavail * bsize < 1 << 20
+  } catch {
+    return false
+  }
 }
 
 /** For errors that LMDB throws, which carry their code. */

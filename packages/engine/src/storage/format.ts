@@ -22,7 +22,7 @@ const FORMAT_NAME = 'strongroom-engine'
 /** Creates an empty directory's format file, or checks an existing one. */
 export function prepareDirectory(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true })
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
   } catch (error) {
     throw cannotOpen(directory, `it cannot be created (${reason(error)})`, error)
   }

@@ -141,6 +141,8 @@ export function openEnvironment(directory: string): Environment {
       noSubdir: false,
       pageSize: 8192,
       overlappingSync: false,
+      // Our queue does the batching, and lmdb's leaves an unhandled rejection when a commit fails.
+      eventTurnBatching: false,
       maxDbs: 8,
       maxReaders: 256,
     })

@@ -1,0 +1,255 @@
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { createHash } from 'node:crypto'
+import { dirname, join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { backup, restore } from '../src/backup.ts'
+import { checkStorage } from '../src/storage/check.ts'
+import { openStorage, type OpenStorage } from '../src/storage/open.ts'
+import type { Item } from '../src/values/types.ts'
+import { NumberValue, setAttribute } from '../src/values/types.ts'
+import {
+  COUNTERS,
+  fixedClock,
+  NOW,
+  ORDERS,
+  temporaryDirectory,
+  temporaryStorage,
+} from './programs-storage/harness.ts'
+
+const SECRET = 'never-in-a-backup'
+
+async function filled(): Promise<OpenStorage> {
+  const storage = temporaryStorage()
+  const orders = await storage.createTable({ ...ORDERS, ttl: { attribute: 'expires' } })
+  const secrets = await storage.createTable({ ...COUNTERS, name: 'secrets' })
+  await storage.createTable({ ...COUNTERS, name: 'empty', details: { tags: { a: 'b' } } })
+  await storage.write((tx) => {
+    for (let i = 0; i < 1200; i++) {
+      const item: Item = {
+        customer: `c${i % 7}`,
+        order: `${i}`,
+        status: 'open',
+        total: i,
+        expires: NOW / 1000 + i,
+        blob: Buffer.from([0, i & 255]),
+        set: new Set([new NumberValue('1e-120'), i]),
+      }
+      setAttribute(item, '__proto__', { nested: [null, true] })
+      tx.put(orders, item, undefined)
+    }
+    tx.put(secrets, { id: SECRET }, undefined)
+  })
+  return storage
+}
+
+function allItems(storage: OpenStorage, name: string): Item[] {
+  return [...storage.range(storage.table(name)!, undefined, {})]
+}
+
+function openRestored(directory: string): OpenStorage {
+  const storage = openStorage({ directory, sweepIntervalMs: 0 })
+  onTestFinished(() => storage.close())
+  return storage
+}
+
+describe('a backup', () => {
+  test('restores to the same tables, items and indexes', async () => {
+    const storage = await filled()
+    const directory = temporaryDirectory()
+    const file = join(directory, 'backup')
+    const manifest = await backup(storage, { file, clock: fixedClock() })
+    expect(manifest).toMatchObject({
+      format: 1,
+      createdAt: NOW,
+      tables: [
+        { name: 'empty', items: 0 },
+        { name: 'orders', items: 1200 },
+        { name: 'secrets', items: 1 },
+      ],
+      excluded: [],
+    })
+    const target = join(directory, 'restored')
+    await restore({ file, directory: target })
+    const restored = openRestored(target)
+    for (const { name } of manifest.tables) {
+      expect(allItems(restored, name)).toEqual(allItems(storage, name))
+      const [before, after] = [storage.table(name)!, restored.table(name)!]
+      expect(after).toMatchObject({ keys: before.keys, createdAt: before.createdAt })
+      expect(after.details).toEqual(before.details)
+      expect(after.indexes.map((index) => index.name)).toEqual(before.indexes.map((i) => i.name))
+      expect(after.ttl?.attribute).toBe(before.ttl?.attribute)
+    }
+    expect(await checkStorage(restored)).toEqual({ items: 1201, entries: 2400, problems: [] })
+  })
+
+  test('is one moment: writes that go on while it is taken are in it whole or not at all', async () => {
+    const storage = temporaryStorage()
+    const table = await storage.createTable(COUNTERS)
+    const text = 'x'.repeat(3000)
+    await storage.write((tx) => {
+      for (let i = 0; i < 2000; i++) tx.put(table, { id: `${i}`, n: 0, text }, undefined)
+    })
+    const directory = temporaryDirectory()
+    const file = join(directory, 'backup')
+    const backingUp = new AbortController()
+    const writing = (async () => {
+      for (let n = 1; !backingUp.signal.aborted; n++) {
+        await storage.write((tx) => {
+          for (const id of ['0', '999', '1999']) {
+            tx.put(table, { id, n, text }, tx.get(table, { id }))
+          }
+        })
+      }
+    })()
+    await backup(storage, { file })
+    backingUp.abort()
+    await writing
+    await restore({ file, directory: join(directory, 'restored') })
+    const items = allItems(openRestored(join(directory, 'restored')), 'counters')
+    expect(items).toHaveLength(2000)
+    const written = ['0', '999', '1999'].map((id) => items.find((item) => item['id'] === id)?.['n'])
+    expect(new Set(written).size).toBe(1)
+  })
+
+  test('leaves out excluded tables without a trace', async () => {
+    const storage = await filled()
+    const file = join(temporaryDirectory(), 'backup')
+    const manifest = await backup(storage, { file, exclude: ['secrets', 'unknown'] })
+    expect(manifest.excluded).toEqual(['secrets'])
+    expect(readFileSync(file).includes(SECRET)).toBe(false)
+    await restore({ file, directory: `${file}.restored` })
+    const restored = openRestored(`${file}.restored`)
+    expect(restored.tables().map((table) => table.name)).toEqual(['empty', 'orders'])
+  })
+
+  test('tells how far it is, and so does restoring', async () => {
+    const storage = await filled()
+    const file = join(temporaryDirectory(), 'backup')
+    const seen: string[] = []
+    const onProgress = ({ table, items }: { table: string; items: number }): void => {
+      seen.push(`${table} ${items}`)
+    }
+    await backup(storage, { file, onProgress })
+    expect(seen).toEqual(['empty 0', 'orders 1200', 'secrets 1'])
+    seen.length = 0
+    await restore({ file, directory: `${file}.restored`, onProgress })
+    expect(seen).toEqual(['orders 500', 'orders 1000', 'orders 1200', 'secrets 1'])
+  })
+
+  test('can be read by its owner only, and appears only when it is complete', async () => {
+    const storage = await filled()
+    const directory = temporaryDirectory()
+    const file = join(directory, 'backup')
+    await backup(storage, { file })
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(readdirSync(directory)).toEqual(['backup'])
+    const missing = join(directory, 'missing', 'backup')
+    await expect(backup(storage, { file: missing })).rejects.toThrow('ENOENT')
+    expect(readdirSync(directory)).toEqual(['backup'])
+  })
+})
+
+async function backupFile(): Promise<string> {
+  const path = join(temporaryDirectory(), 'backup')
+  await backup(await filled(), { file: path })
+  return path
+}
+
+/** Why restoring failed; also tells if anything is left of it. */
+async function refusal(path: string): Promise<string> {
+  const directory = join(dirname(path), 'restored')
+  try {
+    await restore({ file: path, directory })
+    return 'restored'
+  } catch (error) {
+    const left = readdirSync(dirname(path)).find((name) => name.includes('restor'))
+    return left ?? (error as Error).message
+  }
+}
+
+/** A change with a matching checksum: only the content checks can notice it. */
+function rewrite(path: string, change: (bytes: Buffer) => Buffer): void {
+  const body = change(readFileSync(path).subarray(0, -32))
+  writeFileSync(path, Buffer.concat([body, createHash('sha256').update(body).digest()]))
+}
+
+describe('restoring is refused, and leaves nothing behind,', () => {
+  test('if a single bit was changed, anywhere', async () => {
+    const path = await backupFile()
+    const { size } = statSync(path)
+    for (const at of [30, 500, size >> 1, size - 40, size - 1]) {
+      const damaged = `${path}.damaged`
+      copyFileSync(path, damaged)
+      const bytes = readFileSync(damaged)
+      bytes[at]! ^= 1
+      writeFileSync(damaged, bytes)
+      expect(await refusal(damaged)).toContain('Cannot restore the backup')
+    }
+  })
+
+  test('if the file was cut off, or is something else, or is missing', async () => {
+    const path = await backupFile()
+    const { size } = statSync(path)
+    truncateSync(path, size - 100)
+    expect(await refusal(path)).toContain('it is damaged or cut off: its checksum does not match')
+    truncateSync(path, 25)
+    expect(await refusal(path)).toContain('its header is damaged')
+    writeFileSync(path, 'hello')
+    expect(await refusal(path)).toContain('it is not a backup')
+    expect(await refusal(`${path}.missing`)).toContain('it cannot be read')
+  })
+
+  test('if its format is newer, with both versions named', async () => {
+    const path = await backupFile()
+    rewrite(path, (bytes) =>
+      Buffer.from(bytes.toString('latin1').replace('"format":1', '"format":7'), 'latin1'),
+    )
+    expect(await refusal(path)).toContain(
+      'its format version is 7, and this engine knows version 1 only',
+    )
+  })
+
+  test('if an item does not decode, or items are missing, although the checksum is right', async () => {
+    const path = await backupFile()
+    rewrite(path, (bytes) => {
+      const at = bytes.indexOf('customer', bytes.indexOf('customer') + 300)
+      const changed = Buffer.from(bytes)
+      changed[at - 1] = 200
+      return changed
+    })
+    expect(await refusal(path)).toContain('Cannot')
+    const other = await backupFile()
+    rewrite(other, (bytes) => {
+      const text = bytes
+        .toString('latin1')
+        .replace('{"name":"orders","items":1200}', '{"name":"orders","items":1201}')
+      return Buffer.from(text, 'latin1')
+    })
+    expect(await refusal(other)).toContain('table "orders" has 1200 items instead of 1201')
+  })
+
+  test('if the directory is not empty', async () => {
+    const path = await backupFile()
+    const directory = join(dirname(path), 'occupied')
+    mkdirSync(directory)
+    writeFileSync(join(directory, 'mine'), 'x')
+    await expect(restore({ file: path, directory })).rejects.toThrow('is not empty')
+    expect(readdirSync(directory)).toEqual(['mine'])
+  })
+
+  test('but an empty directory is accepted', async () => {
+    const path = await backupFile()
+    const directory = join(dirname(path), 'empty')
+    mkdirSync(directory)
+    await restore({ file: path, directory })
+    expect(openRestored(directory).tables()).toHaveLength(3)
+  })
+})

@@ -1,0 +1,68 @@
+// Writes without pause and prints each acknowledgement, until it is killed. Arguments: the directory
+// and a number that makes the keys of this run its own.
+
+import { openStorage } from '../../src/storage/open.ts'
+
+const [directory, round] = process.argv.slice(2) as [string, string]
+const storage = openStorage({ directory, sweepIntervalMs: 20 })
+
+const table =
+  storage.table('accounts') ??
+  (await storage.createTable({
+    name: 'accounts',
+    keys: { partition: { name: 'id', type: 'S' } },
+    indexes: [
+      {
+        name: 'by-kind',
+        kind: 'global',
+        keys: { partition: { name: 'kind', type: 'S' }, sort: { name: 'n', type: 'N' } },
+        projection: { type: 'ALL' },
+      },
+    ],
+    ttl: { attribute: 'expires-at' },
+  }))
+
+const filler = 'x'.repeat(600)
+
+async function puts(worker: number): Promise<never> {
+  for (let i = 0; ; i++) {
+    const id = `put-${round}-${worker}-${i}`
+    await storage.blindPut(table, { id, kind: 'put', n: i, filler })
+    console.log(`put ${id}`)
+  }
+}
+
+async function updates(worker: number): Promise<never> {
+  const id = `counter-${worker}`
+  for (;;) {
+    const n = await storage.write((tx) => {
+      const old = tx.get(table, { id })
+      const next = ((old?.['n'] as number | undefined) ?? 0) + 1
+      tx.put(table, { id, kind: `counter-${next % 3}`, n: next, 'expires-at': 9e9 + next }, old)
+      return next
+    })
+    console.log(`update ${id} ${n}`)
+  }
+}
+
+async function transactions(worker: number): Promise<never> {
+  for (let i = 0; ; i++) {
+    const name = `tx-${round}-${worker}-${i}`
+    await storage.write((tx) => {
+      for (const part of ['a', 'b', 'c']) {
+        tx.put(table, { id: `${name}-${part}`, kind: 'tx', n: i, name, filler }, undefined)
+      }
+      // Moves with every transaction, so that a torn one would show.
+      const old = tx.get(table, { id: 'last' })
+      tx.put(table, { id: 'last', kind: name, n: i }, old)
+    })
+    console.log(`tx ${name}`)
+  }
+}
+
+console.log('ready')
+await Promise.race([
+  ...Array.from({ length: 4 }, (_, worker) => puts(worker)),
+  ...Array.from({ length: 3 }, (_, worker) => updates(worker)),
+  ...Array.from({ length: 3 }, (_, worker) => transactions(worker)),
+])
