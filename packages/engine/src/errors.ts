@@ -21,8 +21,8 @@ interface Details {
 export class DynamoError extends Error {
   readonly statusCode: number
   /** The item that failed a condition, when the caller asked for it. */
-  readonly Item?: Item
-  readonly CancellationReasons?: CancellationReason[]
+  declare readonly Item?: Item
+  declare readonly CancellationReasons?: CancellationReason[]
 
   constructor(name: string, message: string, statusCode = 400, details: Details = {}) {
     super(message)

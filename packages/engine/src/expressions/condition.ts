@@ -193,8 +193,8 @@ class Binder {
     const low = this.#operand(syntax.low)
     const high = this.#operand(syntax.high)
     this.#count(1)
-    assertDistinct(this.#kind, 'BETWEEN', operand, [low, high])
     for (const bound of [operand, low, high]) this.#assertOrdered('BETWEEN', bound)
+    assertDistinct(this.#kind, 'BETWEEN', operand, [low, high])
     if (low.type === 'value' && high.type === 'value') this.#assertBounds(low.value, high.value)
     return { type: 'between', operand, low, high }
   }

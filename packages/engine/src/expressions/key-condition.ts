@@ -5,6 +5,7 @@
 import { type DynamoError, validationError } from '../errors.ts'
 import { typeOf, type Value } from '../values/types.ts'
 import { type Condition, parseCondition } from './condition.ts'
+import { assertScalarKeys, operandsOf, pathsOf } from './key-paths.ts'
 import type { Operand } from './operands.ts'
 import type { Path } from './paths.ts'
 import type { Placeholders } from './placeholders.ts'
@@ -41,7 +42,7 @@ export function planKeyCondition(
 ): KeyCondition {
   const condition = parseCondition(text, 'KeyConditionExpression', placeholders)
   const conditions = new Map<string, AttributeCondition>()
-  assertScalarKeys(condition, keySchema)
+  assertScalarKeys(pathsOf(condition), [keySchema.partition.name, keySchema.sort?.name])
   collect(condition, conditions)
   return plan(conditions, keySchema)
 }
@@ -88,49 +89,6 @@ function assertNotEmpty({ values }: AttributeCondition, { name }: KeyAttribute):
   }
 }
 
-function assertScalarKeys(condition: Condition, { partition, sort }: KeySchema): void {
-  for (const path of pathsOf(condition)) {
-    const [name] = path
-    if (path.length === 1 || (name !== partition.name && name !== sort?.name)) continue
-    throw validationError(
-      `Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: ${name}`,
-    )
-  }
-}
-
-function* pathsOf(condition: Condition): Generator<Path> {
-  switch (condition.type) {
-    case 'and':
-    case 'or':
-      for (const part of condition.conditions) yield* pathsOf(part)
-      return
-    case 'not':
-      return yield* pathsOf(condition.condition)
-    case 'exists':
-      return yield condition.path
-    default:
-      for (const operand of operandsOf(condition)) {
-        const inner = operand.type === 'size' ? operand.of : operand
-        if (inner.type === 'path') yield inner.path
-      }
-  }
-}
-
-type Leaf = Exclude<Condition, { type: 'and' | 'or' | 'not' | 'exists' }>
-
-function operandsOf(condition: Leaf): readonly Operand[] {
-  switch (condition.type) {
-    case 'between':
-      return [condition.operand, condition.low, condition.high]
-    case 'in':
-      return [condition.operand, ...condition.choices]
-    case 'attribute_type':
-      return [condition.operand]
-    default:
-      return [condition.left, condition.right]
-  }
-}
-
 /** Gathers the conditions by attribute, refusing what no key condition may contain. */
 function collect(condition: Condition, conditions: Map<string, AttributeCondition>): void {
   switch (condition.type) {
@@ -165,8 +123,8 @@ function collectComparison(
   operands: readonly Operand[],
   conditions: Map<string, AttributeCondition>,
 ): void {
-  assertNotNested(operands)
   const [left, right] = operands as [Operand, Operand]
+  if (left.type === 'size' || right.type === 'size') throw nested()
   if (left.type === 'path' && right.type === 'path') throw severalNames()
   if (left.type === 'path' && right.type === 'value') {
     return add(conditions, left.path, comparator, [right.value])
@@ -184,21 +142,20 @@ function collectRange(
   operands: readonly Operand[],
   conditions: Map<string, AttributeCondition>,
 ): void {
-  assertNotNested(operands)
   const [first, ...others] = operands as [Operand, ...Operand[]]
+  if (first.type === 'size') throw nested()
   if (first.type !== 'path') {
     throw invalidCondition(`${op} operator must have the key attribute as its first operand`)
   }
   const values = others.map((other) => {
-    if (other.type !== 'value') throw severalNames()
-    return other.value
+    if (other.type === 'value') return other.value
+    throw other.type === 'path' ? severalNames() : nested()
   })
   add(conditions, first.path, op, values)
 }
 
-function assertNotNested(operands: readonly Operand[]): void {
-  if (!operands.some((operand) => operand.type === 'size')) return
-  throw validationError('KeyConditionExpressions cannot contain nested operations')
+function nested(): DynamoError {
+  return validationError('KeyConditionExpressions cannot contain nested operations')
 }
 
 function severalNames(): DynamoError {

@@ -10,7 +10,7 @@ export function conditionSyntax(kind: ExpressionKind, text: string): ConditionSy
   const parser = new Parser(kind, text)
   const parsed = disjunction(parser)
   if (!isCondition(parsed)) throw parser.syntaxError()
-  parser.finish()
+  parser.expect('end')
   return parsed
 }
 

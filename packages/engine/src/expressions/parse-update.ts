@@ -16,7 +16,7 @@ export function updateSyntax(text: string): UpdateSyntax {
     sections.add(section)
     for (const action of parser.list(() => actionOf(section, parser))) actions.push(action)
   } while (parser.kind !== 'end')
-  parser.finish()
+  parser.expect('end')
   return repeatedSection === undefined ? { actions } : { actions, repeatedSection }
 }
 

@@ -20,7 +20,6 @@ export class Parser {
   readonly #tokens: Token[]
   #position = 0
   #nesting = 0
-  #isRedundant = false
   /** Nodes that stood in parentheses of their own. */
   readonly #enclosed = new WeakSet<object>()
 
@@ -63,19 +62,13 @@ export class Parser {
     return this.take()
   }
 
-  /** The end of the text is due here; what AWS checks right after the syntax is checked too. */
-  finish(): void {
-    if (this.kind !== 'end') throw this.syntaxError()
-    if (this.#isRedundant) throw this.#redundant()
-  }
-
   /** Parses the inside of parentheses, of which the first has been taken. */
   enclosed<T extends object>(parse: () => T): T {
     if (++this.#nesting > MAX_NESTING) throw this.#tooNested()
     const inner = parse()
     this.expect(')')
     this.#nesting--
-    if (this.#enclosed.has(inner)) this.#isRedundant = true
+    if (this.#enclosed.has(inner)) throw this.#redundant()
     this.#enclosed.add(inner)
     return inner
   }
@@ -127,8 +120,7 @@ export class Parser {
   /** The current token is one that no rule allows here. */
   syntaxError(position = this.#position): DynamoError {
     const token = this.#token(position)
-    const previous = position > 0 ? this.#token(position - 1) : undefined
-    const from = previous ? previous.start : token.kind === 'end' ? 0 : token.start
+    const from = position > 0 ? this.#token(position - 1).start : 0
     const next = this.#token(position + 1)
     const near = this.#text.slice(from, token.kind === 'end' ? token.end : next.end)
     const word = token.kind === 'end' ? '<EOF>' : this.#text.slice(token.start, token.end)

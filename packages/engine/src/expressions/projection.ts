@@ -21,7 +21,7 @@ export interface Projection {
 const parse = cachedByText((text) => {
   const parser = new Parser(KIND, text)
   const paths = parser.list(() => parser.path())
-  parser.finish()
+  parser.expect('end')
   for (const path of paths) checkPath(KIND, path)
   return paths
 })

@@ -11,7 +11,6 @@ import { assertDepth } from '../values/depth.ts'
 import { addNumbers, subtractNumbers } from '../values/numbers.ts'
 import { difference, union } from '../values/sets.ts'
 import {
-  attribute,
   isMap,
   type Item,
   NumberValue,
@@ -24,7 +23,7 @@ import { type Action, type Assigned, boundUpdate, type Update } from './bind-upd
 import { cachedByText } from './cache.ts'
 import { checkUpdateSyntax } from './check-syntax.ts'
 import { updateSyntax } from './parse-update.ts'
-import { type Path, type PathBranches, type PathTree, valueAt } from './paths.ts'
+import { partOf, type Path, type PathBranches, type PathTree, valueAt } from './paths.ts'
 import type { Placeholders } from './placeholders.ts'
 import { projectedMap } from './projection.ts'
 
@@ -52,68 +51,72 @@ export function updateTargets(update: Update): readonly string[] {
 
 /** The item after the update, and the paths that the update names. */
 export function applyUpdate(update: Update, item: Item): { item: Item; paths: readonly Path[] } {
-  const change = new Change(update.actions, item)
-  return { item: change.map(update.branches, item, 1), paths: update.paths }
+  const values = update.actions.map((action, index) =>
+    newValue(action, update.paths[index] as Path, item),
+  )
+  return { item: withValues(item, update.branches, values) as Item, paths: update.paths }
 }
 
-/** One application of an update; `level` counts how deep the list or map stands in the item. */
-class Change {
-  readonly #actions: readonly Action[]
-  readonly #item: Item
-
-  constructor(actions: readonly Action[], item: Item) {
-    this.#actions = actions
-    this.#item = item
+/** What is to stand at the path; undefined for nothing. */
+function newValue(action: Action, path: Path, item: Item): Value | undefined {
+  if (action.type === 'SET') {
+    placeOf(path, item)
+    const value = assignedValue(action.assigned, item)
+    assertDepth(value, path.length)
+    return value
   }
+  const old = partOf(placeOf(path, item), path[path.length - 1] as string | number)
+  if (action.type === 'REMOVE') return undefined
+  if (action.type === 'ADD') return old === undefined ? action.value : sumOf(old, action.value)
+  return old === undefined ? undefined : remainder(old, action.value)
+}
 
-  map(branches: PathBranches<number>, map: Item, level: number): Item {
-    const changed = { ...map }
-    for (const [part, tree] of branches) {
-      if (typeof part === 'number') throw invalidPath()
-      const value = this.#part(tree, attribute(map, part), level)
-      if (value === undefined) delete changed[part]
-      else setAttribute(changed, part, value)
-    }
-    return changed
-  }
+/** The map or list that the path's last part belongs to; it must be there already. */
+function placeOf(path: Path, item: Item): Value {
+  if (path.length === 1) return item
+  const place = valueAt(item, path.slice(0, -1))
+  const isFitting = typeof path[path.length - 1] === 'number' ? Array.isArray(place) : isMap(place)
+  if (place !== undefined && isFitting) return place
+  throw validationError('The document path provided in the update expression is invalid for update')
+}
 
-  #list(branches: PathBranches<number>, list: Value[], level: number): Value[] {
-    const changed: (Value | undefined)[] = list.slice()
-    const appended: [index: number, value: Value][] = []
-    for (const [part, tree] of branches) {
-      if (typeof part === 'string') throw invalidPath()
-      const value = this.#part(tree, list[part], level)
-      if (part < list.length) changed[part] = value
-      else if (value !== undefined) appended.push([part, value])
-    }
-    appended.sort((a, b) => a[0] - b[0])
-    const result = changed.filter((element) => element !== undefined)
-    for (const [, value] of appended) result.push(value)
-    return result
+/** Copies a map or a list with new values at the leaves below it. */
+function withValues(
+  old: Value,
+  branches: PathBranches<number>,
+  values: readonly (Value | undefined)[],
+): Value {
+  const valueOf = (tree: PathTree<number>, part: string | number) =>
+    tree.branches
+      ? withValues(partOf(old, part) as Value, tree.branches, values)
+      : values[tree.leaf]
+  if (Array.isArray(old)) return changedList(old, branches, valueOf)
+  const changed = { ...(old as Item) }
+  for (const [name, tree] of branches) {
+    const value = valueOf(tree, name)
+    if (value === undefined) delete changed[name]
+    else setAttribute(changed, name as string, value)
   }
+  return changed
+}
 
-  /** The new value of a place; undefined if nothing is to stand there. */
-  #part(tree: PathTree<number>, old: Value | undefined, level: number): Value | undefined {
-    if (tree.branches) {
-      if (Array.isArray(old)) return this.#list(tree.branches, old, level + 1)
-      if (isMap(old)) return this.map(tree.branches, old, level + 1)
-      throw invalidPath()
-    }
-    const action = this.#actions[tree.leaf] as Action
-    switch (action.type) {
-      case 'REMOVE':
-        return undefined
-      case 'SET': {
-        const value = assignedValue(action.assigned, this.#item)
-        assertDepth(value, level)
-        return value
-      }
-      case 'ADD':
-        return old === undefined ? action.value : sumOf(old, action.value)
-      case 'DELETE':
-        return old === undefined ? undefined : remainder(old, action.value)
-    }
+function changedList(
+  old: Value[],
+  branches: PathBranches<number>,
+  valueOf: (tree: PathTree<number>, index: number) => Value | undefined,
+): Value[] {
+  const elements: (Value | undefined)[] = old.slice()
+  const appended: [index: number, value: Value][] = []
+  for (const [part, tree] of branches) {
+    const index = part as number
+    const value = valueOf(tree, index)
+    if (index < old.length) elements[index] = value
+    else if (value !== undefined) appended.push([index, value])
   }
+  const changed = elements.filter((element) => element !== undefined)
+  appended.sort((a, b) => a[0] - b[0])
+  for (const [, value] of appended) changed.push(value)
+  return changed
 }
 
 function assignedValue(assigned: Assigned, item: Item): Value {
@@ -128,19 +131,23 @@ function assignedValue(assigned: Assigned, item: Item): Value {
       )
     }
     case 'if_not_exists': {
+      // The other value has to exist even where it is not needed.
+      const otherwise = assignedValue(assigned.otherwise, item)
       const value = valueAt(item, assigned.path)
-      return value === undefined ? assignedValue(assigned.otherwise, item) : value
+      return value === undefined ? otherwise : value
     }
     case 'list_append': {
       const left = assignedValue(assigned.left, item)
+      if (!Array.isArray(left)) throw incorrectType()
       const right = assignedValue(assigned.right, item)
-      if (!Array.isArray(left) || !Array.isArray(right)) throw incorrectType()
-      return [...left, ...right]
+      if (!Array.isArray(right)) throw incorrectType()
+      return left.concat(right)
     }
     case 'arithmetic': {
       const left = assignedValue(assigned.left, item)
+      if (!isNumber(left)) throw incorrectType()
       const right = assignedValue(assigned.right, item)
-      if (!isNumber(left) || !isNumber(right)) throw incorrectType()
+      if (!isNumber(right)) throw incorrectType()
       return assigned.operator === '+' ? addNumbers(left, right) : subtractNumbers(left, right)
     }
   }
@@ -161,12 +168,6 @@ function remainder(old: Value, value: Value): Value | undefined {
 
 function isNumber(value: Value): value is number | NumberValue {
   return typeof value === 'number' || value instanceof NumberValue
-}
-
-function invalidPath() {
-  return validationError(
-    'The document path provided in the update expression is invalid for update',
-  )
 }
 
 function incorrectType() {

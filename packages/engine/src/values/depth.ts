@@ -8,9 +8,12 @@ import { isMap, type Value } from './types.ts'
 
 export const MAX_DEPTH = 32
 
+const TOO_DEEP = 'Nesting Levels have exceeded supported limits'
+
+/** For a value in a request; AWS says less of one that an update has made too deep. */
 export function tooDeep() {
   return validationError(
-    'Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit',
+    `${TOO_DEEP}: Attributes in the item have nested levels beyond supported limit`,
   )
 }
 
@@ -29,11 +32,11 @@ export class PartBudget {
 export function assertDepth(value: Value, level: number): void {
   if (typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
-    if (value.length > 0 && level >= MAX_DEPTH) throw tooDeep()
+    if (value.length > 0 && level >= MAX_DEPTH) throw validationError(TOO_DEEP)
     for (const element of value) assertDepth(element, level + 1)
   } else if (isMap(value)) {
     for (const name of Object.keys(value)) {
-      if (level >= MAX_DEPTH) throw tooDeep()
+      if (level >= MAX_DEPTH) throw validationError(TOO_DEEP)
       assertDepth(value[name] as Value, level + 1)
     }
   }

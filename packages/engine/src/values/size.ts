@@ -1,7 +1,7 @@
 /**
  * How many bytes DynamoDB counts for a value: names and strings in UTF-8, a byte for two digits of
  * a number, three bytes for a list or a map and one for each of its entries. Amazon documents the
- * size of a number as approximate; this is the documented formula.
+ * size of a number as approximate; that digits are paired from the decimal point was measured.
  */
 import { decimalOf } from './decimal.ts'
 import type { Member } from './sets.ts'
@@ -41,7 +41,9 @@ export function valueSize(value: Value): number {
 }
 
 function numberSize(number: number | NumberValue): number {
-  const { negative, digits } = decimalOf(number)
+  const { negative, digits, exponent } = decimalOf(number)
   if (digits === '') return 1
-  return 1 + Math.ceil(digits.length / 2) + (negative ? 1 : 0)
+  const first = Math.floor(exponent / 2)
+  const last = Math.floor((exponent - digits.length + 1) / 2)
+  return 1 + (first - last + 1) + (negative ? 1 : 0)
 }

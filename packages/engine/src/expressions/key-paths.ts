@@ -1,0 +1,56 @@
+/**
+ * No expression may reach inside a key attribute, because keys are strings, numbers or binaries.
+ * AWS checks that once it knows the table, after everything else about the expression.
+ */
+import { validationError } from '../errors.ts'
+import type { Condition } from './condition.ts'
+import type { Operand } from './operands.ts'
+import type { Path } from './paths.ts'
+
+export function assertScalarKeys(
+  paths: Iterable<Path>,
+  keys: readonly (string | undefined)[],
+): void {
+  for (const path of paths) {
+    const [name] = path
+    if (path.length === 1 || typeof name !== 'string' || !keys.includes(name)) continue
+    throw validationError(
+      `Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: ${name}`,
+    )
+  }
+}
+
+/** Every path that a condition names, in reading order. */
+export function* pathsOf(condition: Condition): Generator<Path> {
+  switch (condition.type) {
+    case 'and':
+    case 'or':
+      for (const part of condition.conditions) yield* pathsOf(part)
+      return
+    case 'not':
+      return yield* pathsOf(condition.condition)
+    case 'exists':
+      return yield condition.path
+    default:
+      for (const operand of operandsOf(condition)) {
+        const inner = operand.type === 'size' ? operand.of : operand
+        if (inner.type === 'path') yield inner.path
+      }
+  }
+}
+
+/** A condition that compares operands. */
+type Leaf = Exclude<Condition, { type: 'and' | 'or' | 'not' | 'exists' }>
+
+export function operandsOf(condition: Leaf): readonly Operand[] {
+  switch (condition.type) {
+    case 'between':
+      return [condition.operand, condition.low, condition.high]
+    case 'in':
+      return [condition.operand, ...condition.choices]
+    case 'attribute_type':
+      return [condition.operand]
+    default:
+      return [condition.left, condition.right]
+  }
+}
