@@ -6,6 +6,7 @@
  * functions, symbols, dates, other class instances) is refused, never converted silently.
  */
 import { validationError } from '../errors.ts'
+import { checkAttributeName } from './attribute-names.ts'
 import { MAX_DEPTH, PartBudget, tooDeep } from './depth.ts'
 import { setOf } from './members.ts'
 import { canonicalNumber, parseNumber } from './numbers.ts'
@@ -72,6 +73,7 @@ function checkedList(list: unknown[], depth: number, budget: PartBudget): Value[
 function checkedMap(map: Record<string, unknown>, depth: number, budget: PartBudget): Item {
   let copy: Item | undefined
   for (const name of Object.keys(map)) {
+    checkAttributeName(name)
     const value = checked(map[name], depth, budget)
     if (!Object.is(value, map[name])) copy ??= { ...map } as Item
     if (copy) setAttribute(copy, name, value)

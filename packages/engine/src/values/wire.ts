@@ -6,6 +6,7 @@
  * member counts as absent, and unknown members are ignored, as AWS does.
  */
 import { validationError } from '../errors.ts'
+import { checkAttributeName } from './attribute-names.ts'
 import { bytesFromBase64, listOf, objectOf, stringOf, booleanOf } from './json.ts'
 import { MAX_DEPTH, tooDeep } from './depth.ts'
 import { setOf } from './members.ts'
@@ -44,7 +45,10 @@ export function placeholderValuesFromWire(json: unknown): Record<string, Value> 
 function mapFromWire(json: unknown, depth: number): Item {
   const wire = objectOf(json)
   const map: Item = {}
-  for (const name of Object.keys(wire)) setAttribute(map, name, valueFromWire(wire[name], depth))
+  for (const name of Object.keys(wire)) {
+    checkAttributeName(name)
+    setAttribute(map, name, valueFromWire(wire[name], depth))
+  }
   return map
 }
 
