@@ -178,7 +178,7 @@ function outcomeOf(calculate: () => number | NumberValue): string {
 }
 
 function expectedOutcome(number: Exact): string {
-  const [digits = '', exponent = '0'] = scientific(number).replace('-', '').split('e')
+  const [digits = '', exponent = '0'] = scientific(number).replace(/^-/, '').split('e')
   if (digits === '0') return '0e0'
   if (Number(exponent) > 125) return 'Number overflow'
   if (Number(exponent) < -130) return 'Number underflo'

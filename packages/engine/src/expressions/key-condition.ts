@@ -5,7 +5,7 @@
 import { type DynamoError, validationError } from '../errors.ts'
 import { typeOf, type Value } from '../values/types.ts'
 import { type Condition, parseCondition } from './condition.ts'
-import { assertScalarKeys, operandsOf, pathsOf } from './key-paths.ts'
+import { operandsOf } from './key-paths.ts'
 import type { Operand } from './operands.ts'
 import type { Path } from './paths.ts'
 import type { Placeholders } from './placeholders.ts'
@@ -42,7 +42,6 @@ export function planKeyCondition(
 ): KeyCondition {
   const condition = parseCondition(text, 'KeyConditionExpression', placeholders)
   const conditions = new Map<string, AttributeCondition>()
-  assertScalarKeys(pathsOf(condition), [keySchema.partition.name, keySchema.sort?.name])
   collect(condition, conditions)
   return plan(conditions, keySchema)
 }

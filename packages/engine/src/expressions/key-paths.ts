@@ -21,21 +21,23 @@ export function assertScalarKeys(
 }
 
 /** Every path that a condition names, in reading order. */
-export function* pathsOf(condition: Condition): Generator<Path> {
+export function pathsOf(condition: Condition, paths: Path[] = []): Path[] {
   switch (condition.type) {
     case 'and':
     case 'or':
-      for (const part of condition.conditions) yield* pathsOf(part)
-      return
+      for (const part of condition.conditions) pathsOf(part, paths)
+      return paths
     case 'not':
-      return yield* pathsOf(condition.condition)
+      return pathsOf(condition.condition, paths)
     case 'exists':
-      return yield condition.path
+      paths.push(condition.path)
+      return paths
     default:
       for (const operand of operandsOf(condition)) {
         const inner = operand.type === 'size' ? operand.of : operand
-        if (inner.type === 'path') yield inner.path
+        if (inner.type === 'path') paths.push(inner.path)
       }
+      return paths
   }
 }
 

@@ -32,8 +32,10 @@ export function parseNumber(text: string): number | NumberValue {
 
 /** A JavaScript number in canonical form; it must be finite. */
 export function canonicalNumber(number: number): number {
-  if (Number.isSafeInteger(number)) return number === 0 ? 0 : number
-  storable(decimalOf(number))
+  if (number === 0) return 0
+  const magnitude = Math.abs(number)
+  // Whatever lies between has at most 17 digits; for the rest, storable has the refusal.
+  if (magnitude < 1e-130 || magnitude >= 1e126) storable(decimalOf(number))
   return number
 }
 

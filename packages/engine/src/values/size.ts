@@ -13,13 +13,13 @@ const ENTRY_BYTES = 1
 export function itemSize(item: Item): number {
   let size = 0
   for (const name of Object.keys(item)) {
-    size += Buffer.byteLength(name) + valueSize(item[name] as Value)
+    size += utf8Length(name) + valueSize(item[name] as Value)
   }
   return size
 }
 
 export function valueSize(value: Value): number {
-  if (typeof value === 'string') return Buffer.byteLength(value)
+  if (typeof value === 'string') return utf8Length(value)
   if (typeof value === 'number') return numberSize(value)
   if (typeof value !== 'object' || value === null) return 1
   if (value instanceof Uint8Array) return value.byteLength
@@ -35,15 +35,35 @@ export function valueSize(value: Value): number {
     return size
   }
   for (const name of Object.keys(value)) {
-    size += ENTRY_BYTES + Buffer.byteLength(name) + valueSize(value[name] as Value)
+    size += ENTRY_BYTES + utf8Length(name) + valueSize(value[name] as Value)
   }
   return size
 }
 
 function numberSize(number: number | NumberValue): number {
+  if (number === 0) return 1
+  if (typeof number === 'number' && Number.isSafeInteger(number)) return integerSize(number)
   const { negative, digits, exponent } = decimalOf(number)
-  if (digits === '') return 1
   const first = Math.floor(exponent / 2)
   const last = Math.floor((exponent - digits.length + 1) / 2)
   return 1 + (first - last + 1) + (negative ? 1 : 0)
+}
+
+function integerSize(integer: number): number {
+  let rest = Math.abs(integer)
+  while (rest % 100 === 0) rest /= 100
+  let pairs = 0
+  for (; rest >= 1; rest /= 100) pairs++
+  return 1 + pairs + (integer < 0 ? 1 : 0)
+}
+
+const SHORT = 64
+
+/** Short text, such as most names, is counted here faster than a call into Node takes. */
+function utf8Length(text: string): number {
+  if (text.length > SHORT) return Buffer.byteLength(text)
+  for (let index = 0; index < text.length; index++) {
+    if (text.charCodeAt(index) > 127) return Buffer.byteLength(text)
+  }
+  return text.length
 }

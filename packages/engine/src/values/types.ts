@@ -77,9 +77,14 @@ export function isMap(value: Value | undefined): value is { [name: string]: Valu
   )
 }
 
-/** The attribute of that name, never something inherited from a prototype. */
+/**
+ * The attribute of that name, never something inherited from a prototype: all that plain objects
+ * inherit is functions, which no value is, and `__proto__`.
+ */
 export function attribute(map: Item, name: string): Value | undefined {
-  return Object.hasOwn(map, name) ? map[name] : undefined
+  if (name === '__proto__') return Object.hasOwn(map, name) ? map[name] : undefined
+  const value = map[name]
+  return typeof value === 'function' ? undefined : value
 }
 
 /** Sets an attribute as an own property, whatever its name. */
