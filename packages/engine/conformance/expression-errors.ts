@@ -1,5 +1,11 @@
 /** What the expression language refuses, with AWS's texts: syntax, placeholders, operands, limits. */
-import { PutItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import {
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  ScanCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb'
 import { describe } from 'vitest'
 import { type Item, refuses, text, useTable } from './harness.ts'
 import type { Target } from './target.ts'
@@ -248,6 +254,34 @@ export function expressionErrors(target: Target): void {
       })
     }
 
+    describe('paths into a key', () => {
+      const scalars =
+        "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: pk"
+      const value = { ExpressionAttributeValues: { ':v': { S: 'x' } } }
+      const Key = { pk: { S: 'a' } }
+      refuses(target, PutItemCommand, { TableName: table, Item: Key }, [
+        ['one in a condition', { ConditionExpression: 'attribute_exists(pk.x)' }, scalars],
+        ['one in a comparison', { ConditionExpression: 'a = :v OR pk[0] = :v', ...value }, scalars],
+      ])
+      refuses(target, GetItemCommand, { TableName: table, Key }, [
+        ['one in a projection', { ProjectionExpression: 'a, pk.x' }, scalars],
+      ])
+      refuses(target, UpdateItemCommand, { TableName: table, Key }, [
+        ['one on the right of a SET', { UpdateExpression: 'SET a = pk[0]' }, scalars],
+        [
+          'one on the left of a SET',
+          { UpdateExpression: 'SET pk.x = :v', ...value },
+          'One or more parameter values were invalid: Cannot update attribute pk. This attribute is part of the key',
+        ],
+      ])
+      refuses(target, ScanCommand, { TableName: table }, [
+        ['one in a filter', { FilterExpression: 'pk.x = :v', ...value }, scalars],
+      ])
+      refuses(target, QueryCommand, { TableName: table, KeyConditionExpression: 'pk = :v' }, [
+        ['one in the filter of a query', { FilterExpression: 'pk.x = :v', ...value }, scalars],
+      ])
+    })
+
     describe('names and values', () => {
       const update = {
         TableName: table,
@@ -301,6 +335,7 @@ export function expressionErrors(target: Target): void {
           'a value without a type',
           { ExpressionAttributeValues: { ':v': {} } },
           'ExpressionAttributeValues contains invalid value: Supplied AttributeValue is empty, must contain exactly one of the supported datatypes for key :v',
+          'plain-values',
         ],
         [
           'a value that is not a number',

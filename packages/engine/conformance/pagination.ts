@@ -6,7 +6,7 @@ import {
   type QueryCommandOutput,
   ScanCommand,
 } from '@aws-sdk/client-dynamodb'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { type Item, refuses, testUnless, text, useTable } from './harness.ts'
 import type { Target } from './target.ts'
 
@@ -196,11 +196,14 @@ export function pagination(target: Target): void {
       }))
       const big = useTable(target, { key: { pk: 'S', sk: 'N' } })
 
-      test('end after the item that crosses it', async () => {
+      beforeAll(async () => {
         for (const Item of large) {
           // oxlint-disable-next-line no-await-in-loop -- a batch of them would be too large
           await target.client.send(new PutItemCommand({ TableName: big, Item }))
         }
+      })
+
+      test('end after the item that crosses it', async () => {
         const first = await page({ TableName: big })
         expect(sorts(first.Items)).toEqual([0, 1, 2, 3])
         expect(first.LastEvaluatedKey).toEqual({ pk: { S: 'p' }, sk: { N: '3' } })

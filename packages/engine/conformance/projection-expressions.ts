@@ -65,7 +65,7 @@ export function projectionExpressions(target: Target): void {
 
     const overlap = (one: string, two: string) =>
       `Two document paths overlap with each other; must remove or rewrite one of these paths; path one: ${one}, path two: ${two}`
-    const bad: [expression: string, complaint: string, names?: Record<string, string>][] = [
+    const bad: [expression: string, complaint: string | RegExp, names?: Record<string, string>][] = [
       ['', 'The expression can not be empty;'],
       ['a,', 'Syntax error; token: "<EOF>", near: ","'],
       [',a', 'Syntax error; token: ",", near: ",a"'],
@@ -89,7 +89,7 @@ export function projectionExpressions(target: Target): void {
       ['#lost', 'An expression attribute name used in the document path is not defined; attribute name: #lost'],
       ['status', 'Attribute name is a reserved keyword; reserved keyword: status'],
       ['a, m.Count', 'Attribute name is a reserved keyword; reserved keyword: Count'],
-      [text(4097), 'Expression size has exceeded the maximum allowed size;'],
+      [text(4097), /Expression size has exceeded the maximum allowed size;( expression size: 4097)?$/],
       [Array.from({ length: 33 }, () => 'a').join('.'), 'The document path has too many nesting levels; nesting levels: 33'],
     ]
     refuses(
@@ -102,7 +102,7 @@ export function projectionExpressions(target: Target): void {
           ProjectionExpression: expression,
           ...(names && { ExpressionAttributeNames: names }),
         },
-        `Invalid ProjectionExpression: ${complaint}`,
+        typeof complaint === 'string' ? `Invalid ProjectionExpression: ${complaint}` : complaint,
       ]),
     )
   })

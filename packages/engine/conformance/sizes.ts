@@ -40,7 +40,19 @@ export function sizes(target: Target): void {
         ['-1', 3],
         ['100', 2],
         ['1.5', 3],
+        ['12.34', 3],
+        ['123.456', 5],
+        ['3.14159', 5],
+        ['123456', 4],
+        ['1000.5', 4],
+        ['0.05', 2],
+        ['0.01234', 4],
+        ['10010', 4],
+        ['100100', 3],
+        ['-0.001', 3],
         ['1e125', 2],
+        ['1e-130', 2],
+        ['9'.repeat(38), 20],
       ]
       const fits = async (value: Item[string], size: number) => {
         const item = (padding: number) => ({ pk: { S: 'k' }, v: value, p: { S: text(padding) } })
@@ -160,7 +172,7 @@ export function sizes(target: Target): void {
         [
           'an index sort key of 1,025 bytes',
           indexed({ owner: { S: 'x' }, since: { S: text(1025) } }),
-          /One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of 1024 bytes/,
+          /One or more parameter values were invalid: .*1024 bytes/,
           'key-size-texts',
         ],
       ])
@@ -175,7 +187,7 @@ export function sizes(target: Target): void {
 
       testUnless(target, 'long-attribute-names', 'may not be 65,536 bytes', async () => {
         await expectRefusal(put({ pk: { S: 'name' }, [text(65_536)]: { S: 'x' } }), {
-          message: /[Aa]ttribute name is too large, must be less than 65536 bytes/,
+          message: 'Attribute name is too large, must be less than 65536 bytes',
         })
       })
     })

@@ -10,6 +10,7 @@ import { expressionErrors } from './expression-errors.ts'
 import { getItem } from './get-item.ts'
 import { idempotency } from './idempotency.ts'
 import { indexes } from './indexes.ts'
+import { legacyParameters } from './legacy-parameters.ts'
 import { numbers } from './numbers.ts'
 import { pagination } from './pagination.ts'
 import { projectionExpressions } from './projection-expressions.ts'
@@ -28,6 +29,7 @@ import { types } from './types.ts'
 import { updateExpressions } from './update-expressions.ts'
 import { updateItem } from './update-item.ts'
 import { updateTable } from './update-table.ts'
+import { validationOrder } from './validation-order.ts'
 
 const suites = [
   putItem,
@@ -45,6 +47,8 @@ const suites = [
   updateExpressions,
   projectionExpressions,
   expressionErrors,
+  validationOrder,
+  legacyParameters,
   pagination,
   types,
   numbers,

@@ -120,10 +120,14 @@ export function types(target: Target): void {
         { id: 'deep-documents' },
       ],
       [
+        'an attribute without a name deep inside a document',
+        inItem({ L: [{ M: { '': { S: 'x' } } }] }),
+        'Empty attribute name',
+      ],
+      [
         'an attribute without a name',
         { Item: { pk: { S: 'a' }, '': { S: 'x' } } },
-        'One or more parameter values were invalid: Empty attribute name',
-        'attribute-name-texts',
+        'Empty attribute name',
       ],
     ])
   })

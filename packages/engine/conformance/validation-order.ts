@@ -1,0 +1,183 @@
+/**
+ * Which of several mistakes is reported: parameters before the table, the table before the item.
+ *
+ * Also the texts of parameter constraints, which list several violations at once.
+ */
+import {
+  DeleteItemCommand,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  ScanCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb'
+import { describe } from 'vitest'
+import { freshName, missingTable, refuses, text, useTable } from './harness.ts'
+import type { Target } from './target.ts'
+
+export function validationOrder(target: Target): void {
+  describe('validation', () => {
+    const table = useTable(target, { key: { pk: 'S' } })
+    const missing = freshName()
+    const key = { pk: { S: 'a' } }
+
+    describe('of parameters', () => {
+      refuses(target, PutItemCommand, { TableName: table, Item: key }, [
+        [
+          'a request without a table',
+          { TableName: undefined },
+          "1 validation error detected: Value null at 'tableName' failed to satisfy constraint: Member must not be null",
+          'parameter-texts',
+        ],
+        [
+          'an empty table name',
+          { TableName: '' },
+          "1 validation error detected: Value '' at 'tableName' failed to satisfy constraint: Member must have length greater than or equal to 1",
+          'parameter-texts',
+        ],
+        [
+          'a table name that is too long',
+          { TableName: text(1025) },
+          /1 validation error detected: Value 'x+' at 'tableName' failed to satisfy constraint: Member must have length less than or equal to \d+$/,
+          'parameter-texts',
+        ],
+        [
+          'a request without an item',
+          { Item: undefined },
+          "1 validation error detected: Value null at 'item' failed to satisfy constraint: Member must not be null",
+          'parameter-texts',
+        ],
+        [
+          'several parameters that are wrong, all in one text',
+          {
+            Item: undefined,
+            ReturnValues: 'A',
+            ReturnConsumedCapacity: 'B',
+            ReturnItemCollectionMetrics: 'C',
+          },
+          /4 validation errors detected: (Value .* failed to satisfy constraint: .*; ){3}Value .* failed to satisfy constraint: [^;]*$/,
+          'parameter-texts',
+        ],
+      ])
+      refuses(target, QueryCommand, {}, [
+        [
+          'a query with nothing in it',
+          {},
+          "1 validation error detected: Value null at 'tableName' failed to satisfy constraint: Member must not be null",
+          'parameter-texts',
+        ],
+      ])
+      refuses(target, ScanCommand, { TableName: table }, [
+        [
+          'an index name of two characters',
+          { IndexName: 'ab' },
+          "1 validation error detected: Value 'ab' at 'indexName' failed to satisfy constraint: Member must have length greater than or equal to 3",
+          'parameter-texts',
+        ],
+      ])
+    })
+
+    describe('of an expression comes before the table', () => {
+      const beforeTable = { id: 'table-first', answer: missingTable(target) } as const
+      refuses(target, PutItemCommand, { TableName: missing, Item: key }, [
+        [
+          'a condition with an error in its syntax',
+          { ConditionExpression: 'a =' },
+          'Invalid ConditionExpression: Syntax error; token: "<EOF>", near: "="',
+          beforeTable,
+        ],
+        [
+          'a value that is no value',
+          { Item: { pk: { S: 'a' }, n: { N: '1e200' } } },
+          'Number overflow. Attempting to store a number with magnitude larger than supported range',
+          beforeTable,
+        ],
+      ])
+      refuses(target, UpdateItemCommand, { TableName: missing, Key: key }, [
+        [
+          'an update with an error in its syntax',
+          { UpdateExpression: 'SET' },
+          'Invalid UpdateExpression: Syntax error; token: "<EOF>", near: "SET"',
+          beforeTable,
+        ],
+        [
+          'paths that overlap',
+          {
+            UpdateExpression: 'SET a = :v, a.b = :v',
+            ExpressionAttributeValues: { ':v': { N: '1' } },
+          },
+          'Invalid UpdateExpression: Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [a], path two: [a, b]',
+          beforeTable,
+        ],
+      ])
+      refuses(target, GetItemCommand, { TableName: missing, Key: key }, [
+        [
+          'a projection with a reserved word',
+          { ProjectionExpression: 'name' },
+          'Invalid ProjectionExpression: Attribute name is a reserved keyword; reserved keyword: name',
+          beforeTable,
+        ],
+      ])
+      refuses(target, DeleteItemCommand, { TableName: missing, Key: key }, [
+        [
+          'a name that is not used',
+          {
+            ConditionExpression: 'attribute_exists(a)',
+            ExpressionAttributeNames: { '#b': 'b' },
+          },
+          'Value provided in ExpressionAttributeNames unused in expressions: keys: {#b}',
+          beforeTable,
+        ],
+      ])
+    })
+
+    describe('of a key comes after the table', () => {
+      refuses(target, PutItemCommand, { TableName: missing }, [
+        ['an item without a key', { Item: { a: { N: '1' } } }, missingTable(target)],
+      ])
+      refuses(target, GetItemCommand, { TableName: missing }, [
+        ['an empty key', { Key: {} }, missingTable(target)],
+      ])
+      refuses(target, QueryCommand, { TableName: missing }, [
+        [
+          'a condition on something else than the key',
+          {
+            KeyConditionExpression: 'a = :a',
+            ExpressionAttributeValues: { ':a': { S: 'x' } },
+          },
+          missingTable(target),
+        ],
+      ])
+      refuses(target, UpdateItemCommand, { TableName: missing }, [
+        [
+          'an update of the key',
+          {
+            Key: key,
+            UpdateExpression: 'SET pk = :v',
+            ExpressionAttributeValues: { ':v': { S: 'b' } },
+          },
+          missingTable(target),
+        ],
+      ])
+    })
+
+    describe('of names comes before that of values', () => {
+      refuses(target, UpdateItemCommand, { TableName: table, Key: key }, [
+        [
+          'both that are not used',
+          {
+            UpdateExpression: 'REMOVE a',
+            ExpressionAttributeNames: { '#b': 'b' },
+            ExpressionAttributeValues: { ':v': { S: 'x' } },
+          },
+          'Value provided in ExpressionAttributeNames unused in expressions: keys: {#b}',
+        ],
+        [
+          'a syntax error before an unused name',
+          { UpdateExpression: 'REMOVE', ExpressionAttributeNames: { '#b': 'b' } },
+          'Invalid UpdateExpression: Syntax error; token: "<EOF>", near: "REMOVE"',
+        ],
+      ])
+    })
+  })
+}
