@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { parseCondition } from '../src/expressions/condition.ts'
 import { planKeyCondition, type KeySchema } from '../src/expressions/key-condition.ts'
+import { assertScalarKeys, pathsOf, pathsReadBy } from '../src/expressions/key-paths.ts'
 import { createPlaceholders } from '../src/expressions/placeholders.ts'
+import { parseUpdate } from '../src/expressions/update.ts'
 import type { Value } from '../src/values/types.ts'
 
 const values: Record<string, Value> = {
@@ -115,5 +118,37 @@ describe('a key condition that AWS refuses', () => {
   test('a table without a sort key takes one condition only', () => {
     expect(plan('pk = :p', partitionOnly)).toEqual({ partition: 'a' })
     expect(() => plan('pk = :p AND sk = :s', partitionOnly)).toThrow(unsupported)
+  })
+})
+
+describe('a path into a key', () => {
+  const placeholders = createPlaceholders({ '#p': 'pk' }, values)
+  const scalars =
+    "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: pk"
+
+  test.each([
+    'attribute_exists(pk.x)',
+    'a = :s OR NOT #p[0] = :s',
+    'size(pk.x) > :n',
+    'a IN (:s, pk[0])',
+    'a BETWEEN :s AND pk.x',
+  ])('is refused in the condition %s', (text) => {
+    const condition = parseCondition(text, 'ConditionExpression', placeholders)
+    expect(() => assertScalarKeys(pathsOf(condition), ['pk', undefined])).toThrow(scalars)
+  })
+
+  test.each([
+    'SET a = pk[0]',
+    'SET a = if_not_exists(pk.x, :s)',
+    'SET a = n + pk.x',
+    'SET a = list_append(if_not_exists(a, #p[0]), l)',
+  ])('is refused in the update %s', (text) => {
+    const update = parseUpdate(text, placeholders)
+    expect(() => assertScalarKeys(pathsReadBy(update), ['pk'])).toThrow(scalars)
+  })
+
+  test('is no matter where the key is taken whole', () => {
+    const condition = parseCondition('pk = :s AND a.pk = :s', 'ConditionExpression', placeholders)
+    expect(() => assertScalarKeys(pathsOf(condition), ['pk'])).not.toThrow()
   })
 })

@@ -3,6 +3,7 @@
  * AWS checks that once it knows the table, after everything else about the expression.
  */
 import { validationError } from '../errors.ts'
+import type { Assigned, Update } from './bind-update.ts'
 import type { Condition } from './condition.ts'
 import type { Operand } from './operands.ts'
 import type { Path } from './paths.ts'
@@ -54,5 +55,29 @@ export function operandsOf(condition: Leaf): readonly Operand[] {
       return [condition.operand]
     default:
       return [condition.left, condition.right]
+  }
+}
+
+/** Every path that an update reads; those it writes are its `paths`. */
+export function pathsReadBy({ actions }: Update): Path[] {
+  const paths: Path[] = []
+  for (const action of actions) if (action.type === 'SET') addPathsOf(action.assigned, paths)
+  return paths
+}
+
+function addPathsOf(assigned: Assigned, paths: Path[]): void {
+  switch (assigned.type) {
+    case 'value':
+      return
+    case 'path':
+      paths.push(assigned.path)
+      return
+    case 'if_not_exists':
+      paths.push(assigned.path)
+      return addPathsOf(assigned.otherwise, paths)
+    case 'list_append':
+    case 'arithmetic':
+      addPathsOf(assigned.left, paths)
+      return addPathsOf(assigned.right, paths)
   }
 }
