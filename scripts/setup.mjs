@@ -8,10 +8,14 @@ import { fileURLToPath } from 'node:url'
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
 export async function setup() {
-  requireNode()
-  if (!installed()) install()
+  installMissing()
   const { build, isStale } = await import('./build.mjs')
   if (isStale()) await build()
+}
+
+export function installMissing() {
+  requireNode()
+  if (!installed()) install()
 }
 
 function requireNode() {

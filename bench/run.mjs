@@ -1,0 +1,21 @@
+// `npm run bench`: bundles the benchmark, since Node 20 cannot run TypeScript itself, and starts it.
+import { join } from 'node:path'
+import { installMissing, root } from '../scripts/setup.mjs'
+
+installMissing()
+const { build } = await import('esbuild')
+const outdir = join(root, 'dist/bench')
+await build({
+  entryPoints: ['main', 'worker', 'server'].map((name) => join(root, `bench/src/${name}.ts`)),
+  outdir,
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20.19',
+  sourcemap: 'linked',
+  // Native addons cannot be bundled; the SDK is left as its users have it.
+  external: ['lmdb', '@aws-sdk/*'],
+  logLevel: 'warning',
+})
+await import(join(outdir, 'main.js'))

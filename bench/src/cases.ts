@@ -1,0 +1,26 @@
+// What is measured. A target that lacks an operation leaves it out.
+
+export const CASES = ['get', 'put', 'update', 'transaction', 'query'] as const
+export type Case = (typeof CASES)[number]
+
+export const CASE_TEXT: Record<Case, string> = {
+  get: 'get',
+  put: 'put',
+  update: 'conditional update',
+  transaction: 'transaction of 3 puts',
+  query: 'query of 25',
+}
+
+/** The i-th call of a case. A target whose reads are synchronous returns no promise. */
+export type Call = (i: number) => unknown
+
+export interface Target {
+  readonly calls: Partial<Record<Case, Call>>
+  /** Processes other than this one whose CPU time belongs to the target. */
+  readonly processes?: readonly number[]
+  /** How long the target took to answer its first request. */
+  readonly startMs?: number
+  /** Writes items 0…count-1. */
+  load(count: number): Promise<void>
+  close(): Promise<void>
+}

@@ -1,0 +1,49 @@
+// The benchmark: runs the chosen sections one after the other and reports. Ends with 1 if a bar falls
+// short, so that a script can tell.
+
+import { type Options, readOptions, type Section, USAGE } from './options.ts'
+import { machine, report, summary } from './report.ts'
+import type { Result } from './result.ts'
+import { dynaliteSection } from './sections/dynalite.ts'
+import { engineSection } from './sections/engine.ts'
+import { growthSection } from './sections/growth.ts'
+import { openSection } from './sections/open.ts'
+import { peersSection } from './sections/peers.ts'
+import { Workspace } from './workspace.ts'
+
+const sections: Record<Section, (workspace: Workspace, options: Options) => Promise<Result>> = {
+  engine: engineSection,
+  dynalite: dynaliteSection,
+  open: openSection,
+  growth: growthSection,
+  peers: peersSection,
+}
+
+async function run(options: Options): Promise<void> {
+  const workspace = new Workspace()
+  const results: Result[] = []
+  try {
+    if (!options.json) console.log(`${machine()}\n`)
+    for (const name of options.sections) {
+      // oxlint-disable-next-line no-await-in-loop -- sections must not disturb each other
+      const result = await sections[name](workspace, options)
+      results.push(result)
+      if (!options.json) console.log(report(result))
+    }
+  } finally {
+    workspace.remove()
+  }
+  console.log(
+    options.json ? JSON.stringify({ machine: machine(), results }, null, 2) : summary(results),
+  )
+  if (results.some(({ bars }) => bars.some(({ met }) => !met))) process.exitCode = 1
+}
+
+try {
+  const options = readOptions(process.argv.slice(2))
+  if (options === undefined) console.log(USAGE)
+  else await run(options)
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 2
+}

@@ -1,0 +1,41 @@
+// What the engine costs over the store below it: both in process, on disk, durable.
+
+import { CASE_TEXT, type Case } from '../cases.ts'
+import type { Options } from '../options.ts'
+import { type Bar, rateBar, type Result } from '../result.ts'
+import { type Figures, measureInTurns } from '../rounds.ts'
+import type { Workspace } from '../workspace.ts'
+
+const ITEMS = 100_000
+
+const PLAN: { what: Case; concurrency: number; percent?: number }[] = [
+  { what: 'get', concurrency: 1, percent: 40 },
+  { what: 'query', concurrency: 1, percent: 40 },
+  { what: 'put', concurrency: 1 },
+  { what: 'put', concurrency: 32, percent: 50 },
+  { what: 'update', concurrency: 32, percent: 50 },
+  { what: 'transaction', concurrency: 32, percent: 50 },
+]
+
+export async function engineSection(workspace: Workspace, options: Options): Promise<Result> {
+  const engine = await workspace.on('engine', ITEMS)
+  const lmdb = await workspace.on('lmdb', ITEMS)
+  const figures: Figures[] = []
+  const bars: Bar[] = []
+  for (const { what, concurrency, percent } of PLAN) {
+    // oxlint-disable-next-line no-await-in-loop -- one case after the other
+    const pair = await measureInTurns([engine, lmdb], what, concurrency, options.seconds)
+    figures.push(...pair)
+    if (percent === undefined) continue
+    const text = `${CASE_TEXT[what]} @${concurrency}, of raw lmdb's rate`
+    bars.push(rateBar(text, pair as [Figures, Figures], percent, '%'))
+  }
+  await engine.close()
+  await lmdb.close()
+  return {
+    title: 'In process, on disk, durable, 100,000 items of 1 KB: the engine and raw lmdb',
+    figures,
+    bars,
+    notes: [],
+  }
+}

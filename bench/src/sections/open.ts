@@ -1,0 +1,27 @@
+// How long it takes to open a directory that holds data, up to the answer to the first get.
+
+import { limitBar, type Result } from '../result.ts'
+import { median } from '../rounds.ts'
+import type { Workspace } from '../workspace.ts'
+
+const ITEMS = 100_000
+const TIMES = 9
+
+export async function openSection(workspace: Workspace): Promise<Result> {
+  const times: number[] = []
+  for (let n = 0; n < TIMES; n++) {
+    // A new process each time.
+    // oxlint-disable-next-line no-await-in-loop
+    const worker = await workspace.on('engine', ITEMS)
+    times.push(worker.opened.startMs ?? Infinity)
+    // oxlint-disable-next-line no-await-in-loop
+    await worker.close()
+  }
+  const shown = times.map((time) => time.toFixed(1)).join(', ')
+  return {
+    title: 'Opening a directory with 100,000 items, to the first answer',
+    figures: [],
+    bars: [limitBar('open 100,000 items', median(times), 50, 'ms')],
+    notes: [`milliseconds, a new process each: ${shown}`],
+  }
+}

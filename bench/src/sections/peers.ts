@@ -1,0 +1,54 @@
+// Every face of the engine and every other DynamoDB that can be installed, with the same SDK client.
+
+import { CASES } from '../cases.ts'
+import type { Options } from '../options.ts'
+import type { Result } from '../result.ts'
+import { type Figures, measureInTurns } from '../rounds.ts'
+import type { TargetName } from '../targets/open.ts'
+import type { WorkerProcess } from '../worker-process.ts'
+import type { Workspace } from '../workspace.ts'
+
+const ITEMS = 5000
+const TARGETS: TargetName[] = [
+  'engine',
+  'engine-sdk',
+  'engine-http',
+  'dynalite',
+  'dynoxide',
+  'dynamodb-local',
+]
+
+export async function peersSection(workspace: Workspace, options: Options): Promise<Result> {
+  const workers: WorkerProcess[] = []
+  const notes: string[] = []
+  for (const name of TARGETS) {
+    // oxlint-disable-next-line no-await-in-loop -- one start at a time
+    const worker = await workspace.fresh(name, ITEMS)
+    if (worker === undefined) notes.push(`${name}: not installed`)
+    else workers.push(worker)
+  }
+  const figures: Figures[] = []
+  for (const what of CASES) {
+    const able = workers.filter(({ name }) => name !== 'dynalite' || what !== 'transaction')
+    for (const concurrency of [1, 32]) {
+      // oxlint-disable-next-line no-await-in-loop -- one case after the other
+      figures.push(...(await measureInTurns(able, what, concurrency, options.seconds / 2)))
+    }
+  }
+  for (const worker of workers) {
+    const { startMs } = worker.opened
+    // oxlint-disable-next-line no-await-in-loop
+    const memory = await worker.memoryMb()
+    const start = startMs === undefined ? '' : `first answer after ${startMs.toFixed(0)} ms, `
+    notes.push(`${worker.name}: ${start}${memory.toFixed(0)} MB of anonymous memory at the end`)
+    // oxlint-disable-next-line no-await-in-loop
+    await worker.close()
+  }
+  return {
+    title:
+      'Faces of the engine (durable) and other engines (in memory), all but the first by the SDK',
+    figures,
+    bars: [],
+    notes,
+  }
+}

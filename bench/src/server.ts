@@ -1,0 +1,12 @@
+// The engine's HTTP face in a process of its own, as one of the servers to compare: <directory> <port>.
+
+import { openEngine } from '@strongroom/engine/engine'
+import { serve } from '@strongroom/engine/protocol'
+
+const [directory, port] = process.argv.slice(2)
+if (directory === undefined) throw new Error('Usage: server.js <directory> <port>')
+const engine = await openEngine({ directory })
+const server = await serve(engine, { port: Number(port) })
+process.once('SIGTERM', () => {
+  void server.close().then(() => engine.close())
+})

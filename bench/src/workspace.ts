@@ -1,0 +1,58 @@
+// The directories and processes of a run. Data that several sections need is loaded once; everything
+// is closed and removed at the end.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TargetName } from './targets/open.ts'
+import { WorkerProcess } from './worker-process.ts'
+
+export class Workspace {
+  /** Not in /tmp if that is memory: BENCH_DIR names a directory on a disk. */
+  readonly #root = mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'strongroom-bench-'))
+  readonly #loaded = new Map<string, Promise<string>>()
+  #directories = 0
+
+  directory(): string {
+    this.#directories += 1
+    return join(this.#root, `${this.#directories}`)
+  }
+
+  /** A directory that holds `count` items of a target that keeps them on disk. */
+  loaded(name: 'engine' | 'lmdb', count: number): Promise<string> {
+    const id = `${name} ${count}`
+    let loading = this.#loaded.get(id)
+    if (loading === undefined) {
+      loading = load(name, this.directory(), count)
+      this.#loaded.set(id, loading)
+    }
+    return loading
+  }
+
+  /** Starts a worker on a directory that is loaded already. */
+  async on(name: 'engine' | 'lmdb', count: number): Promise<WorkerProcess> {
+    return WorkerProcess.start(name, await this.loaded(name, count), count)
+  }
+
+  /** Starts a worker with data of its own; undefined if the target is not installed. */
+  async fresh(name: TargetName, count: number): Promise<WorkerProcess | undefined> {
+    const worker = await WorkerProcess.start(name, this.directory(), count)
+    if (!worker.opened.available) {
+      await worker.close()
+      return undefined
+    }
+    await worker.load(count)
+    return worker
+  }
+
+  remove(): void {
+    rmSync(this.#root, { recursive: true, force: true })
+  }
+}
+
+async function load(name: TargetName, directory: string, count: number): Promise<string> {
+  const worker = await WorkerProcess.start(name, directory, count)
+  await worker.load(count)
+  await worker.close()
+  return directory
+}
