@@ -26,6 +26,19 @@ export async function readBody(request: IncomingMessage): Promise<string> {
   return body.toString()
 }
 
+/**
+ * Takes the rest of a refused body off the wire, so that the client gets to read the answer; a
+ * connection closed on unread bytes is reset. There is an end to that patience, too.
+ */
+export function discardBody(request: IncomingMessage): void {
+  let left = 4 * MOST_BYTES
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) request.destroy()
+  })
+  request.resume()
+}
+
 function tooLarge(): Error {
   return new DynamoError(
     'RequestEntityTooLargeException',

@@ -13,7 +13,7 @@ import { crc32 } from 'node:zlib'
 import type { Engine } from './engine.ts'
 import { DynamoError, serializationError, unknownOperation } from './errors.ts'
 import { wireFailure } from './operations/wire-failure.ts'
-import { readBody } from './protocol-body.ts'
+import { discardBody, readBody } from './protocol-body.ts'
 
 const CONTENT_TYPE = 'application/x-amz-json-1.0'
 const TARGET_PREFIX = 'DynamoDB_20120810.'
@@ -88,14 +88,13 @@ async function answer(
   const { statusCode, body } = await execute(engine, request)
   if (request.destroyed && !request.complete) return
   const text = Buffer.from(JSON.stringify(body))
-  // A connection with an unread body cannot be used for another request.
-  const last = isClosing() || !request.complete
+  if (!request.complete) discardBody(request)
   response.writeHead(statusCode, {
     'content-type': CONTENT_TYPE,
     'content-length': text.length,
     'x-amzn-requestid': randomUUID(),
     'x-amz-crc32': `${crc32(text)}`,
-    ...(last && { connection: 'close' }),
+    ...(isClosing() && { connection: 'close' }),
   })
   response.end(text)
 }

@@ -27,13 +27,26 @@ interface HandlerOptions {
   abortSignal?: { readonly aborted: boolean }
 }
 
+interface AuthScheme {
+  schemeId: string
+  identityProvider(): () => Promise<object>
+  signer: { sign<T>(request: T): Promise<T> }
+}
+
+const NO_AUTH: AuthScheme = {
+  schemeId: 'smithy.api#noAuth',
+  identityProvider: () => async () => ({}),
+  signer: { sign: async (request) => request },
+}
+
 /** What a client needs to talk to the engine. */
 export interface EmbeddedConfig {
   region: string
   endpoint: string
   credentials: { accessKeyId: string; secretAccessKey: string }
-  /** Requests do not leave the process, so signing them would only cost time. */
-  signer: { sign<T>(request: T): Promise<T> }
+  /** Requests do not leave the process, so signing them would only cost time: a third of a call. */
+  httpAuthSchemes: AuthScheme[]
+  httpAuthSchemeProvider(): { schemeId: string }[]
   requestHandler: {
     metadata: { handlerProtocol: string }
     handle(request: SdkRequest, options?: HandlerOptions): Promise<{ response: SdkResponse }>
@@ -48,7 +61,8 @@ export function embedded(engine: Engine): EmbeddedConfig {
     region: engine.region,
     endpoint: 'http://embedded.localhost',
     credentials: { accessKeyId: 'embedded', secretAccessKey: 'embedded' },
-    signer: { sign: async (request) => request },
+    httpAuthSchemes: [NO_AUTH],
+    httpAuthSchemeProvider: () => [{ schemeId: NO_AUTH.schemeId }],
     requestHandler: {
       metadata: { handlerProtocol: 'http/1.1' },
       async handle(request, { abortSignal } = {}) {
@@ -79,8 +93,9 @@ function parsed(body: unknown): unknown {
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
     throw serializationError('The request has no body')
   }
-  const text = typeof body === 'string' ? body : Buffer.from(body).toString()
-  return JSON.parse(text)
+  if (typeof body === 'string') return JSON.parse(body)
+  // The SDK's bytes pretend to be a string as well; a view on their memory does not wake that up.
+  return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString())
 }
 
 function response(statusCode: number, body: object): SdkResponse {

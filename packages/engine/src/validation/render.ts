@@ -31,7 +31,7 @@ function javaText(shape: Shape, value: unknown): string {
     case 'attributes':
       return `{${bounded(Object.keys(value), (name) => `${name}=AttributeValue(…)`)}}`
     default: {
-      const text = typeof value === 'object' ? '' : String(value)
+      const text = typeof value === 'string' ? value : JSON.stringify(value)
       return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
     }
   }
