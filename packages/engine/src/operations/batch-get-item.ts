@@ -21,6 +21,7 @@ import { itemSize } from '../values/size.ts'
 import type { Item } from '../values/types.ts'
 import { itemToWire } from '../values/wire.ts'
 import { capacityMeter, readUnits } from './capacity.ts'
+import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readProjection } from './get-item.ts'
 import { keyIdentity } from './key-identity.ts'
 import type { Operation } from './operation.ts'
@@ -55,6 +56,7 @@ export const batchGetItem: Operation<BatchGetItemInput, BatchGetItemOutput> = {
     }
     const plans = read.map((plan) => {
       const table = existingTable(storage, plan.name)
+      refusePathsIntoKeys(table, plan)
       for (const key of plan.keys) {
         refuseEmptyKeys(table, key)
         checkKeySchema(table, key)

@@ -15,6 +15,7 @@ import {
   tableName,
 } from '../validation/shapes.ts'
 import { capacityMeter } from './capacity.ts'
+import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
 import type { Operation } from './operation.ts'
 import { checkReturnValues, returnValues, writeAnswer } from './put-item.ts'
@@ -44,6 +45,7 @@ export const deleteItem: Operation<DeleteItemInput, WriteOutput> = {
     const condition = readCondition(input.ConditionExpression, placeholders)
     placeholders.assertAllUsed()
     const table = existingTable(storage, input.TableName)
+    refusePathsIntoKeys(table, { condition })
     checkKey(table, key)
 
     const meter = capacityMeter(input.ReturnConsumedCapacity)

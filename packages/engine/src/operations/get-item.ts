@@ -17,6 +17,7 @@ import {
   tableName,
 } from '../validation/shapes.ts'
 import { capacityMeter, readUnits } from './capacity.ts'
+import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
 import type { Form } from './form.ts'
 import type { Operation } from './operation.ts'
@@ -38,6 +39,7 @@ export const getItem: Operation<GetItemInput, GetItemOutput> = {
     const key = form.item(input.Key)
     const projection = readProjection(input, form)
     const table = existingTable(storage, input.TableName)
+    refusePathsIntoKeys(table, { projection })
     checkKey(table, key)
 
     const consistent = input.ConsistentRead === true

@@ -18,6 +18,7 @@ import {
 } from '../validation/shapes.ts'
 import { itemToWire } from '../values/wire.ts'
 import { capacityMeter } from './capacity.ts'
+import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
 import type { Operation } from './operation.ts'
 import {
@@ -55,6 +56,7 @@ export const putItem: Operation<PutItemInput, WriteOutput> = {
     const condition = readCondition(input.ConditionExpression, placeholders)
     placeholders.assertAllUsed()
     const table = existingTable(storage, input.TableName)
+    refusePathsIntoKeys(table, { condition })
     checkItem(table, item)
 
     const wantsOld = input.ReturnValues === 'ALL_OLD'

@@ -20,7 +20,7 @@ import {
   structure,
   tableName,
 } from '../validation/shapes.ts'
-import { conditionNames } from './condition-names.ts'
+import { conditionNames, refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
 import { readStartKey } from './form.ts'
 import type { Operation } from './operation.ts'
@@ -85,6 +85,7 @@ export const query: Operation<QueryInput, PageOutput> = {
     const keys = index?.keys ?? table.keys
     const condition = planKeyCondition(input.KeyConditionExpression, placeholders, keys)
     if (startKey) checkQueryStart(table, index, startKey, condition)
+    refusePathsIntoKeys(table, { condition: filter, projection })
     const filterNames = conditionNames(filter)
     for (const { name } of keyAttributes(keys)) {
       if (filterNames.includes(name)) {

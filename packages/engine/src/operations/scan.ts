@@ -17,7 +17,7 @@ import {
   structure,
   tableName,
 } from '../validation/shapes.ts'
-import { conditionNames } from './condition-names.ts'
+import { conditionNames, refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
 import { readStartKey } from './form.ts'
 import type { Operation } from './operation.ts'
@@ -68,6 +68,7 @@ export const scan: Operation<ScanInput, PageOutput> = {
     const table = existingTable(context.storage, input.TableName)
     const index = requestedIndex(table, input)
     if (startKey) checkScanStart(table, index, startKey)
+    refusePathsIntoKeys(table, { condition: filter, projection })
     const shown = shownNames(input, { table, index, projection }, conditionNames(filter))
 
     return readPage(context, input, {

@@ -18,6 +18,7 @@ import {
 import { checkExpressionParameters } from '../validation/parameters.ts'
 import { itemToWire } from '../values/wire.ts'
 import type { Item } from '../values/types.ts'
+import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
 import { type Form, readExpressionValues } from './form.ts'
 import { checkTargets, readUpdate, updatedItem } from './update-item.ts'
@@ -116,6 +117,7 @@ function bind(table: TableRecord, { kind, item, condition, update, onFailure }: 
         checkKeySchema(table, item)
         checkTargets(table, update)
       }
+      refusePathsIntoKeys(table, { condition, update })
     },
     decide(old) {
       assertCondition(condition, old, onFailure)

@@ -17,6 +17,7 @@ import {
 import { itemSize } from '../values/size.ts'
 import { itemToWire } from '../values/wire.ts'
 import { capacityMeter, readUnits } from './capacity.ts'
+import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readProjection } from './get-item.ts'
 import { keyIdentity } from './key-identity.ts'
 import type { Operation } from './operation.ts'
@@ -47,7 +48,14 @@ export const transactGetItems: Operation<TransactGetItemsInput, TransactGetItems
     })
     const plans = gets.map((get) => ({ ...get, table: existingTable(storage, get.name) }))
     for (const { table, key } of plans) refuseEmptyKeys(table, key)
-    assertNoReasons(plans.map(({ table, key }) => reasonOf(() => checkKeySchema(table, key))))
+    assertNoReasons(
+      plans.map(({ table, key, projection }) =>
+        reasonOf(() => {
+          refusePathsIntoKeys(table, { projection })
+          checkKeySchema(table, key)
+        }),
+      ),
+    )
     const identities = plans.map(({ table, key }) => keyIdentity(table, key))
     if (new Set(identities).size < identities.length) {
       throw validationError('Transaction request cannot include multiple operations on one item')

@@ -26,6 +26,7 @@ import {
   tableName,
 } from '../validation/shapes.ts'
 import { capacityMeter } from './capacity.ts'
+import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
 import type { Operation } from './operation.ts'
 import { returnValues, writeAnswer } from './put-item.ts'
@@ -67,8 +68,9 @@ export const updateItem: Operation<UpdateItemInput, WriteOutput> = {
     const condition = readCondition(input.ConditionExpression, placeholders)
     placeholders.assertAllUsed()
     const table = existingTable(storage, input.TableName)
-    checkKey(table, key)
     checkTargets(table, update)
+    refusePathsIntoKeys(table, { condition, update })
+    checkKey(table, key)
 
     const meter = capacityMeter(input.ReturnConsumedCapacity)
     const { old, item } = await storage.write((tx) => {
