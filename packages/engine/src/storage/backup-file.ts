@@ -7,6 +7,7 @@ import { createReadStream } from 'node:fs'
 import { open, stat, type FileHandle } from 'node:fs/promises'
 import { FORMAT_VERSION } from './format.ts'
 import type { NewTable } from './store.ts'
+import { DataError } from './failures.ts'
 
 const MAGIC = Buffer.from('strongroom-backup\n')
 const DIGEST_BYTES = 32
@@ -85,8 +86,8 @@ export class BackupWriter {
   }
 }
 
-export function cannotRestore(file: string, reason: string, cause?: unknown): Error {
-  return new Error(`Cannot restore the backup "${file}": ${reason}`, { cause })
+export function cannotRestore(file: string, reason: string, cause?: unknown): DataError {
+  return new DataError(`Cannot restore the backup "${file}": ${reason}`, { cause })
 }
 
 /** Throws unless the file is a complete, undamaged backup of a known version; returns its manifest. */

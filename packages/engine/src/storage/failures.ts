@@ -61,7 +61,12 @@ export function storageClosed(directory: string): DynamoError {
   return internalError(`Cannot use the data directory "${directory}": it was closed`)
 }
 
+/** A data directory or backup that cannot be used; the message says why, for whoever runs the program. */
+export class DataError extends Error {
+  override readonly name = 'DataError'
+}
+
 /** A data directory that must not be opened; nothing in it was changed. */
-export function cannotOpen(directory: string, reason: string, cause?: unknown): Error {
-  return new Error(`Cannot open the data directory "${directory}": ${reason}`, { cause })
+export function cannotOpen(directory: string, reason: string, cause?: unknown): DataError {
+  return new DataError(`Cannot open the data directory "${directory}": ${reason}`, { cause })
 }
