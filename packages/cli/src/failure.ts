@@ -1,4 +1,5 @@
 /** What went wrong, in the words and with the exit code that a person or a script wants. */
+import { DataError } from '@strongroom/engine/storage/failures'
 import { ConfigError } from '@strongroom/kit/config'
 import { ApiError } from '@strongroom/kit/errors'
 import { CannotListen } from '@strongroom/server/listen'
@@ -14,7 +15,7 @@ export function exitCodeOf(error: unknown): number {
 
 /** One line for what a person can mend; anything else is a defect and shows where it happened. */
 export function explain(error: unknown): string {
-  const expected = [UsageError, ConfigError, ApiError, CannotListen, StoreUnavailable]
+  const expected = [UsageError, ConfigError, ApiError, CannotListen, DataError, StoreUnavailable]
   if (expected.some((kind) => error instanceof kind)) return (error as Error).message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

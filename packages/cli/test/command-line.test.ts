@@ -85,7 +85,7 @@ describe('a start that cannot succeed says why in one line and creates nothing',
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo
     expect(await failure({ PORT: String(port) })).toBe(
-      `Port ${port} of 127.0.0.1 is in use: stop what uses it, or set PORT to another\n`,
+      `Port ${port} of 127.0.0.1 is in use: stop what uses it, or choose another port\n`,
     )
     other.close()
   })
@@ -104,7 +104,7 @@ describe('a start that cannot succeed says why in one line and creates nothing',
 
   test('a host that is not of this machine', async () => {
     expect(await failure({ HOST: '192.0.2.1', PORT: '0' })).toBe(
-      '192.0.2.1 is not an address of this machine: correct HOST\n',
+      '192.0.2.1 is not an address of this machine: choose another host\n',
     )
   })
 

@@ -138,7 +138,9 @@ describe('strongroom serve', () => {
     const env = { PORT: '0', STRONGROOM_DATA: 'file/data' }
     const { code, stderr } = await strongroom(['serve'], { cwd, env })
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^Cannot open the data directory .*file\/data: .*\n$/)
+    expect(stderr).toMatch(
+      /^Cannot open the data directory ".*file\/data": it cannot be created .*\n$/,
+    )
     expect(await readdir(cwd)).toEqual(['file'])
   })
 
@@ -150,7 +152,7 @@ describe('strongroom serve', () => {
       const env = { PORT: '0', STRONGROOM_DATA: 'locked/data' }
       const { code, stderr } = await strongroom(['serve'], { cwd, env })
       expect(code).toBe(1)
-      expect(stderr).toMatch(/^Cannot write to the data directory .* \(EACCES\): /)
+      expect(stderr).toMatch(/^Cannot open the data directory .*EACCES.*\n$/)
       expect(await readdir(join(cwd, 'locked'))).toEqual([])
     },
   )

@@ -40,17 +40,22 @@ export async function listen(host: string, port: number): Promise<Listener> {
 
 async function started(server: Server, host: string, port: number): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(explained(error, host, port)))
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenFailure(error, host, port)))
     server.listen(port, host, resolve)
   })
 }
 
-function explained({ code, message }: NodeJS.ErrnoException, host: string, port: number): Error {
+/** Why an address cannot be had, from what the system said. */
+export function listenFailure(
+  { code, message }: NodeJS.ErrnoException,
+  host: string,
+  port: number,
+): CannotListen {
   const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} of ${host} is in use: stop what uses it, or set PORT to another`,
-    EACCES: `Port ${port} needs more rights than this user has: set PORT to one above 1023`,
-    EADDRNOTAVAIL: `${host} is not an address of this machine: correct HOST`,
-    ENOTFOUND: `The host name ${host} is not known: correct HOST`,
+    EADDRINUSE: `Port ${port} of ${host} is in use: stop what uses it, or choose another port`,
+    EACCES: `Port ${port} needs more rights than this user has: choose one above 1023`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine: choose another host`,
+    ENOTFOUND: `The host name ${host} is not known: choose another host`,
   }
   return new CannotListen(reasons[code ?? ''] ?? `Cannot listen on ${host}:${port}: ${message}`)
 }

@@ -44,7 +44,7 @@ describe('a listener', () => {
   test('says that a port is taken, and what to do', async () => {
     const listener = await listen('127.0.0.1', 0)
     await expect(listen('127.0.0.1', listener.port)).rejects.toThrow(
-      `Port ${listener.port} of 127.0.0.1 is in use: stop what uses it, or set PORT to another`,
+      `Port ${listener.port} of 127.0.0.1 is in use: stop what uses it, or choose another port`,
     )
     await listener.close()
   })

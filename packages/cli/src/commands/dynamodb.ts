@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { openEngine } from '@strongroom/engine/engine'
 import { serve } from '@strongroom/engine/protocol'
 import { port as portType } from '@strongroom/kit/config-types'
+import { listenFailure } from '@strongroom/server/listen'
 import { type Command, UsageError } from '../command.ts'
 import { stopSignal } from '../stop-signal.ts'
 
@@ -27,7 +28,9 @@ Any region and any credentials will do. Only this machine reaches it.`,
     const engine = await openEngine({ directory })
     try {
       const host = String(options['host'] ?? '127.0.0.1')
-      const server = await serve(engine, { host, port })
+      const server = await serve(engine, { host, port }).catch((error: Error) => {
+        throw 'code' in error ? listenFailure(error, host, port) : new UsageError(error.message)
+      })
       output.result(
         `\nDynamoDB on ${server.url}\n\n  Data    ${directory}\n  Try     aws dynamodb list-tables --endpoint-url ${server.url}\n\nPress Ctrl+C to stop.\n`,
         { url: server.url, data: directory },

@@ -1,0 +1,82 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import {
+  CreateTableCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+} from '@aws-sdk/client-dynamodb'
+import { describe, expect, test } from 'vitest'
+import { emptyDirectory, start, strongroom } from './strongroom.ts'
+
+describe('strongroom dynamodb', () => {
+  async function running(cwd: string) {
+    const server = start(['dynamodb', '--port', '0', '--data', 'd'], { cwd })
+    const printed = await server.until('Press Ctrl+C to stop')
+    const [endpoint = ''] = /http:\/\/\S+/.exec(printed) ?? []
+    const client = new DynamoDBClient({
+      endpoint,
+      region: 'local',
+      credentials: { accessKeyId: 'any', secretAccessKey: 'any' },
+    })
+    const stop = async () => {
+      client.destroy()
+      server.process.kill('SIGTERM')
+      return (await server.finished).code
+    }
+    return { client, stop }
+  }
+
+  test('is a DynamoDB to any SDK, and keeps its data over a restart', async () => {
+    const cwd = await emptyDirectory()
+    const first = await running(cwd)
+    await first.client.send(
+      new CreateTableCommand({
+        TableName: 'things',
+        BillingMode: 'PAY_PER_REQUEST',
+        KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+        AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+      }),
+    )
+    const Item = { id: { S: 'a' }, n: { N: '12345678901234567890123456789' } }
+    await first.client.send(new PutItemCommand({ TableName: 'things', Item }))
+    expect(await first.stop()).toBe(0)
+
+    const second = await running(cwd)
+    const got = await second.client.send(
+      new GetItemCommand({ TableName: 'things', Key: { id: { S: 'a' } } }),
+    )
+    expect(got.Item).toEqual(Item)
+    expect(await second.stop()).toBe(0)
+  })
+
+  test('listens to this machine only', async () => {
+    const cwd = await emptyDirectory()
+    const { code, stderr } = await strongroom(['dynamodb', '--host', '0.0.0.0'], { cwd })
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^Cannot listen on .* only loopback is safe\n$/),
+    ])
+  })
+
+  test('says that a port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const { code, stderr } = await strongroom(['dynamodb', '--port', String(port)], {
+      cwd: await emptyDirectory(),
+    })
+    other.close()
+    expect([code, stderr]).toEqual([
+      1,
+      `Port ${port} of 127.0.0.1 is in use: stop what uses it, or choose another port\n`,
+    ])
+  })
+
+  test('says what is wrong with a port', async () => {
+    const { code, stderr } = await strongroom(['dynamodb', '--port', 'x'], {
+      cwd: await emptyDirectory(),
+    })
+    expect([code, stderr]).toEqual([2, '--port must be a whole number from 0 to 65535\n'])
+  })
+})
