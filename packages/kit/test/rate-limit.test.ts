@@ -212,7 +212,7 @@ describe.each(testStores())('a rate limiter on $name', (store) => {
 
   test('refuses a caller that is known to be over its limit without asking the store', async () => {
     let writes = 0
-    const counting = { ...db, updateItem: (input) => (writes++, db.updateItem(input)) } as Db
+    const counting: Db = { ...db, updateItem: (input) => (writes++, db.updateItem(input)) }
     const { take } = setUp([minute], counting)
     const key = newCaller()
     for (let request = 0; request < 100; request++) await take(key)

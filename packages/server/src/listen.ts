@@ -24,10 +24,13 @@ const GRACE_MS = 10_000
 export async function listen(host: string, port: number): Promise<Listener> {
   let fetch: Fetch = () =>
     new Response('Starting', { status: 503, headers: { 'retry-after': '1' } })
+  const answer = getRequestListener((request, env) => fetch(request, env), {
+    overrideGlobalObjects: false,
+  })
   const server = createServer(
     // Slow senders are cut off: they hold a connection for nothing.
     { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 65_000 },
-    getRequestListener((request, env) => fetch(request, env), { overrideGlobalObjects: false }),
+    (request, response) => void answer(request, response),
   )
   const idle = idleConnections(server)
   await started(server, host, port)

@@ -39,6 +39,7 @@ describe('a listener', () => {
     const ended = once(socket.resume(), 'close')
     await listener.close()
     await ended
+    expect(socket.destroyed).toBe(true)
   })
 
   test('says that a port is taken, and what to do', async () => {

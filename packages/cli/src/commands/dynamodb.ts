@@ -28,8 +28,8 @@ Any region and any credentials will do. Only this machine reaches it.`,
     const engine = await openEngine({ directory })
     try {
       const host = String(options['host'] ?? '127.0.0.1')
-      const server = await serve(engine, { host, port }).catch((error: Error) => {
-        throw 'code' in error ? listenFailure(error, host, port) : new UsageError(error.message)
+      const server = await serve(engine, { host, port }).catch((error: NodeJS.ErrnoException) => {
+        throw error.code ? listenFailure(error, host, port) : new UsageError(error.message)
       })
       output.result(
         `\nDynamoDB on ${server.url}\n\n  Data    ${directory}\n  Try     aws dynamodb list-tables --endpoint-url ${server.url}\n\nPress Ctrl+C to stop.\n`,
