@@ -1,18 +1,23 @@
 import { spawnSync } from 'node:child_process'
 import {
+  chmodSync,
   cpSync,
   mkdirSync,
   readFileSync,
   readdirSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Environment } from '../src/storage/lmdb.ts'
 import { openStorage } from '../src/storage/open.ts'
 import { assertSoundFile } from '../src/storage/pages.ts'
+import { WriteQueue } from '../src/storage/queue.ts'
+import type { Transaction } from '../src/storage/transaction.ts'
 import {
   bundle,
   COUNTERS,
@@ -204,5 +209,37 @@ describe('a disk that is full', () => {
     spawnSync('mount', ['-o', 'remount,ro', disk])
     expect(refusal(join(disk, 'data'))).toMatch(/Cannot open the data directory.*(EROFS|read-only)/)
     expect(() => openStorage({ directory: join(disk, 'new') })).toThrow('it cannot be created')
+  })
+})
+
+describe('a transaction that cannot even begin', () => {
+  test('rejects all that waits, and everything later, instead of leaving it pending', async () => {
+    const listeners: ((code: number) => void)[] = []
+    // lmdb settles no promise in this case, and nothing short of a broken disk causes it.
+    const env = {
+      root: { childTransaction: () => new Promise(() => undefined) },
+      onCommitFailure: (listener: (code: number) => void) => {
+        listeners.push(listener)
+      },
+    } as unknown as Environment
+    const queue = new WriteQueue(env, {} as Transaction, '/data')
+    const waiting = [queue.push(() => 1), queue.push(() => 2)]
+    for (const listener of listeners) listener(-30795)
+    const text = 'an earlier I/O error made its file unusable to this process'
+    for (const each of waiting) await expect(each).rejects.toThrow(text)
+    await expect(queue.push(() => 3)).rejects.toThrow(text)
+    await expect(queue.close()).resolves.toBeUndefined()
+  })
+})
+
+describe('the files', () => {
+  test('can be read by their owner only, also in a directory that others may enter', async () => {
+    const directory = temporaryDirectory()
+    chmodSync(directory, 0o755)
+    const storage = openStorage({ directory, sweepIntervalMs: 0 })
+    await storage.createTable(COUNTERS)
+    await storage.close()
+    const modes = readdirSync(directory).map((name) => statSync(join(directory, name)).mode & 0o777)
+    expect(modes).toEqual([0o600, 0o600, 0o600])
   })
 })

@@ -79,23 +79,23 @@ class Check {
   }
 
   async items(): Promise<void> {
-    for await (const { key, value } of this.#scan(this.#env.items, 'item')) {
+    await this.#scan(this.#env.items, 'item', (key, item) => {
       this.report.items++
       const id = key.readUInt32BE(0)
       const table = this.#tables.get(id)
-      if (table !== undefined) this.#item(table, key, value)
+      if (table !== undefined) this.#item(table, key, item)
       else if (!this.#removing.has(id)) this.#problem(`An item belongs to no table (id ${id})`)
-    }
+    })
   }
 
   async entries(): Promise<void> {
-    for await (const { key, value } of this.#scan(this.#env.entries, 'entry')) {
+    await this.#scan(this.#env.entries, 'entry', (key, offset) => {
       this.report.entries++
       const id = key.readUInt32BE(0)
       const known = this.#owners.get(id)
-      if (known !== undefined) this.#entry(known.table, known.owner, key, value)
+      if (known !== undefined) this.#entry(known.table, known.owner, key, offset)
       else if (!this.#removing.has(id)) this.#problem(`An entry belongs to no index (id ${id})`)
-    }
+    })
   }
 
   #item(table: TableRecord, key: FastBuffer, item: Item): void {
@@ -142,17 +142,19 @@ class Check {
   }
 
   /** Goes on behind what cannot be decoded. */
-  async *#scan<V>(table: Table<V>, what: string): AsyncGenerator<{ key: FastBuffer; value: V }> {
+  async #scan<V>(
+    table: Table<V>,
+    what: string,
+    visit: (key: FastBuffer, value: V) => void,
+  ): Promise<void> {
     const high = Buffer.alloc(8, 0xff) as FastBuffer
     let low = Buffer.of(0) as FastBuffer
     for (let done = false; !done && this.report.problems.length < MAX_PROBLEMS;) {
+      const range = { ...lmdbRange({ low, high }, false), ...this.#snapshot }
       try {
         let seen = 0
-        for (const entry of table.getRange({
-          ...lmdbRange({ low, high }, false),
-          ...this.#snapshot,
-        })) {
-          yield { key: entryBytes(), value: entry.value }
+        for (const { value } of table.getRange(range)) {
+          visit(entryBytes(), value)
           if (++seen % YIELD_EVERY === 0) await this.#breathe()
         }
         done = true

@@ -17,6 +17,7 @@ import { cannotOpen } from './failures.ts'
 export const FORMAT_VERSION = 1
 export const FORMAT_FILE = 'format.json'
 export const DATA_FILE = 'data.mdb'
+const LOCK_FILE = 'lock.mdb'
 const FORMAT_NAME = 'strongroom-engine'
 
 /** Creates an empty directory's format file, or checks an existing one. */
@@ -65,6 +66,11 @@ function assertKnownFormat(directory: string, file: string): void {
       `its format version is ${format}, and this engine knows version ${FORMAT_VERSION} only`,
     )
   }
+}
+
+/** LMDB would create its files readable by everybody whom the umask allows. */
+export function createPrivateFiles(directory: string): void {
+  for (const name of [DATA_FILE, LOCK_FILE]) closeSync(openSync(join(directory, name), 'a', 0o600))
 }
 
 /** Whole or not at all, also when two processes create the directory at the same time. */

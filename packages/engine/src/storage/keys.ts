@@ -7,7 +7,7 @@
 // A partition key is its length (1) and its bytes; longer than 255 bytes: a zero and the SHA-256 of
 // them, since partitions have no order. Escaping turns 00 into 00 FF and ends with 00 00, which
 // keeps the order of sort keys of different lengths. The longest entry (a local index on 1,024 zero
-// bytes) has 3,6xx bytes, below LMDB's limit of 4,026.
+// bytes) has 3,598 bytes, below LMDB's limit of 4,026.
 
 import { createHash } from 'node:crypto'
 import { orderedNumberBytes } from '../values/numbers.ts'

@@ -9,7 +9,7 @@ import type { Item } from '../values/types.ts'
 import { copyBytes, type FastBuffer } from './bytes.ts'
 import { decodeItem } from './codec.ts'
 import { cannotOpen } from './failures.ts'
-import { prepareDirectory } from './format.ts'
+import { createPrivateFiles, prepareDirectory } from './format.ts'
 import { writeItemKey } from './keys.ts'
 import { assertSoundFile } from './pages.ts'
 import type { KeySchema } from './store.ts'
@@ -136,6 +136,7 @@ export function openEnvironment(directory: string): Environment {
   let root: lmdb.RootDatabase
   try {
     accessSync(directory, constants.W_OK)
+    createPrivateFiles(directory)
     root = lmdb.open({
       path: directory,
       noSubdir: false,

@@ -4,11 +4,12 @@
 import { systemClock, type Clock } from '../clock.ts'
 import type { Item } from '../values/types.ts'
 import { Catalog } from './catalog.ts'
+import { Counts } from './counts.ts'
 import { storageClosed } from './failures.ts'
 import { Jobs } from './jobs.ts'
 import { openEnvironment, type Environment } from './lmdb.ts'
 import { WriteQueue } from './queue.ts'
-import { countIn, readItem, readRange } from './reads.ts'
+import { readItem, readRange } from './reads.ts'
 import type { NewTable, Storage, TableChange, TableRecord, WriteTx } from './store.ts'
 import { Sweeper } from './sweeper.ts'
 import { createTable, dropTable, replaceTable } from './tables.ts'
@@ -34,6 +35,7 @@ export function openStorage(options: StorageOptions): OpenStorage {
   const transaction = new Transaction(env, new Catalog(env), clock)
   const queue = new WriteQueue(env, transaction, directory)
   const jobs = new Jobs(env, queue)
+  const counts = new Counts(env)
   const sweeper = new Sweeper(env, queue, clock, () => tables())
   let stale = true
   let closing: Promise<void> | undefined
@@ -88,7 +90,7 @@ export function openStorage(options: StorageOptions): OpenStorage {
 
   async function close(): Promise<void> {
     clearInterval(timer)
-    await jobs.stop()
+    await Promise.all([jobs.stop(), sweeper.stop()])
     await queue.close()
     await env.root.close()
   }
@@ -115,7 +117,7 @@ export function openStorage(options: StorageOptions): OpenStorage {
     },
     count(table, index) {
       if (closing !== undefined) throw storageClosed(directory)
-      return countIn(env, table, index)
+      return counts.of(table, index)
     },
     refresh,
     write: <T>(run: (tx: WriteTx) => T) => queue.push<T>(run),

@@ -3,7 +3,7 @@
 // page ends.
 
 import type { Item } from '../values/types.ts'
-import { boundsOf, boundsOfId, type Bounds } from './bounds.ts'
+import { boundsOf, type Bounds } from './bounds.ts'
 import { KeySource, type Environment } from './lmdb.ts'
 import type { IndexRecord, RangeQuery, TableRecord } from './store.ts'
 
@@ -11,11 +11,6 @@ const source = new KeySource()
 
 export function readItem(env: Environment, table: TableRecord, key: Item): Item | undefined {
   return env.items.get(source.ofItem(table.id, table.keys, key))
-}
-
-export function countIn(env: Environment, table: TableRecord, index?: IndexRecord): number {
-  const options = lmdbRange(boundsOfId(index?.id ?? table.id), false)
-  return index === undefined ? env.items.getKeysCount(options) : env.entries.getKeysCount(options)
 }
 
 export function readRange(

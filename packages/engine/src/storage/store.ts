@@ -136,7 +136,7 @@ export interface Storage {
    * normally (break, return, throw) so that the snapshot is released.
    */
   range(table: TableRecord, index: IndexRecord | undefined, query: RangeQuery): Iterable<Item>
-  /** Items in the table or index, counted in one snapshot. */
+  /** Items in the table or index; of a large one, a moment ago. */
   count(table: TableRecord, index?: IndexRecord): number
   /** Later reads of this turn see everything committed by now. Reads between two calls share a snapshot. */
   refresh(): void

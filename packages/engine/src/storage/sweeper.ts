@@ -14,6 +14,7 @@ export class Sweeper {
   readonly #clock: Clock
   readonly #tables: () => TableRecord[]
   #running: Promise<number> | undefined
+  #stopped = false
 
   constructor(env: Environment, queue: WriteQueue, clock: Clock, tables: () => TableRecord[]) {
     this.#env = env
@@ -30,20 +31,28 @@ export class Sweeper {
     return this.#running
   }
 
+  /** Resolves when a running sweep has ended, at its next batch. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#running?.catch(() => 0)
+  }
+
   async #sweep(): Promise<number> {
     const now = epochSeconds(this.#clock)
     let total = 0
     for (const table of this.#tables()) {
+      if (this.#stopped) break
       if (table.ttl === undefined || !hasExpired(this.#env, table.ttl, now)) continue
       for (let more = true; more;) {
         const batch = await this.#queue.push((tx) => deleteExpired(tx, table, now))
         total += batch.deleted
-        more = batch.more
+        more = batch.more && !this.#stopped
       }
     }
     const nowMs = this.#clock.now()
     for (let more = hasExpiredTokens(this.#env, nowMs); more;) {
-      more = await this.#queue.push((tx) => forgetTokens(tx, nowMs))
+      const left = await this.#queue.push((tx) => forgetTokens(tx, nowMs))
+      more = left && !this.#stopped
     }
     return total
   }
