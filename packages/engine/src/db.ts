@@ -21,7 +21,6 @@ export interface Db {
 
   createTable(input: CreateTableInput): Promise<{ TableDescription?: TableDescription }>
   describeTable(input: TableInput): Promise<{ Table?: TableDescription }>
-  listTables(input: ListTablesInput): Promise<ListTablesOutput>
   deleteTable(input: TableInput): Promise<{ TableDescription?: TableDescription }>
   updateTimeToLive(input: UpdateTimeToLiveInput): Promise<object>
   describeTimeToLive(input: TableInput): Promise<DescribeTimeToLiveOutput>
@@ -30,6 +29,7 @@ export interface Db {
 }
 
 export interface TableAdmin {
+  listTables(input: ListTablesInput): Promise<ListTablesOutput>
   updateTable(input: UpdateTableInput): Promise<{ TableDescription?: TableDescription }>
   tagResource(input: TagResourceInput): Promise<object>
   untagResource(input: UntagResourceInput): Promise<object>

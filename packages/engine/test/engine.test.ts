@@ -422,6 +422,15 @@ describe('pages', () => {
     )
     const found = segments.flatMap(({ Items }) => Items ?? []).map((item) => item['sk'] as number)
     expect(found.toSorted((left, right) => left - right)).toEqual([...Array(40).keys()])
+
+    const [first] = segments
+    const start = { pk: first?.Items?.[0]?.['pk'] ?? '', sk: first?.Items?.[0]?.['sk'] ?? 0 }
+    const error = await refusal(
+      engine.scan({ TableName: 'notes', Segment: 1, TotalSegments: 3, ExclusiveStartKey: start }),
+    )
+    expect(error.message).toBe(
+      'The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. TotalSegments: 3 Segment: 1',
+    )
   })
 })
 

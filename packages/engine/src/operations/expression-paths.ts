@@ -25,6 +25,8 @@ interface Expressions {
 
 /** A key is a string, a number or a binary: there is nothing inside it. */
 export function refusePathsIntoKeys(table: TableRecord, expressions: Expressions): void {
+  const { condition, projection, update } = expressions
+  if (!condition && !projection && !update) return
   const nested = new Set<string>()
   for (const path of pathsOf(expressions)) if (path.length > 1) nested.add(String(path[0]))
   if (nested.size === 0) return

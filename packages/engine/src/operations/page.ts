@@ -40,7 +40,7 @@ export async function readPage(
   { table, index, range, filter, projection, shown }: PagePlan,
 ): Promise<PageOutput> {
   const keyNames = pageKeyNames(table, index)
-  const limit = input.Limit ?? Infinity
+  const limit = Math.floor(input.Limit ?? Infinity)
   const items: Item[] = []
   const counting = input.Select === 'COUNT'
   let count = 0

@@ -67,7 +67,7 @@ export const scan: Operation<ScanInput, PageOutput> = {
 
     const table = existingTable(context.storage, input.TableName)
     const index = requestedIndex(table, input)
-    if (startKey) checkScanStart(table, index, startKey)
+    if (startKey) checkScanStart(table, index, startKey, segment)
     refusePathsIntoKeys(table, { condition: filter, projection })
     const shown = shownNames(input, { table, index, projection }, conditionNames(filter))
 

@@ -4,7 +4,8 @@
  */
 import { validationError } from '../errors.ts'
 import type { KeyCondition } from '../expressions/key-condition.ts'
-import type { IndexRecord, KeySchema, TableRecord } from '../storage/store.ts'
+import { boundsOf } from '../storage/bounds.ts'
+import type { IndexRecord, KeySchema, RangeQuery, TableRecord } from '../storage/store.ts'
 import { checkKeySchema, keyAttributes, keyOf, refuseEmptyKeys } from '../validation/keys.ts'
 import { compare, equal } from '../values/compare.ts'
 import { attribute, type Item, typeOf, type Value } from '../values/types.ts'
@@ -16,6 +17,7 @@ export function checkScanStart(
   table: TableRecord,
   index: IndexRecord | undefined,
   startKey: Item,
+  segment: RangeQuery['segment'],
 ): void {
   const names = pageKeyNames(table, index)
   const complete =
@@ -28,6 +30,22 @@ export function checkScanStart(
   }
   if (index) checkTypes(index.keys, startKey)
   checkTablePart(table, startKey)
+  if (segment && !liesIn(table, index, startKey, segment)) {
+    throw validationError(
+      `${INVALID}: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. TotalSegments: ${segment.total} Segment: ${segment.index}`,
+    )
+  }
+}
+
+function liesIn(
+  table: TableRecord,
+  index: IndexRecord | undefined,
+  startKey: Item,
+  segment: NonNullable<RangeQuery['segment']>,
+): boolean {
+  const part = boundsOf(table, index, { segment })
+  const { low } = boundsOf(table, index, { startKey })
+  return Buffer.compare(part.low, low) < 0 && Buffer.compare(low, part.high) <= 0
 }
 
 export function checkQueryStart(

@@ -18,6 +18,9 @@ export function checkExpressionParameters(
   legacy: readonly string[],
 ): void {
   const input = request as Given
+  const placeholders =
+    given(input, 'ExpressionAttributeNames') || given(input, 'ExpressionAttributeValues')
+  if (!placeholders && !legacy.some((name) => given(input, name))) return
   const used = expressions.filter((name) => given(input, name))
   const old = legacy.filter((name) => given(input, name))
   if (used.length > 0 && old.length > 0) {
