@@ -1,12 +1,27 @@
 /** BatchGetItem: up to a hundred keys, over several tables, and what does not fit in one answer. */
-import { BatchGetItemCommand, type KeysAndAttributes, PutItemCommand } from '@aws-sdk/client-dynamodb'
+import {
+  BatchGetItemCommand,
+  type KeysAndAttributes,
+  PutItemCommand,
+} from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
-import { expectRefusal, freshName, type Item, missingTable, refuses, text, useTable } from './harness.ts'
+import {
+  expectRefusal,
+  freshName,
+  type Item,
+  missingTable,
+  refuses,
+  text,
+  useTable,
+} from './harness.ts'
 import type { Target } from './target.ts'
 
 export function batchGetItem(target: Target): void {
   describe('BatchGetItem', () => {
-    const items = Array.from({ length: 100 }, (_, n): Item => ({ pk: { S: `${n}` }, n: { N: `${n}` } }))
+    const items = Array.from({ length: 100 }, (_, n): Item => ({
+      pk: { S: `${n}` },
+      n: { N: `${n}` },
+    }))
     const table = useTable(target, { key: { pk: 'S' } }, items)
     const other = useTable(target, { key: { pk: 'S', sk: 'N' } }, [
       { pk: { S: 'a' }, sk: { N: '1' }, m: { M: { x: { N: '1' }, y: { N: '2' } } } },
@@ -57,7 +72,10 @@ export function batchGetItem(target: Target): void {
         await Promise.all(
           names.map((S) =>
             target.client.send(
-              new PutItemCommand({ TableName: large, Item: { pk: { S }, body: { S: text(380_000) } } }),
+              new PutItemCommand({
+                TableName: large,
+                Item: { pk: { S }, body: { S: text(380_000) } },
+              }),
             ),
           ),
         )
@@ -103,9 +121,18 @@ export function batchGetItem(target: Target): void {
         },
         'Too many items requested for the BatchGetItem call',
       ],
-      ['the same key twice', asked({ Keys: keys('1', '1') }), 'Provided list of item keys contains duplicates'],
+      [
+        'the same key twice',
+        asked({ Keys: keys('1', '1') }),
+        'Provided list of item keys contains duplicates',
+      ],
       ['a key of another type', asked({ Keys: [{ pk: { N: '1' } }] }), noMatch, 'key-texts'],
-      ['a key with one attribute too many', asked({ Keys: [{ pk: { S: '1' }, n: { N: '1' } }] }), noMatch, 'key-texts'],
+      [
+        'a key with one attribute too many',
+        asked({ Keys: [{ pk: { S: '1' }, n: { N: '1' } }] }),
+        noMatch,
+        'key-texts',
+      ],
       ['a key that is not complete', asked({ Keys: [{}] }), noMatch, 'key-texts'],
       [
         'an empty key',

@@ -58,7 +58,10 @@ export function batchWriteItem(target: Target): void {
     })
 
     test('refuses a table that does not exist', async () => {
-      const request = batch({ [table]: [put({ pk: { S: 'x' } })], [freshName()]: [put({ pk: { S: 'x' } })] })
+      const request = batch({
+        [table]: [put({ pk: { S: 'x' } })],
+        [freshName()]: [put({ pk: { S: 'x' } })],
+      })
       await expectRefusal(request, missingTable(target))
       expect(await stored('x')).toBeUndefined()
     })
@@ -89,7 +92,9 @@ export function batchWriteItem(target: Target): void {
         {
           RequestItems: {
             [table]: Array.from({ length: 13 }, (_, n) => put({ pk: { S: `${n}` } })),
-            [other]: Array.from({ length: 13 }, (_, n) => put({ pk: { S: 'a' }, sk: { N: `${n}` } })),
+            [other]: Array.from({ length: 13 }, (_, n) =>
+              put({ pk: { S: 'a' }, sk: { N: `${n}` } }),
+            ),
           },
         },
         'Too many items requested for the BatchWriteItem call',
@@ -124,7 +129,12 @@ export function batchWriteItem(target: Target): void {
         'key-texts',
       ],
       ['a put without its key', items(put({ a: { S: 'x' } })), noMatch, 'key-texts'],
-      ['a delete with a key of another type', items(remove({ pk: { N: '1' } })), noMatch, 'key-texts'],
+      [
+        'a delete with a key of another type',
+        items(remove({ pk: { N: '1' } })),
+        noMatch,
+        'key-texts',
+      ],
       [
         'a put with an empty key',
         items(put({ pk: { S: '' } })),

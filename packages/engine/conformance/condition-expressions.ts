@@ -273,7 +273,6 @@ export function conditionExpressions(target: Target): void {
         ['pk = :v', v({ S: 'nobody' })],
         ['size(s) > :v', v({ N: '0' })],
       ] as [string, Item?][]) {
-        // oxlint-disable-next-line no-await-in-loop -- the last one creates the item
         const error = await failure(update(expression, values))
         expect(error.name, expression).toBe('ConditionalCheckFailedException')
       }

@@ -1,5 +1,8 @@
 /** DescribeContinuousBackups and UpdateContinuousBackups: point-in-time recovery, recorded. */
-import { DescribeContinuousBackupsCommand, UpdateContinuousBackupsCommand } from '@aws-sdk/client-dynamodb'
+import {
+  DescribeContinuousBackupsCommand,
+  UpdateContinuousBackupsCommand,
+} from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
 import { failure, freshName, useTable } from './harness.ts'
 import { differs, type Target } from './target.ts'

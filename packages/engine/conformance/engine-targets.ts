@@ -54,7 +54,7 @@ export async function openDb(): Promise<Target> {
   return { name: 'engine, in process', kind: 'db', client, close }
 }
 
-async function temporaryEngine(): Promise<{ engine: Engine; close(): Promise<void> }> {
+async function temporaryEngine(): Promise<{ engine: Engine; close: () => Promise<void> }> {
   const directory = await mkdtemp(join(tmpdir(), 'engine-conformance-'))
   const engine = await openEngine({ directory })
   return {

@@ -198,11 +198,7 @@ const limits: Row[] = [
     one,
     'Expression size has exceeded the maximum allowed size; expression size: 4101',
   ],
-  [
-    operators(151),
-    one,
-    'The expression contains too many operators; operator count: 301',
-  ],
+  [operators(151), one, 'The expression contains too many operators; operator count: 301'],
   [
     `a IN (${list(101).join(', ')})`,
     Object.fromEntries(list(101).map((name) => [name, { N: '1' }])),

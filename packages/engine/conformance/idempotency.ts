@@ -1,7 +1,16 @@
 /** ClientRequestToken: a repeated transaction takes effect once. */
 import { TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
-import { expectRefusal, failure, type Item, read, refuses, text, useTable, write } from './harness.ts'
+import {
+  expectRefusal,
+  failure,
+  type Item,
+  read,
+  refuses,
+  text,
+  useTable,
+  write,
+} from './harness.ts'
 import type { Target } from './target.ts'
 
 export function idempotency(target: Target): void {

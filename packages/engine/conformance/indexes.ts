@@ -30,7 +30,12 @@ export function indexes(target: Target): void {
         'local-included': { key: { pk: 'S', l: 'S' }, project: ['a'] },
       },
     })
-    const find = async (IndexName: string, name: string, value: Item[string], input: object = {}) => {
+    const find = async (
+      IndexName: string,
+      name: string,
+      value: Item[string],
+      input: object = {},
+    ) => {
       const output = await client.send(
         new QueryCommand({
           TableName: table,
@@ -54,7 +59,7 @@ export function indexes(target: Target): void {
       b: { S: 'b' },
       nested: { M: { x: { N: '1' } } },
     }
-    const { pk, sk, g, r, l, a, nested } = full
+    const { pk, sk, g, l, a, nested } = full
 
     test('an index holds the attributes of its projection, and the keys of the table', async () => {
       await write(target, table, [full])
@@ -120,7 +125,11 @@ export function indexes(target: Target): void {
       const range = {
         KeyConditionExpression: 'g = :k AND r BETWEEN :from AND :to',
         ExpressionAttributeNames: undefined,
-        ExpressionAttributeValues: { ':k': { S: 'order' }, ':from': { N: '4' }, ':to': { N: '30' } },
+        ExpressionAttributeValues: {
+          ':k': { S: 'order' },
+          ':from': { N: '4' },
+          ':to': { N: '30' },
+        },
       }
       expect(await ranks(range)).toEqual([4, 4, 30])
     })
@@ -179,7 +188,9 @@ export function indexes(target: Target): void {
     test('a scan of an index holds each of its items once', async () => {
       const scanned = async (IndexName: string) => {
         const { Items = [] } = await client.send(new ScanCommand({ TableName: table, IndexName }))
-        return Items.filter((item) => item['pk']?.S === 'scanned').map((item) => item['sk']?.N)
+        return Items.filter((item) => item['pk']?.S === 'scanned').map(
+          (item) => item['sk']?.N ?? '',
+        )
       }
       await write(target, table, [
         { pk: { S: 'scanned' }, sk: { N: '1' }, g: { S: 'x' }, r: { N: '1' } },
@@ -196,7 +207,6 @@ export function indexes(target: Target): void {
       const found: Item[] = []
       let ExclusiveStartKey: QueryCommandInput['ExclusiveStartKey']
       do {
-        // oxlint-disable-next-line no-await-in-loop -- each page starts where the last one ended
         const output = await client.send(
           new ScanCommand({
             TableName: table,
@@ -210,7 +220,9 @@ export function indexes(target: Target): void {
       } while (ExclusiveStartKey)
       const whole = await client.send(new ScanCommand({ TableName: table, IndexName: 'keys-only' }))
       expect(found).toEqual(whole.Items)
-      expect(new Set(found.map((item) => JSON.stringify([item['pk'], item['sk']]))).size).toBe(found.length)
+      expect(new Set(found.map((item) => JSON.stringify([item['pk'], item['sk']]))).size).toBe(
+        found.length,
+      )
     })
 
     const base = {

@@ -36,10 +36,15 @@ export function legacyParameters(target: Target): void {
 
     describe('AttributesToGet', () => {
       test('names the attributes to return', async () => {
-        await write(target, table, [{ ...key('get'), a: { N: '1' }, b: { N: '2' }, 'c.d': { N: '3' } }])
+        await write(target, table, [
+          { ...key('get'), a: { N: '1' }, b: { N: '2' }, 'c.d': { N: '3' } },
+        ])
         const get = async (AttributesToGet: string[]) =>
-          (await client.send(new GetItemCommand({ TableName: table, Key: key('get'), AttributesToGet })))
-            .Item
+          (
+            await client.send(
+              new GetItemCommand({ TableName: table, Key: key('get'), AttributesToGet }),
+            )
+          ).Item
         expect(await get(['a', 'c.d', 'nothing'])).toEqual({ a: { N: '1' }, 'c.d': { N: '3' } })
         const batch = await client.send(
           new BatchGetItemCommand({
@@ -197,7 +202,12 @@ export function legacyParameters(target: Target): void {
         ['NULL', { lost: one('NULL') }, true],
         ['NOT_NULL', { n: one('NOT_NULL') }, true],
         ['two of which one fails', { n: one('NOT_NULL'), lost: one('NOT_NULL') }, false],
-        ['two of which one fails, with OR', { n: one('NOT_NULL'), lost: one('NOT_NULL') }, true, 'OR'],
+        [
+          'two of which one fails, with OR',
+          { n: one('NOT_NULL'), lost: one('NOT_NULL') },
+          true,
+          'OR',
+        ],
       ]
       for (const [what, expected, truth, operator] of rows) {
         test(`${what} is ${truth ? 'met' : 'not met'}`, async () => {
@@ -284,9 +294,9 @@ export function legacyParameters(target: Target): void {
         }
         const KeyConditions = { pk: partition }
         expect(await find({ KeyConditions, QueryFilter })).toEqual([3, 5])
-        expect(
-          await find({ KeyConditions, QueryFilter, ConditionalOperator: 'OR' }),
-        ).toEqual([1, 3, 4, 5])
+        expect(await find({ KeyConditions, QueryFilter, ConditionalOperator: 'OR' })).toEqual([
+          1, 3, 4, 5,
+        ])
       })
 
       test('ScanFilter filters', async () => {

@@ -27,7 +27,11 @@ export async function openDynamoDbLocal(): Promise<Target | undefined> {
       `-Djava.library.path=${join(folder, 'DynamoDBLocal_lib')}`,
       '-jar',
       join(folder, 'DynamoDBLocal.jar'),
-      ...['-inMemory', '-sharedDb', '-disableTelemetry', '-port', `${port}`],
+      '-inMemory',
+      '-sharedDb',
+      '-disableTelemetry',
+      '-port',
+      `${port}`,
     ],
     { stdio: 'ignore' },
   )
@@ -84,7 +88,6 @@ async function answers(client: DynamoDBClient): Promise<void> {
   const deadline = Date.now() + 30_000
   for (;;) {
     try {
-      // oxlint-disable-next-line no-await-in-loop -- asking until it answers
       await client.send(new ListTablesCommand({}))
       return
     } catch (error) {

@@ -122,16 +122,31 @@ export function numbers(target: Target): void {
     if (!differs(target, 'plain-values')) {
       refuses(target, PutItemCommand, { TableName: table }, [
         ['an empty number', inItem(''), notANumber, 'number-texts'],
-        ...['abc', '1a', '--1', '1e', '0x10', 'NaN', 'Infinity', '-Infinity', '1,5', '1_000', '½'].map(
-          (wrong): [string, object, string, 'number-texts'] => [
-            `"${wrong}" as a number`,
-            inItem(wrong),
-            `${notANumber}: ${wrong}`,
-            'number-texts',
-          ],
-        ),
+        ...[
+          'abc',
+          '1a',
+          '--1',
+          '1e',
+          '0x10',
+          'NaN',
+          'Infinity',
+          '-Infinity',
+          '1,5',
+          '1_000',
+          '½',
+        ].map((wrong): [string, object, string, 'number-texts'] => [
+          `"${wrong}" as a number`,
+          inItem(wrong),
+          `${notANumber}: ${wrong}`,
+          'number-texts',
+        ]),
         ['a number with a space', inItem(' 1'), `${notANumber}:  1`, 'number-texts'],
-        ['a number in a set that is none', { Item: { ...key, n: { NS: ['1', 'x'] } } }, `${notANumber}: x`, 'number-texts'],
+        [
+          'a number in a set that is none',
+          { Item: { ...key, n: { NS: ['1', 'x'] } } },
+          `${notANumber}: x`,
+          'number-texts',
+        ],
       ])
     }
     refuses(target, PutItemCommand, { TableName: table }, [

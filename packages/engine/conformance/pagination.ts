@@ -24,7 +24,10 @@ export function pagination(target: Target): void {
       target,
       {
         key: { pk: 'S', sk: 'N' },
-        global: { 'by-owner': { key: { owner: 'S' } }, 'by-rank': { key: { owner: 'S', rank: 'N' } } },
+        global: {
+          'by-owner': { key: { owner: 'S' } },
+          'by-rank': { key: { owner: 'S', rank: 'N' } },
+        },
         local: { 'by-time': { key: { pk: 'S', rank: 'N' } } },
       },
       items,
@@ -42,7 +45,6 @@ export function pagination(target: Target): void {
       const found: Item[][] = []
       let ExclusiveStartKey: Item | undefined
       do {
-        // oxlint-disable-next-line no-await-in-loop -- each page starts where the last one ended
         const output = await page({ ...input, ...(ExclusiveStartKey && { ExclusiveStartKey }) })
         found.push(output.Items ?? [])
         ExclusiveStartKey = output.LastEvaluatedKey
@@ -121,7 +123,6 @@ export function pagination(target: Target): void {
     test('pages of a global index cover each item once, equal keys included', async () => {
       for (const IndexName of ['by-owner', 'by-rank']) {
         for (const ScanIndexForward of [true, false]) {
-          // oxlint-disable-next-line no-await-in-loop -- four walks, one after the other
           const pages = await walk({ ...byOwner, IndexName, ScanIndexForward, Limit: 1 })
           expect(sorts(pages.flat())?.toSorted((a, b) => a - b)).toEqual([1, 3, 5, 7, 9, 11])
         }
@@ -139,7 +140,6 @@ export function pagination(target: Target): void {
 
     test('pages of a local index cover each item once, in the order of the index', async () => {
       for (const ScanIndexForward of [true, false]) {
-        // oxlint-disable-next-line no-await-in-loop -- two walks, one after the other
         const found = (await walk({ IndexName: 'by-time', Limit: 5, ScanIndexForward })).flat()
         expect(sorts(found)?.toSorted((a, b) => a - b)).toEqual(sorts(items))
         const ranks = found.map((item) => Number(item['rank']?.N))
@@ -198,7 +198,6 @@ export function pagination(target: Target): void {
 
       beforeAll(async () => {
         for (const Item of large) {
-          // oxlint-disable-next-line no-await-in-loop -- a batch of them would be too large
           await target.client.send(new PutItemCommand({ TableName: big, Item }))
         }
       })
@@ -220,7 +219,10 @@ export function pagination(target: Target): void {
       })
 
       testUnless(target, 'page-before-filter', 'are measured before the filter', async () => {
-        const filtered = await page({ TableName: big, FilterExpression: 'attribute_exists(nowhere)' })
+        const filtered = await page({
+          TableName: big,
+          FilterExpression: 'attribute_exists(nowhere)',
+        })
         expect(filtered).toMatchObject({ Count: 0, ScannedCount: 4 })
         expect(filtered.LastEvaluatedKey).toEqual({ pk: { S: 'p' }, sk: { N: '3' } })
       })

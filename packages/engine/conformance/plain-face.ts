@@ -32,10 +32,12 @@ export function plainFace(engine: Engine) {
     async handle(request: { headers: Record<string, string>; body?: unknown }) {
       const operation = request.headers['x-amz-target']?.split('.').at(-1) ?? ''
       const method = operation.charAt(0).toLowerCase() + operation.slice(1)
-      const call = (engine as unknown as Record<string, (input: unknown) => Promise<unknown>>)[method]
+      const call = (engine as unknown as Record<string, (input: unknown) => Promise<unknown>>)[
+        method
+      ]
       if (!call) throw new Error(`The in-process face has no "${method}"`)
       try {
-        const input = request_(JSON.parse(text(request.body)), plain)
+        const input = toPlain(JSON.parse(text(request.body)), plain)
         return { response: response(200, output(operation, (await call(input)) as Json)) }
       } catch (error) {
         if (!(error instanceof Error) || !('statusCode' in error)) throw error
@@ -49,12 +51,12 @@ export function plainFace(engine: Engine) {
 }
 
 /** Walks a request down to its attribute values; a table may have any name, so not by name alone. */
-function request_(value: unknown, convert: Convert): unknown {
-  if (Array.isArray(value)) return value.map((one) => request_(one, convert))
+function toPlain(value: unknown, convert: Convert): unknown {
+  if (Array.isArray(value)) return value.map((one) => toPlain(one, convert))
   if (typeof value !== 'object' || value === null) return value
   return mapEntries(value as Json, (inner, name) => {
     const field = inputs[name]
-    return field ? field(convert)(inner) : request_(inner, convert)
+    return field ? field(convert)(inner) : toPlain(inner, convert)
   })
 }
 
@@ -82,7 +84,10 @@ function output(operation: string, result: Json): Json {
 }
 
 function failure(error: Error): Json {
-  const { Item, CancellationReasons } = error as Error & { Item?: Json; CancellationReasons?: Json[] }
+  const { Item, CancellationReasons } = error as Error & {
+    Item?: Json
+    CancellationReasons?: Json[]
+  }
   return {
     __type: `com.amazonaws.dynamodb.v20120810#${error.name}`,
     message: error.message,
@@ -174,7 +179,9 @@ function isObject(value: unknown): value is Json {
 }
 
 function mapEntries(value: Json, convert: (inner: unknown, name: string) => unknown): Json {
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, convert(inner, name)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, convert(inner, name)]),
+  )
 }
 
 function text(body: unknown): string {

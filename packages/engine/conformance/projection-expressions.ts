@@ -8,7 +8,14 @@ const item: Item = {
   pk: { S: 'it' },
   a: { N: '1' },
   m: { M: { x: { N: '1' }, y: { N: '2' }, deep: { M: { z: { S: 'z' }, w: { S: 'w' } } } } },
-  l: { L: [{ S: 'zero' }, { S: 'one' }, { M: { x: { N: '1' }, y: { N: '2' } } }, { L: [{ N: '7' }, { N: '8' }] }] },
+  l: {
+    L: [
+      { S: 'zero' },
+      { S: 'one' },
+      { M: { x: { N: '1' }, y: { N: '2' } } },
+      { L: [{ N: '7' }, { N: '8' }] },
+    ],
+  },
   ss: { SS: ['x'] },
   'odd.name': { S: 'odd' },
 }
@@ -65,33 +72,43 @@ export function projectionExpressions(target: Target): void {
 
     const overlap = (one: string, two: string) =>
       `Two document paths overlap with each other; must remove or rewrite one of these paths; path one: ${one}, path two: ${two}`
-    const bad: [expression: string, complaint: string | RegExp, names?: Record<string, string>][] = [
-      ['', 'The expression can not be empty;'],
-      ['a,', 'Syntax error; token: "<EOF>", near: ","'],
-      [',a', 'Syntax error; token: ",", near: ",a"'],
-      ['a b', 'Syntax error; token: "b", near: "a b"'],
-      ['a[x]', 'Syntax error; token: "x", near: "[x]"'],
-      ['a.', 'Syntax error; token: "<EOF>", near: "."'],
-      ['!!!', 'Syntax error; token: "!", near: "!!"'],
-      ['a = b', 'Syntax error; token: "=", near: "a = b"'],
-      [':v', 'Syntax error; token: ":v", near: ":v"'],
-      ['size(a)', 'Syntax error; token: "(", near: "size(a"'],
-      ['a, a', overlap('[a]', '[a]')],
-      ['m, m.x', overlap('[m]', '[m, x]')],
-      ['m.x, m', overlap('[m, x]', '[m]')],
-      ['l[0], l', overlap('[l, [0]]', '[l]')],
-      ['l[1], a, l[1]', overlap('[l, [1]]', '[l, [1]]')],
-      ['#a, #b', overlap('[a]', '[a]'), { '#a': 'a', '#b': 'a' }],
+    const bad: [expression: string, complaint: string | RegExp, names?: Record<string, string>][] =
       [
-        'm.x, m[0]',
-        'Two document paths conflict with each other; must remove or rewrite one of these paths; path one: [m, x], path two: [m, [0]]',
-      ],
-      ['#lost', 'An expression attribute name used in the document path is not defined; attribute name: #lost'],
-      ['status', 'Attribute name is a reserved keyword; reserved keyword: status'],
-      ['a, m.Count', 'Attribute name is a reserved keyword; reserved keyword: Count'],
-      [text(4097), /Expression size has exceeded the maximum allowed size;( expression size: 4097)?$/],
-      [Array.from({ length: 33 }, () => 'a').join('.'), 'The document path has too many nesting levels; nesting levels: 33'],
-    ]
+        ['', 'The expression can not be empty;'],
+        ['a,', 'Syntax error; token: "<EOF>", near: ","'],
+        [',a', 'Syntax error; token: ",", near: ",a"'],
+        ['a b', 'Syntax error; token: "b", near: "a b"'],
+        ['a[x]', 'Syntax error; token: "x", near: "[x]"'],
+        ['a.', 'Syntax error; token: "<EOF>", near: "."'],
+        ['!!!', 'Syntax error; token: "!", near: "!!"'],
+        ['a = b', 'Syntax error; token: "=", near: "a = b"'],
+        [':v', 'Syntax error; token: ":v", near: ":v"'],
+        ['size(a)', 'Syntax error; token: "(", near: "size(a"'],
+        ['a, a', overlap('[a]', '[a]')],
+        ['m, m.x', overlap('[m]', '[m, x]')],
+        ['m.x, m', overlap('[m, x]', '[m]')],
+        ['l[0], l', overlap('[l, [0]]', '[l]')],
+        ['l[1], a, l[1]', overlap('[l, [1]]', '[l, [1]]')],
+        ['#a, #b', overlap('[a]', '[a]'), { '#a': 'a', '#b': 'a' }],
+        [
+          'm.x, m[0]',
+          'Two document paths conflict with each other; must remove or rewrite one of these paths; path one: [m, x], path two: [m, [0]]',
+        ],
+        [
+          '#lost',
+          'An expression attribute name used in the document path is not defined; attribute name: #lost',
+        ],
+        ['status', 'Attribute name is a reserved keyword; reserved keyword: status'],
+        ['a, m.Count', 'Attribute name is a reserved keyword; reserved keyword: Count'],
+        [
+          text(4097),
+          /Expression size has exceeded the maximum allowed size;( expression size: 4097)?$/,
+        ],
+        [
+          Array.from({ length: 33 }, () => 'a').join('.'),
+          'The document path has too many nesting levels; nesting levels: 33',
+        ],
+      ]
     refuses(
       target,
       GetItemCommand,

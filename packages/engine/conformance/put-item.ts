@@ -71,7 +71,8 @@ export function putItem(target: Target): void {
       )
       await put({ Item })
       const stored = (await read(target, simple, { pk: { S: 'names' } })) ?? {}
-      expect(Object.entries(stored).toSorted()).toEqual(Object.entries(Item).toSorted())
+      expect({ ...stored }).toEqual({ ...Item })
+      expect(Object.keys(stored).toSorted()).toEqual(Object.keys(Item).toSorted())
       expect(Object.keys(stored['nested']?.M ?? {}).toSorted()).toEqual([
         'hasOwnProperty',
         'valueOf',
@@ -104,7 +105,6 @@ export function putItem(target: Target): void {
       const input = { TableName: composite, Item: { pk: { S: 'n' }, sk: { N: '100' } } }
       await target.client.send(new PutItemCommand(input))
       for (const N of ['1e2', '100.0', '0100', '1.00E+2']) {
-        // oxlint-disable-next-line no-await-in-loop -- a failure names the text that caused it
         const item = await read(target, composite, { pk: { S: 'n' }, sk: { N } })
         expect(item, N).toEqual({ pk: { S: 'n' }, sk: { N: '100' } })
       }

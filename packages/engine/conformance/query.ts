@@ -6,17 +6,20 @@ import { expectRefusal, freshName, type Item, missingTable, refuses, useTable } 
 import type { Target } from './target.ts'
 
 const bytes = (...octets: number[]) => new Uint8Array(octets)
-const row = (pk: string, sk: Item[string], rest: Item = {}): Item => ({ pk: { S: pk }, sk, ...rest })
+const row = (pk: string, sk: Item[string], rest: Item = {}): Item => ({
+  pk: { S: pk },
+  sk,
+  ...rest,
+})
 
 export function query(target: Target): void {
   describe('Query', () => {
     describe('by a string sort key', () => {
-      const keys = ['', 'a', 'a b', 'aa', 'ab', 'b', 'A', 'B', 'ä', 'z', '~', '🔑', '￿'].slice(1)
-      const table = useTable(
-        target,
-        { key: { pk: 'S', sk: 'S' } },
-        [...keys.map((S) => row('p', { S })), row('q', { S: 'a' })],
-      )
+      const keys = ['a', 'a b', 'aa', 'ab', 'b', 'A', 'B', 'ä', 'z', '~', '🔑', '￿']
+      const table = useTable(target, { key: { pk: 'S', sk: 'S' } }, [
+        ...keys.map((S) => row('p', { S })),
+        row('q', { S: 'a' }),
+      ])
       const find = async (condition: string, values: Item = {}, input: object = {}) => {
         const output = await target.client.send(
           new QueryCommand({
@@ -31,9 +34,20 @@ export function query(target: Target): void {
       }
 
       test('returns the items of one partition in the order of their UTF-8 bytes', async () => {
-        expect(await find('pk = :p')).toEqual(
-          ['A', 'B', 'a', 'a b', 'aa', 'ab', 'b', 'z', '~', 'ä', '￿', '🔑'],
-        )
+        expect(await find('pk = :p')).toEqual([
+          'A',
+          'B',
+          'a',
+          'a b',
+          'aa',
+          'ab',
+          'b',
+          'z',
+          '~',
+          'ä',
+          '￿',
+          '🔑',
+        ])
       })
 
       test('returns them in reverse with ScanIndexForward false', async () => {
@@ -55,7 +69,11 @@ export function query(target: Target): void {
         ['pk = :p AND sk <= :a', { ':a': { S: 'a' } }, ['A', 'B', 'a']],
         ['pk = :p AND sk > :a', { ':a': { S: 'ab' } }, ['b', 'z', '~', 'ä', '￿', '🔑']],
         ['pk = :p AND sk >= :a', { ':a': { S: 'z' } }, ['z', '~', 'ä', '￿', '🔑']],
-        ['pk = :p AND sk BETWEEN :a AND :b', { ':a': { S: 'a' }, ':b': { S: 'aa' } }, ['a', 'a b', 'aa']],
+        [
+          'pk = :p AND sk BETWEEN :a AND :b',
+          { ':a': { S: 'a' }, ':b': { S: 'aa' } },
+          ['a', 'a b', 'aa'],
+        ],
         ['sk BETWEEN :a AND :b AND pk = :p', { ':a': { S: 'aa' }, ':b': { S: 'aa' } }, ['aa']],
         ['pk = :p AND begins_with(sk, :a)', { ':a': { S: 'a' } }, ['a', 'a b', 'aa', 'ab']],
         ['begins_with(sk, :a) AND pk = :p', { ':a': { S: 'ab' } }, ['ab']],
@@ -85,15 +103,16 @@ export function query(target: Target): void {
 
     describe('by a number sort key', () => {
       const numbers = [
-        ...['-9.9999999999999999999999999999999999999E+125', '-1E+100', '-100', '-10', '-9', '-1.5'],
-        ...['-1', '-0.5', '-1E-130', '0', '1E-130', '0.05', '0.5', '1', '1.5', '2', '9', '10', '11'],
-        ...['100', '12345678901234567890123456789012345678', '1E+100'],
+        '-9.9999999999999999999999999999999999999E+125 -1E+100 -100 -10 -9 -1.5 -1 -0.5 -1E-130 0',
+        '1E-130 0.05 0.5 1 1.5 2 9 10 11 100 12345678901234567890123456789012345678 1E+100',
         '9.9999999999999999999999999999999999999E+125',
-      ]
+      ].flatMap((line) => line.split(' '))
       const table = useTable(
         target,
         { key: { pk: 'S', sk: 'N' } },
-        numbers.map((N, position) => row('p', { N }, { position: { N: `${position}` } })).toReversed(),
+        numbers
+          .map((N, position) => row('p', { N }, { position: { N: `${position}` } }))
+          .toReversed(),
       )
       const find = async (condition: string, values: Item = {}) => {
         const output = await target.client.send(
@@ -112,12 +131,17 @@ export function query(target: Target): void {
 
       test('compares by value', async () => {
         expect(
-          await find('pk = :p AND sk BETWEEN :a AND :b', { ':a': { N: '-1.0' }, ':b': { N: '5e-1' } }),
+          await find('pk = :p AND sk BETWEEN :a AND :b', {
+            ':a': { N: '-1.0' },
+            ':b': { N: '5e-1' },
+          }),
         ).toEqual(['-1', '-0.5', '-1E-130', '0', '1E-130', '0.05', '0.5'])
         expect(await find('pk = :p AND sk > :a', { ':a': { N: '10.5' } })).toEqual(
           numbers.slice(numbers.indexOf('11')),
         )
-        expect(await find('pk = :p AND sk < :a', { ':a': { N: '-99.9' } })).toEqual(numbers.slice(0, 3))
+        expect(await find('pk = :p AND sk < :a', { ':a': { N: '-99.9' } })).toEqual(
+          numbers.slice(0, 3),
+        )
         expect(await find('pk = :p AND sk = :a', { ':a': { N: '1000e-1' } })).toEqual(['100'])
       })
     })
@@ -150,9 +174,9 @@ export function query(target: Target): void {
           [0, 0],
           [0, 1],
         ])
-        expect(await find('pk = :p AND begins_with(sk, :a)', { ':a': { B: bytes(255, 255) } })).toEqual([
-          [255, 255],
-        ])
+        expect(
+          await find('pk = :p AND begins_with(sk, :a)', { ':a': { B: bytes(255, 255) } }),
+        ).toEqual([[255, 255]])
         expect(await find('pk = :p AND sk > :a', { ':a': { B: bytes(127) } })).toEqual([
           [128],
           [255],
@@ -315,9 +339,24 @@ export function query(target: Target): void {
       ][] = [
         ['', values(1), invalid('The expression can not be empty;')],
         ['pk', values(1), invalid('Syntax error; token: "<EOF>", near: "pk"')],
-        ['sk = :a', values(1), 'Query condition missed key schema element: pk', 'key-condition-texts'],
-        ['else_where = :a', values(1), 'Query condition missed key schema element: pk', 'key-condition-texts'],
-        ['pk = :a AND else_where = :b', values(2), 'Query condition missed key schema element: sk', 'key-condition-texts'],
+        [
+          'sk = :a',
+          values(1),
+          'Query condition missed key schema element: pk',
+          'key-condition-texts',
+        ],
+        [
+          'else_where = :a',
+          values(1),
+          'Query condition missed key schema element: pk',
+          'key-condition-texts',
+        ],
+        [
+          'pk = :a AND else_where = :b',
+          values(2),
+          'Query condition missed key schema element: sk',
+          'key-condition-texts',
+        ],
         ['pk > :a', values(1), unsupported],
         ['pk <> :a', values(1), 'Invalid operator used in KeyConditionExpression: <>'],
         ['begins_with(pk, :a)', values(1), unsupported],
@@ -341,20 +380,50 @@ export function query(target: Target): void {
           values(2),
           'KeyConditionExpressions cannot contain nested operations',
         ],
-        ['pk = :a AND pk = :b', values(2), 'KeyConditionExpressions must only contain one condition per key'],
+        [
+          'pk = :a AND pk = :b',
+          values(2),
+          'KeyConditionExpressions must only contain one condition per key',
+        ],
         [
           'pk = :a AND sk > :b AND sk < :c',
           values(3),
           'KeyConditionExpressions must only contain one condition per key',
         ],
-        ['pk = :a AND sk = pk', values(1), 'Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition'],
-        ['pk = sk AND sk = :a', values(1), 'Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition'],
+        [
+          'pk = :a AND sk = pk',
+          values(1),
+          'Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition',
+        ],
+        [
+          'pk = sk AND sk = :a',
+          values(1),
+          'Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition',
+        ],
         ['pk.x = :a', values(1), nestedKey, 'key-condition-texts'],
         ['pk = :a AND sk[0] = :b', values(2), nestedKey, 'key-condition-texts'],
-        [':a = :b', values(2), 'Invalid condition in KeyConditionExpression: No key attribute specified'],
-        ['pk = :a AND begins_with(:b, sk)', values(2), 'Invalid condition in KeyConditionExpression: begins_with operator must have the key attribute as its first operand'],
-        ['pk = :a AND :b BETWEEN sk AND :c', values(3), 'Invalid condition in KeyConditionExpression: BETWEEN operator must have the key attribute as its first operand'],
-        ['pk = :z', values(1), invalid('An expression attribute value used in expression is not defined; attribute value: :z')],
+        [
+          ':a = :b',
+          values(2),
+          'Invalid condition in KeyConditionExpression: No key attribute specified',
+        ],
+        [
+          'pk = :a AND begins_with(:b, sk)',
+          values(2),
+          'Invalid condition in KeyConditionExpression: begins_with operator must have the key attribute as its first operand',
+        ],
+        [
+          'pk = :a AND :b BETWEEN sk AND :c',
+          values(3),
+          'Invalid condition in KeyConditionExpression: BETWEEN operator must have the key attribute as its first operand',
+        ],
+        [
+          'pk = :z',
+          values(1),
+          invalid(
+            'An expression attribute value used in expression is not defined; attribute value: :z',
+          ),
+        ],
       ]
       refuses(
         target,
@@ -367,23 +436,28 @@ export function query(target: Target): void {
           unless,
         ]),
       )
-      refuses(target, QueryCommand, { TableName: table, KeyConditionExpression: 'pk = :a AND sk = :b' }, [
+      refuses(
+        target,
+        QueryCommand,
+        { TableName: table, KeyConditionExpression: 'pk = :a AND sk = :b' },
         [
-          'a partition key value of another type',
-          { ExpressionAttributeValues: { ':a': { N: '1' }, ':b': { S: 'x' } } },
-          'One or more parameter values were invalid: Condition parameter type does not match schema type',
+          [
+            'a partition key value of another type',
+            { ExpressionAttributeValues: { ':a': { N: '1' }, ':b': { S: 'x' } } },
+            'One or more parameter values were invalid: Condition parameter type does not match schema type',
+          ],
+          [
+            'a sort key value of another type',
+            { ExpressionAttributeValues: { ':a': { S: 'x' }, ':b': { N: '1' } } },
+            'One or more parameter values were invalid: Condition parameter type does not match schema type',
+          ],
+          [
+            'an empty partition key value',
+            { ExpressionAttributeValues: { ':a': { S: '' }, ':b': { S: 'x' } } },
+            'One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: pk',
+          ],
         ],
-        [
-          'a sort key value of another type',
-          { ExpressionAttributeValues: { ':a': { S: 'x' }, ':b': { N: '1' } } },
-          'One or more parameter values were invalid: Condition parameter type does not match schema type',
-        ],
-        [
-          'an empty partition key value',
-          { ExpressionAttributeValues: { ':a': { S: '' }, ':b': { S: 'x' } } },
-          'One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: pk',
-        ],
-      ])
+      )
       refuses(target, QueryCommand, { TableName: table }, [
         [
           'reversed bounds of a range',
@@ -401,13 +475,18 @@ export function query(target: Target): void {
           'Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.',
         ],
       ])
-      refuses(target, QueryCommand, { TableName: simple, KeyConditionExpression: 'pk = :a AND sk = :b' }, [
+      refuses(
+        target,
+        QueryCommand,
+        { TableName: simple, KeyConditionExpression: 'pk = :a AND sk = :b' },
         [
-          'a sort key condition on a table that has no sort key',
-          { ExpressionAttributeValues: { ':a': { S: 'x' }, ':b': { S: 'x' } } },
-          'Query key condition not supported',
+          [
+            'a sort key condition on a table that has no sort key',
+            { ExpressionAttributeValues: { ':a': { S: 'x' }, ':b': { S: 'x' } } },
+            'Query key condition not supported',
+          ],
         ],
-      ])
+      )
 
       test('refuses a table that does not exist', async () => {
         const request = new QueryCommand({

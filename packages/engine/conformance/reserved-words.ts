@@ -1,18 +1,23 @@
 /** Reserved words: refused bare in every kind of expression, in any case, and fine as placeholders. */
-import { GetItemCommand, PutItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import {
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
 import { failure, read, refuses, useTable } from './harness.ts'
 import type { Target } from './target.ts'
 
 /** Common ones, the first and the last of the list, and some that nobody expects. */
 const reserved = [
-  ...['ABORT', 'ZONE', 'name', 'status', 'Value', 'data', 'date', 'time', 'timestamp', 'user', 'users'],
-  ...['type', 'key', 'keys', 'index', 'count', 'counter', 'owner', 'role', 'roles', 'state'],
-  ...['items', 'ttl', 'url', 'uuid', 'year', 'hash', 'range', 'token', 'source', 'region', 'path'],
-  ...['level', 'limit', 'list', 'map', 'text', 'total', 'byte', 'number', 'position', 'percent', 'comment'],
-]
+  'ABORT ZONE name status Value data date time timestamp user users type key keys index count',
+  'counter owner role roles state items ttl url uuid year hash range token source region path',
+  'level limit list map text total byte number position percent comment',
+].flatMap((line) => line.split(' '))
+
 /** Words that look reserved and are not. */
-const free = ['id', 'pk', 'email', 'title', 'age', 'price', 'price_in_cents', 'createdAt', 'expiresAt', 'version']
+const free = 'id pk email title age price price_in_cents createdAt expiresAt version'.split(' ')
 
 export function reservedWords(target: Target): void {
   describe('reserved words', () => {
@@ -34,8 +39,8 @@ export function reservedWords(target: Target): void {
 
     test('are not more than they are', async () => {
       for (const word of free) {
-        // oxlint-disable-next-line no-await-in-loop -- a failure names its word
-        await target.client.send(new GetItemCommand({ ...base, ProjectionExpression: word }))
+        const request = new GetItemCommand({ ...base, ProjectionExpression: word })
+        await expect(target.client.send(request)).resolves.toBeDefined()
       }
     })
 

@@ -1,5 +1,10 @@
 /** Sizes: keys, names and items, to the byte. */
-import { GetItemCommand, PutItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import {
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
 import { expectRefusal, type Item, read, refuses, testUnless, text, useTable } from './harness.ts'
 import type { Target } from './target.ts'
@@ -27,8 +32,16 @@ export function sizes(target: Target): void {
         ['an empty string counts nothing', { S: '' }, 0],
         ['an empty list counts three bytes', { L: [] }, 3],
         ['an empty map counts three bytes', { M: {} }, 3],
-        ['a list counts three bytes and one for each element', { L: [{ S: 'ab' }, { BOOL: true }] }, 3 + 3 + 2],
-        ['a map counts three bytes, its names and one for each entry', { M: { abc: { S: 'de' } } }, 3 + 3 + 2 + 1],
+        [
+          'a list counts three bytes and one for each element',
+          { L: [{ S: 'ab' }, { BOOL: true }] },
+          3 + 3 + 2,
+        ],
+        [
+          'a map counts three bytes, its names and one for each entry',
+          { M: { abc: { S: 'de' } } },
+          3 + 3 + 2 + 1,
+        ],
         ['a set of strings counts its members', { SS: ['ab', 'cde'] }, 5],
         ['a set of binaries counts its members', { BS: [new Uint8Array(3), new Uint8Array(4)] }, 7],
       ]
@@ -70,7 +83,11 @@ export function sizes(target: Target): void {
       test('counts attribute names', async () => {
         const name = 'ö'.repeat(100)
         const padding = limit - 'pk'.length - 'k'.length - 200 - 1
-        const item = (more: number) => ({ pk: { S: 'k' }, [name]: { S: '' }, p: { S: text(padding + more) } })
+        const item = (more: number) => ({
+          pk: { S: 'k' },
+          [name]: { S: '' },
+          p: { S: text(padding + more) },
+        })
         await put(item(0))
         await expectRefusal(put(item(1)), tooLarge)
       })
@@ -106,7 +123,6 @@ export function sizes(target: Target): void {
       test('partition keys that differ in their last byte are different', async () => {
         const keys = ['a', 'b'].map((last) => ({ pk: { S: text(2047) + last }, sk: { S: 'x' } }))
         for (const [n, key] of keys.entries()) {
-          // oxlint-disable-next-line no-await-in-loop -- two of them
           await put({ ...key, n: { N: `${n}` } }, composite)
         }
         expect((await read(target, composite, keys[0] ?? {}))?.['n']).toEqual({ N: '0' })
@@ -116,7 +132,6 @@ export function sizes(target: Target): void {
       test('long sort keys keep their order', async () => {
         const sorts = ['a', 'b', 'c'].map((last) => text(1023) + last)
         for (const S of sorts.toReversed()) {
-          // oxlint-disable-next-line no-await-in-loop -- three of them
           await put({ pk: { S: 'long' }, sk: { S } }, composite)
         }
         const { Items } = await target.client.send(
@@ -153,13 +168,38 @@ export function sizes(target: Target): void {
       const range =
         'One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of 1024 bytes'
       refuses(target, PutItemCommand, { TableName: composite }, [
-        ['a partition key of 2,049 bytes', { Item: { pk: { S: text(2049) }, sk: { S: 'x' } } }, hash, 'key-size-texts'],
-        ['a partition key of 1,025 characters of two bytes', { Item: { pk: { S: 'ö'.repeat(1025) }, sk: { S: 'x' } } }, hash, 'key-size-texts'],
-        ['a sort key of 1,025 bytes', { Item: { pk: { S: 'x' }, sk: { S: text(1025) } } }, range, 'key-size-texts'],
+        [
+          'a partition key of 2,049 bytes',
+          { Item: { pk: { S: text(2049) }, sk: { S: 'x' } } },
+          hash,
+          'key-size-texts',
+        ],
+        [
+          'a partition key of 1,025 characters of two bytes',
+          { Item: { pk: { S: 'ö'.repeat(1025) }, sk: { S: 'x' } } },
+          hash,
+          'key-size-texts',
+        ],
+        [
+          'a sort key of 1,025 bytes',
+          { Item: { pk: { S: 'x' }, sk: { S: text(1025) } } },
+          range,
+          'key-size-texts',
+        ],
       ])
       refuses(target, GetItemCommand, { TableName: composite }, [
-        ['reading a partition key of 2,049 bytes', { Key: { pk: { S: text(2049) }, sk: { S: 'x' } } }, hash, 'key-size-texts'],
-        ['reading a sort key of 1,025 bytes', { Key: { pk: { S: 'x' }, sk: { S: text(1025) } } }, range, 'key-size-texts'],
+        [
+          'reading a partition key of 2,049 bytes',
+          { Key: { pk: { S: text(2049) }, sk: { S: 'x' } } },
+          hash,
+          'key-size-texts',
+        ],
+        [
+          'reading a sort key of 1,025 bytes',
+          { Key: { pk: { S: 'x' }, sk: { S: text(1025) } } },
+          range,
+          'key-size-texts',
+        ],
       ])
       const indexed = (Item: Item) => ({ Item: { pk: { S: 'x' }, ...Item } })
       refuses(target, PutItemCommand, { TableName: table }, [

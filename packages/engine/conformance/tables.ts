@@ -69,7 +69,9 @@ export function tables(target: Target): void {
         },
       })
       expect(['CREATING', 'ACTIVE']).toContain(TableDescription?.TableStatus)
-      expect(TableDescription?.TableArn).toMatch(new RegExp(`^arn:aws:dynamodb:.+:\\d{12}:table/${name}$`))
+      expect(TableDescription?.TableArn).toMatch(
+        new RegExp(`^arn:aws:dynamodb:.+:\\d{12}:table/${name}$`),
+      )
       expect(TableDescription?.CreationDateTime).toBeInstanceOf(Date)
       await gone(name)
     })
@@ -151,7 +153,9 @@ export function tables(target: Target): void {
     const existing = useTable(target, { key: { pk: 'S' } })
 
     test('refuses a name that is taken', async () => {
-      const request = client.send(new CreateTableCommand(tableInput(existing, { key: { pk: 'S' } })))
+      const request = client.send(
+        new CreateTableCommand(tableInput(existing, { key: { pk: 'S' } })),
+      )
       await expectRefusal(request, {
         name: 'ResourceInUseException',
         message: expected(
@@ -404,7 +408,11 @@ export function tables(target: Target): void {
       ],
       [
         'a local index on a table without a sort key',
-        { ...local({}), KeySchema: keySchema({ pk: 'S' }), AttributeDefinitions: attributes('pk', 'x') },
+        {
+          ...local({}),
+          KeySchema: keySchema({ pk: 'S' }),
+          AttributeDefinitions: attributes('pk', 'x'),
+        },
         invalid(
           'Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex',
         ),
@@ -420,7 +428,10 @@ export function tables(target: Target): void {
       ],
       [
         'a local index without a sort key',
-        { ...local({ KeySchema: keySchema({ pk: 'S' }) }), AttributeDefinitions: attributes('pk', 'sk') },
+        {
+          ...local({ KeySchema: keySchema({ pk: 'S' }) }),
+          AttributeDefinitions: attributes('pk', 'sk'),
+        },
         invalid('Index KeySchema does not have a range key for index: index'),
         'schema-texts',
       ],
@@ -481,7 +492,6 @@ export function tables(target: Target): void {
 
     test('lists tables by name, in pages', async () => {
       for (const name of names.toReversed()) {
-        // oxlint-disable-next-line no-await-in-loop -- created against the order they are listed in
         await client.send(new CreateTableCommand(tableInput(name, { key: { pk: 'S' } })))
       }
       const list = (input: object) => client.send(new ListTablesCommand(input))
@@ -518,7 +528,9 @@ export function tables(target: Target): void {
       await write(target, name, [{ pk: { S: 'a' } }])
       const { TableDescription } = await client.send(new DeleteTableCommand({ TableName: name }))
       expect(TableDescription).toMatchObject({ TableName: name })
-      await eventually(async () => (await failure(described(name))).name === 'ResourceNotFoundException')
+      await eventually(
+        async () => (await failure(described(name))).name === 'ResourceNotFoundException',
+      )
       await client.send(new CreateTableCommand(tableInput(name, { key: { pk: 'S' } })))
       await becomesActive(client, name)
       expect(await read(target, name, { pk: { S: 'a' } })).toBeUndefined()

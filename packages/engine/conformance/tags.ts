@@ -62,7 +62,9 @@ export function tags(target: Target): void {
       const add = client.send(
         new TagResourceCommand({ ResourceArn: missing, Tags: [{ Key: 'a', Value: 'b' }] }),
       )
-      expect(['ResourceNotFoundException', 'AccessDeniedException']).toContain((await failure(list)).name)
+      expect(['ResourceNotFoundException', 'AccessDeniedException']).toContain(
+        (await failure(list)).name,
+      )
       expect((await failure(add)).name).toBe('ResourceNotFoundException')
     })
   })

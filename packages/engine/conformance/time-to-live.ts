@@ -49,7 +49,9 @@ export function timeToLive(target: Target): void {
     })
 
     test('cannot be disabled under another attribute name', async () => {
-      await expectRefusal(update(false, 'other'), { message: /TimeToLive is active on a different AttributeName/ })
+      await expectRefusal(update(false, 'other'), {
+        message: /TimeToLive is active on a different AttributeName/,
+      })
     })
 
     test('can be disabled, and not twice', async () => {
@@ -120,8 +122,8 @@ export function timeToLive(target: Target): void {
             ExpressionAttributeValues: { ':g': { S: 'g' } },
           }),
         )
-        expect(Items.map((found) => found['pk']?.S).toSorted()).toEqual(
-          kept.map((found) => found['pk']?.S).toSorted(),
+        expect(Items.map((found) => found['pk']?.S ?? '').toSorted()).toEqual(
+          kept.map((found) => found['pk']?.S ?? '').toSorted(),
         )
       })
     })

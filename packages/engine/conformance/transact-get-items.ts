@@ -25,7 +25,13 @@ export function transactGetItems(target: Target): void {
 
     test('projects each item on its own', async () => {
       const output = await get([
-        { Get: { ...first.Get, ProjectionExpression: 'm.#y', ExpressionAttributeNames: { '#y': 'y' } } },
+        {
+          Get: {
+            ...first.Get,
+            ProjectionExpression: 'm.#y',
+            ExpressionAttributeNames: { '#y': 'y' },
+          },
+        },
         { Get: { TableName: other, Key: two, ProjectionExpression: 'sk' } },
       ])
       expect(output.Responses).toEqual([

@@ -279,7 +279,11 @@ export function transactWriteItems(target: Target): void {
       const manyPuts = Array.from({ length: 101 }, (_, n) => put(`many ${n}`))
       refuses(target, TransactWriteItemsCommand, {}, [
         ['a put with an empty key', items(put('')), emptyKey],
-        ['a delete with an empty key', items({ Delete: { TableName: table, Key: { pk: { S: '' } } } }), emptyKey],
+        [
+          'a delete with an empty key',
+          items({ Delete: { TableName: table, Key: { pk: { S: '' } } } }),
+          emptyKey,
+        ],
         ['an update with an empty key', items(update({ pk: { S: '' } }, 'REMOVE a')), emptyKey],
         ['a check with an empty key', items(check({ pk: { S: '' } })), emptyKey],
         [

@@ -33,7 +33,23 @@ export function types(target: Target): void {
       ['false', { BOOL: false }],
       ['null', { NULL: true }],
       ['an empty list', { L: [] }],
-      ['a list of every type', { L: [{ S: '' }, { N: '1' }, { B: bytes(1) }, { BOOL: false }, { NULL: true }, { L: [] }, { M: {} }, { SS: ['x'] }, { NS: ['1'] }, { BS: [bytes(1)] }] }],
+      [
+        'a list of every type',
+        {
+          L: [
+            { S: '' },
+            { N: '1' },
+            { B: bytes(1) },
+            { BOOL: false },
+            { NULL: true },
+            { L: [] },
+            { M: {} },
+            { SS: ['x'] },
+            { NS: ['1'] },
+            { BS: [bytes(1)] },
+          ],
+        },
+      ],
       ['an empty map', { M: {} }],
       ['a map of maps', { M: { a: { M: { b: { M: { c: { N: '1' } } } } }, 'd.e': { S: 'dot' } } }],
       ['a set of one string', { SS: ['x'] }],
@@ -74,7 +90,11 @@ export function types(target: Target): void {
           inItem({ SS: ['a', 'a'] }),
           /One or more parameter values were invalid: Input collection \[a, a\] contains duplicates\.?$/,
         ],
-        ['a set with a number twice', inItem({ NS: ['1', '1.0'] }), 'Input collection contains duplicates'],
+        [
+          'a set with a number twice',
+          inItem({ NS: ['1', '1.0'] }),
+          'Input collection contains duplicates',
+        ],
         [
           'a set with a binary twice',
           inItem({ BS: [bytes(1), bytes(1)] }),
@@ -113,12 +133,7 @@ export function types(target: Target): void {
         inItem(nested(33)),
         'Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit',
       ],
-      [
-        'a document of five hundred levels',
-        inItem(nested(500)),
-        /./,
-        { id: 'deep-documents' },
-      ],
+      ['a document of five hundred levels', inItem(nested(500)), /./, { id: 'deep-documents' }],
       [
         'an attribute without a name deep inside a document',
         inItem({ L: [{ M: { '': { S: 'x' } } }] }),

@@ -16,17 +16,37 @@ const set: Change[] = [
   ['SET a = :v', v({ S: 'x' }), { a: { N: '1' }, b: { N: '2' } }, { a: { S: 'x' }, b: { N: '2' } }],
   ['set a = :v', v({ S: 'x' }), {}, { a: { S: 'x' } }],
   ['SET a=:v,b=:v', v({ N: '1' }), {}, { a: { N: '1' }, b: { N: '1' } }],
-  ['SET a = b', undefined, { b: { L: [{ N: '1' }] } }, { a: { L: [{ N: '1' }] }, b: { L: [{ N: '1' }] } }],
-  ['SET a = b, b = a', undefined, { a: { N: '1' }, b: { N: '2' } }, { a: { N: '2' }, b: { N: '1' } }],
+  [
+    'SET a = b',
+    undefined,
+    { b: { L: [{ N: '1' }] } },
+    { a: { L: [{ N: '1' }] }, b: { L: [{ N: '1' }] } },
+  ],
+  [
+    'SET a = b, b = a',
+    undefined,
+    { a: { N: '1' }, b: { N: '2' } },
+    { a: { N: '2' }, b: { N: '1' } },
+  ],
   ['SET a = a + :v', v({ N: '2' }), { a: { N: '1' } }, { a: { N: '3' } }],
   ['SET a = :v + a', v({ N: '2' }), { a: { N: '1' } }, { a: { N: '3' } }],
   ['SET a = a - :v', v({ N: '2' }), { a: { N: '1' } }, { a: { N: '-1' } }],
   ['SET a = :v - a', v({ N: '2' }), { a: { N: '1' } }, { a: { N: '1' } }],
-  ['SET c = a + b', undefined, { a: { N: '0.1' }, b: { N: '0.2' } }, { a: { N: '0.1' }, b: { N: '0.2' }, c: { N: '0.3' } }],
+  [
+    'SET c = a + b',
+    undefined,
+    { a: { N: '0.1' }, b: { N: '0.2' } },
+    { a: { N: '0.1' }, b: { N: '0.2' }, c: { N: '0.3' } },
+  ],
   ['SET a = :v + :v', v({ N: '1' }), {}, { a: { N: '2' } }],
   ['SET a = if_not_exists(a, :v)', v({ N: '7' }), {}, { a: { N: '7' } }],
   ['SET a = if_not_exists(a, :v)', v({ N: '7' }), { a: { N: '1' } }, { a: { N: '1' } }],
-  ['SET a = if_not_exists(b, :v)', v({ N: '7' }), { b: { N: '1' } }, { a: { N: '1' }, b: { N: '1' } }],
+  [
+    'SET a = if_not_exists(b, :v)',
+    v({ N: '7' }),
+    { b: { N: '1' } },
+    { a: { N: '1' }, b: { N: '1' } },
+  ],
   ['SET a = if_not_exists(a, :v) + :v', v({ N: '7' }), {}, { a: { N: '14' } }],
   ['SET a = if_not_exists(a, b)', undefined, { b: { N: '3' } }, { a: { N: '3' }, b: { N: '3' } }],
   ['SET a = if_not_exists(a, if_not_exists(b, :v))', v({ N: '7' }), {}, { a: { N: '7' } }],
@@ -34,32 +54,77 @@ const set: Change[] = [
   ['SET a = list_append(:v, a)', v(strings('y')), { a: strings('x') }, { a: strings('y', 'x') }],
   ['SET a = list_append(:v, :v)', v(strings('y')), {}, { a: strings('y', 'y') }],
   ['SET a = list_append(if_not_exists(a, :v), :v)', v(strings('y')), {}, { a: strings('y', 'y') }],
-  ['SET m.x = :v', v({ N: '2' }), { m: { M: { x: { N: '1' }, y: { N: '9' } } } }, { m: { M: { x: { N: '2' }, y: { N: '9' } } } }],
+  [
+    'SET m.x = :v',
+    v({ N: '2' }),
+    { m: { M: { x: { N: '1' }, y: { N: '9' } } } },
+    { m: { M: { x: { N: '2' }, y: { N: '9' } } } },
+  ],
   ['SET m.z = :v', v({ N: '2' }), { m: { M: {} } }, { m: { M: { z: { N: '2' } } } }],
-  ['SET m.a.b = m.a.b + :v', v({ N: '2' }), { m: { M: { a: { M: { b: { N: '1' } } } } } }, { m: { M: { a: { M: { b: { N: '3' } } } } } }],
+  [
+    'SET m.a.b = m.a.b + :v',
+    v({ N: '2' }),
+    { m: { M: { a: { M: { b: { N: '1' } } } } } },
+    { m: { M: { a: { M: { b: { N: '3' } } } } } },
+  ],
   ['SET l[1] = :v', v({ S: 'Y' }), { l: strings('x', 'y', 'z') }, { l: strings('x', 'Y', 'z') }],
-  ['SET l[3] = :v', v({ S: 'new' }), { l: strings('x', 'y', 'z') }, { l: strings('x', 'y', 'z', 'new') }],
+  [
+    'SET l[3] = :v',
+    v({ S: 'new' }),
+    { l: strings('x', 'y', 'z') },
+    { l: strings('x', 'y', 'z', 'new') },
+  ],
   ['SET l[99] = :v', v({ S: 'new' }), { l: strings('x') }, { l: strings('x', 'new') }],
-  ['SET l[7] = :v, l[5] = :w', { ':v': { S: 'seven' }, ':w': { S: 'five' } }, { l: strings('x') }, { l: strings('x', 'five', 'seven') }],
+  [
+    'SET l[7] = :v, l[5] = :w',
+    { ':v': { S: 'seven' }, ':w': { S: 'five' } },
+    { l: strings('x') },
+    { l: strings('x', 'five', 'seven') },
+  ],
   ['SET l[0] = :v', v({ S: 'new' }), { l: { L: [] } }, { l: strings('new') }],
   ['SET l[0] = l[1], l[1] = l[0]', undefined, { l: strings('x', 'y') }, { l: strings('y', 'x') }],
-  ['SET l[0].a = :v', v({ S: 'new' }), { l: { L: [{ M: {} }] } }, { l: { L: [{ M: { a: { S: 'new' } } }] } }],
-  ['SET a = :v', v({ M: { deep: { L: [{ SS: ['x'] }] } } }), {}, { a: { M: { deep: { L: [{ SS: ['x'] }] } } } }],
-  ['SET a = m.x', undefined, { m: { M: { x: { N: '1' } } } }, { a: { N: '1' }, m: { M: { x: { N: '1' } } } }],
+  [
+    'SET l[0].a = :v',
+    v({ S: 'new' }),
+    { l: { L: [{ M: {} }] } },
+    { l: { L: [{ M: { a: { S: 'new' } } }] } },
+  ],
+  [
+    'SET a = :v',
+    v({ M: { deep: { L: [{ SS: ['x'] }] } } }),
+    {},
+    { a: { M: { deep: { L: [{ SS: ['x'] }] } } } },
+  ],
+  [
+    'SET a = m.x',
+    undefined,
+    { m: { M: { x: { N: '1' } } } },
+    { a: { N: '1' }, m: { M: { x: { N: '1' } } } },
+  ],
 ]
 
 const remove: Change[] = [
   ['REMOVE a', undefined, { a: { N: '1' }, b: { N: '2' } }, { b: { N: '2' } }],
   ['REMOVE a, b', undefined, { a: { N: '1' }, b: { N: '2' } }, {}],
   ['REMOVE lost', undefined, { a: { N: '1' } }, { a: { N: '1' } }],
-  ['REMOVE m.x', undefined, { m: { M: { x: { N: '1' }, y: { N: '2' } } } }, { m: { M: { y: { N: '2' } } } }],
+  [
+    'REMOVE m.x',
+    undefined,
+    { m: { M: { x: { N: '1' }, y: { N: '2' } } } },
+    { m: { M: { y: { N: '2' } } } },
+  ],
   ['REMOVE m.z', undefined, { m: { M: { x: { N: '1' } } } }, { m: { M: { x: { N: '1' } } } }],
   ['REMOVE l[0]', undefined, { l: strings('x', 'y', 'z') }, { l: strings('y', 'z') }],
   ['REMOVE l[0], l[2]', undefined, { l: strings('x', 'y', 'z') }, { l: strings('y') }],
   ['REMOVE l[2], l[0]', undefined, { l: strings('x', 'y', 'z') }, { l: strings('y') }],
   ['REMOVE l[5]', undefined, { l: strings('x') }, { l: strings('x') }],
   ['REMOVE l[0]', undefined, { l: strings('x') }, { l: { L: [] } }],
-  ['REMOVE l[1].a', undefined, { l: { L: [{ S: 'x' }, { M: { a: { N: '1' } } }] } }, { l: { L: [{ S: 'x' }, { M: {} }] } }],
+  [
+    'REMOVE l[1].a',
+    undefined,
+    { l: { L: [{ S: 'x' }, { M: { a: { N: '1' } } }] } },
+    { l: { L: [{ S: 'x' }, { M: {} }] } },
+  ],
 ]
 
 const add: Change[] = [
@@ -71,7 +136,12 @@ const add: Change[] = [
   ['ADD a :v', v({ SS: ['x'] }), { a: { SS: ['x'] } }, { a: { SS: ['x'] } }],
   ['ADD a :v', v({ SS: ['y'] }), {}, { a: { SS: ['y'] } }],
   ['ADD a :v', v({ NS: ['1.0', '2'] }), { a: { NS: ['1'] } }, { a: { NS: ['1', '2'] } }],
-  ['ADD a :v', v({ BS: [bytes(2)] }), { a: { BS: [bytes(1)] } }, { a: { BS: [bytes(1), bytes(2)] } }],
+  [
+    'ADD a :v',
+    v({ BS: [bytes(2)] }),
+    { a: { BS: [bytes(1)] } },
+    { a: { BS: [bytes(1), bytes(2)] } },
+  ],
   ['ADD m.n :v', v({ N: '1' }), { m: { M: { n: { N: '1' } } } }, { m: { M: { n: { N: '2' } } } }],
   ['ADD m.n :v', v({ N: '1' }), { m: { M: {} } }, { m: { M: { n: { N: '1' } } } }],
   ['ADD l[0] :v', v({ N: '1' }), { l: { L: [{ N: '1' }] } }, { l: { L: [{ N: '2' }] } }],
@@ -82,9 +152,19 @@ const erase: Change[] = [
   ['DELETE a :v', v({ SS: ['z'] }), { a: { SS: ['x', 'y'] } }, { a: { SS: ['x', 'y'] } }],
   ['DELETE a :v', v({ SS: ['x', 'y'] }), { a: { SS: ['x', 'y'] } }, {}],
   ['DELETE a :v', v({ NS: ['1.00'] }), { a: { NS: ['1', '2'] } }, { a: { NS: ['2'] } }],
-  ['DELETE a :v', v({ BS: [bytes(1)] }), { a: { BS: [bytes(1), bytes(2)] } }, { a: { BS: [bytes(2)] } }],
+  [
+    'DELETE a :v',
+    v({ BS: [bytes(1)] }),
+    { a: { BS: [bytes(1), bytes(2)] } },
+    { a: { BS: [bytes(2)] } },
+  ],
   ['DELETE lost :v', v({ SS: ['x'] }), { a: { N: '1' } }, { a: { N: '1' } }],
-  ['DELETE m.s :v', v({ SS: ['x'] }), { m: { M: { s: { SS: ['x', 'y'] } } } }, { m: { M: { s: { SS: ['y'] } } } }],
+  [
+    'DELETE m.s :v',
+    v({ SS: ['x'] }),
+    { m: { M: { s: { SS: ['x', 'y'] } } } },
+    { m: { M: { s: { SS: ['y'] } } } },
+  ],
 ]
 
 const together: Change[] = [
@@ -95,7 +175,12 @@ const together: Change[] = [
     { a: { N: '1' }, n: { N: '2' }, s: { SS: ['y'] } },
   ],
   ['REMOVE b SET a = b', undefined, { b: { N: '1' } }, { a: { N: '1' } }],
-  ['REMOVE l[0] SET a = l[0]', undefined, { l: strings('x', 'y') }, { l: strings('y'), a: { S: 'x' } }],
+  [
+    'REMOVE l[0] SET a = l[0]',
+    undefined,
+    { l: strings('x', 'y') },
+    { l: strings('y'), a: { S: 'x' } },
+  ],
   ['SET l[1] = :v REMOVE l[0]', v({ S: 'Y' }), { l: strings('x', 'y') }, { l: strings('Y') }],
 ]
 
@@ -141,7 +226,8 @@ export function updateExpressions(target: Target): void {
       const fixed = useTable(target, { key: { pk: 'S' } }, [item])
       const noPath = 'The document path provided in the update expression is invalid for update'
       const wrongType = 'An operand in the update expression has an incorrect data type'
-      const noAttribute = 'The provided expression refers to an attribute that does not exist in the item'
+      const noAttribute =
+        'The provided expression refers to an attribute that does not exist in the item'
       const rows: [expression: string, values: Item | undefined, complaint: string][] = [
         ['SET lost.x = :v', v({ N: '1' }), noPath],
         ['SET m.lost.x = :v', v({ N: '1' }), noPath],
@@ -201,7 +287,11 @@ export function updateExpressions(target: Target): void {
         ['SET', undefined, 'Syntax error; token: "<EOF>", near: "SET"'],
         ['SET a', undefined, 'Syntax error; token: "<EOF>", near: "a"'],
         ['SET a = :v,', v({ N: '1' }), 'Syntax error; token: "<EOF>", near: ","'],
-        ['SET a = :v, REMOVE b', v({ N: '1' }), 'Syntax error; token: "REMOVE", near: ", REMOVE b"'],
+        [
+          'SET a = :v, REMOVE b',
+          v({ N: '1' }),
+          'Syntax error; token: "REMOVE", near: ", REMOVE b"',
+        ],
         ['SET a = :v b = :v', v({ N: '1' }), 'Syntax error; token: "b", near: ":v b ="'],
         ['SET :v = a', v({ N: '1' }), 'Syntax error; token: ":v", near: "SET :v ="'],
         ['REMOVE :v', v({ N: '1' }), 'Syntax error; token: ":v", near: "REMOVE :v"'],
@@ -228,23 +318,87 @@ export function updateExpressions(target: Target): void {
         ['SET a.b = :v REMOVE a', v({ N: '1' }), overlap('[a, b]', '[a]')],
         ['SET a[0] = :v, a[0].b = :v', v({ N: '1' }), overlap('[a, [0]]', '[a, [0], b]')],
         ['SET a[0] = :v, a.b = :v', v({ N: '1' }), conflict('[a, [0]]', '[a, b]')],
-        ['SET #d = :v', v({ N: '1' }), 'An expression attribute name used in the document path is not defined; attribute name: #d'],
-        ['SET a = :w', v({ N: '1' }), 'An expression attribute value used in expression is not defined; attribute value: :w'],
-        ['SET a = size(b)', undefined, 'The function is not allowed in an update expression; function: size'],
-        ['SET a = contains(b, :v)', v({ N: '1' }), 'The function is not allowed in an update expression; function: contains'],
+        [
+          'SET #d = :v',
+          v({ N: '1' }),
+          'An expression attribute name used in the document path is not defined; attribute name: #d',
+        ],
+        [
+          'SET a = :w',
+          v({ N: '1' }),
+          'An expression attribute value used in expression is not defined; attribute value: :w',
+        ],
+        [
+          'SET a = size(b)',
+          undefined,
+          'The function is not allowed in an update expression; function: size',
+        ],
+        [
+          'SET a = contains(b, :v)',
+          v({ N: '1' }),
+          'The function is not allowed in an update expression; function: contains',
+        ],
         ['SET a = unknown(b)', undefined, 'Invalid function name; function: unknown'],
-        ['SET a = if_not_exists(b)', undefined, 'Incorrect number of operands for operator or function; operator or function: if_not_exists, number of operands: 1'],
-        ['SET a = list_append(b)', undefined, 'Incorrect number of operands for operator or function; operator or function: list_append, number of operands: 1'],
-        ['SET a = if_not_exists(:v, b)', v({ N: '1' }), 'Operator or function requires a document path; operator or function: if_not_exists'],
-        ['SET a = list_append(b, :v)', v({ N: '1' }), 'Incorrect operand type for operator or function; operator or function: list_append, operand type: N'],
-        ['SET a = b + :v', v({ S: 'x' }), 'Incorrect operand type for operator or function; operator or function: +, operand type: S'],
-        ['SET a = :v - b', v({ L: [] }), 'Incorrect operand type for operator or function; operator or function: -, operand type: L'],
-        ['ADD a :v', v({ S: 'x' }), 'Incorrect operand type for operator or function; operator: ADD, operand type: STRING, typeSet: ALLOWED_FOR_ADD_OPERAND'],
-        ['ADD a :v', v({ L: [] }), 'Incorrect operand type for operator or function; operator: ADD, operand type: LIST, typeSet: ALLOWED_FOR_ADD_OPERAND'],
-        ['DELETE a :v', v({ N: '1' }), 'Incorrect operand type for operator or function; operator: DELETE, operand type: NUMBER, typeSet: ALLOWED_FOR_DELETE_OPERAND'],
-        ['DELETE a :v', v({ M: {} }), 'Incorrect operand type for operator or function; operator: DELETE, operand type: MAP, typeSet: ALLOWED_FOR_DELETE_OPERAND'],
-        ['SET status = :v', v({ N: '1' }), 'Attribute name is a reserved keyword; reserved keyword: status'],
-        ['SET a.Name = :v', v({ N: '1' }), 'Attribute name is a reserved keyword; reserved keyword: Name'],
+        [
+          'SET a = if_not_exists(b)',
+          undefined,
+          'Incorrect number of operands for operator or function; operator or function: if_not_exists, number of operands: 1',
+        ],
+        [
+          'SET a = list_append(b)',
+          undefined,
+          'Incorrect number of operands for operator or function; operator or function: list_append, number of operands: 1',
+        ],
+        [
+          'SET a = if_not_exists(:v, b)',
+          v({ N: '1' }),
+          'Operator or function requires a document path; operator or function: if_not_exists',
+        ],
+        [
+          'SET a = list_append(b, :v)',
+          v({ N: '1' }),
+          'Incorrect operand type for operator or function; operator or function: list_append, operand type: N',
+        ],
+        [
+          'SET a = b + :v',
+          v({ S: 'x' }),
+          'Incorrect operand type for operator or function; operator or function: +, operand type: S',
+        ],
+        [
+          'SET a = :v - b',
+          v({ L: [] }),
+          'Incorrect operand type for operator or function; operator or function: -, operand type: L',
+        ],
+        [
+          'ADD a :v',
+          v({ S: 'x' }),
+          'Incorrect operand type for operator or function; operator: ADD, operand type: STRING, typeSet: ALLOWED_FOR_ADD_OPERAND',
+        ],
+        [
+          'ADD a :v',
+          v({ L: [] }),
+          'Incorrect operand type for operator or function; operator: ADD, operand type: LIST, typeSet: ALLOWED_FOR_ADD_OPERAND',
+        ],
+        [
+          'DELETE a :v',
+          v({ N: '1' }),
+          'Incorrect operand type for operator or function; operator: DELETE, operand type: NUMBER, typeSet: ALLOWED_FOR_DELETE_OPERAND',
+        ],
+        [
+          'DELETE a :v',
+          v({ M: {} }),
+          'Incorrect operand type for operator or function; operator: DELETE, operand type: MAP, typeSet: ALLOWED_FOR_DELETE_OPERAND',
+        ],
+        [
+          'SET status = :v',
+          v({ N: '1' }),
+          'Attribute name is a reserved keyword; reserved keyword: status',
+        ],
+        [
+          'SET a.Name = :v',
+          v({ N: '1' }),
+          'Attribute name is a reserved keyword; reserved keyword: Name',
+        ],
       ]
       refuses(
         target,
@@ -272,6 +426,6 @@ function sorted(item: Item | undefined): string {
     const entries = Object.entries(value).map(([key, inner]) =>
       ['SS', 'NS', 'BS'].includes(key) ? [key, [...(inner as string[])].toSorted()] : [key, inner],
     )
-    return Object.fromEntries(entries.toSorted())
+    return Object.fromEntries(entries.toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1)))
   })
 }

@@ -78,34 +78,38 @@ export function updateItem(target: Target): void {
       }
       const value = { ':v': { N: '9' } }
 
-      const cases: [what: string, expression: string, Item | undefined, returned: Item | undefined][] =
+      const cases: [
+        what: string,
+        expression: string,
+        Item | undefined,
+        returned: Item | undefined,
+      ][] = [
+        ['NONE', 'SET a = :v', value, undefined],
+        ['ALL_OLD', 'SET a = :v', value, old],
+        ['ALL_NEW', 'SET a = :v', value, { ...old, a: { N: '9' } }],
+        ['UPDATED_OLD', 'SET a = :v', value, { a: { N: '1' } }],
+        ['UPDATED_NEW', 'SET a = :v', value, { a: { N: '9' } }],
+        ['UPDATED_OLD', 'SET c = :v', value, undefined],
+        ['UPDATED_NEW', 'SET c = :v', value, { c: { N: '9' } }],
+        ['UPDATED_OLD', 'REMOVE a', undefined, { a: { N: '1' } }],
+        ['UPDATED_NEW', 'REMOVE a', undefined, undefined],
+        ['UPDATED_OLD', 'SET c = :v REMOVE a', value, { a: { N: '1' } }],
+        ['UPDATED_NEW', 'SET c = :v REMOVE a', value, { c: { N: '9' } }],
+        ['UPDATED_OLD', 'SET m.x = :v', value, { m: { M: { x: { N: '1' } } } }],
+        ['UPDATED_NEW', 'SET m.x = :v', value, { m: { M: { x: { N: '9' } } } }],
+        ['UPDATED_NEW', 'SET m.z = :v', value, { m: { M: { z: { N: '9' } } } }],
+        ['UPDATED_OLD', 'SET m.z = :v', value, undefined],
+        ['UPDATED_OLD', 'SET l[1] = :v', value, { l: { L: [{ S: 'one' }] } }],
+        ['UPDATED_NEW', 'SET l[1] = :v', value, { l: { L: [{ N: '9' }] } }],
+        ['UPDATED_NEW', 'SET l[0] = :v, l[2] = :v', value, { l: { L: [{ N: '9' }, { N: '9' }] } }],
         [
-          ['NONE', 'SET a = :v', value, undefined],
-          ['ALL_OLD', 'SET a = :v', value, old],
-          ['ALL_NEW', 'SET a = :v', value, { ...old, a: { N: '9' } }],
-          ['UPDATED_OLD', 'SET a = :v', value, { a: { N: '1' } }],
-          ['UPDATED_NEW', 'SET a = :v', value, { a: { N: '9' } }],
-          ['UPDATED_OLD', 'SET c = :v', value, undefined],
-          ['UPDATED_NEW', 'SET c = :v', value, { c: { N: '9' } }],
-          ['UPDATED_OLD', 'REMOVE a', undefined, { a: { N: '1' } }],
-          ['UPDATED_NEW', 'REMOVE a', undefined, undefined],
-          ['UPDATED_OLD', 'SET c = :v REMOVE a', value, { a: { N: '1' } }],
-          ['UPDATED_NEW', 'SET c = :v REMOVE a', value, { c: { N: '9' } }],
-          ['UPDATED_OLD', 'SET m.x = :v', value, { m: { M: { x: { N: '1' } } } }],
-          ['UPDATED_NEW', 'SET m.x = :v', value, { m: { M: { x: { N: '9' } } } }],
-          ['UPDATED_NEW', 'SET m.z = :v', value, { m: { M: { z: { N: '9' } } } }],
-          ['UPDATED_OLD', 'SET m.z = :v', value, undefined],
-          ['UPDATED_OLD', 'SET l[1] = :v', value, { l: { L: [{ S: 'one' }] } }],
-          ['UPDATED_NEW', 'SET l[1] = :v', value, { l: { L: [{ N: '9' }] } }],
-          ['UPDATED_NEW', 'SET l[0] = :v, l[2] = :v', value, { l: { L: [{ N: '9' }, { N: '9' }] } }],
-          [
-            'UPDATED_NEW',
-            'SET m.x = :v, a = :v',
-            value,
-            { m: { M: { x: { N: '9' } } }, a: { N: '9' } },
-          ],
-          ['UPDATED_NEW', 'ADD a :v', value, { a: { N: '10' } }],
-        ]
+          'UPDATED_NEW',
+          'SET m.x = :v, a = :v',
+          value,
+          { m: { M: { x: { N: '9' } } }, a: { N: '9' } },
+        ],
+        ['UPDATED_NEW', 'ADD a :v', value, { a: { N: '10' } }],
+      ]
       for (const [what, expression, values, answer] of cases) {
         const result = answer === undefined ? 'nothing' : JSON.stringify(answer)
         const isNested = /^UPDATED.*(m\.|l\[)/.test(what + expression)
@@ -116,7 +120,10 @@ export function updateItem(target: Target): void {
       }
 
       test('ALL_OLD of an item that was not there is nothing', async () => {
-        const output = await update('never', { UpdateExpression: 'REMOVE x', ReturnValues: 'ALL_OLD' })
+        const output = await update('never', {
+          UpdateExpression: 'REMOVE x',
+          ReturnValues: 'ALL_OLD',
+        })
         expect(output.Attributes).toBeUndefined()
       })
 

@@ -58,7 +58,7 @@ export function updateTable(target: Target): void {
           ExpressionAttributeValues: { ':o': { S: owner } },
         }),
       )
-      return Items.map((item) => item['pk']?.S).toSorted()
+      return Items.map((item) => item['pk']?.S ?? '').toSorted()
     }
 
     test('creates an index and fills it with the items that have its key', async () => {
@@ -81,7 +81,9 @@ export function updateTable(target: Target): void {
       expect(['CREATING', 'ACTIVE']).toContain(index?.IndexStatus)
       await becomesActive(client, table)
       expect(await owned('ada')).toEqual(['one', 'two'])
-      const { Count } = await client.send(new ScanCommand({ TableName: table, IndexName: 'by-owner' }))
+      const { Count } = await client.send(
+        new ScanCommand({ TableName: table, IndexName: 'by-owner' }),
+      )
       expect(Count).toBe(3)
     })
 
@@ -145,6 +147,7 @@ export function updateTable(target: Target): void {
       await becomesActive(client, name)
       await update({ TableName: name, DeletionProtectionEnabled: false })
       await becomesActive(client, name)
+      expect((await described(name))?.DeletionProtectionEnabled).toBe(false)
       await client.send(new DeleteTableCommand({ TableName: name }))
     })
 

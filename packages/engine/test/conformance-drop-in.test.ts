@@ -4,7 +4,7 @@ import { runSuites } from '../conformance/suites.ts'
 
 const target = await openDropIn()
 
-describe(target.name, () => {
+describe('the engine as a drop-in for the AWS SDK', () => {
   runSuites(target)
   afterAll(() => target.close())
 })

@@ -4,7 +4,7 @@ import { runSuites } from '../conformance/suites.ts'
 
 const target = await openHttp()
 
-describe(target.name, () => {
+describe('the engine over HTTP', () => {
   runSuites(target)
   afterAll(() => target.close())
 })

@@ -4,7 +4,7 @@ import { runSuites } from '../conformance/suites.ts'
 
 const target = await openDb()
 
-describe(target.name, () => {
+describe('the engine in process', () => {
   runSuites(target)
   afterAll(() => target.close())
 })
