@@ -99,10 +99,9 @@ export const batchWriteItem: Operation<BatchWriteItemInput, BatchWriteItemOutput
 
 function readWrite({ PutRequest, DeleteRequest }: WriteRequest, form: Form): Write {
   if (!PutRequest === !DeleteRequest) {
+    // AWS gives this reason for a request of no kind as well.
     throw validationError(
-      PutRequest
-        ? 'Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes'
-        : 'Supplied WriteRequest is empty, must contain exactly one of the supported operations',
+      'Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes',
     )
   }
   if (DeleteRequest) return { key: form.ownItem(DeleteRequest.Key) }

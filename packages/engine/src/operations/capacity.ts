@@ -38,6 +38,13 @@ interface Usage {
   kinds: Map<string, IndexRecord['kind']>
 }
 
+/** Whether a request wants to know what it consumed. */
+export function isMetered(
+  detail: CapacityDetail | null | undefined,
+): detail is 'TOTAL' | 'INDEXES' {
+  return detail === 'TOTAL' || detail === 'INDEXES'
+}
+
 const noMeter: CapacityMeter = { read() {}, write() {}, consumed: () => [] }
 
 /** Nothing is counted unless the request asks for it. */
@@ -45,7 +52,7 @@ export function capacityMeter(
   detail: CapacityDetail | undefined,
   transaction?: 'read' | 'write',
 ): CapacityMeter {
-  if (detail !== 'TOTAL' && detail !== 'INDEXES') return noMeter
+  if (!isMetered(detail)) return noMeter
   const used = new Map<string, Usage>()
   const factor = transaction ? 2 : 1
   const usageOf = (table: TableRecord) => {

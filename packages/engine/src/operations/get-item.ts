@@ -16,7 +16,7 @@ import {
   structure,
   tableName,
 } from '../validation/shapes.ts'
-import { capacityMeter, readUnits } from './capacity.ts'
+import { capacityMeter, isMetered, readUnits } from './capacity.ts'
 import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
 import type { Form } from './form.ts'
@@ -46,7 +46,7 @@ export const getItem: Operation<GetItemInput, GetItemOutput> = {
     const item = storage.get(table, key, { consistent })
     const output: GetItemOutput = {}
     if (item) output.Item = projection ? project(projection, item) : item
-    if (input.ReturnConsumedCapacity) {
+    if (isMetered(input.ReturnConsumedCapacity)) {
       const meter = capacityMeter(input.ReturnConsumedCapacity)
       meter.read(table, undefined, readUnits(item ? itemSize(item) : 0, consistent))
       const [consumed] = meter.consumed()

@@ -110,8 +110,8 @@ export function requestedIndex(table: TableRecord, input: PageInput): IndexRecor
   return index
 }
 
-/** Select against ProjectionExpression and IndexName; `verb` is how AWS names the operation here. */
-export function checkSelect(input: PageInput, verb: 'Querying' | 'Scanning'): void {
+/** Select against ProjectionExpression and IndexName; AWS speaks of querying even when it scans. */
+export function checkSelect(input: PageInput): void {
   const projecting = input.ProjectionExpression !== undefined && input.ProjectionExpression !== null
   switch (input.Select) {
     case 'COUNT':
@@ -130,7 +130,7 @@ export function checkSelect(input: PageInput, verb: 'Querying' | 'Scanning'): vo
       }
       if (input.Select === 'ALL_PROJECTED_ATTRIBUTES' && !input.IndexName) {
         throw validationError(
-          `ALL_PROJECTED_ATTRIBUTES can be used only when ${verb} using an IndexName`,
+          'ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName',
         )
       }
       return

@@ -17,7 +17,7 @@ import {
   tableName,
 } from '../validation/shapes.ts'
 import { itemToWire } from '../values/wire.ts'
-import { capacityMeter } from './capacity.ts'
+import { capacityMeter, isMetered } from './capacity.ts'
 import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
 import type { Operation } from './operation.ts'
@@ -63,7 +63,7 @@ export const putItem: Operation<PutItemInput, WriteOutput> = {
     if (
       !condition &&
       !wantsOld &&
-      !input.ReturnConsumedCapacity &&
+      !isMetered(input.ReturnConsumedCapacity) &&
       table.indexes.length === 0 &&
       !table.ttl
     ) {

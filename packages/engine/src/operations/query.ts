@@ -63,7 +63,7 @@ export const query: Operation<QueryInput, PageOutput> = {
       ['AttributesToGet', 'QueryFilter', 'ConditionalOperator', 'KeyConditions'],
     )
     const startKey = input.ExclusiveStartKey && readStartKey(form, input.ExclusiveStartKey)
-    checkSelect(input, 'Querying')
+    checkSelect(input)
     if (input.KeyConditionExpression === undefined || input.KeyConditionExpression === null) {
       throw validationError(
         'Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.',

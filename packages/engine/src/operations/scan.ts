@@ -54,7 +54,7 @@ export const scan: Operation<ScanInput, PageOutput> = {
     )
     const startKey = input.ExclusiveStartKey && readStartKey(form, input.ExclusiveStartKey)
     const segment = readSegment(input)
-    checkSelect(input, 'Scanning')
+    checkSelect(input)
     const placeholders = readPlaceholders(input, form)
     const filter = input.FilterExpression
       ? parseCondition(input.FilterExpression, 'FilterExpression', placeholders)

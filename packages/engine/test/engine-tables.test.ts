@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest'
+import { freshEngine, movableClock, notes, plain, refusal } from './engine-support.ts'
+
+describe('a client request token', () => {
+  test('makes a repeated transaction happen once, and is forgotten after ten minutes', async () => {
+    const clock = movableClock()
+    const engine = await freshEngine({ clock })
+    await engine.createTable(plain)
+    const add = (amount: number) =>
+      engine.transactWriteItems({
+        ClientRequestToken: 'same',
+        TransactItems: [
+          {
+            Update: {
+              TableName: 'plain',
+              Key: { id: 'counter' },
+              UpdateExpression: 'ADD n :n',
+              ExpressionAttributeValues: { ':n': amount },
+            },
+          },
+        ],
+      })
+    const counted = async () =>
+      (await engine.getItem({ TableName: 'plain', Key: { id: 'counter' } })).Item?.['n']
+    await add(1)
+    await add(1)
+    expect(await counted()).toBe(1)
+    expect((await refusal(add(2))).name).toBe('IdempotentParameterMismatchException')
+    clock.advanceSeconds(601)
+    await add(2)
+    expect(await counted()).toBe(3)
+  })
+})
+
+describe('time to live', () => {
+  test('deletes items within a sweep after their time, and no others', async () => {
+    const clock = movableClock()
+    const engine = await freshEngine({ clock })
+    await engine.createTable(plain)
+    await engine.updateTimeToLive({
+      TableName: 'plain',
+      TimeToLiveSpecification: { AttributeName: 'expires', Enabled: true },
+    })
+    const now = Math.floor(clock.now() / 1000)
+    await engine.putItem({ TableName: 'plain', Item: { id: 'soon', expires: now + 10 } })
+    await engine.putItem({ TableName: 'plain', Item: { id: 'later', expires: now + 1000 } })
+    await engine.putItem({ TableName: 'plain', Item: { id: 'text', expires: 'never' } })
+    expect(await engine.sweep()).toBe(0)
+    clock.advanceSeconds(60)
+    expect(await engine.sweep()).toBe(1)
+    const { Items } = await engine.scan({ TableName: 'plain' })
+    expect(Items?.map((item) => item['id']).toSorted()).toEqual(['later', 'text'])
+  })
+
+  test('is described, and cannot be enabled twice or disabled twice', async () => {
+    const engine = await freshEngine()
+    await engine.createTable(plain)
+    const set = (AttributeName: string, Enabled: boolean) =>
+      engine.updateTimeToLive({
+        TableName: 'plain',
+        TimeToLiveSpecification: { AttributeName, Enabled },
+      })
+    const described = () => engine.describeTimeToLive({ TableName: 'plain' })
+    expect((await refusal(set('at', false))).message).toBe('TimeToLive is already disabled')
+    await set('at', true)
+    expect(await described()).toEqual({
+      TimeToLiveDescription: { TimeToLiveStatus: 'ENABLED', AttributeName: 'at' },
+    })
+    expect((await refusal(set('at', true))).message).toBe('TimeToLive is already enabled')
+    expect((await refusal(set('other', true))).message).toContain('different AttributeName')
+    await set('at', false)
+    expect(await described()).toEqual({ TimeToLiveDescription: { TimeToLiveStatus: 'DISABLED' } })
+  })
+})
+
+describe('tables', () => {
+  test('are described with what was said of them', async () => {
+    const engine = await freshEngine({ region: 'eu-test-1' })
+    await engine.createTable({ ...notes, Tags: [{ Key: 'team', Value: 'a' }] })
+    const { Table } = await engine.describeTable({ TableName: 'notes' })
+    expect(Table).toMatchObject({
+      TableName: 'notes',
+      TableStatus: 'ACTIVE',
+      TableArn: 'arn:aws:dynamodb:eu-test-1:000000000000:table/notes',
+      KeySchema: notes.KeySchema,
+      AttributeDefinitions: notes.AttributeDefinitions,
+      BillingModeSummary: { BillingMode: 'PAY_PER_REQUEST' },
+    })
+    const arn = Table?.TableArn ?? ''
+    expect(await engine.describeTable({ TableName: arn })).toEqual({ Table })
+    await engine.tagResource({ ResourceArn: arn, Tags: [{ Key: 'env', Value: 'test' }] })
+    await engine.untagResource({ ResourceArn: arn, TagKeys: ['team'] })
+    expect(await engine.listTagsOfResource({ ResourceArn: arn })).toEqual({
+      Tags: [{ Key: 'env', Value: 'test' }],
+    })
+  })
+
+  test('protected against deletion stay', async () => {
+    const engine = await freshEngine()
+    await engine.createTable({ ...plain, DeletionProtectionEnabled: true })
+    const error = await refusal(engine.deleteTable({ TableName: 'plain' }))
+    expect(error.message).toContain('protected against deletion')
+    await engine.updateTable({ TableName: 'plain', DeletionProtectionEnabled: false })
+    await engine.deleteTable({ TableName: 'plain' })
+    expect(await engine.listTables({})).toEqual({ TableNames: [] })
+  })
+
+  test('remember whether point-in-time recovery is wanted', async () => {
+    const engine = await freshEngine()
+    await engine.createTable(plain)
+    const status = async () => {
+      const output = await engine.describeContinuousBackups({ TableName: 'plain' })
+      return output.ContinuousBackupsDescription?.PointInTimeRecoveryDescription
+        ?.PointInTimeRecoveryStatus
+    }
+    const set = (PointInTimeRecoveryEnabled: boolean) =>
+      engine.updateContinuousBackups({
+        TableName: 'plain',
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled },
+      })
+    expect(await status()).toBe('DISABLED')
+    await set(true)
+    expect(await status()).toBe('ENABLED')
+    await set(false)
+    expect(await status()).toBe('DISABLED')
+  })
+
+  test('may be called __proto__, in every operation', async () => {
+    const engine = await freshEngine()
+    await engine.createTable({ ...plain, TableName: '__proto__' })
+    const requests = JSON.parse('{"__proto__":[{"PutRequest":{"Item":{"id":"a"}}}]}')
+    await engine.batchWriteItem({ RequestItems: requests })
+    const keys = JSON.parse('{"__proto__":{"Keys":[{"id":"a"}]}}')
+    const { Responses = {} } = await engine.batchGetItem({ RequestItems: keys })
+    expect(Object.entries(Responses)).toEqual([['__proto__', [{ id: 'a' }]]])
+  })
+
+  test('and their items are there after the engine is closed and opened again', async () => {
+    const engine = await freshEngine()
+    await engine.createTable(plain)
+    await engine.putItem({ TableName: 'plain', Item: { id: 'kept' } })
+    const { directory } = engine.storage
+    await engine.close()
+    const again = await freshEngine({ directory })
+    expect(await again.getItem({ TableName: 'plain', Key: { id: 'kept' } })).toEqual({
+      Item: { id: 'kept' },
+    })
+  })
+})
