@@ -10,7 +10,7 @@ import { keyAttributes } from '../validation/keys.ts'
 import type { ConsumedCapacity } from '../db.ts'
 import { isIndexed, picked, projectedNames } from './index-view.ts'
 
-export type CapacityDetail = 'NONE' | 'TOTAL' | 'INDEXES'
+type CapacityDetail = 'NONE' | 'TOTAL' | 'INDEXES'
 
 export function readUnits(bytes: number, consistent: boolean): number {
   return Math.max(1, Math.ceil(bytes / 4096)) * (consistent ? 1 : 0.5)

@@ -32,7 +32,7 @@ export function withDetails(table: TableRecord, change: Partial<TableDetails>): 
   return { ...table, details: { ...detailsOf(table), ...change } }
 }
 
-export function tableArn({ region }: Context, name: string): string {
+function tableArn({ region }: Context, name: string): string {
   return `arn:aws:dynamodb:${region}:000000000000:table/${name}`
 }
 

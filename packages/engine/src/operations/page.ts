@@ -24,7 +24,7 @@ const MOST_PAGE_BYTES = 1024 * 1024
 /** Few enough to read in some milliseconds. */
 const ITEMS_PER_TURN = 2000
 
-export interface PagePlan {
+interface PagePlan {
   table: TableRecord
   index: IndexRecord | undefined
   range: RangeQuery

@@ -2,7 +2,7 @@
 import { DynamoError, internalError } from '../errors.ts'
 import { itemToWire } from '../values/wire.ts'
 
-export interface WireFailure {
+interface WireFailure {
   statusCode: number
   body: object
 }

@@ -262,6 +262,6 @@ function collectRange(
   if (max !== undefined && value > max) fail(`Member must have value less than or equal to ${max}`)
 }
 
-export function lowerFirst(name: string): string {
+function lowerFirst(name: string): string {
   return name.charAt(0).toLowerCase() + name.slice(1)
 }

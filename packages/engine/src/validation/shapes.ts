@@ -11,24 +11,24 @@ interface Length {
   max?: number
 }
 
-export interface StringShape extends Length {
+interface StringShape extends Length {
   kind: 'string'
   enum?: readonly string[]
   pattern?: string
 }
 
-export interface IntegerShape {
+interface IntegerShape {
   kind: 'integer'
   javaType: 'Integer' | 'Long'
   min?: number
   max?: number
 }
 
-export interface BooleanShape {
+interface BooleanShape {
   kind: 'boolean'
 }
 
-export interface ListShape extends Length {
+interface ListShape extends Length {
   kind: 'list'
   of: Shape
 }
@@ -49,7 +49,7 @@ export interface StructureShape {
 }
 
 /** An attribute value, or a map or list of them: not looked into here. */
-export interface AttributeShape {
+interface AttributeShape {
   kind: 'attribute' | 'attributes'
 }
 
