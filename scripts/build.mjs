@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { root } from './setup.mjs'
+import { root } from './root.mjs'
 
 const entry = join(root, 'packages/cli/src/main.ts')
 const bundle = join(root, 'dist/strongroom.js')
