@@ -1,6 +1,7 @@
 // `npm run bench`: bundles the benchmark, since Node 20 cannot run TypeScript itself, and starts it.
 import { join } from 'node:path'
-import { installMissing, root } from '../scripts/setup.mjs'
+import { root } from '../scripts/root.mjs'
+import { installMissing } from '../scripts/setup.mjs'
 
 installMissing()
 const { build } = await import('esbuild')
