@@ -48,14 +48,8 @@ export function lmdbRange(
 }
 
 function* itemsIn(env: Environment, bounds: Bounds, reverse: boolean): Iterable<Item> {
-  const transaction = env.snapshot()
-  try {
-    for (const { value } of env.items.getRange({ ...lmdbRange(bounds, reverse), transaction })) {
-      yield value
-    }
-  } finally {
-    transaction.done()
-  }
+  // A range holds its snapshot by itself, and lmdb can then use one cursor again and again.
+  for (const { value } of env.items.getRange(lmdbRange(bounds, reverse))) yield value
 }
 
 function* itemsThrough(env: Environment, bounds: Bounds, reverse: boolean): Iterable<Item> {
