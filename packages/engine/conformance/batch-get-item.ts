@@ -97,7 +97,7 @@ export function batchGetItem(target: Target): void {
         'no tables',
         { RequestItems: {} },
         "1 validation error detected: Value '{}' at 'requestItems' failed to satisfy constraint: Member must have length greater than or equal to 1",
-        'batch-empty-texts',
+        'parameter-texts',
       ],
       [
         'a table without keys',

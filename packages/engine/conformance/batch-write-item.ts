@@ -73,13 +73,13 @@ export function batchWriteItem(target: Target): void {
         'no tables',
         { RequestItems: {} },
         "1 validation error detected: Value '{}' at 'requestItems' failed to satisfy constraint: Member must have length greater than or equal to 1",
-        'batch-empty-texts',
+        'parameter-texts',
       ],
       [
         'a table without requests',
         items(),
         /1 validation error detected: Value '\{.*=\[\]\}' at 'requestItems' failed to satisfy constraint: Map value must satisfy constraint: \[Member must have length less than or equal to 25, Member must have length greater than or equal to 1\]$/,
-        'batch-empty-texts',
+        'parameter-texts',
       ],
       [
         'twenty-six requests',
@@ -112,14 +112,12 @@ export function batchWriteItem(target: Target): void {
       [
         'a request of no kind',
         items({}),
-        'Supplied WriteRequest is empty, must contain exactly one of the supported operations',
-        'batch-request-texts',
+        'Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes',
       ],
       [
         'a request of two kinds',
         items({ ...put({ pk: { S: 'a' } }), ...remove({ pk: { S: 'b' } }) }),
         'Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes',
-        'batch-request-texts',
       ],
       ['a put with a key of another type', items(put({ pk: { N: '1' } })), noMatch, 'key-texts'],
       [

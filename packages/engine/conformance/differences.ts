@@ -17,48 +17,218 @@ export interface Difference {
   reason: string
 }
 
-const onlyLocal: Difference = { targets: ['dynamodb-local'], aws: '', instead: '', reason: '' }
+const engine = ['drop-in', 'http', 'db'] as const
+const local = ['dynamodb-local'] as const
+
+const ownValidation =
+  'DynamoDB Local checks requests with code of its own, not with that of the service'
+const notImplemented = 'Amazon did not implement it in DynamoDB Local'
 
 export const differences = {
-  'missing-table-text': onlyLocal,
-  'key-texts': onlyLocal,
-  'key-size-texts': onlyLocal,
-  'parameter-texts': onlyLocal,
-  'update-index-key-texts': onlyLocal,
-  'updated-nested': onlyLocal,
-  'number-texts': onlyLocal,
-  'legacy-parameters': { ...onlyLocal, targets: ['drop-in', 'http', 'db'] },
-  'legacy-texts': onlyLocal,
-  'legacy-default-action': onlyLocal,
-  'table-first': onlyLocal,
-  'transaction-capacity': onlyLocal,
-  'index-write-units': onlyLocal,
-  'units-of-nothing': onlyLocal,
-  'item-collection-metrics': onlyLocal,
-  tags: onlyLocal,
-  'continuous-backups': onlyLocal,
-  endpoints: onlyLocal,
-  'deep-documents': onlyLocal,
-  'sum-digits': onlyLocal,
-  'long-attribute-names': onlyLocal,
-  'sum-zeros': onlyLocal,
-  'plain-values': { ...onlyLocal, targets: ['db'] },
-  'lenient-schema': onlyLocal,
-  'backfill-types': onlyLocal,
-  'table-id': onlyLocal,
-  'table-in-use-text': onlyLocal,
-  'schema-texts': onlyLocal,
-  'update-table-missing-index': onlyLocal,
-  'transaction-update-expression': onlyLocal,
-  'transaction-validation': onlyLocal,
-  'batch-empty-texts': onlyLocal,
-  'batch-request-texts': onlyLocal,
-  'token-length': onlyLocal,
-  'page-before-filter': onlyLocal,
-  'start-key-texts': onlyLocal,
-  'key-condition-texts': onlyLocal,
-  'select-texts': onlyLocal,
-  'unknown-enums': onlyLocal,
-} satisfies Record<string, Difference>
+  'legacy-parameters': {
+    targets: engine,
+    aws: 'Takes the parameters from before expressions: AttributesToGet, AttributeUpdates, Expected, KeyConditions, QueryFilter, ScanFilter, ConditionalOperator',
+    instead: 'Refuses them with a ValidationException that names the parameter',
+    reason: 'AWS has advised against them since 2014, and every current library uses expressions',
+  },
+  'plain-values': {
+    targets: ['db'],
+    aws: 'Refuses an AttributeValue without a type, a set with a member twice, an empty set of a known type, and text that is not a number',
+    instead:
+      'Cannot be asked: a plain JavaScript value always has a type, and a Set has no duplicates',
+    reason: 'The in-process face takes plain values; what has no plain form cannot be sent',
+  },
+
+  'missing-table-text': {
+    targets: local,
+    aws: 'Says "Requested resource not found", table operations with the name of the table',
+    instead: 'Says "Cannot do operations on a non-existent table"',
+    reason: ownValidation,
+  },
+  'table-in-use-text': {
+    targets: local,
+    aws: 'Says "Table already exists" with the name of the table',
+    instead: 'Says "Cannot create preexisting table"',
+    reason: ownValidation,
+  },
+  'parameter-texts': {
+    targets: local,
+    aws: 'Reports all violated constraints at once: "2 validation errors detected: Value … at … failed to satisfy constraint: …"',
+    instead: 'Reports the first violation, in other words',
+    reason: ownValidation,
+  },
+  'unknown-enums': {
+    targets: local,
+    aws: 'Refuses an unknown ReturnConsumedCapacity or BillingMode',
+    instead: 'Ignores the former and fails with an InternalFailure on the latter',
+    reason: ownValidation,
+  },
+  'table-first': {
+    targets: local,
+    aws: 'Reports a malformed expression or value even when the table does not exist',
+    instead: 'Reports the missing table first',
+    reason: ownValidation,
+  },
+  'key-texts': {
+    targets: local,
+    aws: 'Names the key attribute, its type and the index in errors about keys',
+    instead: 'Has texts without these names',
+    reason: ownValidation,
+  },
+  'key-size-texts': {
+    targets: local,
+    aws: 'Has a text each for partition keys over 2,048 bytes and sort keys over 1,024',
+    instead: 'Has one text for both',
+    reason: ownValidation,
+  },
+  'key-condition-texts': {
+    targets: local,
+    aws: 'Names the key attribute that a key condition lacks, and refuses nested paths as such',
+    instead: 'Does not name it, and has the text of nested paths in other expressions',
+    reason: ownValidation,
+  },
+  'start-key-texts': {
+    targets: local,
+    aws: 'Says "The provided starting key is invalid", or that it is outside the query boundaries',
+    instead: 'Says it in other words, or blames the range key predicate',
+    reason: ownValidation,
+  },
+  'number-texts': {
+    targets: local,
+    aws: 'Says "The parameter cannot be converted to a numeric value: …" and "Attempting to store more than 38 significant digits in a Number"',
+    instead:
+      'Says "A value provided cannot be converted into a number" and "DynamoDB only supports precision up to 38 digits"',
+    reason: ownValidation,
+  },
+  'schema-texts': {
+    targets: local,
+    aws: 'Has a detailed text for each mistake in a table or index definition',
+    instead: 'Has shorter texts',
+    reason: ownValidation,
+  },
+  'lenient-schema': {
+    targets: local,
+    aws: 'Refuses throughput together with PAY_PER_REQUEST, and an empty list of local indexes',
+    instead: 'Accepts both',
+    reason: ownValidation,
+  },
+  'legacy-texts': {
+    targets: local,
+    aws: 'Names types by their letters in errors about AttributeUpdates, and duplicate AttributesToGet',
+    instead: 'Names types in words, and has another text for duplicates',
+    reason: ownValidation,
+  },
+  'legacy-default-action': {
+    targets: local,
+    aws: 'Takes an AttributeUpdates entry without Action as PUT',
+    instead: 'Ignores the entry',
+    reason: ownValidation,
+  },
+  'transaction-validation': {
+    targets: local,
+    aws: 'Cancels a transaction with the reason ValidationError for an action that does not fit its table or item',
+    instead:
+      'Refuses some of them as a whole with a ValidationException, and words the reasons differently',
+    reason: ownValidation,
+  },
+  'transaction-update-expression': {
+    targets: local,
+    aws: 'Refuses an Update action without an UpdateExpression',
+    instead: 'Accepts it and does nothing',
+    reason: ownValidation,
+  },
+  'deep-documents': {
+    targets: local,
+    aws: 'Refuses a document nested far too deep with a ValidationException',
+    instead: 'Fails with an InternalFailure',
+    reason: 'Its JSON reader runs out of stack',
+  },
+  'long-attribute-names': {
+    targets: local,
+    aws: 'Allows attribute names of up to 65,535 bytes',
+    instead: 'Fails with an InternalFailure on long names',
+    reason: 'Its storage has a smaller limit',
+  },
+
+  serialization: {
+    targets: local,
+    aws: 'Answers a body that does not have the shape of the request with a SerializationException',
+    instead: 'Fails with an InternalFailure, or takes a number for a string',
+    reason: ownValidation,
+  },
+  'error-checksums': {
+    targets: local,
+    aws: 'Sends the checksum of the body in x-amz-crc32 with errors too',
+    instead: 'Sends it only with results',
+    reason: notImplemented,
+  },
+
+  'updated-nested': {
+    targets: local,
+    aws: 'UPDATED_OLD and UPDATED_NEW return only the part of a document that an update names',
+    instead: 'Returns the whole top-level attribute',
+    reason: notImplemented,
+  },
+  'sum-zeros': {
+    targets: local,
+    aws: 'Returns every number in its shortest form',
+    instead: 'Keeps trailing zeros in the result of an addition, such as 2.010',
+    reason: 'It stores the result of a Java BigDecimal as it is',
+  },
+  'page-before-filter': {
+    targets: local,
+    aws: 'Ends a page after 1 MB read, before the filter',
+    instead: 'Counts only what passes the filter',
+    reason: notImplemented,
+  },
+  'backfill-types': {
+    targets: local,
+    aws: 'Leaves items whose key attribute has another type out of a new index',
+    instead: 'Takes them in if they are scalar, and never finishes the index if they are not',
+    reason: notImplemented,
+  },
+  'transaction-capacity': {
+    targets: local,
+    aws: 'Counts writes in a transaction twice',
+    instead: 'Counts them once when ReturnConsumedCapacity is asked for',
+    reason: notImplemented,
+  },
+  'units-of-nothing': {
+    targets: local,
+    aws: 'Counts at least half a unit for a query, and for each missing item of a batch',
+    instead: 'Counts nothing for them',
+    reason: notImplemented,
+  },
+  'item-collection-metrics': {
+    targets: local,
+    aws: 'Returns ItemCollectionMetrics for tables with local indexes',
+    instead: 'Returns none',
+    reason: notImplemented,
+  },
+  'table-id': {
+    targets: local,
+    aws: 'Gives every table a TableId',
+    instead: 'Gives none',
+    reason: notImplemented,
+  },
+  tags: {
+    targets: local,
+    aws: 'Keeps tags of tables',
+    instead: 'Refuses the operations with an UnknownOperationException',
+    reason: notImplemented,
+  },
+  'continuous-backups': {
+    targets: local,
+    aws: 'Knows continuous backups and point-in-time recovery',
+    instead: 'Refuses the operations with an UnknownOperationException',
+    reason: notImplemented,
+  },
+  endpoints: {
+    targets: local,
+    aws: 'Answers DescribeEndpoints',
+    instead: 'Refuses it with an UnknownOperationException',
+    reason: notImplemented,
+  },
+} as const satisfies Record<string, Difference>
 
 export type DifferenceId = keyof typeof differences

@@ -166,13 +166,19 @@ export async function expectRefusal(
 /** Any command of the SDK; its input is wrong on purpose, so its type says nothing. */
 type CommandClass = new (input: never) => object
 
-/** A case of a refusal: what is wrong, the part of the request that is wrong, and AWS's answer. */
+type Answer = string | RegExp | Refusal
+
+/**
+ * A case of a refusal: what is wrong, the part of the request that is wrong, and AWS's answer.
+ *
+ * With a declared difference, such a target must say it in other words, or give the answer named
+ * here, or, if no answer is named, not refuse it in AWS's way at all.
+ */
 type RefusalCase = [
   title: string,
   input: object,
-  answer: string | RegExp | Refusal,
-  /** A declared difference: such a target words it differently, or gives the named answer. */
-  unless?: DifferenceId | { id: DifferenceId; answer?: string | RegExp | Refusal } | undefined,
+  aws: Answer,
+  unless?: DifferenceId | { id: DifferenceId; answer?: Answer } | undefined,
 ]
 
 /** One test per case, each with the common part of the request. */
@@ -182,35 +188,45 @@ export function refuses(
   common: object,
   cases: RefusalCase[],
 ): void {
-  for (const [title, input, aws, unless] of cases) {
-    const { id, answer } = typeof unless === 'string' ? { id: unless, answer: /./s } : { ...unless }
-    const different = id !== undefined && differs(target, id)
-    const chosen = asRefusal(different ? answer : aws, asRefusal(aws)?.name)
-    test.skipIf(!chosen)(`refuses ${title}`, async () => {
-      const request = new command({ ...common, ...input } as never) as PutItemCommand
-      await expectRefusal(target.client.send(request), chosen ?? { message: /./s })
-    })
+  for (const [title, input, answer, unless] of cases) {
+    const send = () =>
+      target.client.send(new command({ ...common, ...input } as never) as PutItemCommand)
+    const aws = asRefusal(answer)
+    if (!unless || !differs(target, typeof unless === 'string' ? unless : unless.id)) {
+      test(`refuses ${title}`, () => expectRefusal(send(), aws))
+    } else if (typeof unless === 'string') {
+      test(`refuses ${title}, in other words than AWS`, () => expectOtherWords(send(), aws))
+    } else if (unless.answer !== undefined) {
+      const there = asRefusal(unless.answer)
+      test(`refuses ${title} for another reason`, () => expectRefusal(send(), there))
+    } else {
+      testUnless(target, unless.id, `refuses ${title}`, () => expectRefusal(send(), aws))
+    }
   }
 }
 
-function asRefusal(
-  answer: string | RegExp | Refusal | undefined,
-  name = 'ValidationException',
-): Refusal | undefined {
-  if (answer === undefined) return undefined
-  const isText = typeof answer === 'string' || answer instanceof RegExp
-  return isText ? { name, message: answer } : answer
+/** Fails also when the words are AWS's after all: then the declared difference is needless. */
+async function expectOtherWords(request: Promise<unknown>, { name, message }: Refusal) {
+  const error = await failure(request)
+  expect(error.name, error.message).toBe(name ?? 'ValidationException')
+  const isSame =
+    typeof message === 'string' ? message === error.message : message.test(error.message)
+  expect(isSame, error.message).toBe(false)
 }
 
-/** A test that a target with a declared difference is excused from. */
+function asRefusal(answer: Answer): Refusal {
+  return typeof answer === 'string' || answer instanceof RegExp ? { message: answer } : answer
+}
+
+/** A test that a target with a declared difference must fail, or the difference is needless. */
 export function testUnless(
   target: Target,
   id: DifferenceId,
   title: string,
   body: () => Promise<void>,
 ): void {
-  const reason = differs(target, id) ? ` (differs: ${differences[id].reason})` : ''
-  test.skipIf(reason !== '')(title + reason, () => body())
+  if (!differs(target, id)) test(title, () => body())
+  else test.fails(`${title}, but here: ${differences[id].instead}`, () => body())
 }
 
 /** `length` characters of one byte each. */

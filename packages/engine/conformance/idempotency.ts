@@ -105,7 +105,7 @@ export function idempotency(target: Target): void {
           'longer than 36 characters',
           { ClientRequestToken: text(37) },
           `1 validation error detected: Value '${text(37)}' at 'clientRequestToken' failed to satisfy constraint: Member must have length less than or equal to 36`,
-          { id: 'token-length' },
+          'parameter-texts',
         ],
       ],
     )

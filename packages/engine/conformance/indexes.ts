@@ -267,7 +267,6 @@ export function indexes(target: Target): void {
         'a start key without the keys of the table',
         { ExclusiveStartKey: { g: { S: 'g' } } },
         'The provided starting key is invalid',
-        'start-key-texts',
       ],
     ])
     refuses(target, ScanCommand, { TableName: table, IndexName: 'all' }, [

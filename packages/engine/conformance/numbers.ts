@@ -164,7 +164,7 @@ export function numbers(target: Target): void {
     })
     refuses(target, UpdateItemCommand, { TableName: table, Key: { pk: { S: 'sum' } } }, [
       ['a sum beyond the range', add('9.9e125', '9.9e125'), overflow],
-      ['a sum of more than 38 digits', add('1e38', '0.1'), digits, { id: 'sum-digits' }],
+      ['a sum of more than 38 digits', add('1e38', '0.1'), digits, 'number-texts'],
     ])
   })
 }

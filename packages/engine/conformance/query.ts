@@ -294,25 +294,21 @@ export function query(target: Target): void {
             'SPECIFIC_ATTRIBUTES without a projection',
             { Select: 'SPECIFIC_ATTRIBUTES' },
             'Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES',
-            'select-texts',
           ],
           [
             'ALL_ATTRIBUTES with a projection',
             { Select: 'ALL_ATTRIBUTES', ProjectionExpression: 'v' },
             'Cannot specify the ProjectionExpression when choosing to get ALL_ATTRIBUTES',
-            'select-texts',
           ],
           [
             'COUNT with a projection',
             { Select: 'COUNT', ProjectionExpression: 'v' },
             'Cannot specify the ProjectionExpression when choosing to get only the Count',
-            'select-texts',
           ],
           [
             'ALL_PROJECTED_ATTRIBUTES without an index',
             { Select: 'ALL_PROJECTED_ATTRIBUTES' },
             'ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName',
-            'select-texts',
           ],
           [
             'an index that the table does not have',

@@ -142,7 +142,6 @@ export function scan(target: Target): void {
         'a million and one segments',
         { Segment: 0, TotalSegments: 1_000_001 },
         "1 validation error detected: Value '1000001' at 'totalSegments' failed to satisfy constraint: Member must have value less than or equal to 1000000",
-        'parameter-texts',
       ],
       [
         'a negative segment',
@@ -182,14 +181,12 @@ export function scan(target: Target): void {
       [
         'ALL_PROJECTED_ATTRIBUTES without an index',
         { Select: 'ALL_PROJECTED_ATTRIBUTES' },
-        'ALL_PROJECTED_ATTRIBUTES can be used only when Scanning using an IndexName',
-        'select-texts',
+        'ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName',
       ],
       [
         'COUNT with a projection',
         { Select: 'COUNT', ProjectionExpression: 'third' },
         'Cannot specify the ProjectionExpression when choosing to get only the Count',
-        'select-texts',
       ],
     ])
   })

@@ -30,6 +30,7 @@ import { updateExpressions } from './update-expressions.ts'
 import { updateItem } from './update-item.ts'
 import { updateTable } from './update-table.ts'
 import { validationOrder } from './validation-order.ts'
+import { wire } from './wire.ts'
 
 const suites = [
   putItem,
@@ -62,6 +63,7 @@ const suites = [
   tags,
   continuousBackups,
   account,
+  wire,
 ]
 
 /** Registers all suites as tests of this target, which is closed after the last of them. */

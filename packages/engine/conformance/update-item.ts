@@ -112,10 +112,10 @@ export function updateItem(target: Target): void {
       ]
       for (const [what, expression, values, answer] of cases) {
         const result = answer === undefined ? 'nothing' : JSON.stringify(answer)
-        const isNested = /^UPDATED.*(m\.|l\[)/.test(what + expression)
-        test.skipIf(isNested && differs(target, 'updated-nested'))(
-          `${what} of "${expression}" is ${result}`,
-          async () => expect(await returned(what, expression, values)).toEqual(answer),
+        const isNested = answer !== undefined && /^UPDATED.*(m\.|l\[)/.test(what + expression)
+        const check = isNested && differs(target, 'updated-nested') ? test.fails : test
+        check(`${what} of "${expression}" is ${result}`, async () =>
+          expect(await returned(what, expression, values)).toEqual(answer),
         )
       }
 
@@ -225,13 +225,12 @@ export function updateItem(target: Target): void {
           'an index key of another type',
           { ExpressionAttributeValues: { ':v': { N: '1' } } },
           'One or more parameter values were invalid: Type mismatch for Index Key owner Expected: S Actual: N IndexName: by-owner',
-          'update-index-key-texts',
+          'key-texts',
         ],
         [
           'an empty index key',
           { ExpressionAttributeValues: { ':v': { S: '' } } },
           'One or more parameter values are not valid. The update expression attempted to update a secondary index key to a value that is not supported. The AttributeValue for a key attribute cannot contain an empty string value.',
-          'update-index-key-texts',
         ],
       ],
     )

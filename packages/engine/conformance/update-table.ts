@@ -177,7 +177,6 @@ export function updateTable(target: Target): void {
         'deleting an index that is not there',
         { GlobalSecondaryIndexUpdates: [{ Delete: { IndexName: 'nowhere' } }] },
         { name: 'ResourceNotFoundException', message: 'Requested resource not found' },
-        'update-table-missing-index',
       ],
       [
         'an index change of no kind',

@@ -1,0 +1,85 @@
+/** Renders `docs/dynamodb-differences.md` from the table of differences and from what is left out. */
+import { type Difference, differences } from './differences.ts'
+
+/** What the engine leaves out on purpose, and what it does in its own way without answering wrongly. */
+const leftOut: [what: string, reason: string][] = [
+  [
+    'PartiQL, Streams, on-demand backups, restore to a point in time, export, import, global tables, Kinesis destinations, resource policies and contributor insights',
+    'Not there yet; a request for one of them is refused with an UnknownOperationException',
+  ],
+  [
+    'Point-in-time recovery is recorded, not carried out',
+    'The engine has backups of its own; programs that switch recovery on still run',
+  ],
+  [
+    'Provisioned throughput is recorded, not enforced',
+    'There is no shared capacity to protect, and nothing is ever throttled',
+  ],
+  [
+    'Global secondary indexes are strongly consistent',
+    'An index is written in the same transaction as its item; ConsistentRead on one is still refused, as in AWS',
+  ],
+  [
+    'Tables and indexes are ACTIVE as soon as they are there, except an index that is being filled',
+    'There is nothing to provision',
+  ],
+  [
+    'Expired items are deleted within seconds, in AWS within days',
+    'They are found by an index on their time, which costs next to nothing',
+  ],
+  [
+    'UpdateItem measures the finished item against 400 KB; AWS measures what the expression writes as well',
+    'The rule of AWS is not documented, and differs by some twenty bytes',
+  ],
+  [
+    'Where the regions of AWS word an error differently, the engine has one of their texts',
+    'There is no single text to follow',
+  ],
+]
+
+export function differencesDocument(): string {
+  const entries: [string, Difference][] = Object.entries(differences)
+  const ofEngine = entries.filter(([, { targets }]) => !targets.includes('dynamodb-local'))
+  const ofLocal = entries.filter(([, { targets }]) => targets.includes('dynamodb-local'))
+  return [
+    '# Differences from DynamoDB',
+    '',
+    'The conformance suites (`packages/engine/conformance`) run on the three faces of the engine and on',
+    "Amazon's DynamoDB Local. Each test states what AWS does. Where a target is known to do something",
+    'else, the test consults the table below, which is generated from `differences.ts` and checked by a',
+    'test: an entry that no suite uses, or that the target no longer needs, fails.',
+    '',
+    '## The engine',
+    '',
+    ...ofEngine.flatMap(section),
+    '### Left out, or done in its own way',
+    '',
+    '| | Reason |',
+    '| --- | --- |',
+    ...leftOut.map(([what, reason]) => `| ${what} | ${reason} |`),
+    '',
+    '## DynamoDB Local',
+    '',
+    'Listed so that nobody takes DynamoDB Local for AWS: the engine follows AWS in all of these.',
+    '',
+    '| Id | AWS | DynamoDB Local | Reason |',
+    '| --- | --- | --- | --- |',
+    ...ofLocal.map(
+      ([id, { aws, instead, reason }]) => `| ${id} | ${aws} | ${instead} | ${reason} |`,
+    ),
+    '',
+  ].join('\n')
+}
+
+function section([id, { targets, aws, instead, reason }]: [string, Difference]): string[] {
+  const faces = { 'drop-in': 'SDK drop-in', http: 'HTTP', db: 'in process', 'dynamodb-local': '' }
+  return [
+    `### ${id}`,
+    '',
+    `- Faces: ${targets.map((kind) => faces[kind]).join(', ')}`,
+    `- AWS: ${aws}.`,
+    `- The engine: ${instead}.`,
+    `- Reason: ${reason}.`,
+    '',
+  ]
+}
