@@ -25,7 +25,7 @@ import {
 import type { Item } from '../values/types.ts'
 import { itemToWire } from '../values/wire.ts'
 import { mapped } from './batch-get-item.ts'
-import { capacityMeter } from './capacity.ts'
+import { capacityMeter, isMetered } from './capacity.ts'
 import type { Form } from './form.ts'
 import { keyIdentity } from './key-identity.ts'
 import type { Operation } from './operation.ts'
@@ -73,14 +73,19 @@ export const batchWriteItem: Operation<BatchWriteItemInput, BatchWriteItemOutput
     })
 
     const meter = capacityMeter(input.ReturnConsumedCapacity)
+    const metered = isMetered(input.ReturnConsumedCapacity)
     await storage.write((tx) => {
       for (const { table, writes } of plans) {
         for (const write of writes) {
-          const key = 'item' in write ? keyOf(table, write.item) : write.key
-          const old = tx.get(table, key)
-          if ('item' in write) tx.put(table, write.item, old)
+          const item = 'item' in write ? write.item : undefined
+          if (item && !metered) {
+            tx.overwrite(table, item)
+            continue
+          }
+          const old = tx.get(table, 'item' in write ? keyOf(table, write.item) : write.key)
+          if (item) tx.put(table, item, old)
           else if (old) tx.delete(table, old)
-          meter.write(table, old, 'item' in write ? write.item : undefined)
+          meter.write(table, old, item)
         }
       }
     })

@@ -33,13 +33,15 @@ export interface Action {
   /** The item to put, or the key of the item to change. */
   item: Item
   /** What else makes two actions the same, for idempotency. */
-  expressions: unknown
+  expressions(): unknown
   on(table: TableRecord): TableAction
 }
 
 export interface TableAction {
   table: TableRecord
   key: Item
+  /** Whether the old item decides anything. */
+  needsOld: boolean
   /** AWS refuses the whole request for these. */
   refuseEmptyKeys(): void
   /** What can be said without the old item. */
@@ -89,7 +91,7 @@ export function readAction(request: TransactWriteItem, form: Form): Action {
     kind,
     tableName: action.TableName,
     item,
-    expressions: [
+    expressions: () => [
       action.ConditionExpression,
       action.UpdateExpression,
       onFailure,
@@ -102,9 +104,11 @@ export function readAction(request: TransactWriteItem, form: Form): Action {
 
 function bind(table: TableRecord, { kind, item, condition, update, onFailure }: Read): TableAction {
   const putting = kind === 'Put'
+  const needsOld = !putting || condition !== undefined
   return {
     table,
     key: putting ? keyOf(table, item) : item,
+    needsOld,
     refuseEmptyKeys() {
       refuseEmptyKeys(table, item)
       if (putting) refuseEmptyIndexKeys(table, item)
@@ -134,7 +138,8 @@ function bind(table: TableRecord, { kind, item, condition, update, onFailure }: 
     },
     write(tx, old, next) {
       if (kind === 'ConditionCheck') return
-      if (next) tx.put(table, next, old)
+      if (!needsOld) tx.overwrite(table, item)
+      else if (next) tx.put(table, next, old)
       else if (old) tx.delete(table, old)
     },
   }

@@ -22,7 +22,7 @@ import {
 import { itemSize } from '../values/size.ts'
 import type { Item } from '../values/types.ts'
 import { itemToWire } from '../values/wire.ts'
-import { capacityMeter } from './capacity.ts'
+import { capacityMeter, isMetered } from './capacity.ts'
 import { keyIdentity } from './key-identity.ts'
 import type { Operation } from './operation.ts'
 import { type Action, readAction, type TableAction } from './transact-action.ts'
@@ -90,7 +90,10 @@ export const transactWriteItems: Operation<TransactWriteItemsInput, TransactWrit
     const consumed = await storage.write((tx) => {
       const known = token === undefined ? undefined : tx.token(token)
       if (known && known.hash !== hash) throw idempotentParameterMismatch()
-      const old = targets.map(({ table, key }) => tx.get(table, key))
+      const showsOld = known !== undefined || isMetered(input.ReturnConsumedCapacity)
+      const old = targets.map(({ table, key, needsOld }) =>
+        needsOld || showsOld ? tx.get(table, key) : undefined,
+      )
       // A repeated request has happened already; AWS then charges it as a read.
       if (known) return repeated(input, targets, old)
 
@@ -136,7 +139,7 @@ function checkPayload(actions: readonly Action[]): void {
 function fingerprint(actions: readonly Action[]): string {
   const hash = createHash('sha256')
   for (const { kind, tableName: name, item, expressions } of actions) {
-    hash.update(JSON.stringify([kind, name, itemToWire(item), expressions], sorted))
+    hash.update(JSON.stringify([kind, name, itemToWire(item), expressions()], sorted))
   }
   return hash.digest('base64')
 }

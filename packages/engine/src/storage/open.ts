@@ -2,7 +2,6 @@
 // and the background work, and implements the API of `store.ts` with them.
 
 import { systemClock, type Clock } from '../clock.ts'
-import type { Item } from '../values/types.ts'
 import { Catalog } from './catalog.ts'
 import { Counts } from './counts.ts'
 import { storageClosed } from './failures.ts'
@@ -121,7 +120,7 @@ export function openStorage(options: StorageOptions): OpenStorage {
     },
     refresh,
     write: <T>(run: (tx: WriteTx) => T) => queue.push<T>(run),
-    blindPut: (table, item) => queue.push((tx) => blindPut(tx, table, item)),
+    blindPut: (table, item) => queue.push((tx) => tx.overwrite(table, item)),
     sweep: () => sweeper.sweep(),
     settled: () => jobs.run(),
     close() {
@@ -129,9 +128,4 @@ export function openStorage(options: StorageOptions): OpenStorage {
       return closing
     },
   }
-}
-
-function blindPut(tx: Transaction, table: TableRecord, item: Item): void {
-  const { indexes, ttl } = tx.current(table)
-  tx.put(table, item, indexes.length > 0 || ttl !== undefined ? tx.get(table, item) : undefined)
 }

@@ -113,6 +113,8 @@ export interface WriteTx {
   get(table: TableRecord, key: Item): Item | undefined
   /** `old` is what `get` returned for this key; index entries change only where key attributes do. */
   put(table: TableRecord, item: Item, old: Item | undefined): void
+  /** A put without knowing the old item, which is read only if there are entries to keep in step. */
+  overwrite(table: TableRecord, item: Item): void
   delete(table: TableRecord, old: Item): void
   /** The record of an unexpired token. */
   token(token: string): TokenRecord | undefined
@@ -142,7 +144,7 @@ export interface Storage {
   refresh(): void
   /** Runs inside the write transaction and resolves once its commit is on disk. */
   write<T>(run: (tx: WriteTx) => T): Promise<T>
-  /** A put without condition that needs no old item. */
+  /** One `overwrite`. */
   blindPut(table: TableRecord, item: Item): Promise<void>
   /** Deletes items whose time to live has passed and forgets expired tokens; resolves to the items deleted. */
   sweep(): Promise<number>

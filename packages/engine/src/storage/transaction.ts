@@ -79,6 +79,12 @@ export class Transaction implements WriteTx {
     }
   }
 
+  overwrite(table: TableRecord, item: Item): void {
+    const { indexes, ttl } = this.current(table)
+    const isBare = indexes.length === 0 && ttl === undefined
+    this.put(table, item, isBare ? undefined : this.get(table, item))
+  }
+
   delete(table: TableRecord, old: Item): void {
     const current = this.current(table)
     const operation = this.#itemOperation(REMOVE_ITEM, table, old)
