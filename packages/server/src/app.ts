@@ -64,7 +64,8 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
   // Nothing is mounted later, so the document is made once.
   const document = openApiDocument(app, {
     title: 'Strongroom',
-    description: 'Every error is described in the catalogue of its service.',
+    description:
+      'Requests and answers are JSON. Programs decide by the code of an error; its message is for people.',
     version,
     publicUrl,
   })

@@ -18,8 +18,9 @@ export function healthRoutes({ check }: { check: () => Promise<void> }): OpenAPI
     method: 'get',
     path: '/healthz',
     tags: ['Server'],
-    summary: 'Is the process alive',
-    responses: { 200: jsonResponse(Alive, 'It is') },
+    summary: 'Liveness',
+    description: 'Whether the process answers at all.',
+    responses: { 200: jsonResponse(Alive, 'It answers') },
   })
   routes.openapi(alive, (c) => c.json({ status: 'ok' as const }, 200))
 
@@ -27,9 +28,10 @@ export function healthRoutes({ check }: { check: () => Promise<void> }): OpenAPI
     method: 'get',
     path: '/readyz',
     tags: ['Server'],
-    summary: 'Can the server do its work: does the store answer',
+    summary: 'Readiness',
+    description: 'Whether what the server stands on, its store, answers too.',
     responses: {
-      200: jsonResponse(Ready, 'It can'),
+      200: jsonResponse(Ready, 'Ready for requests'),
       ...errorResponses(serverError, 'unavailable'),
     },
   })

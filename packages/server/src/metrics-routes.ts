@@ -13,7 +13,8 @@ export function metricsRoutes(metrics: Metrics, operators: Operators): OpenAPIHo
     method: 'get',
     path: '/metrics',
     tags: ['Server'],
-    summary: 'Metrics in the Prometheus text format',
+    summary: 'Metrics',
+    description: 'For operators, in the Prometheus text format.',
     security: [{ operator: [] }],
     middleware: operatorOnly(operators),
     responses: {
