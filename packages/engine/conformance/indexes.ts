@@ -9,7 +9,7 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
-import { type Item, refuses, useTable, write } from './harness.ts'
+import { type Item, refuses, testUnless, useTable, write } from './harness.ts'
 import type { Target } from './target.ts'
 
 export function indexes(target: Target): void {
@@ -97,6 +97,17 @@ export function indexes(target: Target): void {
       expect(await find('included', 'g', g, filter('a'))).toEqual([{ pk, sk, g, a, nested }])
       expect(await find('all', 'g', g, filter('b'))).toEqual([full])
       expect(await find('all', 'g', g, filter('l'))).toEqual([full])
+    })
+
+    const missing = 'to the filter of a scan an attribute that the index does not hold is missing'
+    testUnless(target, 'unprojected-filter', missing, async () => {
+      await write(target, table, [full])
+      for (const IndexName of ['included', 'keys-only', 'local-included']) {
+        const { Items = [] } = await client.send(
+          new ScanCommand({ TableName: table, IndexName, FilterExpression: 'attribute_exists(b)' }),
+        )
+        expect(Items, IndexName).toEqual([])
+      }
     })
 
     test('an index is sparse: an item without all its keys is not in it', async () => {
@@ -248,6 +259,26 @@ export function indexes(target: Target): void {
         'One or more parameter values were invalid: Global secondary index keys-only does not project [b]',
       ],
       [
+        'two parts of an attribute that a global index does not hold',
+        { ProjectionExpression: 'g, nested.x, nested.y' },
+        'One or more parameter values were invalid: Global secondary index keys-only does not project [nested]',
+      ],
+      [
+        'filters on attributes that a global index does not hold, in order of their names',
+        { FilterExpression: 'b = :g OR a = :g' },
+        'One or more parameter values were invalid: Secondary index keys-only does not project one or more filter attributes: [a, b]',
+      ],
+      [
+        'a filter on an attribute that a local index does not hold',
+        {
+          IndexName: 'local-keys',
+          KeyConditionExpression: 'pk = :g',
+          FilterExpression: 'attribute_exists(b)',
+          Select: 'ALL_ATTRIBUTES',
+        },
+        'One or more parameter values were invalid: Secondary index local-keys does not project one or more filter attributes: [b]',
+      ],
+      [
         'a filter on an attribute that a global index does not hold',
         { FilterExpression: 'b = :g' },
         'One or more parameter values were invalid: Secondary index keys-only does not project one or more filter attributes: [b]',
@@ -269,6 +300,22 @@ export function indexes(target: Target): void {
         'The provided starting key is invalid',
       ],
     ])
+    refuses(
+      target,
+      QueryCommand,
+      {
+        TableName: table,
+        IndexName: 'local-included',
+        KeyConditionExpression: 'pk = :p',
+        ExpressionAttributeValues: { ':p': { S: 'p' } },
+        FilterExpression: 'attribute_exists(b)',
+      },
+      ['ALL_ATTRIBUTES', 'COUNT', undefined].map((Select) => [
+        `a filter on an attribute that a local index does not hold, with Select ${Select}`,
+        { Select },
+        'One or more parameter values were invalid: Secondary index local-included does not project one or more filter attributes: [b]',
+      ]),
+    )
     refuses(target, ScanCommand, { TableName: table, IndexName: 'all' }, [
       [
         'a consistent scan of a global index',

@@ -33,6 +33,23 @@ describe('an index', () => {
     ])
   })
 
+  test('takes any filter of a scan, and what it does not project is missing there', async () => {
+    const engine = await freshEngine()
+    await engine.createTable(notes)
+    await engine.putItem({ TableName: 'notes', Item: owned(1) })
+    const counted = async (FilterExpression: string) => {
+      const page = await engine.scan({
+        TableName: 'notes',
+        IndexName: 'by-owner',
+        FilterExpression,
+      })
+      return [page.Count, page.ScannedCount]
+    }
+    expect(await counted('attribute_exists(title)')).toEqual([1, 1])
+    expect(await counted('attribute_exists(body)')).toEqual([0, 1])
+    expect(await counted('attribute_not_exists(body)')).toEqual([1, 1])
+  })
+
   test('added later is filled from the items that are there', async () => {
     const engine = await freshEngine()
     await engine.createTable(plain)

@@ -144,23 +144,36 @@ export function checkSelect(input: PageInput): void {
 }
 
 /**
+ * A query through an index may filter only by what the index projects, also through a local one. A
+ * scan may filter by anything: what the index does not project is missing there.
+ */
+export function refuseUnprojectedFilter(
+  { table, index }: Pick<PagePlan, 'table' | 'index'>,
+  filterNames: readonly string[],
+): void {
+  const names = projectedNames(table, index)
+  const lacking = names ? filterNames.filter((name) => !names.includes(name)) : []
+  if (lacking.length > 0) {
+    throw invalid(
+      `Secondary index ${index?.name} does not project one or more filter attributes: [${lacking.toSorted().join(', ')}]`,
+    )
+  }
+}
+
+/**
  * The attributes a page may show: what the index projects, or undefined for whole items. A local
  * index fetches what it lacks from its table; a global one refuses to be asked for it.
  */
 export function shownNames(
   input: PageInput,
   { table, index, projection }: Pick<PagePlan, 'table' | 'index' | 'projection'>,
-  filterNames: readonly string[],
 ): readonly string[] | undefined {
   const names = projectedNames(table, index)
   if (!index || !names) return undefined
-  const lacking = (asked: readonly string[]) => asked.filter((name) => !names.includes(name))
-  const unshown = lacking(projection?.paths.map(([name]) => String(name)) ?? [])
-  const unfiltered = lacking(filterNames)
+  const asked = new Set(projection?.paths.map(([name]) => String(name)))
+  const unshown = [...asked].filter((name) => !names.includes(name))
   const everything = input.Select === 'ALL_ATTRIBUTES'
-  if (index.kind === 'local') {
-    return everything || unshown.length + unfiltered.length > 0 ? undefined : names
-  }
+  if (index.kind === 'local') return everything || unshown.length > 0 ? undefined : names
   if (everything) {
     throw invalid(
       `Select type ALL_ATTRIBUTES is not supported for global secondary index ${index.name} because its projection type is not ALL`,
@@ -168,11 +181,6 @@ export function shownNames(
   }
   if (unshown.length > 0) {
     throw invalid(`Global secondary index ${index.name} does not project [${unshown.join(', ')}]`)
-  }
-  if (unfiltered.length > 0) {
-    throw invalid(
-      `Secondary index ${index.name} does not project one or more filter attributes: [${unfiltered.join(', ')}]`,
-    )
   }
   return names
 }

@@ -24,7 +24,14 @@ import { conditionNames, refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
 import { readStartKey } from './form.ts'
 import type { Operation } from './operation.ts'
-import { checkSelect, pageAnswer, readPage, requestedIndex, shownNames } from './page.ts'
+import {
+  checkSelect,
+  pageAnswer,
+  readPage,
+  refuseUnprojectedFilter,
+  requestedIndex,
+  shownNames,
+} from './page.ts'
 import { checkQueryStart } from './start-key.ts'
 
 export const select = oneOf(
@@ -94,7 +101,8 @@ export const query: Operation<QueryInput, PageOutput> = {
         )
       }
     }
-    const shown = shownNames(input, { table, index, projection }, filterNames)
+    refuseUnprojectedFilter({ table, index }, filterNames)
+    const shown = shownNames(input, { table, index, projection })
 
     return readPage(context, input, {
       table,

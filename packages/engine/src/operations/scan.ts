@@ -17,7 +17,7 @@ import {
   structure,
   tableName,
 } from '../validation/shapes.ts'
-import { conditionNames, refusePathsIntoKeys } from './expression-paths.ts'
+import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
 import { readStartKey } from './form.ts'
 import type { Operation } from './operation.ts'
@@ -69,7 +69,7 @@ export const scan: Operation<ScanInput, PageOutput> = {
     const index = requestedIndex(table, input)
     if (startKey) checkScanStart(table, index, startKey, segment)
     refusePathsIntoKeys(table, { condition: filter, projection })
-    const shown = shownNames(input, { table, index, projection }, conditionNames(filter))
+    const shown = shownNames(input, { table, index, projection })
 
     return readPage(context, input, {
       table,
