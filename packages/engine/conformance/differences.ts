@@ -175,6 +175,18 @@ export const differences = {
     instead: 'Keeps trailing zeros in the result of an addition, such as 2.010',
     reason: 'It stores the result of a Java BigDecimal as it is',
   },
+  'nested-numbers': {
+    targets: local,
+    aws: 'Returns every number in its shortest form',
+    instead: 'Returns a number inside a list or map as it was written, such as 1e2',
+    reason: 'It keeps documents as the text of the request',
+  },
+  'unprojected-filter': {
+    targets: local,
+    aws: 'The filter of a scan sees only what the index holds',
+    instead: 'It sees the whole item',
+    reason: 'Its indexes point to the items of the table',
+  },
   'page-before-filter': {
     targets: local,
     aws: 'Ends a page after 1 MB read, before the filter',

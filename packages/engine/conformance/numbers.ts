@@ -1,7 +1,7 @@
 /** Numbers: 38 digits, kept, compared and added exactly, and returned in one form. */
 import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
-import { read, refuses, useTable, write } from './harness.ts'
+import { read, refuses, testUnless, useTable, write } from './harness.ts'
 import { differs, type Target } from './target.ts'
 
 const nines = '9'.repeat(38)
@@ -75,6 +75,18 @@ export function numbers(target: Target): void {
         expect(await stored()).toEqual({ N: returned })
       })
     }
+
+    testUnless(
+      target,
+      'nested-numbers',
+      'numbers inside a document have that form too',
+      async () => {
+        await write(target, table, [
+          { ...key, n: { L: [{ N: '1e2' }, { M: { x: { N: '0.50' } } }] } },
+        ])
+        expect(await stored()).toEqual({ L: [{ N: '100' }, { M: { x: { N: '0.5' } } }] })
+      },
+    )
 
     test('the members of a set are returned in the same form', async () => {
       await write(target, table, [{ ...key, n: { NS: ['1e2', '0.50', '-0'] } }])
