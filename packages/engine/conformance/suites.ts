@@ -10,6 +10,7 @@ import { expressionErrors } from './expression-errors.ts'
 import { getItem } from './get-item.ts'
 import { idempotency } from './idempotency.ts'
 import { indexes } from './indexes.ts'
+import { keyConditions } from './key-conditions.ts'
 import { legacyParameters } from './legacy-parameters.ts'
 import { numbers } from './numbers.ts'
 import { pagination } from './pagination.ts'
@@ -19,6 +20,7 @@ import { query } from './query.ts'
 import { reservedWords } from './reserved-words.ts'
 import { scan } from './scan.ts'
 import { sizes } from './sizes.ts'
+import { tableDefinitions } from './table-definitions.ts'
 import { tables } from './tables.ts'
 import { tags } from './tags.ts'
 import type { Target } from './target.ts'
@@ -28,6 +30,7 @@ import { transactWriteItems } from './transact-write-items.ts'
 import { types } from './types.ts'
 import { updateExpressions } from './update-expressions.ts'
 import { updateItem } from './update-item.ts'
+import { updateRefusals } from './update-refusals.ts'
 import { updateTable } from './update-table.ts'
 import { validationOrder } from './validation-order.ts'
 import { wire } from './wire.ts'
@@ -38,6 +41,7 @@ const suites = [
   updateItem,
   deleteItem,
   query,
+  keyConditions,
   scan,
   batchGetItem,
   batchWriteItem,
@@ -46,6 +50,7 @@ const suites = [
   idempotency,
   conditionExpressions,
   updateExpressions,
+  updateRefusals,
   projectionExpressions,
   expressionErrors,
   validationOrder,
@@ -56,6 +61,7 @@ const suites = [
   sizes,
   reservedWords,
   tables,
+  tableDefinitions,
   updateTable,
   indexes,
   consumedCapacity,
