@@ -2,7 +2,7 @@
 // short, so that a script can tell.
 
 import { type Options, readOptions, type Section, USAGE } from './options.ts'
-import { machine, report, summary } from './report.ts'
+import { busyNote, machine, report, summary } from './report.ts'
 import type { Result } from './result.ts'
 import { dynaliteSection } from './sections/dynalite.ts'
 import { engineSection } from './sections/engine.ts'
@@ -21,9 +21,10 @@ const sections: Record<Section, (workspace: Workspace, options: Options) => Prom
 
 async function run(options: Options): Promise<void> {
   const workspace = new Workspace()
+  const busy = busyNote()
   const results: Result[] = []
   try {
-    if (!options.json) console.log(`${machine()}\n`)
+    if (!options.json) console.log(`${[machine(), busy].filter(Boolean).join('\n')}\n`)
     for (const name of options.sections) {
       // oxlint-disable-next-line no-await-in-loop -- sections must not disturb each other
       const result = await sections[name](workspace, options)

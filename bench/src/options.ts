@@ -17,7 +17,7 @@ export interface Options {
 export const USAGE = `npm run bench -- [--only <section,…>] [--seconds <n>] [--large] [--json]
 
   --only      of: ${SECTIONS.join(', ')}
-  --seconds   for each figure, all rounds together (default 1)
+  --seconds   for each figure, all rounds together (default 1; 0.3 for a quick look)
   --large     growth and memory up to a million items: some minutes, 2 GB of disk
   --json      for machines
 `

@@ -1,12 +1,20 @@
 // Results as text for people.
 
-import { availableParallelism } from 'node:os'
+import { availableParallelism, loadavg } from 'node:os'
 import { CASE_TEXT } from './cases.ts'
 import type { Bar, Result } from './result.ts'
 import { type Figures, median } from './rounds.ts'
 
 export function machine(): string {
   return `Node ${process.versions.node}, ${process.platform} ${process.arch}, ${availableParallelism()} CPUs`
+}
+
+/** A warning if others use the machine too. */
+export function busyNote(): string | undefined {
+  const [load = 0] = loadavg()
+  const cpus = availableParallelism()
+  if (load < cpus / 2) return undefined
+  return `This machine is busy (load ${load.toFixed(1)} on ${cpus} CPUs): rates will jump, CPU time less so.`
 }
 
 export function report({ title, figures, bars, notes }: Result): string {

@@ -3,9 +3,14 @@
 import type { Case } from './cases.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
-const ROUNDS = 5
-/** Compilers and caches settle first; that much of the time given is thrown away. */
-const WARM_UP = 0.4
+const ROUNDS = 7
+
+export interface Timing {
+  /** Compilers and caches settle first; what is measured meanwhile is thrown away. */
+  warmUpSeconds: number
+  /** All rounds together. */
+  seconds: number
+}
 
 /** What one target did in one case, round by round. */
 export interface Figures {
@@ -22,11 +27,11 @@ export async function measureInTurns(
   workers: readonly WorkerProcess[],
   what: Case,
   concurrency: number,
-  seconds: number,
+  { warmUpSeconds, seconds }: Timing,
 ): Promise<Figures[]> {
   const figures = new Map<WorkerProcess, Figures>()
   for (let round = 0; round <= ROUNDS; round++) {
-    const milliseconds = (round === 0 ? WARM_UP : 1 / ROUNDS) * seconds * 1000
+    const milliseconds = 1000 * (round === 0 ? warmUpSeconds : seconds / ROUNDS)
     for (const worker of workers) {
       // oxlint-disable-next-line no-await-in-loop -- one at a time is the point
       const measured = await worker.measure(what, concurrency, milliseconds)

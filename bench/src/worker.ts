@@ -29,7 +29,8 @@ const target = await openTarget(name as TargetName, directory, sample)
 process.on('message', (order: Order) => {
   execute(order).then(
     (answer) => process.send!({ answer }),
-    (error: unknown) => process.send!({ error: error instanceof Error ? error.stack : `${error}` }),
+    (error: unknown) =>
+      process.send!({ error: error instanceof Error ? error.stack : String(error) }),
   )
 })
 

@@ -20,11 +20,12 @@ const PLAN: { what: Case; concurrency: number; percent?: number }[] = [
 export async function engineSection(workspace: Workspace, options: Options): Promise<Result> {
   const engine = await workspace.on('engine', ITEMS)
   const lmdb = await workspace.on('lmdb', ITEMS)
+  const timing = { warmUpSeconds: 1.5, seconds: options.seconds }
   const figures: Figures[] = []
   const bars: Bar[] = []
   for (const { what, concurrency, percent } of PLAN) {
     // oxlint-disable-next-line no-await-in-loop -- one case after the other
-    const pair = await measureInTurns([engine, lmdb], what, concurrency, options.seconds)
+    const pair = await measureInTurns([engine, lmdb], what, concurrency, timing)
     figures.push(...pair)
     if (percent === undefined) continue
     const text = `${CASE_TEXT[what]} @${concurrency}, of raw lmdb's rate`

@@ -27,12 +27,13 @@ export async function peersSection(workspace: Workspace, options: Options): Prom
     if (worker === undefined) notes.push(`${name}: not installed`)
     else workers.push(worker)
   }
+  const timing = { warmUpSeconds: 0.3, seconds: options.seconds / 4 }
   const figures: Figures[] = []
   for (const what of CASES) {
     const able = workers.filter(({ name }) => name !== 'dynalite' || what !== 'transaction')
     for (const concurrency of [1, 32]) {
       // oxlint-disable-next-line no-await-in-loop -- one case after the other
-      figures.push(...(await measureInTurns(able, what, concurrency, options.seconds / 2)))
+      figures.push(...(await measureInTurns(able, what, concurrency, timing)))
     }
   }
   for (const worker of workers) {

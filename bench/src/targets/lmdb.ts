@@ -51,7 +51,7 @@ export async function lmdbTarget(directory: string, sample: Sample): Promise<Tar
       },
       query: (i) => {
         const orders: Order[] = []
-        for (const { value } of db.getRange(ranges[sample.at(i)]!)) orders.push(value)
+        for (const { value } of db.getRange(ranges[sample.at(i)])) orders.push(value)
         return orders
       },
     },
