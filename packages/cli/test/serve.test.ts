@@ -1,8 +1,13 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterEach, describe, expect, test } from 'vitest'
 import { emptyDirectory, type Running, start, strongroom } from './strongroom.ts'
+
+const startScript = fileURLToPath(new URL('../../../scripts/start.mjs', import.meta.url))
 
 describe('strongroom serve', () => {
   const running: Running[] = []
@@ -54,6 +59,32 @@ describe('strongroom serve', () => {
     child.kill(signal)
     expect((await finished).code).toBe(0)
   })
+
+  test('ends with 0 when a signal comes twice, from its group and from npm', async () => {
+    const { process: child, finished } = await served(await emptyDirectory())
+    child.kill('SIGTERM')
+    child.kill('SIGINT')
+    expect((await finished).code).toBe(0)
+  })
+
+  test.skipIf(process.platform === 'win32')(
+    'ends with the shell that npm put before it',
+    async () => {
+      const env = { ...process.env, PORT: '0', STRONGROOM_DATA: await emptyDirectory() }
+      // The colon keeps every shell from replacing itself with node.
+      const shell = spawn('sh', ['-c', `"${process.execPath}" "${startScript}"; :`], {
+        env: { ...env, npm_lifecycle_event: 'start' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      let printed = ''
+      shell.stderr.on('data', (text) => (printed += String(text)))
+      await once(shell.stdout, 'data')
+      shell.kill('SIGTERM')
+      // Closes when the last process that holds it has ended.
+      await once(shell.stderr, 'close')
+      expect(printed).toContain('Stopping')
+    },
+  )
 
   test('keeps the first operator token out of its output, in a file of its owner', async () => {
     const cwd = await emptyDirectory()
