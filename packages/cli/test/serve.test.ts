@@ -146,7 +146,20 @@ describe('strongroom serve', () => {
       url,
       store: { kind: 'embedded', location: join(cwd, 'data') },
       services: [],
+      operatorTokenFile: join(cwd, 'data', 'operator-admin.token'),
     })
+  })
+
+  test('keeps the tokens of two deployments in one directory apart', async () => {
+    const cwd = await emptyDirectory()
+    const first = await served(cwd)
+    first.process.kill('SIGTERM')
+    await first.finished
+    const second = await served(cwd, [], { STRONGROOM_TABLE_PREFIX: 'two-' })
+    const file = join(cwd, 'data', 'operator-admin-2.token')
+    expect(second.printed).toContain(`Operator    token in ${file}`)
+    const headers = { authorization: `Bearer ${(await readFile(file, 'utf8')).trim()}` }
+    expect((await fetch(`${second.url}/metrics`, { headers })).status).toBe(200)
   })
 
   test('takes its most common settings as options too', async () => {

@@ -7,7 +7,7 @@ import { services } from '@strongroom/server/services'
 import { settings } from '@strongroom/server/settings'
 import { version } from '@strongroom/server/version'
 import { type Command, UsageError } from '../command.ts'
-import { keepToken } from '../keep-token.ts'
+import { keepToken, type KeptToken } from '../keep-token.ts'
 import { stopSignal } from '../stop-signal.ts'
 
 /** Options that stand for a setting, for those who would rather type them. */
@@ -25,7 +25,7 @@ export const serveCommand: Command = {
       summary: 'Where the embedded store keeps its data (STRONGROOM_DATA, ./data)',
     },
   },
-  async run({ options, env, output }) {
+  async run({ options, env, json, output }) {
     const chosen = chooseServices(options['only'])
     const flags = Object.entries(FLAGS).flatMap(([flag, name]) => {
       const value = options[flag]
@@ -45,12 +45,16 @@ export const serveCommand: Command = {
       atRoot: options['only'] !== undefined,
       log,
     })
-    const operator = await keepToken(server.operatorToken, configured.STRONGROOM_DATA)
-    output.result(banner(server, operator), {
+    const { operatorToken: token } = server
+    const shown = !json && process.stdout.isTTY
+    const kept =
+      token === undefined || shown ? undefined : await keepToken(token, configured.STRONGROOM_DATA)
+    output.result(banner(server, kept), {
       version,
       url: server.url,
       store: { kind: server.store.kind, location: server.store.location },
       services: server.services.map(({ name }) => name),
+      ...(kept && 'file' in kept && { operatorTokenFile: kept.file }),
     })
     await stopped
     output.progress('Stopping: finishing what is running')
@@ -71,16 +75,22 @@ function chooseServices(only: string | boolean | undefined): readonly Service[] 
   )
 }
 
-function banner(server: RunningServer, operator: string | undefined): string {
-  const { url, store, services: running, metricsUrl } = server
+function banner(server: RunningServer, kept: KeptToken | undefined): string {
+  const { url, store, services: running, metricsUrl, operatorToken } = server
   const lines: (readonly [name: string, value: string])[] = [
     ['Home', url],
     ['API', `${url}/docs`],
     ...running.map(({ title, mount }) => [title, `${url}${mount}/`] as const),
     ...(metricsUrl === undefined ? [] : [['Metrics', metricsUrl] as const]),
     ['Store', `${store.label}, ${store.location}`],
-    ...(operator === undefined ? [] : [['Operator', operator] as const]),
+    ...(operatorToken === undefined ? [] : [['Operator', tokenLine(operatorToken, kept)] as const]),
   ]
   const shown = lines.map(([name, value]) => `  ${name.padEnd(12)}${value}\n`).join('')
   return `\nStrongroom ${version}\n\n${shown}\nPress Ctrl+C to stop.\n`
+}
+
+function tokenLine(token: string, kept: KeptToken | undefined): string {
+  if (kept === undefined) return `${token} (shown this once)`
+  if ('file' in kept) return `token in ${kept.file}`
+  return `token could not be written (${kept.lost}): run "strongroom operator rotate admin"`
 }

@@ -1,0 +1,21 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { keepToken } from '../src/keep-token.ts'
+import { emptyDirectory } from './strongroom.ts'
+
+test('a token never takes the place of another', async () => {
+  const directory = await emptyDirectory()
+  const [first, second] = [await keepToken('one', directory), await keepToken('two', directory)]
+  expect([first, second]).toEqual([
+    { file: join(directory, 'operator-admin.token') },
+    { file: join(directory, 'operator-admin-2.token') },
+  ])
+  expect(await readFile(join(directory, 'operator-admin.token'), 'utf8')).toBe('one\n')
+})
+
+test('a token that cannot be written does not stop the server', async () => {
+  const file = join(await emptyDirectory(), 'file')
+  await writeFile(file, '')
+  expect(await keepToken('one', join(file, 'data'))).toEqual({ lost: 'ENOTDIR' })
+})
