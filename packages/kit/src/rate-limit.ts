@@ -48,7 +48,7 @@ export function createRateLimiter(options: {
   limits: [RateLimit, ...RateLimit[]]
 }): RateLimiter {
   const { db, table, clock, limits } = options
-  const remembered = new Map<string, Cells[]>()
+  const remembered = new Map<string, Known>()
 
   return {
     async take(key) {
@@ -97,6 +97,9 @@ export function createRateLimiter(options: {
     }
   }
 }
+
+/** What the store was last seen to hold, limit by limit. */
+type Known = (Cells | undefined)[]
 
 interface Counter {
   rate: RateLimit
@@ -151,7 +154,7 @@ function roll(counters: Counter[], table: Table, nowMs: number): Write {
   return [joined('SET ', settings, ', '), joined('', untouched, ' AND ')]
 }
 
-function admitted(counters: Counter[], stored: Cells[] | undefined, nowMs: number): RateDecision {
+function admitted(counters: Counter[], stored: Known | undefined, nowMs: number): RateDecision {
   const left = counters.map(({ rate, cells, allowed }, at) => ({
     rate,
     cells,
@@ -191,8 +194,10 @@ function attr({ name }: RateLimit, cell: 'win' | 'cur' | 'prev'): Attr<number> {
   return new Attr([`${name}_${cell}`])
 }
 
-function cellsIn({ name }: RateLimit, item: Item | undefined): Cells {
-  const number = (cell: string) => Number(item?.[`${name}_${cell}`] ?? 0)
+/** The cells of a limit; undefined if it is newer than the item. */
+function cellsIn({ name }: RateLimit, item: Item | undefined): Cells | undefined {
+  if (item?.[`${name}_win`] === undefined) return undefined
+  const number = (cell: string) => Number(item[`${name}_${cell}`] ?? 0)
   return { window: number('win'), current: number('cur'), previous: number('prev') }
 }
 
@@ -200,7 +205,7 @@ function joined(start: string, parts: Expression[], separator: string): Expressi
   return new Expression([start, ...parts.slice(1).map(() => separator), ''], parts)
 }
 
-function remember(callers: Map<string, Cells[]>, caller: string, cells: Cells[] | undefined) {
+function remember(callers: Map<string, Known>, caller: string, cells: Known | undefined) {
   callers.delete(caller)
   if (cells) callers.set(caller, cells)
   const [oldest] = callers.keys()

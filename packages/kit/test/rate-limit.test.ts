@@ -227,6 +227,14 @@ describe.each(testStores())('a rate limiter on $name', (store) => {
     expect(await take(key)).toMatchObject({ admitted: true, remaining: 4 })
   })
 
+  test('takes up a limit that is newer than the counters of a caller', async () => {
+    const key = newCaller()
+    await setUp([minute]).take(key)
+    expect(await setUp([minute, hour]).take(key)).toMatchObject({ admitted: true, remaining: 3 })
+    const { Item } = await db.getItem({ TableName: 'counters', Key: key })
+    expect(Item).toMatchObject({ m_cur: 2, h_cur: 1 })
+  })
+
   test('holds on a store that throttles, conflicts and loses answers: never more than the limit', async () => {
     const hostile = hostileDb(db, { seed: 7, throttle: 0.1, conflict: 0.1, lostResponse: 0.05 })
     const { take } = setUp([minute], retryingDb(hostile, { pause: async () => {} }))
