@@ -40,8 +40,21 @@ export interface AwsDb extends Db {
   close(): void
 }
 
+/** DynamoDB answers in milliseconds; one that does not in this time will not. */
+const ANSWER_MS = 5000
+
 export function createAwsDb(config: DynamoDBClientConfig): AwsDb {
-  const client = new DynamoDBClient(config)
+  const client = new DynamoDBClient({
+    // The SDK would repeat a write whose answer got lost: a counter counts twice, and a put that is
+    // to happen once is told that it happened already. What may be repeated, retryingDb repeats.
+    maxAttempts: 1,
+    requestHandler: {
+      connectionTimeout: 3000,
+      requestTimeout: ANSWER_MS,
+      throwOnRequestTimeout: true,
+    },
+    ...config,
+  })
   const documents = DynamoDBDocumentClient.from(client, {
     unmarshallOptions: { wrapNumbers: numberFromText },
   })

@@ -2,8 +2,9 @@
  * A Db that waits out what passes by itself: throttling, conflicts between transactions, batches
  * done in part.
  *
- * Only failures after which nothing is written are repeated. A lost answer is not one of them: the
- * write may have happened, and whether to repeat it is the caller's knowledge.
+ * A write is repeated only after failures that wrote nothing. A lost answer is not one of them: the
+ * write may have happened, and whether to repeat it is the caller's knowledge. A read may always be
+ * repeated.
  */
 import { setTimeout } from 'node:timers/promises'
 import { type BatchGetItemOutput, type Db, eachOperation, type Item } from './db.ts'
@@ -18,6 +19,19 @@ export interface Retries {
 
 const BASE_DELAY_MS = 20
 const MAX_DELAY_MS = 1000
+/** A lost answer costs its whole time-out each time. */
+const LOST_ANSWERS = 2
+
+const reads = new Set<keyof Db>([
+  'getItem',
+  'query',
+  'scan',
+  'batchGetItem',
+  'transactGetItems',
+  'describeTable',
+  'describeTimeToLive',
+  'describeContinuousBackups',
+])
 
 export function retryingDb(db: Db, options: Retries = {}): Db {
   const { attempts = 8, pause = setTimeout, random = Math.random } = options
@@ -26,18 +40,23 @@ export function retryingDb(db: Db, options: Retries = {}): Db {
   const backOff = (attempt: number) =>
     pause(random() * Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** attempt))
 
-  async function retried<T>(call: () => Promise<T>): Promise<T> {
+  async function retried<T>(call: () => Promise<T>, isRead: boolean): Promise<T> {
+    let lostAnswers = 0
     for (let attempt = 0; ; attempt++) {
       try {
         return await call()
       } catch (error) {
-        if (attempt + 1 >= attempts || !passesByItself(error)) throw error
+        const repeatable = passesByItself(error) || (isRead && isLostAnswer(error))
+        if (isLostAnswer(error)) lostAnswers++
+        if (attempt + 1 >= attempts || lostAnswers > LOST_ANSWERS || !repeatable) throw error
         await backOff(attempt)
       }
     }
   }
 
-  const retrying = eachOperation((name) => (input) => retried(() => db[name](input)))
+  const retrying = eachOperation(
+    (name) => (input) => retried(() => db[name](input), reads.has(name)),
+  )
 
   return {
     ...retrying,
@@ -88,6 +107,11 @@ const passingReasons = [
   'ThrottlingError',
   'ProvisionedThroughputExceeded',
 ]
+
+/** Connections that broke or timed out have the first name, whatever their system code. */
+function isLostAnswer(error: unknown): boolean {
+  return isNamed(error, 'TimeoutError', 'InternalServerError', 'ServiceUnavailable')
+}
 
 function passesByItself(error: unknown): boolean {
   if (isNamed(error, ...passing, 'TransactionConflictException')) return true
