@@ -10,6 +10,7 @@ import type { Db, Item, TransactWriteItem } from './db.ts'
 import { rethrowOutcome } from './db-errors.ts'
 import { Attr, type Expression, Placeholders } from './expression.ts'
 import { ItemMismatch } from './item-mismatch.ts'
+import type { NumberValue } from './number-value.ts'
 import { type Page, type PageQuery, queryPage } from './query-page.ts'
 import type { Table } from './table.ts'
 
@@ -45,11 +46,18 @@ type Step = string | number
 
 type At<T, Path extends readonly Step[]> = Path extends readonly [infer Head, ...infer Rest]
   ? Rest extends readonly Step[]
-    ? Head extends keyof NonNullable<T>
-      ? At<NonNullable<T>[Head], Rest>
+    ? Head extends Inside<NonNullable<T>>
+      ? At<NonNullable<T>[Head & keyof NonNullable<T>], Rest>
       : never
     : never
   : T
+
+/** The steps into a value: positions of a list, names of a map; strings, bytes and sets have none. */
+type Inside<T> = T extends readonly unknown[]
+  ? number
+  : T extends string | number | boolean | Uint8Array | ReadonlySet<unknown> | NumberValue
+    ? never
+    : keyof T
 
 export function entity<Schema extends z.ZodObject, Key extends string>(
   db: Db,

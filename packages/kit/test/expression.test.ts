@@ -78,6 +78,14 @@ describe('the compiler refuses', () => {
     attr('viewsLeft')
     // @ts-expect-error a place that is not inside the attribute
     attr('pages', 0, 'txt')
+    // @ts-expect-error lists have positions, not the properties of arrays
+    attr('pages', 'length')
+    // @ts-expect-error nothing is inside a string
+    attr('id', 0)
+    // @ts-expect-error nothing is inside a set
+    attr('tags', 'size')
+    // @ts-expect-error nothing is inside bytes
+    attr('body', 0)
     // @ts-expect-error a string compared with a number
     expr`${attr('views-left')} > ${'0'}`
     // @ts-expect-error a value outside the enumeration
