@@ -180,6 +180,7 @@ describe('secrets in a log line', () => {
     ['jwt eyJhbGciOiJIUzI1NiJ9.eyJqdGkiOiJhIn0.c2lnbmF0dXJl', 'jwt [redacted]'],
     ['uses fh_live_a1b2c3d4e5f6 now', 'uses [redacted] now'],
     ['signed by whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', '[redacted]'],
+    ['from sro_admin.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ', '[redacted]'],
     ['password=hunter22 given', 'password=[redacted] given'],
     ['{"api_key":"hunter22"}', '{"api_key":"[redacted]"}'],
     ['-----BEGIN EC PRIVATE KEY-----\nhunter22\n-----END EC PRIVATE KEY-----', '[redacted]'],
