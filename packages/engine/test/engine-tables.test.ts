@@ -125,6 +125,30 @@ describe('tables', () => {
     expect(await status()).toBe('DISABLED')
   })
 
+  test('take any number of attribute definitions at once', async () => {
+    const engine = await freshEngine()
+    await engine.createTable(plain)
+    const AttributeDefinitions = Array.from({ length: 200_000 }, (_, n) => ({
+      AttributeName: `a${n}`,
+      AttributeType: 'S' as const,
+    }))
+    const { TableDescription } = await engine.updateTable({
+      TableName: 'plain',
+      AttributeDefinitions,
+      GlobalSecondaryIndexUpdates: [
+        {
+          Create: {
+            IndexName: 'by-a7',
+            KeySchema: [{ AttributeName: 'a7', KeyType: 'HASH' }],
+            Projection: { ProjectionType: 'KEYS_ONLY' },
+          },
+        },
+      ],
+    })
+    const names = TableDescription?.AttributeDefinitions?.map((each) => each.AttributeName)
+    expect(names).toEqual(['id', 'a7'])
+  })
+
   test('may be called __proto__, in every operation', async () => {
     const engine = await freshEngine()
     await engine.createTable({ ...plain, TableName: '__proto__' })

@@ -171,11 +171,12 @@ function newIndex(
   definitions: readonly AttributeDefinition[],
   details: TableDetails,
 ): NewIndex {
+  const types = new Map<string, string>()
   for (const { AttributeName: name, AttributeType: type } of definitions) {
-    const other = definitions.find((each) => each.AttributeName === name)
-    if (other?.AttributeType !== type) {
+    if ((types.get(name) ?? type) !== type) {
       throw invalid(`Attribute ${name} is already defined with another type`)
     }
+    types.set(name, type)
   }
   const index = checkIndex(create, unique(definitions), details.billingMode)
   if (table.indexes.some((candidate) => candidate.name === index.name)) {
