@@ -225,4 +225,24 @@ describe('pages', () => {
       'The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. TotalSegments: 3 Segment: 1',
     )
   })
+
+  test('of segments cut off what follows the point, and count null as not given', async () => {
+    const engine = await freshEngine()
+    await engine.createTable(notes)
+    const requests = Array.from({ length: 25 }, (_, sk) => ({
+      PutRequest: { Item: { pk: `p${sk}`, sk } },
+    }))
+    await engine.batchWriteItem({ RequestItems: { notes: requests } })
+    const scanned = (Segment: number | null, TotalSegments: number | null) =>
+      engine.handle('Scan', { TableName: 'notes', Segment, TotalSegments })
+    expect(await scanned(0.9, 2.9)).toEqual(await scanned(0, 2))
+    expect(await scanned(null, null)).toMatchObject({ Count: 25 })
+  })
+
+  test('of no number of items are refused', async () => {
+    const engine = await freshEngine()
+    await engine.createTable(notes)
+    const error = await refusal(engine.scan({ TableName: 'notes', Limit: NaN }))
+    expect(error.name).toBe('SerializationException')
+  })
 })

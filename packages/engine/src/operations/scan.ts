@@ -89,14 +89,15 @@ export const scan: Operation<ScanInput, PageOutput> = {
 }
 
 function readSegment(input: ScanInput): { index: number; total: number } | undefined {
-  const { Segment: index, TotalSegments: total } = input
+  const index = whole(input.Segment)
+  const total = whole(input.TotalSegments)
   if (index === undefined && total === undefined) return undefined
-  if (total === undefined || total === null) {
+  if (total === undefined) {
     throw validationError(
       'The TotalSegments parameter is required but was not present in the request when Segment parameter is present',
     )
   }
-  if (index === undefined || index === null) {
+  if (index === undefined) {
     throw validationError(
       'The Segment parameter is required but was not present in the request when parameter TotalSegments is present',
     )
@@ -107,4 +108,9 @@ function readSegment(input: ScanInput): { index: number; total: number } | undef
     )
   }
   return { index, total }
+}
+
+/** AWS cuts off what follows the point. */
+function whole(number: number | null | undefined): number | undefined {
+  return number === undefined || number === null ? undefined : Math.floor(number)
 }

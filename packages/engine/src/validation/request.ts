@@ -134,7 +134,8 @@ const JAVA_TYPE: Record<string, string> = {
 
 function checkScalar(kind: 'string' | 'boolean' | 'integer', integer: string, value: unknown) {
   const expected = kind === 'integer' ? 'number' : kind
-  if (typeof value === expected) return
+  // Only callers in this process can send a number that is none.
+  if (typeof value === expected && !Number.isNaN(value)) return
   if (typeof value === 'object') throw startOf(value)
   const target = { string: 'String', boolean: 'Boolean', integer }[kind]
   const given = JAVA_TYPE[typeof value] ?? typeof value
