@@ -154,6 +154,17 @@ describe('failures in process', () => {
   })
 })
 
+test('keys that are stored alike are one item, also with halves of surrogate pairs', async () => {
+  const engine = await freshEngine()
+  await engine.createTable(plain)
+  const put = (id: string) => ({ Put: { TableName: 'plain', Item: { id } } })
+  const error = await refusal(
+    engine.transactWriteItems({ TransactItems: [put('\uD800'), put('\uDFFF')] }),
+  )
+  expect(error.message).toBe('Transaction request cannot include multiple operations on one item')
+  await engine.transactWriteItems({ TransactItems: [put('\u{1F600}'), put('\u{1F601}')] })
+})
+
 test('parameters of the time before expressions are refused by name', async () => {
   const engine = await freshEngine()
   await engine.createTable(plain)

@@ -12,7 +12,14 @@ export function keyIdentity(table: TableRecord, item: Item): string {
 }
 
 function text(value: Value | undefined): string {
-  if (typeof value === 'string') return value
+  if (typeof value === 'string') return SURROGATE.test(value) ? asStored(value) : value
   if (typeof value === 'number' || value instanceof NumberValue) return numberText(value)
   return value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : ''
+}
+
+const SURROGATE = /[\uD800-\uDFFF]/
+
+/** UTF-8 has no half of a surrogate pair: all halves are stored as the same character. */
+function asStored(value: string): string {
+  return Buffer.from(value).toString()
 }
