@@ -232,6 +232,20 @@ describe('a transaction that cannot even begin', () => {
   })
 })
 
+describe('a catalog that cannot be read', () => {
+  test('has writes refused instead of leaving them pending', async () => {
+    const storage = openStorage({ directory: temporaryDirectory(), sweepIntervalMs: 0 })
+    const { meta } = storage.environment
+    await meta.transaction(() => {
+      void meta.put(['table', 'broken'], null)
+      void meta.put('version', 99)
+    })
+    const outcomes = await Promise.allSettled([storage.write(() => 1), storage.write(() => 2)])
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(['rejected', 'rejected'])
+    await storage.close()
+  })
+})
+
 describe('the files', () => {
   test('can be read by their owner only, also in a directory that others may enter', async () => {
     const directory = temporaryDirectory()

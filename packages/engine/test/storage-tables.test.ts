@@ -104,6 +104,20 @@ describe('adding an index to a table with items', () => {
     expect(numbers.map((item) => item['n'])).toEqual(Array.from({ length: 1500 }, (_, i) => i))
   })
 
+  test('large items are added as well, in as many steps as they take', async () => {
+    const storage = temporaryStorage()
+    const table = await storage.createTable(COUNTERS)
+    const text = 'x'.repeat(390_000)
+    await storage.write((tx) => {
+      for (let n = 0; n < 60; n++) tx.put(table, { id: `${n}`, group: 'g', n, text }, undefined)
+    })
+    await storage.replaceTable({ ...table, indexes: [BY_N] })
+    await storage.settled()
+    const current = storage.table('counters')!
+    expect(current.indexes[0]?.status).toBe('ACTIVE')
+    expect(storage.count(current, current.indexes[0])).toBe(60)
+  })
+
   test('items written, changed and deleted meanwhile are right in it', async () => {
     const storage = temporaryStorage()
     const table = await storage.createTable(COUNTERS)

@@ -54,6 +54,20 @@ describe('time to live', () => {
     expect(await checkStorage(storage)).toEqual({ items: 0, entries: 0, problems: [] })
   })
 
+  test('large expired items are all deleted, in as many batches as they take', async () => {
+    const storage = temporaryStorage()
+    const table = await storage.createTable(SESSIONS)
+    const text = 'x'.repeat(390_000)
+    const items = Array.from({ length: 60 }, (_, i) => ({
+      id: `${i}`,
+      'expires-at': NOW_SECONDS - 1 - i,
+      text,
+    }))
+    await put(storage, table, ...items)
+    expect(await storage.sweep()).toBe(60)
+    expect(await checkStorage(storage)).toEqual({ items: 0, entries: 0, problems: [] })
+  })
+
   test('an item that expired more than five years ago stays', async () => {
     const storage = temporaryStorage()
     const table = await storage.createTable(SESSIONS)

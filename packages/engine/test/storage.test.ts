@@ -49,6 +49,22 @@ describe('writing', () => {
     expect(storage.get(table, { id: 'a' })).toEqual({ id: 'a', n: 100 })
   })
 
+  test('large writes do not all wait for one commit', async () => {
+    const storage = temporaryStorage()
+    const table = await storage.createTable(COUNTERS)
+    const text = 'x'.repeat(390_000)
+    const writes = Array.from({ length: 4 }, (_, n) =>
+      storage.write((tx) => {
+        for (let i = 0; i < 12; i++) tx.put(table, { id: `${n}-${i}`, text }, undefined)
+      }),
+    )
+    await writes[0]
+    expect(storage.get(table, { id: '0-11' })).toBeDefined()
+    expect(storage.get(table, { id: '3-11' })).toBeUndefined()
+    await Promise.all(writes)
+    expect(storage.get(table, { id: '3-11' })).toBeDefined()
+  })
+
   test('a write that throws fails alone, and those that share its commit succeed', async () => {
     const storage = temporaryStorage()
     const table = await storage.createTable(COUNTERS)

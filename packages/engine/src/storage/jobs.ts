@@ -2,6 +2,7 @@
 // index. A job is a stored record and each step of it is one commit that also stores how far it got,
 // so a crash costs at most one step, and two processes may work on the same job without harm.
 
+import { performance } from 'node:perf_hooks'
 import { owners, tableKey, type Catalog } from './catalog.ts'
 import { boundsOf, boundsOfId } from './bounds.ts'
 import type { FastBuffer } from './bytes.ts'
@@ -19,8 +20,9 @@ export type JobKey = ['job', number]
 
 const ALL_JOBS = { start: ['job'], end: ['job!'] }
 
-/** One step is one commit and runs on the event loop: a few milliseconds each. */
+/** One step is one commit and runs on the event loop: a few milliseconds each, also of large items. */
 const FILL_STEP = 200
+const FILL_STEP_MS = 5
 const REMOVE_STEP = 500
 
 export function addJob(tx: Transaction, id: number, job: Job): void {
@@ -96,11 +98,15 @@ function fill(tx: Transaction, key: JobKey, job: Job & { kind: 'fill' }, catalog
     bounds.low = Buffer.concat([Buffer.from(job.after, 'base64'), Buffer.of(0)]) as FastBuffer
   }
   const range = { ...lmdbRange(bounds, false), limit: FILL_STEP }
+  const started = performance.now()
   let found = 0
   let last: string | undefined
   for (const { key: stored, value } of tx.env.items.getRange(range)) {
     tx.fill(table, owner, value)
-    if (++found === FILL_STEP) last = stored.bytes.toString('base64', 0, stored.length)
+    if (++found === FILL_STEP || performance.now() - started > FILL_STEP_MS) {
+      last = stored.bytes.toString('base64', 0, stored.length)
+      break
+    }
   }
   if (last !== undefined) return tx.putMeta(key, { ...job, after: last } satisfies Job)
   tx.putMeta(key, undefined)

@@ -17,8 +17,9 @@ interface Waiting {
   outcome: unknown
 }
 
-/** A commit never holds the event loop longer than about this. */
+/** A commit never holds the event loop longer than about this, nor by many large items. */
 const MAX_COMMIT_MS = 15
+const MAX_COMMIT_BYTES = 4 << 20
 
 export class WriteQueue {
   readonly #env: Environment
@@ -86,21 +87,16 @@ export class WriteQueue {
     this.#committing.add(batch)
     try {
       const transaction = this.#transaction
-      transaction.catalog.refresh()
+      this.#refreshCatalog(batch)
       const started = performance.now()
-      let next = 0
-      while (next < this.#waiting.length) {
+      let bytes = 0
+      for (let next = 0; next < this.#waiting.length && bytes < MAX_COMMIT_BYTES;) {
         const waiting = this.#waiting[next++]!
         batch.push(waiting)
-        transaction.begin()
-        try {
-          waiting.outcome = waiting.run(transaction)
-        } catch (error) {
-          waiting.failed = true
-          waiting.outcome = error
-          continue
+        if (this.#ran(waiting)) {
+          transaction.apply()
+          bytes += transaction.size
         }
-        transaction.apply()
         if ((next & 15) === 0 && performance.now() - started > MAX_COMMIT_MS) break
       }
     } finally {
@@ -109,6 +105,27 @@ export class WriteQueue {
       // Releases what the last `run` encoded.
       this.#transaction.begin()
     }
+  }
+
+  /** What waits cannot be decided without the catalog, and must not wait for ever. */
+  #refreshCatalog(batch: Waiting[]): void {
+    try {
+      this.#transaction.catalog.refresh()
+    } catch (error) {
+      for (const waiting of this.#waiting) batch.push(waiting)
+      throw error
+    }
+  }
+
+  #ran(waiting: Waiting): boolean {
+    this.#transaction.begin()
+    try {
+      waiting.outcome = waiting.run(this.#transaction)
+    } catch (error) {
+      waiting.failed = true
+      waiting.outcome = error
+    }
+    return !waiting.failed
   }
 
   #settle(batch: Waiting[]): void {

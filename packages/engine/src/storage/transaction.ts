@@ -45,6 +45,11 @@ export class Transaction implements WriteTx {
     this.#clock = clock
   }
 
+  /** Bytes of keys and values that this `run` asked to be written. */
+  get size(): number {
+    return this.#writer.position
+  }
+
   begin(): void {
     this.#writer.reset()
     if (this.#operations.length > 0) this.#operations = []

@@ -2,6 +2,7 @@
 // As in DynamoDB, an item that expired more than five years ago is left alone. The TTL attribute is
 // read again inside the transaction, so an item whose life was prolonged meanwhile stays.
 
+import { performance } from 'node:perf_hooks'
 import type { Item } from '../values/types.ts'
 import type { Bounds } from './bounds.ts'
 import { allocate } from './bytes.ts'
@@ -12,7 +13,9 @@ import type { TableRecord, TtlRecord } from './store.ts'
 import type { Transaction } from './transaction.ts'
 
 const FIVE_YEARS_SECONDS = 5 * 365 * 24 * 60 * 60
+/** A batch is one commit and runs on the event loop: a few milliseconds each, also of large items. */
 const BATCH = 200
+const BATCH_MS = 5
 
 /** Times at or after the lower and before the upper end of which items are due. */
 function due(ttl: TtlRecord, now: number): Bounds {
@@ -40,10 +43,11 @@ export function deleteExpired(
   const { attribute } = current.ttl
   const source = new KeySource()
   const range = { ...lmdbRange(due(current.ttl, now), false), limit: BATCH }
+  const started = performance.now()
   let found = 0
   let deleted = 0
+  let more = false
   for (const { key, value: offset } of tx.env.entries.getRange(range)) {
-    found++
     const listed = key.bytes.readUIntBE(4, 6)
     const entry = Buffer.from(key.bytes.subarray(0, key.length))
     const item: Item | undefined = tx.env.items.get(source.ofBytes(key.bytes, offset, key.length))
@@ -54,6 +58,8 @@ export function deleteExpired(
     } else {
       tx.removeKey('entries', entry)
     }
+    more = ++found === BATCH || performance.now() - started > BATCH_MS
+    if (more) break
   }
-  return { deleted, more: found === BATCH }
+  return { deleted, more }
 }
