@@ -62,7 +62,7 @@ export async function serve(engine: Engine, options: ServeOptions = {}): Promise
   server.listen(port, host)
   await once(server, 'listening')
   const address = server.address() as AddressInfo
-  const close = () => (closing ??= closed(server))
+  const close = () => (closing ??= closed(server, requestTimeoutMs))
   return {
     host,
     port: address.port,
@@ -72,11 +72,14 @@ export async function serve(engine: Engine, options: ServeOptions = {}): Promise
   }
 }
 
-async function closed(server: Server): Promise<void> {
+async function closed(server: Server, requestTimeoutMs: number): Promise<void> {
   const done = once(server, 'close')
   server.close()
   server.closeIdleConnections()
+  // A closing server no longer looks for requests that take too long to arrive.
+  const patience = setTimeout(() => server.closeAllConnections(), requestTimeoutMs)
   await done
+  clearTimeout(patience)
 }
 
 async function answer(

@@ -217,6 +217,17 @@ describe('connections', () => {
     await expect(send(server, { body: '{}' })).rejects.toThrow('ECONNREFUSED')
   })
 
+  test('whose request never arrives whole do not keep the server from closing', async () => {
+    const { server } = await freshServer({ requestTimeoutMs: 300 })
+    const socket = connect(server.port, server.host)
+    const disconnected = once(socket, 'close')
+    socket.write(`POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n`)
+    await send(server, { body: '{}' })
+    await server.close()
+    socket.resume()
+    await disconnected
+  })
+
   test('that keep the server waiting for a body are closed', async () => {
     const { server } = await freshServer({ requestTimeoutMs: 50 })
     const answer = await raw(
