@@ -1,5 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { createApp } from '@strongroom/kit/http/app'
+import { createLog } from '@strongroom/kit/log'
+import { createMetrics } from '@strongroom/kit/metrics'
 import { describe, expect, test } from 'vitest'
 import { listen } from '../src/listen.ts'
 
@@ -40,6 +43,27 @@ describe('a listener', () => {
     await listener.close()
     await ended
     expect(socket.destroyed).toBe(true)
+  })
+
+  test('takes a client that leaves in the middle of its body for no failure of the server', async () => {
+    const listener = await listen('127.0.0.1', 0)
+    const { promise: logged, resolve } = resolvable()
+    const lines: string[] = []
+    const log = createLog({ sink: (line) => (lines.push(line), resolve()) })
+    const app = createApp({ log, metrics: createMetrics() })
+    const { promise: asked, resolve: arrived } = resolvable()
+    app.post('/notes', async (c) => {
+      arrived()
+      return c.text(await c.req.text())
+    })
+    listener.serve(app.fetch)
+    const socket = connect(listener.port, '127.0.0.1')
+    socket.write('POST /notes HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf')
+    await asked
+    socket.destroy()
+    await logged
+    expect(lines).toEqual([expect.stringContaining('"code":"request.incomplete"')])
+    await listener.close()
   })
 
   test('says that a port is taken, and what to do', async () => {

@@ -4,6 +4,7 @@ import { defineErrors } from '../errors.ts'
 export const requestError = defineErrors('request', {
   invalid: [400, 'The request is not valid: correct the fields named in details'],
   malformed_json: [400, 'The request body is not valid JSON'],
+  incomplete: [400, 'The connection ended before the whole request body had come'],
   not_found: [404, 'There is nothing at this address'],
   method_not_allowed: [405, 'This address does not accept this method: see the Allow header'],
   too_large: [413, 'The request body is too large: data.maxBytes says how large it may be'],

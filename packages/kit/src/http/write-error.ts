@@ -6,7 +6,7 @@ import type { AppEnv } from './env.ts'
 import { requestError, serverError } from './errors.ts'
 
 export function writeError(thrown: unknown, c: Context<AppEnv>): Response {
-  const error = asApiError(thrown)
+  const error = isCutOff(c) ? requestError('incomplete') : asApiError(thrown)
   const { code, status, message, details, data } = error
   c.set('errorCode', code)
   if (status >= 500)
@@ -24,6 +24,12 @@ export function writeError(thrown: unknown, c: Context<AppEnv>): Response {
   answer.headers.set('cache-control', 'no-store')
   for (const [name, value] of Object.entries(error.headers ?? {})) answer.headers.set(name, value)
   return answer
+}
+
+/** The client left while it was sending: nobody sees the answer, and it is no failure of ours. */
+function isCutOff(c: Context<AppEnv>): boolean {
+  const env = c.env as { incoming?: { destroyed?: boolean; complete?: boolean } } | undefined
+  return env?.incoming?.destroyed === true && env.incoming.complete === false
 }
 
 function asApiError(thrown: unknown): ApiError {
