@@ -2,6 +2,9 @@ import { commands } from './commands.ts'
 import { exitCodeOf, explain } from './failure.ts'
 import { run } from './run.ts'
 
+// Which Node a later SDK needs is for whoever updates it, not for whoever runs this one.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
+
 try {
   process.exitCode = await run(process.argv.slice(2), commands, {
     env: process.env,

@@ -33,7 +33,7 @@ export function start(
   const child = spawn(process.execPath, [launcher, ...args], {
     cwd,
     // Nothing of the developer's own settings may decide a test.
-    env: { PATH, HOME, AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true', ...env },
+    env: { PATH, HOME, ...env },
   })
   const printed = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text))
