@@ -25,7 +25,7 @@ export async function run(
     else throw new UsageError(`Unknown option ${argv[0]}: run "strongroom --help"`)
     return 0
   }
-  const command = findCommand(argv, commands)
+  const command = findCommand(words, commands)
   if (command === undefined) return group(words, wantsHelp, commands, terminal)
   if (wantsHelp) {
     terminal.out(commandHelp(command))
@@ -34,8 +34,8 @@ export async function run(
   return (await command.run(inputOf(command, argv, terminal))) ?? 0
 }
 
-function findCommand(argv: readonly string[], commands: readonly Command[]): Command | undefined {
-  return commands.find(({ name }) => name.split(' ').every((word, at) => argv[at] === word))
+function findCommand(words: readonly string[], commands: readonly Command[]): Command | undefined {
+  return commands.find(({ name }) => name.split(' ').every((word, at) => words[at] === word))
 }
 
 /** `strongroom tables` alone, or something that is no command at all. */
@@ -68,8 +68,9 @@ function inputOf(command: Command, argv: readonly string[], terminal: Terminal):
   )
   const { values, positionals } = parsed(command, argv, options)
   const args = positionals.slice(command.name.split(' ').length)
-  if (args.length > 0 && command.args === undefined) {
-    throw new UsageError(`"strongroom ${command.name}" takes no "${args[0]}": ${seeHelp(command)}`)
+  const [extra] = args.slice(command.args?.split(' ').length ?? 0)
+  if (extra !== undefined) {
+    throw new UsageError(`"strongroom ${command.name}" takes no "${extra}": ${seeHelp(command)}`)
   }
   if (args.length === 0 && command.args !== undefined) {
     throw new UsageError(`"strongroom ${command.name}" needs ${command.args}: ${seeHelp(command)}`)

@@ -46,10 +46,22 @@ describe('strongroom on the command line', () => {
       ['operator', 'add'],
       '"strongroom operator add" needs NAME: run "strongroom operator add --help"',
     ],
+    [
+      ['operator', 'add', 'one', 'two'],
+      '"strongroom operator add" takes no "two": run "strongroom operator add --help"',
+    ],
     [['serve', '--only', 'nothing'], 'There is no service "nothing": none is part of this version'],
   ])('says in one line what is wrong with "%s"', async (args, line) => {
     const { code, stdout, stderr } = await strongroom(args)
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: `${line}\n` })
+  })
+
+  test('takes options before the command too', async () => {
+    const [before, after] = [
+      ['--json', 'config'],
+      ['config', '--json'],
+    ]
+    expect(await strongroom(before)).toEqual(await strongroom(after))
   })
 
   test('lists the settings with their values, for people and for programs', async () => {
