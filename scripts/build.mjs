@@ -1,8 +1,7 @@
 // Bundles the command line, and with it the server, into dist/: Node 20 cannot run TypeScript itself.
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { root } from './root.mjs'
+import { isMain, root } from './root.mjs'
 
 const entry = join(root, 'packages/cli/src/main.ts')
 const bundle = join(root, 'dist/strongroom.js')
@@ -51,4 +50,4 @@ function files(directory) {
     .map((found) => join(found.parentPath, found.name))
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await build()
+if (isMain(import.meta.url)) await build()

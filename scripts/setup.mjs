@@ -3,8 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { root } from './root.mjs'
+import { isMain, root } from './root.mjs'
 
 export async function setup() {
   installMissing()
@@ -14,7 +13,7 @@ export async function setup() {
 
 export function installMissing() {
   requireNode()
-  if (!installed()) install()
+  if (!installed(root)) install()
 }
 
 function requireNode() {
@@ -25,15 +24,18 @@ function requireNode() {
   )
 }
 
-/** Whether node_modules holds every package of the lock file that is not optional, in its version. */
-function installed() {
-  const present = readPackages(join(root, 'node_modules', '.package-lock.json'))
-  const wanted = readPackages(join(root, 'package-lock.json'))
+/**
+ * Whether node_modules holds every package of the lock file that is not optional, in its version.
+ * @param {string} clone
+ */
+export function installed(clone) {
+  const present = readPackages(join(clone, 'node_modules', '.package-lock.json'))
+  const wanted = readPackages(join(clone, 'package-lock.json'))
   if (!present || !wanted) return false
   return Object.entries(wanted).every(([path, entry]) => {
     if (!path.startsWith('node_modules/') || entry.optional || entry.devOptional) return true
-    if (entry.link) return existsSync(join(root, path))
-    return present[path]?.version === entry.version
+    if (!existsSync(join(clone, path))) return false
+    return entry.link || present[path]?.version === entry.version
   })
 }
 
@@ -64,4 +66,4 @@ function fail(message) {
   process.exit(1)
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await setup()
+if (isMain(import.meta.url)) await setup()
