@@ -17,6 +17,7 @@ export async function run(
   commands: readonly Command[],
   terminal: Terminal,
 ): Promise<number> {
+  if (argv[0] === 'help') return run([...argv.slice(1), '--help'], commands, terminal)
   const words = argv.filter((word) => !word.startsWith('-'))
   const wantsHelp = argv.includes('--help') || argv.includes('-h')
   if (words.length === 0) {

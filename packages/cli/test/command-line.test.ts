@@ -6,7 +6,7 @@ import { describe, expect, inject, test } from 'vitest'
 import { emptyDirectory, strongroom } from './strongroom.ts'
 
 describe('strongroom on the command line', () => {
-  test.each([[], ['--help'], ['-h']])('shows its commands for "%s"', async (...args) => {
+  test.each([[], ['--help'], ['-h'], ['help']])('shows its commands for "%s"', async (...args) => {
     const { code, stdout, stderr } = await strongroom(args)
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toContain('Usage\n  strongroom COMMAND [OPTIONS]')

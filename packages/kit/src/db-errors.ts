@@ -38,6 +38,11 @@ export interface TransactionReason {
   item: Item | undefined
 }
 
+/** The store, or one item of it, has more to do than it can: trying again later is right. */
+export class StoreBusy extends Error {
+  override readonly name = 'StoreBusy'
+}
+
 /** What a store threw, as the error that services know. For use as `.catch(rethrowOutcome)`. */
 export function rethrowOutcome(error: unknown): never {
   if (isNamed(error, 'ConditionalCheckFailedException')) {

@@ -72,6 +72,8 @@ type ElementOf<T> =
 
 /** `path IN (…)`: whether the attribute is one of the values. */
 export function oneOf<T>(attribute: Attr<T>, values: readonly Exclude<T, undefined>[]): Expression {
+  // DynamoDB has no way to say it: a caller without values knows the answer.
+  if (values.length === 0) throw new RangeError('Cannot ask whether an attribute is one of nothing')
   const separators = values.slice(1).map(() => ', ')
   return new Expression(
     ['', ' IN (', ...separators, ')'],

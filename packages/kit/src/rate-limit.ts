@@ -7,7 +7,7 @@
  */
 import type { Clock } from './clock.ts'
 import type { Db, Item } from './db.ts'
-import { ConditionFailed, rethrowOutcome } from './db-errors.ts'
+import { ConditionFailed, rethrowOutcome, StoreBusy } from './db-errors.ts'
 import { Attr, expr, Expression, Placeholders } from './expression.ts'
 import {
   allowance,
@@ -68,7 +68,7 @@ export function createRateLimiter(options: {
         remember(remembered, caller, known)
         if (outcome.counted) return admitted(counters, known, nowMs)
       }
-      throw new Error('Cannot count a request: too many of the same caller at once')
+      throw new StoreBusy('Cannot count a request: too many of the same caller at once')
     },
   }
 

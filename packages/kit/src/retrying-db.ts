@@ -8,7 +8,7 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import { type BatchGetItemOutput, type Db, eachOperation, type Item } from './db.ts'
-import { cancellationReasons, isNamed } from './db-errors.ts'
+import { cancellationReasons, isNamed, StoreBusy } from './db-errors.ts'
 
 export interface Retries {
   attempts?: number
@@ -86,8 +86,7 @@ export function retryingDb(db: Db, options: Retries = {}): Db {
   }
 
   async function giveUpOrBackOff(attempt: number) {
-    if (attempt >= attempts)
-      throw new Error('The store left part of a batch undone: it is overloaded')
+    if (attempt >= attempts) throw new StoreBusy('The store left part of a batch undone')
     await backOff(attempt)
   }
 }

@@ -65,18 +65,24 @@ export function listenFailure(
 
 /**
  * Keeps the connections on which no request is running, and once the server is closing ends each
- * one with its answer. Node's own closeIdleConnections knows neither connections that have not
+ * one with its last answer. Node's own closeIdleConnections knows neither connections that have not
  * asked yet nor those that become idle later, and would wait for their time-outs.
  */
 function idleConnections(server: Server): Set<Socket> {
   const idle = new Set<Socket>()
+  const running = new WeakMap<Socket, number>()
   server.on('connection', (socket) => {
     idle.add(socket)
     socket.once('close', () => idle.delete(socket))
   })
   server.on('request', ({ socket }, response) => {
     idle.delete(socket)
+    // More than one if the client does not wait for answers.
+    running.set(socket, (running.get(socket) ?? 0) + 1)
     response.once('close', () => {
+      const left = (running.get(socket) ?? 1) - 1
+      running.set(socket, left)
+      if (left > 0) return
       if (!server.listening) socket.destroySoon()
       else if (!socket.destroyed) idle.add(socket)
     })

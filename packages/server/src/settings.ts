@@ -1,5 +1,5 @@
-/** The settings of the server. Services add theirs next to themselves. */
-import { defineConfig } from '@strongroom/kit/config'
+/** The settings of the server, and those that its services add. */
+import { type Config, type ConfigTable, defineConfig } from '@strongroom/kit/config'
 import {
   directory,
   host,
@@ -11,8 +11,10 @@ import {
 } from '@strongroom/kit/config-types'
 import { noProxies } from '@strongroom/kit/http/trusted-proxies'
 import { logLevels } from '@strongroom/kit/log'
+import type { Service } from '@strongroom/kit/service'
+import { services } from './services.ts'
 
-export const settings = defineConfig({
+const own = {
   PORT: { type: port(), default: 4280, description: 'The port to listen on; 0 takes a free one' },
   HOST: { type: host(), default: '127.0.0.1', description: 'The address to listen on' },
   PUBLIC_URL: {
@@ -54,7 +56,14 @@ export const settings = defineConfig({
     default: 'info',
     description: 'The lowest level that is logged',
   },
-})
+} as const satisfies ConfigTable
+
+/** One table of all settings; a service finds its own in the `config` it is given. */
+export function settingsWith(added: readonly Pick<Service, 'settings'>[]): Config<typeof own> {
+  return defineConfig(Object.assign({}, own, ...added.map((service) => service.settings)))
+}
+
+export const settings = settingsWith(services)
 
 export type Settings = ReturnType<typeof settings.parse>
 

@@ -33,8 +33,17 @@ function isAws({ STRONGROOM_STORE: store }: Settings): boolean {
   return store === undefined ? process.env.AWS_LAMBDA_FUNCTION_NAME !== undefined : store === 'aws'
 }
 
+/** Where the SDK looks for credentials; one that is set means that the endpoint wants real ones. */
+const CREDENTIALS = [
+  'AWS_ACCESS_KEY_ID',
+  'AWS_PROFILE',
+  'AWS_WEB_IDENTITY_TOKEN_FILE',
+  'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
+  'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+]
+
 async function openEndpoint(endpoint: string, settings: Settings): Promise<Store> {
-  const hasCredentials = process.env.AWS_ACCESS_KEY_ID !== undefined
+  const hasCredentials = CREDENTIALS.some((name) => process.env[name] !== undefined)
   const store = await openDynamoDb(settings, {
     kind: 'endpoint',
     label: 'DynamoDB endpoint',

@@ -35,6 +35,30 @@ describe('a listener', () => {
     await closed
   })
 
+  test('answers all requests of a client that does not wait for answers, also while it ends', async () => {
+    const listener = await listen('127.0.0.1', 0)
+    const { promise: asked, resolve: arrived } = resolvable()
+    const { promise: ready, resolve: finish } = resolvable()
+    listener.serve(async (request) => {
+      if (request.url.endsWith('/second')) {
+        arrived()
+        await ready
+      }
+      return new Response(new URL(request.url).pathname)
+    })
+    const socket = connect(listener.port, '127.0.0.1')
+    socket.write('GET /first HTTP/1.1\r\nhost: x\r\n\r\nGET /second HTTP/1.1\r\nhost: x\r\n\r\n')
+    let received = ''
+    socket.setEncoding('utf8').on('data', (text: string) => (received += text))
+    await asked
+    const closed = listener.close()
+    finish()
+    await once(socket, 'close')
+    await closed
+    expect(received).toContain('/first')
+    expect(received).toContain('/second')
+  })
+
   test('does not wait for connections on which nothing happens', async () => {
     const listener = await listen('127.0.0.1', 0)
     const socket = connect(listener.port, '127.0.0.1')

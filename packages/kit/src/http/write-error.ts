@@ -35,9 +35,9 @@ function isCutOff(c: Context<AppEnv>): boolean {
 function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown
   if (thrown instanceof HTTPException) return fromHttpException(thrown)
+  if (isFull(thrown)) return serverError('storage_full', { cause: thrown })
   if (isOutage(thrown))
     return serverError('unavailable', { cause: thrown, headers: { 'retry-after': '1' } })
-  if (isFull(thrown)) return serverError('storage_full', { cause: thrown })
   return serverError('internal', { cause: thrown })
 }
 
@@ -63,12 +63,26 @@ const OUTAGES = new Set([
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
   'ServiceUnavailable',
+  'StoreBusy',
   'ThrottlingException',
   'TimeoutError',
+  'TransactionConflictException',
+])
+
+/** The store cannot be reached at all. */
+const UNREACHABLE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
 ])
 
 function isOutage(thrown: unknown): boolean {
-  return thrown instanceof Error && OUTAGES.has(thrown.name)
+  if (!(thrown instanceof Error)) return false
+  const code = 'code' in thrown ? String(thrown.code) : ''
+  return OUTAGES.has(thrown.name) || UNREACHABLE.has(code)
 }
 
 function isFull(thrown: unknown): boolean {

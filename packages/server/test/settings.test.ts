@@ -1,0 +1,28 @@
+import { integer } from '@strongroom/kit/config-types'
+import { describe, expect, test } from 'vitest'
+import { settings, settingsWith } from '../src/settings.ts'
+
+describe('the settings', () => {
+  const limit = {
+    type: integer({ min: 1, max: 9 }),
+    default: 3,
+    description: 'How often a note may be read',
+  }
+  const withNotes = settingsWith([{ settings: { STRONGROOM_NOTES_READS: limit } }])
+
+  test('hold what services add, with its default and its checks', () => {
+    expect(withNotes.parse({})).toMatchObject({ STRONGROOM_NOTES_READS: 3, PORT: 4280 })
+    expect(withNotes.parse({ STRONGROOM_NOTES_READS: '5' })).toMatchObject({
+      STRONGROOM_NOTES_READS: 5,
+    })
+    expect(() => withNotes.parse({ STRONGROOM_NOTES_READS: '10' })).toThrow(
+      'STRONGROOM_NOTES_READS must be a whole number from 1 to 9, but is "10"',
+    )
+  })
+
+  test('refuse what no service has added', () => {
+    expect(() => settings.parse({ STRONGROOM_NOTES_READS: '5' })).toThrow(
+      'STRONGROOM_NOTES_READS is not a setting',
+    )
+  })
+})
