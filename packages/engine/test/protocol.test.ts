@@ -223,7 +223,7 @@ describe('connections', () => {
     const disconnected = once(socket, 'close')
     socket.write(`POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n`)
     await send(server, { body: '{}' })
-    await server.close()
+    await expect(server.close()).resolves.toBeUndefined()
     socket.resume()
     await disconnected
   })
