@@ -107,6 +107,15 @@ describe('text made to hurt', () => {
     )
   })
 
+  test('an update that makes a large value many times over is refused before it has made them', () => {
+    const actions = Array.from({ length: 150 }, (_, n) => `q${n} = list_append(:v, :v)`)
+    const values = { ':v': Array<boolean>(200_000).fill(true) }
+    const update = parseUpdate(`SET ${actions.join(', ')}`, createPlaceholders(undefined, values))
+    expect(() => applyUpdate(update, {})).toThrow(
+      'Item size to update has exceeded the maximum allowed size',
+    )
+  })
+
   test('more different expressions than the cache holds all keep working', () => {
     for (let index = 0; index < 1200; index++) {
       const condition = parseCondition(

@@ -10,6 +10,7 @@ import { validationError } from '../errors.ts'
 import { assertDepth } from '../values/depth.ts'
 import { addNumbers, subtractNumbers } from '../values/numbers.ts'
 import { difference, union } from '../values/sets.ts'
+import { MOST_ITEM_BYTES, valueSize } from '../values/size.ts'
 import {
   isMap,
   type Item,
@@ -51,10 +52,21 @@ export function updateTargets(update: Update): readonly string[] {
 
 /** The item after the update, and the paths that the update names. */
 export function applyUpdate(update: Update, item: Item): { item: Item; paths: readonly Path[] } {
-  const values = update.actions.map((action, index) =>
-    newValue(action, update.paths[index] as Path, item),
-  )
+  const values: (Value | undefined)[] = []
+  let bytes = 0
+  for (const [index, action] of update.actions.entries()) {
+    const value = newValue(action, update.paths[index] as Path, item)
+    values.push(value)
+    if (update.actions.length === 1 || value === undefined) continue
+    // Each may be large, and there may be hundreds: they are not made first and refused later.
+    bytes += valueSize(value)
+    if (bytes > MOST_ITEM_BYTES) throw updatedItemTooLarge()
+  }
   return { item: withValues(item, update.branches, values) as Item, paths: update.paths }
+}
+
+export function updatedItemTooLarge() {
+  return validationError('Item size to update has exceeded the maximum allowed size')
 }
 
 /** What is to stand at the path; undefined for nothing. */

@@ -7,13 +7,11 @@ import { conditionalCheckFailed, validationError } from '../errors.ts'
 import { type Condition, parseCondition } from '../expressions/condition.ts'
 import { evaluate } from '../expressions/evaluate.ts'
 import type { Placeholders } from '../expressions/placeholders.ts'
+import { updatedItemTooLarge } from '../expressions/update.ts'
 import type { TableRecord } from '../storage/store.ts'
-import { itemSize } from '../values/size.ts'
+import { itemSize, MOST_ITEM_BYTES } from '../values/size.ts'
 import { attribute, type Item, type Value } from '../values/types.ts'
 import type { CapacityMeter } from './capacity.ts'
-
-/** 400 KB, names included. */
-const MOST_ITEM_BYTES = 400 * 1024
 
 export function checkItemSize(item: Item): void {
   if (itemSize(item) > MOST_ITEM_BYTES) {
@@ -22,9 +20,7 @@ export function checkItemSize(item: Item): void {
 }
 
 export function checkUpdatedItemSize(item: Item): void {
-  if (itemSize(item) > MOST_ITEM_BYTES) {
-    throw validationError('Item size to update has exceeded the maximum allowed size')
-  }
+  if (itemSize(item) > MOST_ITEM_BYTES) throw updatedItemTooLarge()
 }
 
 export function readCondition(

@@ -7,6 +7,9 @@ import { decimalOf } from './decimal.ts'
 import type { Member } from './sets.ts'
 import { NumberValue, type Item, type Value } from './types.ts'
 
+/** 400 KB, names included. */
+export const MOST_ITEM_BYTES = 400 * 1024
+
 const CONTAINER_BYTES = 3
 const ENTRY_BYTES = 1
 
