@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { parseCondition } from '../src/expressions/condition.ts'
 import { planKeyCondition, type KeySchema } from '../src/expressions/key-condition.ts'
-import { assertScalarKeys, pathsOf, pathsReadBy } from '../src/expressions/key-paths.ts'
 import { createPlaceholders } from '../src/expressions/placeholders.ts'
 import { parseUpdate } from '../src/expressions/update.ts'
+import { refusePathsIntoKeys } from '../src/operations/expression-paths.ts'
+import type { TableRecord } from '../src/storage/store.ts'
 import type { Value } from '../src/values/types.ts'
 
 const values: Record<string, Value> = {
@@ -123,6 +124,14 @@ describe('a key condition that AWS refuses', () => {
 
 describe('a path into a key', () => {
   const placeholders = createPlaceholders({ '#p': 'pk' }, values)
+  const table: TableRecord = {
+    id: 1,
+    name: 'table',
+    version: 1,
+    createdAt: 0,
+    keys: { partition: { name: 'pk', type: 'S' } },
+    indexes: [],
+  }
   const scalars =
     "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: pk"
 
@@ -134,7 +143,7 @@ describe('a path into a key', () => {
     'a BETWEEN :s AND pk.x',
   ])('is refused in the condition %s', (text) => {
     const condition = parseCondition(text, 'ConditionExpression', placeholders)
-    expect(() => assertScalarKeys(pathsOf(condition), ['pk', undefined])).toThrow(scalars)
+    expect(() => refusePathsIntoKeys(table, { condition })).toThrow(scalars)
   })
 
   test.each([
@@ -144,11 +153,11 @@ describe('a path into a key', () => {
     'SET a = list_append(if_not_exists(a, #p[0]), l)',
   ])('is refused in the update %s', (text) => {
     const update = parseUpdate(text, placeholders)
-    expect(() => assertScalarKeys(pathsReadBy(update), ['pk'])).toThrow(scalars)
+    expect(() => refusePathsIntoKeys(table, { update })).toThrow(scalars)
   })
 
   test('is no matter where the key is taken whole', () => {
     const condition = parseCondition('pk = :s AND a.pk = :s', 'ConditionExpression', placeholders)
-    expect(() => assertScalarKeys(pathsOf(condition), ['pk'])).not.toThrow()
+    expect(() => refusePathsIntoKeys(table, { condition })).not.toThrow()
   })
 })

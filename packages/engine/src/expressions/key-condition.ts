@@ -5,7 +5,7 @@
 import { type DynamoError, validationError } from '../errors.ts'
 import { typeOf, type Value } from '../values/types.ts'
 import { type Condition, parseCondition } from './condition.ts'
-import { operandsOf } from './key-paths.ts'
+import { operandsOf } from './named-paths.ts'
 import type { Operand } from './operands.ts'
 import type { Path } from './paths.ts'
 import type { Placeholders } from './placeholders.ts'

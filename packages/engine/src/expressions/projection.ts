@@ -39,18 +39,6 @@ export function parseProjection(text: string, placeholders: Placeholders): Proje
   return { paths, branches }
 }
 
-/** A projection to whole attributes, for the legacy `AttributesToGet` and for index projections. */
-export function projectionOf(names: Iterable<string>): Projection {
-  const paths: Path[] = []
-  const branches: PathBranches<unknown> = new Map()
-  for (const name of names) {
-    const path = [name]
-    paths.push(path)
-    branches.set(name, { path, leaf: undefined })
-  }
-  return { paths, branches }
-}
-
 export function project({ branches }: Projection, item: Item): Item {
   return projectedMap(branches, item)
 }

@@ -1,25 +1,8 @@
-/**
- * No expression may reach inside a key attribute, because keys are strings, numbers or binaries.
- * AWS checks that once it knows the table, after everything else about the expression.
- */
-import { validationError } from '../errors.ts'
+/** The document paths that expressions name, for checks that need the table: its keys, an index. */
 import type { Assigned, Update } from './bind-update.ts'
 import type { Condition } from './condition.ts'
 import type { Operand } from './operands.ts'
 import type { Path } from './paths.ts'
-
-export function assertScalarKeys(
-  paths: Iterable<Path>,
-  keys: readonly (string | undefined)[],
-): void {
-  for (const path of paths) {
-    const [name] = path
-    if (path.length === 1 || typeof name !== 'string' || !keys.includes(name)) continue
-    throw validationError(
-      `Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: ${name}`,
-    )
-  }
-}
 
 /** Every path that a condition names, in reading order. */
 export function pathsOf(condition: Condition, paths: Path[] = []): Path[] {
