@@ -203,6 +203,31 @@ describe('pages', () => {
     expect(order).toEqual(['something else', 'scan'])
   })
 
+  test('with an expensive filter do not keep it either, however few their items', async () => {
+    const engine = await freshEngine()
+    await engine.createTable(plain)
+    const list = Array.from({ length: 5000 }, (_, n) => n)
+    const requests = Array.from({ length: 25 }, (_, n) => ({
+      PutRequest: { Item: { id: `${n}`, list } },
+    }))
+    await engine.batchWriteItem({ RequestItems: { plain: requests } })
+    const order: string[] = []
+    const scanning = engine
+      .scan({
+        TableName: 'plain',
+        FilterExpression: Array(140).fill('contains(#l, :v)').join(' OR '),
+        ExpressionAttributeNames: { '#l': 'list' },
+        ExpressionAttributeValues: { ':v': -1 },
+      })
+      .then((page) => {
+        order.push('scan')
+        return page
+      })
+    setImmediate(() => order.push('something else'))
+    expect(await scanning).toMatchObject({ Count: 0, ScannedCount: 25 })
+    expect(order).toEqual(['something else', 'scan'])
+  })
+
   test('of segments are disjoint and together the table', async () => {
     const engine = await freshEngine()
     await engine.createTable(notes)

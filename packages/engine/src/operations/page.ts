@@ -5,6 +5,7 @@
  * comes after both. Long pages are read in pieces with a turn of the event loop between them, so a
  * page need not be one snapshot; DynamoDB does not promise that either.
  */
+import { performance } from 'node:perf_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { PageInput, PageOutput } from '../db.ts'
 import { validationError } from '../errors.ts'
@@ -21,8 +22,9 @@ import { picked, projectedNames } from './index-view.ts'
 import type { Context } from './operation.ts'
 
 const MOST_PAGE_BYTES = 1024 * 1024
-/** Few enough to read in some milliseconds. */
+/** Few enough to read in some milliseconds; how long a filter takes is up to the request. */
 const ITEMS_PER_TURN = 2000
+const FILTER_MS_PER_TURN = 10
 
 interface PagePlan {
   table: TableRecord
@@ -53,6 +55,7 @@ export async function readPage(
   const readTurn = (): boolean => {
     const from = last ? { ...range, startKey: picked(keyNames, last) } : range
     const turnEnd = scanned + ITEMS_PER_TURN
+    const filterEnd = filter ? performance.now() + FILTER_MS_PER_TURN : Infinity
     for (const item of storage.range(table, index, from)) {
       const view = picked(shown, item)
       bytes += itemSize(view)
@@ -64,7 +67,7 @@ export async function readPage(
       }
       more = scanned >= limit || bytes >= MOST_PAGE_BYTES
       if (more) return true
-      if (scanned >= turnEnd) return false
+      if (scanned >= turnEnd || (filter && performance.now() > filterEnd)) return false
     }
     return true
   }
