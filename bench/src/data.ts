@@ -2,8 +2,8 @@
 // twenty-five share the sort key prefix that queries ask for.
 
 export const TABLE = 'Bench'
-export const PER_PARTITION = 50
-export const PER_QUERY = 25
+const PER_PARTITION = 50
+const PER_QUERY = 25
 export const ORDER_PREFIX = 'ORDER#'
 
 /** What a seller might keep of an order; a type, not an interface, so that it is also an item. */

@@ -2,7 +2,7 @@
 
 import { parseArgs } from 'node:util'
 
-export const SECTIONS = ['engine', 'dynalite', 'open', 'growth', 'peers'] as const
+const SECTIONS = ['engine', 'dynalite', 'open', 'growth', 'peers'] as const
 export type Section = (typeof SECTIONS)[number]
 
 export interface Options {

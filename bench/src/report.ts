@@ -75,6 +75,7 @@ function whole(value: number): string {
 export function summary(results: readonly Result[]): string {
   const bars = results.flatMap((result) => result.bars)
   const short = bars.filter((bar) => !bar.met)
+  if (bars.length === 0) return 'These sections have no bars.'
   if (short.length === 0) return `All ${bars.length} bars are met.`
   return `${short.length} of ${bars.length} bars fall short:\n${short.map((bar) => `  ${bar.text}`).join('\n')}`
 }

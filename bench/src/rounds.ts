@@ -3,11 +3,10 @@
 import type { Case } from './cases.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
-const ROUNDS = 7
-
 export interface Timing {
   /** Compilers and caches settle first; what is measured meanwhile is thrown away. */
   warmUpSeconds: number
+  rounds: number
   /** All rounds together. */
   seconds: number
 }
@@ -27,11 +26,11 @@ export async function measureInTurns(
   workers: readonly WorkerProcess[],
   what: Case,
   concurrency: number,
-  { warmUpSeconds, seconds }: Timing,
+  { warmUpSeconds, rounds, seconds }: Timing,
 ): Promise<Figures[]> {
   const figures = new Map<WorkerProcess, Figures>()
-  for (let round = 0; round <= ROUNDS; round++) {
-    const milliseconds = 1000 * (round === 0 ? warmUpSeconds : seconds / ROUNDS)
+  for (let round = 0; round <= rounds; round++) {
+    const milliseconds = 1000 * (round === 0 ? warmUpSeconds : seconds / rounds)
     for (const worker of workers) {
       // oxlint-disable-next-line no-await-in-loop -- one at a time is the point
       const measured = await worker.measure(what, concurrency, milliseconds)

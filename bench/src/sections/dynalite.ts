@@ -23,7 +23,7 @@ export async function dynaliteSection(workspace: Workspace, options: Options): P
     return { title, figures: [], bars: [], notes: ['dynalite is not installed'] }
   }
   const engine = await workspace.on('engine', ITEMS)
-  const timing = { warmUpSeconds: 0.5, seconds: options.seconds }
+  const timing = { warmUpSeconds: 0.5, rounds: 7, seconds: options.seconds }
   const figures: Figures[] = []
   const bars: Bar[] = []
   for (const { what, concurrency, times } of PLAN) {

@@ -20,7 +20,7 @@ const PLAN: { what: Case; concurrency: number; percent?: number }[] = [
 export async function engineSection(workspace: Workspace, options: Options): Promise<Result> {
   const engine = await workspace.on('engine', ITEMS)
   const lmdb = await workspace.on('lmdb', ITEMS)
-  const timing = { warmUpSeconds: 1.5, seconds: options.seconds }
+  const timing = { warmUpSeconds: 1.5, rounds: 7, seconds: options.seconds }
   const figures: Figures[] = []
   const bars: Bar[] = []
   for (const { what, concurrency, percent } of PLAN) {

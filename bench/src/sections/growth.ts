@@ -26,7 +26,7 @@ export async function growthSection(workspace: Workspace, options: Options): Pro
   for (const size of sizes) engines.push(await workspace.on('engine', size))
   const floor = [await workspace.on('lmdb', smallest), await workspace.on('lmdb', largest)]
 
-  const timing = { warmUpSeconds: 0.7, seconds: options.seconds }
+  const timing = { warmUpSeconds: 0.7, rounds: 7, seconds: options.seconds }
   const figures: Figures[] = []
   const bars: Bar[] = []
   const notes = options.large ? [] : ['--large goes on to 1,000,000 items']

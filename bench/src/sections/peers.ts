@@ -8,7 +8,7 @@ import type { TargetName } from '../targets/open.ts'
 import type { WorkerProcess } from '../worker-process.ts'
 import type { Workspace } from '../workspace.ts'
 
-const ITEMS = 5000
+const ITEMS = 2000
 const TARGETS: TargetName[] = [
   'engine',
   'engine-sdk',
@@ -27,7 +27,7 @@ export async function peersSection(workspace: Workspace, options: Options): Prom
     if (worker === undefined) notes.push(`${name}: not installed`)
     else workers.push(worker)
   }
-  const timing = { warmUpSeconds: 0.3, seconds: options.seconds / 4 }
+  const timing = { warmUpSeconds: 0.2, rounds: 3, seconds: options.seconds / 4 }
   const figures: Figures[] = []
   for (const what of CASES) {
     const able = workers.filter(({ name }) => name !== 'dynalite' || what !== 'transaction')
