@@ -183,6 +183,7 @@ describe('a disk that is full', () => {
       expect(outcome).toMatchObject(RECOVERED)
       expect(outcome.full.message).toContain('no space is left on its disk. Free some space')
       expect(outcome.full.message).toContain('Nothing of this request was stored')
+      expect(outcome.full).toHaveProperty('code', 'ENOSPC')
     },
   )
 

@@ -35,9 +35,11 @@ function advice(code: number): string {
 export function commitFailed(directory: string, code: number): DynamoError {
   // LMDB reports a write that a full disk cut short as an I/O error.
   const cause = code === EIO && isFull(directory) ? ENOSPC : code
-  return internalError(
+  const failure = internalError(
     `Cannot write to the data directory "${directory}": ${advice(cause)}. Nothing of this request was stored`,
   )
+  // A full disk is the one failure that a program may want to tell from the others.
+  return cause === ENOSPC || cause === EDQUOT ? Object.assign(failure, { code: 'ENOSPC' }) : failure
 }
 
 function isFull(directory: string): boolean {

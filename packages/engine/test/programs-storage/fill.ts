@@ -41,13 +41,14 @@ for (let round = 0; ; round++) {
   const rejected = outcomes.filter((outcome) => outcome.status === 'rejected')
   acknowledged += outcomes.length - rejected.length
   if (rejected.length === 0) continue
-  const errors = rejected.map((outcome) => outcome.reason as Error)
+  const errors = rejected.map((outcome) => outcome.reason as NodeJS.ErrnoException)
   const again = await batch('again')
   console.log(
     JSON.stringify({
       step: 'full',
       name: errors[0]?.name,
       message: errors[0]?.message,
+      code: errors[0]?.code,
       together: new Set(errors.map((error) => error.message)).size === 1,
       stillFull: again.some((outcome) => outcome.status === 'rejected'),
       readable: storage.get(table, { id: '0-0-a' })?.['group'],
