@@ -1,14 +1,35 @@
-/** The declared tables as a CloudFormation template. */
+/** The declared tables, and what each function may do with them, as a CloudFormation template. */
+import type { ServiceFunction } from './data-model.ts'
 import { createTableInput, type Table } from './table.ts'
 
-export function cloudFormation(tables: readonly Table[], { prefix = '' } = {}): object {
+export interface TemplateParts {
+  tables: readonly Table[]
+  /** Service name → its functions; each gets a policy that allows what it needs and nothing else. */
+  functions?: Readonly<Record<string, readonly ServiceFunction[]>>
+  prefix?: string
+}
+
+export function cloudFormation({ tables, functions = {}, prefix = '' }: TemplateParts): object {
+  const policies = Object.entries(functions).flatMap(([service, each]) =>
+    each.map((one) => ({
+      id: `${logicalId(`${service} ${one.name}`)}Policy`,
+      resource: policyResource(service, one),
+    })),
+  )
   return {
     AWSTemplateFormatVersion: '2010-09-09',
-    Description: 'The DynamoDB tables of Strongroom',
-    Resources: Object.fromEntries(
-      tables.map((table) => [logicalId(table), tableResource(table, prefix)]),
+    Description: 'The DynamoDB tables of Strongroom, and a policy for each function that uses them',
+    Resources: {
+      ...Object.fromEntries(
+        tables.map((table) => [logicalId(table.name), tableResource(table, prefix)]),
+      ),
+      ...Object.fromEntries(policies.map(({ id, resource }) => [id, resource])),
+    },
+    Outputs: Object.assign(
+      {},
+      ...tables.map(tableOutputs),
+      ...policies.map(({ id }) => ({ [`${id}Arn`]: { Value: { Ref: id } } })),
     ),
-    Outputs: Object.assign({}, ...tables.map(tableOutputs)),
   }
 }
 
@@ -31,16 +52,51 @@ function tableResource(table: Table, prefix: string): object {
   }
 }
 
-function tableOutputs(table: Table): object {
-  const id = logicalId(table)
+/** A policy to attach to the role of the function. */
+function policyResource(service: string, { name, summary, allows }: ServiceFunction): object {
   return {
-    [`${id}TableName`]: { Value: { Ref: id } },
-    [`${id}TableArn`]: { Value: { 'Fn::GetAtt': [id, 'Arn'] } },
+    Type: 'AWS::IAM::ManagedPolicy',
+    Properties: {
+      Description: `${service} ${name}: ${summary}`,
+      PolicyDocument: {
+        Version: '2012-10-17',
+        Statement: allows.flatMap(({ table, actions, indexes = [] }) => [
+          statement(actions, [arn(table)]),
+          // An index can only be queried.
+          ...indexes.map((index) => statement(['Query'], [arn(table, index)])),
+        ]),
+      },
+    },
+  }
+}
+
+function statement(actions: readonly string[], resources: object[]): object {
+  return {
+    Effect: 'Allow',
+    Action: actions.map((action) => `dynamodb:${action}`),
+    Resource: resources,
+  }
+}
+
+function arn({ name }: Table, index?: string): object {
+  const id = logicalId(name)
+  if (index === undefined) return { 'Fn::GetAtt': [id, 'Arn'] }
+  return { 'Fn::Sub': `\${${id}.Arn}/index/${index}` }
+}
+
+function tableOutputs({ name }: Table): object {
+  const id = logicalId(name)
+  return {
+    [`${id}TableName`]: { Description: 'DynamoDB table name', Value: { Ref: id } },
+    [`${id}TableArn`]: {
+      Description: 'DynamoDB table ARN',
+      Value: { 'Fn::GetAtt': [id, 'Arn'] },
+    },
   }
 }
 
 /** `sealed-secrets` becomes `SealedSecrets`: logical ids are letters and digits only. */
-function logicalId({ name }: Table): string {
+function logicalId(name: string): string {
   return name
     .split(/[^a-zA-Z0-9]+/)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))

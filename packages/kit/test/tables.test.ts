@@ -110,55 +110,99 @@ describe.each(testStores())('declared tables on $name', (store) => {
 
 describe('the CloudFormation template', () => {
   test('has the whole declaration, keeps data when a stack goes, and names its tables', () => {
-    expect(cloudFormation([{ ...letters, pointInTimeRecovery: true }], { prefix: 'dev-' })).toEqual(
-      {
-        AWSTemplateFormatVersion: '2010-09-09',
-        Description: 'The DynamoDB tables of Strongroom',
-        Resources: {
-          LetterBox: {
-            Type: 'AWS::DynamoDB::Table',
-            DeletionPolicy: 'Retain',
-            UpdateReplacePolicy: 'Retain',
-            Properties: {
-              TableName: 'dev-letter-box',
-              BillingMode: 'PAY_PER_REQUEST',
-              KeySchema: [
-                { AttributeName: 'PK', KeyType: 'HASH' },
-                { AttributeName: 'SK', KeyType: 'RANGE' },
-              ],
-              AttributeDefinitions: [
-                { AttributeName: 'PK', AttributeType: 'S' },
-                { AttributeName: 'SK', AttributeType: 'N' },
-                { AttributeName: 'to', AttributeType: 'S' },
-                { AttributeName: 'from', AttributeType: 'S' },
-              ],
-              GlobalSecondaryIndexes: [
+    const tables = [{ ...letters, pointInTimeRecovery: true }]
+    expect(cloudFormation({ tables, prefix: 'dev-' })).toEqual({
+      AWSTemplateFormatVersion: '2010-09-09',
+      Description:
+        'The DynamoDB tables of Strongroom, and a policy for each function that uses them',
+      Resources: {
+        LetterBox: {
+          Type: 'AWS::DynamoDB::Table',
+          DeletionPolicy: 'Retain',
+          UpdateReplacePolicy: 'Retain',
+          Properties: {
+            TableName: 'dev-letter-box',
+            BillingMode: 'PAY_PER_REQUEST',
+            KeySchema: [
+              { AttributeName: 'PK', KeyType: 'HASH' },
+              { AttributeName: 'SK', KeyType: 'RANGE' },
+            ],
+            AttributeDefinitions: [
+              { AttributeName: 'PK', AttributeType: 'S' },
+              { AttributeName: 'SK', AttributeType: 'N' },
+              { AttributeName: 'to', AttributeType: 'S' },
+              { AttributeName: 'from', AttributeType: 'S' },
+            ],
+            GlobalSecondaryIndexes: [
+              {
+                IndexName: 'GSI1',
+                KeySchema: [{ AttributeName: 'to', KeyType: 'HASH' }],
+                Projection: { ProjectionType: 'KEYS_ONLY' },
+              },
+              {
+                IndexName: 'GSI2',
+                KeySchema: [
+                  { AttributeName: 'from', KeyType: 'HASH' },
+                  { AttributeName: 'SK', KeyType: 'RANGE' },
+                ],
+                Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['subject'] },
+              },
+            ],
+            Tags: [{ Key: 'Project', Value: 'post' }],
+            TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
+            PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+            SSESpecification: { SSEEnabled: true },
+          },
+        },
+      },
+      Outputs: {
+        LetterBoxTableName: { Description: 'DynamoDB table name', Value: { Ref: 'LetterBox' } },
+        LetterBoxTableArn: {
+          Description: 'DynamoDB table ARN',
+          Value: { 'Fn::GetAtt': ['LetterBox', 'Arn'] },
+        },
+      },
+    })
+  })
+
+  test('gives each function a policy with its own actions on its own tables and indexes', () => {
+    const template = cloudFormation({
+      tables: [letters],
+      functions: {
+        Post: [
+          {
+            name: 'delivery',
+            summary: 'Finds letters',
+            allows: [{ table: letters, actions: ['GetItem', 'Query'], indexes: ['GSI1'] }],
+          },
+        ],
+      },
+    })
+    expect(template).toMatchObject({
+      Resources: {
+        PostDeliveryPolicy: {
+          Type: 'AWS::IAM::ManagedPolicy',
+          Properties: {
+            Description: 'Post delivery: Finds letters',
+            PolicyDocument: {
+              Version: '2012-10-17',
+              Statement: [
                 {
-                  IndexName: 'GSI1',
-                  KeySchema: [{ AttributeName: 'to', KeyType: 'HASH' }],
-                  Projection: { ProjectionType: 'KEYS_ONLY' },
+                  Effect: 'Allow',
+                  Action: ['dynamodb:GetItem', 'dynamodb:Query'],
+                  Resource: [{ 'Fn::GetAtt': ['LetterBox', 'Arn'] }],
                 },
                 {
-                  IndexName: 'GSI2',
-                  KeySchema: [
-                    { AttributeName: 'from', KeyType: 'HASH' },
-                    { AttributeName: 'SK', KeyType: 'RANGE' },
-                  ],
-                  Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['subject'] },
+                  Effect: 'Allow',
+                  Action: ['dynamodb:Query'],
+                  Resource: [{ 'Fn::Sub': '${LetterBox.Arn}/index/GSI1' }],
                 },
               ],
-              Tags: [{ Key: 'Project', Value: 'post' }],
-              TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
-              PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-              SSESpecification: { SSEEnabled: true },
             },
           },
         },
-        Outputs: {
-          LetterBoxTableName: { Value: { Ref: 'LetterBox' } },
-          LetterBoxTableArn: { Value: { 'Fn::GetAtt': ['LetterBox', 'Arn'] } },
-        },
       },
-    )
+      Outputs: { PostDeliveryPolicyArn: { Value: { Ref: 'PostDeliveryPolicy' } } },
+    })
   })
 })
