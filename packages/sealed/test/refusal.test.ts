@@ -1,0 +1,100 @@
+import { ItemMismatch } from '@strongroom/kit/item-mismatch'
+import { testStores } from '@strongroom/kit/testing/stores'
+import { describe, expect, test } from 'vitest'
+import type { NewSecret } from '../src/store.ts'
+import { LONGEST_CIPHERTEXT } from '../src/table.ts'
+import { openSecretStore } from './open-store.ts'
+import { claimOf, newId, newSecret, rawItem, tokenHash } from './secrets.ts'
+
+const misfits: [attribute: string, given: Partial<NewSecret>][] = [
+  ['id', { id: 'Ab3dEf6hIj9kLmNoPqRs' }],
+  ['id', { id: `${newId()}=` }],
+  ['ciphertext', { ciphertext: '' }],
+  ['ciphertext', { ciphertext: 'not base64!' }],
+  ['ciphertext', { ciphertext: 'AAAAA' }],
+  ['ciphertext', { ciphertext: 'A'.repeat(LONGEST_CIPHERTEXT + 4) }],
+  ['iv', { iv: Buffer.alloc(11).toString('base64') }],
+  ['iv', { iv: Buffer.alloc(16).toString('base64') }],
+  ['salt', { passphraseProtected: true, salt: Buffer.alloc(15).toString('base64') }],
+  ['salt', { passphraseProtected: false, salt: Buffer.alloc(16).toString('base64') }],
+  ['salt', { passphraseProtected: true }],
+  ['passphraseProtected', { passphraseProtected: 'yes' as unknown as boolean }],
+  ['remainingViews', { maxViews: 0 }],
+  ['remainingViews', { maxViews: 6 }],
+  ['remainingViews', { maxViews: 1.5 }],
+  ['burnToken', { burnTokenHash: tokenHash('burn').toUpperCase() }],
+  ['burnToken', { burnTokenHash: tokenHash('burn').slice(1) }],
+  ['expiresAt', { ttlSeconds: 0 }],
+  ['expiresAt', { ttlSeconds: 900.5 }],
+  ['linkHash', { linkHash: new Uint8Array(31) }],
+  ['proofHash', { proofHash: new Uint8Array(33) }],
+  ['receiptUntil', { receiptUntil: 4_102_444_800 }],
+  ['userAgent', { userAgent: 'curl' } as Partial<NewSecret>],
+]
+
+describe.each(testStores())('what does not fit on $name', (store) => {
+  const { opened, now } = openSecretStore(store)
+
+  test.each(misfits)(
+    'a secret with a wrong %s is refused before it is stored',
+    async (attribute, given) => {
+      const secret = newSecret(given)
+      const error = await opened.secrets.create(secret).catch((thrown: unknown) => thrown)
+      expect(error).toBeInstanceOf(ItemMismatch)
+      expect(error).toMatchObject({ table: 'sealed-secrets', attributes: [attribute] })
+      expect(await rawItem(opened.db, secret.id)).toBeUndefined()
+    },
+  )
+
+  test('the largest ciphertext of the specification is stored whole', async () => {
+    const secret = newSecret({ ciphertext: 'A'.repeat(LONGEST_CIPHERTEXT) })
+    expect(LONGEST_CIPHERTEXT).toBe(68_296)
+    await opened.secrets.create(secret)
+    expect(await opened.secrets.claim(secret.id, claimOf('reader'))).toMatchObject({
+      secret: { ciphertext: secret.ciphertext },
+    })
+  })
+
+  test('a damaged or foreign item is an error that names table and key, never its content', async () => {
+    const secret = newSecret({ ciphertext: 'c2VjcmV0' })
+    await opened.secrets.create(secret)
+    const stored = await rawItem(opened.db, secret.id)
+    for (const damage of [
+      { remainingViews: -1 },
+      { claims: 'none' },
+      { linkHash: 'text' },
+      { comment: 'c2VjcmV0' },
+    ]) {
+      await opened.db.putItem({
+        TableName: 'sealed-secrets',
+        Item: { ...stored, ...damage, id: secret.id },
+      })
+      const calls = [
+        opened.secrets.claim(secret.id, claimOf('reader')),
+        opened.secrets.burn(secret.id, tokenHash('burn')),
+        opened.secrets.status(secret.id, tokenHash('burn')),
+        opened.secrets.reduce(secret.id),
+      ]
+      for (const outcome of await Promise.allSettled(calls)) {
+        expect(outcome).toMatchObject({
+          reason: { name: 'ItemMismatch', table: 'sealed-secrets', key: { id: secret.id } },
+        })
+        expect(
+          JSON.stringify(outcome) + String((outcome as { reason?: unknown }).reason),
+        ).not.toContain('c2VjcmV0')
+      }
+    }
+  })
+
+  test('a tombstone with remains of its secret is an error too', async () => {
+    const id = newId()
+    await opened.db.putItem({
+      TableName: 'sealed-secrets',
+      Item: { id, expiresAt: now() + 300, iv: 'BwcHBwcHBwcHBwcH' },
+    })
+    await expect(opened.secrets.claim(id, claimOf('reader'))).rejects.toMatchObject({
+      name: 'ItemMismatch',
+      attributes: ['iv'],
+    })
+  })
+})
