@@ -1,0 +1,34 @@
+/**
+ * The formats of values that become part of keys. None may contain `#`, which separates the parts
+ * of a key, and a domain can never look like a site id: a host name has no underscore.
+ */
+import { z } from 'zod'
+
+/** A host, perhaps with a port, and the path of a site in a subdirectory: `example.com/shop`. */
+export const Domain = z
+  .string()
+  .max(512)
+  .regex(
+    /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[1-9][0-9]{0,4})?(?:\/[A-Za-z0-9._~!$&'()*+,;=:@%-]+)*$/,
+  )
+export const SiteId = z.string().regex(/^site_[A-Za-z0-9_-]{16}$/)
+/** With a ULID, so that the registrations of a domain are in the order of their time. */
+export const RegistrationId = z.string().regex(/^reg_[0-9A-HJKMNP-TV-Z]{26}$/)
+export const AgencyId = z.string().regex(/^agency_[A-Za-z0-9_-]{16}$/)
+export const Slug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/)
+/** As WordPress and plugins write them: `6.8.12`, `1.2.0-beta.1`. */
+export const Version = z.string().regex(/^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$/)
+/** An address, an IPv6 network, or a hash of one. */
+export const ClientIp = z.string().regex(/^[0-9A-Za-z.:/_-]{2,64}$/)
+export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
+/** Always with milliseconds and in UTC, so that the order of texts is the order of times. */
+export const IsoTime = z.iso.datetime({ precision: 3 })
+export const IsoDate = z.iso.date()
+export const EpochSecond = z.int().min(0)
+export const Count = z.int().min(0)
+export const Email = z.email().max(254)
+/** What the specification calls a Map: anything that JSON can say. */
+export const Details = z.record(z.string(), z.json())
+
+/** A key attribute that begins so. */
+export const key = (prefix: string) => z.string().startsWith(prefix)

@@ -1,0 +1,20 @@
+/** A nonce that a site has used; the key is all of it. */
+import { z } from 'zod'
+import { EpochSecond, key } from './formats.ts'
+
+export const NonceItem = z.object({
+  PK: key('NONCE#'),
+  SK: z.string().regex(/^[0-9]{10}#[0-9a-f]{32}$/),
+  ttl: EpochSecond,
+})
+
+export interface SignedMoment {
+  site_id: string
+  /** The epoch second in the signed request. */
+  timestamp: number
+  nonce: string
+}
+
+export function nonceKey({ site_id, timestamp, nonce }: SignedMoment) {
+  return { PK: `NONCE#${site_id}`, SK: `${timestamp}#${nonce}` }
+}

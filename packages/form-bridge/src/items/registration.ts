@@ -1,0 +1,65 @@
+/** A registration: somebody says that a domain is theirs, and has an hour to prove it. */
+import { z } from 'zod'
+import {
+  AgencyId,
+  ClientIp,
+  Domain,
+  Email,
+  EpochSecond,
+  IsoTime,
+  key,
+  RegistrationId,
+  Sha256,
+  Version,
+} from './formats.ts'
+
+export const RegistrationStatus = z.enum(['pending', 'active', 'expired'])
+
+export const RegistrationItem = z.object({
+  PK: key('SITE#'),
+  SK: key('REG#'),
+  GSI1PK: key('TEMP#'),
+  GSI1SK: z.enum(['STATUS#pending', 'STATUS#active', 'STATUS#expired']),
+  /** Only while it is pending. */
+  GSI2PK: z.literal('REGS#pending').optional(),
+  GSI2SK: z.string().optional(),
+  registration_id: RegistrationId,
+  domain: Domain,
+  /** The hash of the temporary key: whoever reads the table must not be able to exchange it. */
+  temp_key: Sha256,
+  status: RegistrationStatus,
+  wp_version: Version,
+  plugin_version: Version,
+  admin_email: Email.optional(),
+  agency_id: AgencyId.optional(),
+  /** The join token that let it name the agency; spent when the registration is exchanged. */
+  join_token_hash: Sha256.optional(),
+  client_ip: ClientIp,
+  created_at: IsoTime,
+  expires_at: IsoTime,
+  ttl: EpochSecond,
+})
+export type Registration = z.infer<typeof RegistrationItem>
+
+/** What GSI2 holds of one. */
+export const PendingRegistrationItem = RegistrationItem.pick({
+  PK: true,
+  SK: true,
+  registration_id: true,
+  domain: true,
+  status: true,
+  agency_id: true,
+  created_at: true,
+  expires_at: true,
+  ttl: true,
+}).extend({ GSI2PK: z.literal('REGS#pending'), GSI2SK: z.string() })
+export type PendingRegistration = z.infer<typeof PendingRegistrationItem>
+
+export const PENDING_REGISTRATIONS = 'REGS#pending'
+
+export function registrationKey({
+  domain,
+  registration_id,
+}: Pick<Registration, 'domain' | 'registration_id'>) {
+  return { PK: `SITE#${domain}`, SK: `REG#${registration_id}` }
+}

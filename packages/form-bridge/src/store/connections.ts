@@ -1,0 +1,180 @@
+/**
+ * Credentials: how a registration becomes a site, how a domain that is proved again gets new ones,
+ * and how a site changes its own. Each is one transaction, so there is never half a site.
+ */
+import type { TransactWriteItem } from '@strongroom/kit/db'
+import { entity } from '@strongroom/kit/entity'
+import { expr } from '@strongroom/kit/expression'
+import { endingAfter, isoNow } from '../expiry.ts'
+import type { AgencySite } from '../items/agency-site.ts'
+import { type ApiKey, ApiKeyItem, apiKeyKey } from '../items/api-key.ts'
+import { type Registration, RegistrationItem, registrationKey } from '../items/registration.ts'
+import { type Site, SiteItem, siteKey, statusKeysOf } from '../items/site.ts'
+import { DomainOwnerItem, domainOwnerKey, SiteIdItem, siteIdKey } from '../items/site-names.ts'
+import { formBridgeTable } from '../table.ts'
+import { agencyJoin, type JoinRefusal } from './agency-join.ts'
+import type { StoreDeps } from './deps.ts'
+import { settle } from './settle.ts'
+
+export interface NewKeys {
+  api_key_hash: string
+  /** Encrypted. */
+  webhook_secret: string
+}
+
+/** The registration as its owner names it: the hash of the temporary key must be the stored one. */
+export type Claim = Pick<Registration, 'domain' | 'registration_id' | 'temp_key'>
+
+export interface NewSite extends NewKeys {
+  site_id: string
+  rate_limit_remaining: number
+  agency?: Pick<AgencySite, 'agency_id' | 'role' | 'outside_limit'> & { join_token_hash?: string }
+}
+
+export type Connected =
+  | { connected: true; site: Site }
+  /** `registration`: not pending, expired, or another temporary key. `domain`: it has a site. */
+  | { connected: false; refused: 'registration' | 'domain' | JoinRefusal }
+
+export type Reconnected =
+  | { connected: true }
+  /** `site`: its keys or its status have changed since it was read. */
+  | { connected: false; refused: 'registration' | 'site' }
+
+export function createConnections({ db, clock }: StoreDeps) {
+  const registrations = entity(db, formBridgeTable, RegistrationItem)
+  const sites = entity(db, formBridgeTable, SiteItem)
+  const siteIds = entity(db, formBridgeTable, SiteIdItem)
+  const owners = entity(db, formBridgeTable, DomainOwnerItem)
+  const apiKeys = entity(db, formBridgeTable, ApiKeyItem)
+  const { attr } = sites
+
+  /** The registration is pending, its hour is not over, and the claimant has its key: once. */
+  function claimPart(claim: Claim): TransactWriteItem {
+    const of = registrations.attr
+    return registrations.part.update(
+      registrationKey(claim),
+      expr`SET ${of('status')} = ${'active'}, ${of('GSI1SK')} = ${'STATUS#active'} REMOVE ${of('GSI2PK')}, ${of('GSI2SK')}`,
+      expr`${of('status')} = ${'pending'} AND ${of('expires_at')} > ${isoNow(clock)} AND ${of('temp_key')} = ${claim.temp_key}`,
+    )
+  }
+
+  function newKeyPart(
+    { site_id, domain }: Pick<Site, 'site_id' | 'domain'>,
+    api_key_hash: string,
+    key_version: number,
+  ): TransactWriteItem {
+    const now = isoNow(clock)
+    const item: ApiKey = {
+      ...apiKeyKey(api_key_hash),
+      GSI1PK: `SITE#${site_id}`,
+      GSI1SK: 'API_KEY',
+      site_id,
+      domain,
+      created_at: now,
+      last_used: now,
+      key_version,
+    }
+    return apiKeys.part.put(item, expr`attribute_not_exists(${apiKeys.attr('PK')})`)
+  }
+
+  /** The site has the keys with which it was read, and is active. */
+  const unchanged = ({ key_version }: Site) =>
+    expr`${attr('key_version')} = ${key_version} AND ${attr('status')} = ${'active'}`
+
+  return {
+    /** Registration → site, with credentials, lookups, and a place in the agency if one is named. */
+    async connect(claim: Claim, { agency, ...given }: NewSite): Promise<Connected> {
+      const { domain } = claim
+      const { site_id, api_key_hash } = given
+      const now = isoNow(clock)
+      const site: Site = {
+        ...given,
+        ...siteKey({ domain, site_id }),
+        ...statusKeysOf('active'),
+        GSI1PK: `SITE#${site_id}`,
+        GSI2SK: `${now}#${site_id}`,
+        domain,
+        status: 'active',
+        created_at: now,
+        activated_at: now,
+        last_seen: now,
+        request_count: 0,
+        key_version: 1,
+        oldest_key_version: 1,
+      }
+      const joining = agency && agencyJoin({ db, clock }, { ...agency, site_id, domain })
+      const refusal = await settle(db, {
+        registration: claimPart(claim),
+        domain: owners.part.put(
+          { ...domainOwnerKey(domain), domain, site_id, created_at: now },
+          expr`attribute_not_exists(${owners.attr('PK')})`,
+        ),
+        site: sites.part.put(site, expr`attribute_not_exists(${attr('PK')})`),
+        siteId: siteIds.part.put(
+          { ...siteIdKey(site_id), site_id, domain, created_at: now },
+          expr`attribute_not_exists(${siteIds.attr('PK')})`,
+        ),
+        apiKey: newKeyPart(site, api_key_hash, 1),
+        ...joining?.parts,
+      })
+      if (!refusal) return { connected: true, site }
+      if (refusal.has('registration')) return { connected: false, refused: 'registration' }
+      if (refusal.has('domain')) return { connected: false, refused: 'domain' }
+      const refused = joining?.refusedBy(refusal)
+      if (refused) return { connected: false, refused }
+      throw new Error('Cannot connect a site: its new id or key is taken, so it was not random')
+    },
+
+    /** New keys for the site of a domain that was proved again. All older keys end at once. */
+    async reconnect(claim: Claim, site: Site, keys: NewKeys): Promise<Reconnected> {
+      const key_version = site.key_version + 1
+      const refusal = await settle(db, {
+        registration: claimPart(claim),
+        owner: owners.part.check(
+          domainOwnerKey(claim.domain),
+          expr`${owners.attr('site_id')} = ${site.site_id}`,
+        ),
+        site: sites.part.update(
+          siteKey(site),
+          expr`SET ${attr('api_key_hash')} = ${keys.api_key_hash}, ${attr('webhook_secret')} = ${keys.webhook_secret}, ${attr('key_version')} = ${key_version}, ${attr('oldest_key_version')} = ${key_version}, ${attr('activated_at')} = ${isoNow(clock)} REMOVE ${attr('previous_webhook_secret')}, ${attr('previous_valid_until')}`,
+          unchanged(site),
+        ),
+        oldKey: apiKeys.part.delete(apiKeyKey(site.api_key_hash)),
+        apiKey: newKeyPart(site, keys.api_key_hash, key_version),
+      })
+      if (!refusal) return { connected: true }
+      return { connected: false, refused: refusal.has('registration') ? 'registration' : 'site' }
+    },
+
+    /**
+     * New keys for a site; the old ones are good for as long as `graceSeconds` says, 0 for not at
+     * all. Returns false if the site's keys or status have changed since it was read.
+     */
+    async rotate(site: Site, keys: NewKeys, graceSeconds: number): Promise<boolean> {
+      const key_version = site.key_version + 1
+      const oldKey = apiKeyKey(site.api_key_hash)
+      const { ttl, iso } = endingAfter(clock, graceSeconds)
+      const newKeys = expr`SET ${attr('api_key_hash')} = ${keys.api_key_hash}, ${attr('webhook_secret')} = ${keys.webhook_secret}, ${attr('key_version')} = ${key_version}`
+      const refusal = await settle(db, {
+        site: sites.part.update(
+          siteKey(site),
+          graceSeconds > 0
+            ? expr`${newKeys}, ${attr('previous_webhook_secret')} = ${site.webhook_secret}, ${attr('previous_valid_until')} = ${iso}`
+            : expr`${newKeys}, ${attr('oldest_key_version')} = ${key_version} REMOVE ${attr('previous_webhook_secret')}, ${attr('previous_valid_until')}`,
+          unchanged(site),
+        ),
+        oldKey:
+          graceSeconds > 0
+            ? apiKeys.part.update(
+                oldKey,
+                expr`SET ${apiKeys.attr('expires_at')} = ${iso}, ${apiKeys.attr('ttl')} = ${ttl}`,
+                expr`attribute_exists(${apiKeys.attr('PK')})`,
+              )
+            : apiKeys.part.delete(oldKey),
+        apiKey: newKeyPart(site, keys.api_key_hash, key_version),
+      })
+      return refusal === undefined
+    },
+  }
+}
