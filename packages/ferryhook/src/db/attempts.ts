@@ -1,0 +1,103 @@
+import { epochSeconds } from '@strongroom/kit/clock'
+import type { TransactWriteItem } from '@strongroom/kit/db'
+import { entity } from '@strongroom/kit/entity'
+import { expr } from '@strongroom/kit/expression'
+import { type Attempt, AttemptItem, attemptKey, longestResponse } from '../items/delivery.ts'
+import { EventRefItem, eventRefKey } from '../items/event.ts'
+import { eventsTable } from '../table.ts'
+import type { DataLayerDeps } from './deps.ts'
+import { Refused } from './refused.ts'
+import { isLive, live } from './times.ts'
+
+/** What happened, as the one who attempted it saw it. */
+export type AttemptResult = Pick<
+  Attempt,
+  'destinationUrl' | 'statusCode' | 'responseBody' | 'latencyMs' | 'error' | 'attemptedAt'
+>
+
+export type CreateAttemptInput = AttemptResult & {
+  connectionId: string
+  /** Of the delivery; 1 unless told. */
+  run?: number
+}
+
+export function createAttempts({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) {
+  const attempts = entity(db, eventsTable, AttemptItem)
+  const refs = entity(db, eventsTable, EventRefItem)
+  /** Or expired, which is the same although TTL has not deleted it yet. */
+  const absent = () =>
+    expr`attribute_not_exists(${attempts.attr('PK')}) OR ${attempts.attr('expiresAt')} <= ${epochSeconds(clock)}`
+  const exists = expr`attribute_exists(${attempts.attr('PK')})`
+
+  async function listByEvent(eventId: string): Promise<Attempt[]> {
+    const { items } = await attempts.query({
+      key: expr`${attempts.attr('PK')} = ${`EVT#${eventId}`} AND begins_with(${attempts.attr('SK')}, ${'ATT#'})`,
+    })
+    return items.filter((attempt) => isLive(clock, attempt))
+  }
+
+  return {
+    /** On its own; a worker writes the attempt together with what follows from it. */
+    async create(eventId: string, attemptNum: number, input: CreateAttemptInput): Promise<Attempt> {
+      const ref = live(clock, await refs.get(eventRefKey.of({ eventId })))
+      if (!ref) throw new Refused('not_found')
+      const { connectionId, run = 1, ...result } = input
+      const id = { eventId, connectionId, run, attemptNumber: attemptNum }
+      const attempt = attemptItem(id, result, ref.expiresAt)
+      await attempts.put(attempt, absent())
+      return attempt
+    },
+
+    /** In the order of their numbers. */
+    listByEvent,
+
+    putPart: (
+      id: Pick<Attempt, 'eventId' | 'connectionId' | 'run' | 'attemptNumber'>,
+      result: AttemptResult,
+      expiresAt: number,
+    ): TransactWriteItem => attempts.part.put(attemptItem(id, result, expiresAt), absent()),
+
+    /** Keeps the attempts of a delivery as long as the event is kept. */
+    async keepParts(
+      { eventId, connectionId }: Pick<Attempt, 'eventId' | 'connectionId'>,
+      expiresAt: number,
+    ): Promise<TransactWriteItem[]> {
+      const keep = expr`SET ${attempts.attr('expiresAt')} = ${expiresAt}`
+      return (await listByEvent(eventId))
+        .filter((attempt) => attempt.connectionId === connectionId && attempt.expiresAt < expiresAt)
+        .toSorted((a, b) => a.attemptedAt - b.attemptedAt)
+        .slice(-longestHistory)
+        .map((attempt) => attempts.part.update(attemptKey.of(attempt), keep, exists))
+    },
+  }
+}
+
+/** A transaction has room for 100 parts; a delivery replayed that often loses its oldest attempts first. */
+const longestHistory = 80
+
+export type Attempts = ReturnType<typeof createAttempts>
+
+function attemptItem(
+  id: Pick<Attempt, 'eventId' | 'connectionId' | 'run' | 'attemptNumber'>,
+  { responseBody, error, ...result }: AttemptResult,
+  expiresAt: number,
+): Attempt {
+  const { eventId, connectionId, run, attemptNumber } = id
+  return {
+    ...attemptKey.of(id),
+    eventId,
+    connectionId,
+    attemptNumber,
+    run,
+    ...result,
+    ...(responseBody !== undefined && { responseBody: beginning(responseBody) }),
+    ...(error !== undefined && { error }),
+    expiresAt,
+  }
+}
+
+/** The first 1,000 characters, and never half of one. */
+function beginning(text: string): string {
+  const cut = text.slice(0, longestResponse)
+  return cut.replace(/[\uD800-\uDBFF]$/, '')
+}

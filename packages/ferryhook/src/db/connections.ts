@@ -1,0 +1,199 @@
+import type { TransactWriteItem } from '@strongroom/kit/db'
+import { ConditionFailed, TransactionFailed } from '@strongroom/kit/db-errors'
+import { entity, transact } from '@strongroom/kit/entity'
+import { all, Expression, expr } from '@strongroom/kit/expression'
+import { newId } from '@strongroom/kit/ids'
+import type { z } from 'zod'
+import {
+  type Connection,
+  connectionById,
+  ConnectionItem,
+  connectionKey,
+} from '../items/connection.ts'
+import { mainTable } from '../table.ts'
+import { changeExpression } from './changes.ts'
+import type { DataLayerDeps } from './deps.ts'
+import { Refused } from './refused.ts'
+import type { TaskWriter } from './task-writer.ts'
+import { isoNow } from './times.ts'
+
+export type CreateConnectionInput = Pick<
+  Connection,
+  | 'sourceId'
+  | 'userId'
+  | 'name'
+  | 'destinationUrl'
+  | 'signingSecret'
+  | 'filters'
+  | 'transform'
+  | 'retryConfig'
+>
+
+const Changeable = ConnectionItem.pick({
+  name: true,
+  destinationUrl: true,
+  signingSecret: true,
+  filters: true,
+  transform: true,
+  retryConfig: true,
+  status: true,
+  statusReason: true,
+})
+/** What is given as undefined is removed. */
+export type ConnectionChanges = Partial<z.infer<typeof Changeable>>
+
+/** Who knows the source need not ask the index, which may not know a new connection yet. */
+export interface WithinSource {
+  sourceId?: string
+}
+
+export function createConnections({
+  db,
+  clock,
+  tasks,
+}: Pick<DataLayerDeps, 'db' | 'clock'> & { tasks: TaskWriter }) {
+  const connections = entity(db, mainTable, ConnectionItem)
+  const absent = expr`attribute_not_exists(${connections.attr('PK')})`
+  const exists = expr`attribute_exists(${connections.attr('PK')})`
+  const notDeleted = expr`${connections.attr('status')} <> ${'deleted'}`
+  const rev = connections.attr('rev')
+
+  async function sourceOf(connectionId: string): Promise<string | undefined> {
+    const { GSI3PK, GSI3SK } = connectionById.of({ connectionId })
+    const { items } = await connections.query({
+      index: 'GSI3',
+      key: expr`${connections.attr('GSI3PK')} = ${GSI3PK} AND ${connections.attr('GSI3SK')} = ${GSI3SK}`,
+      limit: 1,
+    })
+    return items[0]?.sourceId
+  }
+
+  async function keyOf(connectionId: string, within: WithinSource) {
+    const sourceId = within.sourceId ?? (await sourceOf(connectionId))
+    if (sourceId === undefined) throw new Refused('not_found')
+    return connectionKey.of({ sourceId, connectionId })
+  }
+
+  async function change(
+    connectionId: string,
+    changes: ConnectionChanges,
+    condition: Expression | undefined,
+    within: WithinSource,
+  ): Promise<Connection> {
+    const key = await keyOf(connectionId, within)
+    changeExpression(mainTable, Changeable, key, changes)
+    const assign = changeExpression(mainTable, ConnectionItem, key, {
+      updatedAt: isoNow(clock),
+      ...changes,
+    })
+    const update = new Expression(['', ' ADD ', ' ', ''], [assign, rev, 1])
+    const parts: TransactWriteItem[] = [connections.part.update(key, update, condition)]
+    // What waited while it was paused may go now; what waits for a deleted one must not wait for ever.
+    if (changes.status === 'active' || changes.status === 'deleted') {
+      parts.push(await tasks.wake(connectionId, clock.now()))
+    }
+    await transact(db, parts).catch((error: unknown) => {
+      const refused = error instanceof TransactionFailed && error.conditionFailed(0)
+      throw refused ? new Refused('not_found', { cause: error }) : error
+    })
+    const changed = await connections.get(key)
+    if (!changed) throw new Refused('not_found')
+    return changed
+  }
+
+  return {
+    async create(input: CreateConnectionInput): Promise<Connection> {
+      const now = isoNow(clock)
+      const connectionId = newId('conn')
+      const { filters, transform, retryConfig } = input
+      const connection: Connection = {
+        ...connectionKey.of({ sourceId: input.sourceId, connectionId }),
+        ...connectionById.of({ connectionId }),
+        connectionId,
+        sourceId: input.sourceId,
+        userId: input.userId,
+        name: input.name,
+        destinationUrl: input.destinationUrl,
+        signingSecret: input.signingSecret,
+        ...(filters !== undefined && { filters }),
+        ...(transform !== undefined && { transform }),
+        ...(retryConfig !== undefined && { retryConfig }),
+        status: 'active',
+        deliveryCount: 0,
+        failureCount: 0,
+        createdAt: now,
+        updatedAt: now,
+        rev: 0,
+      }
+      await connections.put(connection, absent)
+      return connection
+    },
+
+    /** As it was last written; also a deleted one, whose tasks must come to an end. */
+    async get(connectionId: string, sourceId: string): Promise<Connection | null> {
+      return (await connections.get(connectionKey.of({ sourceId, connectionId }))) ?? null
+    },
+
+    /** For those who know nothing but the id. The index only says where the connection is. */
+    async getById(connectionId: string): Promise<Connection | null> {
+      const sourceId = await sourceOf(connectionId)
+      if (sourceId === undefined) return null
+      const found = await connections.get(connectionKey.of({ sourceId, connectionId }))
+      return found && found.status !== 'deleted' ? found : null
+    },
+
+    async listBySource(
+      sourceId: string,
+      { includeDeleted = false }: { includeDeleted?: boolean } = {},
+    ): Promise<Connection[]> {
+      const { PK, SK } = connectionKey.of({ sourceId, connectionId: '' })
+      const { items } = await connections.query({
+        key: expr`${connections.attr('PK')} = ${PK} AND begins_with(${connections.attr('SK')}, ${SK})`,
+      })
+      return includeDeleted ? items : items.filter(({ status }) => status !== 'deleted')
+    },
+
+    /** Making it active again also wakes what waits for it. */
+    update: (
+      connectionId: string,
+      updates: ConnectionChanges,
+      within: WithinSource = {},
+    ): Promise<Connection> => change(connectionId, updates, all(exists, notDeleted), within),
+
+    /** It stays as `deleted`, so that the history can be read. */
+    async delete(connectionId: string, within: WithinSource = {}): Promise<void> {
+      await change(connectionId, { status: 'deleted' }, exists, within)
+    },
+
+    /** Adds outcomes counted elsewhere, many at once: one write for each would be a hot key. */
+    async addCounts(
+      connectionId: string,
+      counts: { deliveries?: number; failures?: number },
+      within: WithinSource = {},
+    ): Promise<void> {
+      const { deliveries = 0, failures = 0 } = counts
+      const [deliveryCount, failureCount] = [
+        connections.attr('deliveryCount'),
+        connections.attr('failureCount'),
+      ]
+      await connections
+        .update(
+          await keyOf(connectionId, within),
+          expr`ADD ${deliveryCount} ${deliveries}, ${failureCount} ${failures}`,
+          exists,
+        )
+        .catch((error: unknown) => {
+          throw error instanceof ConditionFailed
+            ? new Refused('not_found', { cause: error })
+            : error
+        })
+    },
+
+    /** Part of a transaction that holds only if the connection is still as it was seen. */
+    unchangedPart(seen: Pick<Connection, 'connectionId' | 'sourceId' | 'rev'>): TransactWriteItem {
+      return connections.part.check(connectionKey.of(seen), expr`${rev} = ${seen.rev}`)
+    },
+  }
+}
+
+export type Connections = ReturnType<typeof createConnections>

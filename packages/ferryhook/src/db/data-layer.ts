@@ -1,0 +1,52 @@
+/** The whole data layer, put together. */
+import { createApiKeys } from './api-keys.ts'
+import { createAttempts } from './attempts.ts'
+import { createAudit } from './audit.ts'
+import { createConnections } from './connections.ts'
+import { createDeliveries } from './deliveries.ts'
+import { createDeliveryWriter } from './delivery-writer.ts'
+import type { DataLayerDeps } from './deps.ts'
+import { createDueShards } from './due-shards.ts'
+import { createDueWork } from './due-work.ts'
+import { createEventWriter } from './event-writer.ts'
+import { createEvents } from './events.ts'
+import { createRefreshTokens } from './refresh-tokens.ts'
+import { createRouting } from './routing.ts'
+import { createSettling } from './settling.ts'
+import { createSources } from './sources.ts'
+import { createTaskWriter } from './task-writer.ts'
+import { createUsage } from './usage.ts'
+import { createUsers } from './users.ts'
+import { createWaiting } from './waiting.ts'
+
+export function createDataLayer(deps: DataLayerDeps) {
+  const dueShards = createDueShards(deps)
+  const tasks = createTaskWriter({ ...deps, shards: dueShards })
+  const writer = createEventWriter(deps)
+  const attempts = createAttempts(deps)
+  const deliveryWriter = createDeliveryWriter({ ...deps, writer, attempts })
+  const events = createEvents({ ...deps, tasks, writer })
+  const deliveries = createDeliveries({ ...deps, tasks, writer, events, attempts })
+  const dueWork = createDueWork({ ...deps, tasks })
+  const connections = createConnections({ ...deps, tasks })
+  const parts = { ...deps, tasks, writer, deliveryWriter, dueWork }
+  return {
+    users: createUsers(deps),
+    sources: createSources({ ...deps, connections }),
+    connections,
+    apiKeys: createApiKeys(deps),
+    events,
+    attempts,
+    deliveries,
+    dueShards,
+    dueWork,
+    routing: createRouting({ ...parts, deliveries }),
+    settling: createSettling({ ...parts, attempts }),
+    waiting: createWaiting({ ...parts, connections }),
+    refreshTokens: createRefreshTokens(deps),
+    audit: createAudit(deps),
+    usage: createUsage(deps),
+  }
+}
+
+export type DataLayer = ReturnType<typeof createDataLayer>

@@ -1,0 +1,104 @@
+import { epochSeconds } from '@strongroom/kit/clock'
+import { entity, transact } from '@strongroom/kit/entity'
+import { expr } from '@strongroom/kit/expression'
+import { countsOf, isOpen, moved } from '../items/delivery-state.ts'
+import { type Delivery, DeliveryItem, deliveryKey } from '../items/delivery.ts'
+import { eventsTable } from '../table.ts'
+import type { Attempts } from './attempts.ts'
+import { expiryForAttempt } from './delivery-writer.ts'
+import type { DataLayerDeps } from './deps.ts'
+import type { EventWriter } from './event-writer.ts'
+import type { Events } from './events.ts'
+import { Refused } from './refused.ts'
+import type { TaskWriter } from './task-writer.ts'
+import { isLive, live } from './times.ts'
+import { optimistically } from './transaction.ts'
+
+export interface DeliveriesDeps extends Pick<DataLayerDeps, 'db' | 'clock'> {
+  tasks: TaskWriter
+  writer: EventWriter
+  events: Pick<Events, 'getCurrent'>
+  attempts: Pick<Attempts, 'keepParts'>
+}
+
+export function createDeliveries(deps: DeliveriesDeps) {
+  const { db, clock, tasks, writer, events, attempts } = deps
+  const deliveries = entity(db, eventsTable, DeliveryItem)
+
+  async function get(eventId: string, connectionId: string): Promise<Delivery | null> {
+    return live(clock, await deliveries.get(deliveryKey.of({ eventId, connectionId }))) ?? null
+  }
+
+  async function listByEvent(eventId: string): Promise<Delivery[]> {
+    const { PK, SK } = deliveryKey.of({ eventId, connectionId: '' })
+    const { items } = await deliveries.query({
+      key: expr`${deliveries.attr('PK')} = ${PK} AND begins_with(${deliveries.attr('SK')}, ${SK})`,
+    })
+    return items.filter((delivery) => isLive(clock, delivery))
+  }
+
+  return {
+    get,
+
+    listByEvent,
+
+    /**
+     * Delivers again, or for the first time to a connection that was not there then: a new run, due
+     * now. Refused with `run_open` while a run is under way, so that of many replays one happens.
+     */
+    async replay(eventId: string, connectionId: string): Promise<Delivery> {
+      return optimistically(async () => {
+        const event = await events.getCurrent(eventId)
+        if (!event) throw new Refused('not_found')
+        const all = await listByEvent(eventId)
+        const before = all.find((delivery) => delivery.connectionId === connectionId)
+        if (before && isOpen(before.state)) throw new Refused('run_open')
+
+        const now = clock.now()
+        const { sourceId, userId, receivedAt } = event
+        const expiresAt = Math.max(event.expiresAt, expiryForAttempt(now))
+        const replayed: Delivery = {
+          ...deliveryKey.of({ eventId, connectionId }),
+          eventId,
+          connectionId,
+          sourceId,
+          userId,
+          receivedAt,
+          run: (before?.run ?? 0) + 1,
+          state: 'runnable',
+          attemptsMade: 0,
+          updatedAt: now,
+          expiresAt,
+        }
+        const [run, state] = [deliveries.attr('run'), deliveries.attr('state')]
+        const unchanged = before
+          ? expr`${run} = ${before.run} AND ${state} = ${before.state}`
+          : expr`attribute_not_exists(${run}) OR ${deliveries.attr('expiresAt')} <= ${epochSeconds(clock)}`
+        const task = await tasks.delivery({
+          eventId,
+          connectionId,
+          sourceId,
+          userId,
+          receivedAt,
+          run: replayed.run,
+          attemptNumber: 1,
+          keptUntil: expiresAt,
+          dueAt: now,
+        })
+        // Counted anew: deliveries may have expired before an event that others kept longer.
+        const others = all.filter((delivery) => delivery !== before)
+        const counts = moved(countsOf(others), { to: 'runnable' })
+        const kept = before?.expiresAt ?? expiresAt
+        await transact(db, [
+          deliveries.part.put(replayed, unchanged),
+          tasks.putDelivery(task),
+          ...writer.change(event, { counts, expiresAt }),
+          ...(expiresAt > kept ? await attempts.keepParts(replayed, expiresAt) : []),
+        ])
+        return replayed
+      })
+    },
+  }
+}
+
+export type Deliveries = ReturnType<typeof createDeliveries>

@@ -1,0 +1,93 @@
+/** Changes of a delivery, together with what follows from them for its event. */
+import { epochSeconds } from '@strongroom/kit/clock'
+import type { TransactWriteItem } from '@strongroom/kit/db'
+import { entity } from '@strongroom/kit/entity'
+import { expr } from '@strongroom/kit/expression'
+import { type DeliveryState, moved } from '../items/delivery-state.ts'
+import { type Delivery, DeliveryItem, deliveryKey } from '../items/delivery.ts'
+import type { Event } from '../items/event.ts'
+import { eventsTable } from '../table.ts'
+import type { Attempts } from './attempts.ts'
+import { changeExpression } from './changes.ts'
+import type { DataLayerDeps } from './deps.ts'
+import type { EventWriter } from './event-writer.ts'
+
+/** Of the event that is to be attempted, how long it must be kept after that. */
+const KEPT_AFTER_ATTEMPT_SECONDS = 3_600
+
+/** How long a delivery may wait for its connection. */
+export const LONGEST_WAIT_SECONDS = 30 * 86_400
+
+/** The expiry that an attempt at this time needs. */
+export function expiryForAttempt(at: number): number {
+  return Math.ceil(at / 1000) + KEPT_AFTER_ATTEMPT_SECONDS
+}
+
+export interface DeliveryChange {
+  /** The delivery, as its task knows it: the run, and until when its items are kept. */
+  task: Pick<Delivery, 'eventId' | 'connectionId' | 'run'> & { keptUntil: number }
+  from: DeliveryState
+  to: DeliveryState
+  /** Undefined ends an earlier one. */
+  reason?: string | undefined
+  attemptsMade?: number
+  /** When a worker first had the task. */
+  claimedAt?: number | undefined
+  /** Until when event and delivery are needed; nothing is ever kept shorter than before. */
+  neededUntil?: number
+}
+
+export function createDeliveryWriter({
+  db,
+  clock,
+  writer,
+  attempts,
+}: Pick<DataLayerDeps, 'db' | 'clock'> & {
+  writer: EventWriter
+  attempts: Pick<Attempts, 'keepParts'>
+}) {
+  const deliveries = entity(db, eventsTable, DeliveryItem)
+
+  return {
+    putPart(delivery: Delivery): TransactWriteItem {
+      const expired = expr`${deliveries.attr('expiresAt')} <= ${epochSeconds(clock)}`
+      const absent = expr`attribute_not_exists(${deliveries.attr('PK')}) OR ${expired}`
+      return deliveries.part.put(delivery, absent)
+    },
+
+    /** The parts that move a delivery from state to state, and the expiry that results. */
+    async change(
+      event: Event,
+      { task, from, to, reason, attemptsMade, claimedAt, neededUntil = 0 }: DeliveryChange,
+    ): Promise<{ parts: TransactWriteItem[]; expiresAt: number }> {
+      const expiresAt = Math.max(event.expiresAt, neededUntil)
+      const processedAt = earlier(event.processedAt, claimedAt)
+      const key = deliveryKey.of(task)
+      const update = changeExpression(eventsTable, DeliveryItem, key, {
+        state: to,
+        reason,
+        ...(attemptsMade !== undefined && { attemptsMade }),
+        updatedAt: clock.now(),
+        expiresAt,
+      })
+      const [run, state] = [deliveries.attr('run'), deliveries.attr('state')]
+      const parts = [
+        deliveries.part.update(key, update, expr`${run} = ${task.run} AND ${state} = ${from}`),
+        ...writer.change(event, {
+          counts: moved(event.counts, { from, to }),
+          ...(processedAt !== undefined && { processedAt }),
+          ...(to === 'delivered' && { deliveredAt: clock.now() }),
+          expiresAt,
+        }),
+      ]
+      if (expiresAt > task.keptUntil) parts.push(...(await attempts.keepParts(task, expiresAt)))
+      return { parts, expiresAt }
+    },
+  }
+}
+
+export type DeliveryWriter = ReturnType<typeof createDeliveryWriter>
+
+function earlier(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
+}

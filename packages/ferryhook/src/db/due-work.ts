@@ -1,0 +1,98 @@
+/**
+ * The queue: what is due, and who has it. A task that a worker has lies at the end of its lease, so
+ * that a crash makes it due again by itself; whoever comes after that has lost it.
+ */
+import type { Item } from '@strongroom/kit/db'
+import { TransactionFailed } from '@strongroom/kit/db-errors'
+import { entity, transact } from '@strongroom/kit/entity'
+import { expr } from '@strongroom/kit/expression'
+import { newId } from '@strongroom/kit/ids'
+import { ItemMismatch } from '@strongroom/kit/item-mismatch'
+import { queryPage } from '@strongroom/kit/query-page'
+import {
+  type DeliveryTask,
+  DeliveryTaskItem,
+  type DueTask,
+  type LeasedTask,
+  RouteTaskItem,
+  WakeTaskItem,
+} from '../items/task.ts'
+import { eventsTable } from '../table.ts'
+import type { DataLayerDeps } from './deps.ts'
+import type { TaskWriter } from './task-writer.ts'
+
+export interface DueTasks {
+  tasks: DueTask[]
+  /** Items that are no tasks of ours: told, so that one of them does not stop a whole shard. */
+  damaged: ItemMismatch[]
+}
+
+export function createDueWork({
+  db,
+  clock,
+  tasks: writer,
+}: Pick<DataLayerDeps, 'db' | 'clock'> & { tasks: TaskWriter }) {
+  const routes = entity(db, eventsTable, RouteTaskItem)
+  const deliveries = entity(db, eventsTable, DeliveryTaskItem)
+  const wakes = entity(db, eventsTable, WakeTaskItem)
+
+  function parse(item: Item): DueTask | ItemMismatch {
+    try {
+      if (item.kind === 'deliver') return deliveries.parse(item)
+      return item.kind === 'wake' ? wakes.parse(item) : routes.parse(item)
+    } catch (error) {
+      if (error instanceof ItemMismatch) return error
+      throw error
+    }
+  }
+
+  return {
+    /** The longest due first. Those whose lease has ended are among them. */
+    async listDue(shard: number, { limit = 100 }: { limit?: number } = {}): Promise<DueTasks> {
+      const [PK, SK] = [deliveries.attr('PK'), deliveries.attr('SK')]
+      const upToNow = String(clock.now() + 1)
+      const key = expr`${PK} = ${`DUE#${shard}`} AND ${SK} < ${upToNow}`
+      const { items } = await queryPage(db, eventsTable, { key, limit }, parse)
+      return {
+        tasks: items.filter((item): item is DueTask => !(item instanceof ItemMismatch)),
+        damaged: items.filter((item) => item instanceof ItemMismatch),
+      }
+    },
+
+    /** Of all who try, one gets the task until the lease ends; the others get undefined. */
+    async claim(task: DeliveryTask, leaseUntil: number): Promise<LeasedTask | undefined> {
+      if (!(leaseUntil > clock.now()) || leaseUntil <= task.dueAt) {
+        throw new RangeError('Cannot claim a task: its lease must end after now')
+      }
+      const { claimedAt = clock.now() } = task
+      const leaseId = newId('lse')
+      const leased = await writer.delivery({ ...task, dueAt: leaseUntil, leaseId, claimedAt })
+      try {
+        await transact(db, [
+          deliveries.part.delete(keyOf(task), asSeen(task)),
+          writer.putDelivery(leased),
+        ])
+        return { ...leased, leaseId }
+      } catch (error) {
+        if (error instanceof TransactionFailed && error.conditionFailed(0)) return undefined
+        throw error
+      }
+    },
+
+    /** The part of a worker's transaction that holds only while the lease is its own. */
+    endLeasePart: (task: LeasedTask) =>
+      deliveries.part.delete(keyOf(task), expr`${deliveries.attr('leaseId')} = ${task.leaseId}`),
+  }
+
+  function asSeen({ leaseId }: DeliveryTask) {
+    const attribute = deliveries.attr('leaseId')
+    if (leaseId !== undefined) return expr`${attribute} = ${leaseId}`
+    return expr`attribute_exists(${deliveries.attr('PK')}) AND attribute_not_exists(${attribute})`
+  }
+}
+
+export type DueWork = ReturnType<typeof createDueWork>
+
+function keyOf({ PK, SK }: DeliveryTask) {
+  return { PK, SK }
+}

@@ -1,0 +1,85 @@
+/** What became of an attempt: the end of the lease and all that follows from it, in one transaction. */
+import { transact } from '@strongroom/kit/entity'
+import { stateBefore } from '../items/delivery-state.ts'
+import type { Event } from '../items/event.ts'
+import type { DeliveryTask, LeasedTask } from '../items/task.ts'
+import type { AttemptResult, Attempts } from './attempts.ts'
+import { type DeliveryWriter, expiryForAttempt } from './delivery-writer.ts'
+import type { DataLayerDeps } from './deps.ts'
+import type { DueWork } from './due-work.ts'
+import type { EventWriter } from './event-writer.ts'
+import { Refused } from './refused.ts'
+import type { TaskWriter } from './task-writer.ts'
+import { optimistically } from './transaction.ts'
+
+export type Outcome =
+  | { state: 'delivered'; attempt: AttemptResult }
+  | { state: 'retrying'; attempt: AttemptResult; nextAt: number; reason?: string }
+  | { state: 'failed'; attempt?: AttemptResult; reason: string }
+  | { state: 'filtered'; reason?: string }
+
+export interface SettlingDeps extends Pick<DataLayerDeps, 'db'> {
+  tasks: TaskWriter
+  dueWork: DueWork
+  writer: EventWriter
+  deliveryWriter: DeliveryWriter
+  attempts: Attempts
+}
+
+export function createSettling(deps: SettlingDeps) {
+  const { db, tasks, dueWork, writer, deliveryWriter, attempts } = deps
+
+  /** The task for the next attempt, kept at least an hour longer than that. */
+  async function nextTask(task: LeasedTask, nextAt: number, keptUntil: number) {
+    const { leaseId: _lease, claimedAt: _claimed, parkedAt: _parked, ...rest } = task
+    const attemptNumber = task.attemptNumber + 1
+    const next = await tasks.delivery({ ...rest, dueAt: nextAt, attemptNumber, keptUntil })
+    // A transaction cannot both delete and put one item: the lease happens to end just then.
+    if (next.SK !== task.SK || next.PK !== task.PK) return next
+    return tasks.delivery({ ...rest, dueAt: nextAt + 1, attemptNumber, keptUntil })
+  }
+
+  return {
+    /**
+     * Refused with `lease_lost` if the task is somebody else's by now: what this worker did must not
+     * count twice. A worker that has the event at hand spares a read.
+     */
+    async settle(task: LeasedTask, outcome: Outcome, known?: Event): Promise<void> {
+      let hint = known
+      await optimistically(
+        async () => {
+          const event = hint ?? (await writer.read(task))
+          hint = undefined
+          const endLease = dueWork.endLeasePart(task)
+          // Deleted by its owner: there is nothing left to write about.
+          if (!event) return transact(db, [endLease])
+
+          const attempt = 'attempt' in outcome ? outcome.attempt : undefined
+          const change = await deliveryWriter.change(event, {
+            task,
+            from: stateBefore(task.attemptNumber),
+            to: outcome.state,
+            reason: 'reason' in outcome ? outcome.reason : undefined,
+            attemptsMade: task.attemptNumber - (attempt ? 0 : 1),
+            claimedAt: task.claimedAt,
+            ...(outcome.state === 'retrying' && { neededUntil: expiryForAttempt(outcome.nextAt) }),
+          })
+          let next: DeliveryTask | undefined
+          if (outcome.state === 'retrying') {
+            next = await nextTask(task, outcome.nextAt, change.expiresAt)
+          }
+          await transact(db, [
+            endLease,
+            ...change.parts,
+            ...(next ? [tasks.putDelivery(next)] : []),
+            ...(attempt ? [attempts.putPart(task, attempt, change.expiresAt)] : []),
+          ])
+        },
+        (failure) => {
+          if (failure.conditionFailed(0)) throw new Refused('lease_lost', { cause: failure })
+          return undefined
+        },
+      )
+    },
+  }
+}

@@ -1,0 +1,120 @@
+import { ConditionFailed } from '@strongroom/kit/db-errors'
+import { entity } from '@strongroom/kit/entity'
+import { all, expr } from '@strongroom/kit/expression'
+import { newId } from '@strongroom/kit/ids'
+import type { z } from 'zod'
+import { type Source, sourceById, SourceItem, sourceKey } from '../items/source.ts'
+import { mainTable } from '../table.ts'
+import { changeExpression } from './changes.ts'
+import type { Connections } from './connections.ts'
+import type { DataLayerDeps } from './deps.ts'
+import { Refused } from './refused.ts'
+import { isoNow } from './times.ts'
+
+export type CreateSourceInput = Pick<
+  Source,
+  'userId' | 'name' | 'provider' | 'signingSecret' | 'signingAlgorithm'
+>
+
+const Changeable = SourceItem.pick({
+  name: true,
+  provider: true,
+  signingSecret: true,
+  signingAlgorithm: true,
+  status: true,
+})
+/** What is given as undefined is removed. */
+export type SourceChanges = Partial<z.infer<typeof Changeable>>
+
+export function createSources({
+  db,
+  clock,
+  connections,
+}: Pick<DataLayerDeps, 'db' | 'clock'> & {
+  connections: Pick<Connections, 'listBySource' | 'delete'>
+}) {
+  const sources = entity(db, mainTable, SourceItem)
+  const absent = expr`attribute_not_exists(${sources.attr('PK')})`
+  const notDeleted = expr`attribute_exists(${sources.attr('PK')}) AND ${sources.attr('status')} <> ${'deleted'}`
+
+  const unlessDeleted = (source: Source | undefined) =>
+    source && source.status !== 'deleted' ? source : null
+
+  async function update(sourceId: string, userId: string, updates: SourceChanges): Promise<Source> {
+    const key = sourceKey.of({ userId, sourceId })
+    const change = changeExpression(mainTable, Changeable, key, updates)
+    return sources.update(key, change, notDeleted).catch((error: unknown) => {
+      throw error instanceof ConditionFailed ? new Refused('not_found', { cause: error }) : error
+    })
+  }
+
+  return {
+    async create(input: CreateSourceInput): Promise<Source> {
+      const sourceId = newId('src')
+      const source: Source = {
+        ...sourceKey.of({ userId: input.userId, sourceId }),
+        ...sourceById.of({ sourceId }),
+        sourceId,
+        userId: input.userId,
+        name: input.name,
+        provider: input.provider,
+        ...(input.signingSecret !== undefined && { signingSecret: input.signingSecret }),
+        ...(input.signingAlgorithm !== undefined && { signingAlgorithm: input.signingAlgorithm }),
+        status: 'active',
+        eventCount: 0,
+        createdAt: isoNow(clock),
+      }
+      await sources.put(source, absent)
+      return source
+    },
+
+    /** For ingest, which does not know the user. May be a moment behind; its owner reads `getOwned`. */
+    async getById(sourceId: string): Promise<Source | null> {
+      const { GSI3PK, GSI3SK } = sourceById.of({ sourceId })
+      const { items } = await sources.query({
+        index: 'GSI3',
+        key: expr`${sources.attr('GSI3PK')} = ${GSI3PK} AND ${sources.attr('GSI3SK')} = ${GSI3SK}`,
+        limit: 1,
+      })
+      return unlessDeleted(items[0])
+    },
+
+    /** As it was last written. */
+    async getOwned(sourceId: string, userId: string): Promise<Source | null> {
+      return unlessDeleted(await sources.get(sourceKey.of({ userId, sourceId })))
+    },
+
+    async listByUser(
+      userId: string,
+      { includeDeleted = false }: { includeDeleted?: boolean } = {},
+    ): Promise<Source[]> {
+      const { PK, SK } = sourceKey.of({ userId, sourceId: '' })
+      const { items } = await sources.query({
+        key: expr`${sources.attr('PK')} = ${PK} AND begins_with(${sources.attr('SK')}, ${SK})`,
+      })
+      return includeDeleted ? items : items.filter(({ status }) => status !== 'deleted')
+    },
+
+    update,
+
+    /** The source and its connections stay as `deleted`, so that the history can be read. */
+    async delete(sourceId: string, userId: string): Promise<void> {
+      const key = sourceKey.of({ userId, sourceId })
+      const status = sources.attr('status')
+      const exists = expr`attribute_exists(${sources.attr('PK')})`
+      // Also of one deleted before: the first time may have ended half-way.
+      await sources
+        .update(key, expr`SET ${status} = ${'deleted'}`, all(exists))
+        .catch((error: unknown) => {
+          throw error instanceof ConditionFailed
+            ? new Refused('not_found', { cause: error })
+            : error
+        })
+      for (const { connectionId } of await connections.listBySource(sourceId)) {
+        await connections.delete(connectionId, { sourceId })
+      }
+    },
+  }
+}
+
+export type Sources = ReturnType<typeof createSources>

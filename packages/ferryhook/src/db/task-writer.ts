@@ -1,0 +1,59 @@
+/** Puts tasks where they belong, as parts of the transactions that cause them. */
+import type { TransactWriteItem } from '@strongroom/kit/db'
+import { entity } from '@strongroom/kit/entity'
+import { newId } from '@strongroom/kit/ids'
+import {
+  type DeliveryTask,
+  DeliveryTaskItem,
+  deliveryTaskKey,
+  type RouteTask,
+  RouteTaskItem,
+  routeTaskKey,
+  WakeTaskItem,
+  wakeTaskKey,
+} from '../items/task.ts'
+import { eventsTable } from '../table.ts'
+import type { DataLayerDeps } from './deps.ts'
+import type { DueShards } from './due-shards.ts'
+
+/** Wakes of one connection at nearly the same time are one wake. */
+const WAKE_STEP_MS = 5_000
+
+export function createTaskWriter({
+  db,
+  shards,
+}: Pick<DataLayerDeps, 'db'> & { shards: Pick<DueShards, 'of'> }) {
+  const routes = entity(db, eventsTable, RouteTaskItem)
+  const deliveries = entity(db, eventsTable, DeliveryTaskItem)
+  const wakes = entity(db, eventsTable, WakeTaskItem)
+
+  return {
+    async route(task: Omit<RouteTask, 'PK' | 'SK' | 'kind'>): Promise<TransactWriteItem> {
+      const shard = await shards.of(task.sourceId)
+      return routes.part.put({ ...routeTaskKey.of({ ...task, shard }), kind: 'route', ...task })
+    },
+
+    /** The task with its key, for the transaction that puts it. */
+    async delivery(task: Omit<DeliveryTask, 'PK' | 'SK' | 'kind'>): Promise<DeliveryTask> {
+      const shard = await shards.of(task.connectionId)
+      return { ...deliveryTaskKey.of({ ...task, shard }), kind: 'deliver', ...task }
+    },
+
+    putDelivery: (task: DeliveryTask): TransactWriteItem => deliveries.part.put(task),
+
+    /** At the next full five seconds, so that many waiters make few wakes. */
+    async wake(connectionId: string, at: number): Promise<TransactWriteItem> {
+      const dueAt = Math.ceil(at / WAKE_STEP_MS) * WAKE_STEP_MS
+      const shard = await shards.of(connectionId)
+      return wakes.part.put({
+        ...wakeTaskKey.of({ shard, dueAt, connectionId }),
+        kind: 'wake',
+        dueAt,
+        connectionId,
+        wakeId: newId('wak'),
+      })
+    },
+  }
+}
+
+export type TaskWriter = ReturnType<typeof createTaskWriter>

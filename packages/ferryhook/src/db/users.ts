@@ -1,0 +1,252 @@
+import type { TransactWriteItem } from '@strongroom/kit/db'
+import { ConditionFailed, type TransactionFailed } from '@strongroom/kit/db-errors'
+import { entity, transact } from '@strongroom/kit/entity'
+import { all, type Expression, expr } from '@strongroom/kit/expression'
+import { newId } from '@strongroom/kit/ids'
+import type { z } from 'zod'
+import {
+  emailGuardKey,
+  GuardItem,
+  normalEmail,
+  type OAuthProvider,
+  oauthGuardKey,
+  oauthProviders,
+  type User,
+  userByEmail,
+  UserItem,
+  userKey,
+} from '../items/user.ts'
+import type { Plan } from '../plans.ts'
+import { mainTable } from '../table.ts'
+import { changeExpression } from './changes.ts'
+import type { DataLayerDeps } from './deps.ts'
+import { Refused } from './refused.ts'
+import { isoNow, monthOf } from './times.ts'
+import { optimistically } from './transaction.ts'
+
+export interface CreateUserInput {
+  email: string
+  name: string
+  plan: Plan
+  passwordHash?: string | undefined
+  githubId?: string | undefined
+  googleId?: string | undefined
+}
+
+const Changeable = UserItem.omit({
+  PK: true,
+  SK: true,
+  GSI1PK: true,
+  GSI1SK: true,
+  userId: true,
+  createdAt: true,
+  updatedAt: true,
+  // Counted by `incrementUsage` only.
+  usageThisMonth: true,
+  usagePeriodStart: true,
+})
+/** What is given as undefined is removed. */
+export type UserChanges = Partial<z.infer<typeof Changeable>>
+
+export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) {
+  const users = entity(db, mainTable, UserItem)
+  const guards = entity(db, mainTable, GuardItem)
+  const exists = expr`attribute_exists(${users.attr('PK')})`
+  const absent = expr`attribute_not_exists(${users.attr('PK')})`
+
+  async function getById(userId: string): Promise<User | null> {
+    return (await users.get(userKey.of({ userId }))) ?? null
+  }
+
+  /** The owner of a guarded identity, if the profile agrees. */
+  async function getGuarded(guard: { PK: string; SK: string }): Promise<User | null> {
+    const owner = await guards.get({ PK: guard.PK, SK: 'GUARD' })
+    const user = owner && (await getById(owner.userId))
+    return user && guardsOf(user).some(({ PK }) => PK === guard.PK) ? user : null
+  }
+
+  async function changeIdentity(userId: string, changes: UserChanges): Promise<User> {
+    return optimistically(
+      async () => {
+        const before = await getById(userId)
+        if (!before) throw new Refused('not_found')
+        const after = { ...before, ...changes }
+        const [had, has] = [guardsOf(before), guardsOf(after)]
+        const won = has.filter(({ PK }) => !had.some((guard) => guard.PK === PK))
+        const lost = had.filter(({ PK }) => !has.some((guard) => guard.PK === PK))
+        const change = changeExpression(mainTable, UserItem, userKey.of({ userId }), {
+          ...changes,
+          GSI1PK: userByEmail.of(after).GSI1PK,
+          updatedAt: isoNow(clock),
+        })
+        const parts: TransactWriteItem[] = [
+          ...won.map((guard) => guards.part.put({ ...guard, userId }, absent)),
+          ...lost.map((guard) =>
+            guards.part.delete(guard, expr`${guards.attr('userId')} = ${userId}`),
+          ),
+          users.part.update(userKey.of({ userId }), change, sameIdentity(before)),
+        ]
+        await transact(db, parts)
+        return (await getById(userId)) ?? before
+      },
+      takenBy(guardsOf(changes as User)),
+    )
+  }
+
+  function sameIdentity(before: User): Expression | undefined {
+    const same = (name: 'email' | 'githubId' | 'googleId') => {
+      const value = before[name]
+      const attribute = users.attr(name)
+      if (value === undefined) return expr`attribute_not_exists(${attribute})`
+      return expr`${attribute} = ${value}`
+    }
+    return all(same('email'), same('githubId'), same('googleId'))
+  }
+
+  return {
+    /** Refused with `email_taken` or `identity_taken` if it belongs to somebody. */
+    async create(input: CreateUserInput): Promise<User> {
+      const now = isoNow(clock)
+      const userId = newId('usr')
+      const email = normalEmail(input.email)
+      const user: User = {
+        ...userKey.of({ userId }),
+        ...userByEmail.of({ email }),
+        ...input,
+        userId,
+        email,
+        usageThisMonth: 0,
+        usagePeriodStart: monthOf(clock.now()),
+        createdAt: now,
+        updatedAt: now,
+      }
+      const owned = guardsOf(user)
+      await optimistically(
+        () =>
+          transact(db, [
+            ...owned.map((guard) => guards.part.put({ ...guard, userId }, absent)),
+            users.part.put(user, absent),
+          ]),
+        takenBy(owned),
+      )
+      return withoutAbsent(user)
+    },
+
+    getById,
+
+    /**
+     * The index says whose the address is, the profile itself whether that is still so; while the
+     * index does not know yet, the guard does.
+     */
+    async getByEmail(email: string): Promise<User | null> {
+      const address = normalEmail(email)
+      const { GSI1PK, GSI1SK } = userByEmail.of({ email: address })
+      const { items } = await users.query({
+        index: 'GSI1',
+        key: expr`${users.attr('GSI1PK')} = ${GSI1PK} AND ${users.attr('GSI1SK')} = ${GSI1SK}`,
+        limit: 1,
+      })
+      const user = items[0] && (await getById(items[0].userId))
+      if (user?.email === address) return user
+      return getGuarded(emailGuardKey.of({ email: address }))
+    },
+
+    /** By the identity only: an e-mail address that a provider did not verify proves nothing. */
+    getByOAuth: (provider: OAuthProvider, id: string): Promise<User | null> =>
+      getGuarded(oauthGuardKey.of({ provider, id })),
+
+    async update(userId: string, updates: UserChanges): Promise<User> {
+      const changes =
+        updates.email === undefined ? updates : { ...updates, email: normalEmail(updates.email) }
+      const key = userKey.of({ userId })
+      changeExpression(mainTable, Changeable, key, changes)
+      if ('email' in changes || 'githubId' in changes || 'googleId' in changes) {
+        return changeIdentity(userId, changes)
+      }
+      const change = changeExpression(mainTable, UserItem, key, {
+        ...changes,
+        updatedAt: isoNow(clock),
+      })
+      return users.update(key, change, exists).catch(orNotFound)
+    },
+
+    /** Counts events of the running month; the first of a new month begins it. */
+    async incrementUsage(userId: string, count = 1): Promise<void> {
+      const month = monthOf(clock.now())
+      for (;;) {
+        const outcome = await countIn(userId, month, count)
+        if (outcome === 'counted') return
+      }
+    },
+
+    /** With the guards, so that the address can be used again; what else is theirs goes its own way. */
+    async delete(userId: string): Promise<void> {
+      await optimistically(async () => {
+        const user = await getById(userId)
+        if (!user) return
+        const owned = guardsOf(user).map((guard) => guards.part.delete(guard))
+        await transact(db, [
+          ...owned,
+          users.part.delete(userKey.of({ userId }), sameIdentity(user)),
+        ])
+      })
+    },
+  }
+
+  /** `again` if the month changed under us. */
+  async function countIn(userId: string, month: string, count: number) {
+    const [usage, period] = [users.attr('usageThisMonth'), users.attr('usagePeriodStart')]
+    const key = userKey.of({ userId })
+    const add = expr`SET ${usage} = ${usage} + ${count}`
+    try {
+      // A clock a little behind counts in the month that has begun.
+      await users.update(key, add, expr`${period} >= ${month}`)
+      return 'counted'
+    } catch (error) {
+      if (!(error instanceof ConditionFailed)) throw error
+      if (!error.item) throw new Refused('not_found')
+    }
+    try {
+      const begin = expr`SET ${usage} = ${count}, ${period} = ${month}`
+      await users.update(key, begin, expr`${period} < ${month}`)
+      return 'counted'
+    } catch (error) {
+      if (error instanceof ConditionFailed) return 'again'
+      throw error
+    }
+  }
+}
+
+/** What of a user belongs to that user only. */
+function guardsOf(user: Partial<Pick<User, 'email' | 'githubId' | 'googleId'>>) {
+  const guards: { PK: string; SK: 'GUARD' }[] = []
+  if (user.email !== undefined)
+    guards.push({ PK: emailGuardKey.of({ email: user.email }).PK, SK: 'GUARD' })
+  for (const provider of oauthProviders) {
+    const id = user[`${provider}Id`]
+    if (id !== undefined) guards.push({ PK: oauthGuardKey.of({ provider, id }).PK, SK: 'GUARD' })
+  }
+  return guards
+}
+
+/** A guard put is refused only if its identity belongs to somebody. */
+function takenBy(guards: { PK: string }[]) {
+  return ({ reasons }: TransactionFailed) => {
+    const owned = reasons.find(
+      ({ item, code }) =>
+        code === 'ConditionalCheckFailed' && guards.some(({ PK }) => PK === item?.PK),
+    )
+    if (!owned) return undefined
+    const isEmail = owned.item?.PK?.toString().startsWith('EMAIL#')
+    throw new Refused(isEmail ? 'email_taken' : 'identity_taken')
+  }
+}
+
+function orNotFound(error: unknown): never {
+  throw error instanceof ConditionFailed ? new Refused('not_found', { cause: error }) : error
+}
+
+/** As it is read back: an optional attribute that was given as undefined is not there. */
+function withoutAbsent<T extends object>(item: T): T {
+  return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined)) as T
+}

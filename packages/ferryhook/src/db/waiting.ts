@@ -1,0 +1,189 @@
+/**
+ * Deliveries that may not be attempted now: they leave the queue, so that nothing stands at the head
+ * of a shard and is skipped over, and come back by a wake.
+ */
+import { epochSeconds } from '@strongroom/kit/clock'
+import type { TransactWriteItem } from '@strongroom/kit/db'
+import { entity, transact } from '@strongroom/kit/entity'
+import { expr } from '@strongroom/kit/expression'
+import type { Connection } from '../items/connection.ts'
+import { type DeliveryState, stateBefore } from '../items/delivery-state.ts'
+import type { Event } from '../items/event.ts'
+import {
+  type LeasedTask,
+  type WaitingTask,
+  WaitingTaskItem,
+  waitingTaskKey,
+  type WakeTask,
+  WakeTaskItem,
+} from '../items/task.ts'
+import { eventsTable } from '../table.ts'
+import type { Connections } from './connections.ts'
+import { type DeliveryWriter, LONGEST_WAIT_SECONDS } from './delivery-writer.ts'
+import type { DataLayerDeps } from './deps.ts'
+import type { DueWork } from './due-work.ts'
+import type { EventWriter } from './event-writer.ts'
+import { Refused } from './refused.ts'
+import type { TaskWriter } from './task-writer.ts'
+import { optimistically } from './transaction.ts'
+
+/** A delivery that waited too long fails this long before its event expires, so that it is seen. */
+const NOTICE_SECONDS = 3_600
+
+export type Wait =
+  /** Held until somebody resumes the connection, which wakes it. */
+  | { reason: 'paused' }
+  /** Over a limit, or its circuit is open: tried again after this time. */
+  | { reason: 'limit' | 'circuit'; wakeAt: number }
+
+export interface WaitingDeps extends Pick<DataLayerDeps, 'db' | 'clock'> {
+  tasks: TaskWriter
+  dueWork: DueWork
+  writer: EventWriter
+  deliveryWriter: DeliveryWriter
+  connections: Pick<Connections, 'unchangedPart'>
+}
+
+export function createWaiting(deps: WaitingDeps) {
+  const { db, clock, tasks, dueWork, writer, deliveryWriter, connections } = deps
+  const waiting = entity(db, eventsTable, WaitingTaskItem)
+  const wakes = entity(db, eventsTable, WakeTaskItem)
+
+  async function list(connectionId: string, limit?: number): Promise<WaitingTask[]> {
+    const { PK } = waitingTaskKey.of({ connectionId, parkedAt: '', eventId: '' })
+    const key = expr`${waiting.attr('PK')} = ${PK}`
+    const { items } = await waiting.query({ key, ...(limit !== undefined && { limit }) })
+    return items
+  }
+
+  /** Ends the wait of one delivery; false if somebody else did. */
+  async function leave(
+    task: WaitingTask,
+    to: (event: Event) => Promise<TransactWriteItem[]>,
+  ): Promise<boolean> {
+    const exists = expr`attribute_exists(${waiting.attr('PK')})`
+    return optimistically(
+      async () => {
+        const event = await writer.read(task)
+        const end = waiting.part.delete({ PK: task.PK, SK: task.SK }, exists)
+        await transact(db, [end, ...(event ? await to(event) : [])])
+        return true
+      },
+      (failure) => (failure.conditionFailed(0) ? { result: false } : undefined),
+    )
+  }
+
+  /** Back into the queue, due now, in the state it had before it was held. */
+  function release(task: WaitingTask): Promise<boolean> {
+    return leave(task, async (event) => {
+      const { PK: _pk, SK: _sk, kind: _kind, reason, ...rest } = task
+      const due = await tasks.delivery({ ...rest, dueAt: clock.now() })
+      if (reason !== 'paused') return [tasks.putDelivery(due)]
+      const to = stateBefore(task.attemptNumber)
+      const { parts } = await deliveryWriter.change(event, { task, from: 'held', to })
+      return [tasks.putDelivery(due), ...parts]
+    })
+  }
+
+  return {
+    /** Those of one connection, the longest waiting first. */
+    list,
+
+    /**
+     * Refused with `lease_lost` if the task is somebody else's by now, and with `connection_changed`
+     * if the connection is not as it was seen: it may be allowed now, so look again.
+     */
+    async park(
+      task: LeasedTask,
+      seen: Pick<Connection, 'connectionId' | 'sourceId' | 'rev'>,
+      wait: Wait,
+    ): Promise<void> {
+      const { connectionId } = task
+      const parkedAt = task.parkedAt ?? clock.now()
+      const neededUntil = Math.ceil(parkedAt / 1000) + LONGEST_WAIT_SECONDS
+      await optimistically(
+        async () => {
+          const event = await writer.read(task)
+          const endLease = dueWork.endLeasePart(task)
+          if (!event) return transact(db, [endLease])
+
+          const from = stateBefore(task.attemptNumber)
+          const to: DeliveryState = wait.reason === 'paused' ? 'held' : from
+          const change = await deliveryWriter.change(event, {
+            task,
+            from,
+            to,
+            reason: wait.reason,
+            neededUntil,
+          })
+          const { PK: _pk, SK: _sk, dueAt: _due, leaseId: _lease, ...rest } = task
+          await transact(db, [
+            endLease,
+            connections.unchangedPart(seen),
+            waiting.part.put({
+              ...rest,
+              ...waitingTaskKey.of({ ...task, parkedAt }),
+              kind: 'wait',
+              keptUntil: change.expiresAt,
+              parkedAt,
+              reason: wait.reason,
+            }),
+            ...change.parts,
+            ...(wait.reason === 'paused' ? [] : [await tasks.wake(connectionId, wait.wakeAt)]),
+          ])
+        },
+        (failure) => {
+          if (failure.conditionFailed(0)) throw new Refused('lease_lost', { cause: failure })
+          if (failure.conditionFailed(1))
+            throw new Refused('connection_changed', { cause: failure })
+          return undefined
+        },
+      )
+    },
+
+    /**
+     * Lets the longest waiting go, at most `few`, and wakes again at `againAt` while any are left.
+     * The wake is ended last: after a crash it is still due.
+     */
+    async wake(
+      task: WakeTask,
+      { few, againAt }: { few: number; againAt: number },
+    ): Promise<{ released: number; more: boolean }> {
+      const { connectionId } = task
+      let released = 0
+      for (const each of await list(connectionId, few)) if (await release(each)) released++
+
+      const lastWake = expr`${wakes.attr('wakeId')} = ${task.wakeId}`
+      const end = wakes.part.delete({ PK: task.PK, SK: task.SK }, lastWake)
+      const more = (await list(connectionId, 1)).length > 0
+      // Later than the one that ends: a transaction cannot both delete and put one item.
+      const again = more ? [await tasks.wake(connectionId, Math.max(againAt, task.dueAt + 1))] : []
+      await optimistically(
+        () => transact(db, [end, ...again]),
+        // Ended by another worker, or put anew by a delivery parked meanwhile: then it is due again.
+        (failure) => (failure.conditionFailed(0) ? { result: undefined } : undefined),
+      )
+      return { released, more }
+    },
+
+    /** Fails, with the reason `retention`, what waited for thirty days; returns how many. */
+    async failOverstayed(connectionId: string): Promise<number> {
+      const now = epochSeconds(clock)
+      let failed = 0
+      for (const task of await list(connectionId)) {
+        const until = Math.ceil(task.parkedAt / 1000) + LONGEST_WAIT_SECONDS
+        if (until - NOTICE_SECONDS > now) break
+        const from = task.reason === 'paused' ? 'held' : stateBefore(task.attemptNumber)
+        const change = { task, from, to: 'failed', reason: 'retention' } as const
+        if (
+          await leave(task, async (event) => (await deliveryWriter.change(event, change)).parts)
+        ) {
+          failed++
+        }
+      }
+      return failed
+    },
+  }
+}
+
+export type Waiting = ReturnType<typeof createWaiting>

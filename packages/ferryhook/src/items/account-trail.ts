@@ -1,0 +1,38 @@
+/** What an account leaves behind for a while: sessions and the audit log. */
+import { z } from 'zod'
+import { keyTemplate } from './key-template.ts'
+import { id, isoTime, milliseconds, seconds } from './values.ts'
+
+const tokenHash = z.string().regex(/^[0-9a-f]{64}$/)
+
+export const refreshTokenKey = keyTemplate({ PK: 'USER#{userId}', SK: 'RTK#{familyId}' })
+
+/** A family of refresh tokens: one session of a user, each token of which replaces the one before. */
+export const RefreshTokenItem = z.object({
+  ...refreshTokenKey.fields,
+  userId: id('usr'),
+  familyId: id('rtk'),
+  tokenHash,
+  /** The token before, which a second tab may still send for a moment. */
+  previousHash: tokenHash.optional(),
+  rotatedAt: milliseconds,
+  createdAt: isoTime,
+  expiresAt: seconds,
+})
+export type RefreshToken = z.infer<typeof RefreshTokenItem>
+
+export const auditKey = keyTemplate({ PK: 'USER#{userId}', SK: 'AUDIT#{entryId}' })
+
+export const AuditItem = z.object({
+  ...auditKey.fields,
+  userId: id('usr'),
+  /** A ULID, so that entries sort by time. */
+  entryId: z.string().regex(/^[0-9A-Z]{26}$/),
+  /** Who did it: a user, a key or an operator. */
+  actor: z.string().min(1).max(100),
+  action: z.string().min(1).max(100),
+  target: z.string().min(1).max(200).optional(),
+  at: isoTime,
+  expiresAt: seconds,
+})
+export type AuditEntry = z.infer<typeof AuditItem>

@@ -1,0 +1,51 @@
+/** A user, and the items that make an e-mail address or a sign-in identity belong to one user only. */
+import { z } from 'zod'
+import { plans } from '../plans.ts'
+import { keyTemplate } from './key-template.ts'
+import { count, id, isoTime } from './values.ts'
+
+export const userKey = keyTemplate({ PK: 'USER#{userId}', SK: 'PROFILE' })
+export const userByEmail = keyTemplate({ GSI1PK: 'EMAIL#{email}', GSI1SK: 'USER' })
+
+/** Addresses are compared without regard to case: nobody's provider tells them apart. */
+export function normalEmail(email: string): string {
+  return email.trim().normalize('NFC').toLowerCase()
+}
+
+export const UserItem = z.object({
+  ...userKey.fields,
+  ...userByEmail.fields,
+  userId: id('usr'),
+  email: z
+    .string()
+    .max(254)
+    .regex(/^[^\s@]+@[^\s@]+$/)
+    .refine((email) => email === normalEmail(email)),
+  name: z.string().min(1).max(100),
+  /** Absent for those who only sign in through a provider. */
+  passwordHash: z.string().min(1).optional(),
+  plan: z.enum(plans),
+  stripeCustomerId: z.string().min(1).optional(),
+  stripeSubId: z.string().min(1).optional(),
+  githubId: z.string().min(1).max(64).optional(),
+  googleId: z.string().min(1).max(64).optional(),
+  usageThisMonth: count,
+  /** The first day of the calendar month (UTC) that `usageThisMonth` counts. */
+  usagePeriodStart: z.iso.date(),
+  createdAt: isoTime,
+  updatedAt: isoTime,
+})
+export type User = z.infer<typeof UserItem>
+
+export const oauthProviders = ['github', 'google'] as const
+export type OAuthProvider = (typeof oauthProviders)[number]
+
+export const emailGuardKey = keyTemplate({ PK: 'EMAIL#{email}', SK: 'GUARD' })
+export const oauthGuardKey = keyTemplate({ PK: 'OAUTH#{provider}#{id}', SK: 'GUARD' })
+
+/** Whose an e-mail address or a sign-in identity is. */
+export const GuardItem = z.object({
+  PK: emailGuardKey.fields.PK.or(oauthGuardKey.fields.PK),
+  SK: z.literal('GUARD'),
+  userId: id('usr'),
+})

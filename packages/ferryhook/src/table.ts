@@ -1,0 +1,36 @@
+/** The two tables, as the specification declares them. The items in them are in `items/`. */
+import { defineTable } from '@strongroom/kit/table'
+
+const key = (name: string) => ({ name, type: 'S' }) as const
+
+const tags = { Project: 'ferryhook', Environment: 'production' }
+
+export const mainTable = defineTable({
+  name: 'ferryhook-main',
+  description: 'Users, sources, connections and API keys',
+  partitionKey: { name: 'PK', type: 'S' },
+  sortKey: { name: 'SK', type: 'S' },
+  indexes: {
+    GSI1: { partitionKey: key('GSI1PK'), sortKey: key('GSI1SK'), projection: 'ALL' },
+    GSI2: { partitionKey: key('GSI2PK'), sortKey: key('GSI2SK'), projection: 'ALL' },
+    GSI3: { partitionKey: key('GSI3PK'), sortKey: key('GSI3SK'), projection: 'ALL' },
+  },
+  pointInTimeRecovery: true,
+  tags,
+})
+
+export const eventsTable = defineTable({
+  name: 'ferryhook-events',
+  description: 'Events, their deliveries and attempts, due work, and whatever else expires',
+  partitionKey: { name: 'PK', type: 'S' },
+  sortKey: { name: 'SK', type: 'S' },
+  indexes: {
+    // Keys only: an index with all attributes would be written again at each change of status.
+    GSI1: { partitionKey: key('GSI1PK'), sortKey: key('GSI1SK'), projection: 'KEYS_ONLY' },
+  },
+  ttl: 'expiresAt',
+  pointInTimeRecovery: true,
+  tags,
+})
+
+export const tables = [mainTable, eventsTable] as const
