@@ -60,21 +60,28 @@ function policyResource(service: string, { name, summary, allows }: ServiceFunct
       Description: `${service} ${name}: ${summary}`,
       PolicyDocument: {
         Version: '2012-10-17',
-        Statement: allows.flatMap(({ table, actions, indexes = [] }) => [
-          statement(actions, [arn(table)]),
+        Statement: allows.flatMap(({ table, actions, indexes = [], leadingKeys }) => [
+          ...(actions.length > 0 ? [statement(actions, [arn(table)], leadingKeys)] : []),
           // An index can only be queried.
-          ...indexes.map((index) => statement(['Query'], [arn(table, index)])),
+          ...indexes.map((index) => statement(['Query'], [arn(table, index)], leadingKeys)),
         ]),
       },
     },
   }
 }
 
-function statement(actions: readonly string[], resources: object[]): object {
+function statement(
+  actions: readonly string[],
+  resources: object[],
+  leadingKeys?: readonly string[],
+): object {
   return {
     Effect: 'Allow',
     Action: actions.map((action) => `dynamodb:${action}`),
     Resource: resources,
+    ...(leadingKeys && {
+      Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': leadingKeys } },
+    }),
   }
 }
 

@@ -40,7 +40,16 @@ export interface AccessPattern {
 export interface ServiceFunction {
   name: string
   summary: string
-  allows: readonly { table: Table; actions: readonly TableAction[]; indexes?: readonly string[] }[]
+  allows: readonly Allowance[]
+}
+
+export interface Allowance {
+  table: Table
+  /** On the table itself; none for a function that only queries indexes. */
+  actions: readonly TableAction[]
+  indexes?: readonly string[]
+  /** Only partitions whose key, of the table or the index, is like one of these: `AGENCY#*`. */
+  leadingKeys?: readonly string[]
 }
 
 export type TableAction =

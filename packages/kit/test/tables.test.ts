@@ -205,4 +205,24 @@ describe('the CloudFormation template', () => {
       Outputs: { PostDeliveryPolicyArn: { Value: { Ref: 'PostDeliveryPolicy' } } },
     })
   })
+
+  test('holds a function to the partitions that it needs, and to an index alone if it needs no more', () => {
+    const leadingKeys = ['LETTER#*']
+    const allows = [{ table: letters, actions: [], indexes: ['GSI1'], leadingKeys }]
+    const template = cloudFormation({
+      tables: [letters],
+      functions: { Post: [{ name: 'list', summary: 'Lists letters', allows }] },
+    })
+    expect(template).toHaveProperty(
+      'Resources.PostListPolicy.Properties.PolicyDocument.Statement',
+      [
+        {
+          Effect: 'Allow',
+          Action: ['dynamodb:Query'],
+          Resource: [{ 'Fn::Sub': '${LetterBox.Arn}/index/GSI1' }],
+          Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': leadingKeys } },
+        },
+      ],
+    )
+  })
 })
