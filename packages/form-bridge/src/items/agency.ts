@@ -51,7 +51,7 @@ export function newAgencyId(): string {
 
 /** Under a prefix of its own, so that an agency's key can never pass for a site's. */
 export const AgencyKeyItem = z.object({
-  PK: key('AGENCY_API#'),
+  PK: z.string().regex(/^AGENCY_API#[0-9a-f]{64}$/),
   SK: z.literal('LOOKUP'),
   agency_id: AgencyId,
   created_at: IsoTime,

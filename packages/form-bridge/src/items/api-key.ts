@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Domain, EpochSecond, IsoTime, key, SiteId } from './formats.ts'
 
 export const ApiKeyItem = z.object({
-  PK: key('API#'),
+  PK: z.string().regex(/^API#[0-9a-f]{64}$/),
   SK: z.literal('LOOKUP'),
   GSI1PK: key('SITE#'),
   GSI1SK: z.literal('API_KEY'),

@@ -1,9 +1,9 @@
 /** A nonce that a site has used; the key is all of it. */
 import { z } from 'zod'
-import { EpochSecond, key } from './formats.ts'
+import { EpochSecond } from './formats.ts'
 
 export const NonceItem = z.object({
-  PK: key('NONCE#'),
+  PK: z.string().regex(/^NONCE#site_[A-Za-z0-9_-]{16}$/),
   SK: z.string().regex(/^[0-9]{10}#[0-9a-f]{32}$/),
   ttl: EpochSecond,
 })

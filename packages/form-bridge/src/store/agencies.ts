@@ -18,6 +18,7 @@ import { type AgencySite, AgencySiteItem, agencySiteKey } from '../items/agency-
 import { formBridgeTable } from '../table.ts'
 import { agencyJoin, type Joining, type JoinRefusal } from './agency-join.ts'
 import { DEFAULT_LIMIT, type PageRequest, type StoreDeps } from './deps.ts'
+import { requireFit } from './require-fit.ts'
 import { settle } from './settle.ts'
 import { written } from './written.ts'
 
@@ -77,6 +78,7 @@ export function createAgencies({ db, clock }: StoreDeps) {
 
     /** Returns false if its key has changed since it was read. */
     async replaceKey(agency: Agency, api_key_hash: string): Promise<boolean> {
+      requireFit(AgencyItem, agencyKey(agency.agency_id), { api_key_hash })
       const current = attr('api_key_hash')
       const refusal = await settle(db, {
         agency: agencies.part.update(
@@ -115,7 +117,8 @@ export function createAgencies({ db, clock }: StoreDeps) {
     },
 
     /** A limit below what it has closes it to new sites and takes none away. */
-    setLimit(agency_id: string, max_sites: number): Promise<boolean> {
+    async setLimit(agency_id: string, max_sites: number): Promise<boolean> {
+      requireFit(AgencyItem, agencyKey(agency_id), { max_sites })
       const update = expr`SET ${attr('max_sites')} = ${max_sites}`
       return written(agencies.update(agencyKey(agency_id), update, exists))
     },

@@ -1,26 +1,22 @@
 /**
- * Credentials: how a registration becomes a site, how a domain that is proved again gets new ones,
- * and how a site changes its own. Each is one transaction, so there is never half a site.
+ * What a proved registration does: it becomes a site, or gives new keys to the site that its domain
+ * has, or moves a site to its domain. Each is one transaction, so there is never half a site.
  */
 import type { TransactWriteItem } from '@strongroom/kit/db'
 import { entity } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
-import { endingAfter, isoNow } from '../expiry.ts'
+import { isoNow } from '../expiry.ts'
 import type { AgencySite } from '../items/agency-site.ts'
-import { type ApiKey, ApiKeyItem, apiKeyKey } from '../items/api-key.ts'
+import { ApiKeyItem, apiKeyKey } from '../items/api-key.ts'
 import { type Registration, RegistrationItem, registrationKey } from '../items/registration.ts'
 import { type Site, SiteItem, siteKey, statusKeysOf } from '../items/site.ts'
 import { DomainOwnerItem, domainOwnerKey, SiteIdItem, siteIdKey } from '../items/site-names.ts'
 import { formBridgeTable } from '../table.ts'
 import { agencyJoin, type JoinRefusal } from './agency-join.ts'
+import { apiKeyParts, isUnchanged, type NewKeys } from './new-keys.ts'
 import type { StoreDeps } from './deps.ts'
+import { requireFit } from './require-fit.ts'
 import { settle } from './settle.ts'
-
-export interface NewKeys {
-  api_key_hash: string
-  /** Encrypted. */
-  webhook_secret: string
-}
 
 /** The registration as its owner names it: the hash of the temporary key must be the stored one. */
 export type Claim = Pick<Registration, 'domain' | 'registration_id' | 'temp_key'>
@@ -41,12 +37,17 @@ export type Reconnected =
   /** `site`: its keys or its status have changed since it was read. */
   | { connected: false; refused: 'registration' | 'site' }
 
+export type Moved =
+  | { moved: true; site: Site }
+  | { moved: false; refused: 'registration' | 'domain' | 'site' }
+
 export function createConnections({ db, clock }: StoreDeps) {
   const registrations = entity(db, formBridgeTable, RegistrationItem)
   const sites = entity(db, formBridgeTable, SiteItem)
   const siteIds = entity(db, formBridgeTable, SiteIdItem)
   const owners = entity(db, formBridgeTable, DomainOwnerItem)
   const apiKeys = entity(db, formBridgeTable, ApiKeyItem)
+  const newKeys = apiKeyParts({ db, clock })
   const { attr } = sites
 
   /** The registration is pending, its hour is not over, and the claimant has its key: once. */
@@ -58,29 +59,6 @@ export function createConnections({ db, clock }: StoreDeps) {
       expr`${of('status')} = ${'pending'} AND ${of('expires_at')} > ${isoNow(clock)} AND ${of('temp_key')} = ${claim.temp_key}`,
     )
   }
-
-  function newKeyPart(
-    { site_id, domain }: Pick<Site, 'site_id' | 'domain'>,
-    api_key_hash: string,
-    key_version: number,
-  ): TransactWriteItem {
-    const now = isoNow(clock)
-    const item: ApiKey = {
-      ...apiKeyKey(api_key_hash),
-      GSI1PK: `SITE#${site_id}`,
-      GSI1SK: 'API_KEY',
-      site_id,
-      domain,
-      created_at: now,
-      last_used: now,
-      key_version,
-    }
-    return apiKeys.part.put(item, expr`attribute_not_exists(${apiKeys.attr('PK')})`)
-  }
-
-  /** The site has the keys with which it was read, and is active. */
-  const unchanged = ({ key_version }: Site) =>
-    expr`${attr('key_version')} = ${key_version} AND ${attr('status')} = ${'active'}`
 
   return {
     /** Registration → site, with credentials, lookups, and a place in the agency if one is named. */
@@ -115,7 +93,7 @@ export function createConnections({ db, clock }: StoreDeps) {
           { ...siteIdKey(site_id), site_id, domain, created_at: now },
           expr`attribute_not_exists(${siteIds.attr('PK')})`,
         ),
-        apiKey: newKeyPart(site, api_key_hash, 1),
+        apiKey: newKeys.part(site, api_key_hash, 1),
         ...joining?.parts,
       })
       if (!refusal) return { connected: true, site }
@@ -128,6 +106,7 @@ export function createConnections({ db, clock }: StoreDeps) {
 
     /** New keys for the site of a domain that was proved again. All older keys end at once. */
     async reconnect(claim: Claim, site: Site, keys: NewKeys): Promise<Reconnected> {
+      requireFit(SiteItem, siteKey(site), keys)
       const key_version = site.key_version + 1
       const refusal = await settle(db, {
         registration: claimPart(claim),
@@ -138,43 +117,56 @@ export function createConnections({ db, clock }: StoreDeps) {
         site: sites.part.update(
           siteKey(site),
           expr`SET ${attr('api_key_hash')} = ${keys.api_key_hash}, ${attr('webhook_secret')} = ${keys.webhook_secret}, ${attr('key_version')} = ${key_version}, ${attr('oldest_key_version')} = ${key_version}, ${attr('activated_at')} = ${isoNow(clock)} REMOVE ${attr('previous_webhook_secret')}, ${attr('previous_valid_until')}`,
-          unchanged(site),
+          isUnchanged(sites, site),
         ),
         oldKey: apiKeys.part.delete(apiKeyKey(site.api_key_hash)),
-        apiKey: newKeyPart(site, keys.api_key_hash, key_version),
+        apiKey: newKeys.part(site, keys.api_key_hash, key_version),
       })
       if (!refusal) return { connected: true }
       return { connected: false, refused: refusal.has('registration') ? 'registration' : 'site' }
     },
 
     /**
-     * New keys for a site; the old ones are good for as long as `graceSeconds` says, 0 for not at
-     * all. Returns false if the site's keys or status have changed since it was read.
+     * Takes a site to the domain of the registration, with new keys. Whoever calls this knows that
+     * the claimant has the site's old key: the proof of the new domain says nothing of the old one.
      */
-    async rotate(site: Site, keys: NewKeys, graceSeconds: number): Promise<boolean> {
+    async move(claim: Claim, site: Site, keys: NewKeys): Promise<Moved> {
+      const { domain } = claim
+      const { site_id } = site
+      const now = isoNow(clock)
       const key_version = site.key_version + 1
-      const oldKey = apiKeyKey(site.api_key_hash)
-      const { ttl, iso } = endingAfter(clock, graceSeconds)
-      const newKeys = expr`SET ${attr('api_key_hash')} = ${keys.api_key_hash}, ${attr('webhook_secret')} = ${keys.webhook_secret}, ${attr('key_version')} = ${key_version}`
+      const moved: Site = {
+        ...site,
+        ...siteKey({ domain, site_id }),
+        ...keys,
+        domain,
+        activated_at: now,
+        key_version,
+        oldest_key_version: key_version,
+        previous_webhook_secret: undefined,
+        previous_valid_until: undefined,
+      }
       const refusal = await settle(db, {
-        site: sites.part.update(
-          siteKey(site),
-          graceSeconds > 0
-            ? expr`${newKeys}, ${attr('previous_webhook_secret')} = ${site.webhook_secret}, ${attr('previous_valid_until')} = ${iso}`
-            : expr`${newKeys}, ${attr('oldest_key_version')} = ${key_version} REMOVE ${attr('previous_webhook_secret')}, ${attr('previous_valid_until')}`,
-          unchanged(site),
+        registration: claimPart(claim),
+        domain: owners.part.put(
+          { ...domainOwnerKey(domain), domain, site_id, created_at: now },
+          expr`attribute_not_exists(${owners.attr('PK')})`,
         ),
-        oldKey:
-          graceSeconds > 0
-            ? apiKeys.part.update(
-                oldKey,
-                expr`SET ${apiKeys.attr('expires_at')} = ${iso}, ${apiKeys.attr('ttl')} = ${ttl}`,
-                expr`attribute_exists(${apiKeys.attr('PK')})`,
-              )
-            : apiKeys.part.delete(oldKey),
-        apiKey: newKeyPart(site, keys.api_key_hash, key_version),
+        site: sites.part.delete(siteKey(site), isUnchanged(sites, site)),
+        oldDomain: owners.part.delete(domainOwnerKey(site.domain)),
+        moved: sites.part.put(moved),
+        siteId: siteIds.part.put({
+          ...siteIdKey(site_id),
+          site_id,
+          domain,
+          created_at: site.created_at,
+        }),
+        oldKey: apiKeys.part.delete(apiKeyKey(site.api_key_hash)),
+        apiKey: newKeys.part(moved, keys.api_key_hash, key_version),
       })
-      return refusal === undefined
+      if (!refusal) return { moved: true, site: moved }
+      const refused = (['registration', 'domain'] as const).find((part) => refusal.has(part))
+      return { moved: false, refused: refused ?? 'site' }
     },
   }
 }

@@ -21,6 +21,7 @@ import {
 import { lifetimes } from '../lifetimes.ts'
 import { formBridgeTable } from '../table.ts'
 import { DEFAULT_LIMIT, type PageRequest, type StoreDeps } from './deps.ts'
+import { requireFit } from './require-fit.ts'
 import { written } from './written.ts'
 
 export interface TimeRange {
@@ -60,6 +61,7 @@ export function createRates({ db, clock }: StoreDeps) {
       const start = Math.floor(clock.now() / 1000 / windowSeconds) * windowSeconds
       const ttl = start + windowSeconds + bucketLifetime(subject)
       const { attr } = buckets
+      requireFit(RateBucketItem, { PK: ratePartition(subject) }, { n: requests })
       await buckets.update(
         rateBucketKey(subject, windowSeconds, start),
         expr`SET ${attr('timestamp')} = ${start}, ${attr('ttl')} = ${ttl}${kindOf(subject)} ADD ${attr('n')} ${requests}`,

@@ -17,6 +17,7 @@ import {
 import { DomainOwnerItem, domainOwnerKey } from '../items/site-names.ts'
 import { formBridgeTable } from '../table.ts'
 import { DEFAULT_LIMIT, type PageRequest, type StoreDeps } from './deps.ts'
+import { requireFit } from './require-fit.ts'
 import { settle } from './settle.ts'
 import { written } from './written.ts'
 
@@ -86,10 +87,14 @@ export function createSites({ db, clock }: StoreDeps) {
     },
 
     /** Notes requests that were admitted; false if there is no such site. Not needed at every one. */
-    touch(
+    async touch(
       name: SiteName,
       { requests, remaining }: { requests: number; remaining: number },
     ): Promise<boolean> {
+      requireFit(SiteItem, siteKey(name), {
+        request_count: requests,
+        rate_limit_remaining: remaining,
+      })
       return written(
         sites.update(
           siteKey(name),
