@@ -1,0 +1,105 @@
+/**
+ * An encrypted key as key storage hands it to the key store (key storage interface 0.2.0,
+ * "EncryptedHierarchicalKey"), and how it becomes an item and comes from one.
+ *
+ * Its encryption context is the whole of what KMS authenticates: every attribute of the item but
+ * `enc`, as strings, and the logical key store name, which is never stored.
+ */
+import { ACTIVE_TYPE, BEACON_TYPE, type BranchKeyItem, VERSION_PREFIX } from './item.ts'
+import { EncryptedKeyMismatch } from './storage-errors.ts'
+
+export interface ActiveVersion {
+  kind: 'ActiveHierarchicalSymmetricVersion'
+  /** Without the prefix `branch:version:`. */
+  version: string
+}
+
+export interface DecryptOnlyVersion {
+  kind: 'HierarchicalSymmetricVersion'
+  version: string
+}
+
+export interface ActiveBeacon {
+  kind: 'ActiveHierarchicalSymmetricBeacon'
+}
+
+export type HierarchicalKeyType = ActiveVersion | DecryptOnlyVersion | ActiveBeacon
+
+export interface EncryptedHierarchicalKey<Type extends HierarchicalKeyType = HierarchicalKeyType> {
+  branchKeyId: string
+  type: Type
+  createTime: string
+  kmsArn: string
+  encryptionContext: Readonly<Record<string, string>>
+  ciphertextBlob: Uint8Array
+}
+
+const LOGICAL_NAME = 'tablename'
+const HIERARCHY_VERSION = '1'
+
+/** The item of a key. Refuses a key that could not be read back as it is. */
+export function toItem(key: EncryptedHierarchicalKey, logicalKeyStoreName: string): BranchKeyItem {
+  const { encryptionContext: context, ciphertextBlob } = key
+  const expected = {
+    [LOGICAL_NAME]: logicalKeyStoreName,
+    'branch-key-id': key.branchKeyId,
+    type: sortKeyOf(key.type),
+    version: versionAttributeOf(key.type),
+    'create-time': key.createTime,
+    'kms-arn': key.kmsArn,
+    'hierarchy-version': HIERARCHY_VERSION,
+    enc: undefined,
+  }
+  for (const [name, value] of Object.entries(expected)) {
+    if (context[name] !== value) throw new EncryptedKeyMismatch(name)
+  }
+  const { [LOGICAL_NAME]: _notStored, ...stored } = context
+  return {
+    ...stored,
+    'branch-key-id': key.branchKeyId,
+    type: expected.type,
+    'create-time': key.createTime,
+    'kms-arn': key.kmsArn,
+    'hierarchy-version': Number(HIERARCHY_VERSION),
+    enc: ciphertextBlob,
+  }
+}
+
+export function fromItem(
+  item: BranchKeyItem,
+  logicalKeyStoreName: string,
+): EncryptedHierarchicalKey {
+  const { enc, ...attributes } = item
+  const context = Object.entries(attributes).map(([name, value]) => [name, String(value)])
+  return {
+    branchKeyId: item['branch-key-id'],
+    type: typeOf(item),
+    createTime: item['create-time'],
+    kmsArn: item['kms-arn'],
+    encryptionContext: {
+      ...(Object.fromEntries(context) as Record<string, string>),
+      [LOGICAL_NAME]: logicalKeyStoreName,
+    },
+    ciphertextBlob: enc,
+  }
+}
+
+export function sortKeyOf(type: HierarchicalKeyType): string {
+  if (type.kind === 'ActiveHierarchicalSymmetricVersion') return ACTIVE_TYPE
+  if (type.kind === 'ActiveHierarchicalSymmetricBeacon') return BEACON_TYPE
+  return VERSION_PREFIX + type.version
+}
+
+function versionAttributeOf(type: HierarchicalKeyType): string | undefined {
+  const isActive = type.kind === 'ActiveHierarchicalSymmetricVersion'
+  return isActive ? VERSION_PREFIX + type.version : undefined
+}
+
+function typeOf({ type, version = '' }: BranchKeyItem): HierarchicalKeyType {
+  if (type === BEACON_TYPE) return { kind: 'ActiveHierarchicalSymmetricBeacon' }
+  if (type === ACTIVE_TYPE) {
+    const active = version.slice(VERSION_PREFIX.length)
+    return { kind: 'ActiveHierarchicalSymmetricVersion', version: active }
+  }
+  return { kind: 'HierarchicalSymmetricVersion', version: type.slice(VERSION_PREFIX.length) }
+}

@@ -1,0 +1,111 @@
+/**
+ * Lists branch keys and their versions, for operators.
+ *
+ * A table may hold rows of others, such as the mutation rows of AWS's administration tools, and
+ * one damaged row must not hide the rest: what cannot be read is listed beside what can.
+ */
+import type { Db, Item } from '@strongroom/kit/db'
+import { entity } from '@strongroom/kit/entity'
+import { expr, Placeholders } from '@strongroom/kit/expression'
+import { ItemMismatch } from '@strongroom/kit/item-mismatch'
+import { type Page, queryPage } from '@strongroom/kit/query-page'
+import { type EncryptedHierarchicalKey, fromItem } from './encrypted-key.ts'
+import { ACTIVE_TYPE, BranchKeyItem, VERSION_PREFIX } from './item.ts'
+import { EmptyIdentifier, UnsupportedHierarchyVersion } from './storage-errors.ts'
+import type { KeyStorageOptions } from './storage.ts'
+import { branchKeysTable } from './table.ts'
+
+export interface KeyPage {
+  keys: EncryptedHierarchicalKey[]
+  unreadable: (ItemMismatch | UnsupportedHierarchyVersion)[]
+  /** Where to continue; undefined if there is no more. */
+  next: Item | undefined
+}
+
+export interface PageOptions {
+  limit?: number
+  after?: Item | undefined
+}
+
+export interface KeyListing {
+  /** The active version of each branch key, in no order. */
+  listBranchKeys(options?: PageOptions): Promise<KeyPage>
+  /** All versions of a branch key, the active one among them. */
+  listBranchKeyVersions(branchKeyId: string, options?: PageOptions): Promise<KeyPage>
+}
+
+type Listed = EncryptedHierarchicalKey | ItemMismatch | UnsupportedHierarchyVersion
+
+export function createKeyListing({
+  db,
+  tableName,
+  logicalKeyStoreName,
+}: KeyStorageOptions): KeyListing {
+  const table = { ...branchKeysTable, name: tableName }
+  const items = entity(db, table, BranchKeyItem)
+  const id = items.attr('branch-key-id')
+  const type = items.attr('type')
+
+  function listed(stored: Item): Listed {
+    try {
+      const item = items.parse(stored)
+      if (item['hierarchy-version'] === 1) return fromItem(item, logicalKeyStoreName)
+      const key = { 'branch-key-id': item['branch-key-id'], type: item.type }
+      return new UnsupportedHierarchyVersion(tableName, key)
+    } catch (error) {
+      if (error instanceof ItemMismatch) return error
+      throw error
+    }
+  }
+
+  return {
+    async listBranchKeys({ limit = Number.POSITIVE_INFINITY, after } = {}) {
+      const placeholders = new Placeholders()
+      const request = {
+        TableName: tableName,
+        FilterExpression: placeholders.render(expr`${type} = ${ACTIVE_TYPE}`),
+        ...placeholders.parameters(),
+        ConsistentRead: true,
+      }
+      const found: Item[] = []
+      let next = after
+      do {
+        const page = await scan(db, request, next)
+        found.push(...(page.Items ?? []))
+        next = page.LastEvaluatedKey
+      } while (next && found.length < limit)
+      const kept = found.slice(0, limit)
+      // A page of the store may hold more than asked for; the next one starts after the last kept.
+      if (found.length > kept.length) next = keyOf(kept.at(-1))
+      return keyPage({ items: kept.map(listed), next })
+    },
+
+    async listBranchKeyVersions(branchKeyId, { limit, after } = {}) {
+      if (branchKeyId === '') throw new EmptyIdentifier('branch key identifier')
+      const query = {
+        key: expr`${id} = ${branchKeyId} AND begins_with(${type}, ${VERSION_PREFIX})`,
+        ...(limit !== undefined && { limit }),
+        after,
+      }
+      return keyPage(await queryPage(db, table, query, listed))
+    },
+  }
+}
+
+function scan(db: Db, request: Parameters<Db['scan']>[0], from: Item | undefined) {
+  return db.scan({ ...request, ...(from && { ExclusiveStartKey: from }) })
+}
+
+function keyOf(item: Item | undefined): Item | undefined {
+  const { 'branch-key-id': id, type } = item ?? {}
+  return id === undefined || type === undefined ? undefined : { 'branch-key-id': id, type }
+}
+
+function keyPage({ items, next }: Page<Listed>): KeyPage {
+  const page: KeyPage = { keys: [], unreadable: [], next }
+  for (const item of items) {
+    if (item instanceof Error) page.unreadable.push(item)
+    else page.keys.push(item)
+  }
+  return page
+}
