@@ -42,6 +42,6 @@ function requireFit(table: Table, allowed: z.ZodObject, key: Item, changes: obje
   const given = Object.fromEntries(names.map((name) => [name, allowed.shape[name] as z.ZodType]))
   const result = z.strictObject(given).safeParse(changes)
   if (!result.success) {
-    throw new ItemMismatch(table, { ...changes, ...key } as Item, 'write', result.error)
+    throw new ItemMismatch(table, { ...changes, ...key }, 'write', result.error)
   }
 }

@@ -231,14 +231,11 @@ function guardsOf(user: Partial<Pick<User, 'email' | 'githubId' | 'googleId'>>) 
 
 /** A guard put is refused only if its identity belongs to somebody. */
 function takenBy(guards: { PK: string }[]) {
-  return ({ reasons }: TransactionFailed) => {
-    const owned = reasons.find(
-      ({ item, code }) =>
-        code === 'ConditionalCheckFailed' && guards.some(({ PK }) => PK === item?.PK),
-    )
-    if (!owned) return undefined
-    const isEmail = owned.item?.PK?.toString().startsWith('EMAIL#')
-    throw new Refused(isEmail ? 'email_taken' : 'identity_taken')
+  return (failure: TransactionFailed) => {
+    const refused = failure.reasons.filter((_, part) => failure.conditionFailed(part))
+    const taken = guards.find(({ PK }) => refused.some(({ item }) => item?.PK === PK))
+    if (!taken) return undefined
+    throw new Refused(taken.PK.startsWith('EMAIL#') ? 'email_taken' : 'identity_taken')
   }
 }
 

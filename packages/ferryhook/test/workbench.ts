@@ -1,0 +1,165 @@
+/** A data layer on a store of its own, and what tests need around it. */
+import { createTables } from '@strongroom/kit/create-tables'
+import { createCursors } from '@strongroom/kit/cursor'
+import type { Db, Item } from '@strongroom/kit/db'
+import { newId } from '@strongroom/kit/ids'
+import { retryingDb } from '@strongroom/kit/retrying-db'
+import { hostileDb, type Hostility } from '@strongroom/kit/testing/hostile-db'
+import { testStores, type TestStore } from '@strongroom/kit/testing/stores'
+import { type TestClock, testClock } from '@strongroom/kit/testing/test-clock'
+import { type DataLayer, createDataLayer } from '../src/db/data-layer.ts'
+import type { CreateEventInput } from '../src/db/events.ts'
+import type { Connection } from '../src/items/connection.ts'
+import type { DeliveryTask, DueTask, LeasedTask, RouteTask } from '../src/items/task.ts'
+import { tables } from '../src/table.ts'
+
+export interface World {
+  name: string
+  store: TestStore
+  hostility?: Hostility
+}
+
+/** The stores as they are, and as AWS is on a bad day. */
+export function testWorlds(): World[] {
+  const hostility = { seed: 7, conflict: 0.15, throttle: 0.1 }
+  return testStores().flatMap((store) => [
+    { name: store.name, store },
+    { name: `${store.name} on a bad day`, store, hostility },
+  ])
+}
+
+export interface Workbench {
+  db: Db
+  clock: TestClock
+  layer: DataLayer
+  close(): Promise<void>
+  /** The item exactly as it is stored. */
+  stored(table: string, key: { PK: string; SK: string }): Promise<Item | undefined>
+}
+
+export async function openWorkbench(world: Pick<World, 'store' | 'hostility'>): Promise<Workbench> {
+  const { db, close } = await world.store.open()
+  await createTables(db, tables)
+  const clock = testClock()
+  return {
+    db,
+    clock,
+    layer: layerOn(db, clock, world.hostility),
+    close,
+    stored: async (TableName, Key) =>
+      (await db.getItem({ TableName, Key, ConsistentRead: true })).Item,
+  }
+}
+
+/** A data layer as another process has it. */
+export function layerOn(db: Db, clock: TestClock, hostility?: Hostility): DataLayer {
+  const given = hostility ? hostileDb(db, hostility) : db
+  const pause = () => new Promise((resolve) => setImmediate(resolve))
+  const cursors = createCursors(new Uint8Array(32).fill(1))
+  return createDataLayer({ db: retryingDb(given, { attempts: 200, pause }), clock, cursors })
+}
+
+export const ids = () => ({ userId: newId('usr'), sourceId: newId('src') })
+
+export function eventInput(given: Partial<CreateEventInput> = {}): CreateEventInput {
+  return {
+    ...ids(),
+    plan: 'pro',
+    headers: '{"content-type":"application/json"}',
+    body: new TextEncoder().encode('{"type":"invoice.paid"}'),
+    sourceIp: '203.0.113.9',
+    contentType: 'application/json',
+    method: 'POST',
+    ...given,
+  }
+}
+
+/** Everything due now, in all shards. */
+export async function allDue({ dueShards, dueWork }: DataLayer): Promise<DueTask[]> {
+  const shards = Array.from({ length: await dueShards.count() }, (_, shard) => shard)
+  const due = await Promise.all(shards.map((shard) => dueWork.listDue(shard, { limit: 1000 })))
+  return due.flatMap(({ tasks }) => tasks)
+}
+
+export async function routeTaskOf(layer: DataLayer, eventId: string): Promise<RouteTask> {
+  const tasks = (await allDue(layer)).filter((task) => task.kind === 'route')
+  return required(tasks.find((task) => task.eventId === eventId))
+}
+
+export async function deliveryTasksOf(layer: DataLayer, eventId: string): Promise<DeliveryTask[]> {
+  const tasks = await allDue(layer)
+  return tasks.filter((task) => task.kind === 'deliver').filter((task) => task.eventId === eventId)
+}
+
+/** An event with a leased delivery to each of so many connections. */
+export async function leasedEvent(
+  { layer, clock }: Pick<Workbench, 'layer' | 'clock'>,
+  { connections = 1, ...given }: Partial<CreateEventInput> & { connections?: number } = {},
+) {
+  const event = await layer.events.create(eventInput(given))
+  const connectionIds = Array.from({ length: connections }, () => newId('conn'))
+  const tasks = await layer.routing.route(await routeTaskOf(layer, event.eventId), connectionIds, {
+    leaseUntil: clock.now() + 25_000,
+  })
+  return { event, connectionIds, tasks: tasks as LeasedTask[] }
+}
+
+/** A connection as stored, with one leased delivery to it. */
+export async function leasedConnection(
+  bench: Pick<Workbench, 'layer' | 'clock'>,
+  given: Partial<CreateEventInput> = {},
+) {
+  const { layer, clock } = bench
+  const connection = await layer.connections.create(connectionInput())
+  const lease = async () => {
+    const event = await layer.events.create(
+      eventInput({ sourceId: connection.sourceId, userId: connection.userId, ...given }),
+    )
+    const [task] = await layer.routing.route(
+      await routeTaskOf(layer, event.eventId),
+      [connection.connectionId],
+      { leaseUntil: clock.now() + 25_000 },
+    )
+    return { event, task: required(task) as LeasedTask }
+  }
+  return { connection, lease, ...(await lease()) }
+}
+
+export function connectionInput(given: Partial<Connection> = {}) {
+  return {
+    ...ids(),
+    name: 'To the shop',
+    destinationUrl: 'https://shop.example/hooks',
+    signingSecret: 'sealed:whsec',
+    ...given,
+  }
+}
+
+export function attemptResult(clock: TestClock, given: object = {}) {
+  return {
+    destinationUrl: 'https://shop.example/hooks',
+    statusCode: 200,
+    responseBody: 'ok',
+    latencyMs: 12,
+    attemptedAt: clock.now(),
+    ...given,
+  }
+}
+
+export function required<T>(value: T | null | undefined): T {
+  if (value === null || value === undefined) throw new Error('Expected something to be there')
+  return value
+}
+
+/** How each call ended: what it gave, or the reason or name of its error. */
+export async function outcomes<T>(calls: Promise<T>[]): Promise<(T | string)[]> {
+  const settled = await Promise.allSettled(calls)
+  return settled.map((each) => {
+    if (each.status === 'fulfilled') return each.value
+    const { reason, name } = each.reason as { reason?: string; name: string }
+    return reason ?? name
+  })
+}
+
+export const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index))
