@@ -1,0 +1,38 @@
+/** Triples that Slack has confirmed. Only successes are kept, each for exactly five minutes. */
+import { type Clock, epochSeconds } from '@strongroom/kit/clock'
+import type { Db } from '@strongroom/kit/db'
+import { entity } from '@strongroom/kit/entity'
+import type { AppKeys, SlackIds } from './keys.ts'
+import { CACHE_SECONDS, CacheItem, cacheTable } from './table.ts'
+
+export interface ExistenceCache {
+  /** The entry of a triple that was verified less than five minutes ago, or undefined. */
+  get(ids: SlackIds): Promise<CacheItem | undefined>
+  /** Keeps a triple as verified now. The last write wins: all of them say the same. */
+  put(ids: SlackIds, options?: { mac?: (entry: CacheItem) => Uint8Array }): Promise<CacheItem>
+}
+
+export function createExistenceCache(options: {
+  db: Db
+  clock: Clock
+  keys: Pick<AppKeys, 'cacheKey'>
+}): ExistenceCache {
+  const { clock, keys } = options
+  const items = entity(options.db, cacheTable, CacheItem)
+
+  return {
+    async get(ids) {
+      // A read that is a moment behind costs one call to Slack at most.
+      const entry = await items.get(keys.cacheKey(ids), { eventual: true })
+      return entry && entry.ttl > epochSeconds(clock) ? entry : undefined
+    },
+
+    async put(ids, { mac } = {}) {
+      const now = epochSeconds(clock)
+      const entry = { ...keys.cacheKey(ids), ttl: now + CACHE_SECONDS, verified_at: now }
+      const kept = mac ? { ...entry, mac: mac(entry) } : entry
+      await items.put(kept)
+      return kept
+    },
+  }
+}
