@@ -1,0 +1,50 @@
+import { setImmediate } from 'node:timers/promises'
+import { createTables } from '@strongroom/kit/create-tables'
+import type { Db } from '@strongroom/kit/db'
+import { retryingDb } from '@strongroom/kit/retrying-db'
+import { type Hostility, hostileDb } from '@strongroom/kit/testing/hostile-db'
+import { testStores } from '@strongroom/kit/testing/stores'
+import { testClock } from '@strongroom/kit/testing/test-clock'
+import { afterAll, beforeAll, describe } from 'vitest'
+import { formBridgeTable } from '../src/table.ts'
+import { createWorld, type World } from './world.ts'
+
+/** Tests on each store with an empty table; every call of `world` has a clock of its own. */
+export function onEveryStore(title: string, define: (world: () => World) => void) {
+  eachStore(title, (db) => define(() => createWorld(db())))
+}
+
+/** Also on a store that does what AWS does at times, where the retries of every deployment help. */
+export function onEveryStoreAndHostile(
+  title: string,
+  hostility: Omit<Hostility, 'seed'>,
+  define: (world: () => World) => void,
+) {
+  eachStore(title, (db) => {
+    define(() => createWorld(patient(db())))
+    describe('that is hostile', () => {
+      let seed = 0
+      define(() => {
+        const hostile = hostileDb(db(), { ...hostility, seed: ++seed })
+        return createWorld(patient(hostile), testClock(), patient(db()))
+      })
+    })
+  })
+}
+
+/** Retries as often as it takes and without waiting. */
+export function patient(db: Db): Db {
+  return retryingDb(db, { attempts: 500, pause: () => setImmediate() })
+}
+
+function eachStore(title: string, define: (db: () => Db) => void) {
+  describe.each(testStores())(`${title} on $name`, (store) => {
+    let opened: Awaited<ReturnType<typeof store.open>>
+    beforeAll(async () => {
+      opened = await store.open()
+      await createTables(opened.db, [formBridgeTable])
+    })
+    afterAll(() => opened.close())
+    define(() => opened.db)
+  })
+}
