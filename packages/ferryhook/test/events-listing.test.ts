@@ -2,6 +2,7 @@ import { newId } from '@strongroom/kit/ids'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ListOpts } from '../src/db/events.ts'
+import type { Event } from '../src/items/event.ts'
 import { eventInput, openWorkbench, times, type Workbench } from './workbench.ts'
 
 describe.each(testStores())('a listing of events on $name', (store) => {
@@ -73,7 +74,7 @@ describe.each(testStores())('a listing of events on $name', (store) => {
 
   test('can be of a stretch of time, both ends included', async () => {
     const { sourceId, userId } = eventInput()
-    const made = []
+    const made: Event[] = []
     for (let n = 0; n < 5; n++) {
       bench.clock.advance({ ms: 10 })
       made.push(await events.create(eventInput({ sourceId, userId })))

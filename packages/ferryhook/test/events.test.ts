@@ -163,7 +163,8 @@ describe.each(testStores())('events on $name', (store) => {
 
   test('a damaged event in the store is a typed error that names table and key, not its content', async () => {
     const event = await events.create(eventInput())
-    const Item = { ...event, status: 'eaten', body: 'private' }
+    const raw = required(await stored(event.PK, event.SK))
+    const Item = { ...raw, status: 'eaten', body: 'private' }
     await bench.db.putItem({ TableName: 'ferryhook-events', Item })
     const error = await events.getCurrent(event.eventId).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(ItemMismatch)

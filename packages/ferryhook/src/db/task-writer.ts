@@ -30,13 +30,13 @@ export function createTaskWriter({
   return {
     async route(task: Omit<RouteTask, 'PK' | 'SK' | 'kind'>): Promise<TransactWriteItem> {
       const shard = await shards.of(task.sourceId)
-      return routes.part.put({ ...routeTaskKey.of({ ...task, shard }), kind: 'route', ...task })
+      return routes.part.put({ ...task, ...routeTaskKey.of({ ...task, shard }), kind: 'route' })
     },
 
     /** The task with its key, for the transaction that puts it. */
     async delivery(task: Omit<DeliveryTask, 'PK' | 'SK' | 'kind'>): Promise<DeliveryTask> {
       const shard = await shards.of(task.connectionId)
-      return { ...deliveryTaskKey.of({ ...task, shard }), kind: 'deliver', ...task }
+      return { ...task, ...deliveryTaskKey.of({ ...task, shard }), kind: 'deliver' }
     },
 
     putDelivery: (task: DeliveryTask): TransactWriteItem => deliveries.part.put(task),

@@ -49,7 +49,8 @@ export function moved(
   { from, to, deliveries = 1 }: { from?: DeliveryState; to: DeliveryState; deliveries?: number },
 ): DeliveryCounts {
   const after = { ...counts }
-  if (from) after[from] -= deliveries
+  // Below none only for a caller who came too late, whom the conditions of its write refuse.
+  if (from) after[from] = Math.max(0, after[from] - deliveries)
   after[to] += deliveries
   return after
 }

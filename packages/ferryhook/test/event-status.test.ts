@@ -1,0 +1,198 @@
+import { newId } from '@strongroom/kit/ids'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { derivedStatus, noDeliveries } from '../src/items/delivery-state.ts'
+import type { Outcome } from '../src/db/settling.ts'
+import {
+  attemptResult,
+  deliveryTasksOf,
+  eventInput,
+  leasedEvent,
+  openWorkbench,
+  outcomes,
+  required,
+  routeTaskOf,
+  testWorlds,
+  times,
+  type Workbench,
+} from './workbench.ts'
+
+describe('the status of an event', () => {
+  test.each([
+    [{ retrying: 1, runnable: 1, held: 1, failed: 1, delivered: 1 }, 'retrying'],
+    [{ runnable: 1, held: 1, failed: 1, delivered: 1 }, 'processing'],
+    [{ held: 1, failed: 1, delivered: 1, filtered: 1 }, 'held'],
+    [{ failed: 1, delivered: 1, filtered: 1 }, 'failed'],
+    [{ delivered: 1, filtered: 1 }, 'delivered'],
+    [{ filtered: 2 }, 'filtered'],
+    [{}, undefined],
+  ])('follows from its deliveries: %j is %s', (counts, status) => {
+    expect(derivedStatus({ ...noDeliveries, ...counts })).toBe(status)
+  })
+})
+
+describe.each(testWorlds())('events and their deliveries on $name', (world) => {
+  let bench: Workbench
+  let layer: Workbench['layer']
+
+  beforeAll(async () => {
+    bench = await openWorkbench(world)
+    layer = bench.layer
+  })
+  afterAll(() => bench.close())
+
+  const attempt = (statusCode = 200) => attemptResult(bench.clock, { statusCode })
+  const inSeconds = (seconds: number) => bench.clock.now() + seconds * 1000
+  const outcome = (index: number): Outcome => {
+    if (index % 3 === 0) return { state: 'delivered', attempt: attempt() }
+    if (index % 3 === 1) return { state: 'failed', attempt: attempt(500), reason: 'exhausted' }
+    return { state: 'filtered', reason: 'no_match' }
+  }
+
+  test('counts exactly what twenty workers settle at once', async () => {
+    const { event, tasks } = await leasedEvent(bench, { connections: 20 })
+    expect(await layer.events.getCurrent(event.eventId)).toMatchObject({
+      status: 'processing',
+      counts: { runnable: 20 },
+      processedAt: bench.clock.now(),
+    })
+    await Promise.all(
+      tasks.map((task, index) => layer.settling.settle(task, outcome(index), event)),
+    )
+    expect(await layer.events.getCurrent(event.eventId)).toMatchObject({
+      status: 'failed',
+      counts: { ...noDeliveries, delivered: 7, failed: 7, filtered: 6 },
+      rev: 21,
+      deliveredAt: bench.clock.now(),
+    })
+    expect(await layer.attempts.listByEvent(event.eventId)).toHaveLength(14)
+  })
+
+  test('a delivery item is stored with its run, state and the expiry of its event', async () => {
+    const { event, tasks } = await leasedEvent(bench)
+    const { connectionId } = required(tasks[0])
+    const { eventId, sourceId, userId, receivedAt, expiresAt } = event
+    const key = { PK: `EVT#${eventId}`, SK: `DLV#${connectionId}` }
+    expect(await bench.stored('ferryhook-events', key)).toEqual({
+      ...key,
+      eventId,
+      connectionId,
+      sourceId,
+      userId,
+      receivedAt,
+      run: 1,
+      state: 'runnable',
+      attemptsMade: 0,
+      updatedAt: bench.clock.now(),
+      expiresAt,
+    })
+  })
+
+  test('an event goes through processing and retrying to delivered, with the times of its first claim and last delivery', async () => {
+    const event = await layer.events.create(eventInput())
+    const { eventId } = event
+    await layer.routing.route(await routeTaskOf(layer, eventId), [newId('conn')])
+    const status = async () => required(await layer.events.getCurrent(eventId))
+    expect(await status()).toMatchObject({ status: 'processing' })
+    expect(await status()).not.toHaveProperty('processedAt')
+
+    bench.clock.advance({ seconds: 2 })
+    const claimedAt = bench.clock.now()
+    const [first] = await deliveryTasksOf(layer, eventId)
+    const leased = required(await layer.dueWork.claim(required(first), inSeconds(25)))
+    bench.clock.advance({ seconds: 3 })
+    const nextAt = inSeconds(30)
+    await layer.settling.settle(leased, { state: 'retrying', attempt: attempt(503), nextAt })
+    expect(await status()).toMatchObject({ status: 'retrying', processedAt: claimedAt })
+
+    bench.clock.advance({ seconds: 30 })
+    const [second] = await deliveryTasksOf(layer, eventId)
+    const again = required(await layer.dueWork.claim(required(second), inSeconds(25)))
+    await layer.settling.settle(again, { state: 'delivered', attempt: attempt() })
+    expect(await status()).toMatchObject({
+      status: 'delivered',
+      processedAt: claimedAt,
+      deliveredAt: bench.clock.now(),
+      counts: { ...noDeliveries, delivered: 1 },
+    })
+    expect(await layer.deliveries.listByEvent(eventId)).toMatchObject([
+      { state: 'delivered', attemptsMade: 2, run: 1 },
+    ])
+  })
+
+  test('an event without a connection is unrouted, and its routing ends', async () => {
+    const { eventId } = await layer.events.create(eventInput())
+    const task = await routeTaskOf(layer, eventId)
+    await layer.routing.route(task, [])
+    expect(await layer.events.getCurrent(eventId)).toMatchObject({ status: 'unrouted' })
+    expect(await bench.stored('ferryhook-events', { PK: task.PK, SK: task.SK })).toBeUndefined()
+  })
+
+  test('many workers that route one event at once make each delivery once', async () => {
+    const { eventId } = await layer.events.create(eventInput())
+    const task = await routeTaskOf(layer, eventId)
+    const connectionIds = times(50, () => newId('conn'))
+    const routed = await Promise.all(times(6, () => layer.routing.route(task, connectionIds)))
+    expect(
+      routed
+        .flat()
+        .map(({ connectionId }) => connectionId)
+        .toSorted(),
+    ).toEqual(connectionIds.toSorted())
+    expect(await layer.events.getCurrent(eventId)).toMatchObject({ counts: { runnable: 50 } })
+    expect(await deliveryTasksOf(layer, eventId)).toHaveLength(50)
+    expect(await layer.deliveries.listByEvent(eventId)).toHaveLength(50)
+    expect(await bench.stored('ferryhook-events', { PK: task.PK, SK: task.SK })).toBeUndefined()
+  })
+
+  test('a routing that crashed half-way is finished by the next worker without doubling anything', async () => {
+    const { eventId } = await layer.events.create(eventInput())
+    const task = await routeTaskOf(layer, eventId)
+    const connectionIds = times(3, () => newId('conn'))
+    await layer.routing.route(task, connectionIds.slice(0, 2))
+    await bench.db.putItem({ TableName: 'ferryhook-events', Item: { ...task } })
+    const rest = await layer.routing.route(await routeTaskOf(layer, eventId), connectionIds)
+    expect(rest.map(({ connectionId }) => connectionId)).toEqual(connectionIds.slice(2))
+    expect(await layer.events.getCurrent(eventId)).toMatchObject({ counts: { runnable: 3 } })
+  })
+
+  test('of twenty replays at once one opens a run, and none while it is open', async () => {
+    const { event, tasks } = await leasedEvent(bench, { connections: 2 })
+    const { eventId } = event
+    const [replayed, other] = [required(tasks[0]), required(tasks[1])]
+    await layer.settling.settle(replayed, {
+      state: 'failed',
+      attempt: attempt(500),
+      reason: 'exhausted',
+    })
+    await layer.settling.settle(other, { state: 'delivered', attempt: attempt() })
+    const replay = () => layer.deliveries.replay(eventId, replayed.connectionId)
+    const ends = await outcomes(times(20, replay))
+    expect(ends.filter((end) => end === 'run_open')).toHaveLength(19)
+    expect(ends.filter((end) => typeof end !== 'string')).toMatchObject([
+      { run: 2, attemptsMade: 0 },
+    ])
+    expect(await layer.events.getCurrent(eventId)).toMatchObject({
+      status: 'processing',
+      counts: { ...noDeliveries, runnable: 1, delivered: 1 },
+    })
+    expect(await deliveryTasksOf(layer, eventId)).toMatchObject([{ run: 2, attemptNumber: 1 }])
+  })
+
+  test('a replay to a connection that was not there then makes its first delivery', async () => {
+    const { eventId } = await layer.events.create(eventInput({ status: 'signature_failed' }))
+    const delivery = await layer.deliveries.replay(eventId, newId('conn'))
+    expect(delivery).toMatchObject({ run: 1, state: 'runnable' })
+    expect(await layer.events.getCurrent(eventId)).toMatchObject({ status: 'processing' })
+    expect(await outcomes([layer.deliveries.replay(newId('evt'), newId('conn'))])).toEqual([
+      'not_found',
+    ])
+  })
+
+  test('a status that deliveries decide cannot be set against them', async () => {
+    const { event } = await leasedEvent(bench)
+    expect(await outcomes([layer.events.updateStatus(event.eventId, 'delivered')])).toEqual([
+      'status_derived',
+    ])
+    await layer.events.updateStatus(event.eventId, 'processing')
+  })
+})

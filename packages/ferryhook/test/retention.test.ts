@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto'
+import { testStores } from '@strongroom/kit/testing/stores'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { LeasedTask } from '../src/items/task.ts'
+import {
+  attemptResult,
+  deliveryTasksOf,
+  leasedConnection,
+  leasedEvent,
+  openWorkbench,
+  required,
+  type Workbench,
+} from './workbench.ts'
+
+const HOUR = 3_600
+const DAY = 24 * HOUR
+
+describe.each(testStores())('retention on $name', (store) => {
+  let bench: Workbench
+  let layer: Workbench['layer']
+
+  beforeAll(async () => {
+    bench = await openWorkbench({ store })
+    layer = bench.layer
+  })
+  afterAll(() => bench.close())
+
+  const now = () => Math.floor(bench.clock.now() / 1000)
+  const inSeconds = (seconds: number) => bench.clock.now() + seconds * 1000
+  const attempt = () => attemptResult(bench.clock, { statusCode: 503 })
+
+  /** The expiry of everything stored about an event. */
+  async function expiries(event: { PK: string; SK: string; eventId: string }) {
+    const { Items = [] } = await bench.db.query({
+      TableName: 'ferryhook-events',
+      KeyConditionExpression: 'PK = :pk',
+      ExpressionAttributeValues: { ':pk': `EVT#${event.eventId}` },
+      ConsistentRead: true,
+    })
+    const own = await bench.stored('ferryhook-events', { PK: event.PK, SK: event.SK })
+    return new Map([
+      ['EVENT', own?.expiresAt],
+      ...Items.map((item) => [item.SK, item.expiresAt] as const),
+    ])
+  }
+
+  async function retry(task: LeasedTask, seconds: number) {
+    await layer.settling.settle(task, {
+      state: 'retrying',
+      attempt: attempt(),
+      nextAt: inSeconds(seconds),
+    })
+    bench.clock.advance({ seconds })
+    const [next] = await deliveryTasksOf(layer, task.eventId)
+    return required(await layer.dueWork.claim(required(next), inSeconds(25)))
+  }
+
+  test('a retry within the retention of its event leaves the expiry alone', async () => {
+    const { event, tasks } = await leasedEvent(bench, { plan: 'free' })
+    const nextAt = inSeconds(DAY - HOUR)
+    await layer.settling.settle(required(tasks[0]), {
+      state: 'retrying',
+      attempt: attempt(),
+      nextAt,
+    })
+    expect(new Set((await expiries(event)).values())).toEqual(new Set([event.expiresAt]))
+  })
+
+  test('a retry beyond the retention of its event moves all it needs to an hour after it', async () => {
+    const { event, tasks } = await leasedEvent(bench, { plan: 'free', body: randomBytes(5_000) })
+    const task = required(tasks[0])
+    const second = await retry(task, 12 * HOUR)
+    const nextAt = inSeconds(24 * HOUR)
+    await layer.settling.settle(second, { state: 'retrying', attempt: attempt(), nextAt })
+    const { connectionId } = task
+    const moved = Math.ceil(nextAt / 1000) + HOUR
+    expect(moved).toBeGreaterThan(event.expiresAt)
+    expect(await expiries(event)).toEqual(
+      new Map(
+        [
+          'EVENT',
+          `ATT#1#${connectionId}#1`,
+          `ATT#2#${connectionId}#1`,
+          'BODY',
+          `DLV#${connectionId}`,
+          'REF',
+        ].map((name) => [name, moved]),
+      ),
+    )
+    bench.clock.advance({ seconds: 24 * HOUR })
+    expect(await layer.events.getCurrent(event.eventId)).toMatchObject({ status: 'retrying' })
+    expect(await layer.events.getBody(event)).not.toBeNull()
+    expect(await layer.attempts.listByEvent(event.eventId)).toHaveLength(2)
+  })
+
+  test('all eight attempts of the usual schedule happen on the shortest plan, and all are seen at the end', async () => {
+    const { event, tasks } = await leasedEvent(bench, { plan: 'free', body: randomBytes(5_000) })
+    let task = required(tasks[0])
+    for (const delay of [30, 120, 900, 3_600, 14_400, 43_200, 86_400])
+      task = await retry(task, delay)
+    expect(task.attemptNumber).toBe(8)
+    await layer.settling.settle(task, { state: 'failed', attempt: attempt(), reason: 'exhausted' })
+    expect(await layer.events.getCurrent(event.eventId)).toMatchObject({ status: 'failed' })
+    expect(await layer.attempts.listByEvent(event.eventId)).toHaveLength(8)
+  })
+
+  test('an expiry is never moved backwards', async () => {
+    const { event, tasks } = await leasedEvent(bench, { plan: 'free', connections: 2 })
+    const [far, near] = [required(tasks[0]), required(tasks[1])]
+    await layer.settling.settle(far, {
+      state: 'retrying',
+      attempt: attempt(),
+      nextAt: inSeconds(5 * DAY),
+    })
+    const until = required(await layer.events.getCurrent(event.eventId)).expiresAt
+    await layer.settling.settle(near, {
+      state: 'retrying',
+      attempt: attempt(),
+      nextAt: inSeconds(2 * DAY),
+    })
+    const after = await expiries(event)
+    expect(new Set(after.values())).toEqual(new Set([until]))
+  })
+
+  test('a parked delivery keeps its event for thirty days from when it began to wait', async () => {
+    const { connection, event, task } = await leasedConnection(bench, { plan: 'free' })
+    const parkedAt = bench.clock.now()
+    await layer.waiting.park(task, connection, { reason: 'paused' })
+    const until = Math.ceil(parkedAt / 1000) + 30 * DAY
+    expect(new Set((await expiries(event)).values())).toEqual(new Set([until]))
+    const { connectionId, sourceId } = connection
+    const active = await layer.connections.update(connectionId, { status: 'active' }, { sourceId })
+    bench.clock.advance({ days: 3 })
+    const { tasks } = await layer.dueWork.listDue(await layer.dueShards.of(connectionId), {
+      limit: 1000,
+    })
+    const wake = tasks.find((each) => each.kind === 'wake' && each.connectionId === connectionId)
+    if (wake?.kind !== 'wake') throw new Error('Expected a wake')
+    await layer.waiting.wake(wake, { few: 1, againAt: inSeconds(5) })
+    const [due] = await deliveryTasksOf(layer, event.eventId)
+    const leased = required(await layer.dueWork.claim(required(due), inSeconds(25)))
+    await layer.waiting.park(leased, active, { reason: 'limit', wakeAt: inSeconds(5) })
+    expect((await expiries(event)).get('EVENT')).toBe(until)
+    expect(await layer.waiting.list(connectionId)).toMatchObject([{ parkedAt }])
+  })
+
+  test('a delivery that waited for thirty days fails with the reason retention, an hour before it expires', async () => {
+    const { connection, event, task } = await leasedConnection(bench, { plan: 'starter' })
+    const { connectionId } = connection
+    await layer.waiting.park(task, connection, { reason: 'paused' })
+    bench.clock.advance({ seconds: 30 * DAY - HOUR - 1 })
+    expect(await layer.waiting.failOverstayed(connectionId)).toBe(0)
+    bench.clock.advance({ seconds: 1 })
+    expect(await layer.waiting.failOverstayed(connectionId)).toBe(1)
+    expect(await layer.waiting.failOverstayed(connectionId)).toBe(0)
+    expect(await layer.events.getCurrent(event.eventId)).toMatchObject({ status: 'failed' })
+    expect(await layer.deliveries.get(event.eventId, connectionId)).toMatchObject({
+      state: 'failed',
+      reason: 'retention',
+    })
+    expect(await layer.waiting.list(connectionId)).toEqual([])
+  })
+
+  test('a replay just before the end keeps the event for an hour more', async () => {
+    const { event, tasks } = await leasedEvent(bench, { plan: 'free' })
+    const task = required(tasks[0])
+    await layer.settling.settle(task, { state: 'failed', attempt: attempt(), reason: 'exhausted' })
+    bench.clock.advance({ seconds: DAY - 60 })
+    await layer.deliveries.replay(event.eventId, task.connectionId)
+    expect(new Set((await expiries(event)).values())).toEqual(new Set([now() + HOUR]))
+  })
+})

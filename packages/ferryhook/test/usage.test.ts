@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  openWorkbench,
+  outcomes,
+  required,
+  testWorlds,
+  times,
+  type Workbench,
+} from './workbench.ts'
+
+describe.each(testWorlds())('usage on $name', (world) => {
+  let bench: Workbench
+  let layer: Workbench['layer']
+  let people = 0
+
+  beforeAll(async () => {
+    bench = await openWorkbench(world)
+    layer = bench.layer
+  })
+  afterAll(() => bench.close())
+
+  async function newSource() {
+    const email = `usage-${++people}@example.com`
+    const { userId } = await layer.users.create({ email, name: 'Ada', plan: 'team' })
+    return layer.sources.create({ userId, name: 'Shop', provider: 'shopify' })
+  }
+
+  test('of many who count the same events at once one does, for the source and the user together', async () => {
+    const source = await newSource()
+    const until = bench.clock.now() + 1
+    const lastEventAt = new Date(bench.clock.now()).toISOString()
+    const counted = { until, events: 7, lastEventAt }
+    const ends = await Promise.all(times(10, () => layer.usage.advance(source, counted)))
+    expect(ends.filter(Boolean)).toHaveLength(1)
+    const after = required(await layer.sources.getOwned(source.sourceId, source.userId))
+    expect(after).toMatchObject({ eventCount: 7, countedUntil: until, lastEventAt })
+    expect(await layer.users.getById(source.userId)).toMatchObject({ usageThisMonth: 7 })
+    expect(await layer.usage.advance(after, { until: until + 5, events: 2 })).toBe(true)
+    expect(await layer.users.getById(source.userId)).toMatchObject({ usageThisMonth: 9 })
+  })
+
+  test('two sources of a user are counted at once and nothing is lost', async () => {
+    const first = await newSource()
+    const { userId } = first
+    const second = await layer.sources.create({ userId, name: 'Other', provider: 'custom' })
+    const until = bench.clock.now() + 1
+    await Promise.all(
+      [first, second].map((source) => layer.usage.advance(source, { until, events: 3 })),
+    )
+    expect(await layer.users.getById(userId)).toMatchObject({ usageThisMonth: 6 })
+  })
+
+  test('events of a new month begin a new period, and late ones of the old month do not enter it', async () => {
+    const source = await newSource()
+    const other = await layer.sources.create({
+      userId: source.userId,
+      name: 'B',
+      provider: 'custom',
+    })
+    const january = bench.clock.now() + 1
+    bench.clock.advance({ days: 31 })
+    await layer.usage.advance(source, { until: bench.clock.now() + 1, events: 4 })
+    const february = { usageThisMonth: 4, usagePeriodStart: '2100-02-01' }
+    expect(await layer.users.getById(source.userId)).toMatchObject(february)
+    await layer.usage.advance(other, { until: january, events: 9 })
+    expect(await layer.users.getById(source.userId)).toMatchObject(february)
+    expect(await layer.sources.getOwned(other.sourceId, other.userId)).toMatchObject({
+      eventCount: 9,
+    })
+  })
+
+  test('events of a user that is gone are not counted', async () => {
+    const source = await newSource()
+    await layer.users.delete(source.userId)
+    const counted = { until: bench.clock.now() + 1, events: 1 }
+    expect(await outcomes([layer.usage.advance(source, counted)])).toEqual(['not_found'])
+  })
+})
