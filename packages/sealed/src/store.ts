@@ -10,8 +10,10 @@ import type { Db, Item } from '@strongroom/kit/db'
 import { ConditionFailed } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
 import { all, expr } from '@strongroom/kit/expression'
+import { ItemMismatch } from '@strongroom/kit/item-mismatch'
 import { createEnding, lastDeadline } from './ending.ts'
 import {
+  ClaimAttributes,
   GRACE_SECONDS,
   MOST_VIEWS,
   NewSecretItem,
@@ -102,7 +104,7 @@ export function createSecretStore({ db, clock }: { db: Db; clock: Clock }): Secr
   function takeView(seen: SecretItem, { linkHash, proofHash, claimHash }: Claim, now: number) {
     const views = attr('remainingViews')
     const deadline = attr('claims', claimHash)
-    // These two never change while a view is left, and DynamoDB has neither min nor max.
+    // DynamoDB has neither min nor max; what these are made of never changes while a view is left.
     const graceEnd = Math.min(seen.expiresAt, now + GRACE_SECONDS)
     const itemEnd = Math.max(
       now + GRACE_SECONDS,
@@ -167,6 +169,7 @@ export function createSecretStore({ db, clock }: { db: Db; clock: Clock }): Secr
     },
 
     async claim(id, claim) {
+      requireClaimHash(id, claim.claimHash)
       let seen = await read(id)
       // Whoever is refused sees a secret with fewer views, so that few attempts are ever needed.
       for (let attempt = 0; attempt < MOST_VIEWS + 2; attempt++) {
@@ -190,6 +193,7 @@ export function createSecretStore({ db, clock }: { db: Db; clock: Clock }): Secr
     },
 
     async ack(id, claimHash) {
+      requireClaimHash(id, claimHash)
       const deadline = attr('claims', claimHash)
       const left = await secrets
         .update(secretKey(id), expr`REMOVE ${deadline}`, expr`attribute_exists(${deadline})`)
@@ -227,6 +231,11 @@ export function createSecretStore({ db, clock }: { db: Db; clock: Clock }): Secr
       return undefined
     },
   }
+}
+
+function requireClaimHash(id: string, lastAccessToken: string) {
+  const { error } = ClaimAttributes.safeParse({ lastAccessToken })
+  if (error) throw new ItemMismatch(secretsTable, { id }, 'write', error)
 }
 
 const notAvailable = { outcome: 'not_available' } as const

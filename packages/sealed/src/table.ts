@@ -66,6 +66,9 @@ const attributes = {
 export const SecretItem = z.object(attributes).refine(saltIsForPassphrase, { path: ['salt'] })
 export type SecretItem = z.infer<typeof SecretItem>
 
+/** What a claim writes; an update is not checked as a whole item, so this much of it is. */
+export const ClaimAttributes = z.object({ lastAccessToken: TokenHash })
+
 /** A secret as it begins. */
 export const NewSecretItem = z
   .object({

@@ -46,6 +46,19 @@ describe.each(testStores())('what does not fit on $name', (store) => {
     },
   )
 
+  test('a claim that is no hash is refused before it is stored', async () => {
+    const secret = newSecret()
+    await opened.secrets.create(secret)
+    const before = await rawItem(opened.db, secret.id)
+    for (const claimHash of ['', 'a claim in clear', tokenHash('reader').toUpperCase()]) {
+      const refused = { name: 'ItemMismatch', attributes: ['lastAccessToken'] }
+      const claimed = opened.secrets.claim(secret.id, claimOf('reader', { claimHash }))
+      await expect(claimed).rejects.toMatchObject(refused)
+      await expect(opened.secrets.ack(secret.id, claimHash)).rejects.toMatchObject(refused)
+    }
+    expect(await rawItem(opened.db, secret.id)).toEqual(before)
+  })
+
   test('the largest ciphertext of the specification is stored whole', async () => {
     const secret = newSecret({ ciphertext: 'A'.repeat(LONGEST_CIPHERTEXT) })
     expect(LONGEST_CIPHERTEXT).toBe(68_296)

@@ -1,0 +1,118 @@
+import { eachOperation, type Item } from '@strongroom/kit/db'
+import { everyStore } from '@strongroom/kit/testing/every-store'
+import { describe, expect, test } from 'vitest'
+import { createSecretStore } from '../src/store.ts'
+import { openSecretStore } from './open-store.ts'
+import { claimOf, newSecret, rawItem, sha256, tokenHash } from './secrets.ts'
+
+const notAvailable = { outcome: 'not_available' }
+
+/** The read before a write may be as old as it likes: the condition of the write decides. */
+describe.each(everyStore())('a secret that has changed since it was read, on $name', (store) => {
+  const { clock, opened, now } = openSecretStore(store)
+
+  /** A new secret, and a store that goes on reading it as it is now. */
+  async function created(given: Parameters<typeof newSecret>[0] = {}) {
+    const secret = newSecret(given)
+    await opened.secrets.create(secret)
+    return { id: secret.id, stale: await staleStore(secret.id) }
+  }
+
+  async function staleStore(id: string) {
+    const snapshot = await rawItem(opened.db, id)
+    const db = eachOperation((name) => (input) => {
+      if (name === 'getItem') return Promise.resolve({ Item: snapshot })
+      return opened.db[name](input)
+    })
+    return createSecretStore({ db, clock })
+  }
+
+  async function change(id: string, attribute: string, value: Item[string]) {
+    await opened.db.updateItem({
+      TableName: 'sealed-secrets',
+      Key: { id },
+      UpdateExpression: 'SET #a = :v',
+      ExpressionAttributeNames: { '#a': attribute },
+      ExpressionAttributeValues: { ':v': value },
+    })
+  }
+
+  test('is not given to a second reader of its last view', async () => {
+    const { id, stale } = await created()
+    await opened.secrets.claim(id, claimOf('first'))
+    expect(await stale.claim(id, claimOf('second'))).toEqual(notAvailable)
+  })
+
+  test('is given again to the same claim, without another view', async () => {
+    const { id, stale } = await created({ maxViews: 3 })
+    await opened.secrets.claim(id, claimOf('reader'))
+    expect(await stale.claim(id, claimOf('reader'))).toMatchObject({
+      secret: { remainingViews: 2 },
+    })
+    expect(await rawItem(opened.db, id)).toMatchObject({ remainingViews: 2 })
+  })
+
+  test('has its last view taken as the last one', async () => {
+    const { id, stale } = await created({ maxViews: 3 })
+    await opened.secrets.claim(id, claimOf('first'))
+    await opened.secrets.claim(id, claimOf('second'))
+    clock.advance({ hours: 1 })
+    expect(await stale.claim(id, claimOf('third'))).toMatchObject({
+      secret: { remainingViews: 0 },
+    })
+    expect(await rawItem(opened.db, id)).toMatchObject({ expiresAt: now() + 30 })
+  })
+
+  test('is not given once it is burned, and not brought back once it is deleted', async () => {
+    const { id, stale } = await created()
+    await opened.secrets.burn(id, tokenHash('burn'))
+    expect(await stale.claim(id, claimOf('reader'))).toEqual(notAvailable)
+    await opened.db.deleteItem({ TableName: 'sealed-secrets', Key: { id } })
+    expect(await stale.claim(id, claimOf('reader'))).toEqual(notAvailable)
+    await stale.burn(id, tokenHash('burn'))
+    await stale.reduce(id)
+    expect(await rawItem(opened.db, id)).toBeUndefined()
+  })
+
+  test.each<[attribute: string, value: () => Item[string]]>([
+    ['triesLeft', () => 0],
+    ['remainingViews', () => 0],
+    ['expiresAt', () => now()],
+    ['linkHash', () => sha256('another')],
+  ])('is not given if its %s forbids it by now', async (attribute, value) => {
+    const { id, stale } = await created()
+    await change(id, attribute, value())
+    expect(await stale.claim(id, claimOf('reader'))).toEqual(notAvailable)
+    const wrong = claimOf('reader', { proofHash: sha256('wrong') })
+    expect(await stale.claim(id, wrong)).toEqual(notAvailable)
+    expect(await rawItem(opened.db, id)).not.toHaveProperty('lastAccessAt')
+  })
+
+  test('is not given for a proof that is not right by now, which counts as a try', async () => {
+    const { id, stale } = await created()
+    await change(id, 'proofHash', sha256('another'))
+    expect(await stale.claim(id, claimOf('reader'))).toEqual({
+      outcome: 'wrong_proof',
+      triesLeft: 9,
+    })
+  })
+
+  test('is not ended under a reader: expired when it was read, claimed since', async () => {
+    const { id } = await created({ ttlSeconds: 900 })
+    await change(id, 'expiresAt', now())
+    const stale = await staleStore(id)
+    await change(id, 'expiresAt', now() + 900)
+    await opened.secrets.claim(id, claimOf('reader'))
+    await stale.reduce(id)
+    expect(await opened.secrets.claim(id, claimOf('reader'))).toMatchObject({
+      outcome: 'revealed',
+    })
+  })
+
+  test('is not burned by a token that is not right by now', async () => {
+    const { id, stale } = await created()
+    await change(id, 'burnToken', tokenHash('another'))
+    await stale.burn(id, tokenHash('burn'))
+    expect(await rawItem(opened.db, id)).toHaveProperty('ciphertext')
+  })
+})
