@@ -1,0 +1,168 @@
+import type { AccessPattern } from '@strongroom/kit/data-model'
+import type { Table } from '@strongroom/kit/table'
+import { eventsTable, mainTable } from '../table.ts'
+
+type Row = readonly [name: string, servedBy: string, key: string, index?: string]
+
+const of = (table: Table, rows: readonly Row[]): AccessPattern[] =>
+  rows.map(([name, servedBy, key, index]) => ({
+    name,
+    servedBy: `db/${servedBy}`,
+    table,
+    key,
+    ...(index !== undefined && { index }),
+  }))
+
+export const patterns: readonly AccessPattern[] = [
+  ...of(mainTable, [
+    [
+      'Create user',
+      'users.ts: create',
+      'PK = USER#{userId}, SK = PROFILE, with EMAIL# and OAUTH# guards',
+    ],
+    ['Get user by ID', 'users.ts: getById', 'PK = USER#{userId}, SK = PROFILE'],
+    ['Get user by email', 'users.ts: getByEmail', 'GSI1PK = EMAIL#{email}', 'GSI1'],
+    [
+      'Get user by sign-in identity',
+      'users.ts: getByOAuth',
+      'PK = OAUTH#{provider}#{id}, SK = GUARD',
+    ],
+    ['Change user', 'users.ts: update', 'PK = USER#{userId}, SK = PROFILE'],
+    ['Count usage of the month', 'users.ts: incrementUsage', 'PK = USER#{userId}, SK = PROFILE'],
+    ['Delete user', 'users.ts: delete', 'PK = USER#{userId}, SK = PROFILE, with its guards'],
+    ['Create source', 'sources.ts: create', 'PK = USER#{userId}, SK = SRC#{sourceId}'],
+    ['List sources for user', 'sources.ts: listByUser', 'PK = USER#{userId}, SK begins_with SRC#'],
+    [
+      'Get source by ID (for ingestion)',
+      'sources.ts: getById',
+      'GSI3PK = SRCID#{sourceId}',
+      'GSI3',
+    ],
+    ['Get source of its owner', 'sources.ts: getOwned', 'PK = USER#{userId}, SK = SRC#{sourceId}'],
+    ['Change source', 'sources.ts: update', 'PK = USER#{userId}, SK = SRC#{sourceId}'],
+    ['Delete source', 'sources.ts: delete', 'PK = USER#{userId}, SK = SRC#{sourceId}'],
+    [
+      'Count events of a source',
+      'usage.ts: advance',
+      'PK = USER#{userId}, SK = SRC#{sourceId} and SK = PROFILE',
+    ],
+    [
+      'Create connection',
+      'connections.ts: create',
+      'PK = SRC#{sourceId}, SK = CONN#{connectionId}',
+    ],
+    [
+      'List connections for source',
+      'connections.ts: listBySource',
+      'PK = SRC#{sourceId}, SK begins_with CONN#',
+    ],
+    [
+      'Get connection of a source',
+      'connections.ts: get',
+      'PK = SRC#{sourceId}, SK = CONN#{connectionId}',
+    ],
+    ['Get connection by ID', 'connections.ts: getById', 'GSI3PK = CONNID#{connectionId}', 'GSI3'],
+    ['Change connection by ID', 'connections.ts: update', 'GSI3PK = CONNID#{connectionId}', 'GSI3'],
+    ['Delete connection by ID', 'connections.ts: delete', 'GSI3PK = CONNID#{connectionId}', 'GSI3'],
+    [
+      'Count outcomes of a connection',
+      'connections.ts: addCounts',
+      'PK = SRC#{sourceId}, SK = CONN#{connectionId}',
+    ],
+    ['Create API key', 'api-keys.ts: create', 'PK = USER#{userId}, SK = KEY#{keyId}'],
+    ['Authenticate API key', 'api-keys.ts: getByHash', 'GSI2PK = KEYHASH#{hash}', 'GSI2'],
+    ["List user's API keys", 'api-keys.ts: listByUser', 'PK = USER#{userId}, SK begins_with KEY#'],
+    ['Note the use of an API key', 'api-keys.ts: updateLastUsed', 'GSI3PK = KEYID#{keyId}', 'GSI3'],
+    ['Delete API key', 'api-keys.ts: delete', 'PK = USER#{userId}, SK = KEY#{keyId}'],
+  ]),
+  ...of(eventsTable, [
+    [
+      'Store event',
+      'events.ts: create',
+      'PK = SRC#{sourceId}, SK = EVT#{receivedAt}#{eventId}, with REF, BODY, DEDUP and the routing task',
+    ],
+    [
+      'List events for source (newest first)',
+      'events.ts: listBySource',
+      'PK = SRC#{sourceId}, SK begins_with EVT#, ScanIndexForward=false',
+    ],
+    ['Get event by ID', 'events.ts: getById', 'GSI1PK = EVTID#{eventId}', 'GSI1'],
+    ['Get event by ID, as last written', 'events.ts: getCurrent', 'PK = EVT#{eventId}, SK = REF'],
+    ['Get body of event', 'events.ts: getBody', 'PK = EVT#{eventId}, SK = BODY'],
+    [
+      'Set status of event',
+      'events.ts: updateStatus',
+      'PK = SRC#{sourceId}, SK = EVT#{receivedAt}#{eventId} if rev is unchanged',
+    ],
+    [
+      'Store attempt',
+      'attempts.ts: create',
+      'PK = EVT#{eventId}, SK = ATT#{attemptNumber}#{connectionId}#{run}',
+    ],
+    [
+      'List attempts for event',
+      'attempts.ts: listByEvent',
+      'PK = EVT#{eventId}, SK begins_with ATT#',
+    ],
+    ['Get delivery', 'deliveries.ts: get', 'PK = EVT#{eventId}, SK = DLV#{connectionId}'],
+    [
+      'List deliveries for event',
+      'deliveries.ts: listByEvent',
+      'PK = EVT#{eventId}, SK begins_with DLV#',
+    ],
+    [
+      'Replay delivery',
+      'deliveries.ts: replay',
+      'PK = EVT#{eventId}, SK = DLV#{connectionId} if no run is open',
+    ],
+    ['List due work of a shard', 'due-work.ts: listDue', 'PK = DUE#{shard}, SK < {now + 1}'],
+    [
+      'Claim task',
+      'due-work.ts: claim',
+      'from PK = DUE#{shard}, SK = {dueAt}#… to SK = {leaseUntil}#…',
+    ],
+    ['Route event', 'routing.ts: route', 'PK = DUE#{shard}, SK = {dueAt}#{eventId}#ROUTE'],
+    [
+      'Settle attempt',
+      'settling.ts: settle',
+      'PK = DUE#{shard}, SK = {leaseUntil}#… if the lease is its own',
+    ],
+    ['Park delivery', 'waiting.ts: park', 'PK = WAIT#{connectionId}, SK = {parkedAt}#{eventId}'],
+    ['List waiting deliveries', 'waiting.ts: list', 'PK = WAIT#{connectionId}'],
+    [
+      'Wake waiting deliveries',
+      'waiting.ts: wake',
+      'PK = DUE#{shard}, SK = {dueAt}#WAKE#{connectionId}',
+    ],
+    [
+      'Fail deliveries that waited too long',
+      'waiting.ts: failOverstayed',
+      'PK = WAIT#{connectionId}',
+    ],
+    ['Get number of shards', 'due-shards.ts: count', 'PK = CONFIG, SK = DUE'],
+    ['Raise number of shards', 'due-shards.ts: raise', 'PK = CONFIG, SK = DUE if it is lower'],
+    ['Begin session', 'refresh-tokens.ts: create', 'PK = USER#{userId}, SK = RTK#{familyId}'],
+    [
+      'Replace refresh token',
+      'refresh-tokens.ts: rotate',
+      'PK = USER#{userId}, SK = RTK#{familyId} if the token is the last one',
+    ],
+    [
+      'List sessions of user',
+      'refresh-tokens.ts: listByUser',
+      'PK = USER#{userId}, SK begins_with RTK#',
+    ],
+    ['End session', 'refresh-tokens.ts: revoke', 'PK = USER#{userId}, SK = RTK#{familyId}'],
+    [
+      'End all sessions of user',
+      'refresh-tokens.ts: revokeAll',
+      'PK = USER#{userId}, SK begins_with RTK#',
+    ],
+    ['Write audit entry', 'audit.ts: add', 'PK = USER#{userId}, SK = AUDIT#{entryId}'],
+    [
+      'List audit entries (newest first)',
+      'audit.ts: listByUser',
+      'PK = USER#{userId}, SK begins_with AUDIT#, ScanIndexForward=false',
+    ],
+  ]),
+]

@@ -1,0 +1,142 @@
+import type { EntityModel } from '@strongroom/kit/data-model'
+import { AuditItem, auditKey, RefreshTokenItem, refreshTokenKey } from '../items/account-trail.ts'
+import { apiKeyByHash, apiKeyById, ApiKeyItem, apiKeyKey } from '../items/api-key.ts'
+import { connectionById, ConnectionItem, connectionKey } from '../items/connection.ts'
+import { AttemptItem, attemptKey, DeliveryItem, deliveryKey } from '../items/delivery.ts'
+import {
+  DedupItem,
+  dedupKey,
+  EventBodyItem,
+  eventBodyKey,
+  eventById,
+  EventItem,
+  eventKey,
+  EventRefItem,
+  eventRefKey,
+} from '../items/event.ts'
+import type { KeyTemplate } from '../items/key-template.ts'
+import { sourceById, SourceItem, sourceKey } from '../items/source.ts'
+import {
+  DeliveryTaskItem,
+  deliveryTaskKey,
+  DueShardsItem,
+  dueShardsKey,
+  RouteTaskItem,
+  routeTaskKey,
+  WaitingTaskItem,
+  waitingTaskKey,
+  WakeTaskItem,
+  wakeTaskKey,
+} from '../items/task.ts'
+import {
+  emailGuardKey,
+  GuardItem,
+  oauthGuardKey,
+  userByEmail,
+  UserItem,
+  userKey,
+} from '../items/user.ts'
+import { eventsTable, mainTable } from '../table.ts'
+
+function keys(...templates: Pick<KeyTemplate<Record<string, string>>, 'templates'>[]) {
+  return Object.assign({}, ...templates.map((each) => each.templates)) as Record<string, string>
+}
+
+const withEvent = 'as long as its event'
+
+export const entities: readonly EntityModel[] = [
+  { name: 'User', table: mainTable, keys: keys(userKey, userByEmail), schema: UserItem },
+  { name: 'E-mail guard', table: mainTable, keys: keys(emailGuardKey), schema: GuardItem },
+  { name: 'Sign-in guard', table: mainTable, keys: keys(oauthGuardKey), schema: GuardItem },
+  { name: 'Source', table: mainTable, keys: keys(sourceKey, sourceById), schema: SourceItem },
+  {
+    name: 'Connection',
+    table: mainTable,
+    keys: keys(connectionKey, connectionById),
+    schema: ConnectionItem,
+  },
+  {
+    name: 'API key',
+    table: mainTable,
+    keys: keys(apiKeyKey, apiKeyByHash, apiKeyById),
+    schema: ApiKeyItem,
+  },
+  {
+    name: 'Event',
+    table: eventsTable,
+    keys: keys(eventKey, eventById),
+    schema: EventItem,
+    lifetime:
+      '24 hours, 7, 30 or 90 days from its receipt, by plan; longer while a delivery needs it',
+  },
+  {
+    name: 'Event reference',
+    table: eventsTable,
+    keys: keys(eventRefKey),
+    schema: EventRefItem,
+    lifetime: withEvent,
+  },
+  {
+    name: 'Event body',
+    table: eventsTable,
+    keys: keys(eventBodyKey),
+    schema: EventBodyItem,
+    lifetime: withEvent,
+  },
+  {
+    name: 'Delivery',
+    table: eventsTable,
+    keys: keys(deliveryKey),
+    schema: DeliveryItem,
+    lifetime: 'until the expiry of its event when it last changed',
+  },
+  {
+    name: 'Delivery attempt',
+    table: eventsTable,
+    keys: keys(attemptKey),
+    schema: AttemptItem,
+    lifetime: 'as long as its delivery',
+  },
+  {
+    name: 'Deduplication key',
+    table: eventsTable,
+    keys: keys(dedupKey),
+    schema: DedupItem,
+    lifetime: 'the retention of the plan',
+  },
+  { name: 'Routing task', table: eventsTable, keys: keys(routeTaskKey), schema: RouteTaskItem },
+  {
+    name: 'Delivery task',
+    table: eventsTable,
+    keys: keys(deliveryTaskKey),
+    schema: DeliveryTaskItem,
+  },
+  {
+    name: 'Waiting delivery',
+    table: eventsTable,
+    keys: keys(waitingTaskKey),
+    schema: WaitingTaskItem,
+    lifetime: 'no TTL; fails after 30 days',
+  },
+  { name: 'Wake task', table: eventsTable, keys: keys(wakeTaskKey), schema: WakeTaskItem },
+  {
+    name: 'Number of due-work shards',
+    table: eventsTable,
+    keys: keys(dueShardsKey),
+    schema: DueShardsItem,
+  },
+  {
+    name: 'Refresh token family',
+    table: eventsTable,
+    keys: keys(refreshTokenKey),
+    schema: RefreshTokenItem,
+    lifetime: '30 days from its last use',
+  },
+  {
+    name: 'Audit entry',
+    table: eventsTable,
+    keys: keys(auditKey),
+    schema: AuditItem,
+    lifetime: '365 days',
+  },
+]

@@ -1,0 +1,160 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TableAction } from '@strongroom/kit/data-model'
+import type { Db, TransactWriteItem } from '@strongroom/kit/db'
+import { testStores } from '@strongroom/kit/testing/stores'
+import { describe, expect, test } from 'vitest'
+import { dataModel } from '../src/data-model.ts'
+import {
+  attemptResult,
+  connectionInput,
+  deliveryTasksOf,
+  eventInput,
+  layerOn,
+  openWorkbench,
+  required,
+  routeTaskOf,
+} from './workbench.ts'
+
+const root = join(import.meta.dirname, '..')
+const decisions = join(root, '../../docs/decisions')
+
+describe('the data model', () => {
+  test('names a function that is there for every access pattern', () => {
+    for (const { servedBy } of dataModel.patterns) {
+      const [file = '', name = ''] = servedBy.split(': ')
+      const source = readFileSync(join(root, 'src', file), 'utf8')
+      expect(source, servedBy).toMatch(new RegExp(`\\b${name}\\b[(:,]`))
+    }
+  })
+
+  test('has a key template for every key attribute of an entity, and no other', () => {
+    for (const { keys, schema, name } of dataModel.entities) {
+      const attributes = Object.keys(schema.shape).filter((attribute) =>
+        /^(GSI\d)?[PS]K$/.test(attribute),
+      )
+      expect(Object.keys(keys).toSorted(), name).toEqual(attributes.toSorted())
+    }
+  })
+
+  test('has a decision record for every departure, and every record a departure', () => {
+    const records = readdirSync(decisions).filter((file) => file.includes('ferryhook-'))
+    const named = dataModel.departures.map(({ decision }) => decision)
+    for (const decision of named) {
+      const found = records.find((file) => file.endsWith(decision))
+      expect(found, decision).toBeDefined()
+      expect(existsSync(join(decisions, String(found)))).toBe(true)
+    }
+    expect(records).toHaveLength(named.length)
+  })
+})
+
+describe.each(testStores())('the functions of the data model on $name', (store) => {
+  test('can do their work with what they are allowed, and with nothing less', async () => {
+    const bench = await openWorkbench({ store })
+    const used = new Map<string, Set<string>>()
+    const layerOf = (name: string) => {
+      const seen = new Set<string>()
+      used.set(name, seen)
+      return layerOn(
+        observed(bench.db, (what) => seen.add(what)),
+        bench.clock,
+      )
+    }
+    const [ingest, worker, api] = [layerOf('ingest'), layerOf('worker'), layerOf('api')]
+    const clockResult = attemptResult(bench.clock)
+
+    const user = await api.users.create({ email: 'model@example.com', name: 'Ada', plan: 'pro' })
+    const { userId } = user
+    await api.users.getByEmail(user.email)
+    const source = await api.sources.create({ userId, name: 'Shop', provider: 'shopify' })
+    const { sourceId } = source
+    const made = await api.connections.create(connectionInput({ userId, sourceId }))
+    const { connectionId } = made
+    const { apiKey } = await api.apiKeys.create(userId, { name: 'CI', permissions: 'read' })
+    await api.apiKeys.getByHash(apiKey.keyHash)
+    await api.apiKeys.updateLastUsed(apiKey.keyId)
+    await api.apiKeys.delete(apiKey.keyId, userId)
+    const connection = await api.connections.update(connectionId, { status: 'active' })
+    const session = await api.refreshTokens.create({ userId, tokenHash: '0'.repeat(64) })
+    await api.refreshTokens.revoke(userId, session.familyId)
+    await api.audit.add({ userId, actor: userId, action: 'test' })
+
+    const found = required(await ingest.sources.getById(sourceId))
+    const owner = required(await ingest.users.getById(found.userId))
+    const event = await ingest.events.create(
+      eventInput({ sourceId, userId, plan: owner.plan, body: Buffer.alloc(5_000), dedupKey: 'x' }),
+    )
+
+    await worker.connections.listBySource(sourceId)
+    await worker.connections.getById(connectionId)
+    await worker.routing.route(await routeTaskOf(worker, event.eventId), [connectionId])
+    const [task] = await deliveryTasksOf(worker, event.eventId)
+    const leased = required(await worker.dueWork.claim(required(task), bench.clock.now() + 25_000))
+    await worker.waiting.park(leased, connection, { reason: 'limit', wakeAt: bench.clock.now() })
+    const shard = await worker.dueShards.of(connectionId)
+    const { tasks } = await worker.dueWork.listDue(shard)
+    for (const wake of tasks) {
+      if (wake.kind === 'wake')
+        await worker.waiting.wake(wake, { few: 1, againAt: bench.clock.now() })
+    }
+    const [again] = await deliveryTasksOf(worker, event.eventId)
+    const second = required(await worker.dueWork.claim(required(again), bench.clock.now() + 25_000))
+    await worker.settling.settle(second, {
+      state: 'failed',
+      attempt: clockResult,
+      reason: 'exhausted',
+    })
+    await worker.connections.addCounts(connectionId, { failures: 1 }, { sourceId })
+    await worker.usage.advance(source, { until: bench.clock.now() + 1, events: 1 })
+
+    await api.events.getById(event.eventId)
+    await api.events.listBySource(sourceId)
+    await api.deliveries.replay(event.eventId, connectionId)
+    await api.sources.delete(sourceId, userId)
+    await api.users.delete(userId)
+
+    // Routing more than forty connections checks its task without ending it.
+    const conditionChecks = ['worker ferryhook-events ConditionCheckItem']
+    for (const { name, allows } of dataModel.functions) {
+      const allowed = allows.flatMap(({ table, actions, indexes = [] }) => [
+        ...actions.map((action) => `${table.name} ${action}`),
+        ...indexes.map((index) => `${table.name} Query ${index}`),
+      ])
+      const unused = allowed.filter((what) => !conditionChecks.includes(`${name} ${what}`))
+      expect([...(used.get(name) ?? [])].toSorted(), name).toEqual(unused.toSorted())
+    }
+    await bench.close()
+  })
+})
+
+/** Tells what IAM would be asked for. */
+function observed(db: Db, tell: (what: string) => void): Db {
+  const ask = (table: string, action: TableAction, index?: string) =>
+    tell(`${table} ${action}${index === undefined ? '' : ` ${index}`}`)
+  const parts = {
+    Put: 'PutItem',
+    Update: 'UpdateItem',
+    Delete: 'DeleteItem',
+    ConditionCheck: 'ConditionCheckItem',
+  } as const
+  return {
+    ...db,
+    getItem: (input) => (ask(input.TableName, 'GetItem'), db.getItem(input)),
+    putItem: (input) => (ask(input.TableName, 'PutItem'), db.putItem(input)),
+    updateItem: (input) => (ask(input.TableName, 'UpdateItem'), db.updateItem(input)),
+    deleteItem: (input) => (ask(input.TableName, 'DeleteItem'), db.deleteItem(input)),
+    query: (input) => (ask(input.TableName, 'Query', input.IndexName), db.query(input)),
+    transactWriteItems(input) {
+      for (const item of input.TransactItems) {
+        for (const [kind, part] of Object.entries(item) as [
+          keyof TransactWriteItem,
+          { TableName: string },
+        ][]) {
+          ask(part.TableName, parts[kind])
+        }
+      }
+      return db.transactWriteItems(input)
+    },
+  }
+}
