@@ -1,7 +1,10 @@
 /** The order of versions as PHP's version_compare has it, which is what WordPress goes by. */
 
-/** Any other word comes first; a number stands between a release candidate and a patch level. */
-const ranks = new Map([
+/**
+ * By how a word begins, the first that fits; any other word comes before all of them. A number, and
+ * the end of a version, stand as `#` between a release candidate and a patch level.
+ */
+const ranks: [beginning: string, rank: number][] = [
   ['dev', 1],
   ['alpha', 2],
   ['a', 2],
@@ -12,7 +15,7 @@ const ranks = new Map([
   ['#', 5],
   ['pl', 6],
   ['p', 6],
-])
+]
 
 /** Negative if the left one is older. */
 export function compareVersions(left: string, right: string): number {
@@ -38,7 +41,8 @@ function compareParts(a: string | undefined, b: string | undefined): number {
 }
 
 function rankOf(part: string | undefined): number {
-  return ranks.get(part === undefined || isNumber(part) ? '#' : part) ?? 0
+  const word = part === undefined || isNumber(part) ? '#' : part
+  return ranks.find(([beginning]) => word.startsWith(beginning))?.[1] ?? 0
 }
 
 function isNumber(part: string | undefined): part is string {

@@ -7,7 +7,7 @@ const member = (agency_id: string) =>
   ({ agency_id, site_id: newSiteId(), domain: newDomain(), role: 'member' }) as const
 
 onEveryStore('an agency', (world) => {
-  test('has its sites, page by page, and a site has its agency', async () => {
+  test('has its own sites, page by page, and a site has its agency', async () => {
     const { agency, agencies } = world()
     const { agency_id } = await agency(10)
     const members = times(5, () => member(agency_id))
@@ -19,6 +19,8 @@ onEveryStore('an agency', (world) => {
     expect(second.next).toBeUndefined()
     const [one] = members
     expect(await agencies.ofSite(one?.site_id ?? '')).toMatchObject([one])
+    const other = await agency(10)
+    expect((await agencies.sites(other.agency_id)).items).toEqual([])
   })
 
   test('that is full takes a site again after one has left or the limit was raised', async () => {

@@ -51,6 +51,19 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
     }
   })
 
+  test('a client address as a hash of it', async () => {
+    const { raw, registrations } = world()
+    const client_ip = hash('203.0.113.7').slice(0, 43)
+    const { PK, SK } = await registrations.create({
+      domain: newDomain(),
+      temp_key: newHash(),
+      wp_version: '6.8.12',
+      plugin_version: '1.0.0',
+      client_ip,
+    })
+    expect(await raw(PK, SK)).toMatchObject({ client_ip })
+  })
+
   test('temp_key holds a hash, and a key as it was sent is refused', async () => {
     const { register } = world()
     await expect(register(newDomain(), 'Zm9yLXRoZS1zaXRlLW9ubHk')).rejects.toMatchObject({
@@ -68,7 +81,7 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
     await connections.connect(registration, {
       site_id,
       api_key_hash,
-      webhook_secret: 'sealed:abc',
+      webhook_secret: 'AgR4c2VhbGVk',
       rate_limit_remaining: 100,
     })
     expect(await raw(`SITE#${domain}`, `CREDS#${site_id}`)).toEqual({
@@ -81,7 +94,7 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
       site_id,
       domain,
       api_key_hash,
-      webhook_secret: 'sealed:abc',
+      webhook_secret: 'AgR4c2VhbGVk',
       status: 'active',
       created_at: START_ISO,
       activated_at: START_ISO,

@@ -29,7 +29,7 @@ export const newHash = () => hash(randomUUID())
 export const newDomain = () => `${randomUUID().slice(0, 13)}.example.com`
 export const newKeys = () => ({
   api_key_hash: newHash(),
-  webhook_secret: `sealed:${randomUUID()}`,
+  webhook_secret: `AgR4${randomUUID()}`,
 })
 export const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index))

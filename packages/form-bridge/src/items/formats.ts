@@ -27,6 +27,11 @@ export const IsoDate = z.iso.date()
 export const EpochSecond = z.int().min(0)
 export const Count = z.int().min(0)
 export const Email = z.email().max(254)
+/**
+ * A secret as the key store seals it, in base64: an AWS Encryption SDK message, version 2, suite
+ * 0x0478. A secret that somebody forgot to encrypt does not begin so.
+ */
+export const SealedSecret = z.string().regex(/^AgR4[A-Za-z0-9+/_-]+={0,2}$/)
 /** What the specification calls a Map: anything that JSON can say. */
 export const Details = z.record(z.string(), z.json())
 

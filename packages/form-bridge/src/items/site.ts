@@ -1,7 +1,7 @@
 /** A site's credentials, made when its registration is exchanged. */
 import { newId } from '@strongroom/kit/ids'
 import { z } from 'zod'
-import { Count, Domain, IsoTime, key, Sha256, SiteId } from './formats.ts'
+import { Count, Domain, IsoTime, key, SealedSecret, Sha256, SiteId } from './formats.ts'
 
 export const SiteStatus = z.enum(['active', 'suspended', 'disabled'])
 export type SiteStatus = z.infer<typeof SiteStatus>
@@ -17,8 +17,8 @@ export const SiteItem = z.object({
   site_id: SiteId,
   domain: Domain,
   api_key_hash: Sha256,
-  /** Encrypted before it gets here; signed requests are checked with it. */
-  webhook_secret: z.string().min(1),
+  /** Signed requests are checked with it. */
+  webhook_secret: SealedSecret,
   status: SiteStatus,
   created_at: IsoTime,
   activated_at: IsoTime,
@@ -29,7 +29,7 @@ export const SiteItem = z.object({
   key_version: z.int().min(1),
   /** Keys of an older version are revoked, whatever their lookup item says. */
   oldest_key_version: z.int().min(1),
-  previous_webhook_secret: z.string().min(1).optional(),
+  previous_webhook_secret: SealedSecret.optional(),
   previous_valid_until: IsoTime.optional(),
 })
 export type Site = z.infer<typeof SiteItem>

@@ -10,7 +10,7 @@ import type { StoreDeps } from './deps.ts'
 
 export interface NewKeys {
   api_key_hash: string
-  /** Encrypted. */
+  /** Sealed by the key store. */
   webhook_secret: string
 }
 
