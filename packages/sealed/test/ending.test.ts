@@ -123,6 +123,23 @@ describe.each(everyStore())('the end of a secret on $name', (store) => {
     expect(await raw(id)).toBeUndefined()
   })
 
+  test('a consumed secret is destroyed at the deadline although its item lives on', async () => {
+    const createdAt = now()
+    const young = await created()
+    const receipted = await created({ receiptUntil: now() + 172_800 })
+    for (const id of [young, receipted]) await claim(id, 'reader')
+    const lastAccessAt = now()
+    clock.advance({ seconds: 30 })
+    for (const id of [young, receipted]) await opened.secrets.reduce(id)
+    expect(await raw(young)).toEqual({ id: young, expiresAt: createdAt + 300 })
+    expect(await raw(receipted)).toEqual({
+      id: receipted,
+      expiresAt: createdAt + 172_800,
+      burnToken: tokenHash('burn'),
+      lastAccessAt,
+    })
+  })
+
   test('an expired secret is destroyed at the next look', async () => {
     const id = await created({ ttlSeconds: 900 })
     expect(await opened.secrets.reduce(id)).toBe(now() + 900)
