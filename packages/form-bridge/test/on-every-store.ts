@@ -33,7 +33,7 @@ export function onEveryStoreAndHostile(
 }
 
 /** Retries as often as it takes and without waiting. */
-export function patient(db: Db): Db {
+function patient(db: Db): Db {
   return retryingDb(db, { attempts: 500, pause: () => setImmediate() })
 }
 
