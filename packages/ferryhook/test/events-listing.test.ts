@@ -45,8 +45,8 @@ describe.each(testStores())('a listing of events on $name', (store) => {
     })
     expect(listed.flat().toSorted()).toEqual(made.toSorted())
     expect(listed.slice(0, 3).map((page) => page.length)).toEqual([3, 3, 3])
-    const times = (await events.listBySource(sourceId)).items.map(({ receivedAt }) => receivedAt)
-    expect(times).toEqual(times.toSorted((a, b) => b - a))
+    const received = (await events.listBySource(sourceId)).items.map(({ receivedAt }) => receivedAt)
+    expect(received).toEqual(received.toSorted((a, b) => b - a))
   })
 
   test('is not ended early by a filter', async () => {
