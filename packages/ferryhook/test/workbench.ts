@@ -59,7 +59,7 @@ export function layerOn(db: Db, clock: TestClock, hostility?: Hostility): DataLa
   return createDataLayer({ db: retryingDb(given, { attempts: 200, pause }), clock, cursors })
 }
 
-export const ids = () => ({ userId: newId('usr'), sourceId: newId('src') })
+const ids = () => ({ userId: newId('usr'), sourceId: newId('src') })
 
 export function eventInput(given: Partial<CreateEventInput> = {}): CreateEventInput {
   return {
