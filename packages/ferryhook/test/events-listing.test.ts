@@ -1,8 +1,9 @@
+import type { Item } from '@strongroom/kit/db'
 import { newId } from '@strongroom/kit/ids'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ListOpts } from '../src/db/events.ts'
-import type { Event } from '../src/items/event.ts'
+import { type Event, eventById, eventKey } from '../src/items/event.ts'
 import { eventInput, openWorkbench, times, type Workbench } from './workbench.ts'
 
 describe.each(testStores())('a listing of events on $name', (store) => {
@@ -17,12 +18,34 @@ describe.each(testStores())('a listing of events on $name', (store) => {
 
   async function fill(count: number, given: Parameters<typeof eventInput>[0] = {}) {
     const { sourceId, userId } = eventInput(given)
-    const making = times(count, (n) => {
+    const made: string[] = []
+    for (let n = 0; n < count; n++) {
       if (n % 3 > 0) bench.clock.advance({ ms: 1 })
-      return events.create(eventInput({ ...given, sourceId, userId }))
-    })
-    const made = (await Promise.all(making)).map(({ eventId }) => eventId)
+      made.push((await events.create(eventInput({ ...given, sourceId, userId }))).eventId)
+    }
     return { sourceId, made }
+  }
+
+  /** Many events by few calls: copies of one, a millisecond apart, the oldest first. */
+  async function copies(count: number, change: (index: number) => object = () => ({})) {
+    const { sourceId, receivedAt, ...original } = await events.create(eventInput())
+    const made = times(count, (index): Event => {
+      const address = { eventId: newId('evt'), sourceId, receivedAt: receivedAt + 1 + index }
+      return {
+        ...original,
+        ...address,
+        ...eventKey.of(address),
+        ...eventById.of(address),
+        ...change(index),
+      }
+    })
+    for (let from = 0; from < count; from += 25) {
+      const some = made
+        .slice(from, from + 25)
+        .map((event) => ({ PutRequest: { Item: event as Item } }))
+      await bench.db.batchWriteItem({ RequestItems: { 'ferryhook-events': some } })
+    }
+    return { sourceId, made: made.map(({ eventId }) => eventId) }
   }
 
   async function pages(sourceId: string, opts: ListOpts, meanwhile = async () => {}) {
@@ -50,9 +73,11 @@ describe.each(testStores())('a listing of events on $name', (store) => {
   })
 
   test('is not ended early by a filter', async () => {
-    const { sourceId, made } = await fill(230)
-    const rare = [made[2], made[110], made[228]].map(String)
-    for (const eventId of rare) await events.updateStatus(eventId, 'unrouted')
+    const indexes = [2, 110, 228]
+    const { sourceId, made } = await copies(230, (index) => ({
+      status: indexes.includes(index) ? 'unrouted' : 'received',
+    }))
+    const rare = indexes.map((index) => made[index])
     const listed = await pages(sourceId, { limit: 2, status: 'unrouted' })
     expect(listed.flat()).toEqual(rare.toReversed())
     expect(listed[0]).toHaveLength(2)
@@ -107,8 +132,7 @@ describe.each(testStores())('a listing of events on $name', (store) => {
   })
 
   test('has 50 events at most unless told, and never more than 100', async () => {
-    const { sourceId, userId } = eventInput()
-    await Promise.all(times(101, () => events.create(eventInput({ sourceId, userId }))))
+    const { sourceId } = await copies(101)
     expect((await events.listBySource(sourceId)).items).toHaveLength(50)
     expect((await events.listBySource(sourceId, { limit: 500 })).items).toHaveLength(100)
   })
