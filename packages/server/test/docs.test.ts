@@ -1,10 +1,14 @@
+import { existsSync } from 'node:fs'
+import { cloudFormation } from '@strongroom/kit/cloudformation'
 import { cursorError } from '@strongroom/kit/cursor'
 import type { ErrorEntry } from '@strongroom/kit/errors'
 import { requestError, serverError } from '@strongroom/kit/http/errors'
 import { operatorError } from '@strongroom/kit/operators'
 import { describe, expect, test } from 'vitest'
+import { dataModels, everyTable } from '../src/data-models.ts'
 import { services } from '../src/services.ts'
 import { settings } from '../src/settings.ts'
+import { dataModelPage } from './generated-data-model.ts'
 
 // `npm run docs` writes these pages; here they are only compared.
 const page = (name: string) => `../../../docs/${name}`
@@ -34,5 +38,26 @@ Every error is \`{ "error": { "code", "message", "details"?, "data"? } }\`. Prog
 | --- | --- | --- |
 ${rows.join('')}`
     await expect(text).toMatchFileSnapshot(page('errors.md'))
+  })
+
+  test('docs/data-model.md describes every table', async () => {
+    await expect(dataModelPage(dataModels)).toMatchFileSnapshot(page('data-model.md'))
+  })
+
+  test('infra/tables.json is the CloudFormation template of all tables', async () => {
+    const functions = Object.fromEntries(
+      dataModels.map((model) => [model.service, model.functions]),
+    )
+    const template = cloudFormation({ tables: everyTable, functions })
+    const text = `${JSON.stringify(template, null, 2)}\n`
+    await expect(text).toMatchFileSnapshot('../../../infra/tables.json')
+  })
+
+  test('every departure from a seed has its decision record', () => {
+    for (const { decision } of dataModels.flatMap(({ departures }) => departures)) {
+      expect(existsSync(new URL(page(`decisions/${decision}`), import.meta.url)), decision).toBe(
+        true,
+      )
+    }
   })
 })

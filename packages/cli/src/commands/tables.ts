@@ -2,9 +2,8 @@
 import { cloudFormation } from '@strongroom/kit/cloudformation'
 import { createTables } from '@strongroom/kit/create-tables'
 import { verifyTables } from '@strongroom/kit/verify-tables'
-import { services } from '@strongroom/server/services'
+import { dataModels, everyTable } from '@strongroom/server/data-models'
 import { settings } from '@strongroom/server/settings'
-import { tablesOf } from '@strongroom/server/tables'
 import type { Command } from '../command.ts'
 import { withStore } from '../with-store.ts'
 
@@ -14,7 +13,7 @@ export const tablesCreate: Command = {
   run: (input) =>
     withStore(input, async ({ db }, { STRONGROOM_TABLE_PREFIX: prefix }) => {
       const done: { table: string; outcome: string }[] = []
-      await createTables(db, tablesOf(services), {
+      await createTables(db, everyTable, {
         onTable({ name }, outcome) {
           done.push({ table: prefix + name, outcome })
           input.output.progress(
@@ -33,7 +32,7 @@ export const tablesVerify: Command = {
   about: 'Exits with 1 if a table is missing or differs.',
   run: (input) =>
     withStore(input, async ({ db }, { STRONGROOM_TABLE_PREFIX: prefix }) => {
-      const checks = await verifyTables(db, tablesOf(services))
+      const checks = await verifyTables(db, everyTable)
       const lines = checks.flatMap(({ table, differences }) =>
         differences.length === 0
           ? [`${prefix}${table}: as declared`]
@@ -49,10 +48,13 @@ export const tablesVerify: Command = {
 
 export const tablesCloudFormation: Command = {
   name: 'tables cloudformation',
-  summary: 'Print a CloudFormation template of the tables',
+  summary: 'Print a CloudFormation template of the tables and of the policies to use them',
   async run({ env, output }) {
     const { STRONGROOM_TABLE_PREFIX: prefix } = settings.parse(env)
-    const template = cloudFormation(tablesOf(services), { prefix })
+    const functions = Object.fromEntries(
+      dataModels.map((model) => [model.service, model.functions]),
+    )
+    const template = cloudFormation({ tables: everyTable, functions, prefix })
     output.result(`${JSON.stringify(template, null, 2)}\n`, template)
   },
 }

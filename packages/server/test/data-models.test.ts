@@ -1,0 +1,29 @@
+import { describe, expect, test } from 'vitest'
+import { everyTable } from '../src/data-models.ts'
+
+describe('the tables of the product', () => {
+  test('are these nine', () => {
+    expect(everyTable.map(({ name }) => name).toSorted()).toEqual([
+      'ferryhook-events',
+      'ferryhook-main',
+      'form-bridge-plugin-auth',
+      'sealed-secrets',
+      'slack-event-dedupe',
+      'slack-existence-check-cache',
+      'slack-workspace-tokens',
+      'strongroom-branch-keys',
+      'strongroom-server',
+    ])
+  })
+
+  test('of secrets is the one whose deleted items must not be recoverable', () => {
+    const secrets = everyTable.find(({ name }) => name === 'sealed-secrets')
+    expect(secrets?.pointInTimeRecovery).toBe(false)
+  })
+
+  test('have Project and Environment as tags, as far as a specification asks for them', () => {
+    for (const { name, tags } of everyTable.filter((table) => table.name !== 'strongroom-server')) {
+      expect(Object.keys(tags ?? {}), name).toEqual(['Project', 'Environment'])
+    }
+  })
+})

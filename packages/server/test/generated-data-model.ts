@@ -1,0 +1,158 @@
+/** Writes docs/data-model.md from the declarations. */
+import type { AccessPattern, DataModel, EntityModel } from '@strongroom/kit/data-model'
+import type { KeyAttribute, Table, TableIndex } from '@strongroom/kit/table'
+import type { z } from 'zod'
+
+export function dataModelPage(models: readonly DataModel[]): string {
+  return `# Data model
+
+What is stored, table by table: made from the declarations by \`npm run docs\`. Key templates name the attributes they are made of in braces. Every read also checks expiry itself: TTL deletes late.
+
+${models.map(serviceSection).join('\n')}`
+}
+
+function serviceSection({ service, entities, patterns, functions, departures }: DataModel): string {
+  const tables = [...new Set(entities.map(({ table }) => table))]
+  const sections = tables.map((table) =>
+    tableSection(
+      table,
+      entities.filter((entity) => entity.table === table),
+      patterns.filter((pattern) => pattern.table === table),
+    ),
+  )
+  return `## ${service}
+
+${sections.join('\n')}
+### Functions of ${service}
+
+${rows(
+  ['Function', 'What it does', 'May'],
+  functions.map(({ name, summary, allows }) => [
+    name,
+    summary,
+    allows
+      .map(({ table, actions, indexes = [] }) =>
+        [
+          `\`${table.name}\`: ${actions.join(', ')}`,
+          ...indexes.map((index) => `Query of ${index}`),
+        ].join(', '),
+      )
+      .join('; '),
+  ]),
+)}
+${
+  departures.length === 0
+    ? ''
+    : `### Departures of ${service} from its specification
+
+${departures.map(({ what, decision }) => `- ${what}: [decision](decisions/${decision})\n`).join('')}
+`
+}`
+}
+
+function tableSection(
+  table: Table,
+  entities: readonly EntityModel[],
+  patterns: readonly AccessPattern[],
+): string {
+  return `### \`${table.name}\`
+
+${table.description}. Billing on demand; point-in-time recovery ${table.pointInTimeRecovery ? 'on' : 'off'}; time to live ${table.ttl ? `by \`${table.ttl}\`` : 'none'}.
+
+${rows(
+  ['Index', 'Partition key', 'Sort key', 'Holds'],
+  [
+    ['(table)', keyText(table.partitionKey), keyText(table.sortKey), 'items'],
+    ...Object.entries(table.indexes ?? {}).map(([name, index]) => [
+      name,
+      keyText(index.partitionKey),
+      keyText(index.sortKey),
+      projectionText(index),
+    ]),
+  ],
+)}
+${entities.map(entitySection).join('\n')}
+#### Access patterns of \`${table.name}\`
+
+${rows(
+  ['Pattern', 'Index', 'Key', 'Served by'],
+  patterns.map(({ name, index, key, servedBy }) => [
+    name,
+    index ?? '(table)',
+    `\`${key}\``,
+    `\`${servedBy}\``,
+  ]),
+)}`
+}
+
+function entitySection({ name, keys, schema, lifetime }: EntityModel): string {
+  const templates = Object.entries(keys).map(([key, template]) => `\`${key}\` = \`${template}\``)
+  return `#### ${name}
+
+${templates.join(', ')}${lifetime === undefined ? '' : `. Lives ${lifetime}`}.
+
+${rows(
+  ['Attribute', 'Type', 'Required'],
+  Object.entries<z.core.$ZodType>(schema.shape).map(([attribute, type]) => [
+    `\`${attribute}\``,
+    typeText(type),
+    isOptional(type) ? 'no' : 'yes',
+  ]),
+)}`
+}
+
+function isOptional(type: z.core.$ZodType): boolean {
+  return type._zod.optin === 'optional'
+}
+
+/** DynamoDB's letter for what a schema stores. */
+function typeText(type: z.core.$ZodType): string {
+  const { def } = type._zod
+  switch (def.type) {
+    case 'optional':
+    case 'readonly':
+    case 'nonoptional':
+      return typeText((def as z.core.$ZodOptionalDef).innerType)
+    case 'string':
+    case 'enum':
+    case 'template_literal':
+      return 'S'
+    case 'number':
+    case 'int':
+      return 'N'
+    case 'boolean':
+      return 'BOOL'
+    case 'literal':
+      return typeof (def as z.core.$ZodLiteralDef<z.core.util.Literal>).values[0] === 'number'
+        ? 'N'
+        : 'S'
+    case 'array':
+      return 'L'
+    case 'object':
+    case 'record':
+      return 'M'
+    case 'set':
+      return 'SS'
+    case 'custom':
+      return 'B'
+    case 'union':
+      return [...new Set((def as z.core.$ZodUnionDef).options.map(typeText))].join(' or ')
+    default:
+      throw new Error(`No DynamoDB type is known for a schema of type ${def.type}`)
+  }
+}
+
+function keyText(key: KeyAttribute | undefined): string {
+  return key === undefined ? '' : `\`${key.name}\` (${key.type})`
+}
+
+function projectionText({ projection }: TableIndex): string {
+  if (projection === 'ALL') return 'whole items'
+  return projection === 'KEYS_ONLY' ? 'keys only' : `keys and ${projection.include.join(', ')}`
+}
+
+function rows(head: readonly string[], body: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`
+  return line(head) + line(head.map(() => '---')) + body.map(line).join('')
+}
