@@ -2,6 +2,7 @@ import { createCursors } from '@strongroom/kit/cursor'
 import type { Item } from '@strongroom/kit/db'
 import type { Page } from '@strongroom/kit/query-page'
 import { expect, test } from 'vitest'
+import type { SecurityEvent } from '../src/items/security-event.ts'
 import { newSiteId } from '../src/items/site.ts'
 import type { PageRequest } from '../src/store/deps.ts'
 import { onEveryStore } from './on-every-store.ts'
@@ -222,6 +223,24 @@ onEveryStore('a list', (world) => {
     expect(inRange.items.map(({ details }) => details.number)).toEqual([
       18, 17, 16, 15, 14, 13, 12, 11, 10,
     ])
+  })
+
+  test('of security events by type goes on within one shard, one event at a time', async () => {
+    const { db, securityEvents, clock } = world()
+    clock.advance({ days: 2000 })
+    const recorded: SecurityEvent[] = []
+    for (const number of times(24, (each) => each)) {
+      const event = { event_type: 'auth_failure', client_ip: '192.0.2.1', user_agent: '' } as const
+      recorded.unshift(await securityEvents.record({ ...event, details: { number } }))
+    }
+    const inShard = (shard: number) => recorded.filter(({ GSI1PK }) => GSI1PK.endsWith(`#${shard}`))
+    // Of 24 in eight shards one has three at least.
+    const kept = times(8, inShard).find(({ length }) => length >= 3) ?? []
+    for (const { PK, SK } of recorded.filter((each) => !kept.includes(each))) {
+      await db.deleteItem({ TableName: 'form-bridge-plugin-auth', Key: { PK, SK } })
+    }
+    const pages = await pagesOf((page) => securityEvents.ofType('auth_failure', page), 1)
+    expect(pages).toEqual(kept.map((each) => [each]))
   })
 
   test('of abuse patterns is newest first, by type and by identifier', async () => {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Db } from '@strongroom/kit/db'
 import { expect, test } from 'vitest'
 import { CHUNK_BYTES, LARGEST_PACKAGE_BYTES } from '../src/items/release.ts'
 import { onEveryStore, onEveryStoreAndHostile } from './on-every-store.ts'
@@ -15,6 +16,14 @@ const release = (slug: string, version: string, zip: Uint8Array) => ({
   sha256: hash(Buffer.from(zip).toString('base64')),
   signature,
 })
+
+function signal() {
+  let give: () => void = () => undefined
+  const given = new Promise<void>((resolve) => {
+    give = resolve
+  })
+  return { given, give: () => give() }
+}
 
 async function packageOf({ releases }: World, slug: string, version: string) {
   const found = await releases.get({ slug, version })
@@ -82,6 +91,41 @@ onEveryStore('a release', (world) => {
     here.clock.advance({ minutes: 15 })
     expect(await here.releases.publish(release(slug, '2.0.0', zip), zip)).toBe(true)
     expect((await packageOf(here, slug, '2.0.0')).equals(zip)).toBe(true)
+  })
+
+  test('whose upload was taken over gets no more chunks of the first one', async () => {
+    const here = world()
+    const slug = newSlug()
+    const [slow, quick] = [randomBytes(2 * CHUNK_BYTES), randomBytes(2 * CHUNK_BYTES)]
+    const [claimed, slowEnded] = [signal(), signal()]
+    const waiting = {
+      ...here.db,
+      async transactWriteItems(input: Parameters<Db['transactWriteItems']>[0]) {
+        claimed.give()
+        await slowEnded.given
+        return here.db.transactWriteItems(input)
+      },
+    }
+    const publishQuick = () =>
+      createWorld(waiting, here.clock).releases.publish(release(slug, '3.0.0', quick), quick)
+    let chunks = 0
+    const taken: Promise<boolean>[] = []
+    const stalling = {
+      ...here.db,
+      async transactWriteItems(input: Parameters<Db['transactWriteItems']>[0]) {
+        if (++chunks === 2) {
+          here.clock.advance({ minutes: 15 })
+          taken.push(publishQuick())
+          await claimed.given
+        }
+        return here.db.transactWriteItems(input)
+      },
+    }
+    const slowWorld = createWorld(stalling, here.clock)
+    expect(await slowWorld.releases.publish(release(slug, '3.0.0', slow), slow)).toBe(false)
+    slowEnded.give()
+    expect(await Promise.all(taken)).toEqual([true])
+    expect((await packageOf(here, slug, '3.0.0')).equals(quick)).toBe(true)
   })
 
   test('is listed with the highest version first, as WordPress compares them', async () => {

@@ -58,7 +58,7 @@ onEveryStore('update checks', (world) => {
   })
 
   test('that arrive late are history and change neither what the site has nor the totals', async () => {
-    const { updateChecks, db } = world()
+    const { updateChecks, db, clock } = world()
     const late = createWorld(db, testClock('2099-12-31T23:59:00.000Z')).updateChecks
     const site_id = newSiteId()
     const [now, before] = [`2.0.0-${site_id}`, `1.0.0-${site_id}`]
@@ -66,6 +66,11 @@ onEveryStore('update checks', (world) => {
     await late.record(check(site_id, before))
     expect(await updateChecks.current(site_id)).toMatchObject({ current_version: now })
     expect((await updateChecks.history(site_id)).items).toHaveLength(2)
+    clock.advance({ hours: 2 })
+    await updateChecks.record(check(site_id, now))
+    await createWorld(db).updateChecks.record(check(site_id, before))
+    expect(await updateChecks.current(site_id)).toMatchObject({ current_version: now })
+    expect((await updateChecks.history(site_id)).items).toHaveLength(4)
     expect(await updateChecks.adoptionOn('2099-12-31')).not.toHaveProperty([before])
   })
 })
