@@ -93,15 +93,15 @@ export const dataModel: DataModel = {
   departures: [
     {
       what: 'Attribute names in conditions are placeholders, and the active enc is the branch key',
-      decision: 'key-store-errata.md',
+      decision: '0035-key-store-errata.md',
     },
     {
       what: 'A repeated write is known by its ciphertext, so that a lost answer is no race',
-      decision: 'key-store-repeated-writes.md',
+      decision: '0036-key-store-repeated-writes.md',
     },
     {
       what: 'Items are read strictly, consistently, and only with hierarchy-version 1',
-      decision: 'key-store-strict-reads.md',
+      decision: '0037-key-store-strict-reads.md',
     },
   ],
 }

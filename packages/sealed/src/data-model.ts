@@ -100,23 +100,23 @@ export const dataModel: DataModel = {
   departures: [
     {
       what: 'burnToken and lastAccessToken hold hashes, linkHash and proofHash are added',
-      decision: 'sealed-tokens-as-hashes.md',
+      decision: '0008-sealed-tokens-as-hashes.md',
     },
     {
       what: 'Claims instead of one server-made access token; the item outlives its last view by 30 seconds',
-      decision: 'sealed-claims.md',
+      decision: '0009-sealed-claims.md',
     },
     {
       what: 'Holders of the link have ten tries at the proof',
-      decision: 'sealed-proof-of-possession.md',
+      decision: '0010-sealed-proof-of-possession.md',
     },
     {
       what: 'An ended secret leaves a tombstone instead of nothing',
-      decision: 'sealed-tombstones.md',
+      decision: '0011-sealed-tombstones.md',
     },
     {
       what: 'Ids have 22 characters, also in examples, and no backup or stream of the table is allowed',
-      decision: 'sealed-exact-formats.md',
+      decision: '0012-sealed-exact-formats.md',
     },
   ],
 }

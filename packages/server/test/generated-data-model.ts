@@ -1,5 +1,5 @@
 /** Writes docs/data-model.md from the declarations. */
-import type { AccessPattern, DataModel, EntityModel } from '@strongroom/kit/data-model'
+import type { AccessPattern, Allowance, DataModel, EntityModel } from '@strongroom/kit/data-model'
 import type { KeyAttribute, Table, TableIndex } from '@strongroom/kit/table'
 import type { z } from 'zod'
 
@@ -30,14 +30,7 @@ ${rows(
   functions.map(({ name, summary, allows }) => [
     name,
     summary,
-    allows
-      .map(({ table, actions, indexes = [] }) =>
-        [
-          `\`${table.name}\`: ${actions.join(', ')}`,
-          ...indexes.map((index) => `Query of ${index}`),
-        ].join(', '),
-      )
-      .join('; '),
+    allows.map(allowanceText).join('; '),
   ]),
 )}
 ${
@@ -48,6 +41,15 @@ ${
 ${departures.map(({ what, decision }) => `- ${what}: [decision](decisions/${decision})\n`).join('')}
 `
 }`
+}
+
+function allowanceText({ table, actions, indexes = [], leadingKeys }: Allowance): string {
+  const may = [...actions, ...indexes.map((index) => `Query of ${index}`)].join(', ')
+  const where =
+    leadingKeys === undefined
+      ? ''
+      : ` (partitions ${leadingKeys.map((key) => `\`${key}\``).join(', ')})`
+  return `\`${table.name}\`: ${may}${where}`
 }
 
 function tableSection(
@@ -98,7 +100,7 @@ ${rows(
     typeText(type),
     isOptional(type) ? 'no' : 'yes',
   ]),
-)}`
+)}${schema.def.catchall ? '\nFurther attributes may be there, as its schema says.\n' : ''}`
 }
 
 function isOptional(type: z.core.$ZodType): boolean {

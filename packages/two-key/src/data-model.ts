@@ -98,15 +98,15 @@ export const dataModel: DataModel = {
   departures: [
     {
       what: 'Ids are checked by one pattern, other apps prefix their keys, and an entry may carry a MAC',
-      decision: 'two-key-cache-keys.md',
+      decision: '0038-two-key-cache-keys.md',
     },
     {
       what: 'Bot tokens are stored sealed, in a table of their own',
-      decision: 'two-key-sealed-tokens.md',
+      decision: '0039-two-key-sealed-tokens.md',
     },
     {
       what: 'Events are claimed, then confirmed, in a table of their own',
-      decision: 'two-key-claimed-events.md',
+      decision: '0040-two-key-claimed-events.md',
     },
   ],
 }

@@ -3,46 +3,46 @@ import type { DataModel } from '@strongroom/kit/data-model'
 export const departures: DataModel['departures'] = [
   {
     what: 'The sort key of an attempt also names connection and run, and attempts expire',
-    decision: 'ferryhook-attempt-keys.md',
+    decision: '0013-ferryhook-attempt-keys.md',
   },
   {
     what: 'Deliveries are items; the status of an event follows from them, and has three more values',
-    decision: 'ferryhook-deliveries-and-status.md',
+    decision: '0014-ferryhook-deliveries-and-status.md',
   },
   {
     what: 'GSI1 of ferryhook-events has keys only, and a reference item finds events without it',
-    decision: 'ferryhook-event-references.md',
+    decision: '0015-ferryhook-event-references.md',
   },
   {
     what: 'Bodies over 4 KB, or that are not text, are items of their own, compressed and binary',
-    decision: 'ferryhook-bodies.md',
+    decision: '0016-ferryhook-bodies.md',
   },
   {
     what: 'expiresAt moves while a delivery still needs its event',
-    decision: 'ferryhook-retention.md',
+    decision: '0017-ferryhook-retention.md',
   },
   {
     what: 'Due work, waiting deliveries and wakes are items of ferryhook-events',
-    decision: 'ferryhook-due-work.md',
+    decision: '0018-ferryhook-due-work.md',
   },
   {
     what: 'Connections and API keys are found by id through GSI3; indexes only say where to look',
-    decision: 'ferryhook-lookups.md',
+    decision: '0019-ferryhook-lookups.md',
   },
   {
     what: 'E-mail addresses and sign-in identities are unique by guard items',
-    decision: 'ferryhook-guards.md',
+    decision: '0020-ferryhook-guards.md',
   },
   {
     what: 'Sessions, audit entries and deduplication keys live in ferryhook-events',
-    decision: 'ferryhook-expiring-items.md',
+    decision: '0021-ferryhook-expiring-items.md',
   },
   {
     what: 'Counters are added in batches behind a mark, and usage is of the calendar month',
-    decision: 'ferryhook-counters.md',
+    decision: '0022-ferryhook-counters.md',
   },
   {
     what: 'More providers, sealed secrets, revisions of connections, soft deletion, the prefix of a key',
-    decision: 'ferryhook-attributes.md',
+    decision: '0023-ferryhook-attributes.md',
   },
 ]
