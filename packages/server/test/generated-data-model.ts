@@ -95,26 +95,21 @@ ${templates.join(', ')}${lifetime === undefined ? '' : `. Lives ${lifetime}`}.
 
 ${rows(
   ['Attribute', 'Type', 'Required'],
-  Object.entries<z.core.$ZodType>(schema.shape).map(([attribute, type]) => [
+  Object.entries(schema.shape as Record<string, z.ZodType>).map(([attribute, type]) => [
     `\`${attribute}\``,
     typeText(type),
-    isOptional(type) ? 'no' : 'yes',
+    type.isOptional() ? 'no' : 'yes',
   ]),
 )}${schema.def.catchall ? '\nFurther attributes may be there, as its schema says.\n' : ''}`
 }
 
-function isOptional(type: z.core.$ZodType): boolean {
-  return type._zod.optin === 'optional'
-}
-
 /** DynamoDB's letter for what a schema stores. */
-function typeText(type: z.core.$ZodType): string {
-  const { def } = type._zod
+function typeText({ def }: z.ZodType): string {
   switch (def.type) {
     case 'optional':
     case 'readonly':
     case 'nonoptional':
-      return typeText((def as z.core.$ZodOptionalDef).innerType)
+      return typeText((def as z.core.$ZodOptionalDef<z.ZodType>).innerType)
     case 'string':
     case 'enum':
     case 'template_literal':
@@ -138,7 +133,9 @@ function typeText(type: z.core.$ZodType): string {
     case 'custom':
       return 'B'
     case 'union':
-      return [...new Set((def as z.core.$ZodUnionDef).options.map(typeText))].join(' or ')
+      return [...new Set((def as z.core.$ZodUnionDef<z.ZodType[]>).options.map(typeText))].join(
+        ' or ',
+      )
     default:
       throw new Error(`No DynamoDB type is known for a schema of type ${def.type}`)
   }
