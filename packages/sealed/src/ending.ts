@@ -2,13 +2,13 @@
 import type { Db } from '@strongroom/kit/db'
 import { ConditionFailed } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
-import { expr, Expression } from '@strongroom/kit/expression'
+import { all, expr, Expression } from '@strongroom/kit/expression'
 import { SecretItem, secretsTable, TOKEN_SECONDS, TombstoneItem } from './table.ts'
 
 export interface Ending {
   /** Why the secret is over now, as the condition that must still hold when it is ended. */
   reason(secret: SecretItem, now: number): Expression | undefined
-  /** Destroys all but the tombstone if the condition holds; otherwise does nothing. */
+  /** Leaves only the tombstone if the condition holds and there is none yet; else does nothing. */
   end(secret: SecretItem, condition: Expression, now: number): Promise<void>
 }
 
@@ -18,6 +18,7 @@ export function createEnding(db: Db): Ending {
   const views = secrets.attr('remainingViews')
   const triesLeft = secrets.attr('triesLeft')
   const expiresAt = secrets.attr('expiresAt')
+  const ciphertext = secrets.attr('ciphertext')
   const attributes = Object.keys(SecretItem.shape) as (keyof SecretItem)[]
 
   function removeAllBut(kept: (keyof SecretItem)[]): Expression {
@@ -42,15 +43,16 @@ export function createEnding(db: Db): Ending {
     async end(secret, condition, now) {
       const { id, createdAt, receiptUntil = 0 } = secret
       const until = Math.max(createdAt + TOKEN_SECONDS, receiptUntil)
+      const notEndedYet = all(condition, expr`attribute_exists(${ciphertext})`)
       if (until <= now) {
-        await secrets.delete({ id }, condition).catch(unlessRefused)
+        await secrets.delete({ id }, notEndedYet).catch(unlessRefused)
         return
       }
       const kept: (keyof SecretItem)[] = ['id', 'expiresAt']
       // An update and not a put: a view that is taken meanwhile must show in the receipt.
       if (receiptUntil > now) kept.push('burnToken', 'lastAccessAt')
       await tombstones
-        .update({ id }, expr`SET ${expiresAt} = ${until} ${removeAllBut(kept)}`, condition)
+        .update({ id }, expr`SET ${expiresAt} = ${until} ${removeAllBut(kept)}`, notEndedYet)
         .catch(unlessRefused)
     },
   }

@@ -207,8 +207,7 @@ export function createSecretStore({ db, clock }: { db: Db; clock: Clock }): Secr
     async burn(id, burnTokenHash) {
       const seen = await read(id)
       if (!isSecret(seen) || !isSameText(seen.burnToken, burnTokenHash)) return
-      const burnable = expr`${attr('burnToken')} = ${burnTokenHash} AND attribute_exists(${attr('ciphertext')})`
-      await end(seen, burnable, epochSeconds(clock))
+      await end(seen, expr`${attr('burnToken')} = ${burnTokenHash}`, epochSeconds(clock))
     },
 
     async status(id, burnTokenHash) {

@@ -109,6 +109,19 @@ describe.each(everyStore())('a secret that has changed since it was read, on $na
     })
   })
 
+  test('is not ended twice: only its tombstone is left by now', async () => {
+    const receiptUntil = now() + 9000
+    const { id, stale } = await created({ ttlSeconds: 900, receiptUntil })
+    clock.advance({ seconds: 8999 })
+    await opened.secrets.reduce(id)
+    const tombstone = await rawItem(opened.db, id)
+    expect(tombstone).toEqual({ id, expiresAt: receiptUntil, burnToken: tokenHash('burn') })
+    clock.advance({ seconds: 1 })
+    expect(await stale.reduce(id)).toBeUndefined()
+    await stale.burn(id, tokenHash('burn'))
+    expect(await rawItem(opened.db, id)).toEqual(tombstone)
+  })
+
   test('is not burned by a token that is not right by now', async () => {
     const { id, stale } = await created()
     await change(id, 'burnToken', tokenHash('another'))
