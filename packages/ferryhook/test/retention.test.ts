@@ -1,14 +1,20 @@
 import { randomBytes } from 'node:crypto'
+import { newId } from '@strongroom/kit/ids'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { LeasedTask } from '../src/items/task.ts'
+import type { LeasedTask, WakeTask } from '../src/items/task.ts'
 import {
+  allDue,
   attemptResult,
+  connectionInput,
   deliveryTasksOf,
+  eventInput,
   leasedConnection,
   leasedEvent,
   openWorkbench,
   required,
+  routeTaskOf,
+  times,
   type Workbench,
 } from './workbench.ts'
 
@@ -168,5 +174,54 @@ describe.each(testStores())('retention on $name', (store) => {
     bench.clock.advance({ seconds: DAY - 60 })
     await layer.deliveries.replay(event.eventId, task.connectionId)
     expect(new Set((await expiries(event)).values())).toEqual(new Set([now() + HOUR]))
+  })
+
+  test('a delivery that TTL deleted while another kept the event still comes to its end', async () => {
+    const { connection, event, task } = await leasedConnection(bench, { plan: 'free' })
+    const { connectionId, sourceId } = connection
+    const { eventId } = event
+    await layer.waiting.park(task, connection, { reason: 'paused' })
+    bench.clock.advance({ seconds: 20 * DAY })
+    const other = await layer.connections.create(connectionInput({ sourceId }))
+    await layer.deliveries.replay(eventId, other.connectionId)
+    const [due] = await deliveryTasksOf(layer, eventId)
+    const leasedOther = required(await layer.dueWork.claim(required(due), inSeconds(25)))
+    await layer.waiting.park(leasedOther, other, { reason: 'paused' })
+    bench.clock.advance({ seconds: 11 * DAY })
+    const deleted = { PK: `EVT#${eventId}`, SK: `DLV#${connectionId}` }
+    await bench.db.deleteItem({ TableName: 'ferryhook-events', Key: deleted })
+
+    await layer.connections.update(connectionId, { status: 'active' }, { sourceId })
+    bench.clock.advance({ seconds: 5 })
+    const wake = (await allDue(layer)).find(
+      (each) => each.kind === 'wake' && each.connectionId === connectionId,
+    ) as WakeTask
+    expect(await layer.waiting.wake(wake, { few: 10, againAt: inSeconds(1) })).toEqual({
+      released: 1,
+      more: false,
+    })
+    const [released] = await deliveryTasksOf(layer, eventId)
+    const leased = required(await layer.dueWork.claim(required(released), inSeconds(25)))
+    await bench.db.deleteItem({ TableName: 'ferryhook-events', Key: deleted })
+    await layer.settling.settle(leased, { state: 'delivered', attempt: attempt() })
+
+    expect(await layer.deliveries.get(eventId, connectionId)).toMatchObject({
+      state: 'delivered',
+      run: 1,
+      attemptsMade: 1,
+    })
+    expect(await layer.events.getCurrent(eventId)).toMatchObject({
+      status: 'held',
+      counts: { held: 1, delivered: 1, runnable: 0 },
+    })
+  })
+
+  test('the routing of an event that has expired ends, however many connections there are', async () => {
+    const { eventId } = await layer.events.create(eventInput({ plan: 'free' }))
+    const task = await routeTaskOf(layer, eventId)
+    bench.clock.advance({ seconds: DAY })
+    const connectionIds = times(50, () => newId('conn'))
+    expect(await layer.routing.route(task, connectionIds)).toEqual([])
+    expect(await bench.stored('ferryhook-events', { PK: task.PK, SK: task.SK })).toBeUndefined()
   })
 })

@@ -6,9 +6,9 @@ import { expr } from '@strongroom/kit/expression'
 import { type DeliveryState, moved } from '../items/delivery-state.ts'
 import { type Delivery, DeliveryItem, deliveryKey } from '../items/delivery.ts'
 import type { Event } from '../items/event.ts'
+import type { DeliveryTask } from '../items/task.ts'
 import { eventsTable } from '../table.ts'
 import type { Attempts } from './attempts.ts'
-import { changeExpression } from './changes.ts'
 import type { DataLayerDeps } from './deps.ts'
 import type { EventWriter } from './event-writer.ts'
 
@@ -23,13 +23,27 @@ export function expiryForAttempt(at: number): number {
   return Math.ceil(at / 1000) + KEPT_AFTER_ATTEMPT_SECONDS
 }
 
+/** What the tasks of a delivery carry along, from which its item can be made. */
+type KnownDelivery = Pick<
+  DeliveryTask,
+  | 'eventId'
+  | 'connectionId'
+  | 'sourceId'
+  | 'userId'
+  | 'receivedAt'
+  | 'run'
+  | 'attemptNumber'
+  | 'keptUntil'
+>
+
 export interface DeliveryChange {
-  /** The delivery, as its task knows it: the run, and until when its items are kept. */
-  task: Pick<Delivery, 'eventId' | 'connectionId' | 'run'> & { keptUntil: number }
+  /** The delivery, as its task knows it. */
+  task: KnownDelivery
   from: DeliveryState
   to: DeliveryState
   /** Undefined ends an earlier one. */
   reason?: string | undefined
+  /** All before the one of the task, unless told. */
   attemptsMade?: number
   /** When a worker first had the task. */
   claimedAt?: number | undefined
@@ -62,17 +76,18 @@ export function createDeliveryWriter({
     ): Promise<{ parts: TransactWriteItem[]; expiresAt: number }> {
       const expiresAt = Math.max(event.expiresAt, neededUntil)
       const processedAt = earlier(event.processedAt, claimedAt)
-      const key = deliveryKey.of(task)
-      const update = changeExpression(eventsTable, DeliveryItem, key, {
+      const after: Delivery = {
+        ...newDelivery(task, clock.now()),
         state: to,
-        reason,
-        ...(attemptsMade !== undefined && { attemptsMade }),
-        updatedAt: clock.now(),
+        ...(reason !== undefined && { reason }),
+        attemptsMade: attemptsMade ?? task.attemptNumber - 1,
         expiresAt,
-      })
-      const [run, state] = [deliveries.attr('run'), deliveries.attr('state')]
+      }
+      const { attr } = deliveries
+      const before = expr`${attr('run')} = ${task.run} AND ${attr('state')} = ${from}`
       const parts = [
-        deliveries.part.update(key, update, expr`${run} = ${task.run} AND ${state} = ${from}`),
+        // Absent if TTL deleted it while another delivery kept the event: its task goes on all the same.
+        deliveries.part.put(after, expr`attribute_not_exists(${attr('PK')}) OR (${before})`),
         ...writer.change(event, {
           counts: moved(event.counts, { from, to }),
           ...(processedAt !== undefined && { processedAt }),
@@ -90,4 +105,22 @@ export type DeliveryWriter = ReturnType<typeof createDeliveryWriter>
 
 function earlier(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
+}
+
+/** A delivery before its first attempt. */
+export function newDelivery(task: KnownDelivery, now: number): Delivery {
+  const { eventId, connectionId, sourceId, userId, receivedAt, run, keptUntil } = task
+  return {
+    ...deliveryKey.of(task),
+    eventId,
+    connectionId,
+    sourceId,
+    userId,
+    receivedAt,
+    run,
+    state: 'runnable',
+    attemptsMade: 0,
+    updatedAt: now,
+    expiresAt: keptUntil,
+  }
 }

@@ -6,12 +6,11 @@ import { entity, transact } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import { newId } from '@strongroom/kit/ids'
 import { derivedStatus, moved } from '../items/delivery-state.ts'
-import { deliveryKey } from '../items/delivery.ts'
 import type { Event } from '../items/event.ts'
-import { type DeliveryTask, type LeasedTask, type RouteTask, RouteTaskItem } from '../items/task.ts'
+import { type DeliveryTask, type RouteTask, RouteTaskItem } from '../items/task.ts'
 import { eventsTable } from '../table.ts'
 import type { Deliveries } from './deliveries.ts'
-import type { DeliveryWriter } from './delivery-writer.ts'
+import { type DeliveryWriter, newDelivery } from './delivery-writer.ts'
 import type { DataLayerDeps } from './deps.ts'
 import type { EventWriter } from './event-writer.ts'
 import type { TaskWriter } from './task-writer.ts'
@@ -49,7 +48,8 @@ export function createRouting(deps: RoutingDeps) {
           const existing = event ? await deliveries.listByEvent(task.eventId) : []
           const missing = connectionIds.filter((id) => !existing.some((d) => d.connectionId === id))
           const now = missing.slice(0, CONNECTIONS_AT_ONCE)
-          const last = now.length === missing.length
+          // Of an event that is gone nothing is put, however many connections there are.
+          const last = !event || now.length === missing.length
           const put = event ? await deliveryTasks(event, now, leaseUntil) : []
           const key = { PK: task.PK, SK: task.SK }
           await transact(db, [
@@ -108,26 +108,4 @@ export function createRouting(deps: RoutingDeps) {
   }
 
   return { route }
-}
-
-export function isLeased(task: DeliveryTask): task is LeasedTask {
-  return task.leaseId !== undefined
-}
-
-/** A delivery before its first attempt. */
-export function newDelivery(task: DeliveryTask, now: number) {
-  const { eventId, connectionId, sourceId, userId, receivedAt, run, keptUntil } = task
-  return {
-    ...deliveryKey.of(task),
-    eventId,
-    connectionId,
-    sourceId,
-    userId,
-    receivedAt,
-    run,
-    state: 'runnable' as const,
-    attemptsMade: 0,
-    updatedAt: now,
-    expiresAt: keptUntil,
-  }
 }
