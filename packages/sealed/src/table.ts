@@ -79,7 +79,10 @@ export const NewSecretItem = z
   })
   .omit({ lastAccessAt: true, lastAccessToken: true })
   .refine(saltIsForPassphrase, { path: ['salt'] })
-  .refine(({ createdAt, expiresAt }) => expiresAt > createdAt, { path: ['expiresAt'] })
+  // If TTL deleted it earlier, the token that made it could make another.
+  .refine(({ createdAt, expiresAt }) => expiresAt >= createdAt + TOKEN_SECONDS, {
+    path: ['expiresAt'],
+  })
   .refine(({ expiresAt, receiptUntil = expiresAt }) => receiptUntil >= expiresAt, {
     path: ['receiptUntil'],
   })

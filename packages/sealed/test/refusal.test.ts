@@ -25,6 +25,7 @@ const misfits: [attribute: string, given: Partial<NewSecret>][] = [
   ['burnToken', { burnTokenHash: tokenHash('burn').toUpperCase() }],
   ['burnToken', { burnTokenHash: tokenHash('burn').slice(1) }],
   ['expiresAt', { ttlSeconds: 0 }],
+  ['expiresAt', { ttlSeconds: 299 }],
   ['expiresAt', { ttlSeconds: 900.5 }],
   ['linkHash', { linkHash: new Uint8Array(31) }],
   ['proofHash', { proofHash: new Uint8Array(33) }],
