@@ -36,6 +36,12 @@ describe('the table sealed-secrets', () => {
         SealedSecrets: {
           Properties: {
             TableName: 'sealed-secrets',
+            BillingMode: 'PAY_PER_REQUEST',
+            KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+            Tags: [
+              { Key: 'Project', Value: 'sealed-fyi' },
+              { Key: 'Environment', Value: 'production' },
+            ],
             TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
             PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: false },
           },
