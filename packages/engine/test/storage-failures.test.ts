@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   cpSync,
+  existsSync,
   mkdirSync,
   readFileSync,
   readdirSync,
@@ -203,6 +204,15 @@ describe('a disk that is full', () => {
       expect(outcome.full.message).toContain('the file size limit of the process')
     },
   )
+
+  test('a directory where the system allows none is refused', () => {
+    const file = join(temporaryDirectory(), 'file')
+    writeFileSync(file, '')
+    const impossible = [file, join(file, 'data'), ...(existsSync('/proc') ? ['/proc/x/data'] : [])]
+    for (const directory of impossible) {
+      expect(() => openStorage({ directory })).toThrow('it cannot be created')
+    }
+  })
 
   test.skipIf(!canMount)('a directory on a read-only disk is refused', async () => {
     const disk = mounted('6m')

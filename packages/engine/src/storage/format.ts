@@ -9,9 +9,11 @@ import {
   openSync,
   readFileSync,
   readdirSync,
+  renameSync,
+  statSync,
+  writeSync,
 } from 'node:fs'
-import { renameSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { cannotOpen } from './failures.ts'
 
 export const FORMAT_VERSION = 1
@@ -20,10 +22,24 @@ export const DATA_FILE = 'data.mdb'
 const LOCK_FILE = 'lock.mdb'
 const FORMAT_NAME = 'strongroom-engine'
 
+/**
+ * Makes a directory and those above it. Node's own recursive mkdir never returns where the system
+ * says ENOENT although the parent is there, as it does below /proc.
+ */
+function makeDirectory(directory: string): void {
+  const parent = dirname(directory)
+  if (!existsSync(parent)) makeDirectory(parent)
+  try {
+    mkdirSync(directory, { mode: 0o700 })
+  } catch (error) {
+    if (!existsSync(directory) || !statSync(directory).isDirectory()) throw error
+  }
+}
+
 /** Creates an empty directory's format file, or checks an existing one. */
 export function prepareDirectory(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    makeDirectory(directory)
   } catch (error) {
     throw cannotOpen(directory, `it cannot be created (${reason(error)})`, error)
   }
