@@ -72,6 +72,18 @@ describe.each(testStores())('attempts on $name', (store) => {
     expect(await kept(`${'x'.repeat(999)}😀`)).toBe('x'.repeat(999))
   })
 
+  test('of an error as long as a certificate has names the first 1,000 characters are kept', async () => {
+    const { event, tasks } = await leasedEvent(bench)
+    const error = `altnames: ${'DNS:shop.example, '.repeat(100)}`
+    await layer.settling.settle(required(tasks[0]), {
+      state: 'failed',
+      attempt: { ...result(), statusCode: 0, error },
+      reason: 'tls',
+    })
+    const [attempt] = await layer.attempts.listByEvent(event.eventId)
+    expect(attempt?.error).toBe(error.slice(0, 1_000))
+  })
+
   test('attempts of two connections and of a replay do not overwrite each other', async () => {
     const { event, tasks } = await leasedEvent(bench, { connections: 2 })
     const { eventId } = event

@@ -2,7 +2,7 @@ import { epochSeconds } from '@strongroom/kit/clock'
 import type { TransactWriteItem } from '@strongroom/kit/db'
 import { entity } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
-import { type Attempt, AttemptItem, attemptKey, longestResponse } from '../items/delivery.ts'
+import { type Attempt, AttemptItem, attemptKey, longestText } from '../items/delivery.ts'
 import { EventRefItem, eventRefKey } from '../items/event.ts'
 import { eventsTable } from '../table.ts'
 import type { DataLayerDeps } from './deps.ts'
@@ -91,13 +91,13 @@ function attemptItem(
     run,
     ...result,
     ...(responseBody !== undefined && { responseBody: beginning(responseBody) }),
-    ...(error !== undefined && { error }),
+    ...(error !== undefined && { error: beginning(error) }),
     expiresAt,
   }
 }
 
 /** The first 1,000 characters, and never half of one. */
 function beginning(text: string): string {
-  const cut = text.slice(0, longestResponse)
+  const cut = text.slice(0, longestText)
   return cut.replace(/[\uD800-\uDBFF]$/, '')
 }

@@ -29,7 +29,8 @@ export const attemptKey = keyTemplate({
   SK: 'ATT#{attemptNumber}#{connectionId}#{run}',
 })
 
-export const longestResponse = 1_000
+/** Of a response or an error, how many characters are kept. */
+export const longestText = 1_000
 
 export const AttemptItem = z.object({
   ...attemptKey.fields,
@@ -40,9 +41,9 @@ export const AttemptItem = z.object({
   destinationUrl: z.string().min(1).max(2_048),
   /** 0 if there was no answer. */
   statusCode: z.number().int().min(0).max(999),
-  responseBody: z.string().max(longestResponse).optional(),
+  responseBody: z.string().max(longestText).optional(),
   latencyMs: count,
-  error: z.string().min(1).max(1_000).optional(),
+  error: z.string().min(1).max(longestText).optional(),
   attemptedAt: milliseconds,
   expiresAt: seconds,
 })
