@@ -110,6 +110,11 @@ describe.each(testStores())('a listing of events on $name', (store) => {
     expect(await listed({ from, to })).toEqual(of(3, 2, 1))
     expect(await listed({ from })).toEqual(of(4, 3, 2, 1))
     expect(await listed({ to })).toEqual(of(3, 2, 1, 0))
+    // Times of another length than the keys have, and the wrong way round.
+    expect(await listed({ from: 5 })).toEqual(of(4, 3, 2, 1, 0))
+    expect(await listed({ from: 0, to: 5 })).toEqual([])
+    expect(await listed({ to: 5e15 })).toEqual(of(4, 3, 2, 1, 0))
+    expect(await listed({ from: to, to: from })).toEqual([])
   })
 
   test('gives cursors that tell nothing and serve no other listing', async () => {

@@ -170,6 +170,7 @@ export function createEvents({
     async listBySource(sourceId: string, opts: ListOpts = {}): Promise<PaginatedResult<Event>> {
       const limit = Math.min(Math.max(opts.limit ?? 50, 1), 100)
       const { status, from, to } = opts
+      if (from !== undefined && to !== undefined && from > to) return { items: [], cursor: null }
       const scope = ['ferryhook.events', sourceId, JSON.stringify([status, from, to])] as const
       const found: Event[] = []
       let after: Item | undefined = opts.cursor ? cursors.open(scope, opts.cursor) : undefined
@@ -211,9 +212,16 @@ export function createEvents({
       return expr`${partition} AND begins_with(${sort}, ${'EVT#'})`
     }
     // Ids have no character above the tilde.
-    const [first, last] = [`EVT#${from ?? ''}`, to === undefined ? 'EVT#~' : `EVT#${to}#~`]
+    const first = `EVT#${from === undefined ? '' : sortable(from)}`
+    const last = to === undefined ? 'EVT#~' : `EVT#${sortable(to)}#~`
     return expr`${partition} AND ${sort} BETWEEN ${first} AND ${last}`
   }
+}
+
+/** Thirteen digits, as the keys have them, whatever time was asked for. */
+function sortable(ms: number): string {
+  const within = Math.min(Math.max(Math.trunc(ms), 0), 9_999_999_999_999)
+  return String(within).padStart(13, '0')
 }
 
 export type Events = ReturnType<typeof createEvents>
