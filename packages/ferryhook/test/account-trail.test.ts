@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { newId } from '@strongroom/kit/ids'
+import { ItemMismatch } from '@strongroom/kit/item-mismatch'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openWorkbench, testWorlds, times, type Workbench } from './workbench.ts'
 
@@ -56,6 +57,13 @@ describe.each(testWorlds())('sessions and the audit log on $name', (world) => {
     expect(await rotate('1', '3')).toBe('reused')
     expect(await rotate('2', '3')).toBe('unknown')
     expect(await refreshTokens.listByUser(userId)).toEqual([])
+  })
+
+  test('a token in place of its hash is refused and the session stays as it was', async () => {
+    const { userId, familyId, rotate } = await session()
+    const plain = { userId, familyId, presentedHash: hash('1'), nextHash: 'the token itself' }
+    await expect(refreshTokens.rotate(plain)).rejects.toThrow(ItemMismatch)
+    expect(await rotate('1', '2')).toBe('rotated')
   })
 
   test('an expired session is unknown although it is still stored', async () => {

@@ -122,6 +122,7 @@ describe.each(testStores())('connections on $name', (store) => {
       { retryConfig: '["soon"]' },
       { status: 'broken' },
       { rev: 3 },
+      { signingSecret: 'whsec_plain' },
     ]
     const made = await connections.create(connectionInput())
     for (const change of wrong as ConnectionChanges[]) {
@@ -132,6 +133,9 @@ describe.each(testStores())('connections on $name', (store) => {
       expect(error).toMatchObject({ attributes: Object.keys(change) })
     }
     await expect(connections.create(connectionInput({ filters: '7' }))).rejects.toThrow(
+      ItemMismatch,
+    )
+    await expect(connections.addCounts(made.connectionId, { failures: -1 })).rejects.toThrow(
       ItemMismatch,
     )
     expect(await connections.getById(made.connectionId)).toEqual(made)

@@ -3,7 +3,14 @@ import { newId } from '@strongroom/kit/ids'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SourceChanges } from '../src/db/sources.ts'
-import { connectionInput, layerOn, openWorkbench, outcomes, type Workbench } from './workbench.ts'
+import {
+  connectionInput,
+  layerOn,
+  openWorkbench,
+  outcomes,
+  sealedText,
+  type Workbench,
+} from './workbench.ts'
 
 describe.each(testStores())('sources on $name', (store) => {
   let bench: Workbench
@@ -24,7 +31,7 @@ describe.each(testStores())('sources on $name', (store) => {
   test('a source is stored attribute for attribute as the specification shows', async () => {
     const { userId, sourceId } = await sources.create({
       ...input(),
-      signingSecret: 'sealed:secret',
+      signingSecret: sealedText('secret'),
       signingAlgorithm: 'hmac-sha256',
     })
     const key = { PK: `USER#${userId}`, SK: `SRC#${sourceId}` }
@@ -37,7 +44,7 @@ describe.each(testStores())('sources on $name', (store) => {
       userId,
       name: 'Stripe Prod',
       provider: 'stripe',
-      signingSecret: 'sealed:secret',
+      signingSecret: sealedText('secret'),
       signingAlgorithm: 'hmac-sha256',
       status: 'active',
       eventCount: 0,
@@ -79,7 +86,7 @@ describe.each(testStores())('sources on $name', (store) => {
   })
 
   test('an update sets what is given, removes what is given as undefined and leaves the rest', async () => {
-    const source = await sources.create({ ...input(), signingSecret: 'sealed:one' })
+    const source = await sources.create({ ...input(), signingSecret: sealedText('one') })
     const { sourceId, userId } = source
     const paused = await sources.update(sourceId, userId, { status: 'paused', name: 'Old' })
     expect(paused).toEqual({ ...source, status: 'paused', name: 'Old' })
@@ -123,6 +130,7 @@ describe.each(testStores())('sources on $name', (store) => {
       { status: 'gone' },
       { sourceId: newId('src') },
       { name: '' },
+      { signingSecret: 'whsec_plain' },
     ] as SourceChanges[]) {
       await expect(sources.update(source.sourceId, userId, change)).rejects.toThrow(ItemMismatch)
     }

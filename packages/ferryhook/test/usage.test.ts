@@ -1,3 +1,4 @@
+import { ItemMismatch } from '@strongroom/kit/item-mismatch'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   openWorkbench,
@@ -74,5 +75,20 @@ describe.each(testWorlds())('usage on $name', (world) => {
     await layer.users.delete(source.userId)
     const counted = { until: bench.clock.now() + 1, events: 1 }
     expect(await outcomes([layer.usage.advance(source, counted)])).toEqual(['not_found'])
+  })
+
+  test('what is no count or no time is refused and nothing is counted', async () => {
+    const source = await newSource()
+    const until = bench.clock.now() + 1
+    for (const wrong of [
+      { until, events: -1 },
+      { until, events: 0.5 },
+      { until: 7, events: 1 },
+      { until, events: 1, lastEventAt: 'today' },
+    ]) {
+      await expect(layer.usage.advance(source, wrong)).rejects.toThrow(ItemMismatch)
+    }
+    expect(await layer.sources.getOwned(source.sourceId, source.userId)).toEqual(source)
+    expect(await layer.users.getById(source.userId)).toMatchObject({ usageThisMonth: 0 })
   })
 })

@@ -11,6 +11,8 @@ import {
   type Workbench,
 } from './workbench.ts'
 
+const bcrypt = `$2b$12$${'./Az09'.repeat(9)}`.slice(0, 60)
+
 describe.each(testWorlds())('users on $name', (world) => {
   let bench: Workbench
   let users: Workbench['layer']['users']
@@ -36,7 +38,7 @@ describe.each(testWorlds())('users on $name', (world) => {
       email,
       name: 'Ada',
       plan: 'starter',
-      passwordHash: '$2b$12$abc',
+      passwordHash: bcrypt,
       githubId: `gh-${people}`,
       googleId: `go-${people}`,
     })
@@ -50,7 +52,7 @@ describe.each(testWorlds())('users on $name', (world) => {
       userId: user.userId,
       email,
       name: 'Ada',
-      passwordHash: '$2b$12$abc',
+      passwordHash: bcrypt,
       plan: 'starter',
       stripeCustomerId: 'cus_1',
       stripeSubId: 'sub_1',
@@ -164,12 +166,14 @@ describe.each(testWorlds())('users on $name', (world) => {
       { name: undefined },
       { userId: 'usr_x' },
       { usageThisMonth: 0 },
+      { passwordHash: 'correct horse' },
     ]
     for (const change of changes as UserChanges[]) {
       const error = await users.update(user.userId, change).catch((thrown: unknown) => thrown)
       expect(error).toBeInstanceOf(ItemMismatch)
       expect(error).toMatchObject({ table: 'ferryhook-main', attributes: Object.keys(change) })
     }
+    await expect(users.incrementUsage(user.userId, 0.5)).rejects.toThrow(ItemMismatch)
     expect(await users.getById(user.userId)).toEqual(user)
   })
 

@@ -125,12 +125,15 @@ export async function leasedConnection(
   return { connection, lease, ...(await lease()) }
 }
 
+/** What the key store would give for a secret, as far as its form goes. */
+export const sealedText = (secret: string) => `AgR4${Buffer.from(secret).toString('base64')}`
+
 export function connectionInput(given: Partial<Connection> = {}) {
   return {
     ...ids(),
     name: 'To the shop',
     destinationUrl: 'https://shop.example/hooks',
-    signingSecret: 'sealed:whsec',
+    signingSecret: sealedText('whsec'),
     ...given,
   }
 }

@@ -37,7 +37,8 @@ export function changeExpression(
   return new Expression(text, parts)
 }
 
-function requireFit(table: Table, allowed: z.ZodObject, key: Item, changes: object) {
+/** For an update that is written by hand: its values as the attributes they go into. */
+export function requireFit(table: Table, allowed: z.ZodObject, key: Item, changes: object): void {
   const names = Object.keys(changes).filter((name) => Object.hasOwn(allowed.shape, name))
   const given = Object.fromEntries(names.map((name) => [name, allowed.shape[name] as z.ZodType]))
   const result = z.strictObject(given).safeParse(changes)

@@ -11,7 +11,7 @@ import {
   connectionKey,
 } from '../items/connection.ts'
 import { mainTable } from '../table.ts'
-import { changeExpression } from './changes.ts'
+import { changeExpression, requireFit } from './changes.ts'
 import type { DataLayerDeps } from './deps.ts'
 import { Refused } from './refused.ts'
 import type { TaskWriter } from './task-writer.ts'
@@ -176,12 +176,13 @@ export function createConnections({
         connections.attr('deliveryCount'),
         connections.attr('failureCount'),
       ]
+      const key = await keyOf(connectionId, within)
+      requireFit(mainTable, ConnectionItem, key, {
+        deliveryCount: deliveries,
+        failureCount: failures,
+      })
       await connections
-        .update(
-          await keyOf(connectionId, within),
-          expr`ADD ${deliveryCount} ${deliveries}, ${failureCount} ${failures}`,
-          exists,
-        )
+        .update(key, expr`ADD ${deliveryCount} ${deliveries}, ${failureCount} ${failures}`, exists)
         .catch((error: unknown) => {
           throw error instanceof ConditionFailed
             ? new Refused('not_found', { cause: error })

@@ -9,6 +9,7 @@ import { expr } from '@strongroom/kit/expression'
 import { newId } from '@strongroom/kit/ids'
 import { type RefreshToken, RefreshTokenItem, refreshTokenKey } from '../items/account-trail.ts'
 import { eventsTable } from '../table.ts'
+import { requireFit } from './changes.ts'
 import type { DataLayerDeps } from './deps.ts'
 import { isLive, isoNow, live } from './times.ts'
 
@@ -62,9 +63,11 @@ export function createRefreshTokens({ db, clock }: Pick<DataLayerDeps, 'db' | 'c
       const [previous, rotatedAt] = [families.attr('previousHash'), families.attr('rotatedAt')]
       const expiresAt = families.attr('expiresAt')
       const now = epochSeconds(clock)
+      const key = refreshTokenKey.of({ userId, familyId })
+      requireFit(eventsTable, RefreshTokenItem, key, { tokenHash: nextHash })
       try {
         await families.update(
-          refreshTokenKey.of({ userId, familyId }),
+          key,
           expr`SET ${tokenHash} = ${nextHash}, ${previous} = ${presentedHash}, ${rotatedAt} = ${clock.now()}, ${expiresAt} = ${now + LIFETIME_SECONDS}`,
           expr`${tokenHash} = ${presentedHash} AND ${expiresAt} > ${now}`,
         )

@@ -7,6 +7,7 @@ import { all, expr } from '@strongroom/kit/expression'
 import { type Source, SourceItem, sourceKey } from '../items/source.ts'
 import { UserItem, userKey } from '../items/user.ts'
 import { mainTable } from '../table.ts'
+import { requireFit } from './changes.ts'
 import type { DataLayerDeps } from './deps.ts'
 import { Refused } from './refused.ts'
 import { monthOf } from './times.ts'
@@ -29,6 +30,11 @@ export function createUsage({ db }: Pick<DataLayerDeps, 'db'>) {
       source: Pick<Source, 'sourceId' | 'userId' | 'countedUntil'>,
       { until, events, lastEventAt }: CountedEvents,
     ): Promise<boolean> {
+      requireFit(mainTable, SourceItem, sourceKey.of(source), {
+        eventCount: events,
+        countedUntil: until,
+        lastEventAt,
+      })
       // One before: a mark at the very end of a month still belongs to it.
       const month = monthOf(until - 1)
       const { countedUntil } = source

@@ -18,7 +18,7 @@ import {
 } from '../items/user.ts'
 import type { Plan } from '../plans.ts'
 import { mainTable } from '../table.ts'
-import { changeExpression } from './changes.ts'
+import { changeExpression, requireFit } from './changes.ts'
 import type { DataLayerDeps } from './deps.ts'
 import { Refused } from './refused.ts'
 import { isoNow, monthOf } from './times.ts'
@@ -173,6 +173,7 @@ export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) 
     /** Counts events of the running month; the first of a new month begins it. */
     async incrementUsage(userId: string, count = 1): Promise<void> {
       const month = monthOf(clock.now())
+      requireFit(mainTable, UserItem, userKey.of({ userId }), { usageThisMonth: count })
       for (;;) {
         const outcome = await countIn(userId, month, count)
         if (outcome === 'counted') return

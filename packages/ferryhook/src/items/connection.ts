@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { keyTemplate } from './key-template.ts'
 import { lifecycle } from './source.ts'
-import { count, id, isoTime, json } from './values.ts'
+import { count, id, isoTime, json, sealed } from './values.ts'
 
 export const connectionKey = keyTemplate({ PK: 'SRC#{sourceId}', SK: 'CONN#{connectionId}' })
 export const connectionById = keyTemplate({ GSI3PK: 'CONNID#{connectionId}', GSI3SK: 'CONN' })
@@ -23,7 +23,7 @@ export const ConnectionItem = z.object({
   name: z.string().min(1).max(100),
   destinationUrl: z.url({ protocol: /^https?$/ }).max(2_048),
   /** A sealed JSON list of the secrets in force. */
-  signingSecret: z.string().min(1).max(16_384),
+  signingSecret: sealed,
   filters: json('array', 65_536).optional(),
   transform: json('object', 65_536).optional(),
   retryConfig: retryConfig.optional(),

@@ -1,7 +1,7 @@
 /** A source: the address that a provider sends its webhooks to. */
 import { z } from 'zod'
 import { keyTemplate } from './key-template.ts'
-import { count, id, isoTime, milliseconds } from './values.ts'
+import { count, id, isoTime, milliseconds, sealed } from './values.ts'
 
 export const sourceKey = keyTemplate({ PK: 'USER#{userId}', SK: 'SRC#{sourceId}' })
 export const sourceById = keyTemplate({ GSI3PK: 'SRCID#{sourceId}', GSI3SK: 'SOURCE' })
@@ -35,7 +35,7 @@ export const SourceItem = z.object({
   name: z.string().min(1).max(100),
   provider: z.enum(providers),
   /** A sealed JSON list of the secrets in force. */
-  signingSecret: z.string().min(1).max(16_384).optional(),
+  signingSecret: sealed.optional(),
   signingAlgorithm: z.string().min(1).max(64).optional(),
   status: lifecycle,
   eventCount: count,

@@ -12,6 +12,8 @@ export function normalEmail(email: string): string {
   return email.trim().normalize('NFC').toLowerCase()
 }
 
+const bcryptHash = z.string().regex(/^\$2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}$/)
+
 export const UserItem = z.object({
   ...userKey.fields,
   ...userByEmail.fields,
@@ -22,8 +24,8 @@ export const UserItem = z.object({
     .regex(/^[^\s@]+@[^\s@]+$/)
     .refine((email) => email === normalEmail(email)),
   name: z.string().min(1).max(100),
-  /** Absent for those who only sign in through a provider. */
-  passwordHash: z.string().min(1).optional(),
+  /** Absent for those who only sign in through a provider; never the password itself. */
+  passwordHash: bcryptHash.optional(),
   plan: z.enum(plans),
   stripeCustomerId: z.string().min(1).optional(),
   stripeSubId: z.string().min(1).optional(),

@@ -16,6 +16,15 @@ export const seconds = z.number().int().positive()
 
 export const count = z.number().int().nonnegative()
 
+/**
+ * A secret as the key store seals it, in base64: an AWS Encryption SDK message, version 2, suite
+ * 0x0478. A secret that somebody forgot to seal does not begin so.
+ */
+export const sealed = z
+  .string()
+  .max(16_384)
+  .regex(/^AgR4[A-Za-z0-9+/_-]+={0,2}$/)
+
 export const bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array)
 
 /** JSON kept as text, because the specification stores it so. */
