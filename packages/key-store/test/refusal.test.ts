@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Item, Value } from '@strongroom/kit/db'
+import { eachOperation, type Item, type Value } from '@strongroom/kit/db'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { createKeyStorage } from '../src/storage.ts'
@@ -155,27 +155,42 @@ describe.each(testStores())('what does not fit on $name', (store) => {
     expect(key.encryptionContext).toMatchObject({ note: 'foreign' })
   })
 
-  test.each([
-    ['another id', { 'branch-key-id': 'other' }],
-    ['another type', { type: 'beacon:ACTIVE' }],
-    ['another version', { type: 'branch:version:other' }],
-  ])('a store that answers with %s is not believed', async (_what, lie) => {
-    const key = newBranchKey()
-    await opened.storage.writeNewEncryptedBranchKey(key)
-    const { version } = key.version.type
-    const db = {
-      ...opened.db,
-      async getItem() {
-        const type = `branch:version:${version}`
-        const item = await rawItem(opened.db, key.branchKeyId, type)
-        return { Item: { ...item, ...lie } }
-      },
-    }
-    const lied = createKeyStorage({ db, tableName: TABLE, logicalKeyStoreName: LOGICAL })
-    await expect(lied.getEncryptedBranchKeyVersion(key.branchKeyId, version)).rejects.toMatchObject(
-      { name: 'UnexpectedItem', table: TABLE },
-    )
-  })
+  test.each(['another id', 'another type', 'another version'])(
+    'a store that answers with %s is not believed',
+    async (what) => {
+      const [key, other] = [newBranchKey(), newBranchKey()]
+      const { branchKeyId } = key
+      const rotation = rotationOf(key.active)
+      await opened.storage.writeNewEncryptedBranchKey(key)
+      await opened.storage.writeNewEncryptedBranchKey(other)
+      await opened.storage.writeNewEncryptedBranchKeyVersion(rotation)
+      const versionType = `branch:version:${key.version.type.version}`
+      const lies: Record<string, (type: string) => [id: string, type: string]> = {
+        'another id': (type) => [
+          other.branchKeyId,
+          type === versionType ? `branch:version:${other.version.type.version}` : type,
+        ],
+        'another type': (type) => [
+          branchKeyId,
+          type === 'branch:ACTIVE' ? 'beacon:ACTIVE' : 'branch:ACTIVE',
+        ],
+        'another version': () => [branchKeyId, `branch:version:${rotation.version.type.version}`],
+      }
+      const db = eachOperation((name) => async (input) => {
+        if (name !== 'getItem') return opened.db[name](input)
+        const asked = (input as { Key: Item }).Key.type as string
+        return { Item: await rawItem(opened.db, ...(lies[what]?.(asked) ?? ['', ''])) }
+      })
+      const lied = createKeyStorage({ db, tableName: TABLE, logicalKeyStoreName: LOGICAL })
+      for (const read of [
+        () => lied.getEncryptedActiveBranchKey(branchKeyId),
+        () => lied.getEncryptedBranchKeyVersion(branchKeyId, key.version.type.version),
+        () => lied.getEncryptedBeaconKey(branchKeyId),
+      ]) {
+        await expect(read()).rejects.toMatchObject({ name: 'UnexpectedItem', table: TABLE })
+      }
+    },
+  )
 
   test('an error names no id and no value', async () => {
     const key = newBranchKey({ branchKeyId: 'very-private-id' })
