@@ -225,6 +225,15 @@ onEveryStore('a list', (world) => {
     ])
   })
 
+  test('of security events by type up to a day far ahead reads the days that there were', async () => {
+    const { securityEvents, clock } = world()
+    clock.advance({ days: 3000 })
+    const event = { event_type: 'auth_failure', client_ip: '192.0.2.1', user_agent: '' } as const
+    const recorded = await securityEvents.record({ ...event, details: {} })
+    const all = { to: '9999-12-31T23:59:59.999Z' }
+    expect((await securityEvents.ofType('auth_failure', all)).items).toEqual([recorded])
+  })
+
   test('of security events by type goes on within one shard, one event at a time', async () => {
     const { db, securityEvents, clock } = world()
     clock.advance({ days: 2000 })
