@@ -68,6 +68,11 @@ const misfits: [string, string, (world: World) => Promise<unknown>][] = [
       rotation.rotate(await connectedSite(), { ...newKeys(), webhook_secret: 'plain' }, 60),
   ],
   [
+    'a grace period that ends within a second',
+    'ttl',
+    async ({ connectedSite, rotation }) => rotation.rotate(await connectedSite(), newKeys(), 0.5),
+  ],
+  [
     'a reconnection with an API key in place of its hash',
     'api_key_hash',
     async ({ connectedSite, connections, register }) => {

@@ -19,6 +19,7 @@ export function createRotation({ db, clock }: StoreDeps) {
   /** The old key and the old secret are good for a while longer. */
   function withGrace(site: Site, graceSeconds: number) {
     const { ttl, iso } = endingAfter(clock, graceSeconds)
+    requireFit(ApiKeyItem, apiKeyKey(site.api_key_hash), { ttl })
     return {
       sets: expr`${attr('previous_webhook_secret')} = ${site.webhook_secret}, ${attr('previous_valid_until')} = ${iso}`,
       oldKey: apiKeys.part.update(
