@@ -212,6 +212,11 @@ onEveryStore('new keys', (world) => {
       moved: false,
       refused: 'domain',
     })
+    const own = await register(site.domain)
+    expect(await connections.move(own, site, newKeys())).toEqual({
+      moved: false,
+      refused: 'domain',
+    })
     expect(await sites.get(site)).toEqual(site)
   })
 })

@@ -133,6 +133,8 @@ export function createConnections({ db, clock }: StoreDeps) {
     async move(claim: Claim, site: Site, keys: NewKeys): Promise<Moved> {
       const { domain } = claim
       const { site_id } = site
+      // It has a site, this one: a reconnection.
+      if (domain === site.domain) return { moved: false, refused: 'domain' }
       const now = isoNow(clock)
       const key_version = site.key_version + 1
       const moved: Site = {
