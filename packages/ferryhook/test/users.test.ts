@@ -127,6 +127,14 @@ describe.each(testWorlds())('users on $name', (world) => {
     ])
   })
 
+  test('a change of e-mail address that is asked for ten times at once is made', async () => {
+    const { userId } = await users.create(newcomer())
+    const { email } = newcomer()
+    const changed = await Promise.all(times(10, () => users.update(userId, { email })))
+    expect(new Set(changed.map((user) => user.email))).toEqual(new Set([email]))
+    expect(await users.getByEmail(email)).toMatchObject({ userId })
+  })
+
   test('a sign-in identity belongs to one user and is never matched by e-mail', async () => {
     const githubId = `identity-${++people}`
     const ends = await outcomes(times(20, () => users.create({ ...newcomer(), githubId })))

@@ -89,7 +89,7 @@ export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) 
         await transact(db, parts)
         return (await getById(userId)) ?? before
       },
-      takenBy(guardsOf(changes as User)),
+      takenBy(guardsOf(changes), userId),
     )
   }
 
@@ -127,7 +127,7 @@ export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) 
             ...owned.map((guard) => guards.part.put({ ...guard, userId }, absent)),
             users.part.put(user, absent),
           ]),
-        takenBy(owned),
+        takenBy(owned, userId),
       )
       return withoutAbsent(user)
     },
@@ -230,11 +230,15 @@ function guardsOf(user: Partial<Pick<User, 'email' | 'githubId' | 'googleId'>>) 
   return guards
 }
 
-/** A guard put is refused only if its identity belongs to somebody. */
-function takenBy(guards: { PK: string }[]) {
+/**
+ * A guard put is refused only if its identity belongs to somebody. If that is the user, who asked
+ * for the same change twice at once, another read shows that it is done.
+ */
+function takenBy(guards: { PK: string }[], userId: string) {
   return (failure: TransactionFailed) => {
     const refused = failure.reasons.filter((_, part) => failure.conditionFailed(part))
-    const taken = guards.find(({ PK }) => refused.some(({ item }) => item?.PK === PK))
+    const others = refused.filter(({ item }) => item?.userId !== userId)
+    const taken = guards.find(({ PK }) => others.some(({ item }) => item?.PK === PK))
     if (!taken) return undefined
     throw new Refused(taken.PK.startsWith('EMAIL#') ? 'email_taken' : 'identity_taken')
   }
