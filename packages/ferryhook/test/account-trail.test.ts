@@ -86,6 +86,7 @@ describe.each(testWorlds())('sessions and the audit log on $name', (world) => {
     for (const action of ['a', 'b', 'c']) await audit.add({ userId, actor: userId, action })
     bench.clock.advance({ days: 300 })
     await audit.add({ userId, actor: 'operator:ops', action: 'd', target: 'plan' })
+    expect((await audit.listByUser(userId, { limit: 0 })).items).toHaveLength(1)
     const first = await audit.listByUser(userId, { limit: 3 })
     expect(first.items.map(({ action }) => action)).toEqual(['d', 'c', 'b'])
     const rest = await audit.listByUser(userId, { limit: 3, cursor: first.cursor ?? undefined })

@@ -1,12 +1,12 @@
 import { epochSeconds } from '@strongroom/kit/clock'
-import type { Item } from '@strongroom/kit/db'
 import { entity } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import { createUlids } from '@strongroom/kit/ulid'
 import { type AuditEntry, AuditItem, auditKey } from '../items/account-trail.ts'
 import { eventsTable } from '../table.ts'
 import type { DataLayerDeps, PaginatedResult } from './deps.ts'
-import { isLive, isoNow } from './times.ts'
+import { livePage, type PageOpts } from './live-page.ts'
+import { isoNow } from './times.ts'
 
 const KEPT_SECONDS = 365 * 86_400
 
@@ -35,25 +35,15 @@ export function createAudit({ db, clock, cursors }: DataLayerDeps) {
     },
 
     /** Newest first. */
-    async listByUser(
-      userId: string,
-      { limit = 50, cursor }: { limit?: number; cursor?: string | undefined } = {},
-    ): Promise<PaginatedResult<AuditEntry>> {
-      const scope = ['ferryhook.audit', userId] as const
+    listByUser(userId: string, opts: PageOpts = {}): Promise<PaginatedResult<AuditEntry>> {
       const { PK, SK } = auditKey.of({ userId, entryId: '' })
-      const found: AuditEntry[] = []
-      let after: Item | undefined = cursor ? cursors.open(scope, cursor) : undefined
-      do {
-        const page = await entries.query({
+      return livePage({ clock, cursors }, ['ferryhook.audit', userId], opts, (part) =>
+        entries.query({
           key: expr`${entries.attr('PK')} = ${PK} AND begins_with(${entries.attr('SK')}, ${SK})`,
           newestFirst: true,
-          limit: limit - found.length,
-          after,
-        })
-        found.push(...page.items.filter((entry) => isLive(clock, entry)))
-        after = page.next
-      } while (after && found.length < limit)
-      return { items: found, cursor: after ? cursors.seal(scope, after) : null }
+          ...part,
+        }),
+      )
     },
   }
 }

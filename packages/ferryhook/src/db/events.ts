@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { epochSeconds } from '@strongroom/kit/clock'
-import type { Item, TransactWriteItem } from '@strongroom/kit/db'
+import type { TransactWriteItem } from '@strongroom/kit/db'
 import { TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity, transact } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
@@ -26,9 +26,10 @@ import { eventsTable } from '../table.ts'
 import type { DataLayerDeps, PaginatedResult } from './deps.ts'
 import { inlineBody, packBody, unpackBody } from './event-body.ts'
 import type { EventWriter } from './event-writer.ts'
+import { livePage, type PageOpts } from './live-page.ts'
 import { DuplicateEvent, Refused } from './refused.ts'
 import type { TaskWriter } from './task-writer.ts'
-import { isLive, live } from './times.ts'
+import { live } from './times.ts'
 import { optimistically } from './transaction.ts'
 
 export interface CreateEventInput extends Pick<
@@ -45,10 +46,7 @@ export interface CreateEventInput extends Pick<
   dedupKey?: string | undefined
 }
 
-export interface ListOpts {
-  /** 1 to 100; 50 unless told. */
-  limit?: number
-  cursor?: string | undefined
+export interface ListOpts extends PageOpts {
   status?: EventStatus | undefined
   /** Receipt times in milliseconds, both included. */
   from?: number | undefined
@@ -168,25 +166,17 @@ export function createEvents({
 
     /** Newest first. */
     async listBySource(sourceId: string, opts: ListOpts = {}): Promise<PaginatedResult<Event>> {
-      const limit = Math.min(Math.max(opts.limit ?? 50, 1), 100)
       const { status, from, to } = opts
       if (from !== undefined && to !== undefined && from > to) return { items: [], cursor: null }
       const scope = ['ferryhook.events', sourceId, JSON.stringify([status, from, to])] as const
-      const found: Event[] = []
-      let after: Item | undefined = opts.cursor ? cursors.open(scope, opts.cursor) : undefined
-      do {
-        const page = await events.query({
+      return livePage({ clock, cursors }, scope, opts, (part) =>
+        events.query({
           key: rangeOf(sourceId, from, to),
           ...(status && { filter: expr`${events.attr('status')} = ${status}` }),
           newestFirst: true,
-          limit: limit - found.length,
-          after,
-        })
-        // Expired ones are left out here, so that a page without them costs no wider read.
-        found.push(...page.items.filter((event) => isLive(clock, event)))
-        after = page.next
-      } while (after && found.length < limit)
-      return { items: found, cursor: after ? cursors.seal(scope, after) : null }
+          ...part,
+        }),
+      )
     },
 
     /**
