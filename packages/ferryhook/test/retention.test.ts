@@ -167,6 +167,26 @@ describe.each(testStores())('retention on $name', (store) => {
     expect(await layer.waiting.list(connectionId)).toEqual([])
   })
 
+  test('all that waited for thirty days fail, also more than one read gives', async () => {
+    const { connection, task, lease } = await leasedConnection(bench, { plan: 'starter' })
+    const { connectionId } = connection
+    await layer.waiting.park(task, connection, { reason: 'paused' })
+    const key = { PK: `WAIT#${connectionId}`, SK: `${bench.clock.now()}#${task.eventId}` }
+    const waiting = required(await bench.stored('ferryhook-events', key))
+    // Of events that are gone: they only leave.
+    for (let n = 0; n < 120; n++) {
+      const eventId = newId('evt')
+      const SK = `${bench.clock.now()}#${eventId}`
+      const Item = { ...waiting, SK, eventId }
+      await bench.db.putItem({ TableName: 'ferryhook-events', Item })
+    }
+    bench.clock.advance({ seconds: 30 * DAY - HOUR })
+    const young = await lease()
+    await layer.waiting.park(young.task, connection, { reason: 'paused' })
+    expect(await layer.waiting.failOverstayed(connectionId)).toBe(121)
+    expect(await layer.waiting.list(connectionId)).toMatchObject([{ eventId: young.event.eventId }])
+  })
+
   test('a replay just before the end keeps the event for an hour more', async () => {
     const { event, tasks } = await leasedEvent(bench, { plan: 'free' })
     const task = required(tasks[0])

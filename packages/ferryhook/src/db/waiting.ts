@@ -30,6 +30,9 @@ import { optimistically } from './transaction.ts'
 /** A delivery that waited too long fails this long before its event expires, so that it is seen. */
 const NOTICE_SECONDS = 3_600
 
+/** A connection may have been paused for weeks: so many of its deliveries are held in memory. */
+const READ_AT_ONCE = 100
+
 export type Wait =
   /** Held until somebody resumes the connection, which wakes it. */
   | { reason: 'paused' }
@@ -83,6 +86,17 @@ export function createWaiting(deps: WaitingDeps) {
       const { parts } = await deliveryWriter.change(event, { task, from: 'held', to })
       return [tasks.putDelivery(due), ...parts]
     })
+  }
+
+  function isOverstayed({ parkedAt }: WaitingTask): boolean {
+    const until = Math.ceil(parkedAt / 1000) + LONGEST_WAIT_SECONDS
+    return until - NOTICE_SECONDS <= epochSeconds(clock)
+  }
+
+  function fail(task: WaitingTask): Promise<boolean> {
+    const from = task.reason === 'paused' ? 'held' : stateBefore(task.attemptNumber)
+    const change = { task, from, to: 'failed', reason: 'retention' } as const
+    return leave(task, async (event) => (await deliveryWriter.change(event, change)).parts)
   }
 
   return {
@@ -168,20 +182,13 @@ export function createWaiting(deps: WaitingDeps) {
 
     /** Fails, with the reason `retention`, what waited for thirty days; returns how many. */
     async failOverstayed(connectionId: string): Promise<number> {
-      const now = epochSeconds(clock)
       let failed = 0
-      for (const task of await list(connectionId)) {
-        const until = Math.ceil(task.parkedAt / 1000) + LONGEST_WAIT_SECONDS
-        if (until - NOTICE_SECONDS > now) break
-        const from = task.reason === 'paused' ? 'held' : stateBefore(task.attemptNumber)
-        const change = { task, from, to: 'failed', reason: 'retention' } as const
-        if (
-          await leave(task, async (event) => (await deliveryWriter.change(event, change)).parts)
-        ) {
-          failed++
-        }
+      for (;;) {
+        const overstayed = (await list(connectionId, READ_AT_ONCE)).filter(isOverstayed)
+        for (const task of overstayed) if (await fail(task)) failed++
+        // Each of them is gone now, by us or by another, so the next read goes on behind them.
+        if (overstayed.length < READ_AT_ONCE) return failed
       }
-      return failed
     },
   }
 }
