@@ -41,8 +41,9 @@ export function createEnding(db: Db): Ending {
     },
 
     async end(secret, condition, now) {
-      const { id, createdAt, receiptUntil = 0 } = secret
-      const until = Math.max(createdAt + TOKEN_SECONDS, receiptUntil)
+      const { id, createdAt, receiptUntil } = secret
+      // A receipt outlives the secret, and every secret its token.
+      const until = receiptUntil ?? createdAt + TOKEN_SECONDS
       const notEndedYet = all(condition, expr`attribute_exists(${ciphertext})`)
       if (until <= now) {
         await secrets.delete({ id }, notEndedYet).catch(unlessRefused)
@@ -50,7 +51,7 @@ export function createEnding(db: Db): Ending {
       }
       const kept: (keyof SecretItem)[] = ['id', 'expiresAt']
       // An update and not a put: a view that is taken meanwhile must show in the receipt.
-      if (receiptUntil > now) kept.push('burnToken', 'lastAccessAt')
+      if (receiptUntil !== undefined) kept.push('burnToken', 'lastAccessAt')
       await tombstones
         .update({ id }, expr`SET ${expiresAt} = ${until} ${removeAllBut(kept)}`, notEndedYet)
         .catch(unlessRefused)
