@@ -1,3 +1,4 @@
+import type { Db } from '@strongroom/kit/db'
 import { everyStore } from '@strongroom/kit/testing/every-store'
 import { describe, expect, test } from 'vitest'
 import { sweep } from '../src/sweep.ts'
@@ -161,6 +162,26 @@ describe.each(everyStore())('the end of a secret on $name', (store) => {
     expect(await raw(consumed)).toBeUndefined()
     expect(await raw(live)).toHaveProperty('ciphertext')
     expect(await raw(claimed)).toHaveProperty('ciphertext')
+  })
+
+  test('a sweep destroys what has no try left, if the process that took the last one stopped', async () => {
+    const id = await created()
+    await opened.db.updateItem({
+      TableName: 'sealed-secrets',
+      Key: { id },
+      UpdateExpression: 'SET triesLeft = :none',
+      ExpressionAttributeValues: { ':none': 0 },
+    })
+    await sweep({ db: opened.db, clock, store: opened.secrets })
+    expect(await raw(id)).toEqual({ id, expiresAt: now() + 300 })
+  })
+
+  test('a sweep goes through a table of many pages', async () => {
+    const expired = await Promise.all(Array.from({ length: 5 }, () => created({ ttlSeconds: 900 })))
+    clock.advance({ seconds: 900 })
+    const db: Db = { ...opened.db, scan: (input) => opened.db.scan({ ...input, Limit: 1 }) }
+    await sweep({ db, clock, store: opened.secrets })
+    for (const id of expired) expect(await raw(id)).toBeUndefined()
   })
 
   test('one damaged item does not keep a sweep from the others', async () => {

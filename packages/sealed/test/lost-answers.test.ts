@@ -62,6 +62,16 @@ describe.each(testStores())('answers that get lost on $name', (store) => {
     )
   })
 
+  test('a creation that is repeated after the secret was burned makes nothing, with a receipt too', async () => {
+    for (const receiptUntil of [undefined, now() + 172_800]) {
+      const secret = newSecret({ receiptUntil })
+      await opened.secrets.create(secret)
+      await opened.secrets.burn(secret.id, secret.burnTokenHash)
+      expect(await opened.secrets.create(secret)).toBe(false)
+      expect(await rawItem(opened.db, secret.id)).not.toHaveProperty('ciphertext')
+    }
+  })
+
   test('an acknowledgement and a burn whose answers get lost are done when they are repeated', async () => {
     for (let seed = 1; seed <= 10; seed++) {
       const secrets = losing(seed)

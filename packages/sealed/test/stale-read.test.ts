@@ -97,6 +97,14 @@ describe.each(everyStore())('a secret that has changed since it was read, on $na
     })
   })
 
+  test('costs no try for a proof that is right by now', async () => {
+    const { id, stale } = await created()
+    await change(id, 'proofHash', sha256('another'))
+    const another = claimOf('reader', { proofHash: sha256('another') })
+    expect(await stale.claim(id, another)).toEqual(notAvailable)
+    expect(await rawItem(opened.db, id)).toMatchObject({ triesLeft: 10 })
+  })
+
   test('is not ended under a reader: expired when it was read, claimed since', async () => {
     const { id } = await created({ ttlSeconds: 900 })
     await change(id, 'expiresAt', now())
