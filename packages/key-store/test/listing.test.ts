@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Item } from '@strongroom/kit/db'
+import type { Db, Item } from '@strongroom/kit/db'
 import { everyStore } from '@strongroom/kit/testing/every-store'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createKeyListing, type KeyListing, type KeyPage } from '../src/listing.ts'
@@ -74,6 +74,16 @@ describe.each(everyStore())('a listing of branch keys on $name', (store) => {
       after = page.next
     } while (after)
     expect(seen.toSorted()).toEqual(made.map(({ branchKeyId }) => branchKeyId).toSorted())
+  })
+
+  test('is full although the store answers with less than a page', async () => {
+    const db: Db = { ...opened.db, scan: (input) => opened.db.scan({ ...input, Limit: 1 }) }
+    const tedious = createKeyListing({ db, tableName: TABLE, logicalKeyStoreName: LOGICAL })
+    const page = await tedious.listBranchKeys({ limit: 5 })
+    expect(page.keys.length + page.unreadable.length).toBe(5)
+    expect(page.next).toBeDefined()
+    const all = await tedious.listBranchKeys()
+    expect(ids(all).toSorted()).toEqual(made.map(({ branchKeyId }) => branchKeyId).toSorted())
   })
 
   test('of versions has all of a key, without rows of others', async () => {

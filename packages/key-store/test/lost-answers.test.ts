@@ -44,6 +44,18 @@ describe.each(testStores())('key storage whose answers get lost on $name', (stor
     )
   })
 
+  test('a conflict that no retry waited out is neither a race nor a missing or existing key', async () => {
+    const key = newBranchKey()
+    await opened.storage.writeNewEncryptedBranchKey(key)
+    const db = hostileDb(opened.db, { seed: 1, conflict: 1 })
+    const busy = createKeyStorage({ db, tableName: TABLE, logicalKeyStoreName: LOGICAL })
+    const conflict = { name: 'TransactionFailed' }
+    await expect(
+      busy.writeNewEncryptedBranchKeyVersion(rotationOf(key.active)),
+    ).rejects.toMatchObject(conflict)
+    await expect(busy.writeNewEncryptedBranchKey(newBranchKey())).rejects.toMatchObject(conflict)
+  })
+
   test('a rotation that is repeated after the next one has succeeded long ago, and undoes nothing', async () => {
     const key = newBranchKey()
     await opened.storage.writeNewEncryptedBranchKey(key)
