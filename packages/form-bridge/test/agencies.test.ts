@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { newSiteId } from '../src/items/site.ts'
 import { onEveryStore } from './on-every-store.ts'
-import { newDomain, newHash, times } from './world.ts'
+import { newDomain, newHash, newKeys, times } from './world.ts'
 
 const member = (agency_id: string) =>
   ({ agency_id, site_id: newSiteId(), domain: newDomain(), role: 'member' }) as const
@@ -21,6 +21,29 @@ onEveryStore('an agency', (world) => {
     expect(await agencies.ofSite(one?.site_id ?? '')).toMatchObject([one])
     const other = await agency(10)
     expect((await agencies.sites(other.agency_id)).items).toEqual([])
+  })
+
+  test('shows a site that has moved under its new domain', async () => {
+    const { agency, agencies, connectedSite, connections, register, sites } = world()
+    const { agency_id } = await agency()
+    const site = await connectedSite()
+    const { site_id, domain } = site
+    await agencies.join({ agency_id, site_id, domain, role: 'member' })
+    const memberships = await agencies.ofSite(site_id)
+    const registration = await register()
+    const outcome = await connections.move(registration, site, newKeys(), memberships)
+    if (!outcome.moved) throw new Error(`Refused: ${outcome.refused}`)
+    expect((await agencies.sites(agency_id)).items).toMatchObject([
+      { site_id, domain: registration.domain },
+    ])
+    await agencies.leave({ agency_id, site_id })
+    const again = await register()
+    expect(await connections.move(again, outcome.site, newKeys(), memberships)).toEqual({
+      moved: false,
+      refused: 'site',
+    })
+    expect(await sites.ofDomain(registration.domain)).toMatchObject({ key_version: 2 })
+    expect((await agencies.sites(agency_id)).items).toEqual([])
   })
 
   test('that is full takes a site again after one has left or the limit was raised', async () => {

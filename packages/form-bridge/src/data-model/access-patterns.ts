@@ -45,7 +45,7 @@ const rows: Row[] = [
   [
     'Move a site to another domain',
     'store/connections.ts: move',
-    'one transaction: REG#, OWNER, CREDS#, SITEID#, API#',
+    'one transaction: REG#, OWNER, CREDS#, SITEID#, API#, and AGENCY# where it has a place',
   ],
   [
     'Rotate keys with a grace period',

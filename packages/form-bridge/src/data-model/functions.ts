@@ -18,6 +18,14 @@ const authentication = [
   { table, actions: ['PutItem'], leadingKeys: ['NONCE#*'] },
 ] as const
 
+/** In which agencies a site is: it moves, and leaves, with its places in them. */
+const placesInAgencies = {
+  table,
+  actions: [],
+  indexes: ['GSI1'],
+  leadingKeys: ['SITE#*'],
+} as const
+
 export const functions: readonly ServiceFunction[] = [
   {
     name: 'register',
@@ -37,6 +45,7 @@ export const functions: readonly ServiceFunction[] = [
         actions: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
         leadingKeys: ['SITE#*', 'SITEID#*', 'API#*', 'AGENCY#*'],
       },
+      placesInAgencies,
       ...limitsAndEvents,
     ],
   },
@@ -64,6 +73,7 @@ export const functions: readonly ServiceFunction[] = [
         actions: ['GetItem', 'UpdateItem', 'DeleteItem'],
         leadingKeys: ['AGENCY#*'],
       },
+      placesInAgencies,
       ...limitsAndEvents,
     ],
   },

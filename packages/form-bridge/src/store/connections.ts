@@ -6,7 +6,7 @@ import type { TransactWriteItem } from '@strongroom/kit/db'
 import { entity } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import { isoNow } from '../expiry.ts'
-import type { AgencySite } from '../items/agency-site.ts'
+import { type AgencySite, AgencySiteItem, agencySiteKey } from '../items/agency-site.ts'
 import { ApiKeyItem, apiKeyKey } from '../items/api-key.ts'
 import { type Registration, RegistrationItem, registrationKey } from '../items/registration.ts'
 import { type Site, SiteItem, siteKey, statusKeysOf } from '../items/site.ts'
@@ -47,6 +47,7 @@ export function createConnections({ db, clock }: StoreDeps) {
   const siteIds = entity(db, formBridgeTable, SiteIdItem)
   const owners = entity(db, formBridgeTable, DomainOwnerItem)
   const apiKeys = entity(db, formBridgeTable, ApiKeyItem)
+  const agencySites = entity(db, formBridgeTable, AgencySiteItem)
   const newKeys = apiKeyParts({ db, clock })
   const { attr } = sites
 
@@ -57,6 +58,15 @@ export function createConnections({ db, clock }: StoreDeps) {
       registrationKey(claim),
       expr`SET ${of('status')} = ${'active'}, ${of('GSI1SK')} = ${'STATUS#active'} REMOVE ${of('GSI2PK')}, ${of('GSI2SK')}`,
       expr`${of('status')} = ${'pending'} AND ${of('expires_at')} > ${isoNow(clock)} AND ${of('temp_key')} = ${claim.temp_key}`,
+    )
+  }
+
+  function memberPart(name: Pick<AgencySite, 'agency_id' | 'site_id'>, domain: string) {
+    const of = agencySites.attr
+    return agencySites.part.update(
+      agencySiteKey(name),
+      expr`SET ${of('domain')} = ${domain}`,
+      expr`attribute_exists(${of('PK')})`,
     )
   }
 
@@ -129,8 +139,14 @@ export function createConnections({ db, clock }: StoreDeps) {
     /**
      * Takes a site to the domain of the registration, with new keys. Whoever calls this knows that
      * the claimant has the site's old key: the proof of the new domain says nothing of the old one.
+     * Its places in agencies move along; one that it left since they were read refuses the move.
      */
-    async move(claim: Claim, site: Site, keys: NewKeys): Promise<Moved> {
+    async move(
+      claim: Claim,
+      site: Site,
+      keys: NewKeys,
+      memberships: readonly Pick<AgencySite, 'agency_id'>[],
+    ): Promise<Moved> {
       const { domain } = claim
       const { site_id } = site
       // It has a site, this one: a reconnection.
@@ -165,6 +181,12 @@ export function createConnections({ db, clock }: StoreDeps) {
         }),
         oldKey: apiKeys.part.delete(apiKeyKey(site.api_key_hash)),
         apiKey: newKeys.part(moved, keys.api_key_hash, key_version),
+        ...Object.fromEntries(
+          memberships.map(({ agency_id }) => [
+            agency_id,
+            memberPart({ agency_id, site_id }, domain),
+          ]),
+        ),
       })
       if (!refusal) return { moved: true, site: moved }
       const refused = (['registration', 'domain'] as const).find((part) => refusal.has(part))
