@@ -234,6 +234,20 @@ onEveryStore('a list', (world) => {
     expect((await securityEvents.ofType('auth_failure', all)).items).toEqual([recorded])
   })
 
+  test('of security events has those of a caller with an endless user agent', async () => {
+    const { securityEvents } = world()
+    const site_id = newSiteId()
+    await securityEvents.record({
+      site_id,
+      event_type: 'suspicious_activity',
+      client_ip: '192.0.2.1',
+      user_agent: 'x'.repeat(10_000),
+      details: {},
+    })
+    const { items } = await securityEvents.of({ site_id })
+    expect(items.map(({ user_agent }) => user_agent)).toEqual(['x'.repeat(512)])
+  })
+
   test('of security events by type goes on within one shard, one event at a time', async () => {
     const { db, securityEvents, clock } = world()
     clock.advance({ days: 2000 })

@@ -9,6 +9,9 @@ export type SecurityEventType = z.infer<typeof SecurityEventType>
 /** In place of a site id when nobody knows whose request it was. */
 export const UNKNOWN_SITE = 'unknown'
 
+/** Of what a caller says of itself, how many characters are kept. */
+export const LONGEST_USER_AGENT = 512
+
 export const SecurityEventItem = z.object({
   PK: key('FAILED#'),
   SK: key('TIME#'),
@@ -18,7 +21,7 @@ export const SecurityEventItem = z.object({
   domain: Domain.optional(),
   event_type: SecurityEventType,
   client_ip: ClientIp,
-  user_agent: z.string().max(512),
+  user_agent: z.string().max(LONGEST_USER_AGENT),
   details: Details,
   timestamp: IsoTime,
   ttl: EpochSecond,

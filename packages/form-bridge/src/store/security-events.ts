@@ -8,6 +8,7 @@ import {
   EVENT_SHARDS,
   eventShard,
   eventTypePartition,
+  LONGEST_USER_AGENT,
   type SecurityEvent,
   SecurityEventItem,
   securityEventPartition,
@@ -56,6 +57,8 @@ export function createSecurityEvents({ db, clock }: StoreDeps) {
       const timeKey = `TIME#${unique}`
       const item: SecurityEvent = {
         ...event,
+        // Whoever sends a long one must not escape the log.
+        user_agent: event.user_agent.slice(0, LONGEST_USER_AGENT),
         PK: securityEventPartition(site_id === undefined ? event : { site_id }),
         SK: timeKey,
         GSI1PK: eventTypePartition(event.event_type, iso.slice(0, 10), eventShard(timeKey)),
