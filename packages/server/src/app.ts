@@ -11,8 +11,8 @@ import { mountService, type RunningService, type Service } from '@strongroom/kit
 import { answers, healthRoutes } from './health.ts'
 import { metricsRoutes } from './metrics-routes.ts'
 import type { HomeProps } from './pages/home.tsx'
-import { groupAnchor } from './pages/reference/anchors.ts'
 import { pageRoutes } from './pages/routes.tsx'
+import { serviceHref } from './service-href.ts'
 import type { Settings } from './settings.ts'
 import type { Store } from './store.ts'
 import { version } from './version.ts'
@@ -75,7 +75,7 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
   return { fetch: app.fetch, request: app.request, close }
 }
 
-function homeOf({ services, store, publicUrl }: ServerOptions, startedAt: Date) {
+function homeOf({ services, atRoot, store, publicUrl }: ServerOptions, startedAt: Date) {
   return async (): Promise<HomeProps> => ({
     version,
     publicUrl,
@@ -86,11 +86,11 @@ function homeOf({ services, store, publicUrl }: ServerOptions, startedAt: Date) 
       () => false,
     ),
     metricsPath: '/metrics',
-    services: services.map(({ name, title, summary, mount, hasPage = false }) => ({
-      name,
-      title,
-      summary,
-      href: hasPage ? `${mount}/` : `/docs#${groupAnchor(title)}`,
+    services: services.map((service) => ({
+      name: service.name,
+      title: service.title,
+      summary: service.summary,
+      href: serviceHref(service, { atRoot }),
     })),
   })
 }

@@ -9,6 +9,7 @@ import { createServerApp, type ServerApp } from './app.ts'
 import { addFirstOperator } from './first-operator.ts'
 import { type Listener, listen } from './listen.ts'
 import { localMetrics } from './metrics-routes.ts'
+import { serviceHref } from './service-href.ts'
 import type { Settings } from './settings.ts'
 import { openStore, type Store } from './store.ts'
 import { requireTables, tablesOf } from './tables.ts'
@@ -17,7 +18,8 @@ export interface RunningServer {
   /** Where people reach it. */
   url: string
   store: Pick<Store, 'kind' | 'label' | 'location'>
-  services: readonly Service[]
+  /** What runs, and where people find it. */
+  services: readonly { name: string; title: string; url: string }[]
   /** Where metrics need no token, if they have a port of their own. */
   metricsUrl: string | undefined
   /** The token of the first operator, on the start that made it. */
@@ -71,7 +73,18 @@ export async function serve(options: {
       metrics,
     })
     main.serve(app.fetch)
-    return { url, store, services, metricsUrl, operatorToken, close }
+    return {
+      url,
+      store,
+      services: services.map((service) => ({
+        name: service.name,
+        title: service.title,
+        url: url + serviceHref(service, { atRoot }),
+      })),
+      metricsUrl,
+      operatorToken,
+      close,
+    }
   } catch (error) {
     await close()
     throw error

@@ -80,7 +80,7 @@ function banner(server: RunningServer, kept: KeptToken | undefined): string {
   const lines: (readonly [name: string, value: string])[] = [
     ['Home', url],
     ['API', `${url}/docs`],
-    ...running.map(({ title, mount }) => [title, `${url}${mount}/`] as const),
+    ...running.map((service) => [service.title, service.url] as const),
     ...(metricsUrl === undefined ? [] : [['Metrics', metricsUrl] as const]),
     ['Store', `${store.label}, ${store.location}`],
     ...(operatorToken === undefined ? [] : [['Operator', tokenLine(operatorToken, kept)] as const]),
