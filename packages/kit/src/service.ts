@@ -7,6 +7,7 @@ import type { ErrorFactory } from './errors.ts'
 import type { AppEnv } from './http/env.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
+import type { ServerSecrets } from './server-secrets.ts'
 import type { Table } from './table.ts'
 
 export interface ServiceDeps {
@@ -14,6 +15,9 @@ export interface ServiceDeps {
   clock: Clock
   log: Log
   metrics: Metrics
+  secrets: ServerSecrets
+  /** Where people reach the server, without a slash at its end. */
+  publicUrl: string
   /** The values of all settings; a service names the ones it reads in its `Needs`. */
   config: object
 }
