@@ -15,6 +15,7 @@ import { createLog } from '../src/log.ts'
 import { createMetrics } from '../src/metrics.ts'
 import { mountService, type Service } from '../src/service.ts'
 import { testClock } from '../src/testing/test-clock.ts'
+import { testSecrets } from '../src/testing/test-secrets.ts'
 
 const boxError = defineErrors('box', {
   gone: [404, 'This box does not exist'],
@@ -69,7 +70,16 @@ async function composed(at?: string) {
   const metrics = createMetrics()
   const app = createApp({ log, metrics })
   app.get('/healthz', (c) => c.text('ok'))
-  const deps = { db: {} as Db, clock: testClock(), log, metrics, config: {}, colour: 'red' }
+  const deps = {
+    db: {} as Db,
+    clock: testClock(),
+    log,
+    metrics,
+    secrets: testSecrets(),
+    publicUrl: 'http://localhost:4280',
+    config: {},
+    colour: 'red',
+  }
   await mountService(app, boxes, deps, at)
   return {
     app,

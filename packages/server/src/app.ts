@@ -7,6 +7,7 @@ import { openApiDocument } from '@strongroom/kit/http/openapi'
 import type { Log } from '@strongroom/kit/log'
 import type { Metrics } from '@strongroom/kit/metrics'
 import { createOperators } from '@strongroom/kit/operators'
+import type { ServerSecrets } from '@strongroom/kit/server-secrets'
 import { mountService, type RunningService, type Service } from '@strongroom/kit/service'
 import { answers, healthRoutes } from './health.ts'
 import { metricsRoutes } from './metrics-routes.ts'
@@ -22,6 +23,7 @@ export interface ServerOptions {
   /** Mounts the only service at the root, in place of the home page. */
   atRoot?: boolean
   store: Store
+  secrets: ServerSecrets
   settings: Settings
   publicUrl: string
   log: Log
@@ -37,7 +39,8 @@ export interface ServerApp {
 }
 
 export async function createServerApp(options: ServerOptions): Promise<ServerApp> {
-  const { services, atRoot = false, store, settings, publicUrl, log, clock, metrics } = options
+  const { services, atRoot = false, store, secrets, settings, publicUrl } = options
+  const { log, clock, metrics } = options
   const app = createApp({
     log,
     metrics,
@@ -47,7 +50,7 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
   app.route('/', healthRoutes({ check: () => store.check() }))
   app.route('/', metricsRoutes(metrics, createOperators({ db: store.db, clock })))
 
-  const deps = { db: store.db, clock, log, metrics, config: settings }
+  const deps = { db: store.db, clock, log, metrics, secrets, publicUrl, config: settings }
   const running: RunningService[] = []
   const close = async () => {
     for (const service of running.toReversed()) await service.close?.()

@@ -66,6 +66,8 @@ export async function serve(options: {
       services,
       atRoot,
       store,
+      // No service asks for one before there is a KMS.
+      secrets: { current: noKms, accepted: noKms },
       settings,
       publicUrl: url,
       log,
@@ -89,6 +91,10 @@ export async function serve(options: {
     await close()
     throw error
   }
+}
+
+async function noKms(): Promise<never> {
+  throw new Error('There is no KMS to seal server secrets with')
 }
 
 /** A host that a browser on this machine can open: "every address" is none. */

@@ -6,6 +6,7 @@ import { retryingDb } from '@strongroom/kit/retrying-db'
 import { hostileDb } from '@strongroom/kit/testing/hostile-db'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
+import { testSecrets } from '@strongroom/kit/testing/test-secrets'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createServerApp } from '../src/app.ts'
 import { settings } from '../src/settings.ts'
@@ -25,6 +26,7 @@ function appOn(db: Db, { atRoot = false } = {}) {
       check: async () => {},
       close: async () => {},
     },
+    secrets: testSecrets(),
     settings: settings.parse({}),
     publicUrl: 'http://localhost:4280',
     log: silentLog,
