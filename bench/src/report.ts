@@ -1,7 +1,6 @@
 // Results as text for people.
 
 import { availableParallelism, loadavg } from 'node:os'
-import { CASE_TEXT } from './cases.ts'
 import type { Bar, Result } from './result.ts'
 import { type Figures, median } from './rounds.ts'
 
@@ -27,7 +26,7 @@ export function report({ title, figures, bars, notes }: Result): string {
 
 function figureTable(figures: readonly Figures[]): string[] {
   const rows = figures.map(({ target, what, concurrency, rates, cpu }) => [
-    `${CASE_TEXT[what]} @${concurrency}`,
+    `${what} @${concurrency}`,
     target,
     whole(median(rates)),
     whole(Math.max(...rates)),

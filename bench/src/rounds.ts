@@ -1,6 +1,7 @@
 // Targets measured in turns: round by round, so that whatever else the machine does meets all alike.
 
-import type { Case } from './cases.ts'
+import { type Case, CASE_TEXT } from './cases.ts'
+import type { Measurement } from './measure.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 export interface Timing {
@@ -11,10 +12,18 @@ export interface Timing {
   seconds: number
 }
 
+/** One of the things that are compared in a case. */
+export interface Contender {
+  name: string
+  /** Undefined if it cannot do this at all. */
+  measure(concurrency: number, milliseconds: number): Promise<Measurement | undefined>
+}
+
 /** What one target did in one case, round by round. */
 export interface Figures {
   target: string
-  what: Case
+  /** The case, in words. */
+  what: string
   concurrency: number
   /** Calls per second. */
   rates: number[]
@@ -23,28 +32,42 @@ export interface Figures {
 }
 
 export async function measureInTurns(
-  workers: readonly WorkerProcess[],
-  what: Case,
+  contenders: readonly Contender[],
+  what: string,
   concurrency: number,
   { warmUpSeconds, rounds, seconds }: Timing,
 ): Promise<Figures[]> {
-  const figures = new Map<WorkerProcess, Figures>()
+  const figures = new Map<Contender, Figures>()
   for (let round = 0; round <= rounds; round++) {
     const milliseconds = 1000 * (round === 0 ? warmUpSeconds : seconds / rounds)
-    for (const worker of workers) {
+    for (const contender of contenders) {
       // oxlint-disable-next-line no-await-in-loop -- one at a time is the point
-      const measured = await worker.measure(what, concurrency, milliseconds)
+      const measured = await contender.measure(concurrency, milliseconds)
       if (measured === undefined || round === 0) continue
-      let found = figures.get(worker)
+      let found = figures.get(contender)
       if (found === undefined) {
-        found = { target: worker.name, what, concurrency, rates: [], cpu: [] }
-        figures.set(worker, found)
+        found = { target: contender.name, what, concurrency, rates: [], cpu: [] }
+        figures.set(contender, found)
       }
       found.rates.push((1000 * measured.calls) / measured.wallMs)
       found.cpu.push((1000 * measured.cpuMs) / measured.calls)
     }
   }
   return [...figures.values()]
+}
+
+/** The same for a case of DynamoDB calls, each store in a process of its own. */
+export function measureStoresInTurns(
+  workers: readonly WorkerProcess[],
+  what: Case,
+  concurrency: number,
+  timing: Timing,
+): Promise<Figures[]> {
+  const contenders = workers.map((worker) => ({
+    name: worker.name,
+    measure: (atOnce: number, milliseconds: number) => worker.measure(what, atOnce, milliseconds),
+  }))
+  return measureInTurns(contenders, CASE_TEXT[what], concurrency, timing)
 }
 
 export function median(values: readonly number[]): number {

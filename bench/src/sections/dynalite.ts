@@ -4,7 +4,7 @@
 import { CASE_TEXT, type Case } from '../cases.ts'
 import type { Options } from '../options.ts'
 import { type Bar, rateBar, type Result } from '../result.ts'
-import { type Figures, measureInTurns } from '../rounds.ts'
+import { type Figures, measureStoresInTurns } from '../rounds.ts'
 import type { Workspace } from '../workspace.ts'
 
 const ITEMS = 5000
@@ -28,7 +28,7 @@ export async function dynaliteSection(workspace: Workspace, options: Options): P
   const bars: Bar[] = []
   for (const { what, concurrency, times } of PLAN) {
     // oxlint-disable-next-line no-await-in-loop -- one case after the other
-    const pair = await measureInTurns([engine, dynalite], what, concurrency, timing)
+    const pair = await measureStoresInTurns([engine, dynalite], what, concurrency, timing)
     figures.push(...pair)
     if (times === undefined) continue
     const text = `${CASE_TEXT[what]} @${concurrency}, times dynalite's rate`

@@ -3,7 +3,7 @@
 import { CASE_TEXT, type Case } from '../cases.ts'
 import type { Options } from '../options.ts'
 import { type Bar, rateBar, type Result } from '../result.ts'
-import { type Figures, measureInTurns } from '../rounds.ts'
+import { type Figures, measureStoresInTurns } from '../rounds.ts'
 import type { Workspace } from '../workspace.ts'
 
 const ITEMS = 100_000
@@ -25,7 +25,7 @@ export async function engineSection(workspace: Workspace, options: Options): Pro
   const bars: Bar[] = []
   for (const { what, concurrency, percent } of PLAN) {
     // oxlint-disable-next-line no-await-in-loop -- one case after the other
-    const pair = await measureInTurns([engine, lmdb], what, concurrency, timing)
+    const pair = await measureStoresInTurns([engine, lmdb], what, concurrency, timing)
     figures.push(...pair)
     if (percent === undefined) continue
     const text = `${CASE_TEXT[what]} @${concurrency}, of raw lmdb's rate`

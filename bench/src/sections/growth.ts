@@ -3,7 +3,7 @@
 import type { Case } from '../cases.ts'
 import type { Options } from '../options.ts'
 import { limitBar, type Bar, type Result } from '../result.ts'
-import { type Figures, measureInTurns, pairedRatio, cpuRatio } from '../rounds.ts'
+import { type Figures, measureStoresInTurns, pairedRatio, cpuRatio } from '../rounds.ts'
 import type { WorkerProcess } from '../worker-process.ts'
 import type { Workspace } from '../workspace.ts'
 
@@ -32,7 +32,7 @@ export async function growthSection(workspace: Workspace, options: Options): Pro
   const notes = options.large ? [] : ['--large goes on to 1,000,000 items']
   for (const { what, concurrency, times } of PLAN) {
     // oxlint-disable-next-line no-await-in-loop -- one case after the other
-    const bySize = await measureInTurns([...engines, ...floor], what, concurrency, timing)
+    const bySize = await measureStoresInTurns([...engines, ...floor], what, concurrency, timing)
     const growths = [
       growthOf(bySize[0]!, bySize[sizes.length - 1]!),
       growthOf(bySize.at(-2)!, bySize.at(-1)!),

@@ -3,7 +3,7 @@
 import { CASES } from '../cases.ts'
 import type { Options } from '../options.ts'
 import type { Result } from '../result.ts'
-import { type Figures, measureInTurns } from '../rounds.ts'
+import { type Figures, measureStoresInTurns } from '../rounds.ts'
 import type { TargetName } from '../targets/open.ts'
 import type { WorkerProcess } from '../worker-process.ts'
 import type { Workspace } from '../workspace.ts'
@@ -33,7 +33,7 @@ export async function peersSection(workspace: Workspace, options: Options): Prom
     const able = workers.filter(({ name }) => name !== 'dynalite' || what !== 'transaction')
     for (const concurrency of [1, 32]) {
       // oxlint-disable-next-line no-await-in-loop -- one case after the other
-      figures.push(...(await measureInTurns(able, what, concurrency, timing)))
+      figures.push(...(await measureStoresInTurns(able, what, concurrency, timing)))
     }
   }
   for (const worker of workers) {
