@@ -41,6 +41,7 @@ describe('a branch key record', () => {
     expect(isValid(item)).toBe(true)
   })
 
+  // KS-29, KS-30, KS-32, KS-33, KS-34, KS-35
   test.each(['branch-key-id', 'type', 'enc', 'kms-arn', 'create-time', 'hierarchy-version'])(
     'needs its %s',
     (name) => {
@@ -48,6 +49,7 @@ describe('a branch key record', () => {
     },
   )
 
+  // KS-29, KS-30, KS-32, KS-33, KS-34, KS-35
   test.each([
     ['branch-key-id', 'empty', ''],
     ['branch-key-id', 'a number', 42],
@@ -75,6 +77,7 @@ describe('a branch key record', () => {
     expect(wrongIn({ ...decryptOnly, [name]: value })).toEqual([name])
   })
 
+  // KS-31
   test('has a version if and only if it is the active one', () => {
     expect(wrongIn(without(active, 'version'))).toEqual(['version'])
     expect(wrongIn({ ...beacon, version: 'branch:version:x' })).toEqual(['version'])
@@ -105,6 +108,7 @@ describe('an encrypted key', () => {
     expect(fromItem(item, 'Other').encryptionContext).toMatchObject({ tablename: 'Other' })
   })
 
+  // KS-93, KS-94, KS-95, KS-96, KS-97, KS-98, KS-99, KS-100
   test('has every attribute but enc in its context, as strings', () => {
     const item = { ...active, 'aws-crypto-ec:department': 'admin', note: 'foreign' }
     expect(fromItem(item, LOGICAL).encryptionContext).toEqual({

@@ -48,6 +48,7 @@ describe.each(testStores())('what does not fit on $name', (store) => {
     expect(await rawItem(opened.db, key.branchKeyId, 'branch:ACTIVE')).toBeUndefined()
   })
 
+  // KS-40
   test('parts of different keys or versions are never written together', async () => {
     const [key, other] = [newBranchKey(), newBranchKey()]
     const mixed = [
@@ -92,6 +93,7 @@ describe.each(testStores())('what does not fit on $name', (store) => {
     'hierarchy-version': 1,
   })
 
+  // KS-17
   test.each<[attribute: string, value: Value | undefined]>([
     ['version', undefined],
     ['version', 'branch:version:'],
@@ -123,6 +125,7 @@ describe.each(testStores())('what does not fit on $name', (store) => {
     },
   )
 
+  // KS-21, KS-26
   test('a beacon key or version that lacks a field is an error too', async () => {
     const id = randomUUID()
     const version = randomUUID()
@@ -155,6 +158,7 @@ describe.each(testStores())('what does not fit on $name', (store) => {
     expect(key.encryptionContext).toMatchObject({ note: 'foreign' })
   })
 
+  // KS-18, KS-19, KS-22, KS-23, KS-24, KS-27, KS-28
   test.each(['another id', 'another type', 'another version'])(
     'a store that answers with %s is not believed',
     async (what) => {

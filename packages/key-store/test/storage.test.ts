@@ -10,11 +10,13 @@ import { openKeyStorage } from './open-storage.ts'
 describe('making a key storage', () => {
   const given = { db: {} as Db, tableName: TABLE, logicalKeyStoreName: LOGICAL }
 
+  // KS-1
   test.each(['db', 'tableName', 'logicalKeyStoreName'])('needs its %s', (name) => {
     const options = { ...given, [name]: undefined }
     expect(() => createKeyStorage(options)).toThrow(TypeError)
   })
 
+  // KS-43
   test('says which table and which logical name it has', () => {
     expect(createKeyStorage(given).getKeyStorageInfo()).toEqual({
       name: TABLE,
@@ -26,6 +28,7 @@ describe('making a key storage', () => {
 describe.each(testStores())('the items of a branch key on $name', (store) => {
   const opened = openKeyStorage(store)
 
+  // KS-29, KS-30, KS-31, KS-32, KS-33, KS-34, KS-35, KS-36, KS-37
   test('are stored attribute for attribute as the record format says', async () => {
     const custom = { 'aws-crypto-ec:department': 'admin', 'aws-crypto-ec:ключ': 'значение 🔑' }
     const version = '6024b9a5-f9cd-44ec-9ba3-ebfba597d31b'
@@ -57,6 +60,7 @@ describe.each(testStores())('the items of a branch key on $name', (store) => {
     })
   })
 
+  // KS-2, KS-31
   test('have a version on the active item only, and never a tablename', async () => {
     const key = newBranchKey()
     await opened.storage.writeNewEncryptedBranchKey(key)
@@ -86,6 +90,7 @@ describe.each(testStores())('the calls of a key storage on $name', (store) => {
     return { calls, storage }
   }
 
+  // KS-4, KS-5, KS-6, KS-7, KS-8, KS-9
   test('a new branch key is one TransactWriteItems of three puts of what is not there yet', async () => {
     const { calls, storage } = recorded()
     const key = newBranchKey()
@@ -112,6 +117,7 @@ describe.each(testStores())('the calls of a key storage on $name', (store) => {
     ])
   })
 
+  // KS-11, KS-12, KS-13, KS-14
   test('a new version is one TransactWriteItems that replaces the active item that was read', async () => {
     const { calls, storage } = recorded()
     const key = newBranchKey()
@@ -150,6 +156,7 @@ describe.each(testStores())('the calls of a key storage on $name', (store) => {
     ])
   })
 
+  // KS-16, KS-20, KS-25
   test('each read is one GetItem by id and type, consistent unless asked otherwise', async () => {
     const { calls, storage } = recorded()
     const key = newBranchKey()
@@ -174,6 +181,7 @@ describe.each(testStores())('the calls of a key storage on $name', (store) => {
 describe.each(everyStore())('a key storage on $name', (store) => {
   const opened = openKeyStorage(store)
 
+  // KS-3, KS-18, KS-19, KS-22, KS-23, KS-24, KS-27, KS-28, KS-38, KS-39
   test('gives back the active version, any version and the beacon key as they were written', async () => {
     const key = newBranchKey({ custom: { 'aws-crypto-ec:department': 'admin' } })
     await opened.storage.writeNewEncryptedBranchKey(key)
@@ -186,6 +194,7 @@ describe.each(everyStore())('a key storage on $name', (store) => {
     expect(await opened.storage.getEncryptedBeaconKey(branchKeyId)).toEqual(key.beacon)
   })
 
+  // KS-2
   test('adds the logical name to the context of every key it reads', async () => {
     const key = newBranchKey()
     await opened.storage.writeNewEncryptedBranchKey(key)
@@ -215,6 +224,7 @@ describe.each(everyStore())('a key storage on $name', (store) => {
     expect(await storage.getEncryptedBeaconKey(branchKeyId)).toEqual(key.beacon)
   })
 
+  // KS-10, KS-41
   test('refuses to make a key that exists, and leaves it as it is', async () => {
     const key = newBranchKey()
     await opened.storage.writeNewEncryptedBranchKey(key)
@@ -228,6 +238,7 @@ describe.each(everyStore())('a key storage on $name', (store) => {
     ).rejects.toMatchObject({ name: 'BranchKeyNotFound' })
   })
 
+  // KS-13, KS-14, KS-42
   test('refuses a version that exists, and a rotation of a key that does not', async () => {
     const key = newBranchKey()
     await opened.storage.writeNewEncryptedBranchKey(key)
@@ -242,6 +253,7 @@ describe.each(everyStore())('a key storage on $name', (store) => {
     expect(await opened.storage.getEncryptedActiveBranchKey(key.branchKeyId)).toEqual(key.active)
   })
 
+  // KS-14, KS-15, KS-42
   test('of two simultaneous rotations one succeeds and the other is told of the race', async () => {
     for (let round = 0; round < 5; round++) {
       const key = newBranchKey()
@@ -263,6 +275,7 @@ describe.each(everyStore())('a key storage on $name', (store) => {
     }
   })
 
+  // KS-15
   test('a rotation of what was read before another rotation is a race, however late', async () => {
     const key = newBranchKey()
     await opened.storage.writeNewEncryptedBranchKey(key)
@@ -272,6 +285,7 @@ describe.each(everyStore())('a key storage on $name', (store) => {
     ).rejects.toMatchObject({ name: 'VersionRace' })
   })
 
+  // KS-6, KS-7, KS-8, KS-41
   test('of twenty simultaneous creations of one id exactly one succeeds, whole', async () => {
     const branchKeyId = randomUUID()
     const keys = Array.from({ length: 20 }, () => newBranchKey({ branchKeyId }))

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { branchKeysTable, LOGICAL_KEY_STORE_NAME } from '../src/table.ts'
 
 describe('the table of branch keys', () => {
+  // KS-60
   test('has branch-key-id and type as its keys, both strings, and nothing else', () => {
     expect(createTableInput(branchKeysTable)).toEqual({
       TableName: 'strongroom-branch-keys',
