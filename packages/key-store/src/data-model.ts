@@ -62,10 +62,10 @@ export const dataModel: DataModel = {
       key: 'Scan for type = branch:ACTIVE',
     },
     {
-      name: 'List the versions of a branch key',
-      servedBy: 'listing.ts: listBranchKeyVersions',
+      name: 'List all that is stored of a branch key',
+      servedBy: 'listing.ts: listBranchKeyParts',
       table,
-      key: 'branch-key-id = {branchKeyId}, type begins_with branch:version:',
+      key: 'branch-key-id = {branchKeyId}',
     },
   ],
   functions: [

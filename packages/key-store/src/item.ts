@@ -54,6 +54,12 @@ export const BranchKeyItem = z
   })
 export type BranchKeyItem = z.infer<typeof BranchKeyItem>
 
+/** Whether a sort key is one of a branch key; a table may hold items of others under the same id. */
+export function isBranchKeyType(type: unknown): boolean {
+  if (typeof type !== 'string') return false
+  return type === ACTIVE_TYPE || type === BEACON_TYPE || isVersion(type)
+}
+
 /** Whether something follows the prefix: the prefix alone names no version. */
 function isVersion(text: string): boolean {
   return text.startsWith(VERSION_PREFIX) && text.length > VERSION_PREFIX.length

@@ -9,15 +9,24 @@ import { entity } from '@strongroom/kit/entity'
 import { expr, Placeholders } from '@strongroom/kit/expression'
 import { ItemMismatch } from '@strongroom/kit/item-mismatch'
 import { type Page, queryPage } from '@strongroom/kit/query-page'
-import { type EncryptedHierarchicalKey, fromItem } from './encrypted-key.ts'
-import { ACTIVE_TYPE, BranchKeyItem, VERSION_PREFIX } from './item.ts'
+import {
+  type ActiveBeacon,
+  type ActiveVersion,
+  type DecryptOnlyVersion,
+  type EncryptedHierarchicalKey,
+  fromItem,
+  type HierarchicalKeyType,
+} from './encrypted-key.ts'
+import { ACTIVE_TYPE, BranchKeyItem, isBranchKeyType } from './item.ts'
 import { EmptyIdentifier, UnsupportedHierarchyVersion } from './storage-errors.ts'
 import type { KeyStorageOptions } from './storage.ts'
 import { branchKeysTable } from './table.ts'
 
+export type Unreadable = ItemMismatch | UnsupportedHierarchyVersion
+
 export interface KeyPage {
   keys: EncryptedHierarchicalKey[]
-  unreadable: (ItemMismatch | UnsupportedHierarchyVersion)[]
+  unreadable: Unreadable[]
   /** Where to continue; undefined if there is no more. */
   next: Item | undefined
 }
@@ -27,14 +36,25 @@ export interface PageOptions {
   after?: Item | undefined
 }
 
+/** Everything that is stored of one branch key. */
+export interface BranchKeyParts {
+  active: EncryptedHierarchicalKey<ActiveVersion> | undefined
+  /** All versions, the active one among them, in no order. */
+  versions: EncryptedHierarchicalKey<DecryptOnlyVersion>[]
+  beacon: EncryptedHierarchicalKey<ActiveBeacon> | undefined
+  unreadable: Unreadable[]
+  /** How many items have sort keys of others, such as those of a mutation. */
+  foreign: number
+}
+
 export interface KeyListing {
   /** The active version of each branch key, in no order. */
   listBranchKeys(options?: PageOptions): Promise<KeyPage>
-  /** All versions of a branch key, the active one among them. */
-  listBranchKeyVersions(branchKeyId: string, options?: PageOptions): Promise<KeyPage>
+  /** All that is stored under an id; without any part if there is nothing. */
+  listBranchKeyParts(branchKeyId: string): Promise<BranchKeyParts>
 }
 
-type Listed = EncryptedHierarchicalKey | ItemMismatch | UnsupportedHierarchyVersion
+type Listed = EncryptedHierarchicalKey | Unreadable
 
 export function createKeyListing({
   db,
@@ -80,14 +100,17 @@ export function createKeyListing({
       return keyPage({ items: kept.map(listed), next })
     },
 
-    async listBranchKeyVersions(branchKeyId, { limit, after } = {}) {
+    async listBranchKeyParts(branchKeyId) {
       if (branchKeyId === '') throw new EmptyIdentifier('branch key identifier')
-      const query = {
-        key: expr`${id} = ${branchKeyId} AND begins_with(${type}, ${VERSION_PREFIX})`,
-        ...(limit !== undefined && { limit }),
-        after,
-      }
-      return keyPage(await queryPage(db, table, query, listed))
+      const { items: stored } = await queryPage(
+        db,
+        table,
+        { key: expr`${id} = ${branchKeyId}` },
+        (item) => item,
+      )
+      const own = stored.filter((item) => isBranchKeyType(item.type))
+      const { keys, unreadable } = keyPage({ items: own.map(listed), next: undefined })
+      return { ...partsOf(keys), unreadable, foreign: stored.length - own.length }
     },
   }
 }
@@ -99,6 +122,21 @@ function scan(db: Db, request: Parameters<Db['scan']>[0], from: Item | undefined
 function keyOf(item: Item | undefined): Item | undefined {
   const { 'branch-key-id': id, type } = item ?? {}
   return id === undefined || type === undefined ? undefined : { 'branch-key-id': id, type }
+}
+
+function partsOf(keys: readonly EncryptedHierarchicalKey[]) {
+  return {
+    active: keys.find((key) => isOfKind(key, 'ActiveHierarchicalSymmetricVersion')),
+    versions: keys.filter((key) => isOfKind(key, 'HierarchicalSymmetricVersion')),
+    beacon: keys.find((key) => isOfKind(key, 'ActiveHierarchicalSymmetricBeacon')),
+  }
+}
+
+function isOfKind<Kind extends HierarchicalKeyType['kind']>(
+  key: EncryptedHierarchicalKey,
+  kind: Kind,
+): key is EncryptedHierarchicalKey<Extract<HierarchicalKeyType, { kind: Kind }>> {
+  return key.type.kind === kind
 }
 
 function keyPage({ items, next }: Page<Listed>): KeyPage {

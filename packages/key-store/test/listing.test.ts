@@ -86,26 +86,46 @@ describe.each(everyStore())('a listing of branch keys on $name', (store) => {
     expect(ids(all).toSorted()).toEqual(made.map(({ branchKeyId }) => branchKeyId).toSorted())
   })
 
-  test('of versions has all of a key, without rows of others', async () => {
+  test('of one key has all versions, the active one and the beacon key, and counts rows of others', async () => {
     const [key] = made
     if (!key) throw new Error('made none')
     const first = rotationOf(key.active)
     await opened.storage.writeNewEncryptedBranchKeyVersion(first)
     const second = rotationOf(first.active.item)
     await opened.storage.writeNewEncryptedBranchKeyVersion(second)
-    const { keys, unreadable } = await listing.listBranchKeyVersions(key.branchKeyId)
-    expect(keys).toHaveLength(3)
-    expect(keys).toEqual(expect.arrayContaining([key.version, first.version, second.version]))
-    expect(unreadable).toEqual([])
-    const page = await listing.listBranchKeyVersions(key.branchKeyId, { limit: 2 })
-    expect(page.keys).toHaveLength(2)
-    const rest = await listing.listBranchKeyVersions(key.branchKeyId, { after: page.next })
-    expect(rest.keys).toHaveLength(1)
+    const parts = await listing.listBranchKeyParts(key.branchKeyId)
+    expect(parts).toEqual({
+      active: second.active.item,
+      versions: expect.arrayContaining([key.version, first.version, second.version]),
+      beacon: key.beacon,
+      unreadable: [],
+      foreign: 2,
+    })
+    expect(parts.versions).toHaveLength(3)
   })
 
-  test('of versions of an empty id asks for nothing', async () => {
-    await expect(listing.listBranchKeyVersions('')).rejects.toMatchObject({
-      name: 'EmptyIdentifier',
+  test('of one key has what cannot be read beside what can', async () => {
+    const { active, versions, beacon, unreadable } = await listing.listBranchKeyParts(newerId)
+    expect({ active, versions: versions.length }).toEqual({ active: undefined, versions: 1 })
+    expect(beacon).toBeDefined()
+    expect(unreadable).toMatchObject([{ name: 'UnsupportedHierarchyVersion' }])
+    expect(await listing.listBranchKeyParts(damagedId)).toMatchObject({
+      versions: [],
+      unreadable: [{ name: 'ItemMismatch' }],
     })
+  })
+
+  test('of a key that was never made has nothing', async () => {
+    expect(await listing.listBranchKeyParts(randomUUID())).toEqual({
+      active: undefined,
+      versions: [],
+      beacon: undefined,
+      unreadable: [],
+      foreign: 0,
+    })
+  })
+
+  test('of an empty id asks for nothing', async () => {
+    await expect(listing.listBranchKeyParts('')).rejects.toMatchObject({ name: 'EmptyIdentifier' })
   })
 })
