@@ -1,5 +1,6 @@
 /** What a service is to the server and the command line, which compose services from a list. */
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { MiddlewareHandler } from 'hono'
 import type { Clock } from './clock.ts'
 import type { ConfigTable } from './config.ts'
 import type { Db } from './db.ts'
@@ -43,6 +44,11 @@ export interface Service<Needs extends object = object> {
 
 export interface RunningService {
   routes: OpenAPIHono<AppEnv>
+  /**
+   * Routes that stand at the root wherever the service is mounted, such as addresses that other
+   * systems keep. Each has a path of its own: no middleware for everything.
+   */
+  rootRoutes?: OpenAPIHono<AppEnv>
   /** Ends what runs beside the routes, such as workers; called when no request is running any more. */
   close?(): Promise<void>
 }
@@ -56,10 +62,17 @@ export async function mountService<Needs extends object>(
 ): Promise<RunningService> {
   const { name } = service
   const running = await service.start({ ...deps, log: deps.log.child({ service: name }) })
-  app.use(at === '/' ? '*' : `${at}/*`, async (c, next) => {
+  const named: MiddlewareHandler<AppEnv> = async (c, next) => {
     c.set('service', name)
     await next()
-  })
+  }
+  app.use(at === '/' ? '*' : `${at}/*`, named)
   app.route(at, running.routes)
+  if (running.rootRoutes) {
+    const paths = new Set(running.rootRoutes.routes.map(({ path }) => path))
+    if (paths.has('/*')) throw new TypeError(`Root routes of ${name} must not take every path`)
+    for (const path of paths) app.use(path, named)
+    app.route('/', running.rootRoutes)
+  }
   return running
 }

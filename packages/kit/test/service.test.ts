@@ -60,11 +60,24 @@ const boxes: Service<{ colour: string }> = {
         }),
         (c) => c.json({ items: [c.req.valid('json')], cursor: null }, 200),
       )
-    return { routes }
+    const rootRoutes = new OpenAPIHono<AppEnv>().openapi(
+      createRoute({
+        method: 'post',
+        path: '/in/{id}',
+        request: { params: z.object({ id: z.string() }) },
+        responses: { 200: jsonResponse(Box, 'Taken in'), ...errorResponses(boxError, 'gone') },
+      }),
+      (c) => {
+        const { id } = c.req.valid('param')
+        if (id === 'none') throw boxError('gone')
+        return c.json({ id }, 200)
+      },
+    )
+    return { routes, rootRoutes }
   },
 }
 
-async function composed(at?: string) {
+async function composed(at?: string, service = boxes) {
   const lines: string[] = []
   const log = createLog({ sink: (line) => lines.push(line) })
   const metrics = createMetrics()
@@ -80,7 +93,7 @@ async function composed(at?: string) {
     config: {},
     colour: 'red',
   }
-  await mountService(app, boxes, deps, at)
+  await mountService(app, service, deps, at)
   return {
     app,
     metrics,
@@ -104,6 +117,41 @@ describe('a mounted service', () => {
     expect((await app.request('/v1/boxes/b1')).status).toBe(200)
     expect((await app.request('/v1/boxes/none')).status).toBe(404)
     expect(logged().at(-1)).toMatchObject({ service: 'box', code: 'box.gone' })
+  })
+
+  test.each([undefined, '/'])(
+    'has its root routes at the root, named as its others, when it is mounted at %s',
+    async (at) => {
+      const { app, metrics, logged } = await composed(at)
+      const answer = await app.request('/in/b1', { method: 'POST' })
+      expect([answer.status, await answer.json()]).toEqual([200, { id: 'b1' }])
+      await app.request('/in/none', { method: 'POST' })
+      expect(logged()).toMatchObject([
+        { message: 'Request', service: 'box', route: '/in/:id', status: 200 },
+        { message: 'Request', service: 'box', route: '/in/:id', code: 'box.gone' },
+      ])
+      expect(await metrics.text()).toContain('service="box",route="/in/:id"')
+    },
+  )
+
+  test('leaves what is beside its root routes to others', async () => {
+    const { app, logged } = await composed()
+    expect((await app.request('/in', { method: 'POST' })).status).toBe(404)
+    expect((await app.request('/in/b1')).status).toBe(405)
+    expect((await app.request('/box/in/b1', { method: 'POST' })).status).toBe(404)
+    expect((await app.request('/healthz')).status).toBe(200)
+    expect(logged()[0]).not.toMatchObject({ service: 'box' })
+  })
+
+  test('cannot put middleware before the services of others', async () => {
+    const start: (typeof boxes)['start'] = async (deps) => {
+      const running = await boxes.start(deps)
+      running.rootRoutes?.use(async (_, next) => next())
+      return running
+    }
+    await expect(composed('/box', { ...boxes, start })).rejects.toThrow(
+      'Root routes of box must not take every path',
+    )
   })
 
   test('has the validation of the app, without having said so', async () => {
@@ -136,7 +184,7 @@ describe('the OpenAPI document', () => {
     expect(document.openapi).toBe('3.1.0')
     expect(document.info).toEqual({ title: 'Strongroom', version: '1.0.0' })
     expect(document.servers).toEqual([{ url: 'https://trust.example' }])
-    expect(Object.keys(document.paths)).toEqual(['/box/v1/boxes', '/box/v1/boxes/{id}'])
+    expect(Object.keys(document.paths)).toEqual(['/box/v1/boxes', '/box/v1/boxes/{id}', '/in/{id}'])
   })
 
   test('says of each route which errors it has, with their codes', () => {
