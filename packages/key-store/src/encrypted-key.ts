@@ -34,12 +34,12 @@ export interface EncryptedHierarchicalKey<Type extends HierarchicalKeyType = Hie
   ciphertextBlob: Uint8Array
 }
 
-const LOGICAL_NAME = 'tablename'
-const HIERARCHY_VERSION = '1'
+/** The context's name for the logical key store. */
+export const LOGICAL_NAME = 'tablename'
+export const HIERARCHY_VERSION = '1'
 
-/** The item of a key. Refuses a key that could not be read back as it is. */
-export function toItem(key: EncryptedHierarchicalKey, logicalKeyStoreName: string): BranchKeyItem {
-  const { encryptionContext: context, ciphertextBlob } = key
+/** Refuses a key whose context says something else than the key does. */
+export function requireAgreement(key: EncryptedHierarchicalKey, logicalKeyStoreName: string): void {
   const expected = {
     [LOGICAL_NAME]: logicalKeyStoreName,
     'branch-key-id': key.branchKeyId,
@@ -51,17 +51,22 @@ export function toItem(key: EncryptedHierarchicalKey, logicalKeyStoreName: strin
     enc: undefined,
   }
   for (const [name, value] of Object.entries(expected)) {
-    if (context[name] !== value) throw new EncryptedKeyMismatch(name)
+    if (key.encryptionContext[name] !== value) throw new EncryptedKeyMismatch(name)
   }
-  const { [LOGICAL_NAME]: _notStored, ...stored } = context
+}
+
+/** The item of a key. Refuses a key that could not be read back as it is. */
+export function toItem(key: EncryptedHierarchicalKey, logicalKeyStoreName: string): BranchKeyItem {
+  requireAgreement(key, logicalKeyStoreName)
+  const { [LOGICAL_NAME]: _notStored, ...stored } = key.encryptionContext
   return {
     ...stored,
     'branch-key-id': key.branchKeyId,
-    type: expected.type,
+    type: sortKeyOf(key.type),
     'create-time': key.createTime,
     'kms-arn': key.kmsArn,
     'hierarchy-version': Number(HIERARCHY_VERSION),
-    enc: ciphertextBlob,
+    enc: key.ciphertextBlob,
   }
 }
 

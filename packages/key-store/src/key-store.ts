@@ -1,8 +1,38 @@
-/** The branch key store (branch key store 0.7.0): makes, rotates and reads branch keys. */
-import type { Clock } from '@strongroom/kit/clock'
+/**
+ * The branch key store (branch key store 0.7.0): makes, rotates and reads branch keys.
+ *
+ * No key is seen in the clear but by the three reads. What is wrong with a request or an item is
+ * found before KMS is called, where that is possible.
+ */
+import { randomUUID } from 'node:crypto'
+import { type Clock, systemClock } from '@strongroom/kit/clock'
 import type { Kms } from '@strongroom/kit/kms'
-import type { KmsConfiguration } from './kms-configuration.ts'
+import {
+  type EncryptedHierarchicalKey,
+  type HierarchicalKeyType,
+  requireAgreement,
+  sortKeyOf,
+} from './encrypted-key.ts'
+import {
+  activeOf,
+  beaconOf,
+  customContext,
+  firstVersion,
+  type KeyToWrap,
+  type NewVersion,
+  nextVersion,
+} from './encryption-context.ts'
+import { ACTIVE_TYPE, BEACON_TYPE, VERSION_PREFIX } from './item.ts'
+import { checkedGrantTokens, keyManagement } from './key-management.ts'
+import { requireIdentifier, requireNewKey, requireVersion } from './key-store-input.ts'
+import {
+  checkedConfiguration,
+  keyForReading,
+  keyForWriting,
+  type KmsConfiguration,
+} from './kms-configuration.ts'
 import type { BeaconKeyMaterials, BranchKeySource } from './materials.ts'
+import { UnexpectedItem } from './storage-errors.ts'
 import type { KeyStorage } from './storage.ts'
 
 export interface KeyStore extends BranchKeySource {
@@ -34,4 +64,131 @@ export interface KeyStoreOptions {
   grantTokens?: readonly string[]
   id?: string
   clock?: Clock
+}
+
+export function openKeyStore(options: KeyStoreOptions): KeyStore {
+  const { storage, kms, id = randomUUID(), clock = systemClock } = required(options)
+  const configuration = checkedConfiguration(options.kmsConfiguration)
+  const grantTokens = checkedGrantTokens(options.grantTokens ?? [])
+  const management = keyManagement(kms, grantTokens)
+  const { name: tableName, logicalName } = storage.getKeyStorageInfo()
+
+  /** Storages may be anyone's, so what they give is held against what was asked for. */
+  function requireAsked(key: EncryptedHierarchicalKey, branchKeyId: string, type: string) {
+    if (key.branchKeyId !== branchKeyId || sortKeyOf(key.type) !== type)
+      throw new UnexpectedItem(tableName, { 'branch-key-id': branchKeyId, type })
+    if ('version' in key.type) requireVersion(key.type.version)
+    requireAgreement(key, logicalName)
+  }
+
+  function decrypt(key: EncryptedHierarchicalKey): Promise<Uint8Array> {
+    const arn = keyForReading(configuration, key.kmsArn)
+    return management.decrypt(arn, key.ciphertextBlob, key.encryptionContext)
+  }
+
+  async function generate<Type extends HierarchicalKeyType>(arn: string, key: KeyToWrap<Type>) {
+    return { ...key, ciphertextBlob: await management.generate(arn, key.encryptionContext) }
+  }
+
+  /** The same key under another description. */
+  async function reEncrypt<Type extends HierarchicalKeyType>(
+    arn: string,
+    { ciphertextBlob, encryptionContext }: EncryptedHierarchicalKey,
+    to: KeyToWrap<Type>,
+  ) {
+    const { encryptionContext: context } = to
+    const wrapped = await management.reEncrypt(arn, ciphertextBlob, encryptionContext, context)
+    return { ...to, ciphertextBlob: wrapped }
+  }
+
+  const newVersion = (): NewVersion => ({
+    version: randomUUID(),
+    // To the microsecond, as the format has it, from a clock of milliseconds.
+    createTime: new Date(clock.now()).toISOString().replace('Z', '000Z'),
+  })
+
+  return {
+    async createKey({ branchKeyIdentifier, encryptionContext = {} } = {}) {
+      const arn = keyForWriting(configuration)
+      requireNewKey(branchKeyIdentifier, encryptionContext)
+      const branchKeyId = branchKeyIdentifier ?? randomUUID()
+      const first = firstVersion(branchKeyId, newVersion(), arn, logicalName, encryptionContext)
+      const version = await generate(arn, first)
+      const active = await reEncrypt(arn, version, activeOf(first))
+      const beacon = await generate(arn, beaconOf(first))
+      await storage.writeNewEncryptedBranchKey({ version, active, beacon }, oneWrite())
+      return { branchKeyIdentifier: branchKeyId }
+    },
+
+    async versionKey({ branchKeyIdentifier }) {
+      keyForWriting(configuration)
+      requireIdentifier(branchKeyIdentifier)
+      const old = await storage.getEncryptedActiveBranchKey(branchKeyIdentifier)
+      requireAsked(old, branchKeyIdentifier, ACTIVE_TYPE)
+      const arn = keyForReading(configuration, old.kmsArn)
+      // To itself: only to have KMS authenticate it before anything is built on it.
+      await reEncrypt(arn, old, old)
+      const next = nextVersion(old, newVersion())
+      const version = await generate(arn, next)
+      const item = await reEncrypt(arn, version, activeOf(next))
+      const active = { item, old }
+      await storage.writeNewEncryptedBranchKeyVersion({ version, active }, oneWrite())
+      return { branchKeyVersion: version.type.version }
+    },
+
+    async getActiveBranchKey({ branchKeyIdentifier }) {
+      requireIdentifier(branchKeyIdentifier)
+      const key = await storage.getEncryptedActiveBranchKey(branchKeyIdentifier)
+      requireAsked(key, branchKeyIdentifier, ACTIVE_TYPE)
+      return {
+        branchKeyIdentifier,
+        branchKeyVersion: key.type.version,
+        branchKey: await decrypt(key),
+        encryptionContext: customContext(key.encryptionContext),
+      }
+    },
+
+    async getBranchKeyVersion({ branchKeyIdentifier, branchKeyVersion }) {
+      requireIdentifier(branchKeyIdentifier)
+      requireVersion(branchKeyVersion)
+      const key = await storage.getEncryptedBranchKeyVersion(branchKeyIdentifier, branchKeyVersion)
+      requireAsked(key, branchKeyIdentifier, VERSION_PREFIX + branchKeyVersion)
+      return {
+        branchKeyIdentifier,
+        branchKeyVersion,
+        branchKey: await decrypt(key),
+        encryptionContext: customContext(key.encryptionContext),
+      }
+    },
+
+    async getBeaconKey({ branchKeyIdentifier }) {
+      requireIdentifier(branchKeyIdentifier)
+      const key = await storage.getEncryptedBeaconKey(branchKeyIdentifier)
+      requireAsked(key, branchKeyIdentifier, BEACON_TYPE)
+      return {
+        beaconKeyIdentifier: branchKeyIdentifier,
+        beaconKey: await decrypt(key),
+        encryptionContext: customContext(key.encryptionContext),
+      }
+    },
+
+    getKeyStoreInfo: () => ({
+      keyStoreId: id,
+      keyStoreName: tableName,
+      logicalKeyStoreName: logicalName,
+      grantTokens,
+      kmsConfiguration: configuration,
+    }),
+  }
+}
+
+/** One token for all tries of one write, so that one whose answer got lost is not done twice. */
+const oneWrite = () => ({ token: randomUUID() })
+
+/** The types say that both are given; programs in JavaScript and settings may not. */
+function required(options: KeyStoreOptions): KeyStoreOptions {
+  const { storage, kms }: Partial<KeyStoreOptions> = options
+  if (!storage) throw new TypeError('Cannot open a key store: give the storage')
+  if (!kms) throw new TypeError('Cannot open a key store: give the kms')
+  return options
 }

@@ -40,7 +40,9 @@ export class EncryptedKeyMismatch extends Error {
   override readonly name = 'EncryptedKeyMismatch'
   readonly attribute: string
   constructor(attribute: string) {
-    super(`Cannot store an encrypted branch key: its parts disagree about ${attribute}`)
+    super(
+      `The parts of an encrypted branch key disagree about ${attribute}: do not store or use it`,
+    )
     this.attribute = attribute
   }
 }
@@ -54,6 +56,16 @@ export class UnexpectedItem extends Error {
     super(`The store gave another item of ${table} than it was asked for: do not trust this store`)
     this.table = table
     this.key = key
+  }
+}
+
+/** There is a table of this name that is made for something else. */
+export class TableDoesNotConform extends Error {
+  override readonly name = 'TableDoesNotConform'
+  constructor() {
+    super(
+      'The table of this name is not one of a key store, its keys must be branch-key-id and type, both strings: choose another name',
+    )
   }
 }
 

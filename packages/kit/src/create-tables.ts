@@ -18,7 +18,7 @@ export async function createTables(
 ): Promise<void> {
   for (const table of tables) {
     const created = await createIfAbsent(db, table)
-    await untilActive(db, table, pause)
+    await untilActive(db, table, { pause })
     await setTimeToLive(db, table)
     await setRecovery(db, table)
     onTable?.(table, created ? 'created' : 'exists')
@@ -35,7 +35,12 @@ async function createIfAbsent(db: Db, table: Table): Promise<boolean> {
   }
 }
 
-async function untilActive(db: Db, table: Table, pause: (ms: number) => Promise<unknown>) {
+/** Returns when a table that is being made, with its indexes, can be used. */
+export async function untilActive(
+  db: Db,
+  table: Table,
+  { pause = setTimeout }: Pick<CreateTablesOptions, 'pause'> = {},
+): Promise<void> {
   for (let waited = 0; waited < 120; waited++) {
     const { Table: description } = await db.describeTable({ TableName: table.name })
     const indexes = description?.GlobalSecondaryIndexes ?? []

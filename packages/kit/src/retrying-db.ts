@@ -3,8 +3,8 @@
  * done in part.
  *
  * A write is repeated only after failures that wrote nothing. A lost answer is not one of them: the
- * write may have happened, and whether to repeat it is the caller's knowledge. A read may always be
- * repeated.
+ * write may have happened, and whether to repeat it is the caller's knowledge, who says so by the
+ * token of a transaction. A read may always be repeated.
  */
 import { setTimeout } from 'node:timers/promises'
 import { type BatchGetItemOutput, type Db, eachOperation, type Item } from './db.ts'
@@ -40,13 +40,13 @@ export function retryingDb(db: Db, options: Retries = {}): Db {
   const backOff = (attempt: number) =>
     pause(random() * Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** attempt))
 
-  async function retried<T>(call: () => Promise<T>, isRead: boolean): Promise<T> {
+  async function retried<T>(call: () => Promise<T>, isRepeatable: boolean): Promise<T> {
     let lostAnswers = 0
     for (let attempt = 0; ; attempt++) {
       try {
         return await call()
       } catch (error) {
-        const repeatable = passesByItself(error) || (isRead && isLostAnswer(error))
+        const repeatable = passesByItself(error) || (isRepeatable && isLostAnswer(error))
         if (isLostAnswer(error)) lostAnswers++
         if (attempt + 1 >= attempts || lostAnswers > LOST_ANSWERS || !repeatable) throw error
         await backOff(attempt)
@@ -55,7 +55,7 @@ export function retryingDb(db: Db, options: Retries = {}): Db {
   }
 
   const retrying = eachOperation(
-    (name) => (input) => retried(() => db[name](input), reads.has(name)),
+    (name) => (input) => retried(() => db[name](input), reads.has(name) || hasToken(input)),
   )
 
   return {
@@ -89,6 +89,11 @@ export function retryingDb(db: Db, options: Retries = {}): Db {
     if (attempt >= attempts) throw new StoreBusy('The store left part of a batch undone')
     await backOff(attempt)
   }
+}
+
+/** The store does a transaction of the same token once, however often it is sent. */
+function hasToken(input: { ClientRequestToken?: string }): boolean {
+  return input.ClientRequestToken !== undefined
 }
 
 function hasContent<T>(requests: Record<string, T> | undefined): requests is Record<string, T> {

@@ -1,0 +1,162 @@
+/** What operators do with branch keys: create, rotate, list, look at. No key is ever in the clear. */
+import type { Clock } from '@strongroom/kit/clock'
+import type { Item } from '@strongroom/kit/db'
+import { ageSeconds } from './age.ts'
+import type { EncryptedHierarchicalKey, HierarchicalKeyType } from './encrypted-key.ts'
+import { keyStoreError, rethrowForOperators } from './errors.ts'
+import { CONTEXT_PREFIX } from './item.ts'
+import type { KeyStore } from './key-store.ts'
+import type { KeyListing, Unreadable } from './listing.ts'
+
+export interface BranchKeys {
+  create(input: NewBranchKey): Promise<{ id: string }>
+  /** Makes a new version the active one; `key-store.version_race` if somebody else just did. */
+  rotate(id: string): Promise<{ version: string }>
+  list(options: { limit: number; after?: Item | undefined }): Promise<BranchKeyPage>
+  describe(id: string): Promise<BranchKeyDescription>
+}
+
+export interface NewBranchKey {
+  id?: string | undefined
+  encryptionContext?: Record<string, string> | undefined
+}
+
+export interface StoredKey {
+  /** As it is stored; whoever wrote it decided on its form. */
+  createTime: string
+  /** Null if the creation time cannot be read. */
+  ageSeconds: number | null
+  kmsArn: string
+}
+
+export interface BranchKeySummary extends StoredKey {
+  id: string
+  activeVersion: string
+  /** The custom pairs, without the prefix. */
+  encryptionContext: Record<string, string>
+}
+
+export interface BranchKeyPage {
+  items: BranchKeySummary[]
+  /** Active items that cannot be read, by the id of their branch key. */
+  unreadable: { id: string; problem: string }[]
+  next: Item | undefined
+}
+
+export interface BranchKeyDescription {
+  id: string
+  /** Null if the active item is missing or cannot be read. */
+  active: BranchKeySummary | null
+  /** The newest first; those of unknown age last. */
+  versions: (StoredKey & { version: string; active: boolean })[]
+  beacon: StoredKey | null
+  /** Items of this key that cannot be read, by their sort key. */
+  unreadable: { type: string; problem: string }[]
+  /** How many items under this id are somebody else's. */
+  foreignItems: number
+}
+
+/** KMS takes twice this with the names that the key store adds; a request may not fill a log line. */
+const MOST_CONTEXT_BYTES = 4096
+
+export function createBranchKeys(deps: {
+  keyStore: Pick<KeyStore, 'createKey' | 'versionKey'>
+  listing: KeyListing
+  clock: Clock
+}): BranchKeys {
+  const { keyStore, listing, clock } = deps
+
+  const stored = ({ createTime, kmsArn }: EncryptedHierarchicalKey): StoredKey => ({
+    createTime,
+    ageSeconds: ageSeconds(createTime, clock) ?? null,
+    kmsArn,
+  })
+  const summary = (key: EncryptedHierarchicalKey): BranchKeySummary => ({
+    id: key.branchKeyId,
+    activeVersion: versionOf(key.type),
+    ...stored(key),
+    encryptionContext: customContext(key),
+  })
+
+  return {
+    async create({ id, encryptionContext }) {
+      if (contextBytes(encryptionContext) > MOST_CONTEXT_BYTES)
+        throw keyStoreError('invalid_context')
+      const { branchKeyIdentifier } = await keyStore
+        .createKey({
+          ...(id !== undefined && { branchKeyIdentifier: id }),
+          ...(encryptionContext && { encryptionContext }),
+        })
+        .catch(rethrowForOperators)
+      return { id: branchKeyIdentifier }
+    },
+
+    async rotate(id) {
+      const { branchKeyVersion } = await keyStore
+        .versionKey({ branchKeyIdentifier: id })
+        .catch(rethrowForOperators)
+      return { version: branchKeyVersion }
+    },
+
+    async list({ limit, after }) {
+      const { keys, unreadable, next } = await listing.listBranchKeys({ limit, after })
+      return {
+        items: keys.map(summary),
+        unreadable: unreadable.map(({ key, message }) => ({
+          id: String(key['branch-key-id']),
+          problem: message,
+        })),
+        next,
+      }
+    },
+
+    async describe(id) {
+      const parts = await listing.listBranchKeyParts(id).catch(rethrowForOperators)
+      const { active, versions, beacon, unreadable, foreign } = parts
+      if (!active && !beacon && versions.length + unreadable.length === 0)
+        throw keyStoreError('not_found')
+      const current = active && summary(active)
+      return {
+        id,
+        active: current ?? null,
+        versions: versions
+          .map((key) => ({
+            version: key.type.version,
+            active: key.type.version === current?.activeVersion,
+            ...stored(key),
+          }))
+          .toSorted(newestFirst),
+        beacon: beacon ? stored(beacon) : null,
+        unreadable: unreadable.map(problemOf),
+        foreignItems: foreign,
+      }
+    },
+  }
+}
+
+function problemOf({ key, message }: Unreadable) {
+  return { type: String(key['type']), problem: message }
+}
+
+function versionOf(type: HierarchicalKeyType): string {
+  return 'version' in type ? type.version : ''
+}
+
+function customContext({ encryptionContext }: EncryptedHierarchicalKey): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(encryptionContext)
+      .filter(([name]) => name.startsWith(CONTEXT_PREFIX))
+      .map(([name, value]) => [name.slice(CONTEXT_PREFIX.length), value]),
+  )
+}
+
+function contextBytes(context: Record<string, string> = {}): number {
+  return Object.entries(context)
+    .flat()
+    .reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+}
+
+function newestFirst(a: StoredKey, b: StoredKey): number {
+  const [one, other] = [a.ageSeconds ?? Number.MAX_VALUE, b.ageSeconds ?? Number.MAX_VALUE]
+  return one - other
+}
