@@ -1,0 +1,125 @@
+/**
+ * The keys of a KMS at its location: finds them, tells whether they may be used, and holds their
+ * material.
+ *
+ * The record of a key is read on every call, so that a key disabled by another process is refused
+ * from then on. Material never changes once written, so it is unwrapped once and kept. It stays in
+ * here: what callers get is made with it. It is dropped, not overwritten, because a call under way
+ * may still be using it.
+ */
+import type { KeyObject } from 'node:crypto'
+import { arnAt, isKeyId, keyArn, type Location } from './arn.ts'
+import type { Clock } from './clock.ts'
+import { disabled, invalidState, notFound, validationError } from './errors.ts'
+import type { KeyRecord, KeyStorage } from './key-storage.ts'
+import type { Wrapping } from './master-key.ts'
+
+/** A stored key with its ARN at this location. */
+export interface FoundKey {
+  readonly arn: string
+  readonly record: KeyRecord
+}
+
+export interface Keys {
+  /** By ARN or bare id; throws NotFoundException. */
+  find(keyId: string): Promise<FoundKey>
+  /** By bare id, as blobs have it. */
+  lookUp(id: string): Promise<FoundKey | undefined>
+  list(): Promise<FoundKey[]>
+  /** The material of one version, or undefined if there never was such a version. */
+  material(key: FoundKey, version: number): Promise<KeyObject | undefined>
+}
+
+interface KeysOptions {
+  storage: KeyStorage
+  wrapping: Wrapping
+  location: Location
+  clock: Clock
+}
+
+export function createKeys({ storage, wrapping, location, clock }: KeysOptions): Keys {
+  const materials = new Map<string, Map<number, KeyObject>>()
+
+  /** A key whose time has come is removed by whoever touches it first. */
+  const alive = async (record: KeyRecord | undefined): Promise<FoundKey | undefined> => {
+    if (record && isDue(record, clock)) {
+      await storage.remove(record.id, record.revision)
+      materials.delete(record.id)
+      return undefined
+    }
+    const arn = record && arnAt(location, record)
+    return record && arn !== undefined ? { arn, record } : undefined
+  }
+
+  const lookUp = async (id: string) => {
+    const record = await storage.load(id)
+    if (!record) materials.delete(id)
+    return alive(record)
+  }
+
+  return {
+    lookUp,
+
+    async find(keyId) {
+      const id = bareId(keyId, location)
+      const found = await lookUp(id)
+      if (!found) throw notFound(`Key '${keyArn(location, id)}' does not exist`)
+      return found
+    },
+
+    async list() {
+      const found = await Promise.all((await storage.list()).map(alive))
+      return found.filter((key) => key !== undefined)
+    },
+
+    async material({ arn, record }, version) {
+      const known = materials.get(record.id)?.get(version)
+      if (known) return known
+      const stored = await storage.loadVersion(record.id, version)
+      if (!stored) return undefined
+      const material = wrapping.unwrap(record.id, version, stored.wrapped)
+      if (!material) {
+        throw invalidState(
+          Buffer.compare(record.masterKeyCheck, wrapping.check) === 0
+            ? `The stored material of ${arn} is damaged: restore it from a backup`
+            : `${arn} belongs to another master key: start with that one`,
+        )
+      }
+      const versions = materials.get(record.id) ?? new Map<number, KeyObject>()
+      materials.set(record.id, versions.set(version, material))
+      return material
+    },
+  }
+}
+
+export function isDue({ state, deletionAt }: KeyRecord, clock: Clock): boolean {
+  return state === 'PendingDeletion' && deletionAt !== undefined && deletionAt <= clock.now()
+}
+
+export function requireUsable({ arn, record }: FoundKey): void {
+  if (record.state === 'PendingDeletion') throw invalidState(`${arn} is pending deletion`)
+  if (record.state === 'Disabled') throw disabled(arn)
+}
+
+/** The id in a KeyId that can be of this location. */
+function bareId(keyId: string, location: Location): string {
+  if (isKeyId(keyId)) return keyId
+  if (keyId.startsWith('alias/') || /^arn:[^:]*:kms:[^:]*:[^:]*:alias\//.test(keyId)) {
+    throw notFound('This KMS has no aliases: give the ARN or the id of a key')
+  }
+  if (!keyId.startsWith('arn:')) {
+    throw validationError('KeyId must be the ARN or the id of a key')
+  }
+  const id = keyId.slice(keyId.lastIndexOf('/') + 1)
+  if (keyId === keyArn(location, id) && isKeyId(id)) return id
+  const [, partition, service, region, account, resource] = keyId.split(':')
+  if (service !== 'kms' || !resource?.startsWith('key/')) {
+    throw validationError('KeyId must be the ARN or the id of a key')
+  }
+  const here = `${location.partition}:${location.region}:${location.account}`
+  throw notFound(
+    here === `${partition}:${region}:${account}`
+      ? 'No key has this ARN'
+      : `The ARN is of another partition, region or account: this KMS is ${here}`,
+  )
+}

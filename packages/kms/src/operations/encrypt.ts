@@ -1,0 +1,27 @@
+import type { EncryptInput, EncryptOutput } from '../api.ts'
+import { bytesIn, contextIn, keyIdIn } from '../checks.ts'
+import {
+  checkCommon,
+  MOST_PLAINTEXT_BYTES,
+  seal,
+  SYMMETRIC_DEFAULT,
+  usableKey,
+} from './cryptography.ts'
+import type { Operation } from './operation.ts'
+
+export const encrypt: Operation<EncryptInput, EncryptOutput> = {
+  name: 'Encrypt',
+  async run({ keys }, input, trail) {
+    trail.key = keyIdIn(input.KeyId)
+    trail.context = contextIn(input.EncryptionContext)
+    const plaintext = bytesIn(input.Plaintext, 'Plaintext', MOST_PLAINTEXT_BYTES)
+    checkCommon(input)
+    const key = await usableKey(keys, trail.key)
+    trail.key = key.arn
+    return {
+      KeyId: key.arn,
+      CiphertextBlob: await seal(keys, key, trail.context, plaintext),
+      EncryptionAlgorithm: SYMMETRIC_DEFAULT,
+    }
+  },
+}

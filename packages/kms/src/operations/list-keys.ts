@@ -1,0 +1,28 @@
+import type { ListKeysInput, ListKeysOutput } from '../api.ts'
+import { isKeyId } from '../arn.ts'
+import { numberIn, textIn } from '../checks.ts'
+import { KmsError } from '../errors.ts'
+import type { Operation } from './operation.ts'
+
+export const listKeys: Operation<ListKeysInput, ListKeysOutput> = {
+  name: 'ListKeys',
+  async run({ keys }, { Limit = 100, Marker }) {
+    const limit = numberIn(Limit, 'Limit', 1, 1000)
+    const after = Marker === undefined ? '' : markerIn(Marker)
+    const sorted = (await keys.list())
+      .map(({ arn, record }) => ({ KeyId: record.id, KeyArn: arn }))
+      .filter(({ KeyId }) => KeyId > after)
+      .toSorted((a, b) => (a.KeyId < b.KeyId ? -1 : 1))
+    const page = sorted.slice(0, limit)
+    const last = page.at(-1)
+    if (sorted.length === page.length || !last) return { Keys: page, Truncated: false }
+    return { Keys: page, Truncated: true, NextMarker: last.KeyId }
+  },
+}
+
+/** The id of the last key of the page before. */
+function markerIn(value: unknown): string {
+  const marker = textIn(value, 'Marker', 1, 1024)
+  if (isKeyId(marker)) return marker
+  throw new KmsError('InvalidMarkerException', 'Marker must be the NextMarker of an earlier answer')
+}

@@ -1,0 +1,59 @@
+/** A store for tests: everything in memory, conditions decided as a real one decides them. */
+import type { BackingKey, KeyRecord, KeyStorage } from '../key-storage.ts'
+
+interface StoredKey {
+  record: KeyRecord
+  versions: Map<number, BackingKey>
+}
+
+export interface MemoryKeyStorage extends KeyStorage {
+  /** For tests that look at, or damage, what is stored. */
+  readonly keys: Map<string, StoredKey>
+}
+
+export function memoryKeyStorage(): MemoryKeyStorage {
+  const keys = new Map<string, StoredKey>()
+  const unchanged = (id: string, revision: number) => {
+    const stored = keys.get(id)
+    return stored?.record.revision === revision ? stored : undefined
+  }
+
+  return {
+    keys,
+    async load(id) {
+      return keys.get(id)?.record
+    },
+    async loadVersion(id, version) {
+      return keys.get(id)?.versions.get(version)
+    },
+    async list() {
+      return [...keys.values()].map(({ record }) => record)
+    },
+    async create(record, first) {
+      if (keys.has(record.id)) return false
+      keys.set(record.id, { record, versions: new Map([[first.version, first]]) })
+      return true
+    },
+    async addVersion(id, backingKey, expectedRevision) {
+      const stored = unchanged(id, expectedRevision)
+      if (!stored || stored.versions.has(backingKey.version)) return false
+      stored.versions.set(backingKey.version, backingKey)
+      stored.record = {
+        ...stored.record,
+        currentVersion: backingKey.version,
+        revision: expectedRevision + 1,
+      }
+      return true
+    },
+    async updateState(id, change, expectedRevision) {
+      const stored = unchanged(id, expectedRevision)
+      if (!stored) return false
+      const { deletionAt: _, ...record } = stored.record
+      stored.record = { ...record, ...change, revision: expectedRevision + 1 }
+      return true
+    },
+    async remove(id, expectedRevision) {
+      return unchanged(id, expectedRevision) !== undefined && keys.delete(id)
+    },
+  }
+}
