@@ -1,0 +1,162 @@
+import type { IncomingMessage } from 'node:http'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type AwsKms, createAwsKms } from '../src/aws-kms.ts'
+import { closedPort, serveHttp } from './loopback-server.ts'
+
+const KEY = 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab'
+const blob = Uint8Array.from([1, 2, 3])
+const base64 = Buffer.from(blob).toString('base64')
+
+interface Seen {
+  target: string
+  userAgent: string
+  body: unknown
+}
+
+/** A KMS that answers each request with the next of these, and the last one from then on. */
+async function kmsThatAnswers(...answers: { status: number; body: object }[]) {
+  const seen: Seen[] = []
+  const port = await serveHttp((request, response) => {
+    void (async () => {
+      seen.push({
+        target: String(request.headers['x-amz-target']),
+        userAgent: String(request.headers['user-agent']),
+        body: JSON.parse(await textOf(request)),
+      })
+      const answer = answers[Math.min(seen.length, answers.length) - 1]
+      response.writeHead(answer?.status ?? 500, { 'content-type': 'application/x-amz-json-1.1' })
+      response.end(JSON.stringify(answer?.body))
+    })()
+  })
+  return { seen, kms: open(`http://127.0.0.1:${port}`) }
+}
+
+function open(endpoint: string): AwsKms {
+  const credentials = { accessKeyId: 'test', secretAccessKey: 'very-secret' }
+  const kms = createAwsKms({ region: 'eu-central-1', endpoint, credentials })
+  onTestFinished(() => kms.close())
+  return kms
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of request) text += String(chunk)
+  return text
+}
+
+const ok = (body: object) => ({ status: 200, body })
+const failed = (type: string, status = 400) => ({
+  status,
+  body: { __type: type, message: 'KMS says no' },
+})
+
+describe('KMS over the AWS SDK', () => {
+  const context = { 'branch-key-id': 'tenant', ключ: '🔑' }
+
+  test('makes a data key that stays wrapped', async () => {
+    const { kms, seen } = await kmsThatAnswers(ok({ KeyId: KEY, CiphertextBlob: base64 }))
+    const answer = await kms.generateDataKeyWithoutPlaintext({
+      KeyId: KEY,
+      NumberOfBytes: 32,
+      EncryptionContext: context,
+      GrantTokens: ['a-token'],
+    })
+    expect(answer).toEqual({ KeyId: KEY, CiphertextBlob: blob })
+    expect(seen).toMatchObject([
+      {
+        target: 'TrentService.GenerateDataKeyWithoutPlaintext',
+        body: {
+          KeyId: KEY,
+          NumberOfBytes: 32,
+          EncryptionContext: context,
+          GrantTokens: ['a-token'],
+        },
+      },
+    ])
+  })
+
+  test('encrypts and decrypts plain bytes', async () => {
+    const { kms, seen } = await kmsThatAnswers(
+      ok({ KeyId: KEY, CiphertextBlob: base64 }),
+      ok({ KeyId: KEY, Plaintext: base64 }),
+    )
+    expect(await kms.encrypt({ KeyId: KEY, Plaintext: blob })).toEqual({
+      KeyId: KEY,
+      CiphertextBlob: blob,
+    })
+    expect(await kms.decrypt({ KeyId: KEY, CiphertextBlob: blob })).toEqual({
+      KeyId: KEY,
+      Plaintext: blob,
+    })
+    expect(seen).toMatchObject([
+      { target: 'TrentService.Encrypt', body: { KeyId: KEY, Plaintext: base64 } },
+      { target: 'TrentService.Decrypt', body: { KeyId: KEY, CiphertextBlob: base64 } },
+    ])
+  })
+
+  test('re-encrypts from one context to another', async () => {
+    const answer = { SourceKeyId: KEY, KeyId: KEY, CiphertextBlob: base64 }
+    const { kms, seen } = await kmsThatAnswers(ok(answer))
+    const input = {
+      SourceKeyId: KEY,
+      SourceEncryptionContext: context,
+      DestinationKeyId: KEY,
+      DestinationEncryptionContext: { other: 'context' },
+    }
+    expect(await kms.reEncrypt({ ...input, CiphertextBlob: blob })).toEqual({
+      ...answer,
+      CiphertextBlob: blob,
+    })
+    expect(seen).toMatchObject([
+      { target: 'TrentService.ReEncrypt', body: { ...input, CiphertextBlob: base64 } },
+    ])
+  })
+
+  test('describes a key', async () => {
+    const KeyMetadata = { KeyId: 'id', Arn: KEY, KeyState: 'Enabled', Enabled: true }
+    const { kms, seen } = await kmsThatAnswers(ok({ KeyMetadata }))
+    expect(await kms.describeKey({ KeyId: KEY })).toEqual({ KeyMetadata })
+    expect(seen).toMatchObject([{ target: 'TrentService.DescribeKey', body: { KeyId: KEY } }])
+  })
+
+  // KS-55
+  test('says in its user agent what it is used for', async () => {
+    const { kms, seen } = await kmsThatAnswers(ok({ KeyId: KEY, Plaintext: base64 }))
+    await kms.decrypt({ KeyId: KEY, CiphertextBlob: blob })
+    expect(seen[0]?.userAgent).toMatch(/ aws-kms-hierarchy$/)
+  })
+
+  test.each(['InvalidCiphertextException', 'AccessDeniedException', 'DisabledException'])(
+    'passes on %s by its name, at once, without the exchange',
+    async (name) => {
+      const { kms, seen } = await kmsThatAnswers(failed(name))
+      const error: unknown = await kms
+        .decrypt({ KeyId: KEY, CiphertextBlob: blob })
+        .catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ name, message: 'KMS says no' })
+      expect(Object.keys(error as object)).toEqual(['name'])
+      expect(seen).toHaveLength(1)
+    },
+  )
+
+  test('asks again when KMS fails for the moment', async () => {
+    const { kms, seen } = await kmsThatAnswers(
+      failed('KMSInternalException', 500),
+      ok({ KeyId: KEY, Plaintext: base64 }),
+    )
+    await kms.decrypt({ KeyId: KEY, CiphertextBlob: blob })
+    expect(seen).toHaveLength(2)
+  })
+
+  test('says who refused the connection when nobody listens', async () => {
+    const kms = open(`http://127.0.0.1:${await closedPort()}`)
+    await expect(kms.describeKey({ KeyId: KEY })).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+  })
+
+  test('does not pass on an answer that lacks a part', async () => {
+    const { kms } = await kmsThatAnswers(ok({ KeyId: KEY }))
+    await expect(kms.decrypt({ KeyId: KEY, CiphertextBlob: blob })).rejects.toThrow(
+      'KMS gave an answer without KeyId or Plaintext: check the endpoint',
+    )
+  })
+})
