@@ -3,6 +3,7 @@ import type { Clock } from '@strongroom/kit/clock'
 import type { Item } from '@strongroom/kit/db'
 import { ageSeconds } from './age.ts'
 import type { EncryptedHierarchicalKey, HierarchicalKeyType } from './encrypted-key.ts'
+import { customContext } from './encryption-context.ts'
 import { keyStoreError, rethrowForOperators } from './errors.ts'
 import { CONTEXT_PREFIX } from './item.ts'
 import type { KeyStore } from './key-store.ts'
@@ -56,7 +57,7 @@ export interface BranchKeyDescription {
   foreignItems: number
 }
 
-/** KMS takes twice this with the names that the key store adds; a request may not fill a log line. */
+/** KMS takes twice this, and the key store adds pairs of its own. */
 const MOST_CONTEXT_BYTES = 4096
 
 export function createBranchKeys(deps: {
@@ -75,7 +76,7 @@ export function createBranchKeys(deps: {
     id: key.branchKeyId,
     activeVersion: versionOf(key.type),
     ...stored(key),
-    encryptionContext: customContext(key),
+    encryptionContext: customContext(key.encryptionContext),
   })
 
   return {
@@ -103,7 +104,7 @@ export function createBranchKeys(deps: {
       return {
         items: keys.map(summary),
         unreadable: unreadable.map(({ key, message }) => ({
-          id: String(key['branch-key-id']),
+          id: textOf(key['branch-key-id']),
           problem: message,
         })),
         next,
@@ -135,25 +136,24 @@ export function createBranchKeys(deps: {
 }
 
 function problemOf({ key, message }: Unreadable) {
-  return { type: String(key['type']), problem: message }
+  return { type: textOf(key['type']), problem: message }
+}
+
+/** Both keys of the table are strings. */
+function textOf(key: unknown): string {
+  return typeof key === 'string' ? key : ''
 }
 
 function versionOf(type: HierarchicalKeyType): string {
   return 'version' in type ? type.version : ''
 }
 
-function customContext({ encryptionContext }: EncryptedHierarchicalKey): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(encryptionContext)
-      .filter(([name]) => name.startsWith(CONTEXT_PREFIX))
-      .map(([name, value]) => [name.slice(CONTEXT_PREFIX.length), value]),
-  )
-}
-
+/** As KMS will see it: each name has a prefix. */
 function contextBytes(context: Record<string, string> = {}): number {
-  return Object.entries(context)
-    .flat()
-    .reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  return Object.entries(context).reduce(
+    (sum, [name, value]) => sum + Buffer.byteLength(CONTEXT_PREFIX + name + value),
+    0,
+  )
 }
 
 function newestFirst(a: StoredKey, b: StoredKey): number {

@@ -9,7 +9,7 @@ export const keyStoreError = defineErrors('key-store', {
   ],
   invalid_context: [
     400,
-    'Encryption context is pairs of strings in valid Unicode, 4096 bytes in all: give less, or correct it',
+    'Encryption context is pairs of strings in valid Unicode, 4096 bytes with 14 more for each name: give less, or correct it',
   ],
   not_found: [404, 'There is no such branch key: list the keys, or create it'],
   exists: [409, 'There is a branch key of this id: use it, or choose another id'],
@@ -58,7 +58,9 @@ const MEANINGS: Readonly<Record<string, Code>> = {
   UnsupportedHierarchyVersion: 'unsupported',
   ItemMismatch: 'damaged',
   CorruptKmsArn: 'damaged',
+  InvalidBranchKeyVersion: 'damaged',
   BranchKeyCiphertextInvalid: 'not_authentic',
+  EncryptedKeyMismatch: 'untrusted',
   UnexpectedItem: 'untrusted',
   UnexpectedKmsAnswer: 'untrusted',
   KmsAccessDenied: 'kms_denied',

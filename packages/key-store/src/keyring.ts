@@ -1,48 +1,83 @@
 /**
- * AWS's hierarchical keyring on this key store: hand both to `KmsHierarchicalKeyRingNode` of
- * `@aws-crypto/client-node` as `keyStore` and `cache`, with `utf8Sorting: true`.
+ * AWS's hierarchical keyring on this key store: what `KmsHierarchicalKeyRingNode` of
+ * `@aws-crypto/client-node` takes as its `keyStore`. Its `cache` is in `keyring-cache.ts`.
  *
- * The packages of AWS are the caller's; nothing else here needs them.
+ * The packages of AWS are the user's; nothing else here needs them.
  */
 import { BranchKeyStoreNode } from '@aws-crypto/branch-keystore-node'
-import type { KmsHierarchicalKeyRingNode } from '@aws-crypto/client-node'
 import { NodeBranchKeyMaterial } from '@aws-crypto/material-management'
-import { type Clock, systemClock } from '@strongroom/kit/clock'
 import type { KeyStore } from './key-store.ts'
 import type { KmsConfiguration } from './kms-configuration.ts'
 import type { BranchKeyMaterials, BranchKeySource } from './materials.ts'
 
-/** AWS's kind of key store, which makes, rotates and reads keys through this one. */
+type AwsOptions = ConstructorParameters<typeof BranchKeyStoreNode>[0]
+
+/**
+ * Keys are made and rotated by `keyStore`, and read from `branchKeys`: with `cachedBranchKeys` KMS
+ * is asked once, however many read at the same time.
+ */
 export function awsBranchKeyStore(
   keyStore: KeyStore,
-  /** Where keys are read: `cachedBranchKeys` asks KMS once, however many read at the same time. */
   branchKeys: BranchKeySource = keyStore,
 ): BranchKeyStoreNode {
   const info = keyStore.getKeyStoreInfo()
 
-  // The keyring insists on this class. It freezes itself, hence what it needs is in the closure.
+  // The keyring wants an instance of this class, and that freezes itself: it can hold nothing.
   class Adapter extends BranchKeyStoreNode {
     override async getActiveBranchKey(branchKeyIdentifier: string) {
       return materialOf(await branchKeys.getActiveBranchKey({ branchKeyIdentifier }))
     }
 
     override async getBranchKeyVersion(branchKeyIdentifier: string, branchKeyVersion: string) {
-      return materialOf(
-        await branchKeys.getBranchKeyVersion({ branchKeyIdentifier, branchKeyVersion }),
-      )
+      const wanted = { branchKeyIdentifier, branchKeyVersion }
+      return materialOf(await branchKeys.getBranchKeyVersion(wanted))
     }
 
-    override createKey: BranchKeyStoreNode['createKey'] = (input) => keyStore.createKey(input)
+    override createKey(...[input]: Parameters<KeyStore['createKey']>) {
+      return keyStore.createKey(input)
+    }
+
+    override async versionKey(...[input]: Parameters<KeyStore['versionKey']>) {
+      await keyStore.versionKey(input)
+    }
   }
 
   return new Adapter({
     logicalKeyStoreName: info.logicalKeyStoreName,
-    kmsConfiguration: awsConfiguration(info.kmsConfiguration),
     keyStoreId: info.keyStoreId,
+    kmsConfiguration: awsConfiguration(info.kmsConfiguration),
+    keyManagement: { grantTokens: [...info.grantTokens] },
     storage: {
-      getEncryptedActiveBranchKey: notAsked,
-      getEncryptedBranchKeyVersion: notAsked,
+      getEncryptedActiveBranchKey: neverAsked,
+      getEncryptedBranchKeyVersion: neverAsked,
       getKeyStorageInfo: () => ({ name: info.keyStoreName, logicalName: info.logicalKeyStoreName }),
     },
   })
+}
+
+function materialOf(materials: BranchKeyMaterials): NodeBranchKeyMaterial {
+  const { buffer, byteOffset, length } = materials.branchKey
+  try {
+    // Takes a copy of the key.
+    return new NodeBranchKeyMaterial(
+      Buffer.from(buffer, byteOffset, length),
+      materials.branchKeyIdentifier,
+      materials.branchKeyVersion,
+      materials.encryptionContext,
+    )
+  } finally {
+    materials.branchKey.fill(0)
+  }
+}
+
+function awsConfiguration(configuration: KmsConfiguration): AwsOptions['kmsConfiguration'] {
+  if (configuration.kind === 'kmsKeyArn') return { identifier: configuration.arn }
+  if (configuration.kind === 'kmsMRKeyArn') return { mrkIdentifier: configuration.arn }
+  if (configuration.kind === 'mrDiscovery') return { region: configuration.region }
+  return 'discovery'
+}
+
+/** The methods that would ask it are all overridden. */
+async function neverAsked(): Promise<never> {
+  throw new TypeError('Cannot read encrypted keys here: ask the key store')
 }

@@ -101,9 +101,16 @@ const meanings = [
   ],
 ] as const
 
+/** What the system says of a connection that never came about. */
+const unreachable = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']
+
 /** What a KMS threw, as the error that callers of a key store know. */
 export function kmsFailure(error: unknown): Error {
-  const cause = { cause: error }
-  const [Meaning = KmsFailed] = meanings.find(([, names]) => isNamed(error, ...names)) ?? []
-  return new Meaning(cause)
+  const [Meaning = isUnreachable(error) ? KmsUnavailable : KmsFailed] =
+    meanings.find(([, names]) => isNamed(error, ...names)) ?? []
+  return new Meaning({ cause: error })
+}
+
+function isUnreachable(error: unknown): boolean {
+  return unreachable.includes(String((error as { code?: unknown } | undefined)?.code))
 }

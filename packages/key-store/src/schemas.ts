@@ -1,0 +1,62 @@
+/** What the routes of the key store take and give. */
+import { z } from '@hono/zod-openapi'
+
+export const BranchKeyId = z.string().openapi({ example: 'ferryhook:user-42' })
+
+const EncryptionContext = z
+  .record(z.string(), z.string())
+  .openapi({ example: { service: 'ferryhook', tenant: 'user-42' } })
+
+export const NewKey = z
+  .strictObject({
+    id: BranchKeyId.refine(
+      (id) => id !== '.' && id !== '..',
+      'Cannot be "." or "..": no address can name it',
+    ).optional(),
+    encryptionContext: EncryptionContext.optional(),
+  })
+  .openapi('NewBranchKey', {
+    description: 'Without an id the key gets a UUID. An id of your own needs encryption context.',
+  })
+
+const stored = {
+  createTime: z.string().openapi({
+    description: 'As it is stored; libraries write it in several forms',
+    example: '2026-11-15T18:15:17.223123Z',
+  }),
+  ageSeconds: z
+    .number()
+    .int()
+    .nullable()
+    .openapi({ description: 'Null if the creation time cannot be read' }),
+  kmsArn: z.string(),
+}
+
+export const BranchKey = z
+  .object({
+    id: BranchKeyId,
+    activeVersion: z.string(),
+    ...stored,
+    encryptionContext: EncryptionContext,
+  })
+  .openapi('BranchKey', { description: 'The active version of a branch key, without the key' })
+
+export const UnreadableKey = z.object({ id: BranchKeyId, problem: z.string() })
+
+export const BranchKeyDetails = z
+  .object({
+    id: BranchKeyId,
+    active: BranchKey.nullable().openapi({
+      description: 'Null if the active item is missing or cannot be read',
+    }),
+    versions: z.array(z.object({ version: z.string(), active: z.boolean(), ...stored })),
+    beacon: z.object(stored).nullable(),
+    unreadable: z.array(z.object({ type: z.string(), problem: z.string() })).openapi({
+      description: 'Items of this key that cannot be read, by their sort key',
+    }),
+    foreignItems: z
+      .number()
+      .int()
+      .openapi({ description: 'How many items under this id have sort keys of others' }),
+  })
+  .openapi('BranchKeyDetails')
