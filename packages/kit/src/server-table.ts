@@ -1,9 +1,9 @@
-/** The server's own table: operators, server secrets and settings, none of which any service owns. */
+/** The server's own table: operators, server secrets and KMS keys, none of which any service owns. */
 import { defineTable } from './table.ts'
 
 export const serverTable = defineTable({
   name: 'strongroom-server',
-  description: 'Operators and settings of the server itself',
+  description: 'Operators, secrets and KMS keys of the server itself',
   partitionKey: { name: 'PK', type: 'S' },
   sortKey: { name: 'SK', type: 'S' },
   pointInTimeRecovery: true,

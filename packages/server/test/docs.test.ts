@@ -4,6 +4,7 @@ import { cursorError } from '@strongroom/kit/cursor'
 import type { ErrorEntry } from '@strongroom/kit/errors'
 import { requestError, serverError } from '@strongroom/kit/http/errors'
 import { operatorError } from '@strongroom/kit/operators'
+import { secretError } from '@strongroom/kit/secret-versions'
 import { describe, expect, test } from 'vitest'
 import { dataModels, everyTable } from '../src/data-models.ts'
 import { services } from '../src/services.ts'
@@ -24,7 +25,7 @@ ${settings.toMarkdown()}`
   })
 
   test('docs/errors.md lists every error code', async () => {
-    const general = [requestError, cursorError, serverError, operatorError]
+    const general = [requestError, cursorError, serverError, operatorError, secretError]
     const catalogues = [...general, ...services.map(({ errors }) => errors)]
     const rows = catalogues
       .flatMap(({ catalogue }) => catalogue)

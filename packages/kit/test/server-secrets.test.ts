@@ -1,0 +1,352 @@
+import { randomBytes } from 'node:crypto'
+import { createKms } from '@strongroom/kms/kms'
+import { memoryKeyStorage } from '@strongroom/kms/testing/memory-key-storage'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTables } from '../src/create-tables.ts'
+import type { Db, Item } from '../src/db.ts'
+import type { Kms, KmsKey } from '../src/kms.ts'
+import { retryingDb } from '../src/retrying-db.ts'
+import { createServerSecrets } from '../src/server-secrets.ts'
+import { serverTable } from '../src/server-table.ts'
+import { everyStore } from '../src/testing/every-store.ts'
+import { hostileDb } from '../src/testing/hostile-db.ts'
+import { testClock } from '../src/testing/test-clock.ts'
+
+const NOW = Date.parse('2100-01-01') / 1000
+const DAY = 86_400
+
+async function newKmsKey(): Promise<KmsKey> {
+  const kms = await createKms({ masterKey: randomBytes(32), storage: memoryKeyStorage() })
+  const { KeyMetadata } = await kms.createKey()
+  return { kms, arn: KeyMetadata.Arn }
+}
+
+/** The same key, with the calls that open something counted. */
+function counted({ kms, arn }: KmsKey) {
+  const calls = { decrypt: 0 }
+  const decrypt: Kms['decrypt'] = (input) => {
+    calls.decrypt++
+    return kms.decrypt(input)
+  }
+  return { calls, key: { arn, kms: { ...kms, decrypt } } }
+}
+
+describe.each(everyStore())('server secrets on $name', (store) => {
+  let db: Db
+  let close: () => Promise<void>
+  let key: KmsKey
+  let names = 0
+
+  beforeAll(async () => {
+    ;({ db, close } = await store.open())
+    await createTables(db, [serverTable])
+    key = await newKmsKey()
+  })
+  afterAll(() => close())
+
+  const newName = () => `secret-${++names}`
+  const itemKey = (name: string, version: number) => ({ PK: `SECRET#${name}`, SK: `V#${version}` })
+  const stored = async (name: string, version = 1) =>
+    (await db.getItem({ TableName: serverTable.name, Key: itemKey(name, version) })).Item
+  const put = (Item: Item) => db.putItem({ TableName: serverTable.name, Item })
+
+  /** As many processes as are asked for, on one store and one clock. */
+  function processes() {
+    const clock = testClock()
+    return { clock, start: () => createServerSecrets({ db, key, clock }) }
+  }
+
+  test('are 32 bytes that are made once and are the same after a restart', async () => {
+    const name = newName()
+    const { start } = processes()
+    const made = await start().current(name)
+    expect([made.version, made.key.length]).toEqual([1, 32])
+    expect(await start().current(name)).toEqual(made)
+    expect(await start().accepted(name)).toEqual([made])
+    expect((await start().current(newName())).key).not.toEqual(made.key)
+  })
+
+  test('are stored sealed, attribute for attribute, and bound to name and version', async () => {
+    const name = newName()
+    const made = await processes().start().current(name)
+    const item = await stored(name)
+    expect(item).toEqual({
+      PK: `SECRET#${name}`,
+      SK: 'V#1',
+      name,
+      version: 1,
+      sealed: expect.any(Uint8Array),
+      createdAt: NOW,
+      activeFrom: NOW,
+    })
+    const sealed = item?.['sealed'] as Uint8Array
+    expect(Buffer.from(sealed).includes(Buffer.from(made.key))).toBe(false)
+    const opened = await key.kms.decrypt({
+      KeyId: key.arn,
+      CiphertextBlob: sealed,
+      EncryptionContext: { name, version: '1' },
+    })
+    expect(Uint8Array.from(opened.Plaintext)).toEqual(made.key)
+  })
+
+  test('of twenty servers that ask at once all get the same one', async () => {
+    const name = newName()
+    const { start } = processes()
+    const made = await Promise.all(Array.from({ length: 20 }, () => start().current(name)))
+    const [first] = made
+    for (const each of made) expect(each).toEqual(first)
+    expect(await start().current(name)).toEqual(first)
+  })
+
+  test('are opened by KMS once for each process, not once for each use', async () => {
+    const name = newName()
+    const { clock } = processes()
+    const { calls, key: countedKey } = counted(key)
+    const secrets = createServerSecrets({ db, key: countedKey, clock })
+    await Promise.all(Array.from({ length: 10 }, () => secrets.current(name)))
+    clock.advance({ days: 1 })
+    await secrets.accepted(name)
+    expect(calls.decrypt).toBe(1)
+    await secrets.rotate(name, { overlapSeconds: DAY })
+    expect(await secrets.accepted(name)).toHaveLength(2)
+  })
+
+  test('are copies: what a caller does to one changes nobody else’s', async () => {
+    const name = newName()
+    const secrets = processes().start()
+    const { key: mine } = await secrets.current(name)
+    const before = Uint8Array.from(mine)
+    mine.fill(0)
+    expect((await secrets.current(name)).key).toEqual(before)
+  })
+
+  test('that are rotated are used when every process must have seen them, and honoured at once', async () => {
+    const name = newName()
+    const { clock, start } = processes()
+    const [one, two] = [start(), start()]
+    const first = await one.current(name)
+    // From now on they look for changes at different times.
+    clock.advance({ seconds: 30 })
+    await two.current(name)
+    await start().rotate(name, { overlapSeconds: DAY })
+
+    for (let seconds = 0; seconds < 300; seconds += 7) {
+      clock.advance({ seconds: 7 })
+      for (const maker of [one, two]) {
+        const made = await maker.current(name)
+        for (const checker of [one, two]) {
+          expect(await checker.accepted(name)).toContainEqual(made)
+        }
+      }
+    }
+    const second = await one.current(name)
+    expect(second.version).toBe(2)
+    expect(second.key).not.toEqual(first.key)
+    expect(await two.accepted(name)).toEqual([second, first])
+  })
+
+  test('have the version that is used as the first of those that are honoured', async () => {
+    const name = newName()
+    const { clock, start } = processes()
+    const secrets = start()
+    await secrets.current(name)
+    await secrets.rotate(name, { overlapSeconds: DAY })
+    const versions = async () => (await secrets.accepted(name)).map(({ version }) => version)
+    expect(await versions()).toEqual([1, 2])
+    clock.advance({ minutes: 2 })
+    expect(await versions()).toEqual([2, 1])
+    expect((await secrets.current(name)).version).toBe(2)
+  })
+
+  test('that were replaced are honoured for their overlap, then refused and removed', async () => {
+    const name = newName()
+    const { clock, start } = processes()
+    const secrets = start()
+    await secrets.current(name)
+    const rotated = await secrets.rotate(name, { overlapSeconds: DAY })
+    expect(rotated).toEqual({
+      name,
+      version: 2,
+      createdAt: NOW,
+      activeFrom: NOW + 120,
+      acceptedUntil: undefined,
+    })
+    expect(await stored(name)).toMatchObject({ acceptedUntil: NOW + 120 + DAY })
+
+    clock.advance({ seconds: DAY + 119 })
+    expect(await secrets.accepted(name)).toHaveLength(2)
+    clock.advance({ seconds: 1 })
+    expect((await secrets.accepted(name)).map(({ version }) => version)).toEqual([2])
+    clock.advance({ minutes: 1 })
+    await secrets.current(name)
+    expect(await stored(name)).toBeUndefined()
+  })
+
+  test('that are rotated without overlap are replaced at once, and within a minute elsewhere', async () => {
+    const name = newName()
+    const { clock, start } = processes()
+    const [here, elsewhere] = [start(), start()]
+    await elsewhere.current(name)
+    await here.rotate(name, { overlapSeconds: 30 * DAY })
+    await here.rotate(name, { overlapSeconds: 0 })
+    const versions = async (secrets: typeof here) =>
+      (await secrets.accepted(name)).map(({ version }) => version)
+    expect(await versions(here)).toEqual([3])
+    clock.advance({ minutes: 1 })
+    expect(await versions(elsewhere)).toEqual([3])
+  })
+
+  test('of ten who rotate at once some succeed, each with a version of its own, and the others are told', async () => {
+    const name = newName()
+    const { start } = processes()
+    await start().current(name)
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 10 }, () => start().rotate(name, { overlapSeconds: DAY })),
+    )
+    const made = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+    expect(made.length).toBeGreaterThan(0)
+    expect(made.map(({ version }) => version).toSorted((a, b) => a - b)).toEqual(
+      made.map((_, index) => index + 2),
+    )
+    for (const each of outcomes) {
+      if (each.status === 'fulfilled') continue
+      expect(each.reason).toMatchObject({ code: 'secret.rotated_meanwhile' })
+    }
+    const versions = (await start().list()).filter((each) => each.name === name)
+    expect(versions.filter(({ acceptedUntil }) => acceptedUntil === undefined)).toHaveLength(1)
+    expect(versions).toHaveLength(made.length + 1)
+  })
+
+  test('are listed by name and version, newest first, without their values', async () => {
+    const name = newName()
+    const { start } = processes()
+    const secrets = start()
+    await secrets.current(name)
+    for (let version = 2; version <= 11; version++)
+      await secrets.rotate(name, { overlapSeconds: DAY })
+    const listed = await start().list()
+    const mine = listed.filter((each) => each.name === name)
+    expect(mine.map(({ version }) => version)).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1])
+    expect(mine.at(-1)).toEqual({
+      name,
+      version: 1,
+      createdAt: NOW,
+      activeFrom: NOW,
+      acceptedUntil: NOW + 120 + DAY,
+    })
+    expect(listed.map((each) => each.name)).toEqual(listed.map((each) => each.name).toSorted())
+  })
+
+  test('cannot be rotated before they exist, nor with an overlap that is none', async () => {
+    const { start } = processes()
+    const code = (name: string) => expect.objectContaining({ code: `secret.${name}` })
+    await expect(start().rotate('unknown', { overlapSeconds: 1 })).rejects.toThrow(
+      code('not_found'),
+    )
+    expect(await stored('unknown')).toBeUndefined()
+    for (const overlapSeconds of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 1e12]) {
+      await expect(start().rotate('unknown', { overlapSeconds })).rejects.toThrow(
+        code('invalid_overlap'),
+      )
+    }
+  })
+
+  test.each(['', 'Cursor', 'a b', '-a', 'a-', 'a#b', 'x'.repeat(65)])(
+    'cannot be named "%s"',
+    async (name) => {
+      const secrets = processes().start()
+      const invalid = expect.objectContaining({ code: 'secret.invalid_name' })
+      await expect(secrets.current(name)).rejects.toThrow(invalid)
+      await expect(secrets.accepted(name)).rejects.toThrow(invalid)
+      await expect(secrets.rotate(name, { overlapSeconds: 0 })).rejects.toThrow(invalid)
+    },
+  )
+
+  describe('say so in one line when KMS does not open them', () => {
+    const refusal = async (name: string, usedKey = key) => {
+      const secrets = createServerSecrets({ db, key: usedKey, clock: testClock() })
+      const error = await secrets.current(name).then(
+        () => undefined,
+        (reason: unknown) => reason,
+      )
+      expect(error).toMatchObject({ name: 'SecretUnreadable' })
+      const { message } = error as Error
+      expect(message).not.toContain('\n')
+      return message
+    }
+
+    test('because another key of the same KMS sealed them', async () => {
+      const name = newName()
+      const kms = await createKms({ masterKey: randomBytes(32), storage: memoryKeyStorage() })
+      const [one, two] = [await kms.createKey(), await kms.createKey()]
+      const clock = testClock()
+      await createServerSecrets({ db, key: { kms, arn: one.KeyMetadata.Arn }, clock }).current(name)
+      expect(await refusal(name, { kms, arn: two.KeyMetadata.Arn })).toBe(
+        `Cannot open the server secret ${name}, version 1, because another KMS key sealed it: configure the key that this store was started with`,
+      )
+    })
+
+    test('because another KMS sealed them', async () => {
+      const name = newName()
+      await processes().start().current(name)
+      expect(await refusal(name, await newKmsKey())).toContain('sealed by another KMS')
+    })
+
+    test('because an item was moved to another name or version, or altered', async () => {
+      const [name, other] = [newName(), newName()]
+      await processes().start().current(name)
+      const item = (await stored(name)) ?? {}
+      await put({ ...item, PK: `SECRET#${other}`, name: other })
+      expect(await refusal(other)).toContain('it was altered, moved')
+
+      const sealed = Uint8Array.from(item['sealed'] as Uint8Array)
+      sealed[sealed.length - 1] = (sealed.at(-1) ?? 0) ^ 1
+      await put({ ...item, sealed })
+      expect(await refusal(name)).toContain('it was altered, moved')
+    })
+
+    test('because what KMS opened is no key', async () => {
+      const name = newName()
+      await processes().start().current(name)
+      const { CiphertextBlob: sealed } = await key.kms.encrypt({
+        KeyId: key.arn,
+        Plaintext: Buffer.from('short'),
+        EncryptionContext: { name, version: '1' },
+      })
+      await put({ ...(await stored(name)), sealed })
+      expect(await refusal(name)).toContain('it was altered, moved')
+    })
+  })
+
+  test('pass on that KMS cannot be reached, and work when it can again', async () => {
+    const name = newName()
+    await processes().start().current(name)
+    let reachable = false
+    const decrypt: Kms['decrypt'] = async (input) => {
+      if (reachable) return key.kms.decrypt(input)
+      throw Object.assign(new Error('connect'), { name: 'TimeoutError' })
+    }
+    const usedKey = { arn: key.arn, kms: { ...key.kms, decrypt } }
+    const secrets = createServerSecrets({ db, key: usedKey, clock: testClock() })
+    await expect(secrets.current(name)).rejects.toThrow('connect')
+    reachable = true
+    expect((await secrets.current(name)).version).toBe(1)
+  })
+
+  test('whose making was not confirmed are the same afterwards', async () => {
+    const name = newName()
+    const clock = testClock()
+    const losing = retryingDb(hostileDb(db, { seed: 7, lostResponse: 1 }))
+    const unlucky = createServerSecrets({ db: losing, key, clock })
+    await expect(unlucky.current(name)).rejects.toThrow('got lost')
+    const made = await unlucky.current(name)
+    expect(await processes().start().current(name)).toEqual(made)
+  })
+
+  test('refuse an item with an attribute that is none of theirs', async () => {
+    const name = newName()
+    await processes().start().current(name)
+    await put({ ...(await stored(name)), plain: 'x' })
+    await expect(processes().start().current(name)).rejects.toThrow('check plain')
+  })
+})

@@ -1,0 +1,155 @@
+/**
+ * What the embedded KMS keeps, as items of `strongroom-server`: `KMSKEY#{id}`/`STATE` for a key and
+ * `KMSKEY#{id}`/`V#{n}` for each of its backing keys, which the master key has wrapped.
+ */
+import type { Db, Item } from '@strongroom/kit/db'
+import { ConditionFailed, TransactionFailed } from '@strongroom/kit/db-errors'
+import { entity, transact } from '@strongroom/kit/entity'
+import { expr } from '@strongroom/kit/expression'
+import { serverTable } from '@strongroom/kit/server-table'
+import type { BackingKey, KeyRecord, KeyStorage } from '@strongroom/kms/key-storage'
+import { z } from 'zod'
+
+const Bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array && value.length > 0)
+const Millis = z.number().int().nonnegative()
+
+const StateItem = z.object({
+  PK: z.string().startsWith('KMSKEY#'),
+  SK: z.literal('STATE'),
+  id: z.string(),
+  arn: z.string(),
+  description: z.string(),
+  createdAt: Millis,
+  masterKeyCheck: Bytes,
+  state: z.enum(['Enabled', 'Disabled', 'PendingDeletion']),
+  deletionAt: Millis.optional(),
+  currentVersion: z.number().int().positive(),
+  revision: z.number().int().positive(),
+})
+
+const VersionItem = z.object({
+  PK: z.string().startsWith('KMSKEY#'),
+  SK: z.string().regex(/^V#[1-9]\d*$/),
+  version: z.number().int().positive(),
+  createdAt: Millis,
+  wrapped: Bytes,
+})
+
+export function createKmsKeys(db: Db): KeyStorage {
+  const states = entity(db, serverTable, StateItem)
+  const versions = entity(db, serverTable, VersionItem)
+  const absent = expr`attribute_not_exists(${states.attr('PK')})`
+  const revision = states.attr('revision')
+  const unchanged = (expected: number) => expr`${revision} = ${expected}`
+
+  return {
+    async load(id) {
+      const item = await states.get(stateKey(id))
+      return item && recordOf(item)
+    },
+
+    async loadVersion(id, version) {
+      const item = await versions.get(versionKey(id, version))
+      return item && backingKeyOf(item)
+    },
+
+    async list() {
+      const records: KeyRecord[] = []
+      let from: Item | undefined
+      do {
+        // The table is small, and this is for people and for the first start.
+        const page = await db.scan({
+          TableName: serverTable.name,
+          ConsistentRead: true,
+          FilterExpression: 'begins_with(PK, :key) AND SK = :state',
+          ExpressionAttributeValues: { ':key': 'KMSKEY#', ':state': 'STATE' },
+          ...(from && { ExclusiveStartKey: from }),
+        })
+        records.push(...(page.Items ?? []).map((item) => recordOf(states.parse(item))))
+        from = page.LastEvaluatedKey
+      } while (from)
+      return records
+    },
+
+    create: (record, first) =>
+      decided(
+        transact(db, [
+          states.part.put({ ...stateKey(record.id), ...record }, absent),
+          versions.part.put({ ...versionKey(record.id, first.version), ...first }, absent),
+        ]),
+      ),
+
+    addVersion: (id, backingKey, expected) =>
+      decided(
+        transact(db, [
+          states.part.update(
+            stateKey(id),
+            expr`SET ${states.attr('currentVersion')} = ${backingKey.version}, ${revision} = ${expected + 1}`,
+            unchanged(expected),
+          ),
+          versions.part.put({ ...versionKey(id, backingKey.version), ...backingKey }, absent),
+        ]),
+      ),
+
+    updateState(id, change, expected) {
+      const [state, deletionAt] = [states.attr('state'), states.attr('deletionAt')]
+      const set = expr`SET ${state} = ${change.state}, ${revision} = ${expected + 1}`
+      const update =
+        change.state === 'PendingDeletion'
+          ? expr`${set}, ${deletionAt} = ${change.deletionAt}`
+          : expr`${set} REMOVE ${deletionAt}`
+      return decided(states.update(stateKey(id), update, unchanged(expected)))
+    },
+
+    async remove(id, expected) {
+      const PK = versions.attr('PK')
+      const { items } = await versions.query({
+        key: expr`${PK} = ${`KMSKEY#${id}`} AND begins_with(${versions.attr('SK')}, ${'V#'})`,
+      })
+      // A version that is added after this read raises the revision.
+      return decided(
+        transact(db, [
+          states.part.delete(stateKey(id), unchanged(expected)),
+          ...items.map(({ PK: partition, SK }) => versions.part.delete({ PK: partition, SK })),
+        ]),
+      )
+    },
+  }
+}
+
+function stateKey(id: string) {
+  return { PK: `KMSKEY#${id}`, SK: 'STATE' } as const
+}
+
+function versionKey(id: string, version: number) {
+  return { PK: `KMSKEY#${id}`, SK: `V#${version}` } as const
+}
+
+function recordOf({
+  PK: _partition,
+  SK: _sort,
+  deletionAt,
+  ...record
+}: z.infer<typeof StateItem>): KeyRecord {
+  return { ...record, ...(deletionAt !== undefined && { deletionAt }) }
+}
+
+function backingKeyOf({ version, createdAt, wrapped }: z.infer<typeof VersionItem>): BackingKey {
+  return { version, createdAt, wrapped }
+}
+
+/** Whether a write happened, or another process was first. */
+async function decided(write: Promise<unknown>): Promise<boolean> {
+  try {
+    await write
+    return true
+  } catch (error) {
+    if (error instanceof ConditionFailed) return false
+    if (error instanceof TransactionFailed && hasFailedCondition(error)) return false
+    throw error
+  }
+}
+
+function hasFailedCondition({ reasons }: TransactionFailed): boolean {
+  return reasons.some(({ code }) => code === 'ConditionalCheckFailed')
+}
