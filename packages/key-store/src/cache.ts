@@ -70,23 +70,22 @@ export function cachedBranchKeys(source: BranchKeySource, options: CacheOptions)
 
   function start(name: string, branchKeyIdentifier: string, read: Read): Flight {
     const since = clock.now()
-    const flight = { branchKeyIdentifier, materials: fly(), waiting: 0 }
-    flights.set(name, flight)
-    return flight
-
-    async function fly() {
-      // A turn later, so that the flight stands in its list before it can end.
-      await undefined
-      // Whoever forgot the key meanwhile has taken the flight off the list: it was read before.
-      const isWanted = () => flights.get(name) === flight
+    /** False if the key was forgotten meanwhile: what was read may be from before. */
+    const land = () => flights.get(name) === flight && flights.delete(name)
+    const landing = async () => {
       try {
-        const materials = await read()
-        if (isWanted()) keep(name, { materials: copyOf(materials), since })
+        const materials = await reading
+        if (land()) keep(name, { materials: copyOf(materials), since })
         return materials
-      } finally {
-        if (isWanted()) flights.delete(name)
+      } catch (error) {
+        land()
+        throw error
       }
     }
+    const reading = read()
+    const flight = { branchKeyIdentifier, materials: landing(), waiting: 0 }
+    flights.set(name, flight)
+    return flight
   }
 
   async function get(name: string, branchKeyIdentifier: string, read: Read) {
