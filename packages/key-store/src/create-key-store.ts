@@ -3,11 +3,11 @@ import { createTables, untilActive } from '@strongroom/kit/create-tables'
 import type { Db, TableDescription } from '@strongroom/kit/db'
 import { isNamed } from '@strongroom/kit/db-errors'
 import { createTableInput } from '@strongroom/kit/table'
+import { dbOf, type GivenDb } from './given-db.ts'
 import { TableDoesNotConform } from './storage-errors.ts'
 import { branchKeysTable } from './table.ts'
 
-export interface CreateKeyStoreOptions {
-  db: Db
+export type CreateKeyStoreOptions = GivenDb & {
   tableName: string
   /** Whether to return only when the table can be used; a new one gets its recovery then. */
   wait?: boolean
@@ -15,20 +15,19 @@ export interface CreateKeyStoreOptions {
   pause?: (ms: number) => Promise<unknown>
 }
 
-export async function createKeyStore({
-  db,
-  tableName,
-  wait = true,
-  ...waiting
-}: CreateKeyStoreOptions): Promise<{ tableArn: string }> {
+export async function createKeyStore(
+  options: CreateKeyStoreOptions,
+): Promise<{ tableArn: string }> {
+  const { tableName, wait = true } = options
+  const db = dbOf(options)
   if (!tableName) throw new TypeError('Cannot create a key store: give the tableName')
   const table = { ...branchKeysTable, name: tableName }
   const found = await describe(db, tableName)
   const { description, isNew } = found ? { description: found, isNew: false } : await create()
   const tableArn = arnOfConforming(description)
   // createTables does not touch the shape of a table that is there.
-  if (wait && isNew) await createTables(db, [table], waiting)
-  else if (wait) await untilActive(db, table, waiting)
+  if (wait && isNew) await createTables(db, [table], options)
+  else if (wait) await untilActive(db, table, options)
   return { tableArn }
 
   async function create() {

@@ -17,6 +17,7 @@ import {
   fromItem,
   type HierarchicalKeyType,
 } from './encrypted-key.ts'
+import { dbOf } from './given-db.ts'
 import { ACTIVE_TYPE, BranchKeyItem, isBranchKeyType } from './item.ts'
 import { EmptyIdentifier, UnsupportedHierarchyVersion } from './storage-errors.ts'
 import type { KeyStorageOptions } from './storage.ts'
@@ -56,11 +57,9 @@ export interface KeyListing {
 
 type Listed = EncryptedHierarchicalKey | Unreadable
 
-export function createKeyListing({
-  db,
-  tableName,
-  logicalKeyStoreName,
-}: KeyStorageOptions): KeyListing {
+export function createKeyListing(options: KeyStorageOptions): KeyListing {
+  const { tableName, logicalKeyStoreName } = options
+  const db = dbOf(options)
   const table = { ...branchKeysTable, name: tableName }
   const items = entity(db, table, BranchKeyItem)
   const id = items.attr('branch-key-id')

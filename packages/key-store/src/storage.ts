@@ -4,10 +4,11 @@
  * Conditions name their attributes by placeholders: `branch-key-id` is no legal name in an
  * expression, although the specification writes it there.
  */
-import type { Db, TransactWriteItem } from '@strongroom/kit/db'
+import type { TransactWriteItem } from '@strongroom/kit/db'
 import { TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity, transact } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
+import { dbOf, type GivenDb } from './given-db.ts'
 import {
   type ActiveBeacon,
   type ActiveVersion,
@@ -77,14 +78,14 @@ export interface ReadOptions {
   eventual?: boolean
 }
 
-export interface KeyStorageOptions {
-  db: Db
+export type KeyStorageOptions = GivenDb & {
   tableName: string
   logicalKeyStoreName: string
 }
 
 export function createKeyStorage(options: KeyStorageOptions): KeyStorage {
-  const { db, tableName, logicalKeyStoreName } = required(options)
+  const { tableName, logicalKeyStoreName } = required(options)
+  const db = dbOf(options)
   const items = entity(db, { ...branchKeysTable, name: tableName }, BranchKeyItem)
   const id = items.attr('branch-key-id')
   const enc = items.attr('enc')
@@ -165,13 +166,12 @@ export function createKeyStorage(options: KeyStorageOptions): KeyStorage {
 }
 
 /** The types say that all are given; programs in JavaScript and settings may not. */
-function required(options: Partial<KeyStorageOptions>): KeyStorageOptions {
-  const { db, tableName, logicalKeyStoreName } = options
-  if (!db) throw new TypeError('Cannot make a key storage: give the DynamoDB client as db')
+function required(options: KeyStorageOptions): KeyStorageOptions {
+  const { tableName, logicalKeyStoreName }: Partial<KeyStorageOptions> = options
   if (!tableName) throw new TypeError('Cannot make a key storage: give the tableName')
   if (!logicalKeyStoreName)
     throw new TypeError('Cannot make a key storage: give the logicalKeyStoreName')
-  return { db, tableName, logicalKeyStoreName }
+  return options
 }
 
 /** The parts of one write are of one branch key, and what becomes active is the new version. */

@@ -44,17 +44,23 @@ export interface AwsDb extends Db {
 const ANSWER_MS = 5000
 
 export function createAwsDb(config: DynamoDBClientConfig): AwsDb {
-  const client = new DynamoDBClient({
-    // The SDK would repeat a write whose answer got lost: a counter counts twice, and a put that is
-    // to happen once is told that it happened already. What may be repeated, retryingDb repeats.
-    maxAttempts: 1,
-    requestHandler: {
-      connectionTimeout: 3000,
-      requestTimeout: ANSWER_MS,
-      throwOnRequestTimeout: true,
-    },
-    ...config,
-  })
+  return awsDbOf(
+    new DynamoDBClient({
+      // The SDK would repeat a write whose answer got lost: a counter counts twice, and a put that
+      // is to happen once is told that it happened already. What may be repeated, retryingDb repeats.
+      maxAttempts: 1,
+      requestHandler: {
+        connectionTimeout: 3000,
+        requestTimeout: ANSWER_MS,
+        throwOnRequestTimeout: true,
+      },
+      ...config,
+    }),
+  )
+}
+
+/** A client that somebody else made, with the retries that they decided on. */
+export function awsDbOf(client: DynamoDBClient): AwsDb {
   const documents = DynamoDBDocumentClient.from(client, {
     unmarshallOptions: { wrapNumbers: numberFromText },
   })
