@@ -4,7 +4,7 @@
 // LMDB's file, whose pages would still hold the left-out ones.
 
 import { open, readdir, rename, rm, rmdir } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { Clock } from './clock.ts'
 import {
   BackupWriter,
@@ -16,6 +16,7 @@ import {
   readFrames,
   TABLE_FRAME,
   verifyBackup,
+  type BackupAttachment,
   type BackupHeader,
   type BackupManifest,
   type BackupTable,
@@ -23,7 +24,8 @@ import {
 import { boundsOfId } from './storage/bounds.ts'
 import { checkStorage } from './storage/check.ts'
 import { decodeItem, ItemWriter } from './storage/codec.ts'
-import { FORMAT_VERSION, syncDirectory } from './storage/format.ts'
+import { DataError } from './storage/failures.ts'
+import { FORMAT_FILE, FORMAT_VERSION, syncDirectory } from './storage/format.ts'
 import { openStorage, type OpenStorage } from './storage/open.ts'
 import { lmdbRange } from './storage/reads.ts'
 import type { TableRecord } from './storage/store.ts'
@@ -38,6 +40,8 @@ export interface BackupOptions {
   file: string
   /** Names of tables to leave out. */
   exclude?: string[]
+  /** What belongs to the data and is no table. */
+  attachments?: BackupAttachment[]
   clock?: Clock
   onProgress?: (progress: Progress) => void
 }
@@ -46,6 +50,10 @@ export interface RestoreOptions {
   file: string
   /** Must not exist, or be empty. */
   directory: string
+  /** Names that may be in the directory already: they are somebody else's and stay as they are. */
+  beside?: readonly string[]
+  /** Called when the backup was found to be whole and before anything is written; may refuse. */
+  onVerified?: () => Promise<void>
   onProgress?: (progress: Progress) => void
 }
 
@@ -60,13 +68,23 @@ export async function backup(
   const all = storage.tables()
   const snapshot = storage.environment.snapshot()
   try {
-    const handle = await open(temporary, 'w', 0o600)
+    const handle = await open(temporary, 'w', 0o600).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error)
+      throw new DataError(`Cannot write the backup "${file}": ${reason}`, { cause: error })
+    })
     try {
       const exclude = new Set(options.exclude)
       const header: BackupHeader = { format: FORMAT_VERSION, createdAt: now(options.clock) }
-      const manifest: BackupManifest = { ...header, tables: [], excluded: [] }
+      const { attachments = [] } = options
+      const manifest: BackupManifest = {
+        ...header,
+        tables: [],
+        excluded: [],
+        attachments: attachments.map(({ name }) => name),
+      }
       const writer = new BackupWriter(handle)
       writer.json(HEADER_FRAME, header)
+      for (const attachment of attachments) writer.attachment(attachment)
       for (const table of all) {
         if (exclude.has(table.name)) manifest.excluded.push(table.name)
         else {
@@ -131,17 +149,16 @@ function definition(table: TableRecord): BackupTable {
 
 /** Builds beside the directory and moves it there when every check has passed; else leaves nothing. */
 export async function restore(options: RestoreOptions): Promise<BackupManifest> {
-  const { file } = options
+  const { file, beside = [] } = options
   const directory = resolve(options.directory)
-  await assertEmpty(file, directory)
+  await assertEmpty(file, directory, beside)
   const manifest = await verifyBackup(file)
+  await options.onVerified?.()
   const staging = `${directory}.restoring-${process.pid}`
   await rm(staging, { recursive: true, force: true })
   try {
     await restoreInto(staging, manifest, options)
-    await rmdir(directory).catch(() => undefined)
-    await rename(staging, directory)
-    syncDirectory(dirname(directory))
+    await moveTo(directory, staging)
     return manifest
   } catch (error) {
     await rm(staging, { recursive: true, force: true })
@@ -149,12 +166,40 @@ export async function restore(options: RestoreOptions): Promise<BackupManifest> 
   }
 }
 
-async function assertEmpty(file: string, directory: string): Promise<void> {
-  const names = await readdir(directory).catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+async function assertEmpty(
+  file: string,
+  directory: string,
+  beside: readonly string[],
+): Promise<void> {
+  const names = await namesIn(directory).catch((error: unknown) => {
     throw cannotRestore(file, `the directory "${directory}" cannot be read`, error)
   })
-  if (names.length > 0) throw cannotRestore(file, `the directory "${directory}" is not empty`)
+  if (names.some((name) => !beside.includes(name))) {
+    throw cannotRestore(file, `the directory "${directory}" is not empty`)
+  }
+}
+
+async function moveTo(directory: string, staging: string): Promise<void> {
+  if ((await namesIn(directory)).length === 0) {
+    await rmdir(directory).catch(() => undefined)
+    await rename(staging, directory)
+    syncDirectory(dirname(directory))
+    return
+  }
+  // What is there stays where it is. The format file comes last: without it nothing opens the rest.
+  const names = (await readdir(staging)).filter((name) => name !== FORMAT_FILE)
+  for (const name of [...names, FORMAT_FILE]) {
+    await rename(join(staging, name), join(directory, name))
+  }
+  syncDirectory(directory)
+  await rmdir(staging)
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  return readdir(directory).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw error
+  })
 }
 
 const BATCH_ITEMS = 500

@@ -10,6 +10,7 @@ import {
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { backupAttachment, backupItems } from '../src/backup-contents.ts'
 import { backup, restore } from '../src/backup.ts'
 import { checkStorage } from '../src/storage/check.ts'
 import { openStorage, type OpenStorage } from '../src/storage/open.ts'
@@ -75,6 +76,7 @@ describe('a backup', () => {
         { name: 'secrets', items: 1 },
       ],
       excluded: [],
+      attachments: [],
     })
     const target = join(directory, 'restored')
     await restore({ file, directory: target })
@@ -128,6 +130,31 @@ describe('a backup', () => {
     await restore({ file, directory: `${file}.restored` })
     const restored = openRestored(`${file}.restored`)
     expect(restored.tables().map((table) => table.name)).toEqual(['empty', 'orders'])
+  })
+
+  test('can be looked into, table by table', async () => {
+    const path = await backupFile()
+    const items = async (table: string) => {
+      const found: Item[] = []
+      for await (const item of backupItems(path, table)) found.push(item)
+      return found
+    }
+    expect(await items('secrets')).toEqual([{ id: SECRET }])
+    expect(await items('orders')).toHaveLength(1200)
+    expect(await items('empty')).toEqual([])
+    expect(await items('unknown')).toEqual([])
+  })
+
+  test('carries what belongs to the data and is no table', async () => {
+    const storage = await filled()
+    const file = join(temporaryDirectory(), 'backup')
+    const content = Buffer.from([0, 1, 254, 255])
+    const manifest = await backup(storage, { file, attachments: [{ name: 'extra', content }] })
+    expect(manifest.attachments).toEqual(['extra'])
+    expect(await backupAttachment(file, 'extra')).toEqual({ name: 'extra', content })
+    expect(await backupAttachment(file, 'other')).toBeUndefined()
+    await restore({ file, directory: `${file}.restored` })
+    expect(openRestored(`${file}.restored`).tables()).toHaveLength(3)
   })
 
   test('tells how far it is, and so does restoring', async () => {
@@ -243,6 +270,28 @@ describe('restoring is refused, and leaves nothing behind,', () => {
     writeFileSync(join(directory, 'mine'), 'x')
     await expect(restore({ file: path, directory })).rejects.toThrow('is not empty')
     expect(readdirSync(directory)).toEqual(['mine'])
+  })
+
+  test('if whoever restores says no once it was verified', async () => {
+    const path = await backupFile()
+    const directory = join(dirname(path), 'refused')
+    const onVerified = async () => {
+      expect(readdirSync(dirname(path))).toEqual(['backup'])
+      throw new Error('not this one')
+    }
+    await expect(restore({ file: path, directory, onVerified })).rejects.toThrow('not this one')
+    expect(readdirSync(dirname(path))).toEqual(['backup'])
+  })
+
+  test('but what may stand beside the data is accepted, and stays as it is', async () => {
+    const path = await backupFile()
+    const directory = join(dirname(path), 'shared')
+    mkdirSync(join(directory, 'keys'), { recursive: true })
+    writeFileSync(join(directory, 'keys', 'mine'), 'x')
+    await restore({ file: path, directory, beside: ['keys'] })
+    expect(openRestored(directory).tables()).toHaveLength(3)
+    expect(readFileSync(join(directory, 'keys', 'mine'), 'utf8')).toBe('x')
+    expect(readdirSync(dirname(path)).toSorted()).toEqual(['backup', 'shared'])
   })
 
   test('but an empty directory is accepted', async () => {

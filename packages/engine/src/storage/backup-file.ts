@@ -1,6 +1,6 @@
 // The file of a backup: a magic line, frames (length 4, type 1, payload) and, at the end, the SHA-256
-// of everything before it. The first frame is the header, the last the manifest; in between each
-// table is followed by its items.
+// of everything before it. The first frame is the header, the last the manifest; in between come the
+// attachments, and each table followed by its items.
 
 import { createHash, type Hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -18,6 +18,7 @@ export const HEADER_FRAME = 1
 export const TABLE_FRAME = 2
 export const ITEM_FRAME = 3
 export const MANIFEST_FRAME = 4
+export const ATTACHMENT_FRAME = 5
 
 export interface BackupHeader {
   format: number
@@ -33,6 +34,14 @@ export interface BackupManifest extends BackupHeader {
   tables: { name: string; items: number }[]
   /** Tables that were there and were left out. */
   excluded: string[]
+  /** The names of what is in it beside tables. */
+  attachments: string[]
+}
+
+/** Something that belongs to the data and is no table: kept, never read here. */
+export interface BackupAttachment {
+  name: string
+  content: Uint8Array
 }
 
 export interface Frame {
@@ -62,6 +71,10 @@ export class BackupWriter {
 
   json(type: number, content: unknown): void {
     this.frame(type, Buffer.from(JSON.stringify(content)))
+  }
+
+  attachment({ name, content }: BackupAttachment): void {
+    this.json(ATTACHMENT_FRAME, { name, content: Buffer.from(content).toString('base64') })
   }
 
   get isFull(): boolean {

@@ -1,0 +1,37 @@
+// What is in a backup, for programs that decide by it whether to restore. Only for a file that was
+// found to be whole: `restore` calls `onVerified` when it was.
+
+import {
+  ATTACHMENT_FRAME,
+  ITEM_FRAME,
+  parse,
+  readFrames,
+  TABLE_FRAME,
+  type BackupAttachment,
+  type BackupTable,
+} from './storage/backup-file.ts'
+import { decodeItem } from './storage/codec.ts'
+import type { Item } from './values/types.ts'
+
+/** The items of one table; none if it is not in the backup. */
+export async function* backupItems(file: string, table: string): AsyncGenerator<Item> {
+  let inTable = false
+  for await (const frame of readFrames(file)) {
+    if (frame.type === TABLE_FRAME) inTable = parse<BackupTable>(frame).name === table
+    else if (frame.type === ITEM_FRAME && inTable) yield decodeItem(frame.payload)
+  }
+}
+
+export async function backupAttachment(
+  file: string,
+  name: string,
+): Promise<BackupAttachment | undefined> {
+  for await (const frame of readFrames(file)) {
+    // They come before the tables.
+    if (frame.type === TABLE_FRAME) return undefined
+    if (frame.type !== ATTACHMENT_FRAME) continue
+    const found = parse<{ name: string; content: string }>(frame)
+    if (found.name === name) return { name, content: Buffer.from(found.content, 'base64') }
+  }
+  return undefined
+}
