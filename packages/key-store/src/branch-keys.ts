@@ -6,6 +6,7 @@ import type { EncryptedHierarchicalKey, HierarchicalKeyType } from './encrypted-
 import { customContext } from './encryption-context.ts'
 import { keyStoreError, rethrowForOperators } from './errors.ts'
 import { CONTEXT_PREFIX } from './item.ts'
+import { requireIdentifier } from './key-store-input.ts'
 import type { KeyStore } from './key-store.ts'
 import type { KeyListing, Unreadable } from './listing.ts'
 
@@ -79,6 +80,11 @@ export function createBranchKeys(deps: {
     encryptionContext: customContext(key.encryptionContext),
   })
 
+  async function partsOf(id: string) {
+    requireIdentifier(id)
+    return listing.listBranchKeyParts(id)
+  }
+
   return {
     async create({ id, encryptionContext }) {
       if (contextBytes(encryptionContext) > MOST_CONTEXT_BYTES)
@@ -112,7 +118,7 @@ export function createBranchKeys(deps: {
     },
 
     async describe(id) {
-      const parts = await listing.listBranchKeyParts(id).catch(rethrowForOperators)
+      const parts = await partsOf(id).catch(rethrowForOperators)
       const { active, versions, beacon, unreadable, foreign } = parts
       if (!active && !beacon && versions.length + unreadable.length === 0)
         throw keyStoreError('not_found')
