@@ -96,6 +96,11 @@ export function directory(): ConfigType<string> {
   }
 }
 
+/** A path as it was written; whoever uses it says what is wrong with it. */
+export function file(): ConfigType<string> {
+  return { ...directory(), expects: 'the path of a file' }
+}
+
 /** Values separated by commas; empty ones are ignored. */
 export function list<T>(of: ConfigType<T>): ConfigType<readonly T[]> {
   return {

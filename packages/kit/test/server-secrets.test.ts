@@ -11,15 +11,10 @@ import { serverTable } from '../src/server-table.ts'
 import { everyStore } from '../src/testing/every-store.ts'
 import { hostileDb } from '../src/testing/hostile-db.ts'
 import { testClock } from '../src/testing/test-clock.ts'
+import { testKmsKey } from '../src/testing/test-kms-key.ts'
 
 const NOW = Date.parse('2100-01-01') / 1000
 const DAY = 86_400
-
-async function newKmsKey(): Promise<KmsKey> {
-  const kms = await createKms({ masterKey: randomBytes(32), storage: memoryKeyStorage() })
-  const { KeyMetadata } = await kms.createKey()
-  return { kms, arn: KeyMetadata.Arn }
-}
 
 /** The same key, with the calls that open something counted. */
 function counted({ kms, arn }: KmsKey) {
@@ -40,7 +35,7 @@ describe.each(everyStore())('server secrets on $name', (store) => {
   beforeAll(async () => {
     ;({ db, close } = await store.open())
     await createTables(db, [serverTable])
-    key = await newKmsKey()
+    key = await testKmsKey()
   })
   afterAll(() => close())
 
@@ -289,7 +284,7 @@ describe.each(everyStore())('server secrets on $name', (store) => {
     test('because another KMS sealed them', async () => {
       const name = newName()
       await processes().start().current(name)
-      expect(await refusal(name, await newKmsKey())).toContain('sealed by another KMS')
+      expect(await refusal(name, await testKmsKey())).toContain('sealed by another KMS')
     })
 
     test('because an item was moved to another name or version, or altered', async () => {

@@ -7,9 +7,11 @@ import { openApiDocument } from '@strongroom/kit/http/openapi'
 import type { Log } from '@strongroom/kit/log'
 import type { Metrics } from '@strongroom/kit/metrics'
 import { createOperators } from '@strongroom/kit/operators'
-import type { ServerSecrets } from '@strongroom/kit/server-secrets'
+import { createServerSecrets } from '@strongroom/kit/server-secrets'
 import { mountService, type RunningService, type Service } from '@strongroom/kit/service'
+import type { Abilities } from './abilities.ts'
 import { answers, healthRoutes } from './health.ts'
+import type { OpenKms } from './kms.ts'
 import { metricsRoutes } from './metrics-routes.ts'
 import type { HomeProps } from './pages/home.tsx'
 import { pageRoutes } from './pages/routes.tsx'
@@ -19,11 +21,11 @@ import type { Store } from './store.ts'
 import { version } from './version.ts'
 
 export interface ServerOptions {
-  services: readonly Service[]
+  services: readonly Service<Abilities>[]
   /** Mounts the only service at the root, in place of the home page. */
   atRoot?: boolean
   store: Store
-  secrets: ServerSecrets
+  kms: Omit<OpenKms, 'close'>
   settings: Settings
   publicUrl: string
   log: Log
@@ -39,7 +41,7 @@ export interface ServerApp {
 }
 
 export async function createServerApp(options: ServerOptions): Promise<ServerApp> {
-  const { services, atRoot = false, store, secrets, settings, publicUrl } = options
+  const { services, atRoot = false, store, kms, settings, publicUrl } = options
   const { log, clock, metrics } = options
   const app = createApp({
     log,
@@ -47,10 +49,19 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
     publicUrl,
     trustedProxies: settings.STRONGROOM_TRUSTED_PROXIES,
   })
-  app.route('/', healthRoutes({ check: () => store.check() }))
+  app.route('/', healthRoutes({ check: () => checkBoth(options) }))
   app.route('/', metricsRoutes(metrics, createOperators({ db: store.db, clock })))
 
-  const deps = { db: store.db, clock, log, metrics, secrets, publicUrl, config: settings }
+  const deps = {
+    db: store.db,
+    clock,
+    log,
+    metrics,
+    secrets: createServerSecrets({ db: store.db, key: kms.key, clock }),
+    publicUrl,
+    config: settings,
+    kmsKey: kms.key,
+  }
   const running: RunningService[] = []
   const close = async () => {
     for (const service of running.toReversed()) await service.close?.()
@@ -78,13 +89,19 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
   return { fetch: app.fetch, request: app.request, close }
 }
 
-function homeOf({ services, atRoot, store, publicUrl }: ServerOptions, startedAt: Date) {
+async function checkBoth({ store, kms }: ServerOptions): Promise<void> {
+  await Promise.all([store.check(), kms.check()])
+}
+
+function homeOf(options: ServerOptions, startedAt: Date) {
+  const { services, atRoot, store, kms, publicUrl } = options
   return async (): Promise<HomeProps> => ({
     version,
     publicUrl,
     startedAt,
     store: { kind: store.kind, label: store.label, detail: store.detail },
-    ready: await answers(() => store.check()).then(
+    kms: { label: kms.label, detail: kms.detail },
+    ready: await answers(() => checkBoth(options)).then(
       () => true,
       () => false,
     ),

@@ -29,7 +29,7 @@ export function healthRoutes({ check }: { check: () => Promise<void> }): OpenAPI
     path: '/readyz',
     tags: ['Server'],
     summary: 'Readiness',
-    description: 'Whether what the server stands on, its store, answers too.',
+    description: 'Whether what the server stands on, its store and its KMS, answers too.',
     responses: {
       200: jsonResponse(Ready, 'Ready for requests'),
       ...errorResponses(serverError, 'unavailable'),
@@ -47,7 +47,7 @@ export function healthRoutes({ check }: { check: () => Promise<void> }): OpenAPI
 /** Fails if the check does, or if it takes too long. */
 export async function answers(check: () => Promise<void>): Promise<void> {
   const late = once(AbortSignal.timeout(CHECK_TIMEOUT_MS), 'abort').then(() => {
-    throw new Error(`The store did not answer within ${CHECK_TIMEOUT_MS} ms`)
+    throw new Error(`The store or the KMS did not answer within ${CHECK_TIMEOUT_MS} ms`)
   })
   await Promise.race([check(), late])
 }

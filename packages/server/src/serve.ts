@@ -1,13 +1,16 @@
-/** Runs a server: takes the address, opens the store, mounts the services; ends in reverse order. */
+/** Runs a server: takes the address, opens store and KMS, mounts the services; ends in reverse order. */
 import { isIPv6 } from 'node:net'
 import { type Clock, systemClock } from '@strongroom/kit/clock'
 import type { Log } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import { createOperators } from '@strongroom/kit/operators'
 import type { Service } from '@strongroom/kit/service'
+import type { Abilities } from './abilities.ts'
 import { createServerApp, type ServerApp } from './app.ts'
 import { addFirstOperator } from './first-operator.ts'
 import { type Listener, listen } from './listen.ts'
+import { type OpenKms, openKms } from './kms.ts'
+import type { AskPassphrase } from './master-key.ts'
 import { localMetrics } from './metrics-routes.ts'
 import { serviceHref } from './service-href.ts'
 import type { Settings } from './settings.ts'
@@ -18,6 +21,7 @@ export interface RunningServer {
   /** Where people reach it. */
   url: string
   store: Pick<Store, 'kind' | 'label' | 'location'>
+  kms: Pick<OpenKms, 'kind' | 'label' | 'location'>
   /** What runs, and where people find it. */
   services: readonly { name: string; title: string; url: string }[]
   /** Where metrics need no token, if they have a port of their own. */
@@ -31,19 +35,23 @@ export interface RunningServer {
 export async function serve(options: {
   settings: Settings
   /** Those to run. */
-  services: readonly Service[]
+  services: readonly Service<Abilities>[]
   /** Mounts the only service at the root, in place of the home page. */
   atRoot?: boolean
   log: Log
   clock?: Clock
+  /** Where there is a person to ask. */
+  askPassphrase?: AskPassphrase | undefined
 }): Promise<RunningServer> {
   const { settings, services, atRoot = false, log, clock = systemClock } = options
   const listeners: Listener[] = []
   let store: Store | undefined
+  let kms: OpenKms | undefined
   let app: ServerApp | undefined
   const close = async () => {
     await Promise.all(listeners.map((listener) => listener.close()))
     await app?.close()
+    await kms?.close()
     await store?.close()
   }
   try {
@@ -60,14 +68,14 @@ export async function serve(options: {
     }
     store = await openStore(settings)
     await requireTables(store, tablesOf(services))
+    kms = await openKms(settings, store, { clock, askPassphrase: options.askPassphrase })
     const operatorToken = await addFirstOperator(createOperators({ db: store.db, clock }))
     const url = settings.PUBLIC_URL ?? `http://${reachable(settings.HOST)}:${main.port}`
     app = await createServerApp({
       services,
       atRoot,
       store,
-      // No service asks for one before there is a KMS.
-      secrets: { current: noKms, accepted: noKms },
+      kms,
       settings,
       publicUrl: url,
       log,
@@ -78,6 +86,7 @@ export async function serve(options: {
     return {
       url,
       store,
+      kms,
       services: services.map((service) => ({
         name: service.name,
         title: service.title,
@@ -91,10 +100,6 @@ export async function serve(options: {
     await close()
     throw error
   }
-}
-
-async function noKms(): Promise<never> {
-  throw new Error('There is no KMS to seal server secrets with')
 }
 
 /** A host that a browser on this machine can open: "every address" is none. */

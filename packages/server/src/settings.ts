@@ -2,6 +2,7 @@
 import { type Config, type ConfigTable, defineConfig } from '@strongroom/kit/config'
 import {
   directory,
+  file,
   host,
   oneOf,
   port,
@@ -37,6 +38,29 @@ const own = {
     description: 'A DynamoDB-compatible endpoint to use instead of either',
   },
   AWS_REGION: { type: text(), description: 'The region of DynamoDB' },
+  STRONGROOM_KMS: {
+    type: oneOf('embedded', 'aws'),
+    description: 'The embedded KMS, or AWS KMS; unless set, aws where the store is DynamoDB in AWS',
+  },
+  KMS_ENDPOINT: {
+    type: url(),
+    description:
+      'A KMS-compatible endpoint to use instead of either, such as "strongroom kms serve"',
+  },
+  KMS_KEY_ARN: {
+    type: kmsKeyArn(),
+    description: 'The key of AWS KMS, or of the endpoint, to encrypt with',
+  },
+  STRONGROOM_MASTER_KEY_FILE: {
+    type: file(),
+    description:
+      'Where the embedded KMS has its master key, best on another volume; unless set, keys/master.key in the data directory',
+  },
+  STRONGROOM_MASTER_KEY_PASSPHRASE: {
+    type: text(),
+    secret: true,
+    description: 'The passphrase of the master key, if it has one',
+  },
   STRONGROOM_TABLE_PREFIX: {
     type: tablePrefix(),
     default: '',
@@ -50,6 +74,12 @@ const own = {
   STRONGROOM_METRICS_PORT: {
     type: port(),
     description: 'Serve metrics on this port of 127.0.0.1 too, without a token',
+  },
+  STRONGROOM_TOKEN: {
+    type: text(),
+    secret: true,
+    description:
+      'The token of an operator, for commands with --server; the server itself needs none',
   },
   STRONGROOM_LOG_LEVEL: {
     type: oneOf(...logLevels),
@@ -71,6 +101,16 @@ function tablePrefix() {
   return {
     expects: 'up to 32 letters, digits, dots, hyphens and underscores',
     parse: (given: string) => (/^[A-Za-z0-9._-]{0,32}$/.test(given) ? given : undefined),
+    format: String,
+  }
+}
+
+function kmsKeyArn() {
+  return {
+    expects:
+      'the ARN of a KMS key, such as arn:aws:kms:eu-central-1:111122223333:key/…, not of an alias',
+    parse: (given: string) =>
+      /^arn:[a-z0-9-]+:kms:[a-z0-9-]+:\d{12}:key\/[A-Za-z0-9-]+$/.test(given) ? given : undefined,
     format: String,
   }
 }

@@ -3,6 +3,7 @@ import { isAbsolute, resolve } from 'node:path'
 import type { Db } from '@strongroom/kit/db'
 import { prefixTables } from '@strongroom/kit/prefix-tables'
 import { retryingDb } from '@strongroom/kit/retrying-db'
+import { reasonOf } from './reason.ts'
 import type { Settings } from './settings.ts'
 
 export interface Store {
@@ -23,14 +24,17 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
 
+/** Which store the settings name. */
+export function storeKind(settings: Settings): Store['kind'] {
+  const { DYNAMODB_ENDPOINT: endpoint, STRONGROOM_STORE: store } = settings
+  if (endpoint !== undefined) return 'endpoint'
+  return store ?? (process.env.AWS_LAMBDA_FUNCTION_NAME === undefined ? 'embedded' : 'aws')
+}
+
 export async function openStore(settings: Settings): Promise<Store> {
   const { DYNAMODB_ENDPOINT: endpoint } = settings
   if (endpoint !== undefined) return openEndpoint(endpoint, settings)
-  return isAws(settings) ? openAws(settings) : openEmbedded(settings)
-}
-
-function isAws({ STRONGROOM_STORE: store }: Settings): boolean {
-  return store === undefined ? process.env.AWS_LAMBDA_FUNCTION_NAME !== undefined : store === 'aws'
+  return storeKind(settings) === 'aws' ? openAws(settings) : openEmbedded(settings)
 }
 
 /** Where the SDK looks for credentials; one that is set means that the endpoint wants real ones. */
@@ -120,9 +124,4 @@ interface DynamoDbConfig {
   region: string
   endpoint?: string
   credentials?: { accessKeyId: string; secretAccessKey: string }
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'no reason given'
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }

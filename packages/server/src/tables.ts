@@ -6,7 +6,7 @@ import type { Table } from '@strongroom/kit/table'
 import { verifyTables } from '@strongroom/kit/verify-tables'
 import { type Store, StoreUnavailable } from './store.ts'
 
-export function tablesOf(services: readonly Service[]): Table[] {
+export function tablesOf(services: readonly Pick<Service, 'tables'>[]): Table[] {
   return [serverTable, ...services.flatMap(({ tables }) => tables)]
 }
 

@@ -15,6 +15,7 @@ const homeProps: HomeProps = {
   version: '0.1.0',
   services: [],
   store: { kind: 'embedded', label: 'Embedded engine', detail: './data' },
+  kms: { label: 'Embedded KMS', detail: '' },
   publicUrl: 'http://localhost:4280',
   ready: true,
   startedAt: new Date('2026-01-02T03:04:05Z'),

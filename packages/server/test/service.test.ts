@@ -6,14 +6,14 @@ import { retryingDb } from '@strongroom/kit/retrying-db'
 import { hostileDb } from '@strongroom/kit/testing/hostile-db'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
-import { testSecrets } from '@strongroom/kit/testing/test-secrets'
+import { testKmsKey } from '@strongroom/kit/testing/test-kms-key'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createServerApp } from '../src/app.ts'
 import { settings } from '../src/settings.ts'
 import { tablesOf } from '../src/tables.ts'
 import { notesService } from './notes-service.ts'
 
-function appOn(db: Db, { atRoot = false } = {}) {
+async function appOn(db: Db, { atRoot = false } = {}) {
   return createServerApp({
     services: [notesService],
     atRoot,
@@ -26,7 +26,14 @@ function appOn(db: Db, { atRoot = false } = {}) {
       check: async () => {},
       close: async () => {},
     },
-    secrets: testSecrets(),
+    kms: {
+      key: await testKmsKey(),
+      kind: 'embedded',
+      label: 'Test KMS',
+      detail: 'here',
+      location: 'here',
+      check: async () => {},
+    },
     settings: settings.parse({}),
     publicUrl: 'http://localhost:4280',
     log: silentLog,

@@ -18,6 +18,8 @@ export interface HomeProps {
   services: readonly HomeService[]
   /** Anyone who reaches the server reads this: no credentials in it. */
   store: { kind: 'embedded' | 'endpoint' | 'aws'; label: string; detail: string }
+  /** The same holds for this. */
+  kms: { label: string; detail: string }
   publicUrl: string
   /** The same answer that /readyz gives. */
   ready: boolean
@@ -66,7 +68,7 @@ export function HomePage(props: HomeProps) {
   )
 }
 
-function Nameplate({ ready, store, publicUrl, version, startedAt }: HomeProps) {
+function Nameplate({ ready, store, kms, publicUrl, version, startedAt }: HomeProps) {
   return (
     <section class="plate" aria-labelledby="this-server">
       <div class="plate-head">
@@ -82,6 +84,13 @@ function Nameplate({ ready, store, publicUrl, version, startedAt }: HomeProps) {
             <span class="fact-main">{store.label}</span>
             {store.detail === '' ? null : <code>{store.detail}</code>}
             <span class="fact-note">{STORES[store.kind]}</span>
+          </dd>
+        </div>
+        <div>
+          <dt>Keys</dt>
+          <dd>
+            <span class="fact-main">{kms.label}</span>
+            {kms.detail === '' ? null : <code>{kms.detail}</code>}
           </dd>
         </div>
         <div>

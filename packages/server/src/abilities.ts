@@ -1,0 +1,6 @@
+import type { KmsKey } from '@strongroom/kit/kms'
+
+/** What the server can give a service beyond what all of them get; a service names it in its `Needs`. */
+export interface Abilities {
+  kmsKey: KmsKey
+}

@@ -1,0 +1,62 @@
+/** Opens the embedded KMS on the embedded store, with its master key and its audit log. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Clock } from '@strongroom/kit/clock'
+import type { Db } from '@strongroom/kit/db'
+import { openAuditFile, type AuditFile } from '@strongroom/kms/audit-file'
+import type { KeyRecord } from '@strongroom/kms/key-storage'
+import { createKms, type EmbeddedKms } from '@strongroom/kms/kms'
+import { createKmsKeys } from './kms-keys.ts'
+import {
+  type AskPassphrase,
+  kmsDirectory,
+  openMasterKey,
+  openOrCreateMasterKey,
+} from './master-key.ts'
+import { ensureOwnKey } from './own-kms-key.ts'
+import type { Settings } from './settings.ts'
+
+export interface OpenEmbeddedKms {
+  kms: EmbeddedKms
+  /** The id of the key that the server encrypts with. */
+  id: string
+  /** As it is stored now; undefined if it was deleted. */
+  record(): Promise<KeyRecord | undefined>
+  close(): void
+}
+
+export function auditFile(settings: Settings): string {
+  return join(kmsDirectory(settings), 'kms-audit.log')
+}
+
+/** Makes master key and key only where there is no key yet; anything wrong is refused, unchanged. */
+export async function openEmbeddedKms(
+  db: Db,
+  settings: Settings,
+  { clock, askPassphrase }: { clock: Clock; askPassphrase?: AskPassphrase | undefined },
+): Promise<OpenEmbeddedKms> {
+  const storage = createKmsKeys(db)
+  const isNew = (await storage.list()).length === 0
+  const masterKey = isNew
+    ? await openOrCreateMasterKey(settings, askPassphrase)
+    : await openMasterKey(settings, askPassphrase)
+  const audit = lazyAudit(settings)
+  const kms = await createKms({ masterKey, storage, clock, audit: audit.record })
+  const id = await ensureOwnKey(db, storage, kms)
+  return { kms, id, record: () => storage.load(id), close: audit.close }
+}
+
+/** Opened with the first record, so that a KMS that is refused leaves no file behind. */
+function lazyAudit(settings: Settings) {
+  let file: AuditFile | undefined
+  return {
+    record(event: Parameters<AuditFile['audit']>[0]) {
+      if (!file) {
+        mkdirSync(kmsDirectory(settings), { recursive: true, mode: 0o700 })
+        file = openAuditFile(auditFile(settings))
+      }
+      file.audit(event)
+    },
+    close: () => file?.close(),
+  }
+}
