@@ -31,7 +31,7 @@ export class BranchKeyNotFound extends Error {
 export class EmptyIdentifier extends Error {
   override readonly name = 'EmptyIdentifier'
   constructor(what: 'branch key identifier' | 'branch key version') {
-    super(`Empty string not supported for ${what}: give the one that the key was created with`)
+    super(`Empty string not supported for ${what}: give at least one character`)
   }
 }
 
