@@ -26,8 +26,10 @@ export interface Keys {
   /** By bare id, as blobs have it. */
   lookUp(id: string): Promise<FoundKey | undefined>
   list(): Promise<FoundKey[]>
-  /** The material of one version, or undefined if there never was such a version. */
+  /** The material of one version, or undefined if there is no such version. */
   material(key: FoundKey, version: number): Promise<KeyObject | undefined>
+  /** The material that encrypts. */
+  currentMaterial(key: FoundKey): Promise<KeyObject>
 }
 
 interface KeysOptions {
@@ -35,26 +37,45 @@ interface KeysOptions {
   wrapping: Wrapping
   location: Location
   clock: Clock
+  /** Told of every key that was removed because its deletion was due. */
+  removed(arn: string): void
 }
 
-export function createKeys({ storage, wrapping, location, clock }: KeysOptions): Keys {
+export function createKeys({ storage, wrapping, location, clock, removed }: KeysOptions): Keys {
   const materials = new Map<string, Map<number, KeyObject>>()
 
   /** A key whose time has come is removed by whoever touches it first. */
   const alive = async (record: KeyRecord | undefined): Promise<FoundKey | undefined> => {
     if (record && isDue(record, clock)) {
-      await storage.remove(record.id, record.revision)
-      materials.delete(record.id)
-      return undefined
+      if (await storage.remove(record.id, record.revision)) removed(record.arn)
+      return lookUp(record.id)
     }
     const arn = record && arnAt(location, record)
     return record && arn !== undefined ? { arn, record } : undefined
   }
 
-  const lookUp = async (id: string) => {
+  const lookUp = async (id: string): Promise<FoundKey | undefined> => {
     const record = await storage.load(id)
     if (!record) materials.delete(id)
     return alive(record)
+  }
+
+  const material = async ({ arn, record }: FoundKey, version: number) => {
+    const known = materials.get(record.id)?.get(version)
+    if (known) return known
+    const stored = await storage.loadVersion(record.id, version)
+    if (!stored) return undefined
+    const unwrapped = wrapping.unwrap(record.id, version, stored.wrapped)
+    if (!unwrapped) {
+      throw invalidState(
+        Buffer.compare(record.masterKeyCheck, wrapping.check) === 0
+          ? `Stored material of ${arn} is damaged: restore it from a backup`
+          : `${arn} belongs to another master key: start with that one`,
+      )
+    }
+    const versions = materials.get(record.id) ?? new Map<number, KeyObject>()
+    materials.set(record.id, versions.set(version, unwrapped))
+    return unwrapped
   }
 
   return {
@@ -72,27 +93,17 @@ export function createKeys({ storage, wrapping, location, clock }: KeysOptions):
       return found.filter((key) => key !== undefined)
     },
 
-    async material({ arn, record }, version) {
-      const known = materials.get(record.id)?.get(version)
-      if (known) return known
-      const stored = await storage.loadVersion(record.id, version)
-      if (!stored) return undefined
-      const material = wrapping.unwrap(record.id, version, stored.wrapped)
-      if (!material) {
-        throw invalidState(
-          Buffer.compare(record.masterKeyCheck, wrapping.check) === 0
-            ? `The stored material of ${arn} is damaged: restore it from a backup`
-            : `${arn} belongs to another master key: start with that one`,
-        )
-      }
-      const versions = materials.get(record.id) ?? new Map<number, KeyObject>()
-      materials.set(record.id, versions.set(version, material))
-      return material
+    material,
+
+    async currentMaterial(key) {
+      const found = await material(key, key.record.currentVersion)
+      if (found) return found
+      throw invalidState(`Stored material of ${key.arn} is missing: restore it from a backup`)
     },
   }
 }
 
-export function isDue({ state, deletionAt }: KeyRecord, clock: Clock): boolean {
+function isDue({ state, deletionAt }: KeyRecord, clock: Clock): boolean {
   return state === 'PendingDeletion' && deletionAt !== undefined && deletionAt <= clock.now()
 }
 

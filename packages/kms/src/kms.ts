@@ -72,7 +72,9 @@ export async function createKms(options: KmsOptions): Promise<EmbeddedKms> {
   }
   const wrapping = wrappingBy(masterKey)
   await requireMasterKey(storage, wrapping.check)
-  const keys = createKeys({ storage, wrapping, location, clock })
+  const removed = (key: string) =>
+    audit({ time: clock.now(), operation: 'DeleteKey', caller: 'kms', outcome: 'Success', key })
+  const keys = createKeys({ storage, wrapping, location, clock, removed })
   const services: Services = { storage, keys, wrapping, location, clock }
 
   const calledBy = (caller: string): EmbeddedKms => {

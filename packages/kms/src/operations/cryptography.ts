@@ -2,7 +2,7 @@
 import { openBlob, readHeader, sealBlob } from '../blob.ts'
 import { bytesIn, checkGrantTokens, keyIdIn, refuseUnsupported } from '../checks.ts'
 import type { EncryptionContext } from '../encryption-context.ts'
-import { incorrectKey, invalidCiphertext, invalidState } from '../errors.ts'
+import { incorrectKey, invalidCiphertext } from '../errors.ts'
 import { type FoundKey, type Keys, requireUsable } from '../keys.ts'
 
 export const SYMMETRIC_DEFAULT = 'SYMMETRIC_DEFAULT'
@@ -34,10 +34,7 @@ export async function seal(
   plaintext: Uint8Array,
 ): Promise<Uint8Array> {
   const { id, currentVersion } = key.record
-  const material = await keys.material(key, currentVersion)
-  if (!material) {
-    throw invalidState(`The stored material of ${key.arn} is incomplete: restore it from a backup`)
-  }
+  const material = await keys.currentMaterial(key)
   return sealBlob({ id, version: currentVersion }, material, context, plaintext)
 }
 

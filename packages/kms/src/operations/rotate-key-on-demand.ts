@@ -15,7 +15,7 @@ export const rotateKeyOnDemand: Operation<KeyInput, KeyInput> = {
     trail.key = key.arn
     const { id, currentVersion, revision } = key.record
     // Opened first: a key that another master key wraps must not get a version of this one.
-    await keys.material(key, currentVersion)
+    await keys.currentMaterial(key)
     if (currentVersion >= MOST_BACKING_KEYS) {
       throw limitExceeded(
         `${key.arn} was rotated ${MOST_BACKING_KEYS - 1} times: create another key`,

@@ -1,0 +1,118 @@
+/**
+ * Audit records in a file: one line of JSON each, which holds the hash of the line before it, so that
+ * a removed or altered line shows (`audit-verify.ts`).
+ *
+ * A record is handed to the operating system before its call is answered, which survives a crash of
+ * the process. It is not forced to disk each time: that would make a call a hundred times slower, and
+ * what a power failure takes with it shows as a torn or missing end.
+ *
+ * Several processes may write to one file. Each writer numbers its own records, because two that
+ * write at the same moment follow the same line, and then one of them is followed by none.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { closeSync, fchmodSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import type { Audit, AuditEvent } from './audit.ts'
+
+/** What the first line of a file follows. */
+export const NO_HASH = '0'.repeat(64)
+const HASH_MEMBER = /,"hash":"([0-9a-f]{64})"\}$/
+const LINE_FEED = 0x0a
+const TAIL_BYTES = 4096
+
+export interface AuditFile {
+  readonly audit: Audit
+  close(): void
+}
+
+export interface AuditRecord {
+  writer: string
+  seq: number
+  previous: string
+}
+
+/** Continues the file, or starts it, readable for its owner only. */
+export function openAuditFile(path: string): AuditFile {
+  const writer = randomBytes(8).toString('hex')
+  let fd = openPrivate(path)
+  let seq = 0
+  /** As this writer left the file; another size means that others wrote, or that nothing was read yet. */
+  let end = -1
+  let previous = NO_HASH
+  let torn = false
+
+  const catchUp = () => {
+    if (fstatSync(fd).nlink === 0) {
+      // Somebody removed the file: the next one says so by what its first line follows.
+      closeSync(fd)
+      fd = openPrivate(path)
+      end = -1
+    }
+    const { size } = fstatSync(fd)
+    if (size === end) return
+    const tail = readTail(fd, size)
+    previous = tail.hash ?? previous
+    torn = tail.torn
+    end = size
+  }
+
+  return {
+    audit(event) {
+      catchUp()
+      const { line, hash } = recordLine({ writer, seq: seq + 1, previous }, event)
+      const bytes = Buffer.from(torn ? `\n${line}` : line)
+      const written = writeSync(fd, bytes)
+      if (written !== bytes.length) {
+        end = -1
+        throw new Error('The audit record could not be written: free some space on its disk')
+      }
+      seq += 1
+      end += bytes.length
+      previous = hash
+      torn = false
+    },
+    close() {
+      closeSync(fd)
+    },
+  }
+}
+
+/** The record in a line, or undefined if the line is not what was written. */
+export function readRecord(line: string): (AuditRecord & { hash: string }) | undefined {
+  const hash = HASH_MEMBER.exec(line)?.[1]
+  if (hash === undefined || hashOf(line.replace(HASH_MEMBER, '}')) !== hash) return undefined
+  try {
+    const { writer, seq, previous } = JSON.parse(line) as AuditRecord
+    return { writer, seq, previous, hash }
+  } catch {
+    return undefined
+  }
+}
+
+function recordLine(record: AuditRecord, { time, ...event }: AuditEvent) {
+  const content = JSON.stringify({ ...record, time: new Date(time).toISOString(), ...event })
+  const hash = hashOf(content)
+  return { line: `${content.slice(0, -1)},"hash":"${hash}"}\n`, hash }
+}
+
+function hashOf(content: string): string {
+  return createHash('sha256').update(content).digest('hex')
+}
+
+function openPrivate(path: string): number {
+  const fd = openSync(path, 'a+', 0o600)
+  if ((fstatSync(fd).mode & 0o077) !== 0 && process.platform !== 'win32') fchmodSync(fd, 0o600)
+  return fd
+}
+
+/** The hash of the last whole record, and whether something unfinished follows it. */
+function readTail(fd: number, size: number): { hash: string | undefined; torn: boolean } {
+  for (let length = Math.min(size, TAIL_BYTES); ; length = Math.min(size, length * 8)) {
+    const tail = Buffer.alloc(length)
+    readSync(fd, tail, 0, length, size - length)
+    const torn = length > 0 && tail.at(-1) !== LINE_FEED
+    const lines = tail.toString().split('\n')
+    if (length < size) lines.shift()
+    const last = lines.map(readRecord).findLast((record) => record !== undefined)
+    if (last || length === size) return { hash: last?.hash, torn }
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Reads an audit file and says what is wrong with it. A chain cannot tell that its end was removed:
+ * whoever needs that keeps `last` elsewhere, and looks for it later.
+ */
+import { createReadStream } from 'node:fs'
+import { type AuditRecord, NO_HASH, readRecord } from './audit-file.ts'
+
+export interface AuditFinding {
+  /** Counts from 1. */
+  line: number
+  /**
+   * `torn`: a crash or a full disk cut this line short. `altered`: it is not what was written.
+   * `missing`: lines before it were removed, or this one was moved or repeated.
+   */
+  kind: 'torn' | 'altered' | 'missing'
+  message: string
+}
+
+export interface AuditVerification {
+  records: number
+  /** The hash of the last record. */
+  last: string
+  findings: AuditFinding[]
+}
+
+/** Writers at the same moment follow a line a little way up, never one that is far away. */
+const REACH = 1000
+
+export async function verifyAudit(path: string): Promise<AuditVerification> {
+  const result: AuditVerification = { records: 0, last: NO_HASH, findings: [] }
+  const recent: string[] = [NO_HASH]
+  const written = new Map<string, number>()
+  let number = 0
+
+  for await (const line of linesOf(path)) {
+    number += 1
+    const record = readRecord(line)
+    if (!record) {
+      result.findings.push(unreadable(line, number))
+      continue
+    }
+    if (!follows(record, recent, written)) {
+      result.findings.push({
+        line: number,
+        kind: 'missing',
+        message: 'Records before this line were removed, or it does not belong here',
+      })
+    }
+    written.set(record.writer, record.seq)
+    recent.push(record.hash)
+    if (recent.length > REACH) recent.shift()
+    result.records += 1
+    result.last = record.hash
+  }
+  return result
+}
+
+function follows(record: AuditRecord, recent: string[], written: Map<string, number>): boolean {
+  const inOrder = record.seq === (written.get(record.writer) ?? 0) + 1
+  return inOrder && recent.includes(record.previous)
+}
+
+/** Ends lines at line feeds alone: contexts may hold other characters that end a line elsewhere. */
+async function* linesOf(path: string): AsyncGenerator<string> {
+  let rest = ''
+  for await (const chunk of createReadStream(path, 'utf8') as AsyncIterable<string>) {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  if (rest !== '') yield rest
+}
+
+function unreadable(line: string, number: number): AuditFinding {
+  return line.endsWith('}')
+    ? { line: number, kind: 'altered', message: 'This line is not what was written' }
+    : { line: number, kind: 'torn', message: 'This line was cut short by a crash or a full disk' }
+}

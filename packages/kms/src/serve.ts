@@ -1,0 +1,138 @@
+/**
+ * The wire face: AWS KMS's protocol over HTTP, for SDKs of any language.
+ *
+ * Who may decrypt has the master key in effect, so every request must be signed, and it is reachable
+ * from this machine only: on 127.0.0.1 or on a socket of this user. There is no unsigned mode.
+ */
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { KmsError } from './errors.ts'
+import type { EmbeddedKms } from './kms.ts'
+import { listen, type Place } from './listen.ts'
+import { CONTENT_TYPE, execute, type WireAnswer, wireFailure } from './protocol.ts'
+import { discardBody, readBody } from './request-body.ts'
+import { type Credentials, readClaim, requireSigned } from './signature.ts'
+
+export type ServeKmsOptions = Place & {
+  /** Who may call; the access key stands in audit records as the caller. */
+  credentials: readonly Credentials[]
+  /** How long a client may take to send a request. */
+  requestTimeoutMs?: number
+}
+
+export interface KmsServer extends AsyncDisposable {
+  /** Undefined on a socket. */
+  readonly port: number | undefined
+  /** Takes no more requests and resolves when those under way are answered. */
+  close(): Promise<void>
+}
+
+export async function serveKms(kms: EmbeddedKms, options: ServeKmsOptions): Promise<KmsServer> {
+  const { requestTimeoutMs = 30_000 } = options
+  const known = credentialsOf(options.credentials)
+  let closing: Promise<void> | undefined
+  const server = createServer(
+    {
+      requestTimeout: requestTimeoutMs,
+      headersTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(requestTimeoutMs, 1000),
+      keepAliveTimeout: 60_000,
+    },
+    (request, response) => {
+      answer(kms, known, request)
+        .then((result) => send(request, response, result, closing !== undefined))
+        .catch(() => response.destroy())
+    },
+  )
+  server.on('clientError', refuseBrokenRequest)
+  await listen(server, options)
+  const address = server.address() as AddressInfo | string
+  const close = () => (closing ??= closed(server, requestTimeoutMs))
+  return {
+    port: typeof address === 'string' ? undefined : address.port,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function credentialsOf(credentials: readonly Credentials[]): ReadonlyMap<string, Credentials> {
+  const known = new Map(credentials.map((each) => [each.accessKeyId, each]))
+  const usable = credentials.every(
+    ({ accessKeyId, secretAccessKey }) => accessKeyId !== '' && secretAccessKey !== '',
+  )
+  if (known.size === 0 || known.size < credentials.length || !usable) {
+    throw new Error('Give credentials for the KMS: access keys that differ, each with a secret')
+  }
+  return known
+}
+
+async function answer(
+  kms: EmbeddedKms,
+  known: ReadonlyMap<string, Credentials>,
+  request: IncomingMessage,
+): Promise<WireAnswer> {
+  try {
+    const { method = '', url, headers } = request
+    if (method !== 'POST' || url !== '/') {
+      throw new KmsError('UnknownOperationException', 'Requests to a KMS are POST /', 404)
+    }
+    const claim = readClaim(headers, known, kms.clock)
+    const body = await readBody(request)
+    await requireSigned(claim, method, body)
+    const target = headers['x-amz-target']
+    return await execute(
+      kms.as(claim.credentials.accessKeyId),
+      typeof target === 'string' ? target : undefined,
+      body,
+    )
+  } catch (error) {
+    return wireFailure(error)
+  }
+}
+
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { statusCode, body }: WireAnswer,
+  closing: boolean,
+): void {
+  if (request.destroyed && !request.complete) return
+  const text = Buffer.from(JSON.stringify(body))
+  if (!request.complete) discardBody(request)
+  response.writeHead(statusCode, {
+    'content-type': CONTENT_TYPE,
+    'content-length': text.length,
+    'x-amzn-requestid': randomUUID(),
+    ...(closing && { connection: 'close' }),
+  })
+  response.end(text)
+}
+
+async function closed(server: Server, requestTimeoutMs: number): Promise<void> {
+  const done = once(server, 'close')
+  server.close()
+  server.closeIdleConnections()
+  // A closing server no longer looks for requests that take too long to arrive.
+  const patience = setTimeout(() => server.closeAllConnections(), requestTimeoutMs)
+  await done
+  clearTimeout(patience)
+}
+
+/** Bytes that are no HTTP request, and requests that take too long. */
+function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  const text = JSON.stringify({
+    __type: late ? 'RequestTimeoutException' : 'SerializationException',
+  })
+  socket.end(
+    `HTTP/1.1 ${late ? '408 Request Timeout' : '400 Bad Request'}\r\n` +
+      `content-type: ${CONTENT_TYPE}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n` +
+      `connection: close\r\n\r\n${text}`,
+  )
+}
