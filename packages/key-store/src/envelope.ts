@@ -30,6 +30,12 @@ export interface EnvelopeOptions {
 /** Encryption is synchronous: more at once would keep all others waiting. */
 const MOST_PLAINTEXT_BYTES = 16 * 1024 * 1024
 
+/**
+ * Before the key is made and after; and once more, because a cache may have given the answer to a
+ * question that somebody else had asked before the key was there.
+ */
+const READS_OF_A_NEW_KEY = 3
+
 export function createEnvelope({ keyStore, branchKeys }: EnvelopeOptions): Envelope {
   const beingMade = new Map<string, Promise<void>>()
 
@@ -67,12 +73,13 @@ export function createEnvelope({ keyStore, branchKeys }: EnvelopeOptions): Envel
     branchKeyIdentifier: string,
     context: EnvelopeContext,
   ): Promise<BranchKeyMaterials> {
-    try {
-      return await branchKeys.getActiveBranchKey({ branchKeyIdentifier })
-    } catch (error) {
-      if (!(error instanceof BranchKeyNotFound)) throw error
-      await made(branchKeyIdentifier, context)
-      return branchKeys.getActiveBranchKey({ branchKeyIdentifier })
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await branchKeys.getActiveBranchKey({ branchKeyIdentifier })
+      } catch (error) {
+        if (!(error instanceof BranchKeyNotFound) || attempt === READS_OF_A_NEW_KEY) throw error
+        await made(branchKeyIdentifier, context)
+      }
     }
   }
 

@@ -33,11 +33,11 @@ export function awsBranchKeyStore(
       return materialOf(await branchKeys.getBranchKeyVersion(wanted))
     }
 
-    override createKey(...[input]: Parameters<KeyStore['createKey']>) {
+    override createKey(input?: Parameters<KeyStore['createKey']>[0]) {
       return keyStore.createKey(input)
     }
 
-    override async versionKey(...[input]: Parameters<KeyStore['versionKey']>) {
+    override async versionKey(input: Parameters<KeyStore['versionKey']>[0]) {
       await keyStore.versionKey(input)
     }
   }

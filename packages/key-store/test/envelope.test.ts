@@ -38,11 +38,11 @@ describe.each(everyStore())('the envelope on $name', (store) => {
     const sealed = await Promise.all(
       Array.from({ length: 50 }, () => envelope.seal(plaintext, place)),
     )
-    expect(kmsCalls.toSorted()).toEqual([
-      'Decrypt',
-      'GenerateDataKeyWithoutPlaintext',
-      'GenerateDataKeyWithoutPlaintext',
-      'ReEncrypt',
+    expect(kmsCalls.map(([operation]) => operation)).toEqual([
+      'generateDataKeyWithoutPlaintext',
+      'reEncrypt',
+      'generateDataKeyWithoutPlaintext',
+      'decrypt',
     ])
     expect(new Set(sealed.map(versionIn)).size).toBe(1)
     for (const each of sealed) expect(await envelope.open(each, place)).toEqual(plaintext)
@@ -112,16 +112,16 @@ describe.each(everyStore())('the envelope on $name', (store) => {
   })
 
   test('lets the trouble of KMS be seen as what it is, and recovers from it', async () => {
-    const { envelope, kms, kmsArn } = opened
+    const { envelope, kms, arn } = opened
     const place = newPlace()
     const tenant = { ...place, tenant: randomUUID() }
     const sealed = await envelope.seal(plaintext, place)
-    await kms.disableKey({ KeyId: kmsArn })
+    await kms.disableKey({ KeyId: arn })
     const outcomes = await Promise.allSettled([
       opened.another().open(sealed, place),
       envelope.seal(plaintext, tenant),
     ])
-    await kms.enableKey({ KeyId: kmsArn })
+    await kms.enableKey({ KeyId: arn })
     for (const outcome of outcomes) {
       expect(outcome).toMatchObject({ status: 'rejected' })
       expect(outcome).not.toMatchObject({ reason: { name: 'EnvelopeUnreadable' } })
