@@ -4,7 +4,7 @@ export interface Command {
   name: string
   /** One line for the list of commands. */
   summary: string
-  /** What may follow the name, such as `NAME`; without it the command takes nothing. */
+  /** What follows the name, such as `NAME`, or `[NAME]` if it may; without it the command takes nothing. */
   args?: string
   options?: Readonly<Record<string, CommandOption>>
   /** More for `--help`: what to know, examples. */
@@ -17,6 +17,8 @@ export interface CommandOption {
   summary: string
   /** What the value stands for, such as `NAME`; without it the option is a switch. */
   value?: string
+  /** May be given more than once: the values are in `lists`. */
+  multiple?: true
 }
 
 /** Every command has these. */
@@ -27,6 +29,8 @@ export const common: Readonly<Record<'json', CommandOption>> = {
 export interface CommandInput {
   args: readonly string[]
   options: Readonly<Record<string, string | boolean | undefined>>
+  /** The values of the options that may be given more than once. */
+  lists: Readonly<Record<string, readonly string[]>>
   /** Whether a program is reading. */
   json: boolean
   env: NodeJS.ProcessEnv

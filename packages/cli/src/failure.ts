@@ -5,6 +5,7 @@ import { ApiError } from '@strongroom/kit/errors'
 import { CannotListen } from '@strongroom/server/listen'
 import { StoreUnavailable } from '@strongroom/server/store'
 import { UsageError } from './command.ts'
+import { ServerUnusable } from './commands/keys-remote.ts'
 
 const FAILED = 1
 const WRONG_USAGE = 2
@@ -15,7 +16,15 @@ export function exitCodeOf(error: unknown): number {
 
 /** One line for what a person can mend; anything else is a defect and shows where it happened. */
 export function explain(error: unknown): string {
-  const expected = [UsageError, ConfigError, ApiError, CannotListen, DataError, StoreUnavailable]
+  const expected = [
+    UsageError,
+    ConfigError,
+    ApiError,
+    CannotListen,
+    DataError,
+    StoreUnavailable,
+    ServerUnusable,
+  ]
   if (expected.some((kind) => error instanceof kind)) return (error as Error).message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

@@ -61,29 +61,30 @@ function group(
 
 function inputOf(command: Command, argv: readonly string[], terminal: Terminal): CommandInput {
   const given = Object.entries({ ...command.options, ...common })
-  const options = Object.fromEntries(
-    given.map(([name, { value }]) => [
+  const declared = Object.fromEntries(
+    given.map(([name, { value, multiple = false }]) => [
       name,
-      { type: value === undefined ? ('boolean' as const) : ('string' as const) },
+      { type: value === undefined ? ('boolean' as const) : ('string' as const), multiple },
     ]),
   )
-  const { values, positionals } = parsed(command, argv, options)
+  const { values, positionals } = parsed(command, argv, declared)
+  const { options, lists } = sorted(values)
   const args = positionals.slice(command.name.split(' ').length)
   const [extra] = args.slice(command.args?.split(' ').length ?? 0)
   if (extra !== undefined) {
     throw new UsageError(`"strongroom ${command.name}" takes no "${extra}": ${seeHelp(command)}`)
   }
-  if (args.length === 0 && command.args !== undefined) {
+  if (args.length === 0 && command.args !== undefined && !command.args.startsWith('[')) {
     throw new UsageError(`"strongroom ${command.name}" needs ${command.args}: ${seeHelp(command)}`)
   }
-  const json = values['json'] === true
-  return { args, options: values, json, env: terminal.env, output: outputTo(terminal, json) }
+  const json = options['json'] === true
+  return { args, options, lists, json, env: terminal.env, output: outputTo(terminal, json) }
 }
 
 function parsed(
   command: Command,
   argv: readonly string[],
-  options: Record<string, { type: 'string' | 'boolean' }>,
+  options: Record<string, { type: 'string' | 'boolean'; multiple: boolean }>,
 ) {
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true })
@@ -93,6 +94,16 @@ function parsed(
     const [sentence = message] = message.split('. ')
     throw new UsageError(`${sentence.replace(/\.$/, '')}: ${seeHelp(command)}`)
   }
+}
+
+function sorted(values: Record<string, string | boolean | (string | boolean)[] | undefined>) {
+  const options: Record<string, string | boolean | undefined> = {}
+  const lists: Record<string, string[]> = {}
+  for (const [name, value] of Object.entries(values)) {
+    if (Array.isArray(value)) lists[name] = value.map(String)
+    else options[name] = value
+  }
+  return { options, lists }
 }
 
 function seeHelp({ name }: Command): string {

@@ -45,12 +45,17 @@ export interface BranchKeyPage {
   next: Item | undefined
 }
 
+interface ListedVersion extends StoredKey {
+  version: string
+  active: boolean
+}
+
 export interface BranchKeyDescription {
   id: string
   /** Null if the active item is missing or cannot be read. */
   active: BranchKeySummary | null
-  /** The newest first; those of unknown age last. */
-  versions: (StoredKey & { version: string; active: boolean })[]
+  /** The active one first, then the newest; those of unknown age last. */
+  versions: ListedVersion[]
   beacon: StoredKey | null
   /** Items of this key that cannot be read, by their sort key. */
   unreadable: { type: string; problem: string }[]
@@ -132,7 +137,7 @@ export function createBranchKeys(deps: {
             active: key.type.version === current?.activeVersion,
             ...stored(key),
           }))
-          .toSorted(newestFirst),
+          .toSorted(activeFirst),
         beacon: beacon ? stored(beacon) : null,
         unreadable: unreadable.map(problemOf),
         foreignItems: foreign,
@@ -162,7 +167,8 @@ function contextBytes(context: Record<string, string> = {}): number {
   )
 }
 
-function newestFirst(a: StoredKey, b: StoredKey): number {
+function activeFirst(a: ListedVersion, b: ListedVersion): number {
+  if (a.active !== b.active) return a.active ? -1 : 1
   const [one, other] = [a.ageSeconds ?? Number.MAX_VALUE, b.ageSeconds ?? Number.MAX_VALUE]
   return one - other
 }

@@ -1,13 +1,14 @@
 /** The key store as a service of the server. */
+import type { Db } from '@strongroom/kit/db'
 import type { KmsKey } from '@strongroom/kit/kms'
 import { createOperators } from '@strongroom/kit/operators'
 import type { Service, ServiceDeps } from '@strongroom/kit/service'
 import { type BranchKeys, createBranchKeys } from './branch-keys.ts'
 import { keyStoreError } from './errors.ts'
 import { type KeyStore, openKeyStore } from './key-store.ts'
-import { createKeyListing } from './listing.ts'
+import { createKeyListing, type KeyListing } from './listing.ts'
 import { keyStoreRoutes } from './routes.ts'
-import { createKeyStorage } from './storage.ts'
+import { createKeyStorage, type KeyStorageOptions } from './storage.ts'
 import { branchKeysTable, LOGICAL_KEY_STORE_NAME } from './table.ts'
 
 export interface KeyStoreNeeds {
@@ -23,34 +24,42 @@ export const keyStoreService: Service<KeyStoreNeeds> = {
   tables: [branchKeysTable],
   errors: keyStoreError,
   start(deps) {
-    const { branchKeys } = openBranchKeys(deps)
+    const branchKeys = openBranchKeys(deps)
     const operators = createOperators(deps)
     return { routes: keyStoreRoutes({ branchKeys, operators, secrets: deps.secrets }) }
   },
 }
 
-/** The key store of a deployment, and what operators do with it. */
-export function openBranchKeys({
-  db,
-  clock,
-  kmsKey: { kms, arn },
-}: Pick<ServiceDeps, 'db' | 'clock'> & KeyStoreNeeds): {
-  keyStore: KeyStore
-  branchKeys: BranchKeys
-} {
-  const table = {
-    db,
-    tableName: branchKeysTable.name,
-    logicalKeyStoreName: LOGICAL_KEY_STORE_NAME,
-  }
-  const keyStore = openKeyStore({
-    storage: createKeyStorage(table),
+type On = Pick<ServiceDeps, 'db' | 'clock'> & KeyStoreNeeds
+
+/** The key store of a deployment. */
+export function openKeyStoreOn({ db, clock, kmsKey: { kms, arn } }: On): KeyStore {
+  return openKeyStore({
+    storage: createKeyStorage(tableOn(db)),
     kms,
     kmsConfiguration: { kind: 'kmsKeyArn', arn },
     clock,
   })
+}
+
+/** The keys that it has; to look at them takes no KMS. */
+export function openListingOn(db: Db): KeyListing {
+  return createKeyListing(tableOn(db))
+}
+
+/** What operators do with it. */
+export function openBranchKeys(on: On): BranchKeys {
+  return createBranchKeys({
+    keyStore: openKeyStoreOn(on),
+    listing: openListingOn(on.db),
+    clock: on.clock,
+  })
+}
+
+function tableOn(db: Db): KeyStorageOptions {
   return {
-    keyStore,
-    branchKeys: createBranchKeys({ keyStore, listing: createKeyListing(table), clock }),
+    db,
+    tableName: branchKeysTable.name,
+    logicalKeyStoreName: LOGICAL_KEY_STORE_NAME,
   }
 }

@@ -18,7 +18,7 @@ describe.each(everyStore())('rotating all keys of an age on $name', (store) => {
   /** Keys of one test, among those of all others. */
   async function ownKeys(ageDays: readonly number[]) {
     const prefix = `run${made++}:`
-    const { branchKeys } = openBranchKeys(opened)
+    const branchKeys = openBranchKeys(opened)
     const ids: string[] = []
     for (const [number, days] of ageDays.entries()) {
       const before = ageDays[number - 1] ?? days

@@ -7,7 +7,7 @@ import { createMetrics } from '@strongroom/kit/metrics'
 import { mountService } from '@strongroom/kit/service'
 import { testSecrets } from '@strongroom/kit/testing/test-secrets'
 import { describe, expect, test } from 'vitest'
-import { keyStoreService, openBranchKeys } from '../src/service.ts'
+import { keyStoreService, openKeyStoreOn } from '../src/service.ts'
 import { openKeyStoreService } from './open-service.ts'
 
 const [store] = testStores()
@@ -67,7 +67,7 @@ describe('the key store tells operators only', () => {
       await opened.ask('GET', '/keys'),
     ]
     const text = JSON.stringify(answers.map(({ body }) => body))
-    const { keyStore } = openBranchKeys(opened)
+    const keyStore = openKeyStoreOn(opened)
     const { branchKey } = await keyStore.getActiveBranchKey({ branchKeyIdentifier: id })
     const { beaconKey } = await keyStore.getBeaconKey({ branchKeyIdentifier: id })
     for (const key of [branchKey, beaconKey].map((bytes) => Buffer.from(bytes))) {

@@ -1,4 +1,6 @@
 /** The services of this product, in the order in which people see them. */
+import { keyStoreService } from '@strongroom/key-store/service'
 import type { Service } from '@strongroom/kit/service'
+import type { Abilities } from './abilities.ts'
 
-export const services: readonly Service[] = []
+export const services: readonly Service<Abilities>[] = [keyStoreService]

@@ -1,0 +1,98 @@
+/** Branch keys in words, for people. */
+import type {
+  BranchKeyDescription,
+  BranchKeySummary,
+  StoredKey,
+} from '@strongroom/key-store/branch-keys'
+
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+] as const
+
+export function ageText(seconds: number | null): string {
+  if (seconds === null) return 'unknown'
+  const [name, size] = UNITS.find(([, each]) => seconds >= each) ?? UNITS[3]
+  return counted(Math.floor(seconds / size), name)
+}
+
+export function counted(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`
+}
+
+/** An id may hold anything: what would move the cursor or hide text is shown by its code. */
+export function printable(text: string): string {
+  return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0
+    return `\\u{${code.toString(16)}}`
+  })
+}
+
+export function listText(
+  keys: readonly BranchKeySummary[],
+  unreadable: readonly { id: string; problem: string }[],
+): string {
+  const rows = keys.map(({ id, activeVersion, ageSeconds }) => [
+    printable(id),
+    ageText(ageSeconds),
+    printable(activeVersion),
+  ])
+  const table = rows.length === 0 ? 'There are no branch keys\n' : columns([HEAD, ...rows])
+  const problems = unreadable.map(({ id, problem }) => `${printable(id)}: ${problem}\n`)
+  return table + problems.join('')
+}
+
+const HEAD = ['ID', 'AGE', 'ACTIVE VERSION']
+
+export function descriptionText(key: BranchKeyDescription): string {
+  const { id, active, versions, beacon, unreadable, foreignItems } = key
+  const facts: [string, string][] = [
+    ['Active', active ? printable(active.activeVersion) : 'missing, or cannot be read'],
+    ...(active
+      ? ([
+          ['Context', contextText(active.encryptionContext)],
+          ['KMS key', printable(active.kmsArn)],
+        ] satisfies [string, string][])
+      : []),
+    ['Beacon key', beacon ? madeText(beacon) : 'missing, or cannot be read'],
+    ...(foreignItems > 0
+      ? ([['Besides', `${counted(foreignItems, 'item')} of others under this id`]] as [
+          string,
+          string,
+        ][])
+      : []),
+  ]
+  const lines = facts.map(([name, value]) => `  ${name.padEnd(12)}${value}\n`)
+  const listed = versions.map((version) => [
+    `    ${printable(version.version)}`,
+    version.active ? 'active' : '',
+    madeText(version),
+  ])
+  const problems = unreadable.map(({ type, problem }) => `  ${printable(type)}: ${problem}\n`)
+  return `${printable(id)}\n${lines.join('')}  ${counted(versions.length, 'version')}\n${columns(listed)}${problems.join('')}`
+}
+
+export function madeText({ createTime, ageSeconds }: StoredKey): string {
+  const age = ageSeconds === null ? 'age unknown' : `${ageText(ageSeconds)} old`
+  return `${age}, made ${printable(createTime)}`
+}
+
+function contextText(context: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(context).map(([name, value]) => `${name}=${value}`)
+  return pairs.length === 0 ? 'none' : printable(pairs.join(', '))
+}
+
+function columns(rows: readonly (readonly string[])[]): string {
+  const widths = HEAD.map((_, at) => Math.max(0, ...rows.map((row) => (row[at] ?? '').length)))
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('')
+}

@@ -1,0 +1,66 @@
+import { once } from 'node:events'
+import { describe, expect, test } from 'vitest'
+import { makeKeys, onBranchKeysOf } from './keys-made.ts'
+import { emptyDirectory, start, strongroom } from './strongroom.ts'
+
+const OLD = ['keys', 'rotate', '--all', '--older-than', '90d']
+
+describe('strongroom keys rotate --all', () => {
+  test('rotates what is old, with a line for each, and leaves the rest', async () => {
+    const cwd = await emptyDirectory()
+    await makeKeys(cwd, 3, 100)
+    await onBranchKeysOf(cwd, { ageDays: 10 }, (branchKeys) =>
+      branchKeys.create({ id: 'young', encryptionContext: { tenant: 'a' } }),
+    )
+    const first = await strongroom(OLD, { cwd })
+    expect([first.code, first.stdout]).toEqual([0, '3 keys rotated, 1 young enough, 0 failed\n'])
+    expect(first.stderr.trim().split('\n').toSorted()).toEqual(
+      [1, 2, 3].map((number) =>
+        expect.stringMatching(new RegExp(`^${number}\\. key:\\d \\(100 days old\\): rotated$`)),
+      ),
+    )
+    const second = await strongroom([...OLD, '--json'], { cwd })
+    expect([second.code, second.stderr]).toEqual([0, ''])
+    expect(JSON.parse(second.stdout)).toEqual({ rotated: 0, young: 4, failed: [], stopped: false })
+  })
+
+  test('lists the keys that cannot be rotated at the end, fails, and has rotated the others', async () => {
+    const cwd = await emptyDirectory()
+    await makeKeys(cwd, 3, 100)
+    await onBranchKeysOf(cwd, {}, async (_keys, db) => {
+      const Key = { 'branch-key-id': 'key:1', type: 'branch:ACTIVE' }
+      const TableName = 'strongroom-branch-keys'
+      const { Item } = await db.getItem({ TableName, Key })
+      await db.putItem({ TableName, Item: { ...Item, 'create-time': 'once' } })
+    })
+    const { code, stdout, stderr } = await strongroom(OLD, { cwd })
+    expect(code).toBe(1)
+    expect(stdout).toMatch(
+      /^2 keys rotated, 0 young enough, 1 failed\n {2}key:1: KMS does not authenticate .*\n$/,
+    )
+    expect(stderr).toMatch(/^\d\. key:1 \(age unknown\): FAILED$/m)
+  })
+
+  test('ends after the key in hand on Ctrl+C, and goes on where it was', async () => {
+    const cwd = await emptyDirectory()
+    const count = 150
+    await makeKeys(cwd, count, 100)
+    const running = start(OLD, { cwd })
+    await once(running.process.stderr ?? running.process, 'data')
+    running.process.kill('SIGINT')
+    const stopped = await running.finished
+    expect([stopped.code, stopped.stdout]).toEqual([
+      130,
+      expect.stringMatching(
+        /^\d+ keys? rotated, 0 young enough, 0 failed\nStopped before the end: run the same command again to go on\n$/,
+      ),
+    ])
+    const done = Number.parseInt(stopped.stdout, 10)
+    expect(done).toBeGreaterThanOrEqual(1)
+    const rest = await strongroom([...OLD, '--json'], { cwd })
+    expect([rest.code, JSON.parse(rest.stdout)]).toEqual([
+      0,
+      { rotated: count - done, young: done, failed: [], stopped: false },
+    ])
+  })
+})

@@ -1,0 +1,114 @@
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { emptyDirectory, type Running, start, strongroom } from './strongroom.ts'
+
+describe('strongroom keys --server', () => {
+  let server: Running
+  let url: string
+  let token: string
+  let elsewhere: string
+
+  beforeAll(async () => {
+    const cwd = await emptyDirectory()
+    elsewhere = await emptyDirectory()
+    server = start(['serve', '--json'], { cwd, env: { PORT: '0' } })
+    ;({ url } = JSON.parse(await server.until('\n}\n')) as { url: string })
+    token = (await readFile(join(cwd, 'data', 'operator-admin.token'), 'utf8')).trim()
+  })
+  afterAll(() => server.process.kill('SIGKILL'))
+
+  const keys = (args: string[], env: Record<string, string> = { STRONGROOM_TOKEN: token }) =>
+    strongroom(['keys', ...args, '--server', url], { cwd: elsewhere, env })
+
+  test('does over HTTP what it does on the store, whatever the id is', async () => {
+    const id = 'a/b:c %2F ü'
+    const made = await keys(['create', '--id', id, '--context', 'tenant=42'])
+    expect(made).toEqual({ code: 0, stdout: `${id}\n`, stderr: '' })
+    const version = (await keys(['rotate', id])).stdout.trim()
+    const shown = await keys(['show', id, '--json'])
+    expect(JSON.parse(shown.stdout)).toMatchObject({
+      id,
+      active: { activeVersion: version, encryptionContext: { tenant: '42' } },
+      versions: [{}, {}],
+    })
+    expect((await keys(['list'])).stdout).toContain(`${id} `)
+    expect((await keys(['beacon', id])).stdout).toMatch(/^\d+ seconds? old, made/)
+    const all = await keys(['rotate', '--all', '--older-than', '0d'])
+    expect([all.code, all.stdout]).toEqual([0, '1 key rotated, 0 young enough, 0 failed\n'])
+  })
+
+  test('never shows a key', async () => {
+    expect(await keys(['beacon', 'any', '--reveal'])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'A key is never sent over HTTP: use --reveal where the store is\n',
+    })
+  })
+
+  test('takes the token from a file too', async () => {
+    const file = join(elsewhere, 'token')
+    await writeFile(file, `${token}\n`)
+    expect((await keys(['list'], { STRONGROOM_TOKEN_FILE: file })).code).toBe(0)
+  })
+
+  test.each([
+    ['create', '--id', 'x'],
+    ['show', 'nothing'],
+    ['rotate', 'nothing'],
+  ])('says what the server says, in one line: %s %s', async (...args) => {
+    const { code, stdout, stderr } = await keys(args)
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/^[A-Z][^\n]+: [^\n]+\n$/)
+  })
+
+  test('needs the token of an operator', async () => {
+    expect(await keys(['list'], {})).toMatchObject({
+      code: 2,
+      stderr: '--server needs the token of an operator: set STRONGROOM_TOKEN\n',
+    })
+    const wrong = await keys(['list'], { STRONGROOM_TOKEN: 'sro_admin.wrong' })
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('needs an operator') })
+    expect(wrong.stderr).not.toContain('sro_admin.wrong')
+  })
+
+  test('says what is wrong with the address', async () => {
+    const asked = (address: string) =>
+      strongroom(['keys', 'list', '--server', address], {
+        cwd: elsewhere,
+        env: { STRONGROOM_TOKEN: token },
+      })
+    expect((await asked('ftp://x')).stderr).toContain('--server must be an http or https address')
+    expect((await asked('http://127.0.0.1:9')).stderr).toMatch(
+      /^Cannot reach the server at http:\/\/127\.0\.0\.1:9 \([^)]+\): see that it runs/,
+    )
+    const other = createServer((_request, response) => response.end('<html>')).listen(
+      0,
+      '127.0.0.1',
+    )
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    expect((await asked(`http://127.0.0.1:${port}`)).stderr).toContain('is not a Strongroom')
+    other.close()
+  })
+
+  test('takes the token nowhere that a redirect points to', async () => {
+    const seen: (string | undefined)[] = []
+    const thief = createServer((request, response) => {
+      seen.push(request.headers.authorization)
+      if (request.url?.startsWith('/key-store')) response.writeHead(302, { location: '/stolen' })
+      response.end()
+    }).listen(0, '127.0.0.1')
+    await once(thief, 'listening')
+    const { port } = thief.address() as AddressInfo
+    const { code } = await strongroom(['keys', 'list', '--server', `http://127.0.0.1:${port}`], {
+      cwd: elsewhere,
+      env: { STRONGROOM_TOKEN: token },
+    })
+    expect([code, seen.length]).toEqual([1, 1])
+    thief.close()
+  })
+})

@@ -1,0 +1,119 @@
+import { readdir } from 'node:fs/promises'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { onBranchKeysOf } from './keys-made.ts'
+import { emptyDirectory, strongroom } from './strongroom.ts'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+describe('strongroom keys on the store', () => {
+  let cwd: string
+  const keys = (...args: string[]) => strongroom(['keys', ...args], { cwd })
+  const json = async (...args: string[]): Promise<unknown> =>
+    JSON.parse((await keys(...args, '--json')).stdout)
+
+  beforeAll(async () => {
+    cwd = await emptyDirectory()
+  })
+
+  test('a key is made, listed, rotated and shown', async () => {
+    expect((await keys('list')).stdout).toBe('There are no branch keys\n')
+    const made = await keys('create', '--id', 'a:b', '--context', 'tenant=42', '--context', 'k=v=w')
+    expect(made).toEqual({ code: 0, stdout: 'a:b\n', stderr: '' })
+    const rotated = await keys('rotate', 'a:b')
+    expect([rotated.code, rotated.stderr]).toEqual([0, ''])
+    const version = rotated.stdout.trim()
+    expect(version).toMatch(UUID)
+    expect((await keys('list')).stdout).toMatch(
+      new RegExp(`^ID +AGE +ACTIVE VERSION\\na:b +\\d+ seconds? +${version}\\n$`),
+    )
+    const { stdout } = await keys('show', 'a:b')
+    expect(stdout).toMatch(/^a:b\n/)
+    expect(stdout).toContain('Context     tenant=42, k=v=w\n')
+    expect(stdout).toContain('2 versions\n')
+    expect(stdout).toMatch(
+      new RegExp(`^ +${version} +active +\\d+ seconds? old, made 2\\S+Z$`, 'm'),
+    )
+  })
+
+  test('programs get one JSON document of each', async () => {
+    const made = (await json('create')) as { id: string }
+    expect(made).toEqual({ id: expect.stringMatching(UUID) })
+    const { id } = made
+    const rotated = (await json('rotate', id)) as { version: string }
+    expect(rotated).toMatchObject({ id, version: expect.stringMatching(UUID) })
+    expect(await json('list')).toMatchObject({
+      items: expect.arrayContaining([
+        expect.objectContaining({ id, activeVersion: rotated.version }),
+      ]),
+      unreadable: [],
+    })
+    expect(await json('show', id)).toMatchObject({
+      id,
+      active: { activeVersion: rotated.version, encryptionContext: {} },
+      versions: [{ version: rotated.version, active: true }, { active: false }],
+    })
+    expect(await json('beacon', id)).toEqual({
+      id,
+      createTime: expect.any(String),
+      ageSeconds: expect.any(Number),
+      kmsArn: expect.stringContaining(':key/'),
+    })
+  })
+
+  test('the beacon key is shown to be there, and itself only when asked', async () => {
+    await keys('create', '--id', 'with-beacon', '--context', 'tenant=42')
+    const quiet = await keys('beacon', 'with-beacon')
+    expect(quiet.stdout).toMatch(/^\d+ seconds? old, made \S+Z\n$/)
+    const revealed = (await keys('beacon', 'with-beacon', '--reveal')).stdout
+    expect(Buffer.from(revealed, 'base64')).toHaveLength(32)
+    expect(await json('beacon', 'with-beacon', '--reveal')).toEqual({
+      id: 'with-beacon',
+      beaconKey: revealed.trim(),
+    })
+  })
+
+  test.each([
+    [1, ['create', '--id', 'x'], 'A branch key id of your own needs encryption context'],
+    [1, ['create', '--id', 'a:b', '--context', 'a=b'], 'There is a branch key of this id'],
+    [1, ['show', 'nothing'], 'There is no such branch key'],
+    [1, ['show', ''], 'A branch key id is 1 to 2048 bytes'],
+    [1, ['rotate', 'nothing'], 'There is no such branch key'],
+    [1, ['beacon', 'nothing', '--reveal'], 'There is no such branch key'],
+    [2, ['create', '--context', 'x'], '--context takes NAME=VALUE'],
+    [2, ['create', '--context', '=x'], '--context takes NAME=VALUE'],
+    [2, ['create', '--context', 'x=1', '--context', 'x=2'], '--context has the same name twice'],
+    [2, ['show'], '"strongroom keys show" needs ID'],
+    [2, ['rotate'], 'Say which key'],
+    [2, ['rotate', '--older-than', '90d'], '--older-than goes with --all'],
+    [2, ['rotate', '--all'], '--all needs --older-than'],
+    [2, ['rotate', 'a:b', '--all', '--older-than', '0d'], 'Give either an ID or --all'],
+    [2, ['rotate', '--all', '--older-than', '90'], '--older-than takes a number'],
+  ])('fails with %i and one line for "%s"', async (code, args, line) => {
+    const ended = await keys(...args)
+    expect({ ...ended, stderr: ended.stderr.split('\n').length }).toEqual({
+      code,
+      stdout: '',
+      stderr: 2,
+    })
+    expect(ended.stderr).toContain(line)
+  })
+
+  test('an id cannot play with the terminal', async () => {
+    await onBranchKeysOf(cwd, {}, (branchKeys) =>
+      branchKeys.create({ id: 'a\u001b[2J\u202eb', encryptionContext: { x: '\u0007' } }),
+    )
+    const { stdout } = await keys('list')
+    expect(stdout).toContain('a\\u{1b}[2J\\u{202e}b')
+    const shown = await keys('show', 'a\u001b[2J\u202eb')
+    expect(shown.stdout).toContain('x=\\u{7}\n')
+    // oxlint-disable-next-line no-control-regex -- that there are none is what is tested
+    expect(stdout + shown.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
+  })
+
+  test('a wrong command line opens no store', async () => {
+    const empty = await emptyDirectory()
+    await strongroom(['keys', 'rotate', '--all'], { cwd: empty })
+    await strongroom(['keys', 'create', '--context', 'x'], { cwd: empty })
+    expect(await readdir(empty)).toEqual([])
+  })
+})
