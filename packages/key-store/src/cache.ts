@@ -2,7 +2,8 @@
  * Branch keys kept in memory for a while, so that most reads need neither the store nor KMS.
  *
  * However many ask for a key at once, it is read once. Nobody ever holds the same buffer as another:
- * each caller gets a copy, and what is wiped is only what the cache itself holds.
+ * each caller gets a copy, and what is wiped is only what the cache itself holds, once everybody
+ * who waits for it has taken theirs.
  */
 import type { Clock } from '@strongroom/kit/clock'
 import type { BranchKeyMaterials, BranchKeySource } from './materials.ts'
@@ -20,106 +21,103 @@ export interface CachedBranchKeys extends BranchKeySource {
   clear(): void
 }
 
-interface Kept {
-  materials: BranchKeyMaterials
-  /** When it was asked for, in milliseconds: what is read later may be as old as that. */
-  since: number
-}
-
-interface Flight {
+/** A key that is being read, or was. Its buffer is the cache's own until nobody needs it. */
+interface Entry {
   branchKeyIdentifier: string
-  materials: Promise<BranchKeyMaterials>
-  /** How many have yet to take their copy. The last one wipes what they were made from. */
+  /** When it was asked for, in milliseconds: what comes later may be as old as that. */
+  since: number
+  reading: Promise<BranchKeyMaterials>
+  /** Undefined as long as it is being read. */
+  materials: BranchKeyMaterials | undefined
+  /** How many have yet to take their copy. */
   waiting: number
+  dropped: boolean
 }
 
 export function cachedBranchKeys(source: BranchKeySource, options: CacheOptions): CachedBranchKeys {
   const { clock, ttlSeconds, capacity } = checked(options)
   /** The one used longest ago comes first. */
-  const kept = new Map<string, Kept>()
-  const flights = new Map<string, Flight>()
-
-  function drop(name: string, { materials }: Kept) {
-    kept.delete(name)
-    materials.branchKey.fill(0)
-  }
+  const entries = new Map<string, Entry>()
 
   /** Not so if the clock was set back: then nothing is known of the age. */
-  function isFresh({ since }: Kept): boolean {
+  function isFresh({ since }: Entry): boolean {
     const age = clock.now() - since
     return age >= 0 && age < ttlSeconds * 1000
   }
 
-  function keep(name: string, entry: Kept) {
-    for (const [each, old] of kept) if (each === name || !isFresh(old)) drop(each, old)
-    for (const [each, old] of kept) if (kept.size >= capacity) drop(each, old)
-    kept.set(name, entry)
+  function drop(name: string, entry: Entry) {
+    if (entries.get(name) === entry) entries.delete(name)
+    entry.dropped = true
+    wipeIfUnused(entry)
   }
 
-  function take(name: string): BranchKeyMaterials | undefined {
-    const found = kept.get(name)
-    if (!found) return undefined
-    if (!isFresh(found)) {
-      drop(name, found)
-      return undefined
+  function makeRoom() {
+    for (const [name, entry] of entries) {
+      const isTooMuch = entries.size > capacity && entry.materials !== undefined
+      if (isTooMuch || !isFresh(entry)) drop(name, entry)
     }
-    kept.delete(name)
-    kept.set(name, found)
-    return copyOf(found.materials)
   }
 
-  function start(name: string, branchKeyIdentifier: string, read: Read): Flight {
-    const since = clock.now()
-    /** False if the key was forgotten meanwhile: what was read may be from before. */
-    const land = () => flights.get(name) === flight && flights.delete(name)
-    const landing = async () => {
+  function start(name: string, branchKeyIdentifier: string, read: Read): Entry {
+    const entry: Entry = {
+      branchKeyIdentifier,
+      since: clock.now(),
+      reading: load(),
+      materials: undefined,
+      waiting: 0,
+      dropped: false,
+    }
+    return entry
+
+    async function load() {
       try {
-        const materials = await reading
-        if (land()) keep(name, { materials: copyOf(materials), since })
+        const materials = await read()
+        entry.materials = materials
+        makeRoom()
         return materials
       } catch (error) {
-        land()
+        drop(name, entry)
         throw error
       }
     }
-    const reading = read()
-    const flight = { branchKeyIdentifier, materials: landing(), waiting: 0 }
-    flights.set(name, flight)
-    return flight
   }
 
   async function get(name: string, branchKeyIdentifier: string, read: Read) {
-    const found = take(name)
-    if (found) return found
-    const flight = flights.get(name) ?? start(name, branchKeyIdentifier, read)
-    flight.waiting++
-    const materials = await flight.materials
-    const copy = copyOf(materials)
-    if (--flight.waiting === 0) materials.branchKey.fill(0)
-    return copy
+    const found = entries.get(name)
+    if (found && !isFresh(found)) drop(name, found)
+    const entry = entries.get(name) ?? start(name, branchKeyIdentifier, read)
+    entries.delete(name)
+    entries.set(name, entry)
+    entry.waiting++
+    try {
+      return copyOf(await entry.reading)
+    } finally {
+      entry.waiting--
+      wipeIfUnused(entry)
+    }
+  }
+
+  function dropAll(isMeant: (entry: Entry) => boolean) {
+    for (const [name, entry] of entries) if (isMeant(entry)) drop(name, entry)
   }
 
   return {
-    getActiveBranchKey: async ({ branchKeyIdentifier: id }) =>
-      get(nameOf(id), id, () => source.getActiveBranchKey({ branchKeyIdentifier: id })),
+    getActiveBranchKey: ({ branchKeyIdentifier: id }) =>
+      get(nameOf(id), id, async () => source.getActiveBranchKey({ branchKeyIdentifier: id })),
 
-    getBranchKeyVersion: async ({ branchKeyIdentifier: id, branchKeyVersion: version }) =>
-      get(nameOf(id, version), id, () =>
+    getBranchKeyVersion: ({ branchKeyIdentifier: id, branchKeyVersion: version }) =>
+      get(nameOf(id, version), id, async () =>
         source.getBranchKeyVersion({ branchKeyIdentifier: id, branchKeyVersion: version }),
       ),
 
-    forget(id) {
-      for (const [name, flight] of flights)
-        if (flight.branchKeyIdentifier === id) flights.delete(name)
-      for (const [name, entry] of kept)
-        if (entry.materials.branchKeyIdentifier === id) drop(name, entry)
-    },
-
-    clear() {
-      flights.clear()
-      for (const [name, entry] of kept) drop(name, entry)
-    },
+    // A read that is under way is dropped too: what it brings may be from before.
+    forget: (id) => dropAll((entry) => entry.branchKeyIdentifier === id),
+    clear: () => dropAll(() => true),
   }
+}
+
+function wipeIfUnused({ dropped, waiting, materials }: Entry) {
+  if (dropped && waiting === 0) materials?.branchKey.fill(0)
 }
 
 type Read = () => Promise<BranchKeyMaterials>

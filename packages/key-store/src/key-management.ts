@@ -37,7 +37,7 @@ export function keyManagement(kms: Kms, grantTokens: readonly string[]): KeyMana
           ...granted,
         }),
       )
-      expect(answer.KeyId === arn && isFilled(answer.CiphertextBlob))
+      requireAnswer(answer.KeyId === arn && isFilled(answer.CiphertextBlob))
       return answer.CiphertextBlob
     },
 
@@ -53,7 +53,7 @@ export function keyManagement(kms: Kms, grantTokens: readonly string[]): KeyMana
         }),
       )
       const sameKey = answer.SourceKeyId === arn && answer.KeyId === arn
-      expect(sameKey && isFilled(answer.CiphertextBlob))
+      requireAnswer(sameKey && isFilled(answer.CiphertextBlob))
       return answer.CiphertextBlob
     },
 
@@ -61,7 +61,7 @@ export function keyManagement(kms: Kms, grantTokens: readonly string[]): KeyMana
       const { KeyId, Plaintext } = await asked(() =>
         kms.decrypt({ KeyId: arn, CiphertextBlob: wrapped, EncryptionContext, ...granted }),
       )
-      expect(KeyId === arn && isFilled(Plaintext) && Plaintext.length === KEY_BYTES)
+      requireAnswer(KeyId === arn && isFilled(Plaintext) && Plaintext.length === KEY_BYTES)
       // Small buffers may share memory with others: what is handed on stands alone.
       const key = Uint8Array.from(Plaintext)
       Plaintext.fill(0)
@@ -87,7 +87,7 @@ async function asked<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-function expect(isAsAsked: boolean) {
+function requireAnswer(isAsAsked: boolean) {
   if (!isAsAsked) throw new UnexpectedKmsAnswer()
 }
 

@@ -193,11 +193,11 @@ describe.each(testStores())('the KMS configuration of a key store on $name', (st
       const branchKeyIdentifier = 'tenant'
       const before = await opened.countItems()
       for (const refused of [
-        keyStore.createKey({ branchKeyIdentifier, encryptionContext }),
-        keyStore.createKey({ branchKeyIdentifier: '' }),
-        keyStore.versionKey({ branchKeyIdentifier }),
+        () => keyStore.createKey({ branchKeyIdentifier, encryptionContext }),
+        () => keyStore.createKey({ branchKeyIdentifier: '' }),
+        () => keyStore.versionKey({ branchKeyIdentifier }),
       ]) {
-        await expect(refused).rejects.toMatchObject({ name: 'DiscoveryCannotWrite' })
+        await expect(refused()).rejects.toMatchObject({ name: 'DiscoveryCannotWrite' })
       }
       expect(calls).toEqual([])
       expect(await opened.countItems()).toBe(before)

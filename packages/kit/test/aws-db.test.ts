@@ -44,6 +44,23 @@ describe('a store whose answers get lost', () => {
     expect(requests()).toBe(1)
   })
 
+  test('is sent a transaction again if it has a token, which the store does once', async () => {
+    const { db, requests } = await silentStore()
+    const Update = {
+      TableName: 'counters',
+      Key: { id: 'x' },
+      UpdateExpression: 'ADD n :1',
+      ExpressionAttributeValues: { ':1': 1 },
+    }
+    const transaction = { TransactItems: [{ Update }] }
+    const lost = { name: 'TimeoutError' }
+    await expect(db.transactWriteItems(transaction)).rejects.toMatchObject(lost)
+    expect(requests()).toBe(1)
+    const withToken = { ...transaction, ClientRequestToken: 'the-same-each-time' }
+    await expect(db.transactWriteItems(withToken)).rejects.toMatchObject(lost)
+    expect(requests()).toBe(4)
+  })
+
   test('is asked again for what only reads', async () => {
     const { db, requests } = await silentStore()
     const read = db.getItem({ TableName: 'counters', Key: { id: 'x' } })
