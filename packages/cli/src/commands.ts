@@ -1,11 +1,20 @@
 /** The commands, in the order in which help lists them. */
 import type { Command } from './command.ts'
-import { backupCommand, restoreCommand } from './commands/backup.ts'
+import { restoreCommand } from './commands/backup-restore.ts'
+import { backupCommand } from './commands/backup.ts'
 import { config } from './commands/config.ts'
 import { dynamodb } from './commands/dynamodb.ts'
 import { keysBeacon, keysCreate, keysList, keysShow } from './commands/keys.ts'
 import { keysRotate } from './commands/keys-rotate.ts'
+import {
+  kmsPassphraseChange,
+  kmsPassphraseRemove,
+  kmsPassphraseSet,
+} from './commands/kms-passphrase.ts'
+import { kmsServe } from './commands/kms-serve.ts'
+import { kmsAuditVerify, kmsRotate, kmsStatus } from './commands/kms.ts'
 import { operatorAdd, operatorList, operatorRemove, operatorRotate } from './commands/operator.ts'
+import { secretsList, secretsRotate } from './commands/secrets.ts'
 import { serveCommand } from './commands/serve.ts'
 import { tablesCloudFormation, tablesCreate, tablesVerify } from './commands/tables.ts'
 
@@ -24,6 +33,15 @@ export const commands: readonly Command[] = [
   keysShow,
   keysRotate,
   keysBeacon,
+  secretsList,
+  secretsRotate,
+  kmsStatus,
+  kmsRotate,
+  kmsPassphraseSet,
+  kmsPassphraseChange,
+  kmsPassphraseRemove,
+  kmsAuditVerify,
+  kmsServe,
   backupCommand,
   restoreCommand,
   dynamodb,

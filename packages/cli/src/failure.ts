@@ -2,6 +2,10 @@
 import { DataError } from '@strongroom/engine/storage/failures'
 import { ConfigError } from '@strongroom/kit/config'
 import { ApiError } from '@strongroom/kit/errors'
+import { SecretUnreadable } from '@strongroom/kit/secret-versions'
+import { KmsError } from '@strongroom/kms/errors'
+import { MasterKeyError } from '@strongroom/kms/master-key-errors'
+import { KmsUnavailable } from '@strongroom/server/kms'
 import { CannotListen } from '@strongroom/server/listen'
 import { StoreUnavailable } from '@strongroom/server/store'
 import { UsageError } from './command.ts'
@@ -23,6 +27,10 @@ export function explain(error: unknown): string {
     CannotListen,
     DataError,
     StoreUnavailable,
+    KmsUnavailable,
+    KmsError,
+    MasterKeyError,
+    SecretUnreadable,
     ServerUnusable,
   ]
   if (expected.some((kind) => error instanceof kind)) return (error as Error).message

@@ -1,6 +1,12 @@
+import { systemClock } from '@strongroom/kit/clock'
+import { serverTable } from '@strongroom/kit/server-table'
+import { type OpenEmbeddedKms, openEmbeddedKms } from '@strongroom/server/embedded-kms'
+import { kmsKind, KmsUnavailable, openKms, type OpenKms } from '@strongroom/server/kms'
 import { type Settings, settings } from '@strongroom/server/settings'
 import { openStore, type Store } from '@strongroom/server/store'
+import { requireTables } from '@strongroom/server/tables'
 import type { CommandInput } from './command.ts'
+import { passphraseAsker } from './passphrase.ts'
 
 /** Opens the configured store for one command and closes it again, whatever happens. */
 export async function withStore<T>(
@@ -14,4 +20,48 @@ export async function withStore<T>(
   } finally {
     await store.close()
   }
+}
+
+/** The same with the configured KMS. */
+export async function withKms<T>(
+  input: CommandInput,
+  work: (store: Store, kms: OpenKms) => Promise<T>,
+): Promise<T> {
+  return withStore(input, async (store, configured) => {
+    await requireTables(store, [serverTable])
+    const kms = await openKms(configured, store, kmsOptions(input))
+    try {
+      return await work(store, kms)
+    } finally {
+      await kms.close()
+    }
+  })
+}
+
+/** The same for what only the embedded KMS can do. */
+export async function withEmbeddedKms<T>(
+  input: CommandInput,
+  work: (kms: OpenEmbeddedKms, configured: Settings) => Promise<T>,
+): Promise<T> {
+  requireEmbeddedKms(settings.parse(input.env))
+  return withStore(input, async (store, configured) => {
+    await requireTables(store, [serverTable])
+    const kms = await openEmbeddedKms(store.db, configured, kmsOptions(input))
+    try {
+      return await work(kms, configured)
+    } finally {
+      kms.close()
+    }
+  })
+}
+
+export function requireEmbeddedKms(configured: Settings): void {
+  if (kmsKind(configured) === 'embedded') return
+  throw new KmsUnavailable(
+    'This is for the embedded KMS, and another one is configured: use its own tools, or unset STRONGROOM_KMS and KMS_ENDPOINT',
+  )
+}
+
+function kmsOptions({ json }: CommandInput) {
+  return { clock: systemClock, askPassphrase: passphraseAsker({ json }) }
 }

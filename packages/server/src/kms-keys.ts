@@ -117,6 +117,11 @@ export function createKmsKeys(db: Db): KeyStorage {
   }
 }
 
+/** By what a key tells its master key, if the item is a key: backups hold items of all kinds. */
+export function masterKeyCheckIn(item: object): Uint8Array | undefined {
+  return StateItem.safeParse(item).data?.masterKeyCheck
+}
+
 function stateKey(id: string) {
   return { PK: `KMSKEY#${id}`, SK: 'STATE' } as const
 }

@@ -56,3 +56,23 @@ export async function openOrCreateMasterKey(
     return openMasterKey(settings, askPassphrase)
   }
 }
+
+/**
+ * What can be seen of the master key without asking anybody; undefined if there is no file. The key
+ * is not there where a passphrase is needed that the settings do not have.
+ */
+export async function lookAtMasterKey(
+  settings: Settings,
+): Promise<{ protection: 'none' | 'passphrase'; masterKey: MasterKey | undefined } | undefined> {
+  const file = masterKeyFile(settings)
+  const { STRONGROOM_MASTER_KEY_PASSPHRASE: passphrase } = settings
+  try {
+    return { protection: 'none', masterKey: await openMasterKeyFile(file) }
+  } catch (error) {
+    if (error instanceof MasterKeyMissing) return undefined
+    if (!(error instanceof PassphraseNeeded)) throw error
+  }
+  const masterKey =
+    passphrase === undefined ? undefined : await openMasterKeyFile(file, { passphrase })
+  return { protection: 'passphrase', masterKey }
+}

@@ -37,8 +37,9 @@ export async function ensureOwnKey(db: Db, storage: KeyStorage, kms: EmbeddedKms
     return id
   } catch (error) {
     if (!(error instanceof ConditionFailed && error.item)) throw error
-    // Nobody knows the key that was made here, so nothing is encrypted with it.
-    if (!oldest) await storage.remove(id, 1)
-    return items.parse(error.item).id
+    const named = items.parse(error.item).id
+    // Two made one. Nobody will name the other, so nothing was encrypted with it.
+    if (!oldest && named !== id) await storage.remove(id, 1)
+    return named
   }
 }

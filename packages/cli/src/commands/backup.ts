@@ -1,20 +1,34 @@
-/** `strongroom backup` and `restore`: the data of the embedded store as one verified file. */
+/** `strongroom backup`: the data of the embedded store as one verified file. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { backup, type Progress, restore } from '@strongroom/engine/backup'
+import { backup } from '@strongroom/engine/backup'
 import { openStorage } from '@strongroom/engine/storage/open'
-import { settings } from '@strongroom/server/settings'
+import { serverTable } from '@strongroom/kit/server-table'
+import { masterKeyFile } from '@strongroom/server/master-key'
 import { StoreUnavailable } from '@strongroom/server/store'
-import type { Command, CommandInput, Output } from '../command.ts'
+import type { Command } from '../command.ts'
+import { attachmentOf, masterKeyChecks } from './backup-master-key.ts'
+import { configuredData, dataOption, progressTo, summary } from './backup-options.ts'
+
+/** What is destroyed must not live on in a copy. Also under another prefix: the file is copied whole. */
+const SEALED = 'sealed-secrets'
 
 export const backupCommand: Command = {
   name: 'backup',
   args: 'FILE',
   summary: 'Copy the data of the embedded store into a file, also while a server runs',
-  options: { data: { value: 'DIR', summary: 'The data directory (STRONGROOM_DATA, ./data)' } },
+  options: {
+    ...dataOption,
+    'with-sealed': {
+      summary: `Copy ${SEALED} too: secrets that are destroyed later live on in the file`,
+    },
+    'with-master-key': {
+      summary: 'Put the master key into the file: whoever has the file has everything',
+    },
+  },
   about: 'The file appears when it is complete. It is as secret as the data itself.',
   async run(input) {
-    const directory = dataDirectory(input)
+    const { configured, directory } = configuredData(input)
     if (!existsSync(directory)) {
       throw new StoreUnavailable(
         `There is no data directory ${directory}: set STRONGROOM_DATA or --data`,
@@ -23,52 +37,40 @@ export const backupCommand: Command = {
     const file = resolve(input.args[0] ?? '')
     const storage = openStorage({ directory, sweepIntervalMs: 0 })
     try {
-      const { tables, sha256 } = await backup(storage, {
+      const server = storage.table(configured.STRONGROOM_TABLE_PREFIX + serverTable.name)
+      const checks = await masterKeyChecks(server ? storage.range(server, undefined, {}) : [])
+      const withMasterKey = input.options['with-master-key'] === true
+      const exclude = storage
+        .tables()
+        .map(({ name }) => name)
+        .filter((name) => name.endsWith(SEALED) && input.options['with-sealed'] !== true)
+      const { tables, excluded, sha256 } = await backup(storage, {
         file,
+        exclude,
+        attachments: withMasterKey ? [await attachmentOf(configured, checks)] : [],
         onProgress: progressTo(input.output),
       })
-      input.output.result(`${summary(tables)} copied to ${file}\n`, { file, sha256, tables })
+      const saveToo = checks.length > 0 && !withMasterKey ? masterKeyFile(configured) : null
+      const lines = [
+        `${summary(tables)} copied to ${file}`,
+        ...excluded.map((name) => `${name} was left out: --with-sealed copies it`),
+        ...(withMasterKey ? ['The master key is in it: whoever has the file has everything'] : []),
+        ...(saveToo === null
+          ? []
+          : [
+              `Save ${saveToo} too, elsewhere: without it nothing opens what the KMS has encrypted`,
+            ]),
+      ]
+      input.output.result(`${lines.join('\n')}\n`, {
+        file,
+        sha256,
+        tables,
+        excluded,
+        masterKey: withMasterKey,
+        saveToo,
+      })
     } finally {
       await storage.close()
     }
   },
-}
-
-export const restoreCommand: Command = {
-  name: 'restore',
-  args: 'FILE',
-  summary: 'Make a data directory from a backup',
-  options: { data: { value: 'DIR', summary: 'The data directory (STRONGROOM_DATA, ./data)' } },
-  about: 'The backup is verified first. The directory must be empty, or not there.',
-  async run(input) {
-    const directory = dataDirectory(input)
-    const file = resolve(input.args[0] ?? '')
-    const { tables } = await restore({ file, directory, onProgress: progressTo(input.output) })
-    input.output.result(`${summary(tables)} restored to ${directory}\n`, { directory, tables })
-  },
-}
-
-function dataDirectory({ options, env }: CommandInput): string {
-  const configured = settings.parse(env)
-  if (configured.DYNAMODB_ENDPOINT !== undefined || configured.STRONGROOM_STORE === 'aws') {
-    throw new StoreUnavailable(
-      'Only the embedded store is backed up this way: on DynamoDB use point-in-time recovery or AWS Backup',
-    )
-  }
-  return resolve(String(options['data'] ?? configured.STRONGROOM_DATA))
-}
-
-/** A line for each table, and for large ones now and then. */
-function progressTo(output: Output): (progress: Progress) => void {
-  let told: Progress | undefined
-  return ({ table, items }) => {
-    if (told?.table === table && items - told.items < 50_000) return
-    told = { table, items }
-    output.progress(items === 0 ? table : `${table}: ${items} items`)
-  }
-}
-
-function summary(tables: readonly { items: number }[]): string {
-  const items = tables.reduce((sum, table) => sum + table.items, 0)
-  return `${tables.length} ${tables.length === 1 ? 'table' : 'tables'} with ${items} ${items === 1 ? 'item' : 'items'}`
 }

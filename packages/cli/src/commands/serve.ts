@@ -8,6 +8,7 @@ import { settings } from '@strongroom/server/settings'
 import { version } from '@strongroom/server/version'
 import { type Command, UsageError } from '../command.ts'
 import { keepToken, type KeptToken } from '../keep-token.ts'
+import { passphraseAsker } from '../passphrase.ts'
 import { stopSignal } from '../stop-signal.ts'
 
 /** Options that stand for a setting, for those who would rather type them. */
@@ -44,6 +45,7 @@ export const serveCommand: Command = {
       services: chosen,
       atRoot: options['only'] !== undefined,
       log,
+      askPassphrase: passphraseAsker({ json }),
     })
     const { operatorToken: token } = server
     const shown = !json && process.stdout.isTTY
@@ -53,6 +55,7 @@ export const serveCommand: Command = {
       version,
       url: server.url,
       store: { kind: server.store.kind, location: server.store.location },
+      kms: { kind: server.kms.kind, location: server.kms.location },
       services: server.services.map(({ name }) => name),
       ...(kept && 'file' in kept && { operatorTokenFile: kept.file }),
     })
@@ -76,13 +79,14 @@ function chooseServices(only: string | boolean | undefined): readonly Service[] 
 }
 
 function banner(server: RunningServer, kept: KeptToken | undefined): string {
-  const { url, store, services: running, metricsUrl, operatorToken } = server
+  const { url, store, kms, services: running, metricsUrl, operatorToken } = server
   const lines: (readonly [name: string, value: string])[] = [
     ['Home', url],
     ['API', `${url}/docs`],
     ...running.map((service) => [service.title, service.url] as const),
     ...(metricsUrl === undefined ? [] : [['Metrics', metricsUrl] as const]),
     ['Store', `${store.label}, ${store.location}`],
+    ['KMS', `${kms.label}, ${kms.location}`],
     ...(operatorToken === undefined ? [] : [['Operator', tokenLine(operatorToken, kept)] as const]),
   ]
   const shown = lines.map(([name, value]) => `  ${name.padEnd(12)}${value}\n`).join('')

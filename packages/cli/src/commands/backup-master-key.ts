@@ -1,0 +1,95 @@
+/** The master key and backups: whether the two belong together, and the key inside one. */
+import { existsSync } from 'node:fs'
+import { backupAttachment, backupItems } from '@strongroom/engine/backup-contents'
+import { DataError } from '@strongroom/engine/storage/failures'
+import { serverTable } from '@strongroom/kit/server-table'
+import { keyCheck, type MasterKey } from '@strongroom/kms/master-key'
+import { PassphraseNeeded } from '@strongroom/kms/master-key-errors'
+import { readLine } from '@strongroom/kms/master-key-format'
+import { readPrivate } from '@strongroom/kms/private-file'
+import { masterKeyCheckIn } from '@strongroom/server/kms-keys'
+import { type AskPassphrase, masterKeyFile, openMasterKey } from '@strongroom/server/master-key'
+import type { Settings } from '@strongroom/server/settings'
+
+const ATTACHMENT = 'master-key'
+
+/** Tells the master keys that the KMS keys among these items were made with. */
+export async function masterKeyChecks(
+  items: Iterable<object> | AsyncIterable<object>,
+): Promise<Uint8Array[]> {
+  const checks: Uint8Array[] = []
+  for await (const item of items) {
+    const check = masterKeyCheckIn(item)
+    if (check) checks.push(check)
+  }
+  return checks
+}
+
+/** The master key file for a backup, as it is: one with a passphrase keeps it. */
+export async function attachmentOf(configured: Settings, checks: readonly Uint8Array[]) {
+  const file = masterKeyFile(configured)
+  if (!existsSync(file)) {
+    throw new DataError(`Cannot put the master key into the backup: there is none in "${file}"`)
+  }
+  const line = await readPrivate(file)
+  const masterKey = await withoutPassphrase(line, file)
+  if (masterKey && !fits(masterKey, checks)) {
+    throw new DataError(
+      `Cannot put the master key into the backup: the KMS keys were made with another one than is in "${file}"`,
+    )
+  }
+  return { name: ATTACHMENT, content: Buffer.from(line) }
+}
+
+/** What restoring means for the master key: to write it, to ask for it, or neither. */
+export type MasterKeyPlan =
+  | { action: 'write'; line: string }
+  | { action: 'put there' }
+  | { action: 'none' }
+
+/** Refuses where a master key is that the keys in the backup were not made with. */
+export async function masterKeyPlan(
+  file: string,
+  configured: Settings,
+  askPassphrase?: AskPassphrase,
+): Promise<MasterKeyPlan> {
+  const table = configured.STRONGROOM_TABLE_PREFIX + serverTable.name
+  const checks = await masterKeyChecks(backupItems(file, table))
+  const attached = await backupAttachment(file, ATTACHMENT)
+  const line = attached && Buffer.from(attached.content).toString()
+  const keyFile = masterKeyFile(configured)
+  const refuse = (why: string) => new DataError(`Cannot restore the backup "${file}": ${why}`)
+
+  if (existsSync(keyFile)) {
+    if (checks.length > 0 && !fits(await openMasterKey(configured, askPassphrase), checks)) {
+      throw refuse(
+        `its KMS keys were made with another master key than is in "${keyFile}": put the right one there, or set STRONGROOM_MASTER_KEY_FILE`,
+      )
+    }
+    if (checks.length === 0 && line !== undefined && line !== (await readPrivate(keyFile))) {
+      throw refuse(
+        `it holds a master key, and there is another one in "${keyFile}": move that away, or set STRONGROOM_MASTER_KEY_FILE`,
+      )
+    }
+    return { action: 'none' }
+  }
+  if (line === undefined) return { action: checks.length > 0 ? 'put there' : 'none' }
+  const masterKey = await withoutPassphrase(line, keyFile)
+  if (masterKey && !fits(masterKey, checks)) {
+    throw refuse('its KMS keys were made with another master key than it holds')
+  }
+  return { action: 'write', line }
+}
+
+/** Undefined if it takes a passphrase. */
+async function withoutPassphrase(line: string, file: string): Promise<MasterKey | undefined> {
+  return readLine(line, `"${file}"`, undefined).catch((error: unknown) => {
+    if (error instanceof PassphraseNeeded) return undefined
+    throw error
+  })
+}
+
+function fits(masterKey: MasterKey, checks: readonly Uint8Array[]): boolean {
+  const own = keyCheck(masterKey)
+  return checks.every((check) => Buffer.compare(check, own) === 0)
+}
