@@ -16,7 +16,9 @@ await build({
   target: 'node20.19',
   sourcemap: 'linked',
   // Native addons cannot be bundled; the SDK is left as its users have it.
-  external: ['lmdb', '@aws-sdk/*'],
+  external: ['lmdb', '@aws-sdk/*', '@aws-crypto/*'],
   logLevel: 'warning',
 })
+// The SDK's notice about newer versions of Node is no figure.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true'
 await import(join(outdir, 'main.js'))

@@ -7,7 +7,7 @@ export interface Bar {
   /** At least, or at most, this. */
   required: number
   atMost?: boolean
-  unit: '%' | '×' | 'ms' | 'MB'
+  unit: '%' | '×' | 'ms' | 'MB' | 'calls'
   actual: number
   /** The same figure from the best rounds, and from CPU time; only for rates. */
   best?: number
@@ -41,6 +41,17 @@ export function rateBar(
     cpu: scale * cpuRatio(left, right),
     met: actual >= required,
   }
+}
+
+/** Compares by CPU time alone: `left` is to do `required` times as much with each second of it. */
+export function cpuBar(
+  text: string,
+  [left, right]: readonly [Figures, Figures],
+  required: number,
+  unit: '%' | '×' = '×',
+): Bar {
+  const actual = (unit === '%' ? 100 : 1) * cpuRatio(left, right)
+  return { text, required, unit, actual, met: actual >= required }
 }
 
 export function limitBar(text: string, actual: number, limit: number, unit: Bar['unit']): Bar {

@@ -23,9 +23,7 @@ export class WorkerProcess {
 
   /** Opens a target on a directory for `count` items; they need not be there yet. */
   static async start(name: TargetName, directory: string, count: number): Promise<WorkerProcess> {
-    const child = fork(WORKER, [name, directory, `${count}`], {
-      env: { ...process.env, AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
-    })
+    const child = fork(WORKER, [name, directory, `${count}`])
     return new WorkerProcess(name, child, (await answerOf(child)) as Opened)
   }
 
