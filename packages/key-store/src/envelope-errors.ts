@@ -8,8 +8,8 @@ export class EnvelopeUnreadable extends Error {
   override readonly name = 'EnvelopeUnreadable'
   constructor(options?: ErrorOptions) {
     super(
-      'Cannot open what was sealed: it was altered, or sealed for another place, or its branch key is gone. ' +
-        'Restore it together with its branch key, or set it anew',
+      'Cannot open what was sealed: it was altered, or sealed for another place, or its branch key is gone; ' +
+        'restore it together with its branch key, or set it anew',
       options,
     )
   }
