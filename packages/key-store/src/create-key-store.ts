@@ -15,6 +15,7 @@ export type CreateKeyStoreOptions = GivenDb & {
   pause?: (ms: number) => Promise<unknown>
 }
 
+// KS-58, KS-59, KS-60, KS-61, KS-62, KS-63
 export async function createKeyStore(
   options: CreateKeyStoreOptions,
 ): Promise<{ tableArn: string }> {

@@ -23,8 +23,10 @@ export interface ActiveBeacon {
   kind: 'ActiveHierarchicalSymmetricBeacon'
 }
 
+// KS-39
 export type HierarchicalKeyType = ActiveVersion | DecryptOnlyVersion | ActiveBeacon
 
+// KS-38
 export interface EncryptedHierarchicalKey<Type extends HierarchicalKeyType = HierarchicalKeyType> {
   branchKeyId: string
   type: Type
@@ -70,6 +72,7 @@ export function toItem(key: EncryptedHierarchicalKey, logicalKeyStoreName: strin
   }
 }
 
+// KS-2, KS-93, KS-94, KS-95, KS-96, KS-97, KS-98, KS-99, KS-100
 export function fromItem(
   item: BranchKeyItem,
   logicalKeyStoreName: string,

@@ -25,6 +25,7 @@ export interface NewVersion {
 }
 
 /** The first version of a branch key. */
+// KS-54, KS-102, KS-104
 export function firstVersion(
   branchKeyId: string,
   { version, createTime }: NewVersion,
@@ -50,6 +51,7 @@ export function firstVersion(
 }
 
 /** The version after the active one. All else stays as it is, also what others put there. */
+// KS-83, KS-102, KS-105
 export function nextVersion(
   active: EncryptedHierarchicalKey<ActiveVersion>,
   { version, createTime }: NewVersion,
@@ -65,6 +67,7 @@ export function nextVersion(
 }
 
 /** The version as the active one. */
+// KS-101
 export function activeOf(version: KeyToWrap<DecryptOnlyVersion>): KeyToWrap<ActiveVersion> {
   return {
     ...version,
@@ -78,6 +81,7 @@ export function activeOf(version: KeyToWrap<DecryptOnlyVersion>): KeyToWrap<Acti
 }
 
 /** The beacon key that is made along with a first version. */
+// KS-103
 export function beaconOf(version: KeyToWrap<DecryptOnlyVersion>): KeyToWrap<ActiveBeacon> {
   return {
     ...version,

@@ -33,6 +33,7 @@ const attributes = {
   'hierarchy-version': z.number(),
 }
 
+// KS-29, KS-30, KS-31, KS-32, KS-33, KS-34, KS-35, KS-36
 export const BranchKeyItem = z
   .object(attributes)
   .catchall(z.unknown())

@@ -28,6 +28,7 @@ export function keyManagement(kms: Kms, grantTokens: readonly string[]): KeyMana
   const granted = grantTokens.length > 0 ? { GrantTokens: grantTokens } : {}
 
   return {
+    // KS-70, KS-71, KS-74, KS-75
     async generate(arn, EncryptionContext) {
       const answer = await asked(() =>
         kms.generateDataKeyWithoutPlaintext({
@@ -41,6 +42,7 @@ export function keyManagement(kms: Kms, grantTokens: readonly string[]): KeyMana
       return answer.CiphertextBlob
     },
 
+    // KS-72, KS-73, KS-84
     async reEncrypt(arn, wrapped, from, to) {
       const answer = await asked(() =>
         kms.reEncrypt({
@@ -57,6 +59,7 @@ export function keyManagement(kms: Kms, grantTokens: readonly string[]): KeyMana
       return answer.CiphertextBlob
     },
 
+    // KS-106, KS-107, KS-111, KS-112
     async decrypt(arn, wrapped, EncryptionContext) {
       const { KeyId, Plaintext } = await asked(() =>
         kms.decrypt({ KeyId: arn, CiphertextBlob: wrapped, EncryptionContext, ...granted }),

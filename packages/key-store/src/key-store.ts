@@ -66,6 +66,7 @@ export interface KeyStoreOptions {
   clock?: Clock
 }
 
+// KS-44, KS-45, KS-46, KS-56
 export function openKeyStore(options: KeyStoreOptions): KeyStore {
   const { storage, kms, id = randomUUID(), clock = systemClock } = required(options)
   const configuration = checkedConfiguration(options.kmsConfiguration)
@@ -74,6 +75,7 @@ export function openKeyStore(options: KeyStoreOptions): KeyStore {
   const { name: tableName, logicalName } = storage.getKeyStorageInfo()
 
   /** Storages may be anyone's, so what they give is held against what was asked for. */
+  // KS-88, KS-89
   function requireAsked(key: EncryptedHierarchicalKey, branchKeyId: string, type: string) {
     if (key.branchKeyId !== branchKeyId || sortKeyOf(key.type) !== type)
       throw new UnexpectedItem(tableName, { 'branch-key-id': branchKeyId, type })
@@ -101,6 +103,7 @@ export function openKeyStore(options: KeyStoreOptions): KeyStore {
     return { ...to, ciphertextBlob: wrapped }
   }
 
+  // KS-68, KS-69
   const newVersion = (): NewVersion => ({
     version: randomUUID(),
     // To the microsecond, as the format has it, from a clock of milliseconds.
@@ -108,6 +111,7 @@ export function openKeyStore(options: KeyStoreOptions): KeyStore {
   })
 
   return {
+    // KS-64, KS-65, KS-66, KS-67, KS-76, KS-77, KS-78
     async createKey({ branchKeyIdentifier, encryptionContext = {} } = {}) {
       const arn = keyForWriting(configuration)
       requireNewKey(branchKeyIdentifier, encryptionContext)
@@ -120,6 +124,7 @@ export function openKeyStore(options: KeyStoreOptions): KeyStore {
       return { branchKeyIdentifier: branchKeyId }
     },
 
+    // KS-79, KS-80, KS-81, KS-82, KS-83, KS-84, KS-85, KS-86, KS-87
     async versionKey({ branchKeyIdentifier }) {
       keyForWriting(configuration)
       requireIdentifier(branchKeyIdentifier)
@@ -136,6 +141,7 @@ export function openKeyStore(options: KeyStoreOptions): KeyStore {
       return { branchKeyVersion: version.type.version }
     },
 
+    // KS-90, KS-112, KS-113, KS-114, KS-115
     async getActiveBranchKey({ branchKeyIdentifier }) {
       requireIdentifier(branchKeyIdentifier)
       const key = await storage.getEncryptedActiveBranchKey(branchKeyIdentifier)
@@ -148,6 +154,7 @@ export function openKeyStore(options: KeyStoreOptions): KeyStore {
       }
     },
 
+    // KS-91, KS-112, KS-113, KS-114, KS-115
     async getBranchKeyVersion({ branchKeyIdentifier, branchKeyVersion }) {
       requireIdentifier(branchKeyIdentifier)
       requireVersion(branchKeyVersion)
@@ -161,6 +168,7 @@ export function openKeyStore(options: KeyStoreOptions): KeyStore {
       }
     },
 
+    // KS-92
     async getBeaconKey({ branchKeyIdentifier }) {
       requireIdentifier(branchKeyIdentifier)
       const key = await storage.getEncryptedBeaconKey(branchKeyIdentifier)
@@ -172,6 +180,7 @@ export function openKeyStore(options: KeyStoreOptions): KeyStore {
       }
     },
 
+    // KS-57
     getKeyStoreInfo: () => ({
       keyStoreId: id,
       keyStoreName: tableName,

@@ -19,6 +19,7 @@ export type KmsConfiguration =
   | { kind: 'mrDiscovery'; region: string }
 
 /** A copy that nobody can change any more. The types say what is given; programs may not. */
+// KS-47, KS-48, KS-49, KS-50
 export function checkedConfiguration(given: KmsConfiguration | undefined): KmsConfiguration {
   switch (given?.kind) {
     case 'kmsKeyArn':
@@ -40,6 +41,7 @@ export function keyForWriting(configuration: KmsConfiguration): string {
 }
 
 /** The key that opens what is stored with this `kms-arn`, if this key store may open it. */
+// KS-51, KS-52, KS-53, KS-108, KS-109, KS-110
 export function keyForReading(configuration: KmsConfiguration, stored: string): string {
   if (configuration.kind === 'kmsKeyArn') {
     if (stored !== configuration.arn) throw new KmsKeyMismatch()

@@ -83,6 +83,7 @@ export type KeyStorageOptions = GivenDb & {
   logicalKeyStoreName: string
 }
 
+// KS-1, KS-3
 export function createKeyStorage(options: KeyStorageOptions): KeyStorage {
   const { tableName, logicalKeyStoreName } = required(options)
   const db = dbOf(options)
@@ -129,6 +130,7 @@ export function createKeyStorage(options: KeyStorageOptions): KeyStorage {
   }
 
   return {
+    // KS-4, KS-5, KS-6, KS-7, KS-8, KS-9, KS-10, KS-41
     async writeNewEncryptedBranchKey({ version, active, beacon }, given = {}) {
       requireOneKey(version, active, beacon)
       await write(version, [putNew(version), putNew(active), putNew(beacon)], given, (failure) =>
@@ -138,6 +140,7 @@ export function createKeyStorage(options: KeyStorageOptions): KeyStorage {
       )
     },
 
+    // KS-11, KS-12, KS-13, KS-14, KS-15, KS-42
     async writeNewEncryptedBranchKeyVersion(
       { version, active: { item: active, old } },
       given = {},
@@ -152,15 +155,19 @@ export function createKeyStorage(options: KeyStorageOptions): KeyStorage {
       })
     },
 
+    // KS-16, KS-17, KS-18, KS-19
     getEncryptedActiveBranchKey: (branchKeyId, given) => read(branchKeyId, ACTIVE_TYPE, given),
 
+    // KS-20, KS-21, KS-22, KS-23, KS-24
     async getEncryptedBranchKeyVersion(branchKeyId, branchKeyVersion, given) {
       if (branchKeyVersion === '') throw new EmptyIdentifier('branch key version')
       return read(branchKeyId, VERSION_PREFIX + branchKeyVersion, given)
     },
 
+    // KS-25, KS-26, KS-27, KS-28
     getEncryptedBeaconKey: (branchKeyId, given) => read(branchKeyId, BEACON_TYPE, given),
 
+    // KS-43
     getKeyStorageInfo: () => ({ name: tableName, logicalName: logicalKeyStoreName }),
   }
 }

@@ -49,7 +49,7 @@ describe('a branch key record', () => {
     },
   )
 
-  // KS-29, KS-30, KS-32, KS-33, KS-34, KS-35
+  // KS-29, KS-30, KS-32, KS-33, KS-34, KS-35, KS-93, KS-94
   test.each([
     ['branch-key-id', 'empty', ''],
     ['branch-key-id', 'a number', 42],
