@@ -10,7 +10,7 @@ export interface AuditFinding {
   line: number
   /**
    * `torn`: a crash or a full disk cut this line short. `altered`: it is not what was written.
-   * `missing`: lines before it were removed, or this one was moved or repeated.
+   * `missing`: what this line follows is not there, or not as it was, or this line was moved.
    */
   kind: 'torn' | 'altered' | 'missing'
   message: string
@@ -43,7 +43,7 @@ export async function verifyAudit(path: string): Promise<AuditVerification> {
       result.findings.push({
         line: number,
         kind: 'missing',
-        message: 'Records before this line were removed, or it does not belong here',
+        message: 'A record before this line was removed or altered, or the line was moved here',
       })
     }
     written.set(record.writer, record.seq)
@@ -71,8 +71,18 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   if (rest !== '') yield rest
 }
 
+/** A line that was cut short is no whole JSON; anything else did not come from a writer. */
 function unreadable(line: string, number: number): AuditFinding {
-  return line.endsWith('}')
+  return isJson(line)
     ? { line: number, kind: 'altered', message: 'This line is not what was written' }
     : { line: number, kind: 'torn', message: 'This line was cut short by a crash or a full disk' }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }

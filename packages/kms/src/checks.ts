@@ -26,11 +26,12 @@ export function numberIn(value: unknown, name: string, least: number, most: numb
   return value as number
 }
 
+/** A copy, as below: callers wipe their bytes, maybe before the call has ended. */
 export function bytesIn(value: unknown, name: string, most: number): Uint8Array {
   if (!(value instanceof Uint8Array) || value.length < 1 || value.length > most) {
     throw validationError(`${name} must be 1 to ${most} bytes`)
   }
-  return value
+  return Uint8Array.from(value)
 }
 
 /** A copy, so that a caller who changes the object later changes nothing here. */

@@ -60,8 +60,20 @@ describe('encryption', () => {
     const Plaintext = Buffer.from('secret')
     const { CiphertextBlob } = await kms.encrypt({ KeyId: arn, Plaintext })
     await kms.reEncrypt({ CiphertextBlob, DestinationKeyId: arn })
+    await kms.decrypt({ CiphertextBlob })
     expect(Plaintext.toString()).toBe('secret')
     expect(text((await kms.decrypt({ CiphertextBlob })).Plaintext)).toBe('secret')
+  })
+
+  test('bytes that the caller wipes before the call has ended are taken as they were', async () => {
+    const { kms, arn } = await freshKms()
+    const Plaintext = bytes('secret')
+    const sealing = kms.encrypt({ KeyId: arn, Plaintext })
+    Plaintext.fill(0)
+    const { CiphertextBlob } = await sealing
+    const opening = kms.decrypt({ CiphertextBlob })
+    CiphertextBlob.fill(0)
+    expect(text((await opening).Plaintext)).toBe('secret')
   })
 
   test('a blob may be a part of a larger buffer', async () => {
@@ -88,7 +100,8 @@ describe('the encryption context', () => {
           EncryptionContext: context,
         })
         const reversed = Object.fromEntries(Object.entries(context).toReversed())
-        await kms.decrypt({ CiphertextBlob, EncryptionContext: reversed })
+        const opened = await kms.decrypt({ CiphertextBlob, EncryptionContext: reversed })
+        expect(text(opened.Plaintext)).toBe('x')
       }),
       { numRuns: 200 },
     )
@@ -163,7 +176,8 @@ describe('the encryption context', () => {
     const sealing = kms.encrypt({ KeyId: arn, Plaintext: bytes('x'), EncryptionContext })
     EncryptionContext['a'] = '2'
     const { CiphertextBlob } = await sealing
-    await kms.decrypt({ CiphertextBlob, EncryptionContext: { a: '1' } })
+    const opened = await kms.decrypt({ CiphertextBlob, EncryptionContext: { a: '1' } })
+    expect(text(opened.Plaintext)).toBe('x')
   })
 })
 

@@ -18,10 +18,8 @@ export const encrypt: Operation<EncryptInput, EncryptOutput> = {
     checkCommon(input)
     const key = await usableKey(keys, trail.key)
     trail.key = key.arn
-    return {
-      KeyId: key.arn,
-      CiphertextBlob: await seal(keys, key, trail.context, plaintext),
-      EncryptionAlgorithm: SYMMETRIC_DEFAULT,
-    }
+    const CiphertextBlob = await seal(keys, key, trail.context, plaintext)
+    plaintext.fill(0)
+    return { KeyId: key.arn, CiphertextBlob, EncryptionAlgorithm: SYMMETRIC_DEFAULT }
   },
 }
