@@ -1,5 +1,31 @@
 /** What operators may be told, and which errors of the key store and its storage mean it. */
-import { type ApiErrorOptions, defineErrors } from '@strongroom/kit/errors'
+import { defineErrors } from '@strongroom/kit/errors'
+import { ItemMismatch } from '@strongroom/kit/item-mismatch'
+import {
+  CorruptKmsArn,
+  EncryptionContextRequired,
+  InvalidBranchKeyVersion,
+  InvalidEncryptionContext,
+  InvalidIdentifier,
+  KmsKeyMismatch,
+} from './key-store-errors.ts'
+import {
+  BranchKeyCiphertextInvalid,
+  KmsAccessDenied,
+  KmsFailed,
+  KmsKeyUnusable,
+  KmsUnavailable,
+  UnexpectedKmsAnswer,
+} from './kms-errors.ts'
+import {
+  BranchKeyExists,
+  BranchKeyNotFound,
+  EmptyIdentifier,
+  EncryptedKeyMismatch,
+  UnexpectedItem,
+  UnsupportedHierarchyVersion,
+  VersionRace,
+} from './storage-errors.ts'
 
 export const keyStoreError = defineErrors('key-store', {
   invalid_id: [400, 'A branch key id is 1 to 2048 bytes of valid Unicode: choose another one'],
@@ -45,37 +71,30 @@ export const keyStoreError = defineErrors('key-store', {
 
 type Code = keyof typeof keyStoreError.table
 
-/** By the names of the errors. Any other is a defect, or the store's to explain. */
-const MEANINGS: Readonly<Record<string, Code>> = {
-  EmptyIdentifier: 'invalid_id',
-  InvalidIdentifier: 'invalid_id',
-  EncryptionContextRequired: 'context_required',
-  InvalidEncryptionContext: 'invalid_context',
-  BranchKeyNotFound: 'not_found',
-  BranchKeyExists: 'exists',
-  VersionRace: 'version_race',
-  KmsKeyMismatch: 'other_kms_key',
-  UnsupportedHierarchyVersion: 'unsupported',
-  ItemMismatch: 'damaged',
-  CorruptKmsArn: 'damaged',
-  InvalidBranchKeyVersion: 'damaged',
-  BranchKeyCiphertextInvalid: 'not_authentic',
-  EncryptedKeyMismatch: 'untrusted',
-  UnexpectedItem: 'untrusted',
-  UnexpectedKmsAnswer: 'untrusted',
-  KmsAccessDenied: 'kms_denied',
-  KmsKeyUnusable: 'kms_key_unusable',
-  KmsFailed: 'kms_failed',
-  KmsUnavailable: 'kms_unavailable',
-}
+/** What each error of the key store means to operators. Any other is a defect, or the store's to explain. */
+const MEANINGS: readonly (readonly [Code, readonly (abstract new (...given: never) => Error)[]])[] =
+  [
+    ['invalid_id', [EmptyIdentifier, InvalidIdentifier]],
+    ['context_required', [EncryptionContextRequired]],
+    ['invalid_context', [InvalidEncryptionContext]],
+    ['not_found', [BranchKeyNotFound]],
+    ['exists', [BranchKeyExists]],
+    ['version_race', [VersionRace]],
+    ['other_kms_key', [KmsKeyMismatch]],
+    ['unsupported', [UnsupportedHierarchyVersion]],
+    ['damaged', [ItemMismatch, CorruptKmsArn, InvalidBranchKeyVersion]],
+    ['not_authentic', [BranchKeyCiphertextInvalid]],
+    ['untrusted', [UnexpectedItem, EncryptedKeyMismatch, UnexpectedKmsAnswer]],
+    ['kms_denied', [KmsAccessDenied]],
+    ['kms_key_unusable', [KmsKeyUnusable]],
+    ['kms_failed', [KmsFailed]],
+    ['kms_unavailable', [KmsUnavailable]],
+  ]
 
 /** For use as `.catch(rethrowForOperators)`. */
 export function rethrowForOperators(error: unknown): never {
-  const code = error instanceof Error ? MEANINGS[error.name] : undefined
+  const [code] = MEANINGS.find(([, kinds]) => kinds.some((kind) => error instanceof kind)) ?? []
   if (code === undefined) throw error
-  const options: ApiErrorOptions = { cause: error }
-  throw keyStoreError(
-    code,
-    code === 'kms_unavailable' ? { ...options, headers: { 'retry-after': '1' } } : options,
-  )
+  const headers = code === 'kms_unavailable' && { headers: { 'retry-after': '1' } }
+  throw keyStoreError(code, { cause: error, ...headers })
 }

@@ -19,6 +19,8 @@ export const NewKey = z
     description: 'Without an id the key gets a UUID. An id of your own needs encryption context.',
   })
 
+const Version = z.string().openapi({ example: '6024b9a5-f9cd-44ec-9ba3-ebfba597d31b' })
+
 const stored = {
   createTime: z.string().openapi({
     description: 'As it is stored; libraries write it in several forms',
@@ -29,13 +31,15 @@ const stored = {
     .int()
     .nullable()
     .openapi({ description: 'Null if the creation time cannot be read' }),
-  kmsArn: z.string(),
+  kmsArn: z.string().openapi({
+    example: 'arn:local:kms:local:000000000000:key/18f8cb71-c933-489a-8798-a6912eadcfa7',
+  }),
 }
 
 export const BranchKey = z
   .object({
     id: BranchKeyId,
-    activeVersion: z.string(),
+    activeVersion: Version,
     ...stored,
     encryptionContext: EncryptionContext,
   })
@@ -49,7 +53,7 @@ export const BranchKeyDetails = z
     active: BranchKey.nullable().openapi({
       description: 'Null if the active item is missing or cannot be read',
     }),
-    versions: z.array(z.object({ version: z.string(), active: z.boolean(), ...stored })),
+    versions: z.array(z.object({ version: Version, active: z.boolean(), ...stored })),
     beacon: z.object(stored).nullable(),
     unreadable: z.array(z.object({ type: z.string(), problem: z.string() })).openapi({
       description: 'Items of this key that cannot be read, by their sort key',

@@ -19,7 +19,7 @@ export interface KeyStoreNeeds {
 export const keyStoreService: Service<KeyStoreNeeds> = {
   name: 'key-store',
   title: 'Key store',
-  summary: 'Create, rotate and read branch keys as the AWS specification has them',
+  summary: 'Branch keys of the AWS specification: create, rotate, read',
   mount: '/key-store',
   tables: [branchKeysTable],
   errors: keyStoreError,

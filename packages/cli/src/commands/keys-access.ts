@@ -16,6 +16,7 @@ import { openKms, type OpenKms } from '@strongroom/server/kms'
 import { settings } from '@strongroom/server/settings'
 import { requireTables } from '@strongroom/server/tables'
 import { type CommandInput, type CommandOption, UsageError } from '../command.ts'
+import { passphraseAsker } from '../passphrase.ts'
 import { withStore } from '../with-store.ts'
 import { remoteKeys } from './keys-remote.ts'
 
@@ -65,7 +66,7 @@ async function withLocalKeys<T>(
     let kms: Promise<OpenKms> | undefined
     /** Opened when it is needed: to look at keys takes no KMS. */
     const keyStore = async (): Promise<KeyStore> => {
-      kms ??= openKms(configured, store, { clock })
+      kms ??= openKms(configured, store, { clock, askPassphrase: passphraseAsker(input) })
       return openKeyStoreOn({ db, clock, kmsKey: (await kms).key })
     }
     const { list, ...verbs } = createBranchKeys({

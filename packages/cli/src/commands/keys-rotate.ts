@@ -1,6 +1,7 @@
 /** `strongroom keys rotate`: one branch key, or all that are older than an age. */
 import { rotateAll, type RotationSummary } from '@strongroom/key-store/rotate-all'
 import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { secondsOf } from '../duration.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { type KeyAccess, onServer, withKeys } from './keys-access.ts'
 import { ageText, counted, printable } from './keys-text.ts'
@@ -85,14 +86,5 @@ function wanted({ args, options }: CommandInput): number | undefined {
   if (args.length > 0) throw new UsageError('Give either an ID or --all, not both')
   if (typeof age !== 'string')
     throw new UsageError('--all needs --older-than, such as 90d; 0d rotates every key')
-  return secondsOf(age)
-}
-
-const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
-
-function secondsOf(age: string): number {
-  const [, number, unit = ''] = /^(\d{1,6})([smhdw])$/.exec(age) ?? []
-  if (number === undefined)
-    throw new UsageError('--older-than takes a number and one of s, m, h, d, w: such as 90d')
-  return Number(number) * (UNITS[unit] ?? 0)
+  return secondsOf('older-than', age)
 }
