@@ -74,8 +74,9 @@ async function clearLeftovers(directory: string, prefix: string): Promise<void> 
   for (const name of await readdir(directory)) {
     if (!name.startsWith(prefix) || !name.endsWith(SUFFIX)) continue
     const leftover = join(directory, name)
-    const { mtimeMs } = await stat(leftover)
-    if (Date.now() - mtimeMs > LEFTOVER_AGE_MS) await rm(leftover, { force: true })
+    // Gone meanwhile if its process has just put it into place.
+    const found = await stat(leftover).catch(() => undefined)
+    if (found && Date.now() - found.mtimeMs > LEFTOVER_AGE_MS) await rm(leftover, { force: true })
   }
 }
 
