@@ -14,7 +14,7 @@ export interface OpenKms {
   label: string
   /** Where it is, as anyone may know who reaches the home page. */
   detail: string
-  /** Where it is exactly, for whoever runs the server. */
+  /** For whoever runs the server: where it is, or the master key of the embedded one. */
   location: string
   /** Fails unless the key can be used. */
   check(): Promise<void>
@@ -83,7 +83,7 @@ async function openEmbedded(
     kind: 'embedded',
     label: 'Embedded KMS',
     detail: '',
-    location: `master key in ${masterKeyFile(settings)}`,
+    location: masterKeyFile(settings),
     // Not by a call of the KMS: anyone may ask for readiness, and each call is a line in the audit log.
     check: async () => requireEnabled((await record())?.state ?? 'deleted'),
     close: async () => close(),

@@ -8,6 +8,7 @@ describe('the home page shows what runs', () => {
     const text = textOf(await home())
     expect(text).toContain('No service is mounted yet')
     expect(text).toContain('Embedded engine ./data')
+    expect(text).toContain('Keys Embedded KMS')
     expect(text).toContain('Ready')
     expect(text).toContain('2026-01-02, 03:04 UTC')
   })
@@ -62,6 +63,7 @@ describe('the home page trusts no text', () => {
       version: hostile,
       publicUrl: hostile,
       store: { kind: 'endpoint', label: hostile, detail: hostile },
+      kms: { label: hostile, detail: hostile },
       services: [{ name: hostile, title: hostile, summary: hostile, href: '/x' }],
     })
     expect(html).not.toContain('<script')

@@ -1,17 +1,23 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { systemClock } from '@strongroom/kit/clock'
 import { silentLog } from '@strongroom/kit/log'
+import type { Service, ServiceDeps } from '@strongroom/kit/service'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Abilities } from '../src/abilities.ts'
+import { openEmbeddedKms } from '../src/embedded-kms.ts'
 import { serve } from '../src/serve.ts'
-import { settings } from '../src/settings.ts'
+import { type Settings, settings } from '../src/settings.ts'
+import { openStore } from '../src/store.ts'
 import { notesService } from './notes-service.ts'
 
 describe('a server', () => {
   async function serving({ atRoot, hasPage }: { atRoot: boolean; hasPage: boolean }) {
     const directory = await mkdtemp(join(tmpdir(), 'strongroom-test-'))
+    const configured = settings.parse({ PORT: '0', STRONGROOM_DATA: directory })
     const server = await serve({
-      settings: settings.parse({ PORT: '0', STRONGROOM_DATA: directory }),
+      settings: configured,
       services: [{ ...notesService, hasPage }],
       atRoot,
       log: silentLog,
@@ -20,7 +26,18 @@ describe('a server', () => {
       await server.close()
       await rm(directory, { recursive: true })
     })
-    return server
+    return { ...server, configured }
+  }
+
+  /** The KMS of a server, as another process of the same machine has it. */
+  async function kmsBeside(configured: Settings) {
+    const store = await openStore(configured)
+    const kms = await openEmbeddedKms(store.db, configured, { clock: systemClock })
+    onTestFinished(async () => {
+      kms.close()
+      await store.close()
+    })
+    return kms
   }
 
   test('makes the tables of its services and answers for them over HTTP', async () => {
@@ -47,5 +64,50 @@ describe('a server', () => {
     const { hash, href } = new URL(services[0]?.url ?? '')
     const page = await (await fetch(href)).text()
     expect(page).toContain(`id="${hash.slice(1)}"`)
+  })
+
+  test('is ready while both its store and its KMS answer for it', async () => {
+    const { url, configured } = await serving({ atRoot: false, hasPage: false })
+    const ready = async () => {
+      const [page, answer] = await Promise.all([fetch(url), fetch(`${url}/readyz`)])
+      return [answer.status, (await page.text()).includes('Not ready')]
+    }
+    expect(await ready()).toEqual([200, false])
+    const { kms, id } = await kmsBeside(configured)
+    await kms.disableKey({ KeyId: id })
+    expect(await ready()).toEqual([503, true])
+    expect((await fetch(`${url}/healthz`)).status).toBe(200)
+    await kms.enableKey({ KeyId: id })
+    expect(await ready()).toEqual([200, false])
+  })
+
+  test('gives its services secrets that last, the key of its KMS and its public address', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'strongroom-test-'))
+    onTestFinished(() => rm(directory, { recursive: true }))
+    const started = async (PUBLIC_URL: string) => {
+      let given: (ServiceDeps & Abilities) | undefined
+      const service: Service<Abilities> = {
+        ...notesService,
+        start(deps) {
+          given = deps
+          return notesService.start(deps)
+        },
+      }
+      const server = await serve({
+        settings: settings.parse({ PORT: '0', STRONGROOM_DATA: directory, PUBLIC_URL }),
+        services: [service],
+        log: silentLog,
+      })
+      const secret = await given?.secrets.current('notes')
+      await server.close()
+      return { secret, arn: given?.kmsKey.arn, publicUrl: given?.publicUrl }
+    }
+    const first = await started('https://trust.example/')
+    expect(first).toEqual({
+      secret: { version: 1, key: expect.any(Uint8Array) },
+      arn: expect.stringMatching(/^arn:/),
+      publicUrl: 'https://trust.example',
+    })
+    expect(await started('https://trust.example')).toEqual(first)
   })
 })

@@ -86,7 +86,7 @@ function banner(server: RunningServer, kept: KeptToken | undefined): string {
     ...running.map((service) => [service.title, service.url] as const),
     ...(metricsUrl === undefined ? [] : [['Metrics', metricsUrl] as const]),
     ['Store', `${store.label}, ${store.location}`],
-    ['KMS', `${kms.label}, ${kms.location}`],
+    ['KMS', `${kms.label}, ${kms.kind === 'embedded' ? 'master key in ' : ''}${kms.location}`],
     ...(operatorToken === undefined ? [] : [['Operator', tokenLine(operatorToken, kept)] as const]),
   ]
   const shown = lines.map(([name, value]) => `  ${name.padEnd(12)}${value}\n`).join('')
