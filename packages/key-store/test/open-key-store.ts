@@ -12,7 +12,7 @@ import { openKeyStorage } from './open-storage.ts'
 
 export type KmsCall = [operation: keyof Kms, input: object]
 
-export interface Opened {
+interface Opened {
   /** KMS in us-west-2, and the same in eu-west-1 with the replicas of its multi-Region keys. */
   kms: EmbeddedKms
   elsewhere: EmbeddedKms
