@@ -15,6 +15,7 @@ import {
   openWorkbench,
   required,
   routeTaskOf,
+  targetsOf,
   times,
 } from './workbench.ts'
 
@@ -103,10 +104,10 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
       await worker.connections.getById(connectionId)
       // More than one transaction of routing takes, so that its task is also checked without ending.
       const others = times(40, () => newId('conn'))
-      await worker.routing.route(await routeTaskOf(worker, event.eventId), [
-        ...others,
-        connectionId,
-      ])
+      await worker.routing.route(
+        await routeTaskOf(worker, event.eventId),
+        targetsOf([...others, connectionId]),
+      )
       const taskOf = async () => {
         const due = await deliveryTasksOf(worker, event.eventId)
         return required(due.find((each) => each.connectionId === connectionId))

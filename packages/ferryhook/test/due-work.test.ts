@@ -14,6 +14,7 @@ import {
   outcomes,
   required,
   routeTaskOf,
+  targetsOf,
   testWorlds,
   times,
   type Workbench,
@@ -35,7 +36,7 @@ describe.each(testWorlds())('due work on $name', (world) => {
   async function dueTask() {
     const event = await layer.events.create(eventInput())
     const route = await routeTaskOf(layer, event.eventId)
-    await layer.routing.route(route, [newId('conn')])
+    await layer.routing.route(route, targetsOf([newId('conn')]))
     const [task] = await deliveryTasksOf(layer, event.eventId)
     return required(task)
   }
@@ -154,7 +155,7 @@ describe.each(testWorlds())('due work on $name', (world) => {
     for (const connectionId of connectionIds.slice(0, 4)) {
       bench.clock.advance({ ms: 1 })
       const event = await layer.events.create(eventInput())
-      await layer.routing.route(await routeTaskOf(layer, event.eventId), [connectionId])
+      await layer.routing.route(await routeTaskOf(layer, event.eventId), targetsOf([connectionId]))
       made.push(event.eventId)
     }
     const { tasks } = await layer.dueWork.listDue(shard, { limit: 1000 })

@@ -2,6 +2,7 @@ import { newId } from '@strongroom/kit/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { derivedStatus, noDeliveries } from '../src/items/delivery-state.ts'
 import type { Outcome } from '../src/db/settling.ts'
+import type { LeasedTask } from '../src/items/task.ts'
 import {
   attemptResult,
   deliveryTasksOf,
@@ -11,6 +12,7 @@ import {
   outcomes,
   required,
   routeTaskOf,
+  targetsOf,
   testWorlds,
   times,
   type Workbench,
@@ -90,7 +92,7 @@ describe.each(testWorlds())('events and their deliveries on $name', (world) => {
   test('an event goes through processing and retrying to delivered, with the times of its first claim and last delivery', async () => {
     const event = await layer.events.create(eventInput())
     const { eventId } = event
-    await layer.routing.route(await routeTaskOf(layer, eventId), [newId('conn')])
+    await layer.routing.route(await routeTaskOf(layer, eventId), targetsOf([newId('conn')]))
     const status = async () => required(await layer.events.getCurrent(eventId))
     expect(await status()).toMatchObject({ status: 'processing' })
     expect(await status()).not.toHaveProperty('processedAt')
@@ -122,19 +124,90 @@ describe.each(testWorlds())('events and their deliveries on $name', (world) => {
   test('an event without a connection is unrouted, and its routing ends', async () => {
     const { eventId } = await layer.events.create(eventInput())
     const task = await routeTaskOf(layer, eventId)
-    await layer.routing.route(task, [])
-    expect(await layer.events.getCurrent(eventId)).toMatchObject({ status: 'unrouted' })
+    await layer.routing.route(task, [], { unrouted: 'no_connections' })
+    expect(await layer.events.getCurrent(eventId)).toMatchObject({
+      status: 'unrouted',
+      reason: 'no_connections',
+    })
     expect(await bench.stored('ferryhook-events', { PK: task.PK, SK: task.SK })).toBeUndefined()
+  })
+
+  test('an event that is filtered from all connections but one says so of each, and only that one has a task', async () => {
+    const { eventId } = await layer.events.create(eventInput())
+    const [kept, first, second] = times(3, () => newId('conn'))
+    const targets = [
+      { connectionId: required(first), filtered: 'type is not invoice.paid' },
+      { connectionId: required(kept) },
+      { connectionId: required(second), filtered: 'type is not invoice.paid' },
+    ]
+    const { tasks } = await layer.routing.route(await routeTaskOf(layer, eventId), targets, {
+      leaseUntil: inSeconds(25),
+    })
+    expect(tasks.map(({ connectionId }) => connectionId)).toEqual([kept])
+    expect(await layer.events.getCurrent(eventId)).toMatchObject({
+      status: 'processing',
+      counts: { ...noDeliveries, runnable: 1, filtered: 2 },
+    })
+    expect(await layer.deliveries.get(eventId, required(first))).toMatchObject({
+      state: 'filtered',
+      reason: 'type is not invoice.paid',
+      attemptsMade: 0,
+    })
+    const attempted = { state: 'delivered', attempt: attempt() } as const
+    const after = await layer.settling.settle(tasks[0] as LeasedTask, attempted)
+    expect(after).toMatchObject({ status: 'delivered' })
+    expect(await layer.events.getCurrent(eventId)).toEqual(after)
+  })
+
+  test('an event that every connection filters is filtered', async () => {
+    const { eventId } = await layer.events.create(eventInput())
+    const task = await routeTaskOf(layer, eventId)
+    await layer.routing.route(task, [{ connectionId: newId('conn'), filtered: 'not wanted' }])
+    expect(await layer.events.getCurrent(eventId)).toMatchObject({ status: 'filtered' })
+    expect(await deliveryTasksOf(layer, eventId)).toEqual([])
+  })
+
+  test("a first attempt that is to come later is due then, is nobody's until then, and the event is kept for it", async () => {
+    const { eventId } = await layer.events.create(eventInput({ plan: 'free' }))
+    const dueAt = inSeconds(2 * 86_400)
+    const target = { connectionId: newId('conn'), dueAt }
+    await layer.routing.route(await routeTaskOf(layer, eventId), [target], {
+      leaseUntil: inSeconds(25),
+    })
+    bench.clock.advance({ ms: dueAt - 1 - bench.clock.now() })
+    expect(await deliveryTasksOf(layer, eventId)).toEqual([])
+    bench.clock.advance({ ms: 1 })
+    const [task] = await deliveryTasksOf(layer, eventId)
+    expect(task).toMatchObject({ dueAt, keptUntil: dueAt / 1000 + 3_600 })
+    expect(task).not.toHaveProperty('leaseId')
+    expect(await layer.events.getCurrent(eventId)).toMatchObject({
+      status: 'processing',
+      expiresAt: dueAt / 1000 + 3_600,
+    })
+  })
+
+  test('whoever routes with the event at hand is given it as it is now, also if what they had was old', async () => {
+    const known = await layer.events.create(eventInput())
+    const { eventId } = known
+    const task = await routeTaskOf(layer, eventId)
+    const routed = await layer.routing.route(task, [{ connectionId: newId('conn') }], { known })
+    expect(routed.event).toEqual(await layer.events.getCurrent(eventId))
+    await bench.db.putItem({ TableName: 'ferryhook-events', Item: { ...task } })
+    const again = await layer.routing.route(task, [{ connectionId: newId('conn') }], { known })
+    expect(again.event).toEqual(await layer.events.getCurrent(eventId))
+    expect(again.event).toMatchObject({ counts: { runnable: 2 } })
   })
 
   test('many workers that route one event at once make each delivery once', async () => {
     const { eventId } = await layer.events.create(eventInput())
     const task = await routeTaskOf(layer, eventId)
     const connectionIds = times(50, () => newId('conn'))
-    const routed = await Promise.all(times(6, () => layer.routing.route(task, connectionIds)))
+    const routed = await Promise.all(
+      times(6, () => layer.routing.route(task, targetsOf(connectionIds))),
+    )
     expect(
       routed
-        .flat()
+        .flatMap(({ tasks }) => tasks)
         .map(({ connectionId }) => connectionId)
         .toSorted(),
     ).toEqual(connectionIds.toSorted())
@@ -148,9 +221,10 @@ describe.each(testWorlds())('events and their deliveries on $name', (world) => {
     const { eventId } = await layer.events.create(eventInput())
     const task = await routeTaskOf(layer, eventId)
     const connectionIds = times(3, () => newId('conn'))
-    await layer.routing.route(task, connectionIds.slice(0, 2))
+    await layer.routing.route(task, targetsOf(connectionIds.slice(0, 2)))
     await bench.db.putItem({ TableName: 'ferryhook-events', Item: { ...task } })
-    const rest = await layer.routing.route(await routeTaskOf(layer, eventId), connectionIds)
+    const again = await routeTaskOf(layer, eventId)
+    const { tasks: rest } = await layer.routing.route(again, targetsOf(connectionIds))
     expect(rest.map(({ connectionId }) => connectionId)).toEqual(connectionIds.slice(2))
     expect(await layer.events.getCurrent(eventId)).toMatchObject({ counts: { runnable: 3 } })
   })

@@ -14,6 +14,7 @@ import {
   openWorkbench,
   required,
   routeTaskOf,
+  targetsOf,
   times,
   type Workbench,
 } from './workbench.ts'
@@ -241,7 +242,10 @@ describe.each(testStores())('retention on $name', (store) => {
     const task = await routeTaskOf(layer, eventId)
     bench.clock.advance({ seconds: DAY })
     const connectionIds = times(50, () => newId('conn'))
-    expect(await layer.routing.route(task, connectionIds)).toEqual([])
+    expect(await layer.routing.route(task, targetsOf(connectionIds))).toEqual({
+      tasks: [],
+      event: undefined,
+    })
     expect(await bench.stored('ferryhook-events', { PK: task.PK, SK: task.SK })).toBeUndefined()
   })
 })

@@ -91,6 +91,9 @@ export async function deliveryTasksOf(layer: DataLayer, eventId: string): Promis
   return tasks.filter((task) => task.kind === 'deliver').filter((task) => task.eventId === eventId)
 }
 
+export const targetsOf = (connectionIds: readonly string[]) =>
+  connectionIds.map((connectionId) => ({ connectionId }))
+
 /** An event with a leased delivery to each of so many connections. */
 export async function leasedEvent(
   { layer, clock }: Pick<Workbench, 'layer' | 'clock'>,
@@ -98,9 +101,11 @@ export async function leasedEvent(
 ) {
   const event = await layer.events.create(eventInput(given))
   const connectionIds = Array.from({ length: connections }, () => newId('conn'))
-  const tasks = await layer.routing.route(await routeTaskOf(layer, event.eventId), connectionIds, {
-    leaseUntil: clock.now() + 25_000,
-  })
+  const { tasks } = await layer.routing.route(
+    await routeTaskOf(layer, event.eventId),
+    targetsOf(connectionIds),
+    { leaseUntil: clock.now() + 25_000 },
+  )
   return { event, connectionIds, tasks: tasks as LeasedTask[] }
 }
 
@@ -115,12 +120,12 @@ export async function leasedConnection(
     const event = await layer.events.create(
       eventInput({ sourceId: connection.sourceId, userId: connection.userId, ...given }),
     )
-    const [task] = await layer.routing.route(
+    const { tasks } = await layer.routing.route(
       await routeTaskOf(layer, event.eventId),
-      [connection.connectionId],
+      targetsOf([connection.connectionId]),
       { leaseUntil: clock.now() + 25_000 },
     )
-    return { event, task: required(task) as LeasedTask }
+    return { event, task: required(tasks[0]) as LeasedTask }
   }
   return { connection, lease, ...(await lease()) }
 }

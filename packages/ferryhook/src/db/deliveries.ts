@@ -92,7 +92,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
         await transact(db, [
           deliveries.part.put(replayed, unchanged),
           tasks.putDelivery(task),
-          ...writer.change(event, { counts, expiresAt }),
+          ...writer.change(event, { counts, expiresAt }).parts,
           ...(expiresAt > kept ? await attempts.keepParts(replayed, expiresAt) : []),
         ])
         return replayed

@@ -69,14 +69,14 @@ export function createDeliveryWriter({
       return deliveries.part.put(delivery, absent)
     },
 
-    /** The parts that move a delivery from state to state, and the expiry that results. */
+    /** The parts that move a delivery from state to state, and the event that results. */
     async change(
       event: Event,
       { task, from, to, reason, attemptsMade, claimedAt, neededUntil = 0 }: DeliveryChange,
-    ): Promise<{ parts: TransactWriteItem[]; expiresAt: number }> {
+    ): Promise<{ parts: TransactWriteItem[]; after: Event }> {
       const expiresAt = Math.max(event.expiresAt, neededUntil)
       const processedAt = earlier(event.processedAt, claimedAt)
-      const after: Delivery = {
+      const changed: Delivery = {
         ...newDelivery(task, clock.now()),
         state: to,
         ...(reason !== undefined && { reason }),
@@ -85,18 +85,19 @@ export function createDeliveryWriter({
       }
       const { attr } = deliveries
       const before = expr`${attr('run')} = ${task.run} AND ${attr('state')} = ${from}`
+      const change = writer.change(event, {
+        counts: moved(event.counts, { from, to }),
+        ...(processedAt !== undefined && { processedAt }),
+        ...(to === 'delivered' && { deliveredAt: clock.now() }),
+        expiresAt,
+      })
       const parts = [
         // Absent if TTL deleted it while another delivery kept the event: its task goes on all the same.
-        deliveries.part.put(after, expr`attribute_not_exists(${attr('PK')}) OR (${before})`),
-        ...writer.change(event, {
-          counts: moved(event.counts, { from, to }),
-          ...(processedAt !== undefined && { processedAt }),
-          ...(to === 'delivered' && { deliveredAt: clock.now() }),
-          expiresAt,
-        }),
+        deliveries.part.put(changed, expr`attribute_not_exists(${attr('PK')}) OR (${before})`),
+        ...change.parts,
       ]
       if (expiresAt > task.keptUntil) parts.push(...(await attempts.keepParts(task, expiresAt)))
-      return { parts, expiresAt }
+      return { parts, after: change.after }
     },
   }
 }

@@ -35,20 +35,18 @@ export function createEventWriter({ db, clock }: Pick<DataLayerDeps, 'db' | 'clo
 
     /**
      * Holds only if nobody changed the event since it was read. New counts bring the status that
-     * follows from them; a later expiry is given to the parts of the event too.
+     * follows from them; a later expiry is given to the parts of the event too. `after` is the
+     * event as it is once the transaction is done.
      */
-    change(event: Event, change: EventChange): TransactWriteItem[] {
+    change(event: Event, change: EventChange): { parts: TransactWriteItem[]; after: Event } {
       const expiresAt = Math.max(event.expiresAt, change.expiresAt ?? 0)
       const status = change.status ?? (change.counts && derivedStatus(change.counts))
       const key = eventKey.of(event)
-      const update = changeExpression(eventsTable, EventItem, key, {
-        ...change,
-        ...(status && { status }),
-        expiresAt,
-        rev: event.rev + 1,
-      })
+      const changes = { ...change, ...(status && { status }), expiresAt, rev: event.rev + 1 }
+      const after = { ...event, ...changes }
+      const update = changeExpression(eventsTable, EventItem, key, changes)
       const parts = [events.part.update(key, update, expr`${events.attr('rev')} = ${event.rev}`)]
-      if (expiresAt === event.expiresAt) return parts
+      if (expiresAt === event.expiresAt) return { parts, after }
 
       const { eventId } = event
       const attribute = refs.attr('expiresAt')
@@ -58,7 +56,7 @@ export function createEventWriter({ db, clock }: Pick<DataLayerDeps, 'db' | 'clo
       if (event.body === undefined) {
         parts.push(bodies.part.update(eventBodyKey.of({ eventId }), keep, exists))
       }
-      return parts
+      return { parts, after }
     },
   }
 }

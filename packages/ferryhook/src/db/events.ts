@@ -189,7 +189,7 @@ export function createEvents({
         if (!event) throw new Refused('not_found')
         const derived = derivedStatus(event.counts)
         if (derived !== undefined && derived !== status) throw new Refused('status_derived')
-        await transact(db, writer.change(event, { status }))
+        await transact(db, writer.change(event, { status }).parts)
       })
     },
   }

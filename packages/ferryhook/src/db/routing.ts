@@ -5,19 +5,44 @@
 import { entity, transact } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import { newId } from '@strongroom/kit/ids'
-import { derivedStatus, moved } from '../items/delivery-state.ts'
+import { derivedStatus } from '../items/delivery-state.ts'
+import type { Delivery } from '../items/delivery.ts'
 import type { Event } from '../items/event.ts'
 import { type DeliveryTask, type RouteTask, RouteTaskItem } from '../items/task.ts'
 import { eventsTable } from '../table.ts'
 import type { Deliveries } from './deliveries.ts'
-import { type DeliveryWriter, newDelivery } from './delivery-writer.ts'
+import { type DeliveryWriter, expiryForAttempt, newDelivery } from './delivery-writer.ts'
 import type { DataLayerDeps } from './deps.ts'
 import type { EventWriter } from './event-writer.ts'
 import type { TaskWriter } from './task-writer.ts'
 import { optimistically } from './transaction.ts'
 
-/** Two items each, and two more: a transaction has room for 100. */
+/** Two items each, and a few more: a transaction has room for 100. */
 const CONNECTIONS_AT_ONCE = 40
+
+/** A connection that an event goes to, or would go to. */
+export interface RouteTarget {
+  connectionId: string
+  /** Why the event is kept from it; then it is only noted. */
+  filtered?: string | undefined
+  /** When the first attempt is to be made; now unless told. */
+  dueAt?: number | undefined
+}
+
+export interface RouteOptions {
+  leaseUntil?: number
+  /** The event, for a caller who has it at hand. */
+  known?: Event
+  /** Why there is no connection, where there is none. */
+  unrouted?: string
+}
+
+export interface Routed {
+  /** Those that this call has put. */
+  tasks: DeliveryTask[]
+  /** As it is now, if this call has read or changed it. */
+  event: Event | undefined
+}
 
 export interface RoutingDeps extends Pick<DataLayerDeps, 'db' | 'clock'> {
   tasks: TaskWriter
@@ -32,50 +57,66 @@ export function createRouting(deps: RoutingDeps) {
   const stillThere = expr`attribute_exists(${routes.attr('PK')})`
 
   /**
-   * Puts a delivery and its task for each connection, and ends the routing task with the last.
-   * With `leaseUntil` the tasks are the caller's already. Returns those that this call has put.
+   * Puts a delivery for each connection, with its task unless it is filtered, and ends the routing
+   * task with the last. With `leaseUntil` the tasks that are due are the caller's already.
    */
   async function route(
     task: RouteTask,
-    connectionIds: readonly string[],
-    { leaseUntil }: { leaseUntil?: number } = {},
-  ): Promise<DeliveryTask[]> {
+    targets: readonly RouteTarget[],
+    { leaseUntil, known, unrouted }: RouteOptions = {},
+  ): Promise<Routed> {
+    let event = known
     const routed: DeliveryTask[] = []
     for (let more = true; more;) {
       more = await optimistically(
         async () => {
-          const event = await writer.read(task)
-          const existing = event ? await deliveries.listByEvent(task.eventId) : []
-          const missing = connectionIds.filter((id) => !existing.some((d) => d.connectionId === id))
+          const before = event ?? (await writer.read(task))
+          event = undefined
+          const missing = before ? await withoutDelivery(before, targets) : []
           const now = missing.slice(0, CONNECTIONS_AT_ONCE)
           // Of an event that is gone nothing is put, however many connections there are.
-          const last = !event || now.length === missing.length
-          const put = event ? await deliveryTasks(event, now, leaseUntil) : []
+          const last = now.length === missing.length
+          const put = before ? await deliveriesOf(before, now, leaseUntil) : []
+          const change = before && eventChange(before, put, { leaseUntil, unrouted, targets })
           const key = { PK: task.PK, SK: task.SK }
           await transact(db, [
             last ? routes.part.delete(key, stillThere) : routes.part.check(key, stillThere),
-            ...(event ? eventParts(event, connectionIds.length, put, leaseUntil) : []),
-            ...put.flatMap((each) => [
-              tasks.putDelivery(each),
-              deliveryWriter.putPart(newDelivery(each, clock.now())),
+            ...(change?.parts ?? []),
+            ...put.flatMap(({ delivery, task: due }) => [
+              deliveryWriter.putPart(delivery),
+              ...(due ? [tasks.putDelivery(due)] : []),
             ]),
           ])
-          routed.push(...put)
+          event = change?.after ?? before
+          routed.push(...put.flatMap(({ task: due }) => due ?? []))
           return !last
         },
         // Somebody else ended the routing: that is what was wanted.
         (failure) => (failure.conditionFailed(0) ? { result: false } : undefined),
       )
     }
-    return routed
+    return { tasks: routed, event }
   }
 
-  function deliveryTasks(event: Event, connectionIds: string[], leaseUntil: number | undefined) {
+  /** Those of the connections that the event was not routed to yet. */
+  async function withoutDelivery(event: Event, targets: readonly RouteTarget[]) {
+    if (!derivedStatus(event.counts)) return targets
+    const existing = await deliveries.listByEvent(event.eventId)
+    const has = new Set(existing.map(({ connectionId }) => connectionId))
+    return targets.filter(({ connectionId }) => !has.has(connectionId))
+  }
+
+  function deliveriesOf(
+    event: Event,
+    targets: readonly RouteTarget[],
+    leaseUntil: number | undefined,
+  ) {
     const now = clock.now()
     const { eventId, sourceId, userId, receivedAt } = event
     return Promise.all(
-      connectionIds.map((connectionId) =>
-        tasks.delivery({
+      targets.map(async ({ connectionId, filtered, dueAt = now }) => {
+        const later = dueAt > now
+        const task = await tasks.delivery({
           eventId,
           sourceId,
           userId,
@@ -83,27 +124,39 @@ export function createRouting(deps: RoutingDeps) {
           connectionId,
           run: 1,
           attemptNumber: 1,
-          keptUntil: event.expiresAt,
-          dueAt: leaseUntil ?? now,
-          ...(leaseUntil !== undefined && { leaseId: newId('lse'), claimedAt: now }),
-        }),
-      ),
+          keptUntil: Math.max(event.expiresAt, later ? expiryForAttempt(dueAt) : 0),
+          dueAt: later ? dueAt : (leaseUntil ?? now),
+          ...(leaseUntil !== undefined && !later && { leaseId: newId('lse'), claimedAt: now }),
+        })
+        const delivery = newDelivery(task, now)
+        if (filtered === undefined) return { delivery, task }
+        return { delivery: { ...delivery, state: 'filtered' as const, reason: filtered } }
+      }),
     )
   }
 
-  function eventParts(
+  function eventChange(
     event: Event,
-    connections: number,
-    put: DeliveryTask[],
-    leaseUntil: number | undefined,
+    put: { delivery: Delivery }[],
+    {
+      leaseUntil,
+      unrouted,
+      targets,
+    }: Pick<RouteOptions, 'leaseUntil' | 'unrouted'> & { targets: readonly RouteTarget[] },
   ) {
-    if (connections === 0 && !derivedStatus(event.counts)) {
-      return writer.change(event, { status: 'unrouted' })
+    if (targets.length === 0 && !derivedStatus(event.counts)) {
+      return writer.change(event, {
+        status: 'unrouted',
+        ...(unrouted !== undefined && { reason: unrouted }),
+      })
     }
-    if (put.length === 0) return []
+    if (put.length === 0) return undefined
+    const counts = { ...event.counts }
+    for (const { delivery } of put) counts[delivery.state] += 1
     return writer.change(event, {
-      counts: moved(event.counts, { to: 'runnable', deliveries: put.length }),
+      counts,
       ...(leaseUntil !== undefined && { processedAt: event.processedAt ?? clock.now() }),
+      expiresAt: Math.max(...put.map(({ delivery }) => delivery.expiresAt)),
     })
   }
 

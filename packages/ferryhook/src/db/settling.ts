@@ -42,18 +42,21 @@ export function createSettling(deps: SettlingDeps) {
   return {
     /**
      * Refused with `lease_lost` if the task is somebody else's by now: what this worker did must not
-     * count twice. A worker that has the event at hand spares a read.
+     * count twice. A worker that has the event at hand spares a read, and is given it as it is now;
+     * undefined if it is gone.
      */
-    async settle(task: LeasedTask, outcome: Outcome, known?: Event): Promise<void> {
+    async settle(task: LeasedTask, outcome: Outcome, known?: Event): Promise<Event | undefined> {
       let hint = known
-      await optimistically(
+      return optimistically<Event | undefined>(
         async () => {
           const event = hint ?? (await writer.read(task))
           hint = undefined
           const endLease = dueWork.endLeasePart(task)
           // Deleted by its owner: there is nothing left to write about.
-          if (!event) return transact(db, [endLease])
-
+          if (!event) {
+            await transact(db, [endLease])
+            return undefined
+          }
           const attempt = 'attempt' in outcome ? outcome.attempt : undefined
           const change = await deliveryWriter.change(event, {
             task,
@@ -66,14 +69,15 @@ export function createSettling(deps: SettlingDeps) {
           })
           let next: DeliveryTask | undefined
           if (outcome.state === 'retrying') {
-            next = await nextTask(task, outcome.nextAt, change.expiresAt)
+            next = await nextTask(task, outcome.nextAt, change.after.expiresAt)
           }
           await transact(db, [
             endLease,
             ...change.parts,
             ...(next ? [tasks.putDelivery(next)] : []),
-            ...(attempt ? [attempts.putPart(task, attempt, change.expiresAt)] : []),
+            ...(attempt ? [attempts.putPart(task, attempt, change.after.expiresAt)] : []),
           ])
+          return change.after
         },
         (failure) => {
           if (failure.conditionFailed(0)) throw new Refused('lease_lost', { cause: failure })

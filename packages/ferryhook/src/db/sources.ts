@@ -13,7 +13,7 @@ import { isoNow } from './times.ts'
 
 export type CreateSourceInput = Pick<
   Source,
-  'userId' | 'name' | 'provider' | 'signingSecret' | 'signingAlgorithm'
+  'userId' | 'name' | 'provider' | 'signingSecret' | 'signingAlgorithm' | 'signingOptions' | 'dedup'
 >
 
 const Changeable = SourceItem.pick({
@@ -21,6 +21,8 @@ const Changeable = SourceItem.pick({
   provider: true,
   signingSecret: true,
   signingAlgorithm: true,
+  signingOptions: true,
+  dedup: true,
   status: true,
 })
 /** What is given as undefined is removed. */
@@ -60,6 +62,8 @@ export function createSources({
         provider: input.provider,
         ...(input.signingSecret !== undefined && { signingSecret: input.signingSecret }),
         ...(input.signingAlgorithm !== undefined && { signingAlgorithm: input.signingAlgorithm }),
+        ...(input.signingOptions !== undefined && { signingOptions: input.signingOptions }),
+        ...(input.dedup !== undefined && { dedup: input.dedup }),
         status: 'active',
         eventCount: 0,
         createdAt: isoNow(clock),

@@ -138,7 +138,7 @@ export function createWaiting(deps: WaitingDeps) {
               ...rest,
               ...waitingTaskKey.of({ ...task, parkedAt }),
               kind: 'wait',
-              keptUntil: change.expiresAt,
+              keptUntil: change.after.expiresAt,
               parkedAt,
               reason: wait.reason,
             }),

@@ -43,15 +43,15 @@ export function countsOf(deliveries: readonly { state: DeliveryState }[]): Deliv
   return counts
 }
 
-/** The counts after deliveries came into a state, from another or from nowhere. */
+/** The counts after a delivery came into a state, from another or from nowhere. */
 export function moved(
   counts: DeliveryCounts,
-  { from, to, deliveries = 1 }: { from?: DeliveryState; to: DeliveryState; deliveries?: number },
+  { from, to }: { from?: DeliveryState; to: DeliveryState },
 ): DeliveryCounts {
   const after = { ...counts }
   // Below none only for a caller who came too late, whom the conditions of its write refuse.
-  if (from) after[from] = Math.max(0, after[from] - deliveries)
-  after[to] += deliveries
+  if (from) after[from] = Math.max(0, after[from] - 1)
+  after[to] += 1
   return after
 }
 
