@@ -1,4 +1,4 @@
-/** The plans, and for how long each keeps an event. */
+/** The plans: for how long each keeps an event, and how much of everything it allows. */
 export const plans = ['free', 'starter', 'pro', 'team'] as const
 export type Plan = (typeof plans)[number]
 
@@ -13,4 +13,45 @@ export const retentionSeconds: Readonly<Record<Plan, number>> = {
 /** The epoch second at which an event received now may be deleted. */
 export function expiryOf(receivedAt: number, plan: Plan): number {
   return Math.floor(receivedAt / 1000) + retentionSeconds[plan]
+}
+
+export interface PlanLimits {
+  eventsPerMinute: number
+  eventsPerMonth: number
+  /** Whether events beyond the month are refused; otherwise they are accepted and flagged. */
+  refusesBeyondMonth: boolean
+  sources: number
+  connectionsPerSource: number
+}
+
+/** `eventsPerMinute` is of each source; so is `connectionsPerSource`. */
+export const planLimits: Readonly<Record<Plan, PlanLimits>> = {
+  free: {
+    eventsPerMinute: 100,
+    eventsPerMonth: 5_000,
+    refusesBeyondMonth: true,
+    sources: 3,
+    connectionsPerSource: 2,
+  },
+  starter: {
+    eventsPerMinute: 500,
+    eventsPerMonth: 100_000,
+    refusesBeyondMonth: false,
+    sources: 10,
+    connectionsPerSource: 5,
+  },
+  pro: {
+    eventsPerMinute: 2_000,
+    eventsPerMonth: 1_000_000,
+    refusesBeyondMonth: false,
+    sources: 50,
+    connectionsPerSource: 20,
+  },
+  team: {
+    eventsPerMinute: 10_000,
+    eventsPerMonth: 5_000_000,
+    refusesBeyondMonth: false,
+    sources: 200,
+    connectionsPerSource: 50,
+  },
 }

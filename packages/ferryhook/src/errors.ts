@@ -1,0 +1,43 @@
+/** What clients of Ferryhook may be told. */
+import { defineErrors } from '@strongroom/kit/errors'
+
+export const ferryhookError = defineErrors('ferryhook', {
+  // Who is asking
+  unauthorized: [401, 'Sign in, or send an API key as "Authorization: Bearer fh_live_…"'],
+  wrong_credentials: [401, 'E-mail address or password is wrong'],
+  session_ended: [401, 'The session has ended: sign in again'],
+  permission_required: [403, 'This API key may not do this: use one with the permission in data'],
+  session_required: [403, 'Only a signed-in user may do this: sign in, an API key is not enough'],
+  foreign_origin: [403, 'The request comes from a page of another origin: use the server’s own'],
+
+  // Accounts
+  signup_closed: [403, 'Signing up is closed on this server: ask its operator'],
+  invite_required: [403, 'Signing up needs an invite: ask the operator of this server for one'],
+  invalid_invite: [403, 'The invite is not valid, or was used: ask the operator for a new one'],
+  invalid_reset: [403, 'The link is not valid, or was used: ask the operator for a new one'],
+  email_taken: [409, 'There is an account with this e-mail address: sign in with it'],
+  wrong_password: [403, 'The current password is wrong'],
+  user_not_found: [404, 'There is no such user'],
+
+  // Sign-in through a provider
+  provider_not_configured: [404, 'Sign-in through this provider is not configured on this server'],
+  sign_in_failed: [400, 'The provider did not confirm the sign-in: start again'],
+  provider_unavailable: [502, 'The provider cannot be reached or answers wrongly: try again later'],
+  email_unverified: [403, 'The provider has not verified an e-mail address: verify it there first'],
+  identity_taken: [409, 'This identity belongs to another account: sign in with it there'],
+  only_sign_in: [409, 'This is the only way to sign in: set a password first'],
+
+  // Sources, connections and keys
+  source_not_found: [404, 'There is no such source'],
+  connection_not_found: [404, 'There is no such connection'],
+  api_key_not_found: [404, 'There is no such API key'],
+  event_not_found: [404, 'There is no such event'],
+  plan_limit: [403, 'The plan allows no more: data says how many; delete one, or ask for more'],
+  invalid_signing: [400, 'The signing configuration is not valid: correct what details name'],
+  invalid_destination: [400, 'Events cannot be sent to this URL: correct what details name'],
+  no_secret: [409, 'The source has no signing secret yet: set one first'],
+  too_many_secrets: [
+    409,
+    'Too many secrets are in force: wait until one ends, or rotate without an overlap',
+  ],
+})
