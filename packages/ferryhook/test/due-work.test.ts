@@ -132,6 +132,21 @@ describe.each(testWorlds())('due work on $name', (world) => {
     expect(await layer.dueWork.claim(required(again), inSeconds(25))).toBeDefined()
   })
 
+  test('a task that is given back is due at once, for anybody, and not by somebody who lost it', async () => {
+    const task = await dueTask()
+    const leased = required(await layer.dueWork.claim(task, inSeconds(25)))
+    bench.clock.advance({ seconds: 1 })
+    expect(await layer.dueWork.giveBack(leased)).toBe(true)
+    const [again] = await deliveryTasksOf(layer, task.eventId)
+    expect(again).toMatchObject({ dueAt: bench.clock.now(), attemptNumber: 1 })
+    expect(again).not.toHaveProperty('leaseId')
+    const current = required(await layer.dueWork.claim(required(again), inSeconds(25)))
+    expect(await layer.dueWork.giveBack(leased)).toBe(false)
+    bench.clock.advance({ seconds: 25 })
+    expect(await layer.dueWork.giveBack(current)).toBe(true)
+    expect(await deliveryTasksOf(layer, task.eventId)).toEqual([current])
+  })
+
   test('a retry is due at its time and not before, with the next number', async () => {
     const { event, tasks } = await leasedEvent(bench)
     const attempt = attemptResult(bench.clock, { statusCode: 503 })

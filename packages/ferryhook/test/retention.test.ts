@@ -168,6 +168,26 @@ describe.each(testStores())('retention on $name', (store) => {
     expect(await layer.waiting.list(connectionId)).toEqual([])
   })
 
+  test('a held delivery is woken once before it expires, in time to fail and be seen, and many of them are one wake', async () => {
+    const { connection, task, lease } = await leasedConnection(bench, { plan: 'starter' })
+    const { connectionId } = connection
+    const second = await lease()
+    bench.clock.advance({ ms: 1_800_000 - (bench.clock.now() % 1_800_000) - 10_000 })
+    await layer.waiting.park(task, connection, { reason: 'paused' })
+    bench.clock.advance({ seconds: 9 })
+    await layer.waiting.park(second.task, connection, { reason: 'paused' })
+    const wakes = async () => {
+      const shard = await layer.dueShards.of(connectionId)
+      const { tasks } = await layer.dueWork.listDue(shard, { limit: 1000 })
+      return tasks.filter((each) => each.kind === 'wake' && each.connectionId === connectionId)
+    }
+    bench.clock.advance({ seconds: 30 * DAY - HOUR - 9 })
+    expect(await wakes()).toEqual([])
+    bench.clock.advance({ seconds: HOUR / 2 })
+    expect(await wakes()).toHaveLength(1)
+    expect(await layer.waiting.failOverstayed(connectionId)).toBe(2)
+  })
+
   test('all that waited for thirty days fail, also more than one read gives', async () => {
     const { connection, task, lease } = await leasedConnection(bench, { plan: 'starter' })
     const { connectionId } = connection

@@ -191,6 +191,45 @@ describe.each(testWorlds())('waiting deliveries on $name', (world) => {
     }
   })
 
+  test('the wake of a paused connection lets only those go that are not held yet, and then ends', async () => {
+    const { connection, lease, ...first } = await leasedConnection(bench)
+    const [second, third] = [await lease(), await lease()]
+    const { connectionId } = connection
+    const wakeAt = inSeconds(1)
+    await layer.waiting.park(first.task, connection, { reason: 'limit', wakeAt })
+    await layer.waiting.park(second.task, connection, { reason: 'circuit', wakeAt })
+    bench.clock.advance({ ms: 1 })
+    await layer.waiting.park(third.task, connection, { reason: 'paused' })
+    const ends: unknown[] = []
+    for (let round = 0; round < 2; round++) {
+      bench.clock.advance({ seconds: 10 })
+      const wake = required((await wakesOf(connectionId))[0])
+      const end = await layer.waiting.wake(wake, { few: 1, againAt: inSeconds(5), paused: true })
+      ends.push(end)
+    }
+    expect(ends).toEqual([
+      { released: 1, more: true },
+      { released: 1, more: false },
+    ])
+    bench.clock.advance({ seconds: 10 })
+    expect(await wakesOf(connectionId)).toEqual([])
+    expect(await layer.waiting.list(connectionId)).toMatchObject([{ reason: 'paused' }])
+  })
+
+  test('a wake that may let nobody go puts itself off as long as somebody waits', async () => {
+    const { connection, task } = await leasedConnection(bench)
+    const { connectionId } = connection
+    await layer.waiting.park(task, connection, { reason: 'circuit', wakeAt: inSeconds(1) })
+    bench.clock.advance({ seconds: 10 })
+    const wake = required((await wakesOf(connectionId))[0])
+    const againAt = inSeconds(60)
+    expect(await layer.waiting.wake(wake, { few: 0, againAt })).toEqual({ released: 0, more: true })
+    expect(await wakesOf(connectionId)).toEqual([])
+    bench.clock.advance({ seconds: 65 })
+    expect(await wakesOf(connectionId)).toHaveLength(1)
+    expect(await layer.waiting.list(connectionId)).toHaveLength(1)
+  })
+
   test('a wake that a parking put anew is not ended by a worker that saw the one before', async () => {
     const { connection, lease, task } = await leasedConnection(bench)
     const second = await lease()

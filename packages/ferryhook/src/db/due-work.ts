@@ -10,6 +10,7 @@ import { newId } from '@strongroom/kit/ids'
 import { ItemMismatch } from '@strongroom/kit/item-mismatch'
 import { queryPage } from '@strongroom/kit/query-page'
 import {
+  CountTaskItem,
   type DeliveryTask,
   DeliveryTaskItem,
   type DueTask,
@@ -35,11 +36,13 @@ export function createDueWork({
   const routes = entity(db, eventsTable, RouteTaskItem)
   const deliveries = entity(db, eventsTable, DeliveryTaskItem)
   const wakes = entity(db, eventsTable, WakeTaskItem)
+  const counts = entity(db, eventsTable, CountTaskItem)
 
   function parse(item: Item): DueTask | ItemMismatch {
     try {
       if (item.kind === 'deliver') return deliveries.parse(item)
-      return item.kind === 'wake' ? wakes.parse(item) : routes.parse(item)
+      if (item.kind === 'wake') return wakes.parse(item)
+      return item.kind === 'count' ? counts.parse(item) : routes.parse(item)
     } catch (error) {
       if (error instanceof ItemMismatch) return error
       throw error
@@ -79,9 +82,28 @@ export function createDueWork({
       }
     },
 
-    /** The part of a worker's transaction that holds only while the lease is its own. */
-    endLeasePart: (task: LeasedTask) =>
-      deliveries.part.delete(keyOf(task), expr`${deliveries.attr('leaseId')} = ${task.leaseId}`),
+    endLeasePart,
+
+    /** Ends a lease early: the task is due now, for anybody. False if it is somebody else's by now. */
+    async giveBack(task: LeasedTask): Promise<boolean> {
+      const { leaseId: _lease, ...rest } = task
+      // A lease that has ended is due already.
+      if (task.dueAt <= clock.now()) return true
+      const due = await writer.delivery({ ...rest, dueAt: clock.now() })
+      try {
+        await transact(db, [endLeasePart(task), writer.putDelivery(due)])
+        return true
+      } catch (error) {
+        if (error instanceof TransactionFailed && error.conditionFailed(0)) return false
+        throw error
+      }
+    },
+  }
+
+  /** The part of a worker's transaction that holds only while the lease is its own. */
+  function endLeasePart(task: LeasedTask) {
+    const own = expr`${deliveries.attr('leaseId')} = ${task.leaseId}`
+    return deliveries.part.delete(keyOf(task), own)
   }
 
   function asSeen({ leaseId }: DeliveryTask) {

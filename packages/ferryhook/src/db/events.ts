@@ -13,6 +13,7 @@ import {
   EventBodyItem,
   eventBodyKey,
   type Event,
+  type EventAddress,
   eventById,
   EventItem,
   eventKey,
@@ -156,6 +157,10 @@ export function createEvents({
     },
 
     getCurrent,
+
+    /** As it was last written, for those who know where it is; null if it is gone. */
+    get: async (address: EventAddress): Promise<Event | null> =>
+      (await writer.read(address)) ?? null,
 
     /** The bytes as they came; null if the event is gone. */
     async getBody(event: Pick<Event, 'eventId' | 'body'>): Promise<Uint8Array | null> {

@@ -3,6 +3,9 @@ import type { TransactWriteItem } from '@strongroom/kit/db'
 import { entity } from '@strongroom/kit/entity'
 import { newId } from '@strongroom/kit/ids'
 import {
+  type CountTask,
+  CountTaskItem,
+  countTaskKey,
   type DeliveryTask,
   DeliveryTaskItem,
   deliveryTaskKey,
@@ -26,6 +29,7 @@ export function createTaskWriter({
   const routes = entity(db, eventsTable, RouteTaskItem)
   const deliveries = entity(db, eventsTable, DeliveryTaskItem)
   const wakes = entity(db, eventsTable, WakeTaskItem)
+  const counts = entity(db, eventsTable, CountTaskItem)
 
   return {
     async route(task: Omit<RouteTask, 'PK' | 'SK' | 'kind'>): Promise<TransactWriteItem> {
@@ -41,9 +45,13 @@ export function createTaskWriter({
 
     putDelivery: (task: DeliveryTask): TransactWriteItem => deliveries.part.put(task),
 
-    /** At the next full five seconds, so that many waiters make few wakes. */
-    async wake(connectionId: string, at: number): Promise<TransactWriteItem> {
-      const dueAt = Math.ceil(at / WAKE_STEP_MS) * WAKE_STEP_MS
+    /** At the next full five seconds unless told, so that many waiters make few wakes. */
+    async wake(
+      connectionId: string,
+      at: number,
+      { stepMs = WAKE_STEP_MS }: { stepMs?: number } = {},
+    ): Promise<TransactWriteItem> {
+      const dueAt = Math.ceil(at / stepMs) * stepMs
       const shard = await shards.of(connectionId)
       return wakes.part.put({
         ...wakeTaskKey.of({ shard, dueAt, connectionId }),
@@ -52,6 +60,12 @@ export function createTaskWriter({
         connectionId,
         wakeId: newId('wak'),
       })
+    },
+
+    /** By itself: a task that is put twice is one task. */
+    async putCount(task: Omit<CountTask, 'PK' | 'SK' | 'kind'>): Promise<void> {
+      const shard = await shards.of(task.sourceId)
+      await counts.put({ ...task, ...countTaskKey.of({ ...task, shard }), kind: 'count' })
     },
   }
 }

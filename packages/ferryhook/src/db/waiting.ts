@@ -33,6 +33,12 @@ const NOTICE_SECONDS = 3_600
 /** A connection may have been paused for weeks: so many of its deliveries are held in memory. */
 const READ_AT_ONCE = 100
 
+/** So many transactions are under way at once when deliveries are let go. */
+const RELEASED_AT_ONCE = 20
+
+/** So often what is held is looked at for having waited too long. */
+const OVERSTAY_STEP_MS = 1_800_000
+
 export type Wait =
   /** Held until somebody resumes the connection, which wakes it. */
   | { reason: 'paused' }
@@ -99,6 +105,21 @@ export function createWaiting(deps: WaitingDeps) {
     return leave(task, async (event) => (await deliveryWriter.change(event, change)).parts)
   }
 
+  async function releaseAll(waitingTasks: readonly WaitingTask[]): Promise<number> {
+    let released = 0
+    for (let from = 0; from < waitingTasks.length; from += RELEASED_AT_ONCE) {
+      const some = waitingTasks.slice(from, from + RELEASED_AT_ONCE)
+      released += (await Promise.all(some.map(release))).filter(Boolean).length
+    }
+    return released
+  }
+
+  /** What is held needs no wake until it has overstayed; many of those are one. */
+  function overstayWake(connectionId: string, neededUntil: number) {
+    const at = (neededUntil - NOTICE_SECONDS) * 1000
+    return tasks.wake(connectionId, at, { stepMs: OVERSTAY_STEP_MS })
+  }
+
   return {
     /** Those of one connection, the longest waiting first. */
     list,
@@ -143,7 +164,9 @@ export function createWaiting(deps: WaitingDeps) {
               reason: wait.reason,
             }),
             ...change.parts,
-            ...(wait.reason === 'paused' ? [] : [await tasks.wake(connectionId, wait.wakeAt)]),
+            wait.reason === 'paused'
+              ? await overstayWake(connectionId, neededUntil)
+              : await tasks.wake(connectionId, wait.wakeAt),
           ])
         },
         (failure) => {
@@ -157,19 +180,25 @@ export function createWaiting(deps: WaitingDeps) {
 
     /**
      * Lets the longest waiting go, at most `few`, and wakes again at `againAt` while any are left.
-     * The wake is ended last: after a crash it is still due.
+     * Of a paused connection only those go that are not held yet, so that they will be. The wake is
+     * ended last: after a crash it is still due.
      */
     async wake(
       task: WakeTask,
-      { few, againAt }: { few: number; againAt: number },
+      { few, againAt, paused = false }: { few: number; againAt: number; paused?: boolean },
     ): Promise<{ released: number; more: boolean }> {
       const { connectionId } = task
-      let released = 0
-      for (const each of await list(connectionId, few)) if (await release(each)) released++
+      const concerned = async (atMost: number) => {
+        // Those that are not held waited before it was paused, and so stand at the beginning.
+        if (paused)
+          return (await list(connectionId, READ_AT_ONCE)).filter(isNotHeld).slice(0, atMost)
+        return atMost > 0 ? list(connectionId, atMost) : []
+      }
+      const released = await releaseAll(await concerned(few))
 
       const lastWake = expr`${wakes.attr('wakeId')} = ${task.wakeId}`
       const end = wakes.part.delete({ PK: task.PK, SK: task.SK }, lastWake)
-      const more = (await list(connectionId, 1)).length > 0
+      const more = (await concerned(1)).length > 0
       // Later than the one that ends: a transaction cannot both delete and put one item.
       const again = more ? [await tasks.wake(connectionId, Math.max(againAt, task.dueAt + 1))] : []
       await optimistically(
@@ -183,6 +212,9 @@ export function createWaiting(deps: WaitingDeps) {
     /** Fails, with the reason `retention`, what waited for thirty days; returns how many. */
     async failOverstayed(connectionId: string): Promise<number> {
       let failed = 0
+      // The longest waiting comes first, and usually is not even near.
+      const [oldest] = await list(connectionId, 1)
+      if (!oldest || !isOverstayed(oldest)) return failed
       for (;;) {
         const overstayed = (await list(connectionId, READ_AT_ONCE)).filter(isOverstayed)
         for (const task of overstayed) if (await fail(task)) failed++
@@ -191,6 +223,10 @@ export function createWaiting(deps: WaitingDeps) {
       }
     },
   }
+}
+
+function isNotHeld({ reason }: WaitingTask): boolean {
+  return reason !== 'paused'
 }
 
 export type Waiting = ReturnType<typeof createWaiting>

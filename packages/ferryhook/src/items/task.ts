@@ -84,7 +84,19 @@ export const WakeTaskItem = z.object({
 })
 export type WakeTask = z.infer<typeof WakeTaskItem>
 
-export type DueTask = RouteTask | DeliveryTask | WakeTask
+export const countTaskKey = keyTemplate({ PK: 'DUE#{shard}', SK: '{dueAt}#COUNT#{sourceId}' })
+
+/** Count the events that a source has received. */
+export const CountTaskItem = z.object({
+  ...countTaskKey.fields,
+  kind: z.literal('count'),
+  dueAt: milliseconds,
+  sourceId: id('src'),
+  userId: id('usr'),
+})
+export type CountTask = z.infer<typeof CountTaskItem>
+
+export type DueTask = RouteTask | DeliveryTask | WakeTask | CountTask
 
 export const dueShardsKey = keyTemplate({ PK: 'CONFIG', SK: 'DUE' })
 
