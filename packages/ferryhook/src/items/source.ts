@@ -1,7 +1,7 @@
 /** A source: the address that a provider sends its webhooks to. */
 import { z } from 'zod'
 import { keyTemplate } from './key-template.ts'
-import { count, id, isoTime, milliseconds, sealed } from './values.ts'
+import { count, id, isoTime, json, milliseconds, sealed } from './values.ts'
 
 export const sourceKey = keyTemplate({ PK: 'USER#{userId}', SK: 'SRC#{sourceId}' })
 export const sourceById = keyTemplate({ GSI3PK: 'SRCID#{sourceId}', GSI3SK: 'SOURCE' })
@@ -37,11 +37,17 @@ export const SourceItem = z.object({
   /** A sealed JSON list of the secrets in force. */
   signingSecret: sealed.optional(),
   signingAlgorithm: z.string().min(1).max(64).optional(),
+  /** Options of the algorithm, such as the header of a signature. */
+  signingOptions: json('object', 16_384).optional(),
+  /** Where the provider's own id of an event is, if not where its provider usually puts it. */
+  dedup: json('object', 1_024).optional(),
   status: lifecycle,
   eventCount: count,
   lastEventAt: isoTime.optional(),
   createdAt: isoTime,
   /** Up to which receipt time (ms) events are in `eventCount` and in the user's usage. */
   countedUntil: milliseconds.optional(),
+  /** Raised with each connection, so that of two made at once neither overlooks the other. */
+  connectionsRev: count.optional(),
 })
 export type Source = z.infer<typeof SourceItem>

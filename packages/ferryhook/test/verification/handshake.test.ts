@@ -1,0 +1,138 @@
+import { createHmac } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import type { providers } from '../../src/items/source.ts'
+import { answerHandshake, type Handshake } from '../../src/verification/handshake.ts'
+import { SigningScheme } from '../../src/verification/schemes.ts'
+
+const sourceId = 'src_0123456789abcdef'
+
+function answer(
+  provider: (typeof providers)[number],
+  given: Partial<Omit<Handshake, 'source'>> & { body?: object | string; query?: string },
+) {
+  const { body = '', query = '', ...rest } = given
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return answerHandshake({
+    source: { sourceId, provider },
+    request: {
+      method: query === '' ? 'POST' : 'GET',
+      url: `https://hooks.example.com/in/${sourceId}${query}`,
+      headers: {},
+      body: Buffer.from(text),
+    },
+    verdict: 'verified',
+    ...rest,
+  })
+}
+
+describe('slack', () => {
+  const body = { type: 'url_verification', challenge: '3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkv' }
+
+  test('gets its challenge back, if its signature is right or nothing is verified', () => {
+    const right = {
+      status: 200,
+      contentType: 'application/json',
+      body: JSON.stringify({ challenge: body.challenge }),
+    }
+    expect(answer('slack', { body })).toEqual(right)
+    expect(answer('slack', { body, verdict: 'unverified' })).toEqual(right)
+    expect(answer('slack', { body, verdict: 'refused' })).toBeUndefined()
+  })
+
+  test('sends events that are none, whatever they mention', () => {
+    const mention = { type: 'event_callback', event: { text: 'url_verification' }, challenge: 'x' }
+    for (const other of [mention, { ...body, challenge: '<script>' }, { type: body.type }, '{']) {
+      expect(answer('slack', { body: other })).toBeUndefined()
+    }
+  })
+})
+
+describe('discord', () => {
+  test('gets its ping back, by the kind of ping, if its signature is right', () => {
+    const pong = { status: 200, contentType: 'application/json', body: '{"type":1}' }
+    expect(answer('discord', { body: { type: 1, id: '1', version: 1 } })).toEqual(pong)
+    expect(answer('discord', { body: { type: 0, application_id: '1' } })).toMatchObject({
+      status: 204,
+      body: '',
+    })
+    for (const type of [0, 1]) {
+      expect(answer('discord', { body: { type }, verdict: 'refused' })).toBeUndefined()
+    }
+  })
+
+  test('sends interactions and events that are no pings', () => {
+    const event = { type: 1, version: 1, event: { type: 'APPLICATION_AUTHORIZED' } }
+    for (const body of [{ type: 2, data: {} }, event, {}, [], 'null']) {
+      expect(answer('discord', { body })).toBeUndefined()
+    }
+  })
+})
+
+describe('a subscription by challenge, as of Meta', () => {
+  const query = (given: object = {}) =>
+    `?${new URLSearchParams({
+      'hub.mode': 'subscribe',
+      'hub.challenge': '1158201444',
+      'hub.verify_token': sourceId,
+      ...given,
+    })}`
+
+  test('is confirmed to whoever knows the source', () => {
+    expect(answer('custom', { query: query(), verdict: 'unverified' })).toEqual({
+      status: 200,
+      contentType: 'text/plain',
+      body: '1158201444',
+    })
+  })
+
+  test('is confirmed to nobody else, for no other provider, and never with markup', () => {
+    expect(answer('custom', { query: query({ 'hub.verify_token': 'guess' }) })).toBeUndefined()
+    expect(answer('custom', { query: query({ 'hub.mode': 'unsubscribe' }) })).toBeUndefined()
+    expect(answer('custom', { query: query({ 'hub.challenge': '<b>' }) })).toBeUndefined()
+    expect(answer('custom', { query: '?' })).toBeUndefined()
+    expect(answer('stripe', { query: query() })).toBeUndefined()
+  })
+})
+
+describe('zoom', () => {
+  const scheme = SigningScheme.parse({
+    algorithm: 'hmac-sha256',
+    header: 'x-zm-signature',
+    prefix: 'v0=',
+    template: 'v0:{timestamp}:{body}',
+    timestampHeader: 'x-zm-request-timestamp',
+  })
+  const asking = (plainToken: string) => ({
+    body: { event: 'endpoint.url_validation', payload: { plainToken } },
+    scheme,
+    secrets: ['secret', 'older'],
+  })
+
+  test('gets its token back with a digest of it', () => {
+    const encryptedToken = createHmac('sha256', 'secret')
+      .update('qgg8vlvZRS6UYooatFL8Aw')
+      .digest('hex')
+    expect(answer('custom', asking('qgg8vlvZRS6UYooatFL8Aw'))?.body).toBe(
+      JSON.stringify({ plainToken: 'qgg8vlvZRS6UYooatFL8Aw', encryptedToken }),
+    )
+  })
+
+  test('is the only one to have something signed, and only a token', () => {
+    const request = asking('token')
+    for (const verdict of ['unverified', 'refused'] as const) {
+      expect(answer('custom', { ...request, verdict })).toBeUndefined()
+    }
+    expect(answer('custom', asking('v0:1700000000:{"forged":true}'))).toBeUndefined()
+    expect(answer('custom', { ...request, secrets: [] })).toBeUndefined()
+    const other = SigningScheme.parse({ algorithm: 'hmac-sha256' })
+    expect(answer('custom', { ...request, scheme: other })).toBeUndefined()
+    expect(answer('custom', { ...request, body: { event: 'meeting.started' } })).toBeUndefined()
+  })
+})
+
+test('a ping of github is an ordinary event, as is whatever others send', () => {
+  expect(answer('github', { body: { zen: 'Keep it logically awesome.', hook_id: 1 } })).toBe(
+    undefined,
+  )
+  expect(answer('stripe', { body: { type: 'url_verification', challenge: 'x' } })).toBeUndefined()
+})

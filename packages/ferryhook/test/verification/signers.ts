@@ -1,0 +1,387 @@
+/** How each provider signs, written from its documentation and apart from the code that verifies. */
+import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import type { SignedRequest } from '../../src/verification/signed-request.ts'
+import { SigningScheme } from '../../src/verification/schemes.ts'
+import type { Reason } from '../../src/verification/verdict.ts'
+import { verifySignature } from '../../src/verification/verify.ts'
+import { makeCertificate } from './certificates.ts'
+
+export const NOW = Date.parse('2026-03-01T12:00:00Z')
+export const URL_OF_SOURCE = 'https://hooks.example.com/in/src_0123456789abcdef?via=1'
+
+interface Signing {
+  secret: string
+  body: Buffer
+  /** Milliseconds since the epoch. */
+  at: number
+}
+
+export interface Signer {
+  name: string
+  scheme: SigningScheme
+  secrets: [string, string]
+  body: string
+  /** All of its headers; each of them is needed, except the content type. */
+  sign(signing: Signing): Record<string, string>
+  /** Changes the body of what is signed so that it says another time. */
+  bodyAt?(at: number): string
+  toleranceSeconds?: number
+  contentType?: string
+  /** Whether the source has a public key, or an id, instead of a shared secret. */
+  asymmetric?: true
+  /** What comes of each of these, where it is not the usual. */
+  alteredBody?: 'accepted'
+  emptyBody?: Reason
+  doubledSignature?: 'accepted'
+}
+
+const json = '{"id":"evt_1","text":"Grüße"}'
+const seconds = (at: number) => String(Math.floor(at / 1000))
+const isoSeconds = (at: number) => new Date(at).toISOString().replace('.000Z', 'Z')
+
+type Part = string | Buffer
+const mac = (hash: string, key: string | Buffer, encoding: 'hex' | 'base64', ...parts: Part[]) =>
+  createHmac(hash, key)
+    .update(Buffer.concat(parts.map((part) => Buffer.from(part as string))))
+    .digest(encoding)
+
+/** Pairs by what their public half is shown as: a source has the one, the signer the other. */
+const privateKeys = new Map<string, KeyObject>()
+function publicSecret(
+  { publicKey, privateKey }: { publicKey: KeyObject; privateKey: KeyObject },
+  show: (publicKey: KeyObject) => string,
+): string {
+  const shown = show(publicKey)
+  privateKeys.set(shown, privateKey)
+  return shown
+}
+const keyOf = (secret: string): KeyObject => {
+  const key = privateKeys.get(secret)
+  if (!key) throw new Error('The signer has no such key')
+  return key
+}
+const p256 = () =>
+  publicSecret(generateKeyPairSync('ec', { namedCurve: 'P-256' }), (key) =>
+    key.export({ type: 'spki', format: 'der' }).toString('base64'),
+  )
+const ed25519 = (show: (raw: Buffer) => string) =>
+  publicSecret(generateKeyPairSync('ed25519'), (key) =>
+    show(Buffer.from(String(key.export({ format: 'jwk' }).x), 'base64url')),
+  )
+
+const whsec = (fill: number) => `whsec_${Buffer.alloc(32, fill).toString('base64')}`
+const whsecKey = (secret: string) => Buffer.from(secret.slice('whsec_'.length), 'base64')
+
+/** What PayPal signs with; its name is the right one for live webhooks. */
+export const payPalLeaf = makeCertificate({
+  name: 'messageverificationcerts.paypal.com',
+  key: 'rsa',
+})
+
+export function payPalHeaders(
+  { secret, body, at }: Signing,
+  { privateKey, url }: { privateKey: KeyObject; url?: string },
+): Record<string, string> {
+  const [id, time] = ['b2384410-f8d2-11e4-8bf3-77339302725b', isoSeconds(at)]
+  const signed = Buffer.from(`${id}|${time}|${secret}|${crc32(body)}`)
+  return {
+    'paypal-transmission-id': id,
+    'paypal-transmission-time': time,
+    'paypal-transmission-sig': sign('sha256', signed, privateKey).toString('base64'),
+    'paypal-auth-algo': 'SHA256withRSA',
+    ...(url !== undefined && { 'paypal-cert-url': url }),
+  }
+}
+
+function webhookHeaders(family: 'webhook' | 'svix', { secret, body, at }: Signing) {
+  const time = seconds(at)
+  const signature = mac('sha256', whsecKey(secret), 'base64', `msg_1.${time}.`, body)
+  return {
+    [`${family}-id`]: 'msg_1',
+    [`${family}-timestamp`]: time,
+    [`${family}-signature`]: `v1,${signature}`,
+  }
+}
+
+const scheme = (algorithm: string, options: object = {}) =>
+  SigningScheme.parse({ algorithm, ...options })
+
+export const signers: Signer[] = [
+  {
+    name: 'stripe',
+    scheme: scheme('stripe'),
+    secrets: ['whsec_one', 'whsec_two'],
+    body: json,
+    toleranceSeconds: 300,
+    sign: ({ secret, body, at }) => ({
+      'stripe-signature': `t=${seconds(at)},v0=00,v1=${mac('sha256', secret, 'hex', `${seconds(at)}.`, body)}`,
+    }),
+  },
+  {
+    name: 'github',
+    scheme: scheme('github'),
+    secrets: ['first', 'second'],
+    body: json,
+    sign: ({ secret, body }) => ({
+      'x-hub-signature-256': `sha256=${mac('sha256', secret, 'hex', body)}`,
+    }),
+  },
+  {
+    name: 'github with SHA-1 allowed',
+    scheme: scheme('github', { legacySha1: true }),
+    secrets: ['first', 'second'],
+    body: json,
+    sign: ({ secret, body }) => ({ 'x-hub-signature': `sha1=${mac('sha1', secret, 'hex', body)}` }),
+  },
+  {
+    name: 'shopify',
+    scheme: scheme('shopify'),
+    secrets: ['hush', 'hush-hush'],
+    body: json,
+    emptyBody: 'malformed_body',
+    sign: ({ secret, body }) => ({
+      'x-shopify-hmac-sha256': mac('sha256', secret, 'base64', body),
+    }),
+  },
+  {
+    name: 'shopify events',
+    scheme: scheme('shopify'),
+    secrets: ['hush', 'hush-hush'],
+    body: json,
+    emptyBody: 'malformed_body',
+    sign: ({ secret, body }) => ({ 'shopify-hmac-sha256': mac('sha256', secret, 'base64', body) }),
+  },
+  {
+    name: 'slack',
+    scheme: scheme('slack'),
+    secrets: ['8f742231b10e8888', 'abcd99yyyzzz85a5'],
+    body: json,
+    toleranceSeconds: 300,
+    sign: ({ secret, body, at }) => ({
+      'x-slack-request-timestamp': seconds(at),
+      'x-slack-signature': `v0=${mac('sha256', secret, 'hex', `v0:${seconds(at)}:`, body)}`,
+    }),
+  },
+  {
+    name: 'twilio form',
+    scheme: scheme('twilio'),
+    secrets: ['12345', '67890'],
+    body: 'CallSid=CA1&Caller=%2B12349013030',
+    contentType: 'application/x-www-form-urlencoded; charset=utf-8',
+    sign({ secret, body }) {
+      const form = [...new URLSearchParams(body.toString())].map((pair) => pair.join('')).toSorted()
+      return {
+        'x-twilio-signature': mac('sha1', secret, 'base64', URL_OF_SOURCE, form.join('')),
+      }
+    },
+  },
+  {
+    name: 'sendgrid',
+    asymmetric: true,
+    scheme: scheme('sendgrid'),
+    secrets: [p256(), p256()],
+    body: `[${json}]\r\n`,
+    toleranceSeconds: 300,
+    sign: ({ secret, body, at }) => ({
+      'x-twilio-email-event-webhook-timestamp': seconds(at),
+      'x-twilio-email-event-webhook-signature': sign(
+        'sha256',
+        Buffer.concat([Buffer.from(seconds(at)), body]),
+        keyOf(secret),
+      ).toString('base64'),
+    }),
+  },
+  {
+    name: 'square',
+    scheme: scheme('square'),
+    secrets: ['asdf1234', 'asdf5678'],
+    body: json,
+    sign: ({ secret, body }) => ({
+      'x-square-hmacsha256-signature': mac('sha256', secret, 'base64', URL_OF_SOURCE, body),
+    }),
+  },
+  {
+    name: 'paypal with a pinned certificate',
+    asymmetric: true,
+    scheme: scheme('paypal', { certificates: payPalLeaf.pem, toleranceSeconds: 600 }),
+    secrets: ['3RN13029J36659323', '3RN13029J36659324'],
+    body: json,
+    toleranceSeconds: 600,
+    sign: (signing) => payPalHeaders(signing, payPalLeaf),
+  },
+  {
+    name: 'gitlab token',
+    scheme: scheme('gitlab'),
+    secrets: ['s3cret', 'geheim-für-gitlab'],
+    body: json,
+    alteredBody: 'accepted',
+    sign: ({ secret }) => ({ 'x-gitlab-token': Buffer.from(secret).toString('latin1') }),
+  },
+  {
+    name: 'gitlab signing token',
+    scheme: scheme('gitlab'),
+    secrets: [whsec(1), whsec(2)],
+    body: json,
+    toleranceSeconds: 300,
+    doubledSignature: 'accepted',
+    sign: (signing) => webhookHeaders('webhook', signing),
+  },
+  {
+    name: 'linear',
+    scheme: scheme('linear'),
+    secrets: ['lin_wh_one', 'lin_wh_two'],
+    body: `{"webhookTimestamp":${NOW}}`,
+    bodyAt: (at) => `{"webhookTimestamp":${at}}`,
+    toleranceSeconds: 60,
+    emptyBody: 'malformed_body',
+    sign: ({ secret, body }) => ({ 'linear-signature': mac('sha256', secret, 'hex', body) }),
+  },
+  {
+    name: 'standard webhooks',
+    scheme: scheme('standard-webhooks'),
+    secrets: [whsec(1), whsec(2)],
+    body: json,
+    toleranceSeconds: 300,
+    doubledSignature: 'accepted',
+    sign: (signing) => webhookHeaders('webhook', signing),
+  },
+  {
+    name: 'svix',
+    scheme: scheme('standard-webhooks'),
+    secrets: [whsec(1), whsec(2)],
+    body: json,
+    toleranceSeconds: 300,
+    doubledSignature: 'accepted',
+    sign: (signing) => webhookHeaders('svix', signing),
+  },
+  {
+    name: 'standard webhooks with asymmetric keys',
+    asymmetric: true,
+    scheme: scheme('standard-webhooks'),
+    secrets: [
+      ed25519((raw) => `whpk_${raw.toString('base64')}`),
+      ed25519((raw) => `whpk_${raw.toString('base64')}`),
+    ],
+    body: json,
+    toleranceSeconds: 300,
+    doubledSignature: 'accepted',
+    sign({ secret, body, at }) {
+      const signed = Buffer.concat([Buffer.from(`msg_1.${seconds(at)}.`), body])
+      return {
+        'webhook-id': 'msg_1',
+        'webhook-timestamp': seconds(at),
+        'webhook-signature': `v1a,${sign(null, signed, keyOf(secret)).toString('base64')}`,
+      }
+    },
+  },
+  {
+    name: 'paddle',
+    scheme: scheme('paddle'),
+    secrets: ['pdl_ntfset_one', 'pdl_ntfset_two'],
+    body: json,
+    toleranceSeconds: 5,
+    doubledSignature: 'accepted',
+    sign: ({ secret, body, at }) => ({
+      'paddle-signature': `ts=${seconds(at)};h1=${mac('sha256', secret, 'hex', `${seconds(at)}:`, body)}`,
+    }),
+  },
+  {
+    name: 'discord',
+    asymmetric: true,
+    scheme: scheme('discord'),
+    secrets: [ed25519((raw) => raw.toString('hex')), ed25519((raw) => raw.toString('hex'))],
+    body: json,
+    toleranceSeconds: 300,
+    sign: ({ secret, body, at }) => ({
+      'x-signature-timestamp': seconds(at),
+      'x-signature-ed25519': sign(
+        null,
+        Buffer.concat([Buffer.from(seconds(at)), body]),
+        keyOf(secret),
+      ).toString('hex'),
+    }),
+  },
+  {
+    name: 'zendesk',
+    scheme: scheme('zendesk'),
+    secrets: ['dGhpc19zZWNyZXRfaXNfZm9yX3Rlc3Rpbmc=', 'other'],
+    body: json,
+    toleranceSeconds: 300,
+    sign: ({ secret, body, at }) => ({
+      'x-zendesk-webhook-signature-timestamp': isoSeconds(at),
+      'x-zendesk-webhook-signature': mac('sha256', secret, 'base64', isoSeconds(at), body),
+    }),
+  },
+  {
+    name: 'any HMAC of the body',
+    scheme: scheme('hmac-sha512', { header: 'X-Razor', encoding: 'base64', prefix: 'sig:' }),
+    secrets: ['one', 'two'],
+    body: json,
+    doubledSignature: 'accepted',
+    sign: ({ secret, body }) => ({ 'x-razor': `sig:${mac('sha512', secret, 'base64', body)}` }),
+  },
+  {
+    name: 'any HMAC of time, id, address and body',
+    scheme: scheme('hmac-sha256', {
+      header: 'x-sig',
+      template: 'v0:{timestamp}:{id}:{url}:{body}',
+      timestampHeader: 'x-time',
+      idHeader: 'x-id',
+      toleranceSeconds: 120,
+    }),
+    secrets: ['one', 'two'],
+    body: json,
+    toleranceSeconds: 120,
+    doubledSignature: 'accepted',
+    sign: ({ secret, body, at }) => ({
+      'x-time': String(at),
+      'x-id': 'delivery-1',
+      'x-sig': mac('sha256', secret, 'hex', `v0:${at}:delivery-1:${URL_OF_SOURCE}:`, body),
+    }),
+  },
+]
+
+/** What the signer sends, with what a test makes of it. */
+export function requestOf(
+  signer: Signer,
+  given: { secret?: string; at?: number; body?: string } = {},
+): SignedRequest {
+  const { secret = signer.secrets[0], at = NOW } = given
+  const body = Buffer.from(given.body ?? signer.bodyAt?.(at) ?? signer.body)
+  return {
+    method: 'POST',
+    url: URL_OF_SOURCE,
+    headers: {
+      'content-type': signer.contentType ?? 'application/json',
+      ...signer.sign({ secret, body, at }),
+    },
+    body,
+  }
+}
+
+/** `accepted`, or the reason. */
+export async function outcome(
+  signer: Pick<Signer, 'scheme' | 'secrets'>,
+  request: SignedRequest,
+  given: { secrets?: readonly string[]; now?: number } = {},
+): Promise<'accepted' | Reason> {
+  const { secrets = signer.secrets.slice(0, 1), now = NOW } = given
+  const verdict = await verifySignature({ scheme: signer.scheme, secrets, request, now })
+  return verdict.ok ? 'accepted' : verdict.reason
+}
+
+/** The headers that make the signature. */
+export function signatureHeaders({ headers }: SignedRequest): [name: string, value: string][] {
+  return Object.entries(headers)
+    .filter(([name]) => name !== 'content-type')
+    .map(([name, value]) => [name, value ?? ''])
+}
+
+export function withHeader(
+  request: SignedRequest,
+  name: string,
+  value: string | undefined,
+): SignedRequest {
+  return { ...request, headers: { ...request.headers, [name]: value } }
+}
