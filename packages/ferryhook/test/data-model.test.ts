@@ -75,9 +75,12 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
       const user = await api.users.create({ email: 'model@example.com', name: 'Ada', plan: 'pro' })
       const { userId } = user
       await api.users.getByEmail(user.email)
-      const source = await api.sources.create({ userId, name: 'Shop', provider: 'shopify' })
+      await api.userListing.list()
+      const shop = { userId, name: 'Shop', provider: 'shopify' } as const
+      const source = await api.sources.create(shop, { withinPlan: true })
       const { sourceId } = source
-      const made = await api.connections.create(connectionInput({ userId, sourceId }))
+      const input = connectionInput({ userId, sourceId })
+      const made = await api.connections.create(input, { withinPlan: true })
       const { connectionId } = made
       const { apiKey } = await api.apiKeys.create(userId, { name: 'CI', permissions: 'read' })
       await api.apiKeys.getByHash(apiKey.keyHash)
@@ -169,6 +172,7 @@ function observed(db: Db, tell: (what: string) => void): Db {
     updateItem: (input) => (ask(input.TableName, 'UpdateItem'), db.updateItem(input)),
     deleteItem: (input) => (ask(input.TableName, 'DeleteItem'), db.deleteItem(input)),
     query: (input) => (ask(input.TableName, 'Query', input.IndexName), db.query(input)),
+    scan: (input) => (ask(input.TableName, 'Scan', input.IndexName), db.scan(input)),
     transactWriteItems(input) {
       for (const item of input.TransactItems) {
         for (const [kind, part] of Object.entries(item) as [

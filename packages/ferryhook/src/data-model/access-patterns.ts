@@ -27,6 +27,12 @@ export const patterns: readonly AccessPattern[] = [
       'users.ts: getByOAuth',
       'PK = OAUTH#{provider}#{id}, SK = GUARD',
     ],
+    [
+      'Reset password with a ticket',
+      'users.ts: resetPassword',
+      'PK = USER#{userId}, SK = PROFILE, with TICKET#{ticketHash}',
+    ],
+    ['List users', 'user-listing.ts: list', 'Scan, SK = PROFILE'],
     ['Change user', 'users.ts: update', 'PK = USER#{userId}, SK = PROFILE'],
     ['Count usage of the month', 'users.ts: incrementUsage', 'PK = USER#{userId}, SK = PROFILE'],
     ['Delete user', 'users.ts: delete', 'PK = USER#{userId}, SK = PROFILE, with its guards'],
@@ -60,6 +66,12 @@ export const patterns: readonly AccessPattern[] = [
       'Get connection of a source',
       'connections.ts: get',
       'PK = SRC#{sourceId}, SK = CONN#{connectionId}',
+    ],
+    [
+      'Get connection of its owner',
+      'connections.ts: getOwned',
+      'GSI3PK = CONNID#{connectionId}, else PK = SRC#{sourceId} of each source',
+      'GSI3',
     ],
     ['Get connection by ID', 'connections.ts: getById', 'GSI3PK = CONNID#{connectionId}', 'GSI3'],
     ['Change connection by ID', 'connections.ts: update', 'GSI3PK = CONNID#{connectionId}', 'GSI3'],
@@ -152,6 +164,7 @@ export const patterns: readonly AccessPattern[] = [
       'refresh-tokens.ts: listByUser',
       'PK = USER#{userId}, SK begins_with RTK#',
     ],
+    ['Get session', 'refresh-tokens.ts: get', 'PK = USER#{userId}, SK = RTK#{familyId}'],
     ['End session', 'refresh-tokens.ts: revoke', 'PK = USER#{userId}, SK = RTK#{familyId}'],
     [
       'End all sessions of user',
@@ -164,5 +177,9 @@ export const patterns: readonly AccessPattern[] = [
       'audit.ts: listByUser',
       'PK = USER#{userId}, SK begins_with AUDIT#, ScanIndexForward=false',
     ],
+    ['Make ticket', 'tickets.ts: create', 'PK = TICKET#{ticketHash}, SK = TICKET'],
+    ['Get ticket', 'tickets.ts: get', 'PK = TICKET#{ticketHash}, SK = TICKET'],
+    ['Use ticket', 'tickets.ts: usePart', 'PK = TICKET#{ticketHash}, SK = TICKET if it is there'],
+    ['Count request', 'rates.ts: take', 'PK = RATE#{scope}#{id}, SK = WINDOW'],
   ]),
 ]

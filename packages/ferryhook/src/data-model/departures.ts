@@ -34,7 +34,7 @@ export const departures: DataModel['departures'] = [
     decision: '0020-ferryhook-guards.md',
   },
   {
-    what: 'Sessions, audit entries and deduplication keys live in ferryhook-events',
+    what: 'Sessions, audit entries, deduplication keys, tickets and rates live in ferryhook-events',
     decision: '0021-ferryhook-expiring-items.md',
   },
   {
@@ -42,7 +42,11 @@ export const departures: DataModel['departures'] = [
     decision: '0022-ferryhook-counters.md',
   },
   {
-    what: 'More providers, sealed secrets, revisions of connections, soft deletion, the prefix of a key',
+    what: 'More providers, sealed secrets and options of signing, revisions of connections, soft deletion, the prefix of a key',
     decision: '0023-ferryhook-attributes.md',
+  },
+  {
+    what: 'Sources and connections are made within the limits of a plan by a revision of their owner',
+    decision: '0045-ferryhook-plan-limits.md',
   },
 ]

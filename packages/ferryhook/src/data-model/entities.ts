@@ -15,6 +15,7 @@ import {
   eventRefKey,
 } from '../items/event.ts'
 import type { KeyTemplate } from '../items/key-template.ts'
+import { RateWindowItem, rateWindowKey } from '../items/rate-window.ts'
 import { sourceById, SourceItem, sourceKey } from '../items/source.ts'
 import {
   DeliveryTaskItem,
@@ -28,6 +29,7 @@ import {
   WakeTaskItem,
   wakeTaskKey,
 } from '../items/task.ts'
+import { TicketItem, ticketKey } from '../items/ticket.ts'
 import {
   emailGuardKey,
   GuardItem,
@@ -138,5 +140,19 @@ export const entities: readonly EntityModel[] = [
     keys: keys(auditKey),
     schema: AuditItem,
     lifetime: '365 days',
+  },
+  {
+    name: 'Ticket',
+    table: eventsTable,
+    keys: keys(ticketKey),
+    schema: TicketItem,
+    lifetime: '7 days of an invite, 24 hours of a password reset; ends with its use',
+  },
+  {
+    name: 'Rate window',
+    table: eventsTable,
+    keys: keys(rateWindowKey),
+    schema: RateWindowItem,
+    lifetime: 'two windows',
   },
 ]

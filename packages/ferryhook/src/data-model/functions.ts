@@ -32,7 +32,15 @@ export const functions: readonly ServiceFunction[] = [
     allows: [
       {
         table: mainTable,
-        actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
+        actions: [
+          'GetItem',
+          'Query',
+          'Scan',
+          'PutItem',
+          'UpdateItem',
+          'DeleteItem',
+          'ConditionCheckItem',
+        ],
         indexes: ['GSI1', 'GSI2', 'GSI3'],
       },
       {

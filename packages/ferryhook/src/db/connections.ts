@@ -10,12 +10,16 @@ import {
   ConnectionItem,
   connectionKey,
 } from '../items/connection.ts'
+import { SourceItem, sourceKey } from '../items/source.ts'
+import { UserItem, userKey } from '../items/user.ts'
+import { planLimits } from '../plans.ts'
 import { mainTable } from '../table.ts'
 import { changeExpression, requireFit } from './changes.ts'
 import type { DataLayerDeps } from './deps.ts'
 import { Refused } from './refused.ts'
 import type { TaskWriter } from './task-writer.ts'
 import { isoNow } from './times.ts'
+import { optimistically } from './transaction.ts'
 
 export type CreateConnectionInput = Pick<
   Connection,
@@ -27,6 +31,8 @@ export type CreateConnectionInput = Pick<
   | 'filters'
   | 'transform'
   | 'retryConfig'
+  | 'limits'
+  | 'customHeaders'
 >
 
 const Changeable = ConnectionItem.pick({
@@ -36,6 +42,8 @@ const Changeable = ConnectionItem.pick({
   filters: true,
   transform: true,
   retryConfig: true,
+  limits: true,
+  customHeaders: true,
   status: true,
   statusReason: true,
 })
@@ -53,6 +61,8 @@ export function createConnections({
   tasks,
 }: Pick<DataLayerDeps, 'db' | 'clock'> & { tasks: TaskWriter }) {
   const connections = entity(db, mainTable, ConnectionItem)
+  const sources = entity(db, mainTable, SourceItem)
+  const users = entity(db, mainTable, UserItem)
   const absent = expr`attribute_not_exists(${connections.attr('PK')})`
   const exists = expr`attribute_exists(${connections.attr('PK')})`
   const notDeleted = expr`${connections.attr('status')} <> ${'deleted'}`
@@ -66,6 +76,14 @@ export function createConnections({
       limit: 1,
     })
     return items[0]?.sourceId
+  }
+
+  async function sourcesOf(userId: string): Promise<string[]> {
+    const { PK, SK } = sourceKey.of({ userId, sourceId: '' })
+    const { items } = await sources.query({
+      key: expr`${sources.attr('PK')} = ${PK} AND begins_with(${sources.attr('SK')}, ${SK})`,
+    })
+    return items.filter(({ status }) => status !== 'deleted').map(({ sourceId }) => sourceId)
   }
 
   async function keyOf(connectionId: string, within: WithinSource) {
@@ -101,11 +119,49 @@ export function createConnections({
     return changed
   }
 
+  async function listBySource(
+    sourceId: string,
+    { includeDeleted = false }: { includeDeleted?: boolean } = {},
+  ): Promise<Connection[]> {
+    const { PK, SK } = connectionKey.of({ sourceId, connectionId: '' })
+    const { items } = await connections.query({
+      key: expr`${connections.attr('PK')} = ${PK} AND begins_with(${connections.attr('SK')}, ${SK})`,
+    })
+    return includeDeleted ? items : items.filter(({ status }) => status !== 'deleted')
+  }
+
+  /** What was counted holds at the write, as in sources; and the source is not deleted meanwhile. */
+  async function putWithinPlan(connection: Connection): Promise<void> {
+    const [owner, within] = [userKey.of(connection), sourceKey.of(connection)]
+    const sourcesRev = sources.attr('connectionsRev')
+    await optimistically(async () => {
+      const [user, source] = await Promise.all([users.get(owner), sources.get(within)])
+      if (!user || !source || source.status === 'deleted') throw new Refused('not_found')
+      const { length } = await listBySource(connection.sourceId)
+      if (length >= planLimits[user.plan].connectionsPerSource) throw new Refused('plan_limit')
+      const unchanged = all(
+        expr`${sources.attr('status')} <> ${'deleted'}`,
+        source.connectionsRev === undefined
+          ? expr`attribute_not_exists(${sourcesRev})`
+          : expr`${sourcesRev} = ${source.connectionsRev}`,
+      )
+      await transact(db, [
+        users.part.check(owner, expr`${users.attr('plan')} = ${user.plan}`),
+        sources.part.update(within, expr`ADD ${sourcesRev} ${1}`, unchanged),
+        connections.part.put(connection, absent),
+      ])
+    })
+  }
+
   return {
-    async create(input: CreateConnectionInput): Promise<Connection> {
+    /** Refused with `plan_limit` if it has to fit the plan of its owner and does not. */
+    async create(
+      input: CreateConnectionInput,
+      { withinPlan = false }: { withinPlan?: boolean } = {},
+    ): Promise<Connection> {
       const now = isoNow(clock)
       const connectionId = newId('conn')
-      const { filters, transform, retryConfig } = input
+      const { filters, transform, retryConfig, limits, customHeaders } = input
       const connection: Connection = {
         ...connectionKey.of({ sourceId: input.sourceId, connectionId }),
         ...connectionById.of({ connectionId }),
@@ -118,6 +174,8 @@ export function createConnections({
         ...(filters !== undefined && { filters }),
         ...(transform !== undefined && { transform }),
         ...(retryConfig !== undefined && { retryConfig }),
+        ...(limits !== undefined && { limits }),
+        ...(customHeaders !== undefined && { customHeaders }),
         status: 'active',
         deliveryCount: 0,
         failureCount: 0,
@@ -125,7 +183,7 @@ export function createConnections({
         updatedAt: now,
         rev: 0,
       }
-      await connections.put(connection, absent)
+      await (withinPlan ? putWithinPlan(connection) : connections.put(connection, absent))
       return connection
     },
 
@@ -142,16 +200,18 @@ export function createConnections({
       return found && found.status !== 'deleted' ? found : null
     },
 
-    async listBySource(
-      sourceId: string,
-      { includeDeleted = false }: { includeDeleted?: boolean } = {},
-    ): Promise<Connection[]> {
-      const { PK, SK } = connectionKey.of({ sourceId, connectionId: '' })
-      const { items } = await connections.query({
-        key: expr`${connections.attr('PK')} = ${PK} AND begins_with(${connections.attr('SK')}, ${SK})`,
-      })
-      return includeDeleted ? items : items.filter(({ status }) => status !== 'deleted')
+    /** For its owner, to whom a new one is there at once: what the index lacks is looked for. */
+    async getOwned(connectionId: string, userId: string): Promise<Connection | null> {
+      const indexed = await sourceOf(connectionId)
+      const places = indexed === undefined ? await sourcesOf(userId) : [indexed]
+      const found = await Promise.all(
+        places.map((sourceId) => connections.get(connectionKey.of({ sourceId, connectionId }))),
+      )
+      const owned = found.find((each) => each?.userId === userId)
+      return owned && owned.status !== 'deleted' ? owned : null
     },
+
+    listBySource,
 
     /** Making it active again also wakes what waits for it. */
     update: (

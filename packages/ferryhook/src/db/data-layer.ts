@@ -10,12 +10,15 @@ import { createDueShards } from './due-shards.ts'
 import { createDueWork } from './due-work.ts'
 import { createEventWriter } from './event-writer.ts'
 import { createEvents } from './events.ts'
+import { createRates } from './rates.ts'
 import { createRefreshTokens } from './refresh-tokens.ts'
 import { createRouting } from './routing.ts'
 import { createSettling } from './settling.ts'
 import { createSources } from './sources.ts'
 import { createTaskWriter } from './task-writer.ts'
+import { createTickets } from './tickets.ts'
 import { createUsage } from './usage.ts'
+import { createUserListing } from './user-listing.ts'
 import { createUsers } from './users.ts'
 import { createWaiting } from './waiting.ts'
 
@@ -32,6 +35,7 @@ export function createDataLayer(deps: DataLayerDeps) {
   const parts = { ...deps, tasks, writer, deliveryWriter, dueWork }
   return {
     users: createUsers(deps),
+    userListing: createUserListing(deps),
     sources: createSources({ ...deps, connections }),
     connections,
     apiKeys: createApiKeys(deps),
@@ -46,6 +50,8 @@ export function createDataLayer(deps: DataLayerDeps) {
     refreshTokens: createRefreshTokens(deps),
     audit: createAudit(deps),
     usage: createUsage(deps),
+    tickets: createTickets(deps),
+    rates: createRates(deps),
   }
 }
 

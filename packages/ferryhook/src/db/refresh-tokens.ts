@@ -84,6 +84,11 @@ export function createRefreshTokens({ db, clock }: Pick<DataLayerDeps, 'db' | 'c
       }
     },
 
+    /** The session, unless it has ended. */
+    async get(userId: string, familyId: string): Promise<RefreshToken | null> {
+      return live(clock, await families.get(refreshTokenKey.of({ userId, familyId }))) ?? null
+    },
+
     listByUser,
     revoke,
 

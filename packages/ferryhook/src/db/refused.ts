@@ -3,6 +3,8 @@ export type RefusalReason =
   | 'not_found'
   | 'email_taken'
   | 'identity_taken'
+  | 'ticket_used'
+  | 'plan_limit'
   | 'body_too_large'
   | 'run_open'
   | 'status_derived'

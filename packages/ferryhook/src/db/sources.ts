@@ -1,15 +1,18 @@
 import { ConditionFailed } from '@strongroom/kit/db-errors'
-import { entity } from '@strongroom/kit/entity'
+import { entity, transact } from '@strongroom/kit/entity'
 import { all, expr } from '@strongroom/kit/expression'
 import { newId } from '@strongroom/kit/ids'
 import type { z } from 'zod'
 import { type Source, sourceById, SourceItem, sourceKey } from '../items/source.ts'
+import { UserItem, userKey } from '../items/user.ts'
+import { planLimits } from '../plans.ts'
 import { mainTable } from '../table.ts'
 import { changeExpression } from './changes.ts'
 import type { Connections } from './connections.ts'
 import type { DataLayerDeps } from './deps.ts'
 import { Refused } from './refused.ts'
 import { isoNow } from './times.ts'
+import { optimistically } from './transaction.ts'
 
 export type CreateSourceInput = Pick<
   Source,
@@ -36,6 +39,7 @@ export function createSources({
   connections: Pick<Connections, 'listBySource' | 'delete'>
 }) {
   const sources = entity(db, mainTable, SourceItem)
+  const users = entity(db, mainTable, UserItem)
   const absent = expr`attribute_not_exists(${sources.attr('PK')})`
   const notDeleted = expr`attribute_exists(${sources.attr('PK')}) AND ${sources.attr('status')} <> ${'deleted'}`
 
@@ -50,8 +54,44 @@ export function createSources({
     })
   }
 
+  async function listByUser(
+    userId: string,
+    { includeDeleted = false }: { includeDeleted?: boolean } = {},
+  ): Promise<Source[]> {
+    const { PK, SK } = sourceKey.of({ userId, sourceId: '' })
+    const { items } = await sources.query({
+      key: expr`${sources.attr('PK')} = ${PK} AND begins_with(${sources.attr('SK')}, ${SK})`,
+    })
+    return includeDeleted ? items : items.filter(({ status }) => status !== 'deleted')
+  }
+
+  /** What was counted holds at the write: every other source made meanwhile raises `sourcesRev`. */
+  async function putWithinPlan(source: Source): Promise<void> {
+    const rev = users.attr('sourcesRev')
+    await optimistically(async () => {
+      const user = await users.get(userKey.of(source))
+      if (!user) throw new Refused('not_found')
+      const { length } = await listByUser(source.userId)
+      if (length >= planLimits[user.plan].sources) throw new Refused('plan_limit')
+      const unchanged = all(
+        expr`${users.attr('plan')} = ${user.plan}`,
+        user.sourcesRev === undefined
+          ? expr`attribute_not_exists(${rev})`
+          : expr`${rev} = ${user.sourcesRev}`,
+      )
+      await transact(db, [
+        users.part.update(userKey.of(source), expr`ADD ${rev} ${1}`, unchanged),
+        sources.part.put(source, absent),
+      ])
+    })
+  }
+
   return {
-    async create(input: CreateSourceInput): Promise<Source> {
+    /** Refused with `plan_limit` if it has to fit the plan of its owner and does not. */
+    async create(
+      input: CreateSourceInput,
+      { withinPlan = false }: { withinPlan?: boolean } = {},
+    ): Promise<Source> {
       const sourceId = newId('src')
       const source: Source = {
         ...sourceKey.of({ userId: input.userId, sourceId }),
@@ -68,7 +108,7 @@ export function createSources({
         eventCount: 0,
         createdAt: isoNow(clock),
       }
-      await sources.put(source, absent)
+      await (withinPlan ? putWithinPlan(source) : sources.put(source, absent))
       return source
     },
 
@@ -88,17 +128,7 @@ export function createSources({
       return unlessDeleted(await sources.get(sourceKey.of({ userId, sourceId })))
     },
 
-    async listByUser(
-      userId: string,
-      { includeDeleted = false }: { includeDeleted?: boolean } = {},
-    ): Promise<Source[]> {
-      const { PK, SK } = sourceKey.of({ userId, sourceId: '' })
-      const { items } = await sources.query({
-        key: expr`${sources.attr('PK')} = ${PK} AND begins_with(${sources.attr('SK')}, ${SK})`,
-      })
-      return includeDeleted ? items : items.filter(({ status }) => status !== 'deleted')
-    },
-
+    listByUser,
     update,
 
     /** The source and its connections stay as `deleted`, so that the history can be read. */

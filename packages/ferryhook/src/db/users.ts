@@ -1,5 +1,5 @@
 import type { TransactWriteItem } from '@strongroom/kit/db'
-import { ConditionFailed, type TransactionFailed } from '@strongroom/kit/db-errors'
+import { ConditionFailed, TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity, transact } from '@strongroom/kit/entity'
 import { all, type Expression, expr } from '@strongroom/kit/expression'
 import { newId } from '@strongroom/kit/ids'
@@ -44,6 +44,8 @@ const Changeable = UserItem.omit({
   // Counted by `incrementUsage` only.
   usageThisMonth: true,
   usagePeriodStart: true,
+  // Raised by `sources.create` only.
+  sourcesRev: true,
 })
 /** What is given as undefined is removed. */
 export type UserChanges = Partial<z.infer<typeof Changeable>>
@@ -104,8 +106,11 @@ export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) 
   }
 
   return {
-    /** Refused with `email_taken` or `identity_taken` if it belongs to somebody. */
-    async create(input: CreateUserInput): Promise<User> {
+    /**
+     * Refused with `email_taken` or `identity_taken` if it belongs to somebody; with `ticket_used` if
+     * the ticket, a part of the transaction, is gone.
+     */
+    async create(input: CreateUserInput, ticket?: TransactWriteItem): Promise<User> {
       const now = isoNow(clock)
       const userId = newId('usr')
       const email = normalEmail(input.email)
@@ -126,8 +131,13 @@ export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) 
           transact(db, [
             ...owned.map((guard) => guards.part.put({ ...guard, userId }, absent)),
             users.part.put(user, absent),
+            ...(ticket ? [ticket] : []),
           ]),
-        takenBy(owned, userId),
+        (failure) => {
+          // An address that is taken is told to those only who hold a ticket.
+          if (ticket && failure.conditionFailed(owned.length + 1)) throw new Refused('ticket_used')
+          return takenBy(owned, userId)(failure)
+        },
       )
       return withoutAbsent(user)
     },
@@ -168,6 +178,26 @@ export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) 
         updatedAt: isoNow(clock),
       })
       return users.update(key, change, exists).catch(orNotFound)
+    },
+
+    /** Together with the ticket that allows it, a part of the transaction; or refused `ticket_used`. */
+    async resetPassword(
+      userId: string,
+      passwordHash: string,
+      ticket: TransactWriteItem,
+    ): Promise<void> {
+      const key = userKey.of({ userId })
+      const change = changeExpression(mainTable, UserItem, key, {
+        passwordHash,
+        updatedAt: isoNow(clock),
+      })
+      await transact(db, [ticket, users.part.update(key, change, exists)]).catch(
+        (error: unknown) => {
+          if (!(error instanceof TransactionFailed)) throw error
+          if (error.conditionFailed(0)) throw new Refused('ticket_used', { cause: error })
+          throw error.conditionFailed(1) ? new Refused('not_found', { cause: error }) : error
+        },
+      )
     },
 
     /** Counts events of the running month; the first of a new month begins it. */

@@ -27,6 +27,10 @@ export const ConnectionItem = z.object({
   filters: json('array', 65_536).optional(),
   transform: json('object', 65_536).optional(),
   retryConfig: retryConfig.optional(),
+  /** JSON: `concurrency` and `perSecond`, how much the destination is given at once. */
+  limits: json('object', 1_000).optional(),
+  /** A sealed JSON object: headers to send along, which may be credentials. */
+  customHeaders: sealed.optional(),
   status: lifecycle,
   /** Why it is paused, when nobody asked for it: `gone` (410), `failing`, … */
   statusReason: z.string().min(1).max(200).optional(),

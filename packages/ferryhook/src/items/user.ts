@@ -36,6 +36,8 @@ export const UserItem = z.object({
   usagePeriodStart: z.iso.date(),
   createdAt: isoTime,
   updatedAt: isoTime,
+  /** Raised with each source, so that of two made at once neither overlooks the other. */
+  sourcesRev: count.optional(),
 })
 export type User = z.infer<typeof UserItem>
 

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto'
+import { epochSeconds } from '@strongroom/kit/clock'
+import type { TransactWriteItem } from '@strongroom/kit/db'
+import { entity } from '@strongroom/kit/entity'
+import { expr } from '@strongroom/kit/expression'
+import { randomToken } from '@strongroom/kit/ids'
+import { type Ticket, TicketItem, ticketKey } from '../items/ticket.ts'
+import { eventsTable } from '../table.ts'
+import type { DataLayerDeps } from './deps.ts'
+import { isoNow, live } from './times.ts'
+
+export function createTickets({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) {
+  const tickets = entity(db, eventsTable, TicketItem)
+
+  return {
+    /** The ticket as text is told here and never again. */
+    async create(
+      input: Pick<Ticket, 'kind' | 'userId' | 'createdBy'> & { lifetimeSeconds: number },
+    ): Promise<{ text: string; ticket: Ticket }> {
+      const text = randomToken(32)
+      const ticketHash = hashTicket(text)
+      const ticket: Ticket = {
+        ...ticketKey.of({ ticketHash }),
+        kind: input.kind,
+        ticketHash,
+        ...(input.userId !== undefined && { userId: input.userId }),
+        createdBy: input.createdBy,
+        createdAt: isoNow(clock),
+        expiresAt: epochSeconds(clock) + input.lifetimeSeconds,
+      }
+      await tickets.put(ticket, expr`attribute_not_exists(${tickets.attr('PK')})`)
+      return { text, ticket }
+    },
+
+    async get(kind: Ticket['kind'], text: string): Promise<Ticket | null> {
+      const found = await tickets.get(ticketKey.of({ ticketHash: hashTicket(text) }))
+      const ticket = live(clock, found)
+      return ticket?.kind === kind ? ticket : null
+    },
+
+    /** Part of the transaction that the ticket is for: of all who hold it at once, one gets through. */
+    usePart({ ticketHash }: Pick<Ticket, 'ticketHash'>): TransactWriteItem {
+      const inForce = expr`${tickets.attr('expiresAt')} > ${epochSeconds(clock)}`
+      return tickets.part.delete(ticketKey.of({ ticketHash }), inForce)
+    },
+  }
+}
+
+/** A ticket has 256 random bits, so a plain hash is as good as a slow one. */
+function hashTicket(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openWorkbench, outcomes, testWorlds, times, type Workbench } from './workbench.ts'
+
+const bcrypt = (letter: string) => `$2b$12$${letter.repeat(53)}`
+
+describe.each(testWorlds())('tickets on $name', (world) => {
+  let bench: Workbench
+  let people = 0
+  beforeAll(async () => {
+    bench = await openWorkbench(world)
+  })
+  afterAll(() => bench.close())
+
+  const newcomer = () => ({
+    email: `ticket-${++people}@example.com`,
+    name: 'Ada',
+    plan: 'free' as const,
+  })
+  const invite = () =>
+    bench.layer.tickets.create({ kind: 'invite', createdBy: 'ops', lifetimeSeconds: 60 })
+
+  test('are stored as a hash, for as long as they are in force', async () => {
+    const { tickets } = bench.layer
+    const { text, ticket } = await invite()
+    const { PK, SK } = ticket
+    const stored = await bench.stored('ferryhook-events', { PK, SK })
+    expect(stored).toEqual(ticket)
+    expect(JSON.stringify(stored)).not.toContain(text)
+    expect(ticket.expiresAt).toBe(Math.floor(bench.clock.now() / 1000) + 60)
+    expect(await tickets.get('invite', text)).toEqual(ticket)
+    expect(await tickets.get('password_reset', text)).toBeNull()
+    bench.clock.advance({ seconds: 60 })
+    expect(await tickets.get('invite', text)).toBeNull()
+    expect(await outcomes([bench.layer.users.create(newcomer(), tickets.usePart(ticket))])).toEqual(
+      ['ticket_used'],
+    )
+  })
+
+  test('of ten who sign up with one invite at once one gets in', async () => {
+    const { tickets, users } = bench.layer
+    const { ticket } = await invite()
+    const ends = await outcomes(times(10, () => users.create(newcomer(), tickets.usePart(ticket))))
+    expect(ends.filter((end) => end === 'ticket_used')).toHaveLength(9)
+  })
+
+  test('an invite is not used up by an address that is taken', async () => {
+    const { tickets, users } = bench.layer
+    const taken = newcomer()
+    await users.create(taken)
+    const { ticket } = await invite()
+    expect(await outcomes([users.create(taken, tickets.usePart(ticket))])).toEqual(['email_taken'])
+    expect(await users.create(newcomer(), tickets.usePart(ticket))).toMatchObject({ plan: 'free' })
+    expect(await outcomes([users.create(taken, tickets.usePart(ticket))])).toEqual(['ticket_used'])
+  })
+
+  test('of ten who reset a password with one link at once one does', async () => {
+    const { tickets, users } = bench.layer
+    const { userId } = await users.create({ ...newcomer(), passwordHash: bcrypt('a') })
+    const input = { kind: 'password_reset', userId, createdBy: 'ops', lifetimeSeconds: 60 } as const
+    const { ticket } = await tickets.create(input)
+    const letters = [...'bcdefghijk']
+    const ends = await outcomes(
+      letters.map((letter) =>
+        users.resetPassword(userId, bcrypt(letter), tickets.usePart(ticket)).then(() => letter),
+      ),
+    )
+    const winners = ends.filter((end) => end !== 'ticket_used')
+    expect(winners).toHaveLength(1)
+    const { passwordHash } = (await users.getById(userId)) ?? {}
+    expect(passwordHash).toBe(bcrypt(winners[0] ?? ''))
+    const { ticket: late } = await tickets.create(input)
+    await users.delete(userId)
+    expect(
+      await outcomes([users.resetPassword(userId, bcrypt('z'), tickets.usePart(late))]),
+    ).toEqual(['not_found'])
+  })
+})
