@@ -69,13 +69,15 @@ describe('discord', () => {
 })
 
 describe('a subscription by challenge, as of Meta', () => {
-  const query = (given: object = {}) =>
-    `?${new URLSearchParams({
+  const query = (given: object = {}) => {
+    const parameters = new URLSearchParams({
       'hub.mode': 'subscribe',
       'hub.challenge': '1158201444',
       'hub.verify_token': sourceId,
       ...given,
-    })}`
+    })
+    return `?${parameters.toString()}`
+  }
 
   test('is confirmed to whoever knows the source', () => {
     expect(answer('custom', { query: query(), verdict: 'unverified' })).toEqual({

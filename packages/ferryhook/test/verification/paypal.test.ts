@@ -8,7 +8,8 @@ import {
 import { SigningScheme } from '../../src/verification/schemes.ts'
 import { verifySignature } from '../../src/verification/verify.ts'
 import { type Issued, makeCertificate } from './certificates.ts'
-import { NOW, payPalHeaders } from './signers.ts'
+import { NOW } from './signed-requests.ts'
+import { payPalHeaders } from './signers.ts'
 
 const LIVE = 'messageverificationcerts.paypal.com'
 const SANDBOX = 'messageverificationcerts.sandbox.paypal.com'
@@ -75,13 +76,13 @@ describe('a certificate that PayPal signed with', () => {
   })
 
   test('may come from any of the four addresses of PayPal, each for its environment', async () => {
-    const test = makeCertificate({ name: SANDBOX, issuer: authority, key: 'rsa' })
+    const tried = makeCertificate({ name: SANDBOX, issuer: authority, key: 'rsa' })
     const sandbox = { environment: 'sandbox' }
     expect(await outcome({ url: URL_OF_CERTIFICATE.replace('api.', 'api-m.') })).toBe('accepted')
-    serve(test, authority)
+    serve(tried, authority)
     for (const url of [URL_OF_SANDBOX, URL_OF_SANDBOX.replace('api.', 'api-m.')]) {
-      expect(await outcome({ signedBy: test, url, options: sandbox })).toBe('accepted')
-      expect(await outcome({ signedBy: test, url })).toBe('untrusted_certificate')
+      expect(await outcome({ signedBy: tried, url, options: sandbox })).toBe('accepted')
+      expect(await outcome({ signedBy: tried, url })).toBe('untrusted_certificate')
     }
     expect(await outcome({ options: sandbox })).toBe('untrusted_certificate')
   })

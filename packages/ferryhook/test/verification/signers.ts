@@ -1,40 +1,10 @@
 /** How each provider signs, written from its documentation and apart from the code that verifies. */
-import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { createHmac, type KeyObject, sign } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { SignedRequest } from '../../src/verification/signed-request.ts'
 import { SigningScheme } from '../../src/verification/schemes.ts'
-import type { Reason } from '../../src/verification/verdict.ts'
-import { verifySignature } from '../../src/verification/verify.ts'
 import { makeCertificate } from './certificates.ts'
-
-export const NOW = Date.parse('2026-03-01T12:00:00Z')
-export const URL_OF_SOURCE = 'https://hooks.example.com/in/src_0123456789abcdef?via=1'
-
-interface Signing {
-  secret: string
-  body: Buffer
-  /** Milliseconds since the epoch. */
-  at: number
-}
-
-export interface Signer {
-  name: string
-  scheme: SigningScheme
-  secrets: [string, string]
-  body: string
-  /** All of its headers; each of them is needed, except the content type. */
-  sign(signing: Signing): Record<string, string>
-  /** Changes the body of what is signed so that it says another time. */
-  bodyAt?(at: number): string
-  toleranceSeconds?: number
-  contentType?: string
-  /** Whether the source has a public key, or an id, instead of a shared secret. */
-  asymmetric?: true
-  /** What comes of each of these, where it is not the usual. */
-  alteredBody?: 'accepted'
-  emptyBody?: Reason
-  doubledSignature?: 'accepted'
-}
+import { ed25519, keyOf, p256 } from './signer-keys.ts'
+import { NOW, type Signer, type Signing, URL_OF_SOURCE } from './signed-requests.ts'
 
 const json = '{"id":"evt_1","text":"Grüße"}'
 const seconds = (at: number) => String(Math.floor(at / 1000))
@@ -45,30 +15,6 @@ const mac = (hash: string, key: string | Buffer, encoding: 'hex' | 'base64', ...
   createHmac(hash, key)
     .update(Buffer.concat(parts.map((part) => Buffer.from(part as string))))
     .digest(encoding)
-
-/** Pairs by what their public half is shown as: a source has the one, the signer the other. */
-const privateKeys = new Map<string, KeyObject>()
-function publicSecret(
-  { publicKey, privateKey }: { publicKey: KeyObject; privateKey: KeyObject },
-  show: (publicKey: KeyObject) => string,
-): string {
-  const shown = show(publicKey)
-  privateKeys.set(shown, privateKey)
-  return shown
-}
-const keyOf = (secret: string): KeyObject => {
-  const key = privateKeys.get(secret)
-  if (!key) throw new Error('The signer has no such key')
-  return key
-}
-const p256 = () =>
-  publicSecret(generateKeyPairSync('ec', { namedCurve: 'P-256' }), (key) =>
-    key.export({ type: 'spki', format: 'der' }).toString('base64'),
-  )
-const ed25519 = (show: (raw: Buffer) => string) =>
-  publicSecret(generateKeyPairSync('ed25519'), (key) =>
-    show(Buffer.from(String(key.export({ format: 'jwk' }).x), 'base64url')),
-  )
 
 const whsec = (fill: number) => `whsec_${Buffer.alloc(32, fill).toString('base64')}`
 const whsecKey = (secret: string) => Buffer.from(secret.slice('whsec_'.length), 'base64')
@@ -341,47 +287,3 @@ export const signers: Signer[] = [
     }),
   },
 ]
-
-/** What the signer sends, with what a test makes of it. */
-export function requestOf(
-  signer: Signer,
-  given: { secret?: string; at?: number; body?: string } = {},
-): SignedRequest {
-  const { secret = signer.secrets[0], at = NOW } = given
-  const body = Buffer.from(given.body ?? signer.bodyAt?.(at) ?? signer.body)
-  return {
-    method: 'POST',
-    url: URL_OF_SOURCE,
-    headers: {
-      'content-type': signer.contentType ?? 'application/json',
-      ...signer.sign({ secret, body, at }),
-    },
-    body,
-  }
-}
-
-/** `accepted`, or the reason. */
-export async function outcome(
-  signer: Pick<Signer, 'scheme' | 'secrets'>,
-  request: SignedRequest,
-  given: { secrets?: readonly string[]; now?: number } = {},
-): Promise<'accepted' | Reason> {
-  const { secrets = signer.secrets.slice(0, 1), now = NOW } = given
-  const verdict = await verifySignature({ scheme: signer.scheme, secrets, request, now })
-  return verdict.ok ? 'accepted' : verdict.reason
-}
-
-/** The headers that make the signature. */
-export function signatureHeaders({ headers }: SignedRequest): [name: string, value: string][] {
-  return Object.entries(headers)
-    .filter(([name]) => name !== 'content-type')
-    .map(([name, value]) => [name, value ?? ''])
-}
-
-export function withHeader(
-  request: SignedRequest,
-  name: string,
-  value: string | undefined,
-): SignedRequest {
-  return { ...request, headers: { ...request.headers, [name]: value } }
-}
