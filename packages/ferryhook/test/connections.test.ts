@@ -101,17 +101,6 @@ describe.each(testStores())('connections on $name', (store) => {
     expect(await connections.getById(connectionId)).toMatchObject({ rev: 10 })
   })
 
-  test('outcomes counted elsewhere are added in one write', async () => {
-    const { connectionId } = await connections.create(connectionInput())
-    await Promise.all(
-      times(5, () => connections.addCounts(connectionId, { deliveries: 3, failures: 1 })),
-    )
-    expect(await connections.getById(connectionId)).toMatchObject({
-      deliveryCount: 15,
-      failureCount: 5,
-    })
-  })
-
   test('a connection that does not fit is refused before it reaches the store', async () => {
     const wrong = [
       { destinationUrl: 'ftp://files.example' },
@@ -133,9 +122,6 @@ describe.each(testStores())('connections on $name', (store) => {
       expect(error).toMatchObject({ attributes: Object.keys(change) })
     }
     await expect(connections.create(connectionInput({ filters: '7' }))).rejects.toThrow(
-      ItemMismatch,
-    )
-    await expect(connections.addCounts(made.connectionId, { failures: -1 })).rejects.toThrow(
       ItemMismatch,
     )
     expect(await connections.getById(made.connectionId)).toEqual(made)

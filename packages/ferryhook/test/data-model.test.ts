@@ -131,7 +131,9 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
         attempt: clockResult,
         reason: 'exhausted',
       })
-      await worker.connections.addCounts(connectionId, { failures: 1 }, { sourceId })
+      const outcomes = { delivered: 0, failed: 1, succeeded: false, failedAttempts: 1 }
+      await worker.connectionHealth.add(connection, outcomes)
+      await worker.usage.plan(source)
       await worker.usage.advance(source, { until: bench.clock.now() + 1, events: 1 })
 
       await api.events.getById(event.eventId)

@@ -1,6 +1,9 @@
 import { ItemMismatch } from '@strongroom/kit/item-mismatch'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { CountTask } from '../src/items/task.ts'
 import {
+  allDue,
+  eventInput,
   openWorkbench,
   outcomes,
   required,
@@ -90,5 +93,70 @@ describe.each(testWorlds())('usage on $name', (world) => {
     }
     expect(await layer.sources.getOwned(source.sourceId, source.userId)).toEqual(source)
     expect(await layer.users.getById(source.userId)).toMatchObject({ usageThisMonth: 0 })
+  })
+
+  /** The counting tasks that are due. */
+  async function countingTasks(): Promise<CountTask[]> {
+    return (await allDue(layer)).filter((task) => task.kind === 'count')
+  }
+
+  test('the events of a source are counted two minutes after they came, each once, whoever counts them', async () => {
+    const source = await newSource()
+    const { sourceId, userId } = source
+    const received = () => layer.events.create(eventInput({ sourceId, userId }))
+    await received()
+    const last = await received()
+    await layer.events.create(eventInput({ sourceId, userId, status: 'signature_failed' }))
+    const dueAt = await layer.usage.plan(source)
+    expect(await layer.usage.plan(source)).toBe(dueAt)
+    expect(dueAt - bench.clock.now()).toBeGreaterThanOrEqual(120_000)
+    bench.clock.advance({ ms: dueAt - bench.clock.now() - 1 })
+    expect(await countingTasks()).toEqual([])
+    bench.clock.advance({ ms: 1 })
+    const late = await received()
+    const [task, ...others] = await countingTasks()
+    expect(others).toEqual([])
+    await Promise.all(times(5, () => layer.usage.roll(required(task))))
+    expect(await layer.sources.getOwned(sourceId, userId)).toMatchObject({
+      eventCount: 2,
+      lastEventAt: new Date(last.receivedAt).toISOString(),
+      countedUntil: bench.clock.now() - 120_000,
+    })
+    expect(await layer.users.getById(userId)).toMatchObject({ usageThisMonth: 2 })
+    expect(await countingTasks()).toEqual([])
+
+    bench.clock.advance({ ms: (await layer.usage.plan(source)) - bench.clock.now() })
+    await layer.usage.roll(required((await countingTasks())[0]))
+    expect(await layer.sources.getOwned(sourceId, userId)).toMatchObject({
+      eventCount: 3,
+      lastEventAt: new Date(late.receivedAt).toISOString(),
+    })
+  })
+
+  test('events of two months that are counted together count in their own month', async () => {
+    const source = await newSource()
+    const { sourceId, userId } = source
+    const received = () => layer.events.create(eventInput({ sourceId, userId, plan: 'team' }))
+    await received()
+    await received()
+    bench.clock.advance({ days: 32 })
+    await received()
+    bench.clock.advance({ ms: (await layer.usage.plan(source)) - bench.clock.now() })
+    for (const task of await countingTasks()) await layer.usage.roll(task)
+    expect(await layer.sources.getOwned(sourceId, userId)).toMatchObject({ eventCount: 3 })
+    const month = `${new Date(bench.clock.now()).toISOString().slice(0, 7)}-01`
+    expect(await layer.users.getById(userId)).toMatchObject({
+      usageThisMonth: 1,
+      usagePeriodStart: month,
+    })
+  })
+
+  test('the counting of an account that was deleted ends', async () => {
+    const source = await newSource()
+    await layer.events.create(eventInput({ sourceId: source.sourceId, userId: source.userId }))
+    await layer.users.delete(source.userId)
+    bench.clock.advance({ ms: (await layer.usage.plan(source)) - bench.clock.now() })
+    for (const task of await countingTasks()) await layer.usage.roll(task)
+    expect(await countingTasks()).toEqual([])
   })
 })

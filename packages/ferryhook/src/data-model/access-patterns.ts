@@ -78,8 +78,18 @@ export const patterns: readonly AccessPattern[] = [
     ['Delete connection by ID', 'connections.ts: delete', 'GSI3PK = CONNID#{connectionId}', 'GSI3'],
     [
       'Count outcomes of a connection',
-      'connections.ts: addCounts',
+      'connection-health.ts: add',
       'PK = SRC#{sourceId}, SK = CONN#{connectionId}',
+    ],
+    [
+      'Warn of a failing connection once',
+      'connection-health.ts: warn',
+      'PK = SRC#{sourceId}, SK = CONN#{connectionId} if nobody has',
+    ],
+    [
+      'Pause a failing connection',
+      'connection-health.ts: pause',
+      'PK = SRC#{sourceId}, SK = CONN#{connectionId} if it is active',
     ],
     ['Create API key', 'api-keys.ts: create', 'PK = USER#{userId}, SK = KEY#{keyId}'],
     ['Authenticate API key', 'api-keys.ts: getByHash', 'GSI2PK = KEYHASH#{hash}', 'GSI2'],
@@ -100,6 +110,11 @@ export const patterns: readonly AccessPattern[] = [
     ],
     ['Get event by ID', 'events.ts: getById', 'GSI1PK = EVTID#{eventId}', 'GSI1'],
     ['Get event by ID, as last written', 'events.ts: getCurrent', 'PK = EVT#{eventId}, SK = REF'],
+    [
+      'Get event of a task',
+      'events.ts: get',
+      'PK = SRC#{sourceId}, SK = EVT#{receivedAt}#{eventId}',
+    ],
     ['Get body of event', 'events.ts: getBody', 'PK = EVT#{eventId}, SK = BODY'],
     [
       'Set status of event',
@@ -132,6 +147,21 @@ export const patterns: readonly AccessPattern[] = [
       'Claim task',
       'due-work.ts: claim',
       'from PK = DUE#{shard}, SK = {dueAt}#… to SK = {leaseUntil}#…',
+    ],
+    [
+      'Give a task back',
+      'due-work.ts: giveBack',
+      'from PK = DUE#{shard}, SK = {leaseUntil}#… to SK = {now}#…',
+    ],
+    [
+      'Plan the counting of a source',
+      'usage.ts: plan',
+      'PK = DUE#{shard}, SK = {dueAt}#COUNT#{sourceId}',
+    ],
+    [
+      'Count events received since the mark',
+      'usage.ts: roll',
+      'PK = SRC#{sourceId}, SK BETWEEN EVT#{countedUntil} AND EVT#{two minutes ago}',
     ],
     ['Route event', 'routing.ts: route', 'PK = DUE#{shard}, SK = {dueAt}#{eventId}#ROUTE'],
     [

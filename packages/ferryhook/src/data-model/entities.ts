@@ -18,6 +18,8 @@ import type { KeyTemplate } from '../items/key-template.ts'
 import { RateWindowItem, rateWindowKey } from '../items/rate-window.ts'
 import { sourceById, SourceItem, sourceKey } from '../items/source.ts'
 import {
+  CountTaskItem,
+  countTaskKey,
   DeliveryTaskItem,
   deliveryTaskKey,
   DueShardsItem,
@@ -121,6 +123,7 @@ export const entities: readonly EntityModel[] = [
     lifetime: 'no TTL; fails after 30 days',
   },
   { name: 'Wake task', table: eventsTable, keys: keys(wakeTaskKey), schema: WakeTaskItem },
+  { name: 'Counting task', table: eventsTable, keys: keys(countTaskKey), schema: CountTaskItem },
   {
     name: 'Number of due-work shards',
     table: eventsTable,

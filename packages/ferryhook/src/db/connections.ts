@@ -1,5 +1,5 @@
 import type { TransactWriteItem } from '@strongroom/kit/db'
-import { ConditionFailed, TransactionFailed } from '@strongroom/kit/db-errors'
+import { TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity, transact } from '@strongroom/kit/entity'
 import { all, Expression, expr } from '@strongroom/kit/expression'
 import { newId } from '@strongroom/kit/ids'
@@ -14,7 +14,7 @@ import { SourceItem, sourceKey } from '../items/source.ts'
 import { UserItem, userKey } from '../items/user.ts'
 import { planLimits } from '../plans.ts'
 import { mainTable } from '../table.ts'
-import { changeExpression, requireFit } from './changes.ts'
+import { changeExpression } from './changes.ts'
 import type { DataLayerDeps } from './deps.ts'
 import { Refused } from './refused.ts'
 import type { TaskWriter } from './task-writer.ts'
@@ -33,7 +33,10 @@ export type CreateConnectionInput = Pick<
   | 'retryConfig'
   | 'limits'
   | 'customHeaders'
->
+> & {
+  /** For those who sealed something for it before. */
+  connectionId?: string
+}
 
 const Changeable = ConnectionItem.pick({
   name: true,
@@ -53,6 +56,11 @@ export type ConnectionChanges = Partial<z.infer<typeof Changeable>>
 /** Who knows the source need not ask the index, which may not know a new connection yet. */
 export interface WithinSource {
   sourceId?: string
+}
+
+export interface SeenConnection extends WithinSource {
+  /** Only if nobody changed it since; else refused with `connection_changed`. */
+  rev?: number
 }
 
 export function createConnections({
@@ -96,23 +104,36 @@ export function createConnections({
     connectionId: string,
     changes: ConnectionChanges,
     condition: Expression | undefined,
-    within: WithinSource,
+    within: SeenConnection,
   ): Promise<Connection> {
     const key = await keyOf(connectionId, within)
+    const unchanged = within.rev === undefined ? undefined : expr`${rev} = ${within.rev}`
     changeExpression(mainTable, Changeable, key, changes)
     const assign = changeExpression(mainTable, ConnectionItem, key, {
       updatedAt: isoNow(clock),
+      // What it was paused for, and how it fared before, is over.
+      ...(changes.status === 'active' && {
+        statusReason: undefined,
+        failingSince: undefined,
+        failedAttempts: undefined,
+        warnedAt: undefined,
+      }),
       ...changes,
     })
     const update = new Expression(['', ' ADD ', ' ', ''], [assign, rev, 1])
-    const parts: TransactWriteItem[] = [connections.part.update(key, update, condition)]
+    const parts: TransactWriteItem[] = [
+      connections.part.update(key, update, all(condition, unchanged)),
+    ]
     // What waited while it was paused may go now; what waits for a deleted one must not wait for ever.
     if (changes.status === 'active' || changes.status === 'deleted') {
       parts.push(await tasks.wake(connectionId, clock.now()))
     }
     await transact(db, parts).catch((error: unknown) => {
       const refused = error instanceof TransactionFailed && error.conditionFailed(0)
-      throw refused ? new Refused('not_found', { cause: error }) : error
+      if (!refused) throw error
+      const before = error.reasons[0]?.item
+      const isThere = before !== undefined && before['status'] !== 'deleted'
+      throw new Refused(isThere ? 'connection_changed' : 'not_found', { cause: error })
     })
     const changed = await connections.get(key)
     if (!changed) throw new Refused('not_found')
@@ -160,7 +181,7 @@ export function createConnections({
       { withinPlan = false }: { withinPlan?: boolean } = {},
     ): Promise<Connection> {
       const now = isoNow(clock)
-      const connectionId = newId('conn')
+      const { connectionId = newId('conn') } = input
       const { filters, transform, retryConfig, limits, customHeaders } = input
       const connection: Connection = {
         ...connectionKey.of({ sourceId: input.sourceId, connectionId }),
@@ -217,37 +238,12 @@ export function createConnections({
     update: (
       connectionId: string,
       updates: ConnectionChanges,
-      within: WithinSource = {},
+      within: SeenConnection = {},
     ): Promise<Connection> => change(connectionId, updates, all(exists, notDeleted), within),
 
     /** It stays as `deleted`, so that the history can be read. */
     async delete(connectionId: string, within: WithinSource = {}): Promise<void> {
       await change(connectionId, { status: 'deleted' }, exists, within)
-    },
-
-    /** Adds outcomes counted elsewhere, many at once: one write for each would be a hot key. */
-    async addCounts(
-      connectionId: string,
-      counts: { deliveries?: number; failures?: number },
-      within: WithinSource = {},
-    ): Promise<void> {
-      const { deliveries = 0, failures = 0 } = counts
-      const [deliveryCount, failureCount] = [
-        connections.attr('deliveryCount'),
-        connections.attr('failureCount'),
-      ]
-      const key = await keyOf(connectionId, within)
-      requireFit(mainTable, ConnectionItem, key, {
-        deliveryCount: deliveries,
-        failureCount: failures,
-      })
-      await connections
-        .update(key, expr`ADD ${deliveryCount} ${deliveries}, ${failureCount} ${failures}`, exists)
-        .catch((error: unknown) => {
-          throw error instanceof ConditionFailed
-            ? new Refused('not_found', { cause: error })
-            : error
-        })
     },
 
     /** Part of a transaction that holds only if the connection is still as it was seen. */

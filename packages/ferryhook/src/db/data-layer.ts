@@ -2,6 +2,7 @@
 import { createApiKeys } from './api-keys.ts'
 import { createAttempts } from './attempts.ts'
 import { createAudit } from './audit.ts'
+import { createConnectionHealth } from './connection-health.ts'
 import { createConnections } from './connections.ts'
 import { createDeliveries } from './deliveries.ts'
 import { createDeliveryWriter } from './delivery-writer.ts'
@@ -38,6 +39,7 @@ export function createDataLayer(deps: DataLayerDeps) {
     userListing: createUserListing(deps),
     sources: createSources({ ...deps, connections }),
     connections,
+    connectionHealth: createConnectionHealth(deps),
     apiKeys: createApiKeys(deps),
     events,
     attempts,
@@ -49,7 +51,7 @@ export function createDataLayer(deps: DataLayerDeps) {
     waiting: createWaiting({ ...parts, connections }),
     refreshTokens: createRefreshTokens(deps),
     audit: createAudit(deps),
-    usage: createUsage(deps),
+    usage: createUsage({ ...deps, tasks }),
     tickets: createTickets(deps),
     rates: createRates(deps),
   }

@@ -71,10 +71,7 @@ export function createDueWork({
       const leaseId = newId('lse')
       const leased = await writer.delivery({ ...task, dueAt: leaseUntil, leaseId, claimedAt })
       try {
-        await transact(db, [
-          deliveries.part.delete(keyOf(task), asSeen(task)),
-          writer.putDelivery(leased),
-        ])
+        await transact(db, [endPart(task), writer.putDelivery(leased)])
         return { ...leased, leaseId }
       } catch (error) {
         if (error instanceof TransactionFailed && error.conditionFailed(0)) return undefined
@@ -82,7 +79,7 @@ export function createDueWork({
       }
     },
 
-    endLeasePart,
+    endPart,
 
     /** Ends a lease early: the task is due now, for anybody. False if it is somebody else's by now. */
     async giveBack(task: LeasedTask): Promise<boolean> {
@@ -91,7 +88,7 @@ export function createDueWork({
       if (task.dueAt <= clock.now()) return true
       const due = await writer.delivery({ ...rest, dueAt: clock.now() })
       try {
-        await transact(db, [endLeasePart(task), writer.putDelivery(due)])
+        await transact(db, [endPart(task), writer.putDelivery(due)])
         return true
       } catch (error) {
         if (error instanceof TransactionFailed && error.conditionFailed(0)) return false
@@ -100,21 +97,18 @@ export function createDueWork({
     },
   }
 
-  /** The part of a worker's transaction that holds only while the lease is its own. */
-  function endLeasePart(task: LeasedTask) {
-    const own = expr`${deliveries.attr('leaseId')} = ${task.leaseId}`
-    return deliveries.part.delete(keyOf(task), own)
-  }
-
-  function asSeen({ leaseId }: DeliveryTask) {
+  /**
+   * The part of a worker's transaction that ends a task. It holds only while the task is as the
+   * worker knows it: its own as long as nobody else has a lease, or still nobody's.
+   */
+  function endPart({ leaseId, ...task }: DeliveryTask) {
     const attribute = deliveries.attr('leaseId')
-    if (leaseId !== undefined) return expr`${attribute} = ${leaseId}`
-    return expr`attribute_exists(${deliveries.attr('PK')}) AND attribute_not_exists(${attribute})`
+    const asKnown =
+      leaseId === undefined
+        ? expr`attribute_exists(${deliveries.attr('PK')}) AND attribute_not_exists(${attribute})`
+        : expr`${attribute} = ${leaseId}`
+    return deliveries.part.delete({ PK: task.PK, SK: task.SK }, asKnown)
   }
 }
 
 export type DueWork = ReturnType<typeof createDueWork>
-
-function keyOf({ PK, SK }: DeliveryTask) {
-  return { PK, SK }
-}

@@ -30,11 +30,11 @@ export interface RouteTarget {
 }
 
 export interface RouteOptions {
-  leaseUntil?: number
+  leaseUntil?: number | undefined
   /** The event, for a caller who has it at hand. */
-  known?: Event
+  known?: Event | undefined
   /** Why there is no connection, where there is none. */
-  unrouted?: string
+  unrouted?: string | undefined
 }
 
 export interface Routed {
@@ -138,11 +138,7 @@ export function createRouting(deps: RoutingDeps) {
   function eventChange(
     event: Event,
     put: { delivery: Delivery }[],
-    {
-      leaseUntil,
-      unrouted,
-      targets,
-    }: Pick<RouteOptions, 'leaseUntil' | 'unrouted'> & { targets: readonly RouteTarget[] },
+    { leaseUntil, unrouted, targets }: RouteOptions & { targets: readonly RouteTarget[] },
   ) {
     if (targets.length === 0 && !derivedStatus(event.counts)) {
       return writer.change(event, {

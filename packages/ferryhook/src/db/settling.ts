@@ -1,8 +1,8 @@
-/** What became of an attempt: the end of the lease and all that follows from it, in one transaction. */
+/** What became of a task: its end and all that follows from it, in one transaction. */
 import { transact } from '@strongroom/kit/entity'
 import { stateBefore } from '../items/delivery-state.ts'
 import type { Event } from '../items/event.ts'
-import type { DeliveryTask, LeasedTask } from '../items/task.ts'
+import type { DeliveryTask } from '../items/task.ts'
 import type { AttemptResult, Attempts } from './attempts.ts'
 import { type DeliveryWriter, expiryForAttempt } from './delivery-writer.ts'
 import type { DataLayerDeps } from './deps.ts'
@@ -30,7 +30,7 @@ export function createSettling(deps: SettlingDeps) {
   const { db, tasks, dueWork, writer, deliveryWriter, attempts } = deps
 
   /** The task for the next attempt, kept at least an hour longer than that. */
-  async function nextTask(task: LeasedTask, nextAt: number, keptUntil: number) {
+  async function nextTask(task: DeliveryTask, nextAt: number, keptUntil: number) {
     const { leaseId: _lease, claimedAt: _claimed, parkedAt: _parked, ...rest } = task
     const attemptNumber = task.attemptNumber + 1
     const next = await tasks.delivery({ ...rest, dueAt: nextAt, attemptNumber, keptUntil })
@@ -45,16 +45,16 @@ export function createSettling(deps: SettlingDeps) {
      * count twice. A worker that has the event at hand spares a read, and is given it as it is now;
      * undefined if it is gone.
      */
-    async settle(task: LeasedTask, outcome: Outcome, known?: Event): Promise<Event | undefined> {
+    async settle(task: DeliveryTask, outcome: Outcome, known?: Event): Promise<Event | undefined> {
       let hint = known
       return optimistically<Event | undefined>(
         async () => {
           const event = hint ?? (await writer.read(task))
           hint = undefined
-          const endLease = dueWork.endLeasePart(task)
+          const end = dueWork.endPart(task)
           // Deleted by its owner: there is nothing left to write about.
           if (!event) {
-            await transact(db, [endLease])
+            await transact(db, [end])
             return undefined
           }
           const attempt = 'attempt' in outcome ? outcome.attempt : undefined
@@ -72,7 +72,7 @@ export function createSettling(deps: SettlingDeps) {
             next = await nextTask(task, outcome.nextAt, change.after.expiresAt)
           }
           await transact(db, [
-            endLease,
+            end,
             ...change.parts,
             ...(next ? [tasks.putDelivery(next)] : []),
             ...(attempt ? [attempts.putPart(task, attempt, change.after.expiresAt)] : []),

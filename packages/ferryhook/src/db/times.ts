@@ -9,6 +9,12 @@ export function monthOf(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 7)}-01`
 }
 
+/** When the calendar month after the one of this time begins, in UTC. */
+export function monthAfter(ms: number): number {
+  const at = new Date(ms)
+  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)
+}
+
 /** TTL deletes when it finds the time; to us an expired item is gone at once. */
 export function isLive(clock: Clock, item: { expiresAt: number }): boolean {
   return item.expiresAt > epochSeconds(clock)

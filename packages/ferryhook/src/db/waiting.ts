@@ -10,7 +10,7 @@ import type { Connection } from '../items/connection.ts'
 import { type DeliveryState, stateBefore } from '../items/delivery-state.ts'
 import type { Event } from '../items/event.ts'
 import {
-  type LeasedTask,
+  type DeliveryTask,
   type WaitingTask,
   WaitingTaskItem,
   waitingTaskKey,
@@ -129,7 +129,7 @@ export function createWaiting(deps: WaitingDeps) {
      * if the connection is not as it was seen: it may be allowed now, so look again.
      */
     async park(
-      task: LeasedTask,
+      task: DeliveryTask,
       seen: Pick<Connection, 'connectionId' | 'sourceId' | 'rev'>,
       wait: Wait,
     ): Promise<void> {
@@ -139,8 +139,8 @@ export function createWaiting(deps: WaitingDeps) {
       await optimistically(
         async () => {
           const event = await writer.read(task)
-          const endLease = dueWork.endLeasePart(task)
-          if (!event) return transact(db, [endLease])
+          const end = dueWork.endPart(task)
+          if (!event) return transact(db, [end])
 
           const from = stateBefore(task.attemptNumber)
           const to: DeliveryState = wait.reason === 'paused' ? 'held' : from
@@ -153,7 +153,7 @@ export function createWaiting(deps: WaitingDeps) {
           })
           const { PK: _pk, SK: _sk, dueAt: _due, leaseId: _lease, ...rest } = task
           await transact(db, [
-            endLease,
+            end,
             connections.unchangedPart(seen),
             waiting.part.put({
               ...rest,

@@ -36,6 +36,11 @@ export const ConnectionItem = z.object({
   statusReason: z.string().min(1).max(200).optional(),
   deliveryCount: count,
   failureCount: count,
+  /** Since when no attempt has succeeded, and how many failed since; absent while all is well. */
+  failingSince: isoTime.optional(),
+  failedAttempts: count.optional(),
+  /** When its owner was told of that. */
+  warnedAt: isoTime.optional(),
   createdAt: isoTime,
   updatedAt: isoTime,
   /** Raised by each change, so that a task is parked on what its worker really saw. */
