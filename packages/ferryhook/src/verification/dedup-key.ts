@@ -3,29 +3,25 @@
  * for two different events there is none: a doubled event can be told apart later, a lost one not.
  */
 import { z } from 'zod'
+import { every, InvalidPath, parsePath } from '../filters/path.ts'
+import { select } from '../filters/select.ts'
+import { limitedWork } from '../filters/work.ts'
 import type { Source } from '../items/source.ts'
-import { isJsonPath, valueAt } from './json-path.ts'
-import { headerOf, jsonOf, type SignedRequest } from './signed-request.ts'
+import { headerName } from './header-name.ts'
+import { headerOf, type SignedRequest } from './signed-request.ts'
 
 const LONGEST_KEY = 256
 
-const notAPath = 'Give a path into the JSON body, such as $.data.id or $.events[0].id'
-const notAHeader = 'Give the name of a header: letters, digits and hyphens'
+const notAPath = 'Give a path to one value of the body, such as $.data.id or $.events[0].id'
 
 /** Where the id of an event is; stored as JSON in the `dedup` of a source. */
 export const DedupRule = z.discriminatedUnion(
   'by',
   [
-    z.strictObject({
-      by: z.literal('header'),
-      name: z
-        .string(notAHeader)
-        .regex(/^[\w-]{1,100}$/, notAHeader)
-        .toLowerCase(),
-    }),
+    z.strictObject({ by: z.literal('header'), name: headerName }),
     z.strictObject({
       by: z.literal('path'),
-      path: z.string(notAPath).refine(isJsonPath, notAPath),
+      path: z.string(notAPath).refine(leadsToOneValue, notAPath),
     }),
     z.strictObject({ by: z.literal('none') }),
   ],
@@ -33,28 +29,28 @@ export const DedupRule = z.discriminatedUnion(
 )
 export type DedupRule = z.infer<typeof DedupRule>
 
-const headers = (...names: string[]): DedupRule[] => names.map((name) => ({ by: 'header', name }))
-const path = (text: string): DedupRule[] => [{ by: 'path', path: text }]
+const inHeaders = (...names: string[]): DedupRule[] => names.map((name) => ({ by: 'header', name }))
+const at = (text: string): DedupRule[] => [{ by: 'path', path: text }]
 
 /** The first that a request has. */
 const rules: Readonly<Record<Source['provider'], readonly DedupRule[]>> = {
-  stripe: path('$.id'),
-  github: headers('x-github-delivery'),
+  stripe: at('$.id'),
+  github: inHeaders('x-github-delivery'),
   // Not the event id: webhooks of several topics about one event share it.
-  shopify: headers('x-shopify-webhook-id', 'shopify-webhook-id'),
-  slack: path('$.event_id'),
-  twilio: headers('i-twilio-idempotency-token'),
+  shopify: inHeaders('x-shopify-webhook-id', 'shopify-webhook-id'),
+  slack: at('$.event_id'),
+  twilio: inHeaders('i-twilio-idempotency-token'),
   // One request has many events, each with an id of its own.
   sendgrid: [],
-  square: path('$.event_id'),
-  paypal: headers('paypal-transmission-id'),
+  square: at('$.event_id'),
+  paypal: inHeaders('paypal-transmission-id'),
   // Not the event UUID, which webhooks that set off each other share.
-  gitlab: headers('webhook-id', 'idempotency-key'),
-  linear: headers('linear-delivery'),
-  'standard-webhooks': headers('svix-id', 'webhook-id'),
-  paddle: path('$.event_id'),
-  discord: path('$.id'),
-  zendesk: headers('x-zendesk-webhook-invocation-id'),
+  gitlab: inHeaders('webhook-id', 'idempotency-key'),
+  linear: inHeaders('linear-delivery'),
+  'standard-webhooks': inHeaders('svix-id', 'webhook-id'),
+  paddle: at('$.event_id'),
+  discord: at('$.id'),
+  zendesk: inHeaders('x-zendesk-webhook-invocation-id'),
   custom: [],
 }
 
@@ -78,9 +74,29 @@ function keyBy(
     case 'header':
       return bounded(headerOf(request, rule.name))
     case 'path':
-      return bounded(valueAt(jsonOf(request.body), rule.path))
+      return bounded(valueAt(rule.path, request))
     default:
       return undefined
+  }
+}
+
+/** As filters find it, so that a path means the same everywhere. */
+function valueAt(
+  path: string,
+  { headers, body }: Pick<SignedRequest, 'headers' | 'body'>,
+): unknown {
+  const contentType = headerOf({ headers }, 'content-type')
+  const event = { method: '', headers: {}, body, contentType }
+  return select(event, parsePath(path), limitedWork())?.values[0]
+}
+
+function leadsToOneValue(path: string): boolean {
+  try {
+    const { within, steps } = parsePath(path)
+    return within === 'body' && steps.length > 0 && !steps.includes(every)
+  } catch (error) {
+    if (error instanceof InvalidPath) return false
+    throw error
   }
 }
 

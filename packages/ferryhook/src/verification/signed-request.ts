@@ -1,4 +1,6 @@
 /** A request as it came in, as far as signatures go. */
+import { bodyText, parseJson } from '../filters/event.ts'
+
 export interface SignedRequest {
   method: string
   /** Where the provider was told to send it, with the query as received; never from `Host`. */
@@ -21,13 +23,10 @@ export function isPrintable(text: string): boolean {
   return /^[\x21-\x7e]{1,256}$/.test(text)
 }
 
-/** The value that JSON text has; undefined if it has none. */
+/** What the body says in JSON; undefined if it is something else. */
 export function jsonOf(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString())
-  } catch {
-    return undefined
-  }
+  const text = bodyText(body)
+  return text === undefined ? undefined : parseJson(text)?.value
 }
 
 /** An attribute of a JSON object; undefined if it has none of its own by that name. */

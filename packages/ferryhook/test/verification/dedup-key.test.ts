@@ -62,12 +62,14 @@ describe('what a provider calls an event', () => {
 describe('a rule of its own', () => {
   const body = '{"data":{"items":[{"id":"a"},{"id":"b"}]},"order id":7}'
 
-  test('finds the id in a header or in the JSON body', () => {
+  test('finds the id in a header, in a JSON body or in a form', () => {
     const headers = { 'x-request-id': 'r1' }
     expect(keyOf('custom', { headers }, { by: 'header', name: 'X-Request-Id' })).toBe('r1')
     expect(keyOf('custom', { body }, { by: 'path', path: '$.data.items[1].id' })).toBe('b')
-    expect(keyOf('custom', { body }, { by: 'path', path: 'data.items[0].id' })).toBe('a')
-    expect(keyOf('custom', { body }, { by: 'path', path: '$.order id' })).toBe('7')
+    expect(keyOf('custom', { body }, { by: 'path', path: '$.data.items[-2].id' })).toBe('a')
+    expect(keyOf('custom', { body }, { by: 'path', path: "$['order id']" })).toBe('7')
+    const form = { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'Sid=1' }
+    expect(keyOf('custom', form, { by: 'path', path: '$.Sid' })).toBe('1')
     for (const path of ['$.data', '$.data.items[2].id', '$.constructor.name', '$.__proto__.x']) {
       expect(keyOf('custom', { body }, { by: 'path', path }), path).toBeUndefined()
     }
@@ -82,8 +84,19 @@ describe('a rule of its own', () => {
   test('that makes no sense is refused with what to give', () => {
     const messages = (rule: unknown) =>
       DedupRule.safeParse(rule).error?.issues.map(({ message }) => message)
-    const path = 'Give a path into the JSON body, such as $.data.id or $.events[0].id'
-    for (const wrong of ['', '$', '$.', '$..id', '$[*].id', '$.a[x]', 'x'.repeat(300)]) {
+    const path = 'Give a path to one value of the body, such as $.data.id or $.events[0].id'
+    for (const wrong of [
+      '',
+      '$',
+      '$.',
+      '$..id',
+      '$.a[*].id',
+      '$.a[x]',
+      'id',
+      '$headers.a',
+      '$method',
+      `$.${'x'.repeat(500)}`,
+    ]) {
       expect(messages({ by: 'path', path: wrong }), wrong).toEqual([path])
     }
     expect(messages({ by: 'header', name: 'a b' })).toEqual([

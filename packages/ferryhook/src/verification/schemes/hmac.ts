@@ -1,16 +1,11 @@
 /** Any HMAC: where the signature is, how it is written and what it covers is all configured. */
 import { z } from 'zod'
 import { anyMatch, decodeAny, type Hash, hmac as digest } from '../digests.ts'
+import { headerName } from '../header-name.ts'
 import { defineScheme } from '../scheme.ts'
 import { headerOf, isPrintable, type SignedRequest } from '../signed-request.ts'
 import { judgeAge, timeOf, tolerance, usualTolerance } from '../timestamp.ts'
 import { accepted, refused } from '../verdict.ts'
-
-const notAHeader = 'Give the name of a header: letters, digits and hyphens'
-const headerName = z
-  .string(notAHeader)
-  .regex(/^[\w-]{1,100}$/, notAHeader)
-  .toLowerCase()
 
 const prefix = z.string().max(64, 'Give a prefix of at most 64 characters').default('')
 
