@@ -35,6 +35,7 @@ export const ferryhookError = defineErrors('ferryhook', {
   plan_limit: [403, 'The plan allows no more: data says how many; delete one, or ask for more'],
   invalid_signing: [400, 'The signing configuration is not valid: correct what details name'],
   invalid_destination: [400, 'Events cannot be sent to this URL: correct what details name'],
+  invalid_transform: [400, 'The transform cannot run: correct what details name'],
   no_secret: [409, 'The source has no signing secret yet: set one first'],
   too_many_secrets: [
     409,

@@ -10,6 +10,7 @@ export type RefusalReason =
   | 'status_derived'
   | 'lease_lost'
   | 'connection_changed'
+  | 'source_changed'
 
 export class Refused extends Error {
   override readonly name = 'Refused'

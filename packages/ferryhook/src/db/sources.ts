@@ -1,6 +1,6 @@
 import { ConditionFailed } from '@strongroom/kit/db-errors'
 import { entity, transact } from '@strongroom/kit/entity'
-import { all, expr } from '@strongroom/kit/expression'
+import { all, type Expression, expr } from '@strongroom/kit/expression'
 import { newId } from '@strongroom/kit/ids'
 import type { z } from 'zod'
 import { type Source, sourceById, SourceItem, sourceKey } from '../items/source.ts'
@@ -16,8 +16,17 @@ import { optimistically } from './transaction.ts'
 
 export type CreateSourceInput = Pick<
   Source,
-  'userId' | 'name' | 'provider' | 'signingSecret' | 'signingAlgorithm' | 'signingOptions' | 'dedup'
->
+  | 'userId'
+  | 'name'
+  | 'provider'
+  | 'signingSecret'
+  | 'signingAlgorithm'
+  | 'signingOptions'
+  | 'dedup'
+> & {
+  /** For those who sealed something for it before. */
+  sourceId?: string
+}
 
 const Changeable = SourceItem.pick({
   name: true,
@@ -30,6 +39,8 @@ const Changeable = SourceItem.pick({
 })
 /** What is given as undefined is removed. */
 export type SourceChanges = Partial<z.infer<typeof Changeable>>
+
+const signing = ['provider', 'signingSecret', 'signingAlgorithm', 'signingOptions'] as const
 
 export function createSources({
   db,
@@ -46,12 +57,27 @@ export function createSources({
   const unlessDeleted = (source: Source | undefined) =>
     source && source.status !== 'deleted' ? source : null
 
-  async function update(sourceId: string, userId: string, updates: SourceChanges): Promise<Source> {
+  /** With `seen`, only if it is signed as it was then; else refused with `source_changed`. */
+  async function update(
+    sourceId: string,
+    userId: string,
+    updates: SourceChanges,
+    { seen }: { seen?: Pick<Source, (typeof signing)[number]> } = {},
+  ): Promise<Source> {
     const key = sourceKey.of({ userId, sourceId })
     const change = changeExpression(mainTable, Changeable, key, updates)
-    return sources.update(key, change, notDeleted).catch((error: unknown) => {
-      throw error instanceof ConditionFailed ? new Refused('not_found', { cause: error }) : error
+    const same = seen ? signing.map((name) => holds(name, seen[name])) : []
+    return sources.update(key, change, all(notDeleted, ...same)).catch((error: unknown) => {
+      if (!(error instanceof ConditionFailed)) throw error
+      const isThere = error.item !== undefined && error.item['status'] !== 'deleted'
+      throw new Refused(isThere ? 'source_changed' : 'not_found', { cause: error })
     })
+  }
+
+  function holds(name: (typeof signing)[number], value: string | undefined): Expression {
+    const attribute = sources.attr(name)
+    if (value === undefined) return expr`attribute_not_exists(${attribute})`
+    return expr`${attribute} = ${value}`
   }
 
   async function listByUser(
@@ -92,7 +118,7 @@ export function createSources({
       input: CreateSourceInput,
       { withinPlan = false }: { withinPlan?: boolean } = {},
     ): Promise<Source> {
-      const sourceId = newId('src')
+      const { sourceId = newId('src') } = input
       const source: Source = {
         ...sourceKey.of({ userId: input.userId, sourceId }),
         ...sourceById.of({ sourceId }),

@@ -1,0 +1,103 @@
+/** The account of a user: what is kept of it, and its end. */
+import type { Principal } from '../auth/principal.ts'
+import type { Sessions } from '../auth/sessions.ts'
+import type { DataLayer } from '../db/data-layer.ts'
+import { Refused } from '../db/refused.ts'
+import { ferryhookError } from '../errors.ts'
+import type { AuditEntry } from '../items/account-trail.ts'
+import type { ApiKey } from '../items/api-key.ts'
+import type { Connection } from '../items/connection.ts'
+import type { Source } from '../items/source.ts'
+import type { User } from '../items/user.ts'
+import type { Audit } from './audit-trail.ts'
+import type { Credentials } from './credentials.ts'
+import type { Notices } from './notices.ts'
+
+export interface AccountExport {
+  user: User
+  sources: Source[]
+  connections: Connection[]
+  apiKeys: ApiKey[]
+  audit: AuditEntry[]
+}
+
+export interface Accounts {
+  change(
+    principal: Principal,
+    given: {
+      name?: string | undefined
+      email?: string | undefined
+      currentPassword?: string | undefined
+    },
+  ): Promise<User>
+  /** All that is stored of the user but events, which the API lists. */
+  export(principal: Principal): Promise<AccountExport>
+  delete(principal: Principal, password: string | undefined): Promise<void>
+}
+
+export function createAccounts(deps: {
+  layer: Pick<DataLayer, 'users' | 'sources' | 'connections' | 'apiKeys' | 'audit'>
+  credentials: Pick<Credentials, 'confirm'>
+  sessions: Pick<Sessions, 'endAll'>
+  audit: Audit
+  notices: Notices
+}): Accounts {
+  const { layer, credentials, sessions, audit, notices } = deps
+
+  return {
+    async change({ user, actor }, { name, email, currentPassword }) {
+      // The address is what one signs in with.
+      if (email !== undefined) await credentials.confirm(user, currentPassword)
+      const changes = { ...(name !== undefined && { name }), ...(email !== undefined && { email }) }
+      const changed = await layer.users.update(user.userId, changes).catch((error: unknown) => {
+        const isTaken = error instanceof Refused && error.reason === 'email_taken'
+        throw isTaken ? ferryhookError('email_taken') : error
+      })
+      await audit(user.userId, actor, 'account.changed')
+      return changed
+    },
+
+    async export({ user, actor }) {
+      const { userId } = user
+      await audit(userId, actor, 'account.exported')
+      const sources = await layer.sources.listByUser(userId, { includeDeleted: true })
+      const connections: Connection[] = []
+      for (const { sourceId } of sources) {
+        connections.push(
+          ...(await layer.connections.listBySource(sourceId, { includeDeleted: true })),
+        )
+      }
+      const entries: AuditEntry[] = []
+      let cursor: string | undefined
+      do {
+        const page = await layer.audit.listByUser(userId, { limit: 100, cursor })
+        entries.push(...page.items)
+        cursor = page.cursor ?? undefined
+      } while (cursor !== undefined)
+      const apiKeys = await layer.apiKeys.listByUser(userId)
+      return { user, sources, connections, apiKeys, audit: entries }
+    },
+
+    async delete({ user, actor }, password) {
+      await credentials.confirm(user, password)
+      const { userId } = user
+      // The user comes last: until then, whatever went wrong, they can sign in and try again.
+      for (const { keyId } of await layer.apiKeys.listByUser(userId)) {
+        await layer.apiKeys.delete(keyId, userId).catch(unlessGone)
+      }
+      for (const { sourceId } of await layer.sources.listByUser(userId)) {
+        await layer.sources.delete(sourceId, userId)
+        notices.sourceChanged(sourceId)
+      }
+      notices.workDue()
+      await audit(userId, actor, 'account.deleted')
+      await layer.users.delete(userId)
+      await sessions.endAll(userId)
+      notices.userChanged(userId)
+    },
+  }
+}
+
+function unlessGone(error: unknown): void {
+  if (!(error instanceof Refused && error.reason === 'not_found')) throw error
+}

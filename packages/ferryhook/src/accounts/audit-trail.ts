@@ -1,0 +1,25 @@
+/** Who changed what. Never a secret, and of a change only that it was made. */
+import type { DataLayer } from '../db/data-layer.ts'
+
+export type AuditAction =
+  | `account.${'created' | 'signed_in' | 'changed' | 'password_changed' | 'password_reset' | 'exported' | 'deleted'}`
+  | `account.${'plan_changed' | 'password_reset_offered' | 'session_reused' | 'signed_out'}`
+  | `identity.${'linked' | 'unlinked'}`
+  | `source.${'created' | 'changed' | 'paused' | 'resumed' | 'secret_rotated' | 'deleted'}`
+  | `connection.${'created' | 'changed' | 'paused' | 'resumed' | 'deleted' | 'tested'}`
+  | `connection.${'secret_rotated' | 'secret_shown'}`
+  | `api_key.${'created' | 'deleted'}`
+
+/** `actor` as in `Principal`, or `operator:{name}`. */
+export type Audit = (
+  userId: string,
+  actor: string,
+  action: AuditAction,
+  target?: string,
+) => Promise<void>
+
+export function createAuditTrail({ audit }: Pick<DataLayer, 'audit'>): Audit {
+  return async (userId, actor, action, target) => {
+    await audit.add({ userId, actor, action, target })
+  }
+}

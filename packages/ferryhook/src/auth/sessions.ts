@@ -1,0 +1,102 @@
+/**
+ * Sessions of users: a refresh token that is replaced with each use, and access tokens that end with
+ * the session, because every request looks whether it still is.
+ */
+import { createHash } from 'node:crypto'
+import { randomToken } from '@strongroom/kit/ids'
+import type { DataLayer } from '../db/data-layer.ts'
+import type { User } from '../items/user.ts'
+import type { AccessTokens } from './access-tokens.ts'
+
+export interface Session {
+  user: User
+  accessToken: string
+  expiresIn: number
+  /** Undefined in the slower of two tabs: the faster one has the new token. */
+  refreshToken: string | undefined
+}
+
+export type Refresh =
+  | Session
+  /** `reusedBy` says whose session was ended because its token came a second time. */
+  | { ended: true; reusedBy: string | undefined }
+
+export interface Sessions {
+  begin(user: User): Promise<Session>
+  refresh(refreshToken: string): Promise<Refresh>
+  /** Tells whose session that was. */
+  end(refreshToken: string): Promise<string | undefined>
+  /** All of a user's, but the one that is to stay. */
+  endAll(userId: string, options?: { but?: string | undefined }): Promise<void>
+}
+
+export function createSessions(deps: {
+  layer: Pick<DataLayer, 'users' | 'refreshTokens'>
+  tokens: AccessTokens
+}): Sessions {
+  const { tokens, layer } = deps
+  const { users, refreshTokens } = layer
+
+  return {
+    async begin(user) {
+      const { userId } = user
+      const secret = randomToken(32)
+      const { familyId } = await refreshTokens.create({ userId, tokenHash: hash(secret) })
+      const access = await tokens.issue({ userId, sessionId: familyId })
+      return { user, ...access, refreshToken: `${userId}.${familyId}.${secret}` }
+    },
+
+    async refresh(refreshToken) {
+      const presented = parse(refreshToken)
+      if (!presented) return { ended: true, reusedBy: undefined }
+      const { userId, familyId, secret } = presented
+      const next = randomToken(32)
+      const rotation = await refreshTokens.rotate({
+        userId,
+        familyId,
+        presentedHash: hash(secret),
+        nextHash: hash(next),
+      })
+      const isAlive = rotation === 'rotated' || rotation === 'grace'
+      const user = isAlive ? await users.getById(userId) : null
+      if (!user) return { ended: true, reusedBy: rotation === 'reused' ? userId : undefined }
+      const access = await tokens.issue({ userId, sessionId: familyId })
+      return {
+        user,
+        ...access,
+        refreshToken: rotation === 'rotated' ? `${userId}.${familyId}.${next}` : undefined,
+      }
+    },
+
+    async end(refreshToken) {
+      const presented = parse(refreshToken)
+      if (!presented) return undefined
+      const { userId, familyId, secret } = presented
+      const session = await refreshTokens.get(userId, familyId)
+      // The ids alone are no secret.
+      const isTheirs = session?.tokenHash === hash(secret) || session?.previousHash === hash(secret)
+      if (!isTheirs) return undefined
+      await refreshTokens.revoke(userId, familyId)
+      return userId
+    },
+
+    async endAll(userId, { but } = {}) {
+      for (const { familyId } of await refreshTokens.listByUser(userId)) {
+        if (familyId !== but) await refreshTokens.revoke(userId, familyId)
+      }
+    },
+  }
+}
+
+const TOKEN = /^(usr_[\w-]{16})\.(rtk_[\w-]{16})\.([\w-]{43})$/
+
+function parse(refreshToken: string) {
+  const [, userId, familyId, secret] = TOKEN.exec(refreshToken) ?? []
+  if (userId === undefined || familyId === undefined || secret === undefined) return undefined
+  return { userId, familyId, secret }
+}
+
+/** A token has 256 random bits, so a plain hash is as good as a slow one. */
+function hash(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex')
+}

@@ -1,0 +1,64 @@
+/** What a browser carries while it is at a provider: sealed, so that it can neither read nor change it. */
+import type { Clock } from '@strongroom/kit/clock'
+import { epochSeconds } from '@strongroom/kit/clock'
+import type { ServerSecrets } from '@strongroom/kit/server-secrets'
+import { EncryptJWT, errors, jwtDecrypt } from 'jose'
+import { z } from 'zod'
+import { oauthProviders } from '../items/user.ts'
+
+const SignInState = z.object({
+  provider: z.enum(oauthProviders),
+  state: z.string(),
+  nonce: z.string(),
+  codeVerifier: z.string(),
+  redirectUri: z.string(),
+  invite: z.string().optional(),
+  /** The user who adds the identity to their account; otherwise somebody signs in. */
+  linkTo: z.string().optional(),
+})
+export type SignInState = z.infer<typeof SignInState>
+
+const SECRET = 'ferryhook-sign-in'
+
+export function createSignInStates(deps: {
+  secrets: ServerSecrets
+  clock: Clock
+  lifetimeSeconds: number
+}) {
+  const { secrets, clock, lifetimeSeconds } = deps
+
+  return {
+    async seal(state: SignInState): Promise<string> {
+      const { version, key } = await secrets.current(SECRET)
+      return new EncryptJWT({ ...state })
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: String(version) })
+        .setExpirationTime(epochSeconds(clock) + lifetimeSeconds)
+        .encrypt(key)
+    },
+
+    /** Undefined for anything but what was sealed here a moment ago. */
+    async open(text: string): Promise<SignInState | undefined> {
+      const accepted = await secrets.accepted(SECRET)
+      try {
+        const { payload } = await jwtDecrypt(
+          text,
+          ({ kid }) => {
+            const secret = accepted.find(({ version }) => String(version) === kid)
+            if (!secret) throw new errors.JWEDecryptionFailed()
+            return secret.key
+          },
+          {
+            keyManagementAlgorithms: ['dir'],
+            contentEncryptionAlgorithms: ['A256GCM'],
+            requiredClaims: ['exp'],
+            currentDate: new Date(clock.now()),
+          },
+        )
+        return SignInState.parse(payload)
+      } catch (error) {
+        if (error instanceof errors.JOSEError) return undefined
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * Sign-in through a provider. Somebody is known by their identity there and by nothing else: an
+ * account with the same e-mail address may be anybody's, because addresses are not verified here.
+ */
+import type { Clock } from '@strongroom/kit/clock'
+import type { ServerSecrets } from '@strongroom/kit/server-secrets'
+import * as oauth from 'openid-client'
+import type { Audit } from '../accounts/audit-trail.ts'
+import type { SignUp } from '../accounts/signup.ts'
+import type { DataLayer } from '../db/data-layer.ts'
+import { Refused } from '../db/refused.ts'
+import { ferryhookError } from '../errors.ts'
+import type { OAuthProvider, User } from '../items/user.ts'
+import {
+  type Handshake,
+  type Identity,
+  type IdentityProvider,
+  NotConfirmed,
+  ProviderUnavailable,
+} from './identity-provider.ts'
+import type { Principal } from './principal.ts'
+import { createSignInStates, type SignInState } from './sign-in-state.ts'
+
+export type IdentityProviders = Partial<Record<OAuthProvider, IdentityProvider>>
+
+/** Long enough to type a password and a second factor. */
+export const SIGN_IN_SECONDS = 600
+
+export interface SignIn {
+  /** Where to send the browser, and what it must bring back. */
+  start(
+    provider: OAuthProvider,
+    redirectUri: string,
+    purpose?: { invite?: string | undefined; linkTo?: Principal },
+  ): Promise<{ url: string; state: string }>
+  /** The user who came back, made if need be. */
+  finish(provider: OAuthProvider, answer: URLSearchParams, state: string | undefined): Promise<User>
+  unlink(provider: OAuthProvider, principal: Principal): Promise<User>
+}
+
+export function createSignIn(deps: {
+  providers: IdentityProviders
+  layer: Pick<DataLayer, 'users'>
+  secrets: ServerSecrets
+  clock: Clock
+  signUp: SignUp
+  audit: Audit
+}): SignIn {
+  const { providers, layer, signUp, audit } = deps
+  const states = createSignInStates({ ...deps, lifetimeSeconds: SIGN_IN_SECONDS })
+
+  function providerOf(name: OAuthProvider): IdentityProvider {
+    const provider = providers[name]
+    if (!provider) throw ferryhookError('provider_not_configured')
+    return provider
+  }
+
+  async function userOf(identity: Identity, { provider, invite }: SignInState): Promise<User> {
+    const known = await layer.users.getByOAuth(provider, identity.id)
+    if (known) return known
+    if (identity.email === undefined) throw ferryhookError('email_unverified')
+    const name = identity.name.trim().slice(0, 100) || identity.email.slice(0, 100)
+    return signUp({ email: identity.email, name, [`${provider}Id`]: identity.id }, invite)
+  }
+
+  async function link(identity: Identity, provider: OAuthProvider, userId: string): Promise<User> {
+    const changed = await layer.users
+      .update(userId, { [`${provider}Id`]: identity.id })
+      .catch((error: unknown) => {
+        if (!(error instanceof Refused)) throw error
+        throw ferryhookError(error.reason === 'identity_taken' ? 'identity_taken' : 'session_ended')
+      })
+    await audit(userId, `user:${userId}`, 'identity.linked', provider)
+    return changed
+  }
+
+  return {
+    async start(name, redirectUri, { invite, linkTo } = {}) {
+      const provider = providerOf(name)
+      const handshake: Handshake = {
+        state: oauth.randomState(),
+        nonce: oauth.randomNonce(),
+        codeVerifier: oauth.randomPKCECodeVerifier(),
+        redirectUri,
+      }
+      const url = await provider.authorizationUrl(handshake).catch(rethrow)
+      const state = await states.seal({
+        ...handshake,
+        provider: name,
+        ...(invite !== undefined && { invite }),
+        ...(linkTo && { linkTo: linkTo.user.userId }),
+      })
+      return { url: url.href, state }
+    },
+
+    async finish(name, answer, sealed) {
+      const provider = providerOf(name)
+      const state = sealed === undefined ? undefined : await states.open(sealed)
+      // Without it, this is the answer to a question that another browser asked.
+      if (state?.provider !== name) throw ferryhookError('sign_in_failed')
+      const identity = await provider.identify(answer, state).catch(rethrow)
+      if (state.linkTo !== undefined) return link(identity, name, state.linkTo)
+      return userOf(identity, state)
+    },
+
+    async unlink(name, { user, actor }) {
+      const others = [user.passwordHash, name === 'github' ? user.googleId : user.githubId]
+      if (others.every((other) => other === undefined)) throw ferryhookError('only_sign_in')
+      const changed = await layer.users.update(user.userId, { [`${name}Id`]: undefined })
+      await audit(user.userId, actor, 'identity.unlinked', name)
+      return changed
+    },
+  }
+}
+
+function rethrow(error: unknown): never {
+  if (error instanceof NotConfirmed) throw ferryhookError('sign_in_failed', { cause: error })
+  if (error instanceof ProviderUnavailable) {
+    throw ferryhookError('provider_unavailable', { cause: error })
+  }
+  throw error
+}
