@@ -20,7 +20,7 @@ const whsec = (fill: number) => `whsec_${Buffer.alloc(32, fill).toString('base64
 const whsecKey = (secret: string) => Buffer.from(secret.slice('whsec_'.length), 'base64')
 
 /** What PayPal signs with; its name is the right one for live webhooks. */
-export const payPalLeaf = makeCertificate({
+const payPalLeaf = makeCertificate({
   name: 'messageverificationcerts.paypal.com',
   key: 'rsa',
 })
