@@ -4,6 +4,9 @@
  */
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
 
+/** What the metrics of a service are made of, so that it need not know the library. */
+export { Counter, Gauge, Histogram } from 'prom-client'
+
 export interface HttpObservation {
   service: string
   /** The pattern of the route, such as `/sealed/v1/secrets/:id`. */

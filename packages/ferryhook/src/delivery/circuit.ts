@@ -1,0 +1,68 @@
+/**
+ * Keeps a worker from trying what is known not to answer. After some failures in a row it opens: for a
+ * while nothing is attempted. Then one attempt is let through, and decides.
+ */
+import type { Clock } from '@strongroom/kit/clock'
+import type { CircuitSettings } from './settings.ts'
+
+/** While a probe is under way the others ask again soon. */
+const PROBE_MS = 5_000
+
+export interface Circuit {
+  /** Undefined if an attempt may begin now; otherwise when to ask again. */
+  blockedUntil(): number | undefined
+  /** An attempt begins; whoever calls ends it by one call of what is returned. */
+  begin(): (end: 'answered' | 'failed' | 'unknown') => void
+  /** Whether it is open, or waits for the attempt that decides. */
+  readonly isOpen: boolean
+  /** Whether it has nothing to remember. */
+  readonly isQuiet: boolean
+}
+
+export function createCircuit(clock: Clock, settings: CircuitSettings): Circuit {
+  let failures = 0
+  let openedUntil: number | undefined
+  let period = settings.openMs
+  let isProbing = false
+
+  function open(): void {
+    openedUntil = clock.now() + period
+    period = Math.min(period * 2, settings.longestOpenMs)
+  }
+
+  function close(): void {
+    failures = 0
+    openedUntil = undefined
+    period = settings.openMs
+  }
+
+  return {
+    blockedUntil() {
+      const now = clock.now()
+      if (openedUntil === undefined) return undefined
+      if (now < openedUntil) return openedUntil
+      return isProbing ? now + PROBE_MS : undefined
+    },
+
+    begin() {
+      const isProbe = openedUntil !== undefined
+      if (isProbe) isProbing = true
+      return (end) => {
+        if (isProbe) isProbing = false
+        if (end === 'unknown') return
+        if (end === 'answered') return close()
+        failures += 1
+        // Those that began before it opened say nothing new.
+        if (isProbe || (openedUntil === undefined && failures >= settings.failures)) open()
+      }
+    },
+
+    get isOpen() {
+      return openedUntil !== undefined
+    },
+
+    get isQuiet() {
+      return failures === 0 && openedUntil === undefined
+    },
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * The way to one connection: so many attempts at once, so many a second, none while its circuit is
+ * open. What cannot begin at once waits here for a few seconds; more than that is put aside in the
+ * store, so that nothing piles up in memory for a destination that is slow.
+ */
+import type { Clock } from '@strongroom/kit/clock'
+import type { Wait } from '../db/waiting.ts'
+import { createCircuit } from './circuit.ts'
+import type { WorkerSettings } from './settings.ts'
+import type { Timers } from './timers.ts'
+import { createTokenBucket } from './token-bucket.ts'
+
+/** How an attempt ended, as far as the way to the destination is concerned. */
+export type LaneEnd = 'answered' | 'failed' | 'unknown'
+
+type Postponed = Extract<Wait, { wakeAt: number }>
+
+/** What waits to be attempted. */
+export interface LaneJob {
+  /** The attempt must have begun by then, to end within its lease. */
+  beginBy: number
+  run(): Promise<LaneEnd>
+  /** Puts it aside, to come back later. */
+  park(wait: Postponed): void
+  /** Lets others have it. */
+  giveBack(): void
+}
+
+export interface LaneLimits {
+  concurrency: number
+  perSecond?: number | undefined
+}
+
+export interface Lane {
+  offer(job: LaneJob): void
+  /** What would happen to a job that is offered now, if it would not be taken. */
+  refusal(): Postponed | undefined
+  /** How many more would be taken now. */
+  vacancies(): number
+  limit(limits: LaneLimits): void
+  /** Those that wait here and will go soon: more of them would only wait too. */
+  pressure(): number
+  /** Those that wait here and have not begun; they are the caller's again. */
+  empty(): LaneJob[]
+  /** Whether it has nothing to do and nothing to remember. */
+  readonly isIdle: boolean
+}
+
+/** How much work may wait here, in time. */
+const LONGEST_WAIT_MS = 5_000
+const MOST_WAITING = 1_000
+/** What an attempt is thought to take before the first has ended. */
+const FIRST_GUESS_MS = 1_000
+/** A lane in which an attempt ended so recently is moving. */
+const MOVING_MS = 250
+
+export interface LaneOptions {
+  clock: Clock
+  timers: Timers
+  settings: Pick<WorkerSettings, 'circuit'>
+  limits: LaneLimits
+  crowd: Crowd
+}
+
+/** All that are in the lanes of a worker. */
+export interface Crowd {
+  inHand: number
+  readonly most: number
+}
+
+export function createLane({ clock, timers, settings, limits, crowd }: LaneOptions): Lane {
+  const circuit = createCircuit(clock, settings.circuit)
+  const bucket = createTokenBucket(clock)
+  const waiting: LaneJob[] = []
+  let running = 0
+  let usualMs = FIRST_GUESS_MS
+  let endedAt: number | undefined
+  let cancelPump: (() => void) | undefined
+
+  function room(): number {
+    const { concurrency, perSecond = Number.POSITIVE_INFINITY } = limits
+    // Slow destinations must not fill the memory: the more there are, the less of each.
+    const taken = crowd.inHand / crowd.most
+    if (taken >= 0.75) return 1
+    if (taken >= 0.5) return concurrency
+    const inTime = Math.min(concurrency / usualMs, perSecond / 1000) * LONGEST_WAIT_MS
+    return concurrency + Math.min(Math.ceil(inTime), MOST_WAITING)
+  }
+
+  function vacancies(): number {
+    if (circuit.blockedUntil() !== undefined) return 0
+    if (circuit.isOpen) return Math.max(0, 1 - running - waiting.length)
+    return Math.max(0, room() - running - waiting.length)
+  }
+
+  function refusal(): Postponed | undefined {
+    const until = circuit.blockedUntil()
+    if (until !== undefined) return { reason: 'circuit', wakeAt: until }
+    if (vacancies() > 0) return undefined
+    return { reason: 'limit', wakeAt: clock.now() + LONGEST_WAIT_MS }
+  }
+
+  function pump(): void {
+    cancelPump?.()
+    cancelPump = undefined
+    while (waiting.length > 0) {
+      const until = circuit.blockedUntil()
+      if (until !== undefined) {
+        for (const job of empty()) job.park({ reason: 'circuit', wakeAt: until })
+        return
+      }
+      if (running >= limits.concurrency) return
+      const job = waiting[0] as LaneJob
+      if (clock.now() > job.beginBy) {
+        waiting.shift()
+        crowd.inHand -= 1
+        job.park({ reason: 'limit', wakeAt: clock.now() })
+        continue
+      }
+      const delay = limits.perSecond === undefined ? 0 : bucket.take(limits.perSecond)
+      if (delay > 0) {
+        cancelPump = timers.after(delay, pump)
+        return
+      }
+      waiting.shift()
+      void begin(job)
+    }
+  }
+
+  async function begin(job: LaneJob): Promise<void> {
+    const end = circuit.begin()
+    const startedAt = clock.now()
+    running += 1
+    // A job that fails as a program says nothing about its destination.
+    const ended = await job.run().catch((): LaneEnd => 'unknown')
+    running -= 1
+    crowd.inHand -= 1
+    endedAt = clock.now()
+    usualMs = Math.max(1, usualMs * 0.8 + (endedAt - startedAt) * 0.2)
+    end(ended)
+    pump()
+  }
+
+  function empty(): LaneJob[] {
+    crowd.inHand -= waiting.length
+    return waiting.splice(0)
+  }
+
+  return {
+    offer(job) {
+      const refused = refusal()
+      if (refused) return job.park(refused)
+      waiting.push(job)
+      crowd.inHand += 1
+      pump()
+    },
+    refusal,
+    vacancies,
+    limit: (given) => {
+      limits = given
+    },
+    pressure: () =>
+      endedAt !== undefined && clock.now() - endedAt < MOVING_MS ? waiting.length : 0,
+    empty() {
+      cancelPump?.()
+      return empty()
+    },
+    get isIdle() {
+      return running === 0 && waiting.length === 0 && circuit.isQuiet
+    },
+  }
+}

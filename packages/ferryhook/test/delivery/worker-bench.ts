@@ -1,0 +1,153 @@
+/** A worker on a store of its own, with destinations on this machine and time in the test's hands. */
+import { createMetrics } from '@strongroom/kit/metrics'
+import { createSafeFetch, type SafeFetch, type SafeFetchOptions } from '@strongroom/kit/safe-fetch'
+import { silentLog } from '@strongroom/kit/log'
+import { createKeptSecrets } from '../../src/accounts/kept-secrets.ts'
+import type { SecretBox, SecretPlace } from '../../src/accounts/secret-box.ts'
+import type { Alert } from '../../src/alerts/alert.ts'
+import type { DataLayer } from '../../src/db/data-layer.ts'
+import type { CreateEventInput } from '../../src/db/events.ts'
+import { createWorker, type DeliveryWorker, type WorkerOptions } from '../../src/delivery/worker.ts'
+import type { Connection } from '../../src/items/connection.ts'
+import type { Event } from '../../src/items/event.ts'
+import type { Source } from '../../src/items/source.ts'
+import { firstSecret } from '../../src/signing/secret-list.ts'
+import {
+  connectionInput,
+  eventInput,
+  layerOn,
+  openWorkbench,
+  required,
+  type Workbench,
+  type World,
+} from '../workbench.ts'
+import { openSink, type Sink } from './sink.ts'
+import { type TestTimers, testTimers } from './test-timers.ts'
+
+export interface WorkerBench extends Workbench {
+  timers: TestTimers
+  sink: Sink
+  alerts: Alert[]
+  worker: DeliveryWorker
+  /** Another worker on the same store, as another machine has it. */
+  anotherWorker(options?: Partial<WorkerOptions>): DeliveryWorker
+  newSource(): Promise<Source>
+  /** To a path of the sink, or to a whole URL. */
+  connect(source: Source, to: string, given?: Partial<Connection>): Promise<Connection>
+  receive(source: Source, given?: Partial<CreateEventInput>): Promise<Event>
+  status(event: Event): Promise<string>
+  /** Those of the event to the connection, in order. */
+  attempts(event: Event, connection: Connection): ReturnType<DataLayer['attempts']['listByEvent']>
+  delivery(event: Event, connection: Connection): ReturnType<DataLayer['deliveries']['get']>
+  /** Does what is due at each second that passes. */
+  live(seconds: number): Promise<void>
+}
+
+export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+
+/** Keeps what it is given, for the very place it was given for. */
+export const testSecretBox: SecretBox = {
+  seal: async (plaintext, place) =>
+    Buffer.concat([Buffer.from([2, 4, 0x78]), placeBytes(place), plaintext]),
+  async open(sealed, place) {
+    const before = Buffer.concat([Buffer.from([2, 4, 0x78]), placeBytes(place)])
+    const bytes = Buffer.from(sealed)
+    if (!bytes.subarray(0, before.length).equals(before))
+      throw new Error('Sealed for another place')
+    return bytes.subarray(before.length)
+  },
+}
+
+function placeBytes(place: SecretPlace): Buffer {
+  return Buffer.from(`${JSON.stringify(place)}\n`)
+}
+
+export const keptSecrets = createKeptSecrets(testSecretBox)
+
+export async function openWorkerBench(
+  world: Pick<World, 'store' | 'hostility'>,
+  { fetch = {}, ...given }: Partial<WorkerOptions> & { fetch?: SafeFetchOptions } = {},
+): Promise<WorkerBench> {
+  const bench = await openWorkbench(world)
+  const { clock, layer } = bench
+  const timers = testTimers(clock)
+  const sink = await openSink(clock)
+  const alerts: Alert[] = []
+  const fetchers: SafeFetch[] = []
+  const workers: DeliveryWorker[] = []
+  let people = 0
+
+  function newWorker(options: Partial<WorkerOptions> = {}): DeliveryWorker {
+    const fetcher = createSafeFetch({
+      allow: ['127.0.0.0/8'],
+      allowHttp: true,
+      ports: 'unprivileged',
+      userAgent: 'Ferryhook/1.0',
+      startTimer: timers.after,
+      ...fetch,
+    })
+    fetchers.push(fetcher)
+    const worker = createWorker({
+      db: layerOn(bench.db, clock, world.hostility),
+      clock,
+      timers,
+      fetcher,
+      secretBox: testSecretBox,
+      sandbox: { run: () => Promise.reject(new Error('No scripts here')), close: async () => {} },
+      alerts: { raise: (alert) => void alerts.push(alert) },
+      log: silentLog,
+      metrics: createMetrics(),
+      ...given,
+      ...options,
+      // Nothing is remembered unless a test is about that: time stands still between two steps.
+      settings: { rememberMs: 0, ...given.settings, ...options.settings },
+    })
+    workers.push(worker)
+    return worker
+  }
+
+  const worker = newWorker()
+  return {
+    ...bench,
+    timers,
+    sink,
+    alerts,
+    worker,
+    anotherWorker: newWorker,
+    async newSource() {
+      const email = `worker-${++people}@example.com`
+      const { userId } = await layer.users.create({ email, name: 'Ada', plan: 'team' })
+      return layer.sources.create({ userId, name: 'Shop', provider: 'custom' })
+    },
+    async connect({ sourceId, userId }, to, more = {}) {
+      const destinationUrl = to.startsWith('/') ? sink.url(to) : to
+      const connection = await layer.connections.create(
+        connectionInput({ sourceId, userId, ...more, destinationUrl }),
+      )
+      const secrets = firstSecret(SECRET, clock.now())
+      const signingSecret = await keptSecrets.sealConnectionSecrets(connection, secrets)
+      const { connectionId } = connection
+      return layer.connections.update(connectionId, { signingSecret }, { sourceId })
+    },
+    receive: ({ sourceId, userId }, more = {}) =>
+      layer.events.create(eventInput({ sourceId, userId, plan: 'team', ...more })),
+    status: async ({ eventId }) => required(await layer.events.getCurrent(eventId)).status,
+    async attempts({ eventId }, { connectionId }) {
+      const all = await layer.attempts.listByEvent(eventId)
+      return all.filter((attempt) => attempt.connectionId === connectionId)
+    },
+    delivery: ({ eventId }, { connectionId }) => layer.deliveries.get(eventId, connectionId),
+    async live(seconds) {
+      for (let second = 0; second < seconds; second++) {
+        await timers.pass(1_000)
+        await worker.runOnce()
+      }
+    },
+    async close() {
+      await Promise.all(workers.map((each) => each.close()))
+      await sink.close()
+      await Promise.all(fetchers.map((each) => each.close()))
+      await bench.close()
+    },
+  }
+}
