@@ -89,6 +89,14 @@ function declaration<Handler extends object>(need: Need, middleware: Handler) {
   return { middleware, [PERMISSION]: need, tags: ['Ferryhook'] }
 }
 
+/** A permission with more middleware behind it: `...and(permit.write, bodyLimit(…))`. */
+export function and<Declared extends { middleware: object }, More extends object>(
+  permission: Declared,
+  more: More,
+): Omit<Declared, 'middleware'> & { middleware: [Declared['middleware'], More] } {
+  return { ...permission, middleware: [permission.middleware, more] }
+}
+
 /** For the app that the routes are in: answers nothing that does not say what it needs. */
 export const declaredOnly: MiddlewareHandler<AppEnv> = async (c, next) => {
   const routes = matchedRoutes(c)

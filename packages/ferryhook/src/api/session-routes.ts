@@ -1,0 +1,147 @@
+/** Signing up, in, and out with a password; keeping a browser signed in. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { clientNetwork } from '@strongroom/kit/http/client'
+import type { AppEnv } from '@strongroom/kit/http/env'
+import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
+import type { Context } from 'hono'
+import type { Session } from '../auth/sessions.ts'
+import { ferryhookError } from '../errors.ts'
+import { ownOrigin, refreshCookie } from './cookies.ts'
+import type { ApiDeps } from './deps.ts'
+import { and } from './permissions.ts'
+import { Email, GivenPassword, Name, NewPassword, UserView, viewUser } from './schemas.ts'
+
+const SessionView = z
+  .object({
+    accessToken: z.string(),
+    tokenType: z.literal('Bearer'),
+    expiresIn: z.int().openapi({ description: 'Seconds' }),
+    user: UserView,
+  })
+  .openapi('FerryhookSession')
+
+export function sessionRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
+  const { permit, credentials, sessions, signUp, audit, rateGuard, publicUrl, clock } = deps
+  const fromHere = and(permit.public, ownOrigin(publicUrl))
+
+  const signup = createRoute({
+    ...fromHere,
+    method: 'post',
+    path: '/v1/auth/signup',
+    summary: 'Sign up',
+    request: {
+      body: jsonBody(
+        z.strictObject({
+          email: Email,
+          name: Name,
+          password: NewPassword,
+          invite: z.string().max(200).optional(),
+        }),
+      ),
+    },
+    responses: {
+      201: jsonResponse(SessionView, 'The account was made, and its user is signed in'),
+      ...errorResponses(
+        ferryhookError,
+        'foreign_origin',
+        'signup_closed',
+        'invite_required',
+        'invalid_invite',
+        'email_taken',
+      ),
+    },
+  })
+
+  const login = createRoute({
+    ...fromHere,
+    method: 'post',
+    path: '/v1/auth/login',
+    summary: 'Sign in',
+    description: 'The refresh token comes as a cookie that scripts cannot read.',
+    request: { body: jsonBody(z.strictObject({ email: Email, password: GivenPassword })) },
+    responses: {
+      200: jsonResponse(SessionView, 'Signed in'),
+      ...errorResponses(ferryhookError, 'wrong_credentials', 'foreign_origin'),
+    },
+  })
+
+  const refresh = createRoute({
+    ...fromHere,
+    method: 'post',
+    path: '/v1/auth/refresh',
+    summary: 'Get a new access token',
+    description: 'Replaces the refresh token too. One that is used a second time ends the session.',
+    responses: {
+      200: jsonResponse(SessionView, 'Still signed in'),
+      ...errorResponses(ferryhookError, 'session_ended', 'foreign_origin'),
+    },
+  })
+
+  const logout = createRoute({
+    ...fromHere,
+    method: 'post',
+    path: '/v1/auth/logout',
+    summary: 'Sign out',
+    description: 'Ends the session and the access tokens that it gave.',
+    responses: {
+      204: { description: 'Signed out' },
+      ...errorResponses(ferryhookError, 'foreign_origin'),
+    },
+  })
+
+  const reset = createRoute({
+    ...fromHere,
+    method: 'post',
+    path: '/v1/auth/password-reset',
+    summary: 'Set a new password with a link of an operator',
+    request: {
+      body: jsonBody(z.strictObject({ ticket: z.string().max(200), password: NewPassword })),
+    },
+    responses: {
+      204: { description: 'The password is set, and all sessions have ended' },
+      ...errorResponses(ferryhookError, 'invalid_reset', 'foreign_origin'),
+    },
+  })
+
+  function answer(c: Context<AppEnv>, session: Session): z.infer<typeof SessionView> {
+    const { accessToken, expiresIn, refreshToken, user } = session
+    if (refreshToken !== undefined) refreshCookie.set(c, refreshToken)
+    return { accessToken, tokenType: 'Bearer', expiresIn, user: viewUser(user, clock.now()) }
+  }
+
+  return new OpenAPIHono<AppEnv>()
+    .openapi(signup, async (c) => {
+      const { invite, password, ...given } = c.req.valid('json')
+      await rateGuard('signup', clientNetwork(c))
+      const passwordHash = await credentials.hash(password, 'body.password')
+      const user = await signUp({ ...given, passwordHash }, invite)
+      return c.json(answer(c, await sessions.begin(user)), 201)
+    })
+    .openapi(login, async (c) => {
+      const network = clientNetwork(c)
+      const user = await credentials.check({ ...c.req.valid('json'), network })
+      const session = await sessions.begin(user)
+      await audit(user.userId, `user:${user.userId}`, 'account.signed_in')
+      return c.json(answer(c, session), 200)
+    })
+    .openapi(refresh, async (c) => {
+      const refreshed = await sessions.refresh(refreshCookie.get(c) ?? '')
+      if (!('ended' in refreshed)) return c.json(answer(c, refreshed), 200)
+      const { reusedBy } = refreshed
+      if (reusedBy !== undefined) {
+        await audit(reusedBy, `user:${reusedBy}`, 'account.session_reused')
+      }
+      refreshCookie.clear(c)
+      throw ferryhookError('session_ended')
+    })
+    .openapi(logout, async (c) => {
+      const userId = await sessions.end(refreshCookie.get(c) ?? '')
+      if (userId !== undefined) await audit(userId, `user:${userId}`, 'account.signed_out')
+      refreshCookie.clear(c)
+      return c.body(null, 204)
+    })
+    .openapi(reset, async (c) => {
+      await credentials.reset({ ...c.req.valid('json'), network: clientNetwork(c) })
+      return c.body(null, 204)
+    })
+}

@@ -1,0 +1,164 @@
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { AppEnv } from '@strongroom/kit/http/env'
+import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
+import { ferryhookError } from '../errors.ts'
+import { providers } from '../items/source.ts'
+import { DedupRule } from '../verification/dedup-key.ts'
+import type { ApiDeps } from './deps.ts'
+import { ById, Name, Overlap } from './schemas.ts'
+import { SourceView, viewSource } from './source-view.ts'
+
+const SigningSecret = z.string().min(1).max(1_024).openapi({
+  description: 'What the provider signs with; it is never shown again',
+})
+
+const SourceFields = z.strictObject({
+  name: Name,
+  provider: z.enum(providers),
+  signingSecret: SigningSecret.optional(),
+  signingAlgorithm: z.string().max(64).optional().openapi({
+    description: 'Unless given, the provider’s own, as soon as there is a secret',
+  }),
+  signingOptions: z.record(z.string(), z.unknown()).optional(),
+  dedup: DedupRule.nullable().optional().openapi({
+    description: 'Where the id of an event is; null leaves it to the provider',
+  }),
+})
+
+const SourceChange = SourceFields.partial().extend({
+  signingSecret: SigningSecret.nullable().optional().openapi({
+    description: 'Replaces those in force at once; null removes them',
+  }),
+})
+
+export function sourceRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
+  const { permit, sources, publicUrl } = deps
+  const one = jsonResponse(SourceView, 'The source')
+  const denied = errorResponses(ferryhookError, 'unauthorized', 'permission_required')
+  const missing = errorResponses(ferryhookError, 'source_not_found')
+
+  const create = createRoute({
+    ...permit.write,
+    method: 'post',
+    path: '/v1/sources',
+    summary: 'Create a source',
+    request: { body: jsonBody(SourceFields) },
+    responses: {
+      201: one,
+      ...errorResponses(
+        ferryhookError,
+        'unauthorized',
+        'permission_required',
+        'plan_limit',
+        'invalid_signing',
+      ),
+    },
+  })
+  const list = createRoute({
+    ...permit.read,
+    method: 'get',
+    path: '/v1/sources',
+    summary: 'List sources',
+    responses: { 200: jsonResponse(pageOf(SourceView), 'All sources'), ...denied },
+  })
+  const get = createRoute({
+    ...permit.read,
+    method: 'get',
+    path: '/v1/sources/{id}',
+    summary: 'Look at a source',
+    request: { params: ById },
+    responses: { 200: one, ...denied, ...missing },
+  })
+  const change = createRoute({
+    ...permit.write,
+    method: 'patch',
+    path: '/v1/sources/{id}',
+    summary: 'Change a source',
+    request: { params: ById, body: jsonBody(SourceChange) },
+    responses: {
+      200: one,
+      ...denied,
+      ...missing,
+      ...errorResponses(ferryhookError, 'invalid_signing'),
+    },
+  })
+  const rotate = createRoute({
+    ...permit.write,
+    method: 'post',
+    path: '/v1/sources/{id}/rotate-secret',
+    summary: 'Rotate the signing secret of a source',
+    description: 'Both secrets are accepted for the overlap, so that the provider can follow.',
+    request: {
+      params: ById,
+      body: jsonBody(z.strictObject({ signingSecret: SigningSecret, overlapSeconds: Overlap })),
+    },
+    responses: {
+      200: one,
+      ...denied,
+      ...missing,
+      ...errorResponses(ferryhookError, 'invalid_signing', 'no_secret', 'too_many_secrets'),
+    },
+  })
+  const pause = createRoute({
+    ...permit.write,
+    method: 'post',
+    path: '/v1/sources/{id}/pause',
+    summary: 'Pause a source',
+    description: 'It takes no events until it is resumed.',
+    request: { params: ById },
+    responses: { 200: one, ...denied, ...missing },
+  })
+  const resume = createRoute({
+    ...permit.write,
+    method: 'post',
+    path: '/v1/sources/{id}/resume',
+    summary: 'Resume a source',
+    request: { params: ById },
+    responses: { 200: one, ...denied, ...missing },
+  })
+  const end = createRoute({
+    ...permit.write,
+    method: 'delete',
+    path: '/v1/sources/{id}',
+    summary: 'Delete a source',
+    description: 'With its connections. What it received stays until it expires.',
+    request: { params: ById },
+    responses: { 204: { description: 'Deleted' }, ...denied, ...missing },
+  })
+
+  return new OpenAPIHono<AppEnv>()
+    .openapi(create, async (c) => {
+      const source = await sources.create(c.get('principal'), c.req.valid('json'))
+      return c.json(viewSource(source, publicUrl), 201)
+    })
+    .openapi(list, async (c) => {
+      const all = await sources.list(c.get('principal'))
+      return c.json({ items: all.map((each) => viewSource(each, publicUrl)), cursor: null }, 200)
+    })
+    .openapi(get, async (c) => {
+      const source = await sources.get(c.get('principal'), c.req.valid('param').id)
+      return c.json(viewSource(source, publicUrl), 200)
+    })
+    .openapi(change, async (c) => {
+      const { id } = c.req.valid('param')
+      const source = await sources.change(c.get('principal'), id, c.req.valid('json'))
+      return c.json(viewSource(source, publicUrl), 200)
+    })
+    .openapi(rotate, async (c) => {
+      const { id } = c.req.valid('param')
+      const source = await sources.rotateSecret(c.get('principal'), id, c.req.valid('json'))
+      return c.json(viewSource(source, publicUrl), 200)
+    })
+    .openapi(pause, async (c) => {
+      const source = await sources.pause(c.get('principal'), c.req.valid('param').id)
+      return c.json(viewSource(source, publicUrl), 200)
+    })
+    .openapi(resume, async (c) => {
+      const source = await sources.resume(c.get('principal'), c.req.valid('param').id)
+      return c.json(viewSource(source, publicUrl), 200)
+    })
+    .openapi(end, async (c) => {
+      await sources.delete(c.get('principal'), c.req.valid('param').id)
+      return c.body(null, 204)
+    })
+}
