@@ -89,7 +89,7 @@ export function entity<Schema extends z.ZodObject, Key extends string>(
     update(key: KeyOfT, update: Expression, condition?: Expression) {
       const placeholders = new Placeholders()
       const UpdateExpression = placeholders.render(update)
-      const conditions = when(condition, placeholders)
+      const conditions = whenBeside(condition, placeholders)
       return { Update: { TableName, Key: key as Item, UpdateExpression, ...conditions } }
     },
     delete: (key: KeyOfT, condition?: Expression) => ({
@@ -161,7 +161,26 @@ export async function transact(
 // The old item travels with the refusal, so that its reason needs no second read.
 const ALL_OLD = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const
 
-function when(condition: Expression | undefined, placeholders = new Placeholders()) {
+type Conditions = Pick<
+  NonNullable<TransactWriteItem['Put']>,
+  'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
+>
+
+/** Most conditions are made once and used for every write. */
+const rendered = new WeakMap<Expression, Conditions>()
+
+function when(condition: Expression | undefined): Conditions {
+  if (!condition) return {}
+  let known = rendered.get(condition)
+  if (!known) {
+    known = whenBeside(condition, new Placeholders())
+    rendered.set(condition, known)
+  }
+  return known
+}
+
+/** For a condition that shares its placeholders with an update. */
+function whenBeside(condition: Expression | undefined, placeholders: Placeholders): Conditions {
   if (!condition) return placeholders.parameters()
   const ConditionExpression = placeholders.render(condition)
   return { ConditionExpression, ...ALL_OLD, ...placeholders.parameters() }
@@ -169,5 +188,7 @@ function when(condition: Expression | undefined, placeholders = new Placeholders
 
 /** An optional attribute that is undefined is an absent one. */
 function withoutUndefined(item: object): Item {
+  const isComplete = Object.values(item).every((value) => value !== undefined)
+  if (isComplete) return item as Item
   return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined))
 }
