@@ -1,0 +1,133 @@
+import { setImmediate } from 'node:timers/promises'
+import { afterEach, describe, expect, test } from 'vitest'
+import { fairQueue } from '../../src/sandbox/fair-queue.ts'
+import {
+  createThreadPool,
+  ThreadFailed,
+  type ThreadPool,
+  type ThreadPoolOptions,
+} from '../../src/sandbox/thread-pool.ts'
+import { handTimers } from './hand-timers.ts'
+
+/** Does what its jobs say: answers, waits for ever, or dies. */
+const code = `
+  const { parentPort } = require('node:worker_threads')
+  parentPort.on('message', (job) => {
+    if (job === 'die') process.exit(1)
+    if (job === 'throw') throw new Error('no')
+    if (job === 'hog') for (const all = []; ; ) all.push(new Array(1e5).fill({}))
+    if (job === 'hang') for (;;);
+    if (job === 'env') return parentPort.postMessage(Object.keys(process.env))
+    if (typeof job !== 'string' || !job.startsWith('never')) parentPort.postMessage(job)
+  })
+  parentPort.postMessage('ready')
+`
+
+const timers = handTimers()
+const pools: ThreadPool<unknown, unknown>[] = []
+afterEach(async () => {
+  await Promise.all(pools.splice(0).map((pool) => pool.close()))
+})
+
+function openPool(options: Partial<ThreadPoolOptions> = {}): ThreadPool<unknown, unknown> {
+  const pool = createThreadPool<unknown, unknown>({
+    code: () => Promise.resolve(code),
+    threads: 2,
+    threadsPerOwner: 2,
+    queue: { total: 10, perOwner: 10 },
+    patience: 1_000,
+    after: timers.after,
+    ...options,
+  })
+  pools.push(pool)
+  return pool
+}
+
+async function failureOf(job: Promise<unknown>): Promise<unknown> {
+  const error: unknown = await job.catch((thrown: unknown) => thrown)
+  return error instanceof ThreadFailed ? error.failure : error
+}
+
+test('many jobs get each its own answer', async () => {
+  const pool = openPool({ queue: { total: 100, perOwner: 100 } })
+  const jobs = Array.from({ length: 50 }, (_, index) => ({ index }))
+  expect(await Promise.all(jobs.map((job) => pool.run(job)))).toEqual(jobs)
+})
+
+test.each(['die', 'throw', 'hog'])('a thread that dies (%s) is replaced', async (death) => {
+  const pool = openPool({ threads: 1 })
+  const [dead, after] = [failureOf(pool.run(death)), pool.run('after')]
+  expect(await dead).toBe('crashed')
+  expect(await after).toBe('after')
+})
+
+test('a thread that hangs is ended when patience is, and replaced', async () => {
+  const pool = openPool({ threads: 1 })
+  expect(await pool.run('before')).toBe('before')
+  const [hung, after] = [failureOf(pool.run('hang')), pool.run('after')]
+  await timers.runOut(1_000)
+  expect(await hung).toBe('unresponsive')
+  expect(await after).toBe('after')
+})
+
+test('patience does not run while a thread is starting', async () => {
+  const pool = openPool({ threads: 1 })
+  const job = pool.run('first')
+  await setImmediate()
+  expect(timers.pending()).toBe(0)
+  expect(await job).toBe('first')
+  expect(timers.pending()).toBe(0)
+})
+
+test('code that cannot be run fails its jobs one by one', async () => {
+  const pool = openPool({ threads: 1, code: () => Promise.resolve('this is no code') })
+  const jobs = [1, 2, 3].map((job) => failureOf(pool.run(job)))
+  expect(await Promise.all(jobs)).toEqual(['crashed', 'crashed', 'crashed'])
+})
+
+test('a thread has no settings of the process', async () => {
+  expect(await openPool().run('env')).toEqual([])
+})
+
+describe('owners', () => {
+  test('who bring too much are refused alone', async () => {
+    const pool = openPool({ threads: 1, queue: { total: 3, perOwner: 2 } })
+    const started = failureOf(pool.run('never', 'a'))
+    const waiting = [1, 2].map(() => failureOf(pool.run('a', 'a')))
+    expect(await failureOf(pool.run('a', 'a'))).toBe('overloaded')
+    const other = failureOf(pool.run('b', 'b'))
+    expect(await failureOf(pool.run('c', 'c'))).toBe('overloaded')
+    await pool.close()
+    expect(await Promise.all([started, ...waiting, other])).toEqual(Array(4).fill('closed'))
+  })
+
+  test('never take all threads', async () => {
+    const pool = openPool({ threads: 2, threadsPerOwner: 1 })
+    const hung = [failureOf(pool.run('never', 'a')), failureOf(pool.run('never', 'a'))]
+    expect(await pool.run('other', 'b')).toBe('other')
+    await pool.close()
+    expect(await Promise.all(hung)).toEqual(['closed', 'closed'])
+  })
+
+  test('take turns', () => {
+    const queue = fairQueue<string>({ total: 10, perOwner: 10 })
+    for (const item of ['a1', 'a2', 'a3', 'b1', 'c1', 'b2']) queue.add(item.slice(0, 1), item)
+    const all = () => true
+    const taken = Array.from({ length: 7 }, () => queue.take(all))
+    expect(taken).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', undefined])
+  })
+
+  test('who may not have a turn keep it', () => {
+    const queue = fairQueue<string>({ total: 10, perOwner: 10 })
+    for (const item of ['a1', 'b1', 'b2']) queue.add(item.slice(0, 1), item)
+    expect(queue.take((owner) => owner === 'b')).toBe('b1')
+    expect(queue.take(() => true)).toBe('a1')
+  })
+})
+
+test('after its end a pool takes no jobs', async () => {
+  const pool = openPool()
+  expect(await pool.run(1)).toBe(1)
+  await pool.close()
+  expect(await failureOf(pool.run(2))).toBe('closed')
+})
