@@ -173,9 +173,9 @@ describe('paths', () => {
   })
 
   test('a name of every object is a name like any other where the body has it', () => {
-    const event = received('{"__proto__":{"admin":true}}')
-    expect(holds('$.__proto__.admin', 'equals', true, event)).toBe(true)
-    expect(holds('$.admin', 'exists', undefined, event)).toBe(false)
+    const named = received('{"__proto__":{"admin":true}}')
+    expect(holds('$.__proto__.admin', 'equals', true, named)).toBe(true)
+    expect(holds('$.admin', 'exists', undefined, named)).toBe(false)
   })
 })
 

@@ -1,13 +1,13 @@
 import { issueDetails } from '@strongroom/kit/http/validation'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Filter } from '../../src/filters/filter.ts'
-import { InvalidPath, parsePath } from '../../src/filters/path.ts'
-import { compilePattern, InvalidPattern } from '../../src/filters/pattern.ts'
-import { limitedWork } from '../../src/filters/work.ts'
-import { match, received, refusal } from './events.ts'
+import { refusal } from './events.ts'
 
 const right = { path: '$.a', operator: 'equals', value: 1 }
+
+function times(count: number): unknown[] {
+  return Array.from({ length: count }, () => right)
+}
 
 function nested(groups: number): unknown {
   return groups === 0 ? right : { not: nested(groups - 1) }
@@ -90,7 +90,7 @@ describe('a filter that is refused', () => {
       /Repeats too much/,
     ],
     ['a long pattern', [{ ...right, operator: 'regex', value: 'a'.repeat(257) }], '0.value', /256/],
-    ['too many conditions', [{ any: Array(51).fill(right) }], '0.any.50', /at most 50/],
+    ['too many conditions', [{ any: times(51) }], '0.any.50', /at most 50/],
     ['too deep groups', [nested(6)], '0.not.not.not.not.not', /at most 5/],
     [
       'far too deep groups',
@@ -117,102 +117,5 @@ describe('a filter that is refused', () => {
 
 test('a filter of the greatest depth and number is taken', () => {
   expect(Filter.safeParse([nested(5)]).success).toBe(true)
-  expect(Filter.safeParse(Array(50).fill(right)).success).toBe(true)
-})
-
-test('whatever is sent as a filter, it is refused or it can be used', () => {
-  const operator = fc.constantFrom('equals', 'contains', 'regex', 'gt', 'in', 'exists', 'bogus')
-  const path = fc.oneof(fc.constantFrom('$.a', '$.b[0]', '$[*]', '$method'), fc.string())
-  const { rule } = fc.letrec((tie) => ({
-    rule: fc.oneof(
-      { maxDepth: 4 },
-      fc.record({ path, operator, value: fc.jsonValue() }, { requiredKeys: ['path', 'operator'] }),
-      fc.record({ all: fc.array(tie('rule'), { maxLength: 3 }) }),
-      fc.record({ any: fc.array(tie('rule'), { maxLength: 3 }) }),
-      fc.record({ not: tie('rule') }),
-      fc.jsonValue(),
-    ),
-  }))
-  const event = fc.oneof(fc.jsonValue(), fc.string(), fc.uint8Array())
-  fc.assert(
-    fc.property(fc.array(rule, { maxLength: 3 }), event, (rules, body) => {
-      if (!Filter.safeParse(rules).success) return
-      const { matched, reason } = match(rules, received(body))
-      expect(matched).toBe(reason === undefined)
-    }),
-  )
-})
-
-test('"not" never holds together with what is under it', () => {
-  const condition = fc.record({
-    path: fc.constantFrom('$.a', '$.a[*]', '$'),
-    operator: fc.constantFrom('equals', 'not_equals', 'contains', 'not_contains', 'gt', 'lte'),
-    value: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom('', '1')),
-  })
-  const a = fc.jsonValue({ maxDepth: 2 })
-  fc.assert(
-    fc.property(condition, fc.oneof(fc.record({ a }), fc.string()), (rule, body) => {
-      const event = received(body)
-      const [isSo, isNot] = [match([rule], event), match([{ not: rule }], event)]
-      if (isSo.matched) expect(isNot.matched).toBe(false)
-      if (typeof body !== 'string') expect(isNot.matched).toBe(!isSo.matched)
-    }),
-  )
-})
-
-test('any text is a path or refused as none', () => {
-  const path = fc.oneof(
-    fc.string(),
-    fc
-      .array(fc.constantFrom('$', '.a', '[0]', '[*]', "['b']", '[', '.', "'", '$headers'))
-      .map((parts) => parts.join('')),
-  )
-  fc.assert(
-    fc.property(path, (text) => {
-      try {
-        expect(parsePath(text).steps.length).toBeLessThanOrEqual(32)
-      } catch (error) {
-        expect(error).toBeInstanceOf(InvalidPath)
-      }
-    }),
-  )
-})
-
-test('any name can be written in brackets', () => {
-  fc.assert(
-    fc.property(fc.string({ maxLength: 100 }), (name) => {
-      const quoted = name.replace(/['\\]/g, '\\$&')
-      expect(parsePath(`$['${quoted}']`).steps).toEqual([name])
-    }),
-  )
-})
-
-test('any text is a pattern or refused as none, and finds what JavaScript finds', () => {
-  const parts = fc.constantFrom(
-    'a',
-    'b',
-    '.',
-    '*',
-    '+',
-    '?',
-    '(',
-    ')',
-    '|',
-    '[ab]',
-    '^',
-    '$',
-    '{2}',
-  )
-  const source = fc.array(parts, { maxLength: 8 }).map((all) => all.join(''))
-  const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 8 })
-  fc.assert(
-    fc.property(source, text, (pattern, input) => {
-      try {
-        const found = compilePattern(pattern).test(input, limitedWork())
-        expect(found).toBe(new RegExp(pattern).test(input))
-      } catch (error) {
-        if (!(error instanceof SyntaxError)) expect(error).toBeInstanceOf(InvalidPattern)
-      }
-    }),
-  )
+  expect(Filter.safeParse(times(50)).success).toBe(true)
 })

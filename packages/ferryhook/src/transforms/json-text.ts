@@ -1,0 +1,82 @@
+/**
+ * JSON as the text it came in: where its parts begin and end, without making values of them. What is
+ * moved as text keeps the digits of its numbers, which JavaScript's own would round, and may be
+ * nested as deep as it likes. All of it expects text that is known to be JSON.
+ */
+
+/** The members of an object, or undefined if the text is something else. Of two with one name the last counts. */
+export function membersOf(text: string): Map<string, string> | undefined {
+  if (!text.startsWith('{')) return undefined
+  const members = new Map<string, string>()
+  for (let at = afterSpace(text, 1); text[at] !== '}'; at = nextPart(text, at)) {
+    const endOfName = endOfString(text, at)
+    const name = JSON.parse(text.slice(at, endOfName)) as string
+    const start = afterSpace(text, afterSpace(text, endOfName) + 1)
+    at = endOfValue(text, start)
+    members.set(name, text.slice(start, at))
+  }
+  return members
+}
+
+/** The elements of a list, or undefined if the text is something else. */
+export function elementsOf(text: string): string[] | undefined {
+  if (!text.startsWith('[')) return undefined
+  const elements: string[] = []
+  for (let at = afterSpace(text, 1); text[at] !== ']'; at = nextPart(text, at)) {
+    const start = at
+    at = endOfValue(text, start)
+    elements.push(text.slice(start, at))
+  }
+  return elements
+}
+
+/** Where the next part begins, or the bracket stands that ends them. */
+function nextPart(text: string, at: number): number {
+  const end = afterSpace(text, at)
+  return text[end] === ',' ? afterSpace(text, end + 1) : end
+}
+
+const SPACE = /[ \t\n\r]*/y
+const SCALAR = /[^\s,\]}]+/y
+const BRACKET_OR_QUOTE = /["[\]{}]/g
+
+function afterSpace(text: string, at: number): number {
+  SPACE.lastIndex = at
+  SPACE.test(text)
+  return SPACE.lastIndex
+}
+
+function endOfValue(text: string, start: number): number {
+  const first = text[start]
+  if (first === '"') return endOfString(text, start)
+  if (first === '{' || first === '[') return endOfContainer(text, start)
+  SCALAR.lastIndex = start
+  SCALAR.test(text)
+  return SCALAR.lastIndex
+}
+
+function endOfContainer(text: string, start: number): number {
+  let depth = 0
+  let at = start
+  do {
+    BRACKET_OR_QUOTE.lastIndex = at
+    const found = BRACKET_OR_QUOTE.exec(text)?.[0]
+    at = BRACKET_OR_QUOTE.lastIndex
+    if (found === '"') at = endOfString(text, at - 1)
+    else depth += found === '{' || found === '[' ? 1 : -1
+  } while (depth > 0)
+  return at
+}
+
+function endOfString(text: string, start: number): number {
+  let quote = start
+  do quote = text.indexOf('"', quote + 1)
+  while (isEscaped(text, quote))
+  return quote + 1
+}
+
+function isEscaped(text: string, quote: number): boolean {
+  let backslashes = 0
+  while (text[quote - 1 - backslashes] === '\\') backslashes += 1
+  return backslashes % 2 === 1
+}
