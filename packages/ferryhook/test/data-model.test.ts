@@ -100,6 +100,7 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
           plan: owner.plan,
           body: Buffer.alloc(5_000),
           dedupKey: 'x',
+          quota: { month: '2100-01-01', limit: 10 },
         }),
       )
 

@@ -112,8 +112,11 @@ const passingReasons = [
   'ProvisionedThroughputExceeded',
 ]
 
-/** Connections that broke or timed out have the first name, whatever their system code. */
-function isLostAnswer(error: unknown): boolean {
+/**
+ * Whether a write may have happened although it failed. Connections that broke or timed out have the
+ * first name, whatever their system code.
+ */
+export function isLostAnswer(error: unknown): boolean {
   return isNamed(error, 'TimeoutError', 'InternalServerError', 'ServiceUnavailable')
 }
 

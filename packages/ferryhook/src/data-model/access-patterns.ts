@@ -101,7 +101,7 @@ export const patterns: readonly AccessPattern[] = [
     [
       'Store event',
       'events.ts: create',
-      'PK = SRC#{sourceId}, SK = EVT#{receivedAt}#{eventId}, with REF, BODY, DEDUP and the routing task',
+      'PK = SRC#{sourceId}, SK = EVT#{receivedAt}#{eventId}, with REF, BODY, DEDUP, QUOTA and the routing task',
     ],
     [
       'List events for source (newest first)',
@@ -211,5 +211,15 @@ export const patterns: readonly AccessPattern[] = [
     ['Get ticket', 'tickets.ts: get', 'PK = TICKET#{ticketHash}, SK = TICKET'],
     ['Use ticket', 'tickets.ts: usePart', 'PK = TICKET#{ticketHash}, SK = TICKET if it is there'],
     ['Count request', 'rates.ts: take', 'PK = RATE#{scope}#{id}, SK = WINDOW'],
+    [
+      'Note what was refused',
+      'tallies.ts: put',
+      'PK = SRC#{sourceId}, SK = TALLY#{hour}#{writerId}',
+    ],
+    [
+      'List what was refused',
+      'tallies.ts: listBySource',
+      'PK = SRC#{sourceId}, SK BETWEEN TALLY#{hour} AND TALLY#~',
+    ],
   ]),
 ]

@@ -15,8 +15,10 @@ import {
   eventRefKey,
 } from '../items/event.ts'
 import type { KeyTemplate } from '../items/key-template.ts'
+import { QuotaItem, quotaKey } from '../items/quota.ts'
 import { RateWindowItem, rateWindowKey } from '../items/rate-window.ts'
 import { sourceById, SourceItem, sourceKey } from '../items/source.ts'
+import { TallyItem, tallyKey } from '../items/tally.ts'
 import {
   CountTaskItem,
   countTaskKey,
@@ -157,5 +159,19 @@ export const entities: readonly EntityModel[] = [
     keys: keys(rateWindowKey),
     schema: RateWindowItem,
     lifetime: 'two windows',
+  },
+  {
+    name: 'Quota of a month',
+    table: eventsTable,
+    keys: keys(quotaKey),
+    schema: QuotaItem,
+    lifetime: '40 days from its last event',
+  },
+  {
+    name: 'Tally of an hour',
+    table: eventsTable,
+    keys: keys(tallyKey),
+    schema: TallyItem,
+    lifetime: '30 days',
   },
 ]

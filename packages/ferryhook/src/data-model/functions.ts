@@ -8,7 +8,7 @@ export const functions: readonly ServiceFunction[] = [
     allows: [
       // The source by its id, and its owner for the plan.
       { table: mainTable, actions: ['GetItem', 'Query'], indexes: ['GSI3'] },
-      { table: eventsTable, actions: ['GetItem', 'PutItem'] },
+      { table: eventsTable, actions: ['GetItem', 'PutItem', 'UpdateItem'] },
     ],
   },
   {

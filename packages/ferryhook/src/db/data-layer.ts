@@ -9,6 +9,7 @@ import { createDeliveryWriter } from './delivery-writer.ts'
 import type { DataLayerDeps } from './deps.ts'
 import { createDueShards } from './due-shards.ts'
 import { createDueWork } from './due-work.ts'
+import { createEventIntake } from './event-intake.ts'
 import { createEventWriter } from './event-writer.ts'
 import { createEvents } from './events.ts'
 import { createRates } from './rates.ts'
@@ -16,6 +17,7 @@ import { createRefreshTokens } from './refresh-tokens.ts'
 import { createRouting } from './routing.ts'
 import { createSettling } from './settling.ts'
 import { createSources } from './sources.ts'
+import { createTallies } from './tallies.ts'
 import { createTaskWriter } from './task-writer.ts'
 import { createTickets } from './tickets.ts'
 import { createUsage } from './usage.ts'
@@ -29,7 +31,8 @@ export function createDataLayer(deps: DataLayerDeps) {
   const writer = createEventWriter(deps)
   const attempts = createAttempts(deps)
   const deliveryWriter = createDeliveryWriter({ ...deps, writer, attempts })
-  const events = createEvents({ ...deps, tasks, writer })
+  const intake = createEventIntake({ ...deps, tasks })
+  const events = createEvents({ ...deps, intake, writer })
   const deliveries = createDeliveries({ ...deps, tasks, writer, events, attempts })
   const dueWork = createDueWork({ ...deps, tasks })
   const connections = createConnections({ ...deps, tasks })
@@ -52,6 +55,7 @@ export function createDataLayer(deps: DataLayerDeps) {
     refreshTokens: createRefreshTokens(deps),
     audit: createAudit(deps),
     usage: createUsage({ ...deps, tasks }),
+    tallies: createTallies(deps),
     tickets: createTickets(deps),
     rates: createRates(deps),
   }

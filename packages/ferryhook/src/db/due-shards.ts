@@ -18,6 +18,8 @@ export const DEFAULT_SHARDS = 8
  */
 const REMEMBERED_MS = 60_000
 
+const MOST_HASHES = 10_000
+
 export function createDueShards({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) {
   const items = entity(db, eventsTable, DueShardsItem)
   const key = dueShardsKey.of({})
@@ -63,5 +65,17 @@ export function createDueShards({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock
 export type DueShards = ReturnType<typeof createDueShards>
 
 export function shardOf(id: string, shards: number): number {
-  return createHash('sha256').update(id).digest().readUInt32BE() % shards
+  return hashOf(id) % shards
+}
+
+/** Of a busy source or connection it is asked all the time. */
+const hashes = new Map<string, number>()
+
+function hashOf(id: string): number {
+  const known = hashes.get(id)
+  if (known !== undefined) return known
+  if (hashes.size >= MOST_HASHES) hashes.clear()
+  const hash = createHash('sha256').update(id).digest().readUInt32BE()
+  hashes.set(id, hash)
+  return hash
 }

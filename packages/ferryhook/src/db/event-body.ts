@@ -11,12 +11,14 @@ export interface StoredBody {
   encoding: 'identity' | 'gzip'
 }
 
+// A byte order mark is part of the body.
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
 /** The body as text, if it is short and exactly what its bytes say. */
 export function inlineBody(body: Uint8Array): string | undefined {
   if (body.byteLength > longestInlineBody) return undefined
   try {
-    // A byte order mark is part of the body.
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
+    return decoder.decode(body)
   } catch {
     return undefined
   }

@@ -1,15 +1,8 @@
-import { createHash } from 'node:crypto'
-import { epochSeconds } from '@strongroom/kit/clock'
-import type { TransactWriteItem } from '@strongroom/kit/db'
-import { TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity, transact } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
-import { newId } from '@strongroom/kit/ids'
 import { queryPage } from '@strongroom/kit/query-page'
-import { derivedStatus, noDeliveries } from '../items/delivery-state.ts'
+import { derivedStatus } from '../items/delivery-state.ts'
 import {
-  DedupItem,
-  dedupKey,
   EventBodyItem,
   eventBodyKey,
   type Event,
@@ -20,32 +13,16 @@ import {
   EventRefItem,
   eventRefKey,
   type EventStatus,
-  longestBody,
 } from '../items/event.ts'
-import { expiryOf, type Plan } from '../plans.ts'
 import { eventsTable } from '../table.ts'
 import type { DataLayerDeps, PaginatedResult } from './deps.ts'
-import { inlineBody, packBody, unpackBody } from './event-body.ts'
+import { unpackBody } from './event-body.ts'
+import type { EventIntake } from './event-intake.ts'
 import type { EventWriter } from './event-writer.ts'
 import { livePage, type PageOpts } from './live-page.ts'
-import { DuplicateEvent, Refused } from './refused.ts'
-import type { TaskWriter } from './task-writer.ts'
+import { Refused } from './refused.ts'
 import { live } from './times.ts'
 import { optimistically } from './transaction.ts'
-
-export interface CreateEventInput extends Pick<
-  Event,
-  'sourceId' | 'userId' | 'headers' | 'sourceIp' | 'contentType' | 'method' | 'query' | 'reason'
-> {
-  /** The owner's, which decides how long the event is kept. */
-  plan: Plan
-  /** The bytes as they came. */
-  body: Uint8Array
-  /** `signature_failed` is kept to be seen: it is not routed and does not count as a first sending. */
-  status?: 'received' | 'signature_failed'
-  /** What the provider calls the event; a second one of the same source is a `DuplicateEvent`. */
-  dedupKey?: string | undefined
-}
 
 export interface ListOpts extends PageOpts {
   status?: EventStatus | undefined
@@ -58,14 +35,12 @@ export function createEvents({
   db,
   clock,
   cursors,
-  tasks,
+  intake,
   writer,
-}: DataLayerDeps & { tasks: TaskWriter; writer: EventWriter }) {
+}: DataLayerDeps & { intake: EventIntake; writer: EventWriter }) {
   const events = entity(db, eventsTable, EventItem)
   const refs = entity(db, eventsTable, EventRefItem)
   const bodies = entity(db, eventsTable, EventBodyItem)
-  const dedups = entity(db, eventsTable, DedupItem)
-  const absent = expr`attribute_not_exists(${events.attr('PK')})`
 
   /** By id, and never behind: for whoever may have written it. */
   async function getCurrent(eventId: string): Promise<Event | null> {
@@ -73,71 +48,8 @@ export function createEvents({
     return (ref && (await writer.read(ref))) ?? null
   }
 
-  function dedupPart(input: CreateEventInput, event: Event): TransactWriteItem[] {
-    if (input.dedupKey === undefined || event.status === 'signature_failed') return []
-    const keyHash = createHash('sha256').update(input.dedupKey).digest('base64url')
-    const { sourceId, eventId, expiresAt } = event
-    const expired = expr`${dedups.attr('expiresAt')} <= ${epochSeconds(clock)}`
-    return [
-      dedups.part.put(
-        { ...dedupKey.of({ sourceId, keyHash }), eventId, expiresAt },
-        expr`${absent} OR ${expired}`,
-      ),
-    ]
-  }
-
   return {
-    /** The event, all that belongs to it and the task to route it, together or not at all. */
-    async create(input: CreateEventInput): Promise<Event> {
-      if (input.body.byteLength > longestBody) throw new Refused('body_too_large')
-      const receivedAt = clock.now()
-      const { sourceId, userId, reason, contentType, query, status = 'received' } = input
-      const address = { eventId: newId('evt'), sourceId, receivedAt }
-      const body = inlineBody(input.body)
-      const expiresAt = expiryOf(receivedAt, input.plan)
-      const event: Event = {
-        ...eventKey.of(address),
-        ...eventById.of(address),
-        ...address,
-        userId,
-        status,
-        ...(reason !== undefined && { reason }),
-        headers: input.headers,
-        ...(body !== undefined && { body }),
-        bodyBytes: input.body.byteLength,
-        sourceIp: input.sourceIp,
-        ...(contentType !== undefined && { contentType }),
-        method: input.method,
-        ...(query !== undefined && { query }),
-        expiresAt,
-        counts: noDeliveries,
-        rev: 0,
-      }
-      const dedup = dedupPart(input, event)
-      const parts: TransactWriteItem[] = [
-        ...dedup,
-        events.part.put(event, absent),
-        refs.part.put({ ...eventRefKey.of(address), ...address, expiresAt }, absent),
-      ]
-      if (body === undefined) {
-        const { eventId } = address
-        const stored = await packBody(input.body)
-        parts.push(
-          bodies.part.put({ ...eventBodyKey.of({ eventId }), eventId, ...stored, expiresAt }),
-        )
-      }
-      if (status === 'received') {
-        parts.push(await tasks.route({ ...address, userId, dueAt: receivedAt }))
-      }
-      await transact(db, parts).catch((error: unknown) => {
-        const repeated =
-          dedup.length > 0 && error instanceof TransactionFailed && error.conditionFailed(0)
-        if (!repeated) throw error
-        const { eventId } = dedups.parse(error.reasons[0]?.item ?? {})
-        throw new DuplicateEvent(eventId, { cause: error })
-      })
-      return event
-    },
+    create: intake.create,
 
     /**
      * For those who know nothing but the id. The index says where the event is, and may be a moment

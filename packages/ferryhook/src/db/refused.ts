@@ -5,6 +5,7 @@ export type RefusalReason =
   | 'identity_taken'
   | 'ticket_used'
   | 'plan_limit'
+  | 'month_limit'
   | 'body_too_large'
   | 'run_open'
   | 'status_derived'

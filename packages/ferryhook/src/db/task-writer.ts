@@ -10,7 +10,6 @@ import {
   DeliveryTaskItem,
   deliveryTaskKey,
   type RouteTask,
-  RouteTaskItem,
   routeTaskKey,
   WakeTaskItem,
   wakeTaskKey,
@@ -26,15 +25,17 @@ export function createTaskWriter({
   db,
   shards,
 }: Pick<DataLayerDeps, 'db'> & { shards: Pick<DueShards, 'of'> }) {
-  const routes = entity(db, eventsTable, RouteTaskItem)
   const deliveries = entity(db, eventsTable, DeliveryTaskItem)
   const wakes = entity(db, eventsTable, WakeTaskItem)
   const counts = entity(db, eventsTable, CountTaskItem)
 
   return {
+    /** Of an event that was checked, whose values it consists of. */
     async route(task: Omit<RouteTask, 'PK' | 'SK' | 'kind'>): Promise<TransactWriteItem> {
-      const shard = await shards.of(task.sourceId)
-      return routes.part.put({ ...task, ...routeTaskKey.of({ ...task, shard }), kind: 'route' })
+      const { eventId, sourceId, userId, receivedAt, dueAt } = task
+      const { PK, SK } = routeTaskKey.of({ shard: await shards.of(sourceId), dueAt, eventId })
+      const Item = { PK, SK, kind: 'route', dueAt, eventId, sourceId, userId, receivedAt }
+      return { Put: { TableName: eventsTable.name, Item } }
     },
 
     /** The task with its key, for the transaction that puts it. */

@@ -30,14 +30,19 @@ export function keyTemplate<const Templates extends Record<string, string>>(
     templates,
     fields: Object.fromEntries(fields) as KeyTemplate<Templates>['fields'],
     of(values) {
-      const filled = attributes.map(({ attribute, pieces }) => [attribute, fill(pieces, values)])
-      return Object.fromEntries(filled) as ReturnType<KeyTemplate<Templates>['of']>
+      const filled: Record<string, string> = {}
+      for (const { attribute, pieces } of attributes) filled[attribute] = fill(pieces, values)
+      return filled as ReturnType<KeyTemplate<Templates>['of']>
     },
   }
 }
 
 function fill(pieces: string[], values: Readonly<Record<string, string | number>>): string {
-  return pieces.map((piece, index) => (index % 2 === 0 ? piece : String(values[piece]))).join('')
+  let filled = ''
+  for (const [index, piece] of pieces.entries()) {
+    filled += index % 2 === 0 ? piece : String(values[piece])
+  }
+  return filled
 }
 
 function pattern(pieces: string[]): z.ZodString {

@@ -1,0 +1,125 @@
+import type { Db } from '@strongroom/kit/db'
+import { newId } from '@strongroom/kit/ids'
+import { retryingDb } from '@strongroom/kit/retrying-db'
+import { testStores } from '@strongroom/kit/testing/stores'
+import { createCursors } from '@strongroom/kit/cursor'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDataLayer } from '../src/db/data-layer.ts'
+import {
+  allDue,
+  eventInput,
+  layerOn,
+  openWorkbench,
+  outcomes,
+  testWorlds,
+  times,
+  type Workbench,
+} from './workbench.ts'
+
+describe.each(testWorlds())('the quota of a month on $name', (world) => {
+  let bench: Workbench
+
+  beforeAll(async () => {
+    bench = await openWorkbench(world)
+  })
+  afterAll(() => bench.close())
+
+  test('of twenty events at once as many are stored as the month has room for', async () => {
+    const { events } = bench.layer
+    const quota = { month: '2100-01-01', limit: 7 }
+    const { sourceId, userId } = eventInput()
+    const ends = await outcomes(
+      times(20, () => events.create(eventInput({ sourceId, userId, quota }))),
+    )
+    expect(ends.filter((end) => end === 'month_limit')).toHaveLength(13)
+    expect((await events.listBySource(sourceId)).items).toHaveLength(7)
+    const later = { month: '2100-02-01', limit: 7 }
+    await events.create(eventInput({ sourceId, userId, quota: later }))
+  })
+
+  test('a second sending takes nothing of it, and is one also when it is used up', async () => {
+    const { events } = bench.layer
+    const { userId, ...input } = eventInput({ dedupKey: 'x', quota: { month: 'm', limit: 2 } })
+    const send = (sourceId: string) => events.create({ ...input, userId, sourceId })
+    await send(input.sourceId)
+    expect(await outcomes(times(3, () => send(input.sourceId)))).toEqual(
+      times(3, () => 'DuplicateEvent'),
+    )
+    await send(newId('src'))
+    expect(await outcomes([send(input.sourceId)])).toEqual(['DuplicateEvent'])
+    expect(await outcomes([send(newId('src'))])).toEqual(['month_limit'])
+  })
+
+  test('an event whose signature failed takes nothing of it', async () => {
+    const { events } = bench.layer
+    const input = eventInput({ quota: { month: 'm', limit: 1 } })
+    await events.create({ ...input, status: 'signature_failed' })
+    await events.create(input)
+  })
+})
+
+describe.each(testStores())('the intake of events on $name', (store) => {
+  let bench: Workbench
+
+  beforeAll(async () => {
+    bench = await openWorkbench({ store })
+  })
+  afterAll(() => bench.close())
+
+  test('an event whose commit was answered to nobody is stored once, under the id that is told', async () => {
+    for (const seed of times(10, (index) => index)) {
+      const layer = layerOn(bench.db, bench.clock, { seed, lostResponse: 0.5 })
+      const input = eventInput({ dedupKey: `sent ${seed}`, quota: { month: 'm', limit: 5 } })
+      const told = await layer.events.create(input).catch((error: Error) => error.name)
+      const { items } = await bench.layer.events.listBySource(input.sourceId)
+      // Three answers lost in a row: the sender has to ask again, and learns of the first.
+      if (typeof told === 'string') {
+        expect(told).toBe('TimeoutError')
+        expect(await outcomes([bench.layer.events.create(input)])).toEqual(['DuplicateEvent'])
+      } else expect(items).toEqual([told])
+      expect(items).toHaveLength(1)
+      const quota = await bench.stored('ferryhook-events', { PK: `QUOTA#${input.userId}`, SK: 'm' })
+      expect(quota).toMatchObject({ events: 1 })
+    }
+  })
+
+  /** The layer on a store whose transactions fail, each after so many milliseconds on the clock. */
+  function failing(name: string, ms: number, seen: { attempts: number }) {
+    const db: Db = {
+      ...bench.db,
+      transactWriteItems: async () => {
+        seen.attempts += 1
+        bench.clock.advance({ ms })
+        throw Object.assign(new Error('Not now'), { name })
+      },
+    }
+    const cursors = createCursors(new Uint8Array(32).fill(1))
+    const pause = async () => {}
+    const retrying = retryingDb(db, { attempts: 1, pause })
+    return createDataLayer({ db: retrying, clock: bench.clock, cursors })
+  }
+
+  test('no attempt to store an event begins more than thirty seconds after its receipt', async () => {
+    const seen = { attempts: 0 }
+    const layer = failing('TimeoutError', 16_000, seen)
+    expect(await outcomes([layer.events.create(eventInput())])).toEqual(['StoreBusy'])
+    expect(seen.attempts).toBe(2)
+
+    const receivedAt = bench.clock.now() - 30_001
+    const input = eventInput({ receivedAt })
+    expect(await outcomes([bench.layer.events.create(input)])).toEqual(['StoreBusy'])
+    expect((await bench.layer.events.listBySource(input.sourceId)).items).toEqual([])
+    const due = await allDue(bench.layer)
+    expect(due.filter((task) => 'sourceId' in task && task.sourceId === input.sourceId)).toEqual([])
+    await bench.layer.events.create(eventInput({ receivedAt: bench.clock.now() - 30_000 }))
+  })
+
+  test('what is not a lost answer is not tried again', async () => {
+    const seen = { attempts: 0 }
+    const layer = failing('ResourceNotFoundException', 0, seen)
+    expect(await outcomes([layer.events.create(eventInput())])).toEqual([
+      'ResourceNotFoundException',
+    ])
+    expect(seen.attempts).toBe(1)
+  })
+})
