@@ -71,6 +71,7 @@ export function createConnectionBook(deps: {
       return connections.update(connectionId, changes, seen).catch(orNotFound)
     })
     await audit(principal.user.userId, principal.actor, action, connectionId)
+    notices.sourceChanged(changed.sourceId)
     return changed
   }
 
@@ -155,6 +156,7 @@ export function createConnectionBook(deps: {
           throw ferryhookError('plan_limit', { data: { plan, connectionsPerSource } })
         })
       await audit(userId, principal.actor, 'connection.created', connectionId)
+      notices.sourceChanged(sourceId)
       return { connection, signingSecret }
     },
 
@@ -184,6 +186,7 @@ export function createConnectionBook(deps: {
       const { sourceId } = await get(principal, connectionId)
       await connections.delete(connectionId, { sourceId }).catch(orNotFound)
       await audit(principal.user.userId, principal.actor, 'connection.deleted', connectionId)
+      notices.sourceChanged(sourceId)
       notices.workDue()
     },
 
