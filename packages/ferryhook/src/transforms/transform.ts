@@ -30,6 +30,13 @@ const Code = z
   .min(1)
   .max(longestCode)
   .refine((code) => !code.includes('\0'), 'Has a null character in it')
+  .openapi({
+    description:
+      'Has a function `transform(event)`, whose event has `body` (parsed if it is JSON), `headers`, ' +
+      '`query`, `method`, `id` and `receivedAt`. It returns the new body, an object as JSON or a ' +
+      'string as text, or `{ body, headers }`, or null to drop the event. It may be async.',
+    example: 'function transform({ body }) { return { text: body.message } }',
+  })
 
 const FieldRule = z.union([
   z.strictObject({ from: From, to: To }),
@@ -42,8 +49,10 @@ export type FieldRule = z.infer<typeof FieldRule>
 const FieldMap = z
   .strictObject({
     type: z.literal('field_map'),
-    /** What the rules begin with: nothing, so that they name all there will be, or the body. */
-    start: z.enum(['empty', 'body']).optional(),
+    start: z.enum(['empty', 'body']).optional().openapi({
+      description:
+        'What the rules begin with: nothing, so that they name all there will be, or the body',
+    }),
     rules: z.array(FieldRule).min(1).max(mostRules),
   })
   .superRefine(({ start, rules }, context) => {
