@@ -18,9 +18,16 @@ export function sameJson(actual: unknown, expected: unknown, work: Work): boolea
   work.spend(1)
   if (typeof actual !== 'object' || typeof expected !== 'object') return actual === expected
   if (actual === null || expected === null) return actual === expected
-  if (Array.isArray(actual) !== Array.isArray(expected)) return false
-  const names = Object.keys(expected)
-  if (Object.keys(actual).length !== names.length) return false
+  if (Array.isArray(actual) || Array.isArray(expected)) {
+    if (!Array.isArray(actual) || !Array.isArray(expected)) return false
+    if (actual.length !== expected.length) return false
+    return expected.every((value, index) => sameJson(actual[index], value, work))
+  }
+  const names = Object.keys(actual)
+  work.spend(names.length)
   const [left, right] = [actual, expected] as [Record<string, unknown>, Record<string, unknown>]
-  return names.every((name) => Object.hasOwn(left, name) && sameJson(left[name], right[name], work))
+  return (
+    names.length === Object.keys(right).length &&
+    names.every((name) => Object.hasOwn(right, name) && sameJson(left[name], right[name], work))
+  )
 }

@@ -38,6 +38,14 @@ describe('a regular expression', () => {
   })
 })
 
+test('many comparisons with a large object end', () => {
+  const names = Array.from({ length: 20_000 }, (_, index) => [`n${index}`, 1])
+  const value = Array.from({ length: 100 }, (_, index) => ({ a: index }))
+  const rule = { not: { path: '$', operator: 'in', value } }
+  const { reason } = match([rule], received(Object.fromEntries(names)))
+  expect(reason).toMatch(/takes too long/)
+})
+
 test('many comparisons of many values end', () => {
   const event = received(`[${'1,'.repeat(100_000)}1]`)
   const value = Array.from({ length: 100 }, (_, index) => index + 2)
