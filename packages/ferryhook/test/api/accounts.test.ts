@@ -1,0 +1,257 @@
+import { testStores } from '@strongroom/kit/testing/stores'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Ask, openApi, ORIGIN, PASSWORD } from './open-api.ts'
+
+const NEW_PASSWORD = 'another long password'
+let people = 0
+const newcomer = () => ({ email: `new-${++people}@example.com`, name: 'Grace', password: PASSWORD })
+
+describe.each(testStores())('accounts on $name', (store) => {
+  const api = openApi(store)
+  let byInvite: Ask
+  let closed: Ask
+
+  beforeAll(async () => {
+    byInvite = await api.another({ FERRYHOOK_SIGNUP: 'invite', FERRYHOOK_DEFAULT_PLAN: 'free' })
+    closed = await api.another({ FERRYHOOK_SIGNUP: 'closed' })
+  })
+
+  const login = (email: string, password: string) =>
+    api.ask('POST', '/auth/login', { body: { email, password } })
+  const invite = async () =>
+    (await api.ask('POST', '/invites', { token: api.operator })).body.ticket as string
+  const resetLink = async (userId: string) =>
+    (await api.ask('POST', `/users/${userId}/password-resets`, { token: api.operator })).body
+  const reset = (ticket: string, password = NEW_PASSWORD) =>
+    api.ask('POST', '/auth/password-reset', { body: { ticket, password } })
+  const codeOf = (answer: { body: { error: { code: string } } }) => answer.body.error.code
+
+  describe('signing up', () => {
+    test('is for nobody where it is closed', async () => {
+      const body = { ...newcomer(), invite: await invite() }
+      expect(codeOf(await closed('POST', '/auth/signup', { body }))).toBe('ferryhook.signup_closed')
+    })
+
+    test('needs an invite where the server says so, and gives the plan that it says', async () => {
+      const without = await byInvite('POST', '/auth/signup', { body: newcomer() })
+      expect(without.status).toBe(403)
+      expect(codeOf(without)).toBe('ferryhook.invite_required')
+      const body = { ...newcomer(), invite: await invite() }
+      const answer = await byInvite('POST', '/auth/signup', { body })
+      expect(answer.status).toBe(201)
+      expect(answer.body.user.plan).toBe('free')
+    })
+
+    test('works once with an invite, and not when it is too old', async () => {
+      const ticket = await invite()
+      const use = () =>
+        byInvite('POST', '/auth/signup', { body: { ...newcomer(), invite: ticket } })
+      const answers = await Promise.all([use(), use(), use()])
+      expect(answers.map(({ status }) => String(status)).toSorted()).toEqual(['201', '403', '403'])
+      expect(codeOf(await use())).toBe('ferryhook.invalid_invite')
+      const old = await invite()
+      api.clock.advance({ days: 7 })
+      const late = await byInvite('POST', '/auth/signup', { body: { ...newcomer(), invite: old } })
+      expect(codeOf(late)).toBe('ferryhook.invalid_invite')
+    })
+
+    test('with the address of an account is refused, and keeps the invite', async () => {
+      const { email } = await api.person()
+      const ticket = await invite()
+      const taken = { ...newcomer(), email: email.toUpperCase(), invite: ticket }
+      const answer = await byInvite('POST', '/auth/signup', { body: taken })
+      expect(answer.status).toBe(409)
+      expect(codeOf(answer)).toBe('ferryhook.email_taken')
+      const body = { ...newcomer(), invite: ticket }
+      expect((await byInvite('POST', '/auth/signup', { body })).status).toBe(201)
+    })
+
+    test('is refused for what is no address, no name or no password', async () => {
+      const wrong = [
+        [{ email: 'nobody' }, 'body.email'],
+        [{ name: '  ' }, 'body.name'],
+        [{ password: 'short' }, 'body.password'],
+        [{ password: 'é'.repeat(40) }, 'body.password'],
+        [{ plan: 'team' }, 'body.plan'],
+      ] as const
+      for (const [given, path] of wrong) {
+        const answer = await api.ask('POST', '/auth/signup', { body: { ...newcomer(), ...given } })
+        expect(answer.status).toBe(400)
+        expect(answer.body.error).toMatchObject({ code: 'request.invalid', details: [{ path }] })
+      }
+    })
+
+    test('is limited for each network', async () => {
+      const peer = '198.51.100.20'
+      const attempt = () => api.ask('POST', '/auth/signup', { body: newcomer(), peer })
+      const answers = await Promise.all(Array.from({ length: 21 }, attempt))
+      expect(answers.filter(({ status }) => status === 429)).toHaveLength(1)
+    })
+  })
+
+  describe('a password', () => {
+    test('is changed by who knows it, which ends the other sessions', async () => {
+      const { email, token } = await api.person()
+      const other = await login(email, PASSWORD)
+      const change = (currentPassword: string | undefined) =>
+        api.ask('PUT', '/account/password', {
+          token,
+          body: { currentPassword, newPassword: NEW_PASSWORD },
+        })
+      for (const wrong of ['incorrect horse', undefined]) {
+        const refused = await change(wrong)
+        expect(refused.status).toBe(403)
+        expect(codeOf(refused)).toBe('ferryhook.wrong_password')
+      }
+      expect((await change(PASSWORD)).status).toBe(204)
+      expect((await api.ask('GET', '/account', { token })).status).toBe(200)
+      const ended = await api.ask('GET', '/account', { token: other.body.accessToken })
+      expect(ended.status).toBe(401)
+      expect((await login(email, PASSWORD)).status).toBe(401)
+      expect((await login(email, NEW_PASSWORD)).status).toBe(200)
+    })
+
+    test('cannot be guessed by who has taken over a session', async () => {
+      const { token } = await api.person()
+      const guess = () =>
+        api.ask('PUT', '/account/password', {
+          token,
+          body: { currentPassword: 'guess', newPassword: NEW_PASSWORD },
+        })
+      for (let guesses = 0; guesses < 10; guesses++) expect((await guess()).status).toBe(403)
+      expect((await guess()).status).toBe(429)
+    })
+
+    test('is set anew with the link of an operator, once, which ends all sessions', async () => {
+      const { id, email, token } = await api.person()
+      const { ticket, url, expiresAt } = await resetLink(id)
+      expect(url).toBe(`${ORIGIN}/ferryhook/reset-password#ticket=${ticket}`)
+      expect(Date.parse(expiresAt)).toBe(api.clock.now() + 86_400_000)
+      const answers = await Promise.all([reset(ticket), reset(ticket), reset(ticket)])
+      expect(answers.map(({ status }) => String(status)).toSorted()).toEqual(['204', '403', '403'])
+      expect(codeOf(await reset(ticket))).toBe('ferryhook.invalid_reset')
+      expect((await api.ask('GET', '/account', { token })).status).toBe(401)
+      expect((await login(email, NEW_PASSWORD)).status).toBe(200)
+    })
+
+    test('is not set with an old link, an invite, or what somebody made up', async () => {
+      const { id, email } = await api.person()
+      const { ticket } = await resetLink(id)
+      expect(codeOf(await reset(await invite()))).toBe('ferryhook.invalid_reset')
+      expect(codeOf(await reset('x'))).toBe('ferryhook.invalid_reset')
+      api.clock.advance({ days: 1 })
+      expect(codeOf(await reset(ticket))).toBe('ferryhook.invalid_reset')
+      expect((await login(email, PASSWORD)).status).toBe(200)
+    })
+
+    test('that cannot be used leaves the link as it is', async () => {
+      const { ticket } = await resetLink((await api.person()).id)
+      const refused = await reset(ticket, 'é'.repeat(40))
+      expect(refused.body.error.details).toMatchObject([{ path: 'body.password' }])
+      expect((await reset(ticket)).status).toBe(204)
+    })
+  })
+
+  describe('an account', () => {
+    test('shows who one is, and never a hash', async () => {
+      const { id, email, token } = await api.person()
+      const { body, text } = await api.ask('GET', '/account', { token })
+      expect(body).toEqual({
+        id,
+        email,
+        name: 'Ada',
+        plan: 'team',
+        hasPassword: true,
+        identities: [],
+        usageThisMonth: 0,
+        usagePeriodStart: expect.stringMatching(/^2100-\d\d-01$/),
+        createdAt: expect.any(String),
+        updatedAt: expect.any(String),
+      })
+      expect(text).not.toContain('$2b$')
+    })
+
+    test('shows the usage of this month only', async () => {
+      const { id, token } = await api.person()
+      await api.layer.users.incrementUsage(id, 7)
+      expect((await api.ask('GET', '/account', { token })).body.usageThisMonth).toBe(7)
+      api.clock.advance({ days: 31 })
+      const key = await api.layer.apiKeys.create(id, { name: 'CI', permissions: 'read' })
+      const later = await api.ask('GET', '/account', { token: key.key })
+      expect(later.body.usageThisMonth).toBe(0)
+      const now = new Date(api.clock.now()).toISOString()
+      expect(later.body.usagePeriodStart).toBe(`${now.slice(0, 7)}-01`)
+    })
+
+    test('changes its name freely, and its address with the password', async () => {
+      const { token, email } = await api.person()
+      const change = (body: object) => api.ask('PATCH', '/account', { token, body })
+      expect((await change({ name: 'Countess' })).body.name).toBe('Countess')
+      const address = `moved-${email}`
+      expect(codeOf(await change({ email: address }))).toBe('ferryhook.wrong_password')
+      const moved = await change({ email: address, currentPassword: PASSWORD })
+      expect(moved.body.email).toBe(address)
+      expect((await login(address, PASSWORD)).status).toBe(200)
+      expect((await login(email, PASSWORD)).status).toBe(401)
+      const { email: taken } = await api.person()
+      const refused = await change({ email: taken, currentPassword: PASSWORD })
+      expect(codeOf(refused)).toBe('ferryhook.email_taken')
+    })
+
+    test('is exported whole, without secrets', async () => {
+      const person = await api.person()
+      const signingSecret = 'a secret of the provider'
+      const sourceId = await api.source(person, { signingSecret })
+      const connection = await api.connection(person, sourceId, {
+        headers: { Authorization: 'Bearer tell-nobody' },
+      })
+      const key = await api.key(person, 'read')
+      const answer = await api.ask('GET', '/account/export', { token: person.token })
+      expect(answer.body).toMatchObject({
+        user: { id: person.id },
+        sources: [{ id: sourceId, hasSigningSecret: true }],
+        connections: [{ id: connection.body.id, headerNames: ['authorization'] }],
+        apiKeys: [{ prefix: key.slice(8, 16) }],
+      })
+      const actions = answer.body.audit.map(({ action }: { action: string }) => action)
+      expect(actions).toEqual(
+        expect.arrayContaining(['account.exported', 'source.created', 'account.created']),
+      )
+      const secrets = [signingSecret, connection.body.signingSecret, key, 'tell-nobody', '$2b$']
+      for (const secret of secrets) expect(answer.text).not.toContain(secret)
+      expect(answer.text).not.toMatch(/AgR4|Hash/)
+    })
+
+    test('is deleted by who knows the password, with all that is in it', async () => {
+      const person = await api.person()
+      const { token, email, id } = person
+      const sourceId = await api.source(person)
+      await api.connection(person, sourceId)
+      const key = await api.key(person, 'admin')
+      const end = (body: object, as = token) =>
+        api.ask('POST', '/account/delete', { token: as, body })
+      expect(codeOf(await end({ currentPassword: 'guess' }))).toBe('ferryhook.wrong_password')
+      expect(codeOf(await end({ currentPassword: PASSWORD }, key))).toBe(
+        'ferryhook.session_required',
+      )
+      expect((await end({ currentPassword: PASSWORD })).status).toBe(204)
+      for (const each of [token, key]) {
+        expect((await api.ask('GET', '/account', { token: each })).status).toBe(401)
+      }
+      expect((await login(email, PASSWORD)).status).toBe(401)
+      expect(await api.layer.sources.getById(sourceId)).toBeNull()
+      expect(await api.layer.connections.listBySource(sourceId)).toEqual([])
+      expect(await api.layer.apiKeys.listByUser(id)).toEqual([])
+      const again = await api.ask('POST', '/auth/signup', { body: { ...newcomer(), email } })
+      expect(again.status).toBe(201)
+      expect(again.body.user.id).not.toBe(id)
+    })
+
+    test('that is deleted cannot be helped back with a link made before', async () => {
+      const { token, id } = await api.person()
+      const { ticket } = await resetLink(id)
+      await api.ask('POST', '/account/delete', { token, body: { currentPassword: PASSWORD } })
+      expect(codeOf(await reset(ticket))).toBe('ferryhook.invalid_reset')
+    })
+  })
+})

@@ -1,0 +1,204 @@
+import { testStores } from '@strongroom/kit/testing/stores'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createKeptSecrets } from '../../src/accounts/kept-secrets.ts'
+import { activeSecrets } from '../../src/signing/secret-list.ts'
+import { required } from '../workbench.ts'
+import { openApi, ORIGIN, type Person } from './open-api.ts'
+import { secretBox } from './secret-box.ts'
+
+describe.each(testStores())('sources on $name', (store) => {
+  const api = openApi(store)
+  let ada: Person
+  beforeAll(async () => {
+    ada = await api.person()
+  })
+
+  const ask = (method: string, path: string, body?: unknown) =>
+    api.ask(method, `/sources${path}`, { token: ada.token, ...(body !== undefined && { body }) })
+  const stored = async (sourceId: string) =>
+    required(await api.layer.sources.getOwned(sourceId, ada.id))
+  /** Those that verify now, the newest first. */
+  const secretsOf = async (sourceId: string) =>
+    activeSecrets(
+      await createKeptSecrets(secretBox).sourceSecrets(await stored(sourceId)),
+      api.clock.now(),
+    )
+
+  test('are made, shown and listed', async () => {
+    const made = await ask('POST', '', { name: 'Stripe Prod', provider: 'stripe' })
+    expect(made.status).toBe(201)
+    const { id } = made.body
+    expect(made.body).toEqual({
+      id: expect.stringMatching(/^src_[\w-]{16}$/),
+      name: 'Stripe Prod',
+      provider: 'stripe',
+      url: `${ORIGIN}/in/${id}`,
+      status: 'active',
+      hasSigningSecret: false,
+      signingAlgorithm: null,
+      signingOptions: null,
+      dedup: null,
+      eventCount: 0,
+      lastEventAt: null,
+      createdAt: new Date(api.clock.now()).toISOString(),
+    })
+    expect((await ask('GET', `/${id}`)).body).toEqual(made.body)
+    const listed = await ask('GET', '')
+    expect(listed.body.cursor).toBeNull()
+    expect(listed.body.items).toContainEqual(made.body)
+  })
+
+  test('verify with the way of signing of their provider as soon as they have a secret', async () => {
+    const signingSecret = 'whsec_of_stripe'
+    const made = await ask('POST', '', { name: 'S', provider: 'stripe', signingSecret })
+    expect(made.body).toMatchObject({ hasSigningSecret: true, signingAlgorithm: 'stripe' })
+    expect(made.body.signingOptions).toMatchObject({ toleranceSeconds: 300 })
+    expect(made.text).not.toContain(signingSecret)
+    expect(await secretsOf(made.body.id)).toEqual([signingSecret])
+    const item = JSON.stringify(await stored(made.body.id))
+    expect(item).not.toContain(signingSecret)
+    expect(item).not.toContain(Buffer.from(signingSecret).toString('base64').slice(0, 12))
+  })
+
+  test('can have a way of signing, options and a rule for duplicates of their own', async () => {
+    const signing = {
+      signingSecret: 'secret',
+      signingAlgorithm: 'hmac-sha512',
+      signingOptions: { header: 'X-Signed', prefix: 'sha512=' },
+      dedup: { by: 'header', name: 'x-delivery' },
+    }
+    const { body } = await ask('POST', '', { name: 'Own', provider: 'custom', ...signing })
+    expect(body).toMatchObject({
+      signingAlgorithm: 'hmac-sha512',
+      signingOptions: { header: 'x-signed', prefix: 'sha512=', encoding: 'hex' },
+      dedup: { by: 'header', name: 'x-delivery' },
+    })
+    const reset = await ask('PATCH', `/${body.id}`, { dedup: null })
+    expect(reset.body.dedup).toBeNull()
+    expect(reset.body.signingAlgorithm).toBe('hmac-sha512')
+  })
+
+  test('are refused with what cannot verify anything, field by field', async () => {
+    const wrong = [
+      [{ signingAlgorithm: 'stripe' }, 'body.signingSecret'],
+      [{ signingAlgorithm: 'rot13', signingSecret: 'x' }, 'body.signingAlgorithm'],
+      [
+        { signingSecret: 'x', signingOptions: { header: 'no spaces' } },
+        'body.signingOptions.header',
+      ],
+      [{ signingSecret: ' x ' }, 'body.signingSecret'],
+    ] as const
+    for (const [given, path] of wrong) {
+      const answer = await ask('POST', '', { name: 'Wrong', provider: 'custom', ...given })
+      expect(answer.status).toBe(400)
+      expect(answer.body.error).toMatchObject({
+        code: 'ferryhook.invalid_signing',
+        details: [{ path }],
+      })
+    }
+    const unknown = await ask('POST', '', { name: 'Wrong', provider: 'pigeon', secret: 'x' })
+    expect(unknown.body.error).toMatchObject({
+      code: 'request.invalid',
+      details: [{ path: 'body.provider' }, { path: 'body.secret' }],
+    })
+  })
+
+  test('a change of name leaves the signing as it is', async () => {
+    const id = await api.source(ada, { signingSecret: 'one' })
+    const before = await stored(id)
+    const { body } = await ask('PATCH', `/${id}`, { name: 'Renamed' })
+    expect(body).toMatchObject({ name: 'Renamed', hasSigningSecret: true })
+    expect(await stored(id)).toEqual({ ...before, name: 'Renamed' })
+  })
+
+  test('a new secret replaces the old one at once; null ends the verification', async () => {
+    const id = await api.source(ada, { signingSecret: 'one' })
+    await ask('PATCH', `/${id}`, { signingSecret: 'two' })
+    expect(await secretsOf(id)).toEqual(['two'])
+    const { body } = await ask('PATCH', `/${id}`, { signingSecret: null })
+    expect(body).toMatchObject({ hasSigningSecret: false, signingAlgorithm: null })
+    expect(await stored(id)).not.toHaveProperty('signingSecret')
+  })
+
+  test('options change without the secret, and go with another algorithm or provider', async () => {
+    const id = await api.source(ada, {
+      signingSecret: 'one',
+      signingOptions: { header: 'x-mine', encoding: 'base64' },
+    })
+    const options = { header: 'x-yours' }
+    const changed = await ask('PATCH', `/${id}`, { signingOptions: options })
+    expect(changed.body.signingOptions).toMatchObject({ header: 'x-yours', encoding: 'hex' })
+    expect(await secretsOf(id)).toEqual(['one'])
+    const other = await ask('PATCH', `/${id}`, { provider: 'github' })
+    expect(other.body).toMatchObject({ provider: 'github', signingAlgorithm: 'github' })
+    expect(other.body.signingOptions).not.toHaveProperty('header')
+    const none = await ask('PATCH', `/${id}`, { signingAlgorithm: 'none' })
+    expect(none.body).toMatchObject({ signingAlgorithm: 'none', signingOptions: null })
+    const refused = await ask('PATCH', `/${id}`, { provider: 'paypal', signingAlgorithm: 'paypal' })
+    expect(refused.body.error.code).toBe('ferryhook.invalid_signing')
+    expect((await ask('GET', `/${id}`)).body).toEqual(none.body)
+  })
+
+  test('a rotated secret is in force beside the old one for the overlap', async () => {
+    const id = await api.source(ada, { signingSecret: 'one' })
+    const rotate = (signingSecret: string, overlapSeconds?: number) =>
+      ask('POST', `/${id}/rotate-secret`, {
+        signingSecret,
+        ...(overlapSeconds !== undefined && { overlapSeconds }),
+      })
+    const answer = await rotate('two')
+    expect(answer.status).toBe(200)
+    expect(answer.text).not.toContain('"two"')
+    expect(await secretsOf(id)).toEqual(['two', 'one'])
+    api.clock.advance({ hours: 24 })
+    expect(await secretsOf(id)).toEqual(['two'])
+    ada = await api.person()
+  })
+
+  test('of two secrets rotated in at once both are in force', async () => {
+    const id = await api.source(ada, { signingSecret: 'zero' })
+    const rotations = ['one', 'two', 'three'].map((signingSecret) =>
+      ask('POST', `/${id}/rotate-secret`, { signingSecret }),
+    )
+    expect((await Promise.all(rotations)).map(({ status }) => status)).toEqual([200, 200, 200])
+    expect((await secretsOf(id)).toSorted()).toEqual(['one', 'three', 'two', 'zero'])
+  })
+
+  test('more secrets than can be in force are refused, and none without a first', async () => {
+    const id = await api.source(ada, { signingSecret: 'zero' })
+    const rotate = (signingSecret: string, overlapSeconds = 3600) =>
+      ask('POST', `/${id}/rotate-secret`, { signingSecret, overlapSeconds })
+    for (const secret of ['one', 'two', 'three', 'four']) await rotate(secret)
+    const refused = await rotate('five')
+    expect(refused.status).toBe(409)
+    expect(refused.body.error.code).toBe('ferryhook.too_many_secrets')
+    expect((await rotate('five', 0)).status).toBe(200)
+    expect(await secretsOf(id)).toEqual(['five'])
+    const bare = await api.source(ada)
+    const none = await ask('POST', `/${bare}/rotate-secret`, { signingSecret: 'one' })
+    expect(none.body.error.code).toBe('ferryhook.no_secret')
+  })
+
+  test('are paused and resumed', async () => {
+    const id = await api.source(ada)
+    expect((await ask('POST', `/${id}/pause`)).body.status).toBe('paused')
+    expect((await ask('GET', `/${id}`)).body.status).toBe('paused')
+    expect((await ask('POST', `/${id}/resume`)).body.status).toBe('active')
+  })
+
+  test('that are deleted are gone, with their connections', async () => {
+    const id = await api.source(ada)
+    const { body: connection } = await api.connection(ada, id)
+    expect((await ask('DELETE', `/${id}`)).status).toBe(204)
+    const answers = [
+      await ask('GET', `/${id}`),
+      await ask('PATCH', `/${id}`, { name: 'Back' }),
+      await ask('DELETE', `/${id}`),
+      await ask('GET', `/${id}/connections`),
+      await ask('POST', `/${id}/connections`, { name: 'C', destinationUrl: 'https://a.example' }),
+    ]
+    for (const { body } of answers) expect(body.error.code).toBe('ferryhook.source_not_found')
+    const gone = await api.ask('GET', `/connections/${connection.id}`, { token: ada.token })
+    expect(gone.body.error.code).toBe('ferryhook.connection_not_found')
+  })
+})
