@@ -29,6 +29,14 @@ export interface DispatchDeps {
   onProgress(): void
 }
 
+/** Where a leased task comes from. */
+export interface Origin {
+  /** The partition of the queue that it, or the event, was taken from. */
+  from: string
+  /** The event, if it is at hand. */
+  inHand?: EventInHand
+}
+
 /** Between the last moment to begin and the end of the exchange there is work besides. */
 const BEGIN_MARGIN_MS = 5_000
 const CROWDED_MS = 5_000
@@ -58,34 +66,35 @@ export function createDispatch(deps: DispatchDeps) {
     if (wait) return park(task, destination, wait)
     const leaseUntil = clock.now() + settings.exchangeMs + settings.leaseGraceMs
     const leased = await db.dueWork.claim(task, leaseUntil)
-    if (leased) offer(leased, destination)
+    if (leased) offer(leased, destination, { from: task.PK })
   }
 
   /** Takes a task that is this worker's. */
-  function offer(task: LeasedTask, destination: Destination | null, inHand?: EventInHand): void {
-    if (isGone(destination)) return void track(endDeleted(task, inHand))
+  function offer(task: LeasedTask, destination: Destination | null, origin: Origin): void {
+    if (isGone(destination)) return void track(endDeleted(task, origin.inHand))
     const { status } = destination.connection
     if (status === 'paused')
-      return void track(park(task, destination, { reason: 'paused' }, inHand))
-    lanes.of(destination).offer(jobOf(task, destination, inHand))
+      return void track(park(task, destination, { reason: 'paused' }, origin))
+    lanes.of(destination).offer(jobOf(task, destination, origin))
   }
 
-  function jobOf(task: LeasedTask, destination: Destination, inHand?: EventInHand): LaneJob {
+  function jobOf(task: LeasedTask, destination: Destination, origin: Origin): LaneJob {
     const run = async (): Promise<LaneEnd> => {
-      const end = await deliver.deliver(task, destination, inHand)
+      const end = await deliver.deliver(task, destination, origin.inHand)
       if (end !== 'crowded') return end
       const wakeAt = clock.now() + CROWDED_MS
-      await park(task, destination, { reason: 'limit', wakeAt }, inHand)
+      await park(task, destination, { reason: 'limit', wakeAt }, origin)
       return 'unknown'
     }
     return {
+      from: origin.from,
       beginBy: task.dueAt - settings.exchangeMs - BEGIN_MARGIN_MS,
       async run() {
         const end = (await track(run())) ?? 'unknown'
         deps.onProgress()
         return end
       },
-      park: (wait) => void track(park(task, destination, wait, inHand)),
+      park: (wait) => void track(park(task, destination, wait, origin)),
       giveBack: () => void track(db.dueWork.giveBack(task)),
     }
   }
@@ -94,7 +103,7 @@ export function createDispatch(deps: DispatchDeps) {
     task: DeliveryTask,
     { connection }: Destination,
     wait: Wait,
-    inHand?: EventInHand,
+    origin: Origin = { from: task.PK },
   ): Promise<void> {
     try {
       await db.waiting.park(task, connection, wait)
@@ -106,7 +115,7 @@ export function createDispatch(deps: DispatchDeps) {
       destinations.forget(connection.sourceId)
       const { leaseId } = task
       if (leaseId === undefined) return takeDelivery(task)
-      offer({ ...task, leaseId }, await destinations.of(task), inHand)
+      offer({ ...task, leaseId }, await destinations.of(task), origin)
     }
   }
 

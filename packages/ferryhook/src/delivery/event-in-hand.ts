@@ -45,7 +45,11 @@ export function eventInHand(
   }
 
   return {
-    received: () => (received ??= read()),
+    received() {
+      // A long body is read again rather than kept while the event waits for its turn.
+      if (found.body === undefined) return read()
+      return (received ??= read())
+    },
     change(write) {
       const written = inTurn(write, last)
       // Whoever failed has its own error; the next one begins with what is known.

@@ -20,7 +20,8 @@ export interface IntakeDeps {
   settings: Pick<WorkerSettings, 'page'>
   /** Resolves when the task is no longer due: taken, moved or done. */
   handle(task: DueTask): Promise<void>
-  mayTake(): boolean
+  /** How many more tasks may be taken now from a partition. */
+  vacancies(from: string): number
 }
 
 export interface Intake {
@@ -31,7 +32,7 @@ export interface Intake {
   read(id?: string): Promise<void>
   /** Reads all shards now, whatever else is going on: a task that takes long holds up no other. */
   readAnyway(): Promise<void>
-  /** Goes on where `mayTake` said no. */
+  /** Goes on where there was no vacancy. */
   resume(): void
   stop(): void
 }
@@ -42,6 +43,8 @@ interface Shard {
   readers: number
   /** Somebody asked while it was being read. */
   again: boolean
+  /** Tasks that are due until what is done with them is written. */
+  beingTaken: number
   /** What is no task of ours, as often as it was seen last. */
   damaged: number
 }
@@ -55,7 +58,7 @@ export function createIntake(deps: IntakeDeps): Intake {
   function shardOf(number: number): Shard {
     let shard = shards.get(number)
     if (!shard) {
-      shard = { busy: new Map(), readers: 0, again: false, damaged: 0 }
+      shard = { busy: new Map(), readers: 0, again: false, beingTaken: 0, damaged: 0 }
       shards.set(number, shard)
     }
     return shard
@@ -77,7 +80,8 @@ export function createIntake(deps: IntakeDeps): Intake {
   async function list(number: number, shard: Shard) {
     for (const [id, until] of shard.busy) if (until <= clock.now()) shard.busy.delete(id)
     // What is in hand or of no use stands in front, and must not hide the rest.
-    const limit = settings.page + shard.busy.size + shard.damaged
+    const limit =
+      Math.min(settings.page, vacancies(number, shard)) + shard.busy.size + shard.damaged
     const { tasks, damaged } = await db.dueWork.listDue(number, { limit })
     if (damaged.length > shard.damaged) {
       log.warn('Items among the due work are no tasks: look at the partition', {
@@ -107,7 +111,7 @@ export function createIntake(deps: IntakeDeps): Intake {
   /** True if there may be more to take. */
   async function readPage(number: number, shard: Shard): Promise<boolean> {
     if (isStopped) return false
-    if (!deps.mayTake()) {
+    if (vacancies(number, shard) <= 0) {
       starved.add(number)
       return false
     }
@@ -117,7 +121,10 @@ export function createIntake(deps: IntakeDeps): Intake {
     const slow = fresh.filter(({ kind }) => kind === 'wake' || kind === 'count')
     const quick = fresh.filter((task) => !slow.includes(task))
     for (const task of slow) void handle(task, shard)
-    await Promise.all(quick.map((task) => handle(task, shard)))
+    shard.beingTaken += quick.length
+    await Promise.all(
+      quick.map((task) => handle(task, shard).finally(() => (shard.beingTaken -= 1))),
+    )
     return !isStopped && (shard.again || (more && quick.length > 0))
   }
 
@@ -129,18 +136,23 @@ export function createIntake(deps: IntakeDeps): Intake {
     async readAnyway() {
       await Promise.all((await all()).map((number) => readShard(number, true)))
     },
-    resume() {
-      if (starved.size === 0 || !deps.mayTake()) return
-      const numbers = [...starved]
-      starved.clear()
-      for (const number of numbers) {
-        // What cannot be read now is read with the next poll, which tells of it.
-        readShard(number, false).catch(() => {})
-      }
-    },
+    resume,
     stop() {
       isStopped = true
     },
+  }
+
+  function resume(): void {
+    for (const number of starved) {
+      if (vacancies(number, shardOf(number)) <= 0) continue
+      starved.delete(number)
+      // What cannot be read now is read with the next poll, which tells of it.
+      readShard(number, false).catch(() => {})
+    }
+  }
+
+  function vacancies(number: number, { beingTaken }: Shard): number {
+    return deps.vacancies(`DUE#${number}`) - beingTaken
   }
 
   async function all(): Promise<number[]> {

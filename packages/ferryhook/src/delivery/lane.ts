@@ -17,6 +17,8 @@ type Postponed = Extract<Wait, { wakeAt: number }>
 
 /** What waits to be attempted. */
 export interface LaneJob {
+  /** The partition of the queue that it was taken from. */
+  from: string
   /** The attempt must have begun by then, to end within its lease. */
   beginBy: number
   run(): Promise<LaneEnd>
@@ -38,8 +40,8 @@ export interface Lane {
   /** How many more would be taken now. */
   vacancies(): number
   limit(limits: LaneLimits): void
-  /** Those that wait here and will go soon: more of them would only wait too. */
-  pressure(): number
+  /** Looks, now and then, whether anything moves here. */
+  look(): void
   /** Those that wait here and have not begun; they are the caller's again. */
   empty(): LaneJob[]
   /** Whether it has nothing to do and nothing to remember. */
@@ -48,11 +50,9 @@ export interface Lane {
 
 /** How much work may wait here, in time. */
 const LONGEST_WAIT_MS = 5_000
-const MOST_WAITING = 1_000
+const MOST_WAITING = 2_000
 /** What an attempt is thought to take before the first has ended. */
-const FIRST_GUESS_MS = 1_000
-/** A lane in which an attempt ended so recently is moving. */
-const MOVING_MS = 250
+const FIRST_GUESS_MS = 200
 
 export interface LaneOptions {
   clock: Clock
@@ -66,6 +66,11 @@ export interface LaneOptions {
 export interface Crowd {
   inHand: number
   readonly most: number
+  /**
+   * Those that wait in lanes that move, by where they were taken from. More from there would only
+   * wait too; whatever waits in a lane that does not move says nothing about the others.
+   */
+  readonly waiting: Map<string, number>
 }
 
 export function createLane({ clock, timers, settings, limits, crowd }: LaneOptions): Lane {
@@ -74,7 +79,9 @@ export function createLane({ clock, timers, settings, limits, crowd }: LaneOptio
   const waiting: LaneJob[] = []
   let running = 0
   let usualMs = FIRST_GUESS_MS
-  let endedAt: number | undefined
+  let isMoving = false
+  /** How often somebody looked since an attempt ended. */
+  let looks = 0
   let cancelPump: (() => void) | undefined
 
   function room(): number {
@@ -100,6 +107,25 @@ export function createLane({ clock, timers, settings, limits, crowd }: LaneOptio
     return { reason: 'limit', wakeAt: clock.now() + LONGEST_WAIT_MS }
   }
 
+  function count(jobs: readonly LaneJob[], by: 1 | -1): void {
+    if (!isMoving) return
+    for (const { from } of jobs) crowd.waiting.set(from, (crowd.waiting.get(from) ?? 0) + by)
+  }
+
+  /** The first that waits, or all of them, leave. */
+  function take(jobs: number): LaneJob[] {
+    const taken = waiting.splice(0, jobs)
+    count(taken, -1)
+    return taken
+  }
+
+  function move(given: boolean): void {
+    if (isMoving === given) return
+    if (!given) count(waiting, -1)
+    isMoving = given
+    if (given) count(waiting, 1)
+  }
+
   function pump(): void {
     cancelPump?.()
     cancelPump = undefined
@@ -112,7 +138,7 @@ export function createLane({ clock, timers, settings, limits, crowd }: LaneOptio
       if (running >= limits.concurrency) return
       const job = waiting[0] as LaneJob
       if (clock.now() > job.beginBy) {
-        waiting.shift()
+        take(1)
         crowd.inHand -= 1
         job.park({ reason: 'limit', wakeAt: clock.now() })
         continue
@@ -122,7 +148,7 @@ export function createLane({ clock, timers, settings, limits, crowd }: LaneOptio
         cancelPump = timers.after(delay, pump)
         return
       }
-      waiting.shift()
+      take(1)
       void begin(job)
     }
   }
@@ -135,15 +161,16 @@ export function createLane({ clock, timers, settings, limits, crowd }: LaneOptio
     const ended = await job.run().catch((): LaneEnd => 'unknown')
     running -= 1
     crowd.inHand -= 1
-    endedAt = clock.now()
-    usualMs = Math.max(1, usualMs * 0.8 + (endedAt - startedAt) * 0.2)
+    usualMs = Math.max(1, usualMs * 0.8 + (clock.now() - startedAt) * 0.2)
+    looks = 0
+    move(true)
     end(ended)
     pump()
   }
 
   function empty(): LaneJob[] {
     crowd.inHand -= waiting.length
-    return waiting.splice(0)
+    return take(waiting.length)
   }
 
   return {
@@ -151,6 +178,7 @@ export function createLane({ clock, timers, settings, limits, crowd }: LaneOptio
       const refused = refusal()
       if (refused) return job.park(refused)
       waiting.push(job)
+      count([job], 1)
       crowd.inHand += 1
       pump()
     },
@@ -159,8 +187,10 @@ export function createLane({ clock, timers, settings, limits, crowd }: LaneOptio
     limit: (given) => {
       limits = given
     },
-    pressure: () =>
-      endedAt !== undefined && clock.now() - endedAt < MOVING_MS ? waiting.length : 0,
+    look() {
+      looks += 1
+      if (looks > 1) move(false)
+    },
     empty() {
       cancelPump?.()
       return empty()

@@ -1,14 +1,14 @@
 /** The ways to all connections that a worker has something for. None of them waits for another. */
 import type { Clock } from '@strongroom/kit/clock'
 import type { Destination } from './destination.ts'
-import { createLane, type Lane, type LaneJob } from './lane.ts'
+import { createLane, type Crowd, type Lane, type LaneJob } from './lane.ts'
 import type { WorkerSettings } from './settings.ts'
 import type { Timers } from './timers.ts'
 
 export interface Lanes {
   of(destination: Destination): Lane
-  /** Whether more may be taken from the queue: not while what was taken is only waiting for us. */
-  mayTake(): boolean
+  /** How many more may be taken from a partition of the queue: none while those taken only wait. */
+  vacancies(from: string): number
   /** All that wait and have not begun; they are the caller's again. */
   empty(): LaneJob[]
   /** Lets go of those that have nothing to do and nothing to remember. */
@@ -17,7 +17,9 @@ export interface Lanes {
 }
 
 /** So many that wait in lanes which are moving keep the processor busy. */
-const ENOUGH_WAITING = 256
+const ENOUGH_WAITING = 32
+/** How often it is looked which lanes move. */
+const LOOK_MS = 250
 
 export function createLanes({
   clock,
@@ -29,7 +31,14 @@ export function createLanes({
   settings: Pick<WorkerSettings, 'mostInHand' | 'circuit'>
 }): Lanes {
   const lanes = new Map<string, Lane>()
-  const crowd = { inHand: 0, most: settings.mostInHand }
+  const crowd: Crowd = { inHand: 0, most: settings.mostInHand, waiting: new Map() }
+  let stopLooking: (() => void) | undefined
+
+  /** By timers, not by a clock: while the process itself is held up, nothing can move. */
+  function look(): void {
+    for (const lane of lanes.values()) lane.look()
+    stopLooking = crowd.inHand > 0 ? timers.after(LOOK_MS, look) : undefined
+  }
 
   return {
     of({ connection: { connectionId }, limits }) {
@@ -39,14 +48,15 @@ export function createLanes({
         lanes.set(connectionId, lane)
       }
       lane.limit(limits)
+      stopLooking ??= timers.after(LOOK_MS, look)
       return lane
     },
-    mayTake() {
-      let waiting = 0
-      for (const lane of lanes.values()) waiting += lane.pressure()
-      return waiting < ENOUGH_WAITING && crowd.inHand < crowd.most
+    vacancies: (from) =>
+      Math.min(ENOUGH_WAITING - (crowd.waiting.get(from) ?? 0), crowd.most - crowd.inHand),
+    empty() {
+      stopLooking?.()
+      return [...lanes.values()].flatMap((lane) => lane.empty())
     },
-    empty: () => [...lanes.values()].flatMap((lane) => lane.empty()),
     sweep() {
       for (const [id, lane] of lanes) if (lane.isIdle) lanes.delete(id)
     },

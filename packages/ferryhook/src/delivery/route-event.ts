@@ -3,10 +3,12 @@ import type { Clock } from '@strongroom/kit/clock'
 import type { DataLayer } from '../db/data-layer.ts'
 import type { RouteTarget } from '../db/routing.ts'
 import type { ReceivedEvent } from '../filters/event.ts'
+import type { Event } from '../items/event.ts'
 import type { LeasedTask, RouteTask } from '../items/task.ts'
 import type { Destination } from './destination.ts'
 import type { Destinations } from './destinations.ts'
-import { type EventInHand, eventInHand } from './event-in-hand.ts'
+import type { Origin } from './dispatch.ts'
+import { eventInHand } from './event-in-hand.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { WorkerSettings } from './settings.ts'
 
@@ -17,7 +19,7 @@ export interface RouteEventDeps {
   metrics: WorkerMetrics
   settings: Pick<WorkerSettings, 'exchangeMs' | 'leaseGraceMs'>
   /** Takes what is leased. */
-  offer(task: LeasedTask, destination: Destination, inHand: EventInHand): void
+  offer(task: LeasedTask, destination: Destination, origin: Origin): void
 }
 
 export function createRouteEvent(deps: RouteEventDeps) {
@@ -38,12 +40,16 @@ export function createRouteEvent(deps: RouteEventDeps) {
     }
   }
 
-  function targetOf(destination: Destination, event: ReceivedEvent): RouteTarget {
+  function targetOf(
+    destination: Destination,
+    { receivedAt }: Event,
+    event: ReceivedEvent | null,
+  ): RouteTarget {
     const [delay = 0] = destination.schedule
     return {
       connectionId: destination.connection.connectionId,
-      filtered: destination.filteredFor(event),
-      ...(delay > 0 && { dueAt: Math.round(event.receivedAt + delay * 1000) }),
+      filtered: event ? destination.filteredFor(event) : undefined,
+      ...(delay > 0 && { dueAt: Math.round(receivedAt + delay * 1000) }),
     }
   }
 
@@ -51,13 +57,15 @@ export function createRouteEvent(deps: RouteEventDeps) {
     // Counted also if nothing else comes of it; and if this worker dies now, by the next one.
     await planCounting(task)
     const [known, found] = await Promise.all([db.events.get(task), destinations.ofSource(task)])
-    const inHand = known && eventInHand(db.events, known)
-    const event = await inHand?.received()
-    if (!known || !inHand || !event) {
+    if (!known) {
       await db.routing.route(task, [])
       return
     }
-    const targets = found.destinations.map((each) => targetOf(each, event))
+    const inHand = eventInHand(db.events, known)
+    const hasFilter = found.destinations.some(({ connection }) => connection.filters !== undefined)
+    // The body of an event may be long, and only filters want it now.
+    const event = hasFilter ? await inHand.received() : null
+    const targets = found.destinations.map((each) => targetOf(each, known, event))
     const filtered = targets.filter((target) => target.filtered !== undefined).length
     const leaseUntil = clock.now() + settings.exchangeMs + settings.leaseGraceMs
     const unrouted = found.source ? 'no_connections' : 'source_deleted'
@@ -70,7 +78,8 @@ export function createRouteEvent(deps: RouteEventDeps) {
       const destination = found.destinations.find(
         (each) => each.connection.connectionId === connectionId,
       )
-      if (destination) deps.offer({ ...leased, leaseId: leased.leaseId }, destination, inHand)
+      const origin = { from: task.PK, inHand }
+      if (destination) deps.offer({ ...leased, leaseId: leased.leaseId }, destination, origin)
     }
   }
 

@@ -78,7 +78,7 @@ export function createWorker(options: WorkerOptions): DeliveryWorker {
   const intake = createIntake({
     ...parts,
     handle: (task) => noted(dispatch.handle(task)),
-    mayTake: lanes.mayTake,
+    vacancies: lanes.vacancies,
   })
   let stopPolling = () => {}
   let flushedAt = clock.now()
