@@ -3,9 +3,10 @@ import * as oauth from 'openid-client'
 import { z } from 'zod'
 import {
   codeGrant,
+  customs,
   type IdentityProvider,
-  prepare,
   ProviderUnavailable,
+  TIMEOUT_SECONDS,
 } from './identity-provider.ts'
 
 const Profile = z.object({
@@ -53,7 +54,10 @@ export function githubProvider(client: {
         authorization_endpoint: `${url}/login/oauth/authorize`,
         token_endpoint: `${url}/login/oauth/access_token`,
       }
-      return prepare(new oauth.Configuration(server, clientId, clientSecret), url)
+      const config = new oauth.Configuration(server, clientId, clientSecret)
+      config.timeout = TIMEOUT_SECONDS
+      for (const custom of customs(url)) custom(config)
+      return config
     },
 
     async identityOf(config, { access_token: token }) {

@@ -1,7 +1,7 @@
 /** Sign-in through Google, or another OpenID provider in its place. */
 import * as oauth from 'openid-client'
 import { z } from 'zod'
-import { codeGrant, type IdentityProvider, prepare } from './identity-provider.ts'
+import { codeGrant, customs, type IdentityProvider, TIMEOUT_SECONDS } from './identity-provider.ts'
 
 const Claims = z.object({
   sub: z.string().min(1).max(64),
@@ -21,7 +21,8 @@ export function googleProvider(client: {
     isOpenId: true,
     configuration: () =>
       oauth.discovery(new URL(issuer), clientId, clientSecret, undefined, {
-        execute: [(config) => void prepare(config, issuer)],
+        execute: customs(issuer),
+        timeout: TIMEOUT_SECONDS,
       }),
 
     async identityOf(config, tokens) {

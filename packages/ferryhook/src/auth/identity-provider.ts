@@ -35,7 +35,7 @@ export class ProviderUnavailable extends Error {
   override readonly name = 'ProviderUnavailable'
 }
 
-const TIMEOUT_SECONDS = 10
+export const TIMEOUT_SECONDS = 10
 
 /** What GitHub and OpenID providers have in common: the code grant with PKCE. */
 export function codeGrant(options: {
@@ -91,11 +91,9 @@ export function codeGrant(options: {
 
 export type Tokens = Awaited<ReturnType<typeof oauth.authorizationCodeGrant>>
 
-/** Applied to every configuration; http only where the operator wrote it. */
-export function prepare(config: Configuration, address: string): Configuration {
-  config.timeout = TIMEOUT_SECONDS
-  if (address.startsWith('http:')) oauth.allowInsecureRequests(config)
-  return config
+/** What to do to a configuration; http is allowed only where the operator wrote it. */
+export function customs(address: string): ((config: Configuration) => void)[] {
+  return address.startsWith('http:') ? [oauth.allowInsecureRequests] : []
 }
 
 function isUnreachable(error: unknown): boolean {

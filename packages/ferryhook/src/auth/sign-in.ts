@@ -60,7 +60,13 @@ export function createSignIn(deps: {
     if (known) return known
     if (identity.email === undefined) throw ferryhookError('email_unverified')
     const name = identity.name.trim().slice(0, 100) || identity.email.slice(0, 100)
-    return signUp({ email: identity.email, name, [`${provider}Id`]: identity.id }, invite)
+    const newUser = { email: identity.email, name, [`${provider}Id`]: identity.id }
+    return signUp(newUser, invite).catch(async (error: unknown) => {
+      // Somebody who signs in twice at once is known by now, and whatever was in the way is theirs.
+      const made = await layer.users.getByOAuth(provider, identity.id)
+      if (made) return made
+      throw error
+    })
   }
 
   async function link(identity: Identity, provider: OAuthProvider, userId: string): Promise<User> {
