@@ -15,6 +15,7 @@ import type { OpenKms } from './kms.ts'
 import { metricsRoutes } from './metrics-routes.ts'
 import type { HomeProps } from './pages/home.tsx'
 import { pageRoutes } from './pages/routes.tsx'
+import { openSecretBox } from './secret-box.ts'
 import { serviceHref } from './service-href.ts'
 import type { Settings } from './settings.ts'
 import type { Store } from './store.ts'
@@ -59,8 +60,9 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
     metrics,
     secrets: createServerSecrets({ db: store.db, key: kms.key, clock }),
     publicUrl,
-    config: settings,
+    config: settings as never,
     kmsKey: kms.key,
+    secretBox: openSecretBox({ db: store.db, clock, kmsKey: kms.key }),
   }
   const running: RunningService[] = []
   const close = async () => {

@@ -1,6 +1,7 @@
 /** The services of this product, in the order in which people see them. */
+import { ferryhookService } from '@strongroom/ferryhook/service-definition'
 import { keyStoreService } from '@strongroom/key-store/service'
 import type { Service } from '@strongroom/kit/service'
 import type { Abilities } from './abilities.ts'
 
-export const services: readonly Service<Abilities>[] = [keyStoreService]
+export const services: readonly Service<Abilities>[] = [ferryhookService, keyStoreService]

@@ -1,4 +1,5 @@
 /** Every table of the product: the server's own and those of its services. */
+import { branchKeysTable } from '@strongroom/key-store/table'
 import { createTables } from '@strongroom/kit/create-tables'
 import { serverTable } from '@strongroom/kit/server-table'
 import type { Service } from '@strongroom/kit/service'
@@ -6,8 +7,9 @@ import type { Table } from '@strongroom/kit/table'
 import { verifyTables } from '@strongroom/kit/verify-tables'
 import { type Store, StoreUnavailable } from './store.ts'
 
+/** With that of the branch keys: any service may have to keep a secret. */
 export function tablesOf(services: readonly Pick<Service, 'tables'>[]): Table[] {
-  return [serverTable, ...services.flatMap(({ tables }) => tables)]
+  return [...new Set([serverTable, branchKeysTable, ...services.flatMap(({ tables }) => tables)])]
 }
 
 /**

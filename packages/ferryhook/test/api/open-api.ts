@@ -16,8 +16,9 @@ import { type TestClock, testClock } from '@strongroom/kit/testing/test-clock'
 import { testSecrets } from '@strongroom/kit/testing/test-secrets'
 import { afterAll, beforeAll, expect } from 'vitest'
 import type { DataLayer } from '../../src/db/data-layer.ts'
-import { ferryhookService, startFerryhook } from '../../src/service-definition.ts'
+import { ferryhookService } from '../../src/service-definition.ts'
 import { ferryhookSettings } from '../../src/settings.ts'
+import { startFerryhook } from '../../src/start-service.ts'
 import { tables } from '../../src/table.ts'
 import { layerOn } from '../workbench.ts'
 import { quickPasswords } from './quick-passwords.ts'
@@ -111,7 +112,10 @@ export function openApi(store: TestStore, env: Record<string, string> = {}): Ope
         ...settings,
       })
       const deps = { db, clock, log, metrics, secrets, publicUrl, config, secretBox }
-      const service = { ...ferryhookService, start: () => startFerryhook(deps, { passwords }) }
+      const service = {
+        ...ferryhookService,
+        start: () => startFerryhook(deps, { passwords, delivers: false }),
+      }
       running.push(await mountService(app, service, deps))
       return app
     }

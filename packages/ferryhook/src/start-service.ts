@@ -1,0 +1,59 @@
+/** Puts the service together: the data layer, the routes, and what runs beside them. */
+import { createOperators } from '@strongroom/kit/operators'
+import { createSafeFetch } from '@strongroom/kit/safe-fetch'
+import type { RunningService, ServiceDeps } from '@strongroom/kit/service'
+import { createKeptSecrets } from './accounts/kept-secrets.ts'
+import type { Notices } from './accounts/notices.ts'
+import { composeApi } from './api/compose.ts'
+import { openCursors } from './api/cursors.ts'
+import { apiRoutes } from './api/routes.ts'
+import { createDataLayer } from './db/data-layer.ts'
+import { createWorker } from './delivery/worker.ts'
+import { createPasswords, type Passwords } from './sandbox/passwords.ts'
+import { createSandbox } from './sandbox/sandbox.ts'
+import type { FerryhookNeeds } from './service-definition.ts'
+import { destinationPolicy } from './settings.ts'
+
+export interface StartOptions {
+  /** Tests hash passwords more cheaply. */
+  passwords?: Passwords
+  /** Whether this process delivers too; unless told, it does. */
+  delivers?: boolean
+}
+
+export async function startFerryhook(
+  deps: ServiceDeps & FerryhookNeeds,
+  { passwords = createPasswords(), delivers = true }: StartOptions = {},
+): Promise<RunningService> {
+  const cursors = await openCursors(deps.secrets)
+  const layer = createDataLayer({ ...deps, cursors })
+  const kept = createKeptSecrets(deps.secretBox)
+  const sandbox = createSandbox()
+  const safeFetch = createSafeFetch(destinationPolicy(deps.config))
+  const worker = createWorker({ ...deps, db: layer, fetcher: safeFetch, sandbox })
+  const notices: Notices = {
+    sourceChanged: (sourceId) => worker.changed(sourceId),
+    userChanged: () => {},
+    workDue: () => worker.hint(),
+  }
+  const operators = createOperators(deps)
+  const api = composeApi({
+    ...deps,
+    layer,
+    operators,
+    kept,
+    passwords,
+    sandbox,
+    safeFetch,
+    notices,
+  })
+  if (delivers) worker.start()
+
+  return {
+    routes: apiRoutes({ ...api, cursors }),
+    async close() {
+      await worker.close()
+      await Promise.all([passwords.close(), sandbox.close(), safeFetch.close()])
+    },
+  }
+}
