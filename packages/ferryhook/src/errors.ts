@@ -41,4 +41,42 @@ export const ferryhookError = defineErrors('ferryhook', {
     409,
     'Too many secrets are in force: wait until one ends, or rotate without an overlap',
   ],
+
+  // Deliveries and replays
+  delivery_not_found: [404, 'There is no such delivery'],
+  delivery_ended: [409, 'The delivery has ended: replay the event to have it delivered again'],
+  delivery_in_progress: [
+    409,
+    'An attempt is under way or about to begin: look at the event again in a moment',
+  ],
+  delivery_not_held: [409, 'The delivery is not held: there is nothing to release'],
+  connection_paused: [409, 'The connection is paused: resume it, and what it holds is delivered'],
+  run_open: [
+    409,
+    'The event is still being delivered to the connections in data: wait, or cancel that first',
+  ],
+  no_connections: [409, 'The source has no connection to deliver to: create one first'],
+  unverified_event: [
+    403,
+    'The signature of the event was not right: who may vouch for it replays it with acceptUnverified',
+  ],
+  unverified_replay: [
+    400,
+    'Events whose signature was not right are never replayed together: choose another status',
+  ],
+  replay_not_found: [404, 'There is no such replay'],
+  replay_ended: [409, 'The replay has ended: there is nothing to cancel'],
+  too_many_streams: [429, 'Too many streams are open: close one, or wait until one ends'],
+
+  // Receiving events
+  signature_failed: [401, 'The signature is not right: sign the request as this source expects it'],
+  month_limit: [
+    429,
+    'The events of this month are used up: wait as long as the Retry-After header says',
+  ],
+  headers_too_large: [
+    431,
+    'The headers are longer than an event keeps: send fewer or shorter ones',
+  ],
+  query_too_long: [414, 'The query is longer than an event keeps: put what it says into the body'],
 })

@@ -253,13 +253,34 @@ describe.each(testWorlds())('events and their deliveries on $name', (world) => {
   })
 
   test('a replay to a connection that was not there then makes its first delivery', async () => {
-    const { eventId } = await layer.events.create(eventInput({ status: 'signature_failed' }))
+    const { eventId } = await layer.events.create(eventInput())
     const delivery = await layer.deliveries.replay(eventId, newId('conn'))
-    expect(delivery).toMatchObject({ run: 1, state: 'runnable' })
+    expect(delivery).toMatchObject({ run: 1, state: 'runnable', replayId: expect.any(String) })
     expect(await layer.events.getCurrent(eventId)).toMatchObject({ status: 'processing' })
     expect(await outcomes([layer.deliveries.replay(newId('evt'), newId('conn'))])).toEqual([
       'not_found',
     ])
+  })
+
+  test('an event that failed verification is replayed only if somebody vouches for it, each time', async () => {
+    const { eventId } = await layer.events.create(eventInput({ status: 'signature_failed' }))
+    const [first, second] = [newId('conn'), newId('conn')]
+    expect(await outcomes([layer.deliveries.replay(eventId, first)])).toEqual(['unverified'])
+    await layer.deliveries.replay(eventId, first, { acceptUnverified: true })
+    expect(await layer.events.getCurrent(eventId)).toMatchObject({ status: 'processing' })
+    expect(await outcomes([layer.deliveries.replay(eventId, second)])).toEqual(['unverified'])
+  })
+
+  test('a replay that goes on after a crash does not replay twice what it has begun', async () => {
+    const { eventId } = await layer.events.create(eventInput())
+    const [connectionId, replayId] = [newId('conn'), newId('rpl')]
+    await layer.deliveries.replay(eventId, connectionId, { replayId })
+    const [task] = await deliveryTasksOf(layer, eventId)
+    const leased = required(await layer.dueWork.claim(required(task), bench.clock.now() + 25_000))
+    await layer.settling.settle(leased, { state: 'delivered', attempt: attemptResult(bench.clock) })
+    const again = await layer.deliveries.replay(eventId, connectionId, { replayId })
+    expect(again).toMatchObject({ run: 1, state: 'delivered' })
+    expect(await deliveryTasksOf(layer, eventId)).toEqual([])
   })
 
   test('a status that deliveries decide cannot be set against them', async () => {

@@ -10,6 +10,8 @@ export interface PageQuery {
   filter?: Expression
   newestFirst?: boolean
   limit?: number
+  /** After so many reads the page ends unfilled, because a filter may leave out nearly everything. */
+  mostReads?: number
   /** Where the page before this one ended. */
   after?: Item | undefined
   /** Cheaper, and may be a moment behind. Reads of an index always are. */
@@ -35,6 +37,7 @@ export async function queryPage<T>(
   const limit = query.limit ?? Number.POSITIVE_INFINITY
   const found: Item[] = []
   let next = query.after
+  let readsLeft = query.mostReads ?? Number.POSITIVE_INFINITY
   do {
     const wanted = query.filter ? FILTERED_READ : limit - found.length
     const page = await db.query({
@@ -44,7 +47,8 @@ export async function queryPage<T>(
     })
     found.push(...(page.Items ?? []))
     next = page.LastEvaluatedKey
-  } while (next && found.length < limit)
+    readsLeft -= 1
+  } while (next && found.length < limit && readsLeft > 0)
 
   const items = found.slice(0, limit)
   const last = items.at(-1)

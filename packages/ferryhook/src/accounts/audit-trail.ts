@@ -9,6 +9,9 @@ export type AuditAction =
   | `connection.${'created' | 'changed' | 'paused' | 'resumed' | 'deleted' | 'tested'}`
   | `connection.${'secret_rotated' | 'secret_shown'}`
   | `api_key.${'created' | 'deleted'}`
+  | `event.${'replayed' | 'replayed_unverified'}`
+  | `replay.${'started' | 'cancelled'}`
+  | `delivery.${'held' | 'released' | 'retried' | 'cancelled'}`
 
 /** `actor` as in `Principal`, or `operator:{name}`. */
 export type Audit = (

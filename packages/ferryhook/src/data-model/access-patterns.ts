@@ -108,6 +108,11 @@ export const patterns: readonly AccessPattern[] = [
       'events.ts: listBySource',
       'PK = SRC#{sourceId}, SK begins_with EVT#, ScanIndexForward=false',
     ],
+    [
+      'List events for source from a time on (oldest first)',
+      'events.ts: listFrom',
+      'PK = SRC#{sourceId}, SK BETWEEN EVT#{receivedAt}#{eventId} AND EVT#{to}#~',
+    ],
     ['Get event by ID', 'events.ts: getById', 'GSI1PK = EVTID#{eventId}', 'GSI1'],
     ['Get event by ID, as last written', 'events.ts: getCurrent', 'PK = EVT#{eventId}, SK = REF'],
     [
@@ -181,6 +186,65 @@ export const patterns: readonly AccessPattern[] = [
       'waiting.ts: failOverstayed',
       'PK = WAIT#{connectionId}',
     ],
+    [
+      'Attempt a waiting delivery now',
+      'delivery-control.ts: attemptNow',
+      'from where its task waits to PK = DUE#{shard}, SK = {now}#…',
+    ],
+    [
+      'Hold a waiting delivery',
+      'delivery-control.ts: hold',
+      'from where its task waits to PK = WAIT#{connectionId}, SK = ~{parkedAt}#{eventId}',
+    ],
+    [
+      'Cancel a waiting delivery',
+      'delivery-control.ts: cancel',
+      'PK = DUE#{shard} or WAIT#{connectionId}, if its task waits there',
+    ],
+    [
+      'Start replay',
+      'replays.ts: create',
+      'PK = USER#{userId}, SK = RPL#{replayId}, with its task',
+    ],
+    ['Get replay', 'replays.ts: get', 'PK = USER#{userId}, SK = RPL#{replayId}'],
+    ['List replays of user', 'replays.ts: listByUser', 'PK = USER#{userId}, SK begins_with RPL#'],
+    ['List replays to go on with', 'replays.ts: listDue', 'PK = REPLAYS, SK < {now + 1}'],
+    [
+      'Claim replay',
+      'replays.ts: claim',
+      'from PK = REPLAYS, SK = {dueAt}#… to SK = {leaseUntil}#…',
+    ],
+    [
+      'Begin a step of a replay',
+      'replays.ts: begin',
+      'PK = USER#{userId}, SK = RPL#{replayId} if rev is unchanged',
+    ],
+    [
+      'End a step of a replay',
+      'replays.ts: advance',
+      'PK = USER#{userId}, SK = RPL#{replayId} if rev is unchanged, with its task',
+    ],
+    [
+      'Cancel replay',
+      'replays.ts: cancel',
+      'PK = USER#{userId}, SK = RPL#{replayId} if rev is unchanged',
+    ],
+    [
+      'Count an hour of events',
+      'event-scan.ts: count',
+      'PK = SRC#{sourceId}, SK BETWEEN EVT#{from} AND EVT#{until}, few attributes',
+    ],
+    [
+      'Bring figures up to date',
+      'stats.ts: refresh',
+      'PK = STAT#{sourceId}, SK = MARK, hour#{startsAt} and day#{startsAt}',
+    ],
+    [
+      'List figures of hours or days',
+      'stats.ts: list',
+      'PK = STAT#{sourceId}, SK BETWEEN {span}#{from} AND {span}#{until}',
+    ],
+    ['Have an hour counted again', 'stats.ts: touch', 'PK = STAT#{sourceId}, SK = MARK'],
     ['Get number of shards', 'due-shards.ts: count', 'PK = CONFIG, SK = DUE'],
     ['Raise number of shards', 'due-shards.ts: raise', 'PK = CONFIG, SK = DUE if it is lower'],
     ['Begin session', 'refresh-tokens.ts: create', 'PK = USER#{userId}, SK = RTK#{familyId}'],

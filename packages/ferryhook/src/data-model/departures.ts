@@ -49,4 +49,12 @@ export const departures: DataModel['departures'] = [
     what: 'Sources and connections are made within the limits of a plan by a revision of their owner',
     decision: '0045-ferryhook-plan-limits.md',
   },
+  {
+    what: 'Replays are items; deliveries know the replay that began them and where their task waits',
+    decision: '0048-ferryhook-replays.md',
+  },
+  {
+    what: 'Figures of hours and days are items, counted from the events of the hour',
+    decision: '0049-ferryhook-figures.md',
+  },
 ]

@@ -17,7 +17,9 @@ import {
 import type { KeyTemplate } from '../items/key-template.ts'
 import { QuotaItem, quotaKey } from '../items/quota.ts'
 import { RateWindowItem, rateWindowKey } from '../items/rate-window.ts'
+import { ReplayItem, replayKey, ReplayTaskItem, replayTaskKey } from '../items/replay.ts'
 import { sourceById, SourceItem, sourceKey } from '../items/source.ts'
+import { StatItem, statKey, StatMarkItem, statMarkKey } from '../items/stat.ts'
 import { TallyItem, tallyKey } from '../items/tally.ts'
 import {
   CountTaskItem,
@@ -26,6 +28,7 @@ import {
   deliveryTaskKey,
   DueShardsItem,
   dueShardsKey,
+  heldTaskKey,
   RouteTaskItem,
   routeTaskKey,
   WaitingTaskItem,
@@ -124,8 +127,37 @@ export const entities: readonly EntityModel[] = [
     schema: WaitingTaskItem,
     lifetime: 'no TTL; fails after 30 days',
   },
+  {
+    name: 'Delivery held by its owner',
+    table: eventsTable,
+    keys: keys(heldTaskKey),
+    schema: WaitingTaskItem,
+    lifetime: 'no TTL; fails after 30 days',
+  },
   { name: 'Wake task', table: eventsTable, keys: keys(wakeTaskKey), schema: WakeTaskItem },
   { name: 'Counting task', table: eventsTable, keys: keys(countTaskKey), schema: CountTaskItem },
+  {
+    name: 'Replay',
+    table: eventsTable,
+    keys: keys(replayKey),
+    schema: ReplayItem,
+    lifetime: '30 days from its last change',
+  },
+  { name: 'Replay task', table: eventsTable, keys: keys(replayTaskKey), schema: ReplayTaskItem },
+  {
+    name: 'Figures of an hour or a day',
+    table: eventsTable,
+    keys: keys(statKey),
+    schema: StatItem,
+    lifetime: '40 days',
+  },
+  {
+    name: 'Mark of figures',
+    table: eventsTable,
+    keys: keys(statMarkKey),
+    schema: StatMarkItem,
+    lifetime: '40 days from the last hour that was counted',
+  },
   {
     name: 'Number of due-work shards',
     table: eventsTable,

@@ -5,18 +5,22 @@ import { createAudit } from './audit.ts'
 import { createConnectionHealth } from './connection-health.ts'
 import { createConnections } from './connections.ts'
 import { createDeliveries } from './deliveries.ts'
+import { createDeliveryControl } from './delivery-control.ts'
 import { createDeliveryWriter } from './delivery-writer.ts'
 import type { DataLayerDeps } from './deps.ts'
 import { createDueShards } from './due-shards.ts'
 import { createDueWork } from './due-work.ts'
 import { createEventIntake } from './event-intake.ts'
 import { createEventWriter } from './event-writer.ts'
+import { createEventScan } from './event-scan.ts'
 import { createEvents } from './events.ts'
 import { createRates } from './rates.ts'
 import { createRefreshTokens } from './refresh-tokens.ts'
+import { createReplays } from './replays.ts'
 import { createRouting } from './routing.ts'
 import { createSettling } from './settling.ts'
 import { createSources } from './sources.ts'
+import { createStats } from './stats.ts'
 import { createTallies } from './tallies.ts'
 import { createTaskWriter } from './task-writer.ts'
 import { createTickets } from './tickets.ts'
@@ -37,6 +41,9 @@ export function createDataLayer(deps: DataLayerDeps) {
   const dueWork = createDueWork({ ...deps, tasks })
   const connections = createConnections({ ...deps, tasks })
   const parts = { ...deps, tasks, writer, deliveryWriter, dueWork }
+  const waiting = createWaiting({ ...parts, connections })
+  const scan = createEventScan(deps)
+  const stats = createStats({ ...deps, tasks, scan })
   return {
     users: createUsers(deps),
     userListing: createUserListing(deps),
@@ -51,10 +58,14 @@ export function createDataLayer(deps: DataLayerDeps) {
     dueWork,
     routing: createRouting({ ...parts, deliveries }),
     settling: createSettling({ ...parts, attempts }),
-    waiting: createWaiting({ ...parts, connections }),
+    waiting,
+    deliveryControl: createDeliveryControl({ ...parts, waiting }),
+    replays: createReplays(deps),
     refreshTokens: createRefreshTokens(deps),
     audit: createAudit(deps),
-    usage: createUsage({ ...deps, tasks }),
+    usage: createUsage({ ...deps, tasks, stats }),
+    scan,
+    stats,
     tallies: createTallies(deps),
     tickets: createTickets(deps),
     rates: createRates(deps),

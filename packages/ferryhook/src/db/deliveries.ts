@@ -1,8 +1,10 @@
 import { epochSeconds } from '@strongroom/kit/clock'
 import { entity, transact } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
+import { newId } from '@strongroom/kit/ids'
 import { countsOf, isOpen, moved } from '../items/delivery-state.ts'
 import { type Delivery, DeliveryItem, deliveryKey } from '../items/delivery.ts'
+import { isUnverified } from '../items/event.ts'
 import { eventsTable } from '../table.ts'
 import type { Attempts } from './attempts.ts'
 import { expiryForAttempt } from './delivery-writer.ts'
@@ -13,6 +15,13 @@ import { Refused } from './refused.ts'
 import type { TaskWriter } from './task-writer.ts'
 import { isLive, live } from './times.ts'
 import { optimistically } from './transaction.ts'
+
+export interface ReplayOptions {
+  /** One for all that is replayed together; a new one unless told. */
+  replayId?: string
+  /** Somebody who may has looked at an event that failed verification, and wants it delivered. */
+  acceptUnverified?: boolean
+}
 
 export interface DeliveriesDeps extends Pick<DataLayerDeps, 'db' | 'clock'> {
   tasks: TaskWriter
@@ -44,14 +53,23 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
     /**
      * Delivers again, or for the first time to a connection that was not there then: a new run, due
-     * now. Refused with `run_open` while a run is under way, so that of many replays one happens.
+     * now. Refused with `run_open` while a run is under way, so that of many replays one happens; what
+     * this very replay has begun is given as it is. Refused with `unverified` if nobody vouches for
+     * the event.
      */
-    async replay(eventId: string, connectionId: string): Promise<Delivery> {
+    async replay(
+      eventId: string,
+      connectionId: string,
+      { replayId = newId('rpl'), acceptUnverified = false }: ReplayOptions = {},
+    ): Promise<Delivery> {
       return optimistically(async () => {
         const event = await events.getCurrent(eventId)
         if (!event) throw new Refused('not_found')
+        const unverified = isUnverified(event)
+        if (unverified && !acceptUnverified) throw new Refused('unverified')
         const all = await listByEvent(eventId)
         const before = all.find((delivery) => delivery.connectionId === connectionId)
+        if (before?.replayId === replayId) return before
         if (before && isOpen(before.state)) throw new Refused('run_open')
 
         const now = clock.now()
@@ -65,6 +83,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
           userId,
           receivedAt,
           run: (before?.run ?? 0) + 1,
+          replayId,
           state: 'runnable',
           attemptsMade: 0,
           updatedAt: now,
@@ -81,6 +100,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
           userId,
           receivedAt,
           run: replayed.run,
+          replayId,
           attemptNumber: 1,
           keptUntil: expiresAt,
           dueAt: now,
@@ -92,7 +112,12 @@ export function createDeliveries(deps: DeliveriesDeps) {
         await transact(db, [
           deliveries.part.put(replayed, unchanged),
           tasks.putDelivery(task),
-          ...writer.change(event, { counts, expiresAt }).parts,
+          ...writer.change(event, {
+            counts,
+            replayedAt: now,
+            ...(unverified && { unverified: true }),
+            expiresAt,
+          }).parts,
           ...(expiresAt > kept ? await attempts.keepParts(replayed, expiresAt) : []),
         ])
         return replayed

@@ -32,6 +32,7 @@ type KnownDelivery = Pick<
   | 'userId'
   | 'receivedAt'
   | 'run'
+  | 'replayId'
   | 'attemptNumber'
   | 'keptUntil'
 >
@@ -49,6 +50,8 @@ export interface DeliveryChange {
   claimedAt?: number | undefined
   /** Until when event and delivery are needed; nothing is ever kept shorter than before. */
   neededUntil?: number
+  /** The task that waits for its next attempt, and for when; none if that is due now or never. */
+  next?: { PK: string; SK: string; dueAt?: number } | undefined
 }
 
 export function createDeliveryWriter({
@@ -72,12 +75,13 @@ export function createDeliveryWriter({
     /** The parts that move a delivery from state to state, and the event that results. */
     async change(
       event: Event,
-      { task, from, to, reason, attemptsMade, claimedAt, neededUntil = 0 }: DeliveryChange,
-    ): Promise<{ parts: TransactWriteItem[]; after: Event }> {
+      change: DeliveryChange,
+    ): Promise<{ parts: TransactWriteItem[]; after: Event; delivery: Delivery }> {
+      const { task, from, to, reason, attemptsMade, claimedAt, neededUntil = 0, next } = change
       const expiresAt = Math.max(event.expiresAt, neededUntil)
       const processedAt = earlier(event.processedAt, claimedAt)
       const changed: Delivery = {
-        ...newDelivery(task, clock.now()),
+        ...newDelivery(task, clock.now(), next),
         state: to,
         ...(reason !== undefined && { reason }),
         attemptsMade: attemptsMade ?? task.attemptNumber - 1,
@@ -85,7 +89,7 @@ export function createDeliveryWriter({
       }
       const { attr } = deliveries
       const before = expr`${attr('run')} = ${task.run} AND ${attr('state')} = ${from}`
-      const change = writer.change(event, {
+      const ofEvent = writer.change(event, {
         counts: moved(event.counts, { from, to }),
         ...(processedAt !== undefined && { processedAt }),
         ...(to === 'delivered' && { deliveredAt: clock.now() }),
@@ -94,10 +98,10 @@ export function createDeliveryWriter({
       const parts = [
         // Absent if TTL deleted it while another delivery kept the event: its task goes on all the same.
         deliveries.part.put(changed, expr`attribute_not_exists(${attr('PK')}) OR (${before})`),
-        ...change.parts,
+        ...ofEvent.parts,
       ]
       if (expiresAt > task.keptUntil) parts.push(...(await attempts.keepParts(task, expiresAt)))
-      return { parts, after: change.after }
+      return { parts, after: ofEvent.after, delivery: changed }
     },
   }
 }
@@ -109,8 +113,12 @@ function earlier(a: number | undefined, b: number | undefined): number | undefin
 }
 
 /** A delivery before its first attempt. */
-export function newDelivery(task: KnownDelivery, now: number): Delivery {
-  const { eventId, connectionId, sourceId, userId, receivedAt, run, keptUntil } = task
+export function newDelivery(
+  task: KnownDelivery,
+  now: number,
+  next?: DeliveryChange['next'],
+): Delivery {
+  const { eventId, connectionId, sourceId, userId, receivedAt, run, replayId, keptUntil } = task
   return {
     ...deliveryKey.of(task),
     eventId,
@@ -119,8 +127,11 @@ export function newDelivery(task: KnownDelivery, now: number): Delivery {
     userId,
     receivedAt,
     run,
+    ...(replayId !== undefined && { replayId }),
     state: 'runnable',
     attemptsMade: 0,
+    ...(next && { waitsAt: { PK: next.PK, SK: next.SK } }),
+    ...(next?.dueAt !== undefined && { nextAttemptAt: next.dueAt }),
     updatedAt: now,
     expiresAt: keptUntil,
   }

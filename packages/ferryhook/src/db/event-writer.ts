@@ -19,7 +19,17 @@ import type { DataLayerDeps } from './deps.ts'
 import { live } from './times.ts'
 
 export type EventChange = Partial<
-  Pick<Event, 'status' | 'reason' | 'counts' | 'processedAt' | 'deliveredAt' | 'expiresAt'>
+  Pick<
+    Event,
+    | 'status'
+    | 'reason'
+    | 'counts'
+    | 'processedAt'
+    | 'deliveredAt'
+    | 'replayedAt'
+    | 'unverified'
+    | 'expiresAt'
+  >
 >
 
 export function createEventWriter({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) {

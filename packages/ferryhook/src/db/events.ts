@@ -19,9 +19,9 @@ import type { DataLayerDeps, PaginatedResult } from './deps.ts'
 import { unpackBody } from './event-body.ts'
 import type { EventIntake } from './event-intake.ts'
 import type { EventWriter } from './event-writer.ts'
-import { livePage, type PageOpts } from './live-page.ts'
+import { livePage, type PageOpts, type Search } from './live-page.ts'
 import { Refused } from './refused.ts'
-import { live } from './times.ts'
+import { isLive, live } from './times.ts'
 import { optimistically } from './transaction.ts'
 
 export interface ListOpts extends PageOpts {
@@ -29,7 +29,14 @@ export interface ListOpts extends PageOpts {
   /** Receipt times in milliseconds, both included. */
   from?: number | undefined
   to?: number | undefined
+  search?: Search<Event> | undefined
 }
+
+/** A place between events: before all of a time, or after one of them. */
+export type EventPosition = Pick<Event, 'receivedAt'> & { eventId?: string | undefined }
+
+/** Of a filter that nearly nothing passes, so many reads are one page: some 20,000 events. */
+const MOST_READS = 100
 
 export function createEvents({
   db,
@@ -50,6 +57,7 @@ export function createEvents({
 
   return {
     create: intake.create,
+    receive: intake.receive,
 
     /**
      * For those who know nothing but the id. The index says where the event is, and may be a moment
@@ -81,19 +89,44 @@ export function createEvents({
       return stored ? unpackBody(stored) : null
     },
 
-    /** Newest first. */
+    /**
+     * Newest first. A page may be short, even empty, if few events have the status or match the
+     * search; there are more as long as it has a cursor.
+     */
     async listBySource(sourceId: string, opts: ListOpts = {}): Promise<PaginatedResult<Event>> {
-      const { status, from, to } = opts
+      const { status, from, to, search } = opts
       if (from !== undefined && to !== undefined && from > to) return { items: [], cursor: null }
-      const scope = ['ferryhook.events', sourceId, JSON.stringify([status, from, to])] as const
-      return livePage({ clock, cursors }, scope, opts, (part) =>
+      const listed = JSON.stringify([status, from, to, search?.id])
+      const scope = ['ferryhook.events', sourceId, listed] as const
+      return livePage({ clock, cursors }, scope, { ...opts, mostReads: MOST_READS }, (part) =>
         events.query({
           key: rangeOf(sourceId, from, to),
           ...(status && { filter: expr`${events.attr('status')} = ${status}` }),
           newestFirst: true,
+          mostReads: 1,
           ...part,
         }),
       )
+    },
+
+    /** Oldest first, from a position up to a time, which is included; `next` is where there may be more. */
+    async listFrom(
+      sourceId: string,
+      { receivedAt, eventId }: EventPosition,
+      { to, limit }: { to?: number; limit: number },
+    ): Promise<{ items: Event[]; next: EventPosition | undefined }> {
+      const { PK } = eventKey.of({ sourceId, receivedAt: '', eventId: '' })
+      // The next possible key: ids have no character below the space.
+      const first = `EVT#${sortable(receivedAt)}${eventId === undefined ? '' : `#${eventId} `}`
+      const last = to === undefined ? 'EVT#~' : `EVT#${sortable(to)}#~`
+      if (first > last) return { items: [], next: undefined }
+      const sort = events.attr('SK')
+      const page = await events.query({
+        key: expr`${events.attr('PK')} = ${PK} AND ${sort} BETWEEN ${first} AND ${last}`,
+        limit,
+      })
+      const items = page.items.filter((event) => isLive(clock, event))
+      return { items, next: page.next && page.items.at(-1) }
     },
 
     /**

@@ -22,6 +22,10 @@ const limits = {
   login_email: perHour(100),
   /** New accounts, and tickets tried, from one network. */
   signup: perHour(20),
+  /** Replays of single events, and of lists of them, by one user. */
+  replay: perMinute(300),
+  /** Replays of whatever a filter finds. */
+  replay_range: perHour(60),
   /** Passwords that somebody with a session gives to prove who they are. */
   password: perQuarter(10),
 } as const

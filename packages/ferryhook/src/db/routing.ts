@@ -128,8 +128,10 @@ export function createRouting(deps: RoutingDeps) {
           dueAt: later ? dueAt : (leaseUntil ?? now),
           ...(leaseUntil !== undefined && !later && { leaseId: newId('lse'), claimedAt: now }),
         })
+        if (filtered === undefined) {
+          return { delivery: newDelivery(task, now, later ? task : undefined), task }
+        }
         const delivery = newDelivery(task, now)
-        if (filtered === undefined) return { delivery, task }
         return { delivery: { ...delivery, state: 'filtered' as const, reason: filtered } }
       }),
     )

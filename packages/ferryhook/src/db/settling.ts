@@ -30,7 +30,8 @@ export function createSettling(deps: SettlingDeps) {
   const { db, tasks, dueWork, writer, deliveryWriter, attempts } = deps
 
   /** The task for the next attempt, kept at least an hour longer than that. */
-  async function nextTask(task: DeliveryTask, nextAt: number, keptUntil: number) {
+  async function nextTask(task: DeliveryTask, nextAt: number, event: Event) {
+    const keptUntil = Math.max(event.expiresAt, expiryForAttempt(nextAt))
     const { leaseId: _lease, claimedAt: _claimed, parkedAt: _parked, ...rest } = task
     const attemptNumber = task.attemptNumber + 1
     const next = await tasks.delivery({ ...rest, dueAt: nextAt, attemptNumber, keptUntil })
@@ -58,6 +59,8 @@ export function createSettling(deps: SettlingDeps) {
             return undefined
           }
           const attempt = 'attempt' in outcome ? outcome.attempt : undefined
+          const next =
+            outcome.state === 'retrying' ? await nextTask(task, outcome.nextAt, event) : undefined
           const change = await deliveryWriter.change(event, {
             task,
             from: stateBefore(task.attemptNumber),
@@ -65,12 +68,9 @@ export function createSettling(deps: SettlingDeps) {
             reason: 'reason' in outcome ? outcome.reason : undefined,
             attemptsMade: task.attemptNumber - (attempt ? 0 : 1),
             claimedAt: task.claimedAt,
-            ...(outcome.state === 'retrying' && { neededUntil: expiryForAttempt(outcome.nextAt) }),
+            ...(next && { neededUntil: next.keptUntil }),
+            next,
           })
-          let next: DeliveryTask | undefined
-          if (outcome.state === 'retrying') {
-            next = await nextTask(task, outcome.nextAt, change.after.expiresAt)
-          }
           await transact(db, [
             end,
             ...change.parts,

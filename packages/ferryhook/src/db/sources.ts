@@ -16,13 +16,7 @@ import { optimistically } from './transaction.ts'
 
 export type CreateSourceInput = Pick<
   Source,
-  | 'userId'
-  | 'name'
-  | 'provider'
-  | 'signingSecret'
-  | 'signingAlgorithm'
-  | 'signingOptions'
-  | 'dedup'
+  'userId' | 'name' | 'provider' | 'signingSecret' | 'signingAlgorithm' | 'signingOptions' | 'dedup'
 > & {
   /** For those who sealed something for it before. */
   sourceId?: string
@@ -150,8 +144,13 @@ export function createSources({
     },
 
     /** As it was last written. */
-    async getOwned(sourceId: string, userId: string): Promise<Source | null> {
-      return unlessDeleted(await sources.get(sourceKey.of({ userId, sourceId })))
+    async getOwned(
+      sourceId: string,
+      userId: string,
+      { includeDeleted = false }: { includeDeleted?: boolean } = {},
+    ): Promise<Source | null> {
+      const source = await sources.get(sourceKey.of({ userId, sourceId }))
+      return includeDeleted ? (source ?? null) : unlessDeleted(source)
     },
 
     listByUser,

@@ -13,6 +13,7 @@ import { eventsTable, mainTable } from '../table.ts'
 import { requireFit } from './changes.ts'
 import type { DataLayerDeps } from './deps.ts'
 import { Refused } from './refused.ts'
+import type { Stats } from './stats.ts'
 import type { TaskWriter } from './task-writer.ts'
 import { monthAfter, monthOf } from './times.ts'
 import { optimistically } from './transaction.ts'
@@ -23,6 +24,8 @@ export interface CountedEvents {
   events: number
   lastEventAt?: string
 }
+
+type SourceName = Pick<Source, 'sourceId' | 'userId'>
 
 /**
  * Events are counted when they have been there for so long: none may be committed later with a time
@@ -40,7 +43,8 @@ export function createUsage({
   db,
   clock,
   tasks,
-}: Pick<DataLayerDeps, 'db' | 'clock'> & { tasks: TaskWriter }) {
+  stats,
+}: Pick<DataLayerDeps, 'db' | 'clock'> & { tasks: TaskWriter; stats: Pick<Stats, 'refresh'> }) {
   const sources = entity(db, mainTable, SourceItem)
   const users = entity(db, mainTable, UserItem)
   const events = entity(db, eventsTable, EventItem)
@@ -85,34 +89,58 @@ export function createUsage({
 
   return {
     /** Sees to it that the events of a source are counted; returns when. */
-    async plan({ sourceId, userId }: Pick<Source, 'sourceId' | 'userId'>): Promise<number> {
-      const step = COUNTING_STEP_MS
-      const dueAt = Math.ceil((clock.now() + SETTLED_AFTER_MS) / step) * step
-      await tasks.putCount({ sourceId, userId, dueAt })
-      return dueAt
-    },
+    plan: (source: SourceName): Promise<number> => planAt(source, clock.now() + SETTLED_AFTER_MS),
 
     /** Counts what a source has received since it was last counted, and ends the task. */
     async roll(task: CountTask): Promise<void> {
-      const upTo = clock.now() - SETTLED_AFTER_MS
-      for (;;) {
-        const source = await sources.get(sourceKey.of(task))
-        if (!source) break
-        const from = source.countedUntil ?? Date.parse(source.createdAt) - BEFORE_CREATION_MS
-        const until = Math.min(upTo, monthAfter(from))
-        if (until <= from) break
-        const received = await countReceived(task.sourceId, from, until)
-        const lastEventAt =
-          received > 0 ? await lastReceived(task.sourceId, from, until) : undefined
-        const counted = { until, events: received, ...(lastEventAt && { lastEventAt }) }
-        // False if another worker was faster; then what it left is counted.
-        const isOwned = await advance(source, counted).then(() => true, unlessGone)
-        if (!isOwned) break
-      }
+      const isThere = await catchUp(task)
+      const againAt = isThere ? await stats.refresh(task.sourceId) : undefined
+      if (againAt !== undefined) await planAt(task, againAt)
       await counts.delete({ PK: task.PK, SK: task.SK })
     },
 
     advance,
+    catchUp,
+
+    /** How many were received in the running month and are not counted yet. */
+    async pending(source: Source): Promise<number> {
+      const now = clock.now()
+      return countReceived(
+        source.sourceId,
+        Math.max(markOf(source), Date.parse(monthOf(now))),
+        now + 1,
+      )
+    },
+  }
+
+  async function planAt({ sourceId, userId }: SourceName, at: number): Promise<number> {
+    const step = COUNTING_STEP_MS
+    const dueAt = Math.ceil(at / step) * step
+    await tasks.putCount({ sourceId, userId, dueAt })
+    return dueAt
+  }
+
+  /** Up to where the events of a source are counted. */
+  function markOf({ countedUntil, createdAt }: Source): number {
+    return countedUntil ?? Date.parse(createdAt) - BEFORE_CREATION_MS
+  }
+
+  /** Counts what a source has received since it was last counted; false if it, or its owner, is gone. */
+  async function catchUp(name: SourceName): Promise<boolean> {
+    const upTo = clock.now() - SETTLED_AFTER_MS
+    for (;;) {
+      const source = await sources.get(sourceKey.of(name))
+      if (!source) return false
+      const from = markOf(source)
+      const until = Math.min(upTo, monthAfter(from))
+      if (until <= from) return true
+      const received = await countReceived(name.sourceId, from, until)
+      const lastEventAt = received > 0 ? await lastReceived(name.sourceId, from, until) : undefined
+      const counted = { until, events: received, ...(lastEventAt && { lastEventAt }) }
+      // False if another worker was faster; then what it left is counted.
+      const isOwned = await advance(source, counted).then(() => true, unlessGone)
+      if (!isOwned) return false
+    }
   }
 
   /** False if somebody else moved the mark since the source was read: then nothing is counted. */

@@ -36,6 +36,9 @@ const READ_AT_ONCE = 100
 /** So many transactions are under way at once when deliveries are let go. */
 const RELEASED_AT_ONCE = 20
 
+/** The keys of those that their owner holds begin with it, see `heldTaskKey`. */
+const HELD = '~'
+
 /** So often what is held is looked at for having waited too long. */
 const OVERSTAY_STEP_MS = 1_800_000
 
@@ -60,9 +63,16 @@ export function createWaiting(deps: WaitingDeps) {
 
   async function list(connectionId: string, limit?: number): Promise<WaitingTask[]> {
     const { PK } = waitingTaskKey.of({ connectionId, parkedAt: '', eventId: '' })
-    const key = expr`${waiting.attr('PK')} = ${PK}`
+    const key = expr`${waiting.attr('PK')} = ${PK} AND ${waiting.attr('SK')} < ${HELD}`
     const { items } = await waiting.query({ key, ...(limit !== undefined && { limit }) })
     return items
+  }
+
+  /** Those that their owner holds, the longest held first. */
+  async function listHeld(connectionId: string, limit: number): Promise<WaitingTask[]> {
+    const { PK } = waitingTaskKey.of({ connectionId, parkedAt: '', eventId: '' })
+    const key = expr`${waiting.attr('PK')} = ${PK} AND ${waiting.attr('SK')} >= ${HELD}`
+    return (await waiting.query({ key, limit })).items
   }
 
   /** Ends the wait of one delivery; false if somebody else did. */
@@ -100,7 +110,7 @@ export function createWaiting(deps: WaitingDeps) {
   }
 
   function fail(task: WaitingTask): Promise<boolean> {
-    const from = task.reason === 'paused' ? 'held' : stateBefore(task.attemptNumber)
+    const from = isHeld(task) ? 'held' : stateBefore(task.attemptNumber)
     const change = { task, from, to: 'failed', reason: 'retention' } as const
     return leave(task, async (event) => (await deliveryWriter.change(event, change)).parts)
   }
@@ -120,9 +130,27 @@ export function createWaiting(deps: WaitingDeps) {
     return tasks.wake(connectionId, at, { stepMs: OVERSTAY_STEP_MS })
   }
 
+  async function failAll(
+    connectionId: string,
+    read: (connectionId: string, limit: number) => Promise<WaitingTask[]>,
+  ): Promise<number> {
+    let failed = 0
+    // The longest waiting comes first, and usually is not even near.
+    const [oldest] = await read(connectionId, 1)
+    if (!oldest || !isOverstayed(oldest)) return failed
+    for (;;) {
+      const overstayed = (await read(connectionId, READ_AT_ONCE)).filter(isOverstayed)
+      for (const task of overstayed) if (await fail(task)) failed++
+      // Each of them is gone now, by us or by another, so the next read goes on behind them.
+      if (overstayed.length < READ_AT_ONCE) return failed
+    }
+  }
+
   return {
-    /** Those of one connection, the longest waiting first. */
+    /** Those of one connection that a wake may let go, the longest waiting first. */
     list,
+
+    overstayWake,
 
     /**
      * Refused with `lease_lost` if the task is somebody else's by now, and with `connection_changed`
@@ -144,12 +172,14 @@ export function createWaiting(deps: WaitingDeps) {
 
           const from = stateBefore(task.attemptNumber)
           const to: DeliveryState = wait.reason === 'paused' ? 'held' : from
+          const place = waitingTaskKey.of({ ...task, parkedAt })
           const change = await deliveryWriter.change(event, {
             task,
             from,
             to,
             reason: wait.reason,
             neededUntil,
+            next: place,
           })
           const { PK: _pk, SK: _sk, dueAt: _due, leaseId: _lease, ...rest } = task
           await transact(db, [
@@ -157,7 +187,7 @@ export function createWaiting(deps: WaitingDeps) {
             connections.unchangedPart(seen),
             waiting.part.put({
               ...rest,
-              ...waitingTaskKey.of({ ...task, parkedAt }),
+              ...place,
               kind: 'wait',
               keptUntil: change.after.expiresAt,
               parkedAt,
@@ -188,10 +218,10 @@ export function createWaiting(deps: WaitingDeps) {
       { few, againAt, paused = false }: { few: number; againAt: number; paused?: boolean },
     ): Promise<{ released: number; more: boolean }> {
       const { connectionId } = task
+      if (task.dueAt % OVERSTAY_STEP_MS === 0) await failAll(connectionId, listHeld)
       const concerned = async (atMost: number) => {
         // Those that are not held waited before it was paused, and so stand at the beginning.
-        if (paused)
-          return (await list(connectionId, READ_AT_ONCE)).filter(isNotHeld).slice(0, atMost)
+        if (paused) return withoutHeld(await list(connectionId, READ_AT_ONCE)).slice(0, atMost)
         return atMost > 0 ? list(connectionId, atMost) : []
       }
       const released = await releaseAll(await concerned(few))
@@ -210,23 +240,16 @@ export function createWaiting(deps: WaitingDeps) {
     },
 
     /** Fails, with the reason `retention`, what waited for thirty days; returns how many. */
-    async failOverstayed(connectionId: string): Promise<number> {
-      let failed = 0
-      // The longest waiting comes first, and usually is not even near.
-      const [oldest] = await list(connectionId, 1)
-      if (!oldest || !isOverstayed(oldest)) return failed
-      for (;;) {
-        const overstayed = (await list(connectionId, READ_AT_ONCE)).filter(isOverstayed)
-        for (const task of overstayed) if (await fail(task)) failed++
-        // Each of them is gone now, by us or by another, so the next read goes on behind them.
-        if (overstayed.length < READ_AT_ONCE) return failed
-      }
-    },
+    failOverstayed: (connectionId: string): Promise<number> => failAll(connectionId, list),
   }
 }
 
-function isNotHeld({ reason }: WaitingTask): boolean {
-  return reason !== 'paused'
+function withoutHeld(tasks: WaitingTask[]): WaitingTask[] {
+  return tasks.filter((task) => !isHeld(task))
+}
+
+function isHeld({ reason }: WaitingTask): boolean {
+  return reason === 'paused' || reason === 'hold'
 }
 
 export type Waiting = ReturnType<typeof createWaiting>

@@ -17,8 +17,14 @@ export const DeliveryItem = z.object({
   run: z.number().int().positive(),
   state: z.enum(deliveryStates),
   reason: z.string().min(1).max(200).optional(),
+  /** The replay that began this run; the first run of an event that was routed has none. */
+  replayId: id('rpl').optional(),
   /** Attempts made in this run. */
   attemptsMade: count.max(8),
+  /** Where the task of its next attempt was put to wait; whether it still lies there only the key tells. */
+  waitsAt: z.object({ PK: z.string(), SK: z.string() }).optional(),
+  /** When that attempt is due, unless nobody knows. */
+  nextAttemptAt: milliseconds.optional(),
   updatedAt: milliseconds,
   expiresAt: seconds,
 })

@@ -49,6 +49,10 @@ export const EventItem = z.object({
   receivedAt: milliseconds,
   processedAt: milliseconds.optional(),
   deliveredAt: milliseconds.optional(),
+  /** Of the last replay. */
+  replayedAt: milliseconds.optional(),
+  /** It failed verification and was replayed all the same, so that its status does not tell any more. */
+  unverified: z.literal(true).optional(),
   expiresAt: seconds,
   /** How many of its deliveries are in each state; `status` follows from them. */
   counts: z.record(z.enum(deliveryStates), count),
@@ -56,6 +60,11 @@ export const EventItem = z.object({
   rev: count,
 })
 export type Event = z.infer<typeof EventItem>
+
+/** Whether its sender is not who it claims to be: it must not be signed by us unasked. */
+export function isUnverified(event: Pick<Event, 'status' | 'unverified'>): boolean {
+  return event.status === 'signature_failed' || event.unverified === true
+}
 
 /** The key of an event, wherever it is carried along. */
 export type EventAddress = Pick<Event, 'eventId' | 'sourceId' | 'receivedAt'>

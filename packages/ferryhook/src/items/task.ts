@@ -28,6 +28,8 @@ const aboutDelivery = {
   ...aboutEvent,
   connectionId: id('conn'),
   run: z.number().int().positive(),
+  /** The replay that began the run. */
+  replayId: id('rpl').optional(),
   /** Of the attempt to be made. */
   attemptNumber: z.number().int().min(1).max(8),
   /** `expiresAt` of the delivery; not by that name, which would make the task expire. */
@@ -54,12 +56,24 @@ export const DeliveryTaskItem = z.object({
 export type DeliveryTask = z.infer<typeof DeliveryTaskItem>
 export type LeasedTask = DeliveryTask & { leaseId: string }
 
+/** Whether somebody asked for this run, rather than an event that came. */
+export function isReplay({ run, replayId }: Pick<DeliveryTask, 'run' | 'replayId'>): boolean {
+  return run > 1 || replayId !== undefined
+}
+
 export const waitingTaskKey = keyTemplate({
   PK: 'WAIT#{connectionId}',
   SK: '{parkedAt}#{eventId}',
 })
 
-export const waitReasons = ['paused', 'limit', 'circuit'] as const
+/** Of one that its owner holds. It sorts after all others, which a wake lets go one after the other. */
+export const heldTaskKey = keyTemplate({
+  PK: 'WAIT#{connectionId}',
+  SK: '~{parkedAt}#{eventId}',
+})
+
+/** `hold`: by its owner, until they release it. */
+export const waitReasons = ['paused', 'limit', 'circuit', 'hold'] as const
 
 /** A delivery that may not be attempted now. */
 export const WaitingTaskItem = z.object({

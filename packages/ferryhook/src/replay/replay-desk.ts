@@ -1,0 +1,138 @@
+/**
+ * Replays of single events, and of some at once. What is replayed goes through filter, transform and
+ * signing as it did the first time, in a new run that leaves the history of those before it alone.
+ */
+import { ApiError } from '@strongroom/kit/errors'
+import { rateLimited } from '@strongroom/kit/http/rate-limit-headers'
+import { newId } from '@strongroom/kit/ids'
+import type { Audit } from '../accounts/audit-trail.ts'
+import type { Notices } from '../accounts/notices.ts'
+import { includes, type Principal } from '../auth/principal.ts'
+import type { DataLayer } from '../db/data-layer.ts'
+import { Refused } from '../db/refused.ts'
+import { ferryhookError } from '../errors.ts'
+import type { EventBook } from '../events/event-book.ts'
+import { isOpen } from '../items/delivery-state.ts'
+import type { Delivery } from '../items/delivery.ts'
+import { type Event, isUnverified } from '../items/event.ts'
+import { replayTargets } from './targets.ts'
+
+export interface ReplayRequest {
+  connectionIds?: readonly string[] | undefined
+  /** For an event that failed verification: its owner vouches for it. */
+  acceptUnverified?: boolean
+}
+
+export type ReplayResult =
+  | { eventId: string; deliveries: Delivery[] }
+  | { eventId: string; error: ApiError }
+
+/** Each is some transactions. */
+const EVENTS_AT_ONCE = 5
+
+export function createReplayDesk(deps: {
+  layer: Pick<DataLayer, 'deliveries' | 'connections' | 'rates' | 'stats'>
+  eventBook: Pick<EventBook, 'get'>
+  audit: Audit
+  notices: Pick<Notices, 'workDue'>
+}) {
+  const { layer, eventBook, audit, notices } = deps
+
+  async function replay(
+    event: Event,
+    replayId: string,
+    { connectionIds, acceptUnverified = false }: ReplayRequest,
+  ): Promise<Delivery[]> {
+    const { eventId, sourceId } = event
+    if (isUnverified(event) && !acceptUnverified) throw ferryhookError('unverified_event')
+    const targets = await replayTargets(layer.connections, sourceId, connectionIds)
+    const before = await layer.deliveries.listByEvent(eventId)
+    const open = before.filter(
+      ({ connectionId, state }) => targets.includes(connectionId) && isOpen(state),
+    )
+    if (open.length > 0) throw openRuns(open.map(({ connectionId }) => connectionId))
+    await layer.stats.touch(event)
+    const begun: Delivery[] = []
+    for (const connectionId of targets) {
+      const options = { replayId, acceptUnverified }
+      begun.push(
+        await layer.deliveries
+          .replay(eventId, connectionId, options)
+          .catch((error: unknown) => inOurWords(error, connectionId)),
+      )
+    }
+    return begun
+  }
+
+  async function count({ user }: Principal): Promise<void> {
+    const decision = await layer.rates.take('replay', user.userId)
+    if (!decision.admitted) throw rateLimited(decision)
+  }
+
+  return {
+    /** Refused as a whole if any of the connections still has a run under way. */
+    async one(
+      principal: Principal,
+      eventId: string,
+      request: ReplayRequest,
+    ): Promise<{ replayId: string; deliveries: Delivery[] }> {
+      await count(principal)
+      const event = await eventBook.get(principal, eventId)
+      const isForged = isUnverified(event)
+      if (isForged && request.acceptUnverified && !includes(principal.permission, 'admin')) {
+        throw ferryhookError('permission_required', { data: { permission: 'admin' } })
+      }
+      const { user, actor } = principal
+      const replayId = newId('rpl')
+      // Before it happens: what nobody would have done otherwise must not go unnoticed.
+      if (isForged && request.acceptUnverified) {
+        await audit(user.userId, actor, 'event.replayed_unverified', eventId)
+      }
+      const deliveries = await replay(event, replayId, request)
+      if (!isForged) await audit(user.userId, actor, 'event.replayed', eventId)
+      notices.workDue()
+      return { replayId, deliveries }
+    },
+
+    /** Each for itself; never one that failed verification. */
+    async many(
+      principal: Principal,
+      eventIds: readonly string[],
+      { connectionIds }: Pick<ReplayRequest, 'connectionIds'>,
+    ): Promise<{ replayId: string; results: ReplayResult[] }> {
+      await count(principal)
+      const replayId = newId('rpl')
+      const wanted = [...new Set(eventIds)]
+      const results: ReplayResult[] = []
+      const replayed = async (eventId: string): Promise<ReplayResult> => {
+        try {
+          const event = await eventBook.get(principal, eventId)
+          return { eventId, deliveries: await replay(event, replayId, { connectionIds }) }
+        } catch (error) {
+          if (error instanceof ApiError) return { eventId, error }
+          throw error
+        }
+      }
+      for (let from = 0; from < wanted.length; from += EVENTS_AT_ONCE) {
+        const some = wanted.slice(from, from + EVENTS_AT_ONCE)
+        results.push(...(await Promise.all(some.map(replayed))))
+      }
+      await audit(principal.user.userId, principal.actor, 'event.replayed', replayId)
+      notices.workDue()
+      return { replayId, results }
+    },
+  }
+}
+
+export type ReplayDesk = ReturnType<typeof createReplayDesk>
+
+function inOurWords(error: unknown, connectionId: string): never {
+  if (!(error instanceof Refused)) throw error
+  if (error.reason === 'run_open') throw openRuns([connectionId])
+  if (error.reason === 'unverified') throw ferryhookError('unverified_event')
+  throw error.reason === 'not_found' ? ferryhookError('event_not_found') : error
+}
+
+function openRuns(connectionIds: string[]): ApiError {
+  return ferryhookError('run_open', { data: { connectionIds } })
+}
