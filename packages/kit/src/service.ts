@@ -6,6 +6,7 @@ import type { ConfigTable } from './config.ts'
 import type { Db } from './db.ts'
 import type { ErrorFactory } from './errors.ts'
 import type { AppEnv } from './http/env.ts'
+import type { PlainRoute } from './http/plain-route.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { ServerSecrets } from './server-secrets.ts'
@@ -49,6 +50,8 @@ export interface RunningService {
    * systems keep. Each has a path of its own: no middleware for everything.
    */
   rootRoutes?: OpenAPIHono<AppEnv>
+  /** Those of the root routes that Node's server may answer without the app, because they are many. */
+  plainRoutes?: readonly PlainRoute[]
   /** Ends what runs beside the routes, such as workers; called when no request is running any more. */
   close?(): Promise<void>
 }

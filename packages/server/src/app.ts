@@ -3,6 +3,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Clock } from '@strongroom/kit/clock'
 import { createApp } from '@strongroom/kit/http/app'
 import type { AppEnv } from '@strongroom/kit/http/env'
+import { nodeRoutes, type NodeRoutes, type ServiceRoute } from '@strongroom/kit/http/node-routes'
 import { openApiDocument } from '@strongroom/kit/http/openapi'
 import type { Log } from '@strongroom/kit/log'
 import type { Metrics } from '@strongroom/kit/metrics'
@@ -37,6 +38,8 @@ export interface ServerOptions {
 export interface ServerApp {
   fetch: OpenAPIHono<AppEnv>['fetch']
   request: OpenAPIHono<AppEnv>['request']
+  /** What Node's server need not ask the app for. */
+  node: NodeRoutes
   /** Ends what the services run beside their routes. */
   close(): Promise<void>
 }
@@ -44,12 +47,8 @@ export interface ServerApp {
 export async function createServerApp(options: ServerOptions): Promise<ServerApp> {
   const { services, atRoot = false, store, kms, settings, publicUrl } = options
   const { log, clock, metrics } = options
-  const app = createApp({
-    log,
-    metrics,
-    publicUrl,
-    trustedProxies: settings.STRONGROOM_TRUSTED_PROXIES,
-  })
+  const http = { log, metrics, publicUrl, trustedProxies: settings.STRONGROOM_TRUSTED_PROXIES }
+  const app = createApp(http)
   app.route('/', healthRoutes({ check: () => checkBoth(options) }))
   app.route('/', metricsRoutes(metrics, createOperators({ db: store.db, clock })))
 
@@ -65,12 +64,16 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
     secretBox: openSecretBox({ db: store.db, clock, kmsKey: kms.key }),
   }
   const running: RunningService[] = []
+  const plain: ServiceRoute[] = []
   const close = async () => {
     for (const service of running.toReversed()) await service.close?.()
   }
   try {
     for (const service of services) {
-      running.push(await mountService(app, service, deps, atRoot ? '/' : service.mount))
+      const started = await mountService(app, service, deps, atRoot ? '/' : service.mount)
+      running.push(started)
+      const routes = started.plainRoutes ?? []
+      plain.push(...routes.map((route) => ({ ...route, service: service.name })))
     }
   } catch (error) {
     await close()
@@ -88,7 +91,7 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
   app.get('/openapi.json', (c) => c.json(document))
   const home = homeOf(options, new Date(clock.now()))
   app.route('/', pageRoutes({ document: () => document, home }))
-  return { fetch: app.fetch, request: app.request, close }
+  return { fetch: app.fetch, request: app.request, node: nodeRoutes(plain, http), close }
 }
 
 async function checkBoth({ store, kms }: ServerOptions): Promise<void> {

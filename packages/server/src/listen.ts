@@ -2,13 +2,14 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
+import type { NodeRoutes } from '@strongroom/kit/http/node-routes'
 
 type Fetch = (request: Request, env: object) => Response | Promise<Response>
 
 export interface Listener {
   port: number
-  /** Starts answering; until then requests wait their turn with "not yet". */
-  serve(fetch: Fetch): void
+  /** Starts answering, by what Node may answer first; until then requests wait their turn with "not yet". */
+  serve(fetch: Fetch, node?: NodeRoutes): void
   /** Stops taking requests, finishes those that are running, then ends. */
   close(): Promise<void>
 }
@@ -24,19 +25,23 @@ const GRACE_MS = 10_000
 export async function listen(host: string, port: number): Promise<Listener> {
   let fetch: Fetch = () =>
     new Response('Starting', { status: 503, headers: { 'retry-after': '1' } })
+  let node: NodeRoutes = () => false
   const answer = getRequestListener((request, env) => fetch(request, env), {
     overrideGlobalObjects: false,
   })
   const server = createServer(
     // Slow senders are cut off: they hold a connection for nothing.
     { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 65_000 },
-    (request, response) => void answer(request, response),
+    (request, response) => void (node(request, response) || answer(request, response)),
   )
   const idle = idleConnections(server)
   await started(server, host, port)
   return {
     port: (server.address() as AddressInfo).port,
-    serve: (next) => void (fetch = next),
+    serve(nextFetch, nextNode) {
+      fetch = nextFetch
+      node = nextNode ?? node
+    },
     close: () => closed(server, idle),
   }
 }

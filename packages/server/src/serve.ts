@@ -82,7 +82,7 @@ export async function serve(options: {
       clock,
       metrics,
     })
-    main.serve(app.fetch)
+    main.serve(app.fetch, app.node)
     return {
       url,
       store,

@@ -45,8 +45,9 @@ async function enforce(c: Context<AppEnv>, maxBytes: number): Promise<void> {
   const { body } = c.req.raw
   if (body === null) return
   const bytes = await readUpTo(body, maxBytes)
-  const init: RequestInit = { body: bytes }
-  c.req.raw = new Request(c.req.raw, init)
+  // Not a copy of the request as a whole: that of Node's server is one in name only.
+  const { url, method, headers, signal } = c.req.raw
+  c.req.raw = new Request(url, { method, headers, signal, body: bytes })
 }
 
 /** Node's parser gives no byte more than Content-Length says, and none without a length or chunks. */

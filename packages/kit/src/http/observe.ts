@@ -1,6 +1,7 @@
 /** One access line and one observation for each request, by route pattern: no address, query, id or client. */
 import type { Context, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
+import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { AppEnv } from './env.ts'
 
@@ -16,20 +17,62 @@ export function observe(metrics: Metrics): MiddlewareHandler<AppEnv> {
     const { status } = c.res
     const service = c.get('service')
     const route = routePattern(c)
-    metrics.observeHttp({ service, route, method, status, durationSeconds: durationMs / 1000 })
-    const log = c.get('log')
     const code = c.get('errorCode')
-    const line = {
-      service,
-      method,
-      route,
-      status,
-      ...(code ? { code } : {}),
-      durationMs: Math.round(durationMs * 100) / 100,
-    }
-    if (QUIET.has(route) && status < 400) log.debug('Request', line)
-    else log.info('Request', line)
+    const line = { service, method, route, status, code, durationMs }
+    reportRequest({ metrics, log: c.get('log') }, line)
   }
+}
+
+export interface RequestLine {
+  service: string
+  method: string
+  route: string
+  status: number
+  code: string | undefined
+  durationMs: number
+}
+
+function reportRequest(
+  { metrics, log }: { metrics: Metrics; log: Log },
+  { service, method, route, status, code, durationMs }: RequestLine,
+): void {
+  metrics.observeHttp({ service, route, method, status, durationSeconds: durationMs / 1000 })
+  const line = {
+    service,
+    method,
+    route,
+    status,
+    ...(code ? { code } : {}),
+    durationMs: rounded(durationMs),
+  }
+  if (QUIET.has(route) && status < 400) log.debug('Request', line)
+  else log.info('Request', line)
+}
+
+const MOST_KINDS = 1_000
+
+/**
+ * The same for requests that are so many that their lines cost: all but the id and the duration is
+ * made ready for each kind of line once.
+ */
+export function createReports({ metrics, log }: { metrics: Metrics; log: Log }) {
+  const kinds = new Map<string, Log>()
+
+  return (requestId: string, request: RequestLine): void => {
+    const { service, method, route, status, code, durationMs } = request
+    metrics.observeHttp({ service, route, method, status, durationSeconds: durationMs / 1000 })
+    const kind = `${method} ${status} ${code ?? ''} ${service} ${route}`
+    let lines = kinds.get(kind)
+    if (!lines) {
+      lines = log.child({ service, method, route, status, ...(code ? { code } : {}) })
+      if (kinds.size < MOST_KINDS) kinds.set(kind, lines)
+    }
+    lines.info('Request', { requestId, durationMs: rounded(durationMs) })
+  }
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 100) / 100
 }
 
 /** The pattern of the route that answered, or would have, had nothing before it said no. */

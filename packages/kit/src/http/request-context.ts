@@ -23,8 +23,7 @@ export function requestContext({
   return async (c, next) => {
     const peer = peerAddress(c)
     const incoming = proxies.trustsPeer(peer) ? c.req.header('x-request-id') : undefined
-    // From anyone else, an id is a way to write into the log or to pass for another request.
-    const requestId = incoming !== undefined && REQUEST_ID.test(incoming) ? incoming : randomUUID()
+    const requestId = requestIdOf(incoming)
     c.set('requestId', requestId)
     c.set('log', log.child({ requestId }))
     c.set('service', 'server')
@@ -32,6 +31,14 @@ export function requestContext({
     c.set('peer', peer)
     await next()
   }
+}
+
+/**
+ * The id that a trusted proxy gave the request, or a new one. From anyone else, an id is a way to
+ * write into the log or to pass for another request.
+ */
+export function requestIdOf(fromProxy: string | undefined): string {
+  return fromProxy !== undefined && REQUEST_ID.test(fromProxy) ? fromProxy : randomUUID()
 }
 
 /** The address of the connection as `@hono/node-server` hands it over. */

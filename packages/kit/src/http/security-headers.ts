@@ -42,14 +42,23 @@ export interface SecurityHeadersOptions {
   publicUrl: string | undefined
 }
 
-export function securityHeaders({ publicUrl }: SecurityHeadersOptions): MiddlewareHandler<AppEnv> {
+export interface AnswerHeaders {
+  forced: readonly (readonly [name: string, value: string])[]
+  defaults: readonly (readonly [name: string, value: string])[]
+}
+
+export function answerHeaders({ publicUrl }: SecurityHeadersOptions): AnswerHeaders {
   const isSecure = publicUrl?.startsWith('https:') ?? false
   const forced = Object.entries({
     ...FORCED,
     // Not for subdomains: they may belong to someone who has no certificate for them.
     ...(isSecure ? { 'strict-transport-security': 'max-age=31536000' } : {}),
   })
-  const defaults = Object.entries(DEFAULTS)
+  return { forced, defaults: Object.entries(DEFAULTS) }
+}
+
+export function securityHeaders(options: SecurityHeadersOptions): MiddlewareHandler<AppEnv> {
+  const { forced, defaults } = answerHeaders(options)
   return async (c, next) => {
     await next()
     const { headers } = writable(c)

@@ -1,16 +1,27 @@
 /** The one place where an error becomes an answer. */
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
-import { ApiError } from '../errors.ts'
+import { ApiError, type ErrorStatus } from '../errors.ts'
+import type { Log } from '../log.ts'
 import type { AppEnv } from './env.ts'
 import { requestError, serverError } from './errors.ts'
 
-export function writeError(thrown: unknown, c: Context<AppEnv>): Response {
-  const error = isCutOff(c) ? requestError('incomplete') : asApiError(thrown)
+export interface ErrorAnswer {
+  status: ErrorStatus
+  code: string
+  /** JSON. */
+  body: string
+  headers: Readonly<Record<string, string>>
+}
+
+/** What is answered for an error; a failure of the server is logged with its cause. */
+export function errorAnswer(
+  thrown: unknown,
+  { isCutOff, log }: { isCutOff: boolean; log: () => Log },
+): ErrorAnswer {
+  const error = isCutOff ? requestError('incomplete') : asApiError(thrown)
   const { code, status, message, details, data } = error
-  c.set('errorCode', code)
-  if (status >= 500)
-    c.get('log').error('Cannot answer a request', { code, error: error.cause ?? error })
+  if (status >= 500) log().error('Cannot answer a request', { code, error: error.cause ?? error })
   const body = {
     error: {
       code,
@@ -19,15 +30,25 @@ export function writeError(thrown: unknown, c: Context<AppEnv>): Response {
       ...(data ? { data } : {}),
     },
   }
-  const answer = c.json(body, status)
-  // A handler may have set a lifetime before it failed; an error must not outlive its reason.
-  answer.headers.set('cache-control', 'no-store')
-  for (const [name, value] of Object.entries(error.headers ?? {})) answer.headers.set(name, value)
+  const headers = {
+    'content-type': 'application/json',
+    // A handler may have set a lifetime before it failed; an error must not outlive its reason.
+    'cache-control': 'no-store',
+    ...error.headers,
+  }
+  return { status, code, body: JSON.stringify(body), headers }
+}
+
+export function writeError(thrown: unknown, c: Context<AppEnv>): Response {
+  const error = errorAnswer(thrown, { isCutOff: leftEarly(c), log: () => c.get('log') })
+  c.set('errorCode', error.code)
+  const answer = c.body(error.body, error.status)
+  for (const [name, value] of Object.entries(error.headers)) answer.headers.set(name, value)
   return answer
 }
 
 /** The client left while it was sending: nobody sees the answer, and it is no failure of ours. */
-function isCutOff(c: Context<AppEnv>): boolean {
+function leftEarly(c: Context<AppEnv>): boolean {
   const env = c.env as { incoming?: { destroyed?: boolean; complete?: boolean } } | undefined
   return env?.incoming?.destroyed === true && env.incoming.complete === false
 }
