@@ -1,11 +1,10 @@
 /**
  * Stores what was received: the event, all that belongs to it and the task to route it, together or
- * not at all. Every webhook passes through here, so nothing is done twice: the event is held to its
- * schema, and what is put beside it consists of the same values.
+ * not at all. Every webhook passes through here, so nothing is done that need not be.
  */
 import { createHash } from 'node:crypto'
 import { epochSeconds } from '@strongroom/kit/clock'
-import type { TransactWriteItem } from '@strongroom/kit/db'
+import type { Item, TransactWriteItem } from '@strongroom/kit/db'
 import { StoreBusy, TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity, transact } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
@@ -21,7 +20,6 @@ import {
   eventById,
   EventItem,
   eventKey,
-  EventRefItem,
   eventRefKey,
   longestBody,
 } from '../items/event.ts'
@@ -75,7 +73,6 @@ export function createEventIntake({
   tasks,
 }: Pick<DataLayerDeps, 'db' | 'clock'> & { tasks: TaskWriter }) {
   const events = entity(db, eventsTable, EventItem)
-  const refs = entity(db, eventsTable, EventRefItem)
   const bodies = entity(db, eventsTable, EventBodyItem)
   const dedups = entity(db, eventsTable, DedupItem)
   const quotas = entity(db, eventsTable, QuotaItem)
@@ -106,47 +103,58 @@ export function createEventIntake({
     return bodies.part.put({ ...eventBodyKey.of({ eventId }), eventId, ...stored, expiresAt })
   }
 
-  return {
-    async create(input: CreateEventInput): Promise<Event> {
-      if (input.body.byteLength > longestBody) throw new Refused('body_too_large')
-      const event = newEvent(input, input.receivedAt ?? clock.now())
-      const { eventId, sourceId, userId, receivedAt, expiresAt } = event
-      const isRouted = event.status === 'received'
-      const ref = { ...eventRefKey.of(event), eventId, sourceId, receivedAt, expiresAt }
-      const parts: TransactWriteItem[] = [
-        events.part.put(event, absent),
-        { Put: { TableName, Item: ref, ...ifAbsent } },
-      ]
-      if (event.body === undefined) parts.push(await bodyPart(input.body, event))
-      if (isRouted) {
-        const task = { eventId, sourceId, userId, receivedAt, dueAt: receivedAt }
-        parts.push(await tasks.route(task))
-      }
-      const quotaAt = isRouted && input.quota ? parts.push(quotaPart(input.quota, event)) - 1 : -1
-      const dedup = isRouted ? input.dedupKey : undefined
-      const dedupAt = dedup === undefined ? -1 : parts.push(dedupPart(dedup, event)) - 1
+  async function store(
+    input: CreateEventInput,
+    putEvent: (event: Event) => TransactWriteItem,
+  ): Promise<Event> {
+    if (input.body.byteLength > longestBody) throw new Refused('body_too_large')
+    const event = newEvent(input, input.receivedAt ?? clock.now())
+    const { eventId, sourceId, userId, receivedAt, expiresAt } = event
+    const isRouted = event.status === 'received'
+    // Whatever is put beside the event consists of the same values.
+    const ref = { ...eventRefKey.of(event), eventId, sourceId, receivedAt, expiresAt }
+    const parts = [putEvent(event), { Put: { TableName, Item: ref, ...ifAbsent } }]
+    if (event.body === undefined) parts.push(await bodyPart(input.body, event))
+    if (isRouted) {
+      const task = { eventId, sourceId, userId, receivedAt, dueAt: receivedAt }
+      parts.push(await tasks.route(task))
+    }
+    const quotaAt = isRouted && input.quota ? parts.push(quotaPart(input.quota, event)) - 1 : -1
+    const dedup = isRouted ? input.dedupKey : undefined
+    const dedupAt = dedup === undefined ? -1 : parts.push(dedupPart(dedup, event)) - 1
 
-      for (let attempt = 1; ; attempt++) {
-        if (clock.now() - receivedAt > COMMIT_WITHIN_MS) {
-          throw new StoreBusy('Cannot store an event: it took too long since its receipt')
-        }
-        try {
-          await transact(db, parts)
-          return event
-        } catch (error) {
-          if (error instanceof TransactionFailed) {
-            // Nobody else has this id: an attempt before this one got through, unheard.
-            if (error.conditionFailed(0)) return event
-            if (error.conditionFailed(dedupAt)) {
-              const first = dedups.parse(error.reasons[dedupAt]?.item ?? {})
-              throw new DuplicateEvent(first.eventId, { cause: error })
-            }
-            if (error.conditionFailed(quotaAt)) throw new Refused('month_limit', { cause: error })
-          }
-          if (!isLostAnswer(error) || attempt >= ATTEMPTS) throw error
-        }
+    for (let attempt = 1; ; attempt++) {
+      if (clock.now() - receivedAt > COMMIT_WITHIN_MS) {
+        throw new StoreBusy('Cannot store an event: it took too long since its receipt')
       }
-    },
+      try {
+        await transact(db, parts)
+        return event
+      } catch (error) {
+        if (error instanceof TransactionFailed) {
+          // Nobody else has this id: an attempt before this one got through, unheard.
+          if (error.conditionFailed(0)) return event
+          if (error.conditionFailed(dedupAt)) {
+            const first = dedups.parse(error.reasons[dedupAt]?.item ?? {})
+            throw new DuplicateEvent(first.eventId, { cause: error })
+          }
+          if (error.conditionFailed(quotaAt)) throw new Refused('month_limit', { cause: error })
+        }
+        if (!isLostAnswer(error) || attempt >= ATTEMPTS) throw error
+      }
+    }
+  }
+
+  return {
+    create: (input: CreateEventInput): Promise<Event> =>
+      store(input, (event) => events.part.put(event, absent)),
+
+    /**
+     * The same for ingest, which makes every value itself so that it fits: to check it once more
+     * would be a sixth of all the work for an event.
+     */
+    receive: (input: CreateEventInput): Promise<Event> =>
+      store(input, (event) => ({ Put: { TableName, Item: event as Item, ...ifAbsent } })),
   }
 }
 
