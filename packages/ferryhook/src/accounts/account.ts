@@ -85,8 +85,8 @@ export function createAccounts(deps: {
       for (const { keyId } of await layer.apiKeys.listByUser(userId)) {
         await layer.apiKeys.delete(keyId, userId).catch(unlessGone)
       }
-      for (const { sourceId } of await layer.sources.listByUser(userId)) {
-        await layer.sources.delete(sourceId, userId)
+      for (const { sourceId } of await layer.sources.listByUser(userId, { includeDeleted: true })) {
+        await layer.sources.purge(sourceId, userId)
         notices.sourceChanged(sourceId)
       }
       notices.workDue()

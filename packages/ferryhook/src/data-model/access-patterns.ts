@@ -48,6 +48,12 @@ export const patterns: readonly AccessPattern[] = [
     ['Change source', 'sources.ts: update', 'PK = USER#{userId}, SK = SRC#{sourceId}'],
     ['Delete source', 'sources.ts: delete', 'PK = USER#{userId}, SK = SRC#{sourceId}'],
     [
+      'Purge source, with the account',
+      'sources.ts: purge',
+      'PK = USER#{userId}, SK = SRC#{sourceId}, and PK = SRC#{sourceId}',
+    ],
+    ['Purge connection', 'connections.ts: purge', 'PK = SRC#{sourceId}, SK = CONN#{connectionId}'],
+    [
       'Count events of a source',
       'usage.ts: advance',
       'PK = USER#{userId}, SK = SRC#{sourceId} and SK = PROFILE',

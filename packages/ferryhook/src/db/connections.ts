@@ -246,6 +246,11 @@ export function createConnections({
       await change(connectionId, { status: 'deleted' }, exists, within)
     },
 
+    /** Of one that was deleted, what is left. */
+    async purge(connection: Pick<Connection, 'connectionId' | 'sourceId'>): Promise<void> {
+      await connections.delete(connectionKey.of(connection))
+    },
+
     /** Part of a transaction that holds only if the connection is still as it was seen. */
     unchangedPart(seen: Pick<Connection, 'connectionId' | 'sourceId' | 'rev'>): TransactWriteItem {
       return connections.part.check(connectionKey.of(seen), expr`${rev} = ${seen.rev}`)

@@ -41,7 +41,7 @@ export function createSources({
   clock,
   connections,
 }: Pick<DataLayerDeps, 'db' | 'clock'> & {
-  connections: Pick<Connections, 'listBySource' | 'delete'>
+  connections: Pick<Connections, 'listBySource' | 'delete' | 'purge'>
 }) {
   const sources = entity(db, mainTable, SourceItem)
   const users = entity(db, mainTable, UserItem)
@@ -106,6 +106,22 @@ export function createSources({
     })
   }
 
+  /** The source and its connections stay as `deleted`, so that the history can be read. */
+  async function softDelete(sourceId: string, userId: string): Promise<void> {
+    const key = sourceKey.of({ userId, sourceId })
+    const status = sources.attr('status')
+    const exists = expr`attribute_exists(${sources.attr('PK')})`
+    // Also of one deleted before: the first time may have ended half-way.
+    await sources
+      .update(key, expr`SET ${status} = ${'deleted'}`, exists)
+      .catch((error: unknown) => {
+        throw error instanceof ConditionFailed ? new Refused('not_found', { cause: error }) : error
+      })
+    for (const { connectionId } of await connections.listBySource(sourceId)) {
+      await connections.delete(connectionId, { sourceId })
+    }
+  }
+
   return {
     /** Refused with `plan_limit` if it has to fit the plan of its owner and does not. */
     async create(
@@ -156,22 +172,16 @@ export function createSources({
     listByUser,
     update,
 
-    /** The source and its connections stay as `deleted`, so that the history can be read. */
-    async delete(sourceId: string, userId: string): Promise<void> {
-      const key = sourceKey.of({ userId, sourceId })
-      const status = sources.attr('status')
-      const exists = expr`attribute_exists(${sources.attr('PK')})`
-      // Also of one deleted before: the first time may have ended half-way.
-      await sources
-        .update(key, expr`SET ${status} = ${'deleted'}`, all(exists))
-        .catch((error: unknown) => {
-          throw error instanceof ConditionFailed
-            ? new Refused('not_found', { cause: error })
-            : error
-        })
-      for (const { connectionId } of await connections.listBySource(sourceId)) {
-        await connections.delete(connectionId, { sourceId })
+    delete: softDelete,
+
+    /** Nothing stays of it and its connections but events, until they expire. */
+    async purge(sourceId: string, userId: string): Promise<void> {
+      // First, so that deliveries that wait are woken and come to their end.
+      await softDelete(sourceId, userId)
+      for (const each of await connections.listBySource(sourceId, { includeDeleted: true })) {
+        await connections.purge(each)
       }
+      await sources.delete(sourceKey.of({ userId, sourceId }))
     },
   }
 }

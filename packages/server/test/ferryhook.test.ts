@@ -1,0 +1,122 @@
+import { createTables } from '@strongroom/kit/create-tables'
+import type { Db } from '@strongroom/kit/db'
+import type { KmsKey } from '@strongroom/kit/kms'
+import { silentLog } from '@strongroom/kit/log'
+import { createMetrics } from '@strongroom/kit/metrics'
+import { createOperators } from '@strongroom/kit/operators'
+import { testStores } from '@strongroom/kit/testing/stores'
+import { testClock } from '@strongroom/kit/testing/test-clock'
+import { testKmsKey } from '@strongroom/kit/testing/test-kms-key'
+import { ferryhookService } from '@strongroom/ferryhook/service-definition'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { createServerApp, type ServerApp } from '../src/app.ts'
+import { services } from '../src/services.ts'
+import { settingsWith } from '../src/settings.ts'
+import { tablesOf } from '../src/tables.ts'
+
+const clock = testClock()
+const PASSWORD = 'correct horse battery'
+
+describe.each(testStores())('Ferryhook in the server, on $name', (store) => {
+  let db: Db
+  let closeStore: () => Promise<void>
+  let key: KmsKey
+  let operator: string
+  const running: ServerApp[] = []
+
+  beforeAll(async () => {
+    ;({ db, close: closeStore } = await store.open())
+    // As with `--only ferryhook`: the table of the branch keys is there without their service.
+    await createTables(db, tablesOf([ferryhookService]))
+    key = await testKmsKey()
+    operator = await createOperators({ db, clock }).add('ops')
+  })
+  afterEach(async () => {
+    for (const app of running.splice(0)) await app.close()
+  })
+  afterAll(() => closeStore())
+
+  async function start({ atRoot = false } = {}) {
+    const described = { label: 'Test', detail: 'here', location: 'here', check: async () => {} }
+    const app = await createServerApp({
+      services: [ferryhookService],
+      atRoot,
+      store: { ...described, db, kind: 'endpoint', close: async () => {} },
+      kms: { ...described, key, kind: 'embedded' },
+      settings: settingsWith(services).parse({}),
+      publicUrl: 'https://strongroom.example',
+      log: silentLog,
+      clock,
+      metrics: createMetrics(),
+    })
+    running.push(app)
+    return async (method: string, path: string, token?: string, body?: unknown) => {
+      const answer = await app.request(path, {
+        method,
+        headers: {
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+      return { status: answer.status, body: answer.status === 204 ? null : await answer.json() }
+    }
+  }
+
+  test('a person who is invited has secrets that the key store seals, also after a restart', async () => {
+    const v1 = '/ferryhook/v1'
+    const before = await start()
+    const refused = await before('POST', `${v1}/auth/signup`, undefined, {
+      email: 'ada@example.com',
+      name: 'Ada',
+      password: PASSWORD,
+    })
+    expect(refused.body.error.code).toBe('ferryhook.invite_required')
+    const { body: invite } = await before('POST', `${v1}/invites`, operator)
+    const { body: session } = await before('POST', `${v1}/auth/signup`, undefined, {
+      email: 'ada@example.com',
+      name: 'Ada',
+      password: PASSWORD,
+      invite: invite.ticket,
+    })
+    expect(session.user.plan).toBe('team')
+    const token = session.accessToken
+    const { body: source } = await before('POST', `${v1}/sources`, token, {
+      name: 'Shop',
+      provider: 'stripe',
+      signingSecret: 'whsec_of_stripe',
+    })
+    expect(source.url).toBe(`https://strongroom.example/in/${source.id}`)
+    const { body: connection } = await before(
+      'POST',
+      `${v1}/sources/${source.id}/connections`,
+      token,
+      { name: 'Shop', destinationUrl: 'https://shop.example/' },
+    )
+    const { Items = [] } = await db.scan({ TableName: 'ferryhook-main' })
+    const sealed = Items.flatMap(({ signingSecret }) => (signingSecret ? [signingSecret] : []))
+    expect(sealed).toHaveLength(2)
+    for (const secret of sealed) expect(secret).toMatch(/^AgR4/)
+
+    const after = await start()
+    const { body: login } = await after('POST', `${v1}/auth/login`, undefined, {
+      email: 'ada@example.com',
+      password: PASSWORD,
+    })
+    const shown = await after('GET', `${v1}/connections/${connection.id}/secret`, login.accessToken)
+    expect(shown.body.items).toMatchObject([{ signingSecret: connection.signingSecret }])
+    const rotated = await after('POST', `${v1}/sources/${source.id}/rotate-secret`, token, {
+      signingSecret: 'whsec_of_stripe_2',
+    })
+    expect(rotated.status).toBe(200)
+  })
+
+  test('alone it stands at the root, and links lead there', async () => {
+    const ask = await start({ atRoot: true })
+    const { body } = await ask('POST', '/v1/invites', operator)
+    expect(body.url).toBe(`https://strongroom.example/sign-up#invite=${body.ticket}`)
+    const { body: document } = await ask('GET', '/openapi.json')
+    expect(document.paths['/v1/sources'].post['x-permission']).toBe('write')
+    expect(document.components.securitySchemes.ferryhook.scheme).toBe('bearer')
+  })
+})
