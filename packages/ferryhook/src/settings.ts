@@ -16,6 +16,12 @@ export const ferryhookSettings = {
     default: 'team',
     description: 'The plan of new users; operators change it for each',
   },
+  FERRYHOOK_EVENT_LIMITS: {
+    type: boolean(),
+    default: true,
+    description:
+      'Whether plans limit events per minute and month; turn off for your own events only',
+  },
   FERRYHOOK_ALLOWED_NETWORKS: {
     type: list(network()),
     default: [],

@@ -9,10 +9,14 @@ import { openCursors } from './api/cursors.ts'
 import { apiRoutes } from './api/routes.ts'
 import { createDataLayer } from './db/data-layer.ts'
 import { createWorker } from './delivery/worker.ts'
+import { eventLimits } from './ingest/event-limits.ts'
+import { createIngest } from './ingest/ingest.ts'
+import { ingestRoutes } from './ingest/routes.ts'
 import { createPasswords, type Passwords } from './sandbox/passwords.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
 import type { FerryhookNeeds } from './service-definition.ts'
 import { destinationPolicy } from './settings.ts'
+import { createPayPalCertificates } from './verification/paypal-certificates.ts'
 
 export interface StartOptions {
   /** Tests hash passwords more cheaply. */
@@ -31,9 +35,19 @@ export async function startFerryhook(
   const sandbox = createSandbox()
   const safeFetch = createSafeFetch(destinationPolicy(deps.config))
   const worker = createWorker({ ...deps, db: layer, fetcher: safeFetch, sandbox })
+  const ingest = createIngest({
+    ...deps,
+    db: layer,
+    limits: eventLimits(deps.config),
+    payPalCertificates: createPayPalCertificates({ ...deps, fetch: (url) => safeFetch(url) }),
+    hint: (sourceId) => (delivers ? worker.hint(sourceId) : undefined),
+  })
   const notices: Notices = {
-    sourceChanged: (sourceId) => worker.changed(sourceId),
-    userChanged: () => {},
+    sourceChanged(sourceId) {
+      worker.changed(sourceId)
+      ingest.sourceChanged(sourceId)
+    },
+    userChanged: (userId) => ingest.userChanged(userId),
     workDue: () => worker.hint(),
   }
   const operators = createOperators(deps)
@@ -51,7 +65,9 @@ export async function startFerryhook(
 
   return {
     routes: apiRoutes({ ...api, cursors }),
+    ...ingestRoutes(ingest),
     async close() {
+      await ingest.flush()
       await worker.close()
       await Promise.all([passwords.close(), sandbox.close(), safeFetch.close()])
     },

@@ -58,7 +58,6 @@ export function createEvents({
   return {
     create: intake.create,
     receive: intake.receive,
-    receive: intake.receive,
 
     /**
      * For those who know nothing but the id. The index says where the event is, and may be a moment

@@ -1,0 +1,21 @@
+import { Counter, type Metrics } from '@strongroom/kit/metrics'
+
+export type IngestOutcome = 'received' | 'duplicate' | 'unverified' | 'limited' | 'handshake'
+
+/** Counts what comes of requests to sources; never of which. */
+export function createIngestMetrics({ registry }: Metrics): (outcome: IngestOutcome) => void {
+  // Added up here until somebody asks: finding a labelled counter costs more than counting.
+  const counts = new Map<IngestOutcome, number>()
+  const requests = new Counter({
+    name: 'strongroom_ferryhook_ingest_total',
+    help: 'Requests to sources, by what came of them',
+    labelNames: ['outcome'] as const,
+    registers: [],
+    collect() {
+      for (const [outcome, count] of counts) this.inc({ outcome }, count)
+      counts.clear()
+    },
+  })
+  registry.registerMetric(requests)
+  return (outcome) => void counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
+}
