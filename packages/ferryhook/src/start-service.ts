@@ -9,6 +9,8 @@ import { openCursors } from './api/cursors.ts'
 import { apiRoutes } from './api/routes.ts'
 import { createDataLayer } from './db/data-layer.ts'
 import { createWorker } from './delivery/worker.ts'
+import type { Timers } from './delivery/timers.ts'
+import { composeEvents } from './events/compose.ts'
 import { eventLimits } from './ingest/event-limits.ts'
 import { createIngest } from './ingest/ingest.ts'
 import { ingestRoutes } from './ingest/routes.ts'
@@ -23,11 +25,13 @@ export interface StartOptions {
   passwords?: Passwords
   /** Whether this process delivers too; unless told, it does. */
   delivers?: boolean
+  /** Tests move time. */
+  timers?: Timers
 }
 
 export async function startFerryhook(
   deps: ServiceDeps & FerryhookNeeds,
-  { passwords = createPasswords(), delivers = true }: StartOptions = {},
+  { passwords = createPasswords(), delivers = true, timers }: StartOptions = {},
 ): Promise<RunningService> {
   const cursors = await openCursors(deps.secrets)
   const layer = createDataLayer({ ...deps, cursors })
@@ -35,20 +39,13 @@ export async function startFerryhook(
   const sandbox = createSandbox()
   const safeFetch = createSafeFetch(destinationPolicy(deps.config))
   const worker = createWorker({ ...deps, db: layer, fetcher: safeFetch, sandbox })
-  const ingest = createIngest({
-    ...deps,
-    db: layer,
-    limits: eventLimits(deps.config),
-    payPalCertificates: createPayPalCertificates({ ...deps, fetch: (url) => safeFetch(url) }),
-    hint: (sourceId) => (delivers ? worker.hint(sourceId) : undefined),
-  })
   const notices: Notices = {
     sourceChanged(sourceId) {
       worker.changed(sourceId)
       ingest.sourceChanged(sourceId)
     },
     userChanged: (userId) => ingest.userChanged(userId),
-    workDue: () => worker.hint(),
+    workDue: () => (delivers ? worker.hint() : undefined),
   }
   const operators = createOperators(deps)
   const api = composeApi({
@@ -61,13 +58,29 @@ export async function startFerryhook(
     safeFetch,
     notices,
   })
-  if (delivers) worker.start()
+  const events = composeEvents({ ...deps, ...api, cursors, notices, timers })
+  const ingest = createIngest({
+    ...deps,
+    db: layer,
+    limits: eventLimits(deps.config),
+    payPalCertificates: createPayPalCertificates({ ...deps, fetch: (url) => safeFetch(url) }),
+    hint(sourceId) {
+      if (delivers) worker.hint(sourceId)
+      events.received(sourceId)
+    },
+  })
+  if (delivers) {
+    worker.start()
+    events.replays.start()
+  }
 
   return {
-    routes: apiRoutes({ ...api, cursors }),
+    routes: apiRoutes({ ...api, cursors }, events.routes),
     ...ingestRoutes(ingest),
+    endStreams: events.endStreams,
     async close() {
       await ingest.flush()
+      await events.replays.close()
       await worker.close()
       await Promise.all([passwords.close(), sandbox.close(), safeFetch.close()])
     },

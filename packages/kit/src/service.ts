@@ -52,6 +52,8 @@ export interface RunningService {
   rootRoutes?: OpenAPIHono<AppEnv>
   /** Those of the root routes that Node's server may answer without the app, because they are many. */
   plainRoutes?: readonly PlainRoute[]
+  /** Ends answers that would go on for ever, such as streams; called when the server begins to stop. */
+  endStreams?(): void
   /** Ends what runs beside the routes, such as workers; called when no request is running any more. */
   close?(): Promise<void>
 }

@@ -40,6 +40,8 @@ export interface ServerApp {
   request: OpenAPIHono<AppEnv>['request']
   /** What Node's server need not ask the app for. */
   node: NodeRoutes
+  /** Ends the answers of services that would go on for ever. */
+  endStreams(): void
   /** Ends what the services run beside their routes. */
   close(): Promise<void>
 }
@@ -91,7 +93,16 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
   app.get('/openapi.json', (c) => c.json(document))
   const home = homeOf(options, new Date(clock.now()))
   app.route('/', pageRoutes({ document: () => document, home }))
-  return { fetch: app.fetch, request: app.request, node: nodeRoutes(plain, http), close }
+  const endStreams = () => {
+    for (const service of running) service.endStreams?.()
+  }
+  return {
+    fetch: app.fetch,
+    request: app.request,
+    node: nodeRoutes(plain, http),
+    endStreams,
+    close,
+  }
 }
 
 async function checkBoth({ store, kms }: ServerOptions): Promise<void> {

@@ -49,6 +49,7 @@ export async function serve(options: {
   let kms: OpenKms | undefined
   let app: ServerApp | undefined
   const close = async () => {
+    app?.endStreams()
     await Promise.all(listeners.map((listener) => listener.close()))
     await app?.close()
     await kms?.close()

@@ -55,6 +55,7 @@ export function composeApi(given: ComposedFrom): ApiDeps {
   const sources = createSourceBook({ ...given, audit })
   const connections = createConnectionBook({ ...given, audit, sources })
   return {
+    authenticate,
     permit,
     layer,
     clock,

@@ -9,6 +9,7 @@ import type { KeptSecrets } from '../accounts/kept-secrets.ts'
 import type { SignUp } from '../accounts/signup.ts'
 import type { SourceBook } from '../accounts/sources.ts'
 import type { Trials } from '../accounts/trials.ts'
+import type { Authenticate } from '../auth/authenticate.ts'
 import type { RateGuard } from '../auth/rate-guard.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import type { SignIn } from '../auth/sign-in.ts'
@@ -17,6 +18,7 @@ import type { Permissions } from './permissions.ts'
 
 /** What the routes are made from. */
 export interface ApiDeps {
+  authenticate: Authenticate
   permit: Permissions
   layer: DataLayer
   clock: Clock

@@ -1,7 +1,9 @@
 /** Having events delivered again. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { AppEnv } from '@strongroom/kit/http/env'
+import { requestError } from '@strongroom/kit/http/errors'
 import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
+import type { Context } from 'hono'
 import type { Permissions } from '../api/permissions.ts'
 import { ById } from '../api/schemas.ts'
 import { ferryhookError } from '../errors.ts'
@@ -53,7 +55,7 @@ export function replayRoutes(deps: {
     summary: 'Replay an event',
     description:
       'Delivers it again: filtered and transformed as the connection says now, signed anew. The history of earlier deliveries stays.',
-    request: { params: ById, body: jsonBody(OneReplay) },
+    request: { params: ById, body: { ...jsonBody(OneReplay), required: false } },
     responses: {
       202: jsonResponse(Replayed, 'It is being delivered'),
       ...errorResponses(
@@ -98,6 +100,7 @@ export function replayRoutes(deps: {
       return c.json({ replayId, results: shown }, 200)
     })
     .openapi(one, async (c) => {
+      refuseOtherThanJson(c)
       const { replayId, deliveries } = await replayDesk.one(
         c.get('principal'),
         c.req.valid('param').id,
@@ -105,4 +108,13 @@ export function replayRoutes(deps: {
       )
       return c.json({ replayId, deliveries: deliveries.map(viewDelivery) }, 202)
     })
+}
+
+/** Nothing at all means every connection; what cannot be read must not be taken for nothing. */
+function refuseOtherThanJson(c: Context): void {
+  const type = c.req.header('content-type')
+  const isEmpty = type === undefined && (c.req.header('content-length') ?? '0') === '0'
+  if (!isEmpty && !/^application\/(?:[\w.-]+\+)?json(?:;|$)/i.test(type ?? '')) {
+    throw requestError('unsupported_media_type')
+  }
 }

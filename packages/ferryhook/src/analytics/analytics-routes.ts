@@ -1,0 +1,136 @@
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { AppEnv } from '@strongroom/kit/http/env'
+import { errorResponses, jsonResponse } from '@strongroom/kit/http/openapi'
+import type { Permissions } from '../api/permissions.ts'
+import { ferryhookError } from '../errors.ts'
+import { deliveryStates } from '../items/delivery-state.ts'
+import { eventStatuses } from '../items/event.ts'
+import { plans } from '../plans.ts'
+import { type OverviewOf, periods } from './overview.ts'
+import type { UsageOf } from './usage.ts'
+
+const OverviewView = z
+  .object({
+    period: z.enum(periods),
+    from: z.string(),
+    to: z.string(),
+    events: z.object({
+      total: z.int(),
+      byStatus: z.record(z.enum(eventStatuses), z.int()),
+    }),
+    deliveries: z.record(z.enum(deliveryStates), z.int()),
+    successRate: z.number().min(0).max(1).nullable().openapi({
+      description: 'Of the deliveries that were delivered or failed',
+    }),
+    latencyMs: z
+      .object({ p50: z.int().nullable(), p99: z.int().nullable() })
+      .openapi({ description: 'From receipt to delivery, right to a twentieth' }),
+    refused: z
+      .object({ minuteLimit: z.int(), monthLimit: z.int(), unverified: z.int() })
+      .openapi({ description: 'What was sent and not kept, by why' }),
+    beyondMonth: z.int().openapi({ description: 'Events kept although the month was full' }),
+    isComplete: z.boolean().openapi({
+      description: 'False if there was more to count than could be for one answer',
+    }),
+  })
+  .openapi('FerryhookOverview')
+
+const UsageView = z
+  .object({
+    plan: z.enum(plans),
+    periodStart: z.string().openapi({ example: '2026-01-01' }),
+    periodEnd: z.string().openapi({ description: 'The day after the last', example: '2026-02-01' }),
+    events: z.object({
+      used: z.int(),
+      limit: z.int(),
+      remaining: z.int(),
+      isExceeded: z.boolean(),
+      refusesBeyond: z.boolean().openapi({ description: 'Whether events beyond are refused' }),
+    }),
+    sources: z.object({ used: z.int(), limit: z.int() }),
+    connectionsPerSource: z.int(),
+    eventsPerMinute: z.int().openapi({ description: 'Of each source' }),
+  })
+  .openapi('FerryhookUsage')
+
+export function analyticsRoutes(deps: {
+  permit: Permissions
+  overview: OverviewOf
+  usage: UsageOf
+}): OpenAPIHono<AppEnv> {
+  const { permit } = deps
+  const denied = errorResponses(ferryhookError, 'unauthorized', 'permission_required')
+
+  const overview = createRoute({
+    ...permit.read,
+    method: 'get',
+    path: '/v1/analytics/overview',
+    summary: 'See what became of events',
+    description: 'Of all sources, or of one. Times are whole hours, or days in UTC.',
+    request: {
+      query: z.object({
+        period: z.enum(periods).default('24h'),
+        sourceId: z.string().max(100).optional(),
+      }),
+    },
+    responses: {
+      200: jsonResponse(OverviewView, 'The figures'),
+      ...denied,
+      ...errorResponses(ferryhookError, 'source_not_found'),
+    },
+  })
+  const usage = createRoute({
+    ...permit.read,
+    method: 'get',
+    path: '/v1/usage',
+    summary: 'See how much of the plan is used',
+    description: 'In the calendar month, in UTC.',
+    responses: { 200: jsonResponse(UsageView, 'The usage'), ...denied },
+  })
+
+  return new OpenAPIHono<AppEnv>()
+    .openapi(overview, async (c) => {
+      const query = c.req.valid('query')
+      const found = await deps.overview(c.get('principal'), query)
+      const { minute, month, unverified, beyondMonth } = found.refused
+      const { p50 = null, p99 = null } = found.latency
+      const view = {
+        period: query.period,
+        from: new Date(found.from).toISOString(),
+        to: new Date(found.to).toISOString(),
+        events: {
+          total: Object.values(found.events).reduce((sum, count) => sum + count, 0),
+          byStatus: found.events,
+        },
+        deliveries: found.deliveries,
+        successRate: found.successRate ?? null,
+        latencyMs: { p50, p99 },
+        refused: { minuteLimit: minute, monthLimit: month, unverified },
+        beyondMonth,
+        isComplete: found.isComplete,
+      }
+      return c.json(view, 200)
+    })
+    .openapi(usage, async (c) => {
+      const { plan, limits, periodStart, periodEnd, events, sources } = await deps.usage(
+        c.get('principal'),
+      )
+      const { eventsPerMonth: limit, connectionsPerSource, eventsPerMinute } = limits
+      const view = {
+        plan,
+        periodStart,
+        periodEnd,
+        events: {
+          used: events,
+          limit,
+          remaining: Math.max(0, limit - events),
+          isExceeded: events > limit,
+          refusesBeyond: limits.refusesBeyondMonth,
+        },
+        sources: { used: sources, limit: limits.sources },
+        connectionsPerSource,
+        eventsPerMinute,
+      }
+      return c.json(view, 200)
+    })
+}
