@@ -12,6 +12,7 @@ import type { User } from '../items/user.ts'
 import type { Audit } from './audit-trail.ts'
 import type { Credentials } from './credentials.ts'
 import type { Notices } from './notices.ts'
+import { asUserGone } from './user-gone.ts'
 
 export interface AccountExport {
   user: User
@@ -44,6 +45,16 @@ export function createAccounts(deps: {
 }): Accounts {
   const { layer, credentials, sessions, audit, notices } = deps
 
+  async function removeAll(userId: string): Promise<void> {
+    for (const { keyId } of await layer.apiKeys.listByUser(userId)) {
+      await layer.apiKeys.delete(keyId, userId).catch(unlessGone)
+    }
+    for (const { sourceId } of await layer.sources.listByUser(userId, { includeDeleted: true })) {
+      await layer.sources.purge(sourceId, userId).catch(unlessGone)
+      notices.sourceChanged(sourceId)
+    }
+  }
+
   return {
     async change({ user, actor }, { name, email, currentPassword }) {
       // The address is what one signs in with.
@@ -51,7 +62,8 @@ export function createAccounts(deps: {
       const changes = { ...(name !== undefined && { name }), ...(email !== undefined && { email }) }
       const changed = await layer.users.update(user.userId, changes).catch((error: unknown) => {
         const isTaken = error instanceof Refused && error.reason === 'email_taken'
-        throw isTaken ? ferryhookError('email_taken') : error
+        if (isTaken) throw ferryhookError('email_taken')
+        asUserGone(error)
       })
       await audit(user.userId, actor, 'account.changed')
       return changed
@@ -81,23 +93,20 @@ export function createAccounts(deps: {
     async delete({ user, actor }, password) {
       await credentials.confirm(user, password)
       const { userId } = user
-      // The user comes last: until then, whatever went wrong, they can sign in and try again.
-      for (const { keyId } of await layer.apiKeys.listByUser(userId)) {
-        await layer.apiKeys.delete(keyId, userId).catch(unlessGone)
-      }
-      for (const { sourceId } of await layer.sources.listByUser(userId, { includeDeleted: true })) {
-        await layer.sources.purge(sourceId, userId)
-        notices.sourceChanged(sourceId)
-      }
-      notices.workDue()
+      await removeAll(userId)
       await audit(userId, actor, 'account.deleted')
+      // The user comes last: until then, whatever went wrong, they can sign in and try again.
       await layer.users.delete(userId)
+      // What somebody made meanwhile; without a user there will be no more.
+      await removeAll(userId)
       await sessions.endAll(userId)
       notices.userChanged(userId)
+      notices.workDue()
     },
   }
 }
 
+/** Somebody who asked for the same at once was faster. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof Refused && error.reason === 'not_found')) throw error
 }

@@ -6,6 +6,7 @@ import { Refused } from '../db/refused.ts'
 import { ferryhookError } from '../errors.ts'
 import type { ApiKey } from '../items/api-key.ts'
 import type { Audit } from './audit-trail.ts'
+import { asUserGone } from './user-gone.ts'
 
 export function createKeyRing(deps: { layer: Pick<DataLayer, 'apiKeys'>; audit: Audit }) {
   const { audit } = deps
@@ -14,7 +15,9 @@ export function createKeyRing(deps: { layer: Pick<DataLayer, 'apiKeys'>; audit: 
   return {
     /** The key itself is told here and never again. */
     async create({ user, actor }: Principal, input: CreateApiKeyInput) {
-      const made = await apiKeys.create(user.userId, input)
+      const made = await apiKeys
+        .create(user.userId, input, { withinAccount: true })
+        .catch(asUserGone)
       await audit(user.userId, actor, 'api_key.created', made.apiKey.keyId)
       return made
     },

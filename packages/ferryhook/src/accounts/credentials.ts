@@ -10,6 +10,7 @@ import { normalEmail, type User } from '../items/user.ts'
 import { type Passwords, UnusablePassword } from '../sandbox/passwords.ts'
 import { ThreadFailed } from '../sandbox/thread-pool.ts'
 import type { Audit } from './audit-trail.ts'
+import { asUserGone } from './user-gone.ts'
 
 export interface Credentials {
   /** The hash to store; `request.invalid` if the password cannot be used. */
@@ -73,7 +74,7 @@ export function createCredentials(deps: {
     async change({ user, actor, sessionId }, { currentPassword, newPassword }) {
       await confirm(user, currentPassword)
       const passwordHash = await hash(newPassword, 'body.newPassword')
-      await users.update(user.userId, { passwordHash })
+      await users.update(user.userId, { passwordHash }).catch(asUserGone)
       // Whoever knew the old password is out.
       await sessions.endAll(user.userId, { but: sessionId })
       await audit(user.userId, actor, 'account.password_changed')

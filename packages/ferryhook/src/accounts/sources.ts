@@ -14,6 +14,7 @@ import type { Audit, AuditAction } from './audit-trail.ts'
 import type { KeptSecrets } from './kept-secrets.ts'
 import type { Notices } from './notices.ts'
 import { createSourceSigning, type SigningInput } from './source-signing.ts'
+import { asUserGone } from './user-gone.ts'
 
 export interface SourceInput extends SigningInput {
   name?: string | undefined
@@ -71,7 +72,7 @@ export function createSourceBook(deps: {
       const created = await sources
         .create({ ...place, ...signed, ...dedupOf(input), name, provider }, { withinPlan: true })
         .catch((error: unknown) => {
-          if (!(error instanceof Refused && error.reason === 'plan_limit')) throw error
+          if (!(error instanceof Refused && error.reason === 'plan_limit')) asUserGone(error)
           throw ferryhookError('plan_limit', { data: { plan, sources: planLimits[plan].sources } })
         })
       await audit(userId, actor, 'source.created', created.sourceId)

@@ -7,6 +7,7 @@ import type { ServerSecrets } from '@strongroom/kit/server-secrets'
 import * as oauth from 'openid-client'
 import type { Audit } from '../accounts/audit-trail.ts'
 import type { SignUp } from '../accounts/signup.ts'
+import { asUserGone } from '../accounts/user-gone.ts'
 import type { DataLayer } from '../db/data-layer.ts'
 import { Refused } from '../db/refused.ts'
 import { ferryhookError } from '../errors.ts'
@@ -112,7 +113,9 @@ export function createSignIn(deps: {
     async unlink(name, { user, actor }) {
       const others = [user.passwordHash, name === 'github' ? user.googleId : user.githubId]
       if (others.every((other) => other === undefined)) throw ferryhookError('only_sign_in')
-      const changed = await layer.users.update(user.userId, { [`${name}Id`]: undefined })
+      const changed = await layer.users
+        .update(user.userId, { [`${name}Id`]: undefined })
+        .catch(asUserGone)
       await audit(user.userId, actor, 'identity.unlinked', name)
       return changed
     },

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { ConditionFailed } from '@strongroom/kit/db-errors'
-import { entity } from '@strongroom/kit/entity'
+import { ConditionFailed, TransactionFailed } from '@strongroom/kit/db-errors'
+import { entity, transact } from '@strongroom/kit/entity'
 import { type Expression, expr } from '@strongroom/kit/expression'
 import { newId, randomToken } from '@strongroom/kit/ids'
 import { type ApiKey, apiKeyByHash, apiKeyById, ApiKeyItem, apiKeyKey } from '../items/api-key.ts'
+import { UserItem, userKey } from '../items/user.ts'
 import { mainTable } from '../table.ts'
 import type { DataLayerDeps } from './deps.ts'
 import { Refused } from './refused.ts'
@@ -23,6 +24,7 @@ export function hashApiKey(key: string): string {
 
 export function createApiKeys({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) {
   const keys = entity(db, mainTable, ApiKeyItem)
+  const users = entity(db, mainTable, UserItem)
   const exists = expr`attribute_exists(${keys.attr('PK')})`
 
   /** Where an index says the key is; whether it is still there only the table knows. */
@@ -32,10 +34,11 @@ export function createApiKeys({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>
   }
 
   return {
-    /** The key itself is told here and never again. */
+    /** The key itself is told here and never again. Refused with `not_found` if its user must be there. */
     async create(
       userId: string,
       input: CreateApiKeyInput,
+      { withinAccount = false }: { withinAccount?: boolean } = {},
     ): Promise<{ key: string; apiKey: ApiKey }> {
       const key = `${PREFIX}${randomToken(32)}`
       const [keyId, keyHash] = [newId('key'), hashApiKey(key)]
@@ -51,7 +54,18 @@ export function createApiKeys({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>
         permissions: input.permissions,
         createdAt: isoNow(clock),
       }
-      await keys.put(apiKey, expr`attribute_not_exists(${keys.attr('PK')})`)
+      const absent = expr`attribute_not_exists(${keys.attr('PK')})`
+      if (!withinAccount) await keys.put(apiKey, absent)
+      else {
+        const isThere = expr`attribute_exists(${users.attr('PK')})`
+        await transact(db, [
+          users.part.check(userKey.of({ userId }), isThere),
+          keys.part.put(apiKey, absent),
+        ]).catch((error: unknown) => {
+          const isGone = error instanceof TransactionFailed && error.conditionFailed(0)
+          throw isGone ? new Refused('not_found', { cause: error }) : error
+        })
+      }
       return { key, apiKey }
     },
 

@@ -249,6 +249,23 @@ describe.each(testStores())('accounts on $name', (store) => {
       expect(again.body.user.id).not.toBe(id)
     })
 
+    test('that is deleted while much is made in it leaves nothing behind', async () => {
+      const { token, id } = await api.person()
+      const make = () => [
+        api.ask('POST', '/sources', { token, body: { name: 'S', provider: 'custom' } }),
+        api.ask('POST', '/api-keys', { token, body: { name: 'K', permissions: 'read' } }),
+        api.ask('PATCH', '/account', { token, body: { name: 'Somebody' } }),
+      ]
+      const end = () =>
+        api.ask('POST', '/account/delete', { token, body: { currentPassword: PASSWORD } })
+      const answers = await Promise.all([...make(), end(), ...make(), end(), ...make()])
+      const statuses = new Set(answers.map(({ status }) => status))
+      expect(statuses).toContain(204)
+      expect([200, 201, 204, 401]).toEqual(expect.arrayContaining([...statuses]))
+      const { Items = [] } = await api.db.scan({ TableName: 'ferryhook-main' })
+      expect(Items.filter(({ PK }) => PK === `USER#${id}`)).toEqual([])
+    })
+
     test('that is deleted cannot be helped back with a link made before', async () => {
       const { token, id } = await api.person()
       const { ticket } = await resetLink(id)
