@@ -1,7 +1,7 @@
 import { epochSeconds } from '@strongroom/kit/clock'
 import type { TransactWriteItem } from '@strongroom/kit/db'
 import { entity } from '@strongroom/kit/entity'
-import { expr } from '@strongroom/kit/expression'
+import { type Expression, expr } from '@strongroom/kit/expression'
 import { type Attempt, AttemptItem, attemptKey, longestText } from '../items/delivery.ts'
 import { EventRefItem, eventRefKey } from '../items/event.ts'
 import { eventsTable } from '../table.ts'
@@ -24,9 +24,16 @@ export type CreateAttemptInput = AttemptResult & {
 export function createAttempts({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) {
   const attempts = entity(db, eventsTable, AttemptItem)
   const refs = entity(db, eventsTable, EventRefItem)
-  /** Or expired, which is the same although TTL has not deleted it yet. */
-  const absent = () =>
-    expr`attribute_not_exists(${attempts.attr('PK')}) OR ${attempts.attr('expiresAt')} <= ${epochSeconds(clock)}`
+  /** Or expired, which is the same although TTL has not deleted it yet. Made anew each second. */
+  let [absentAt, absentNow]: [number, Expression | undefined] = [0, undefined]
+  function absent(): Expression {
+    const now = epochSeconds(clock)
+    if (absentNow === undefined || absentAt !== now) {
+      absentAt = now
+      absentNow = expr`attribute_not_exists(${attempts.attr('PK')}) OR ${attempts.attr('expiresAt')} <= ${now}`
+    }
+    return absentNow
+  }
   const exists = expr`attribute_exists(${attempts.attr('PK')})`
 
   async function listByEvent(eventId: string): Promise<Attempt[]> {
@@ -79,21 +86,28 @@ export type Attempts = ReturnType<typeof createAttempts>
 
 function attemptItem(
   id: Pick<Attempt, 'eventId' | 'connectionId' | 'run' | 'attemptNumber'>,
-  { responseBody, error, ...result }: AttemptResult,
+  result: AttemptResult,
   expiresAt: number,
 ): Attempt {
   const { eventId, connectionId, run, attemptNumber } = id
-  return {
-    ...attemptKey.of(id),
+  const { destinationUrl, statusCode, responseBody, latencyMs, error, attemptedAt } = result
+  const { PK, SK } = attemptKey.of(id)
+  const attempt: Attempt = {
+    PK,
+    SK,
     eventId,
     connectionId,
     attemptNumber,
     run,
-    ...result,
-    ...(responseBody !== undefined && { responseBody: beginning(responseBody) }),
-    ...(error !== undefined && { error: beginning(error) }),
+    destinationUrl,
+    statusCode,
+    latencyMs,
+    attemptedAt,
     expiresAt,
   }
+  if (responseBody !== undefined) attempt.responseBody = beginning(responseBody)
+  if (error !== undefined) attempt.error = beginning(error)
+  return attempt
 }
 
 /** The first 1,000 characters, and never half of one. */

@@ -1,8 +1,6 @@
 /** Changes of a delivery, together with what follows from them for its event. */
 import { epochSeconds } from '@strongroom/kit/clock'
-import type { TransactWriteItem } from '@strongroom/kit/db'
-import { entity } from '@strongroom/kit/entity'
-import { expr } from '@strongroom/kit/expression'
+import type { Item, TransactWriteItem } from '@strongroom/kit/db'
 import { type DeliveryState, moved } from '../items/delivery-state.ts'
 import { type Delivery, DeliveryItem, deliveryKey } from '../items/delivery.ts'
 import type { Event } from '../items/event.ts'
@@ -10,7 +8,7 @@ import type { DeliveryTask } from '../items/task.ts'
 import { eventsTable } from '../table.ts'
 import type { Attempts } from './attempts.ts'
 import type { DataLayerDeps } from './deps.ts'
-import type { EventWriter } from './event-writer.ts'
+import type { EventChange, EventWriter } from './event-writer.ts'
 
 /** Of the event that is to be attempted, how long it must be kept after that. */
 const KEPT_AFTER_ATTEMPT_SECONDS = 3_600
@@ -22,6 +20,11 @@ export const LONGEST_WAIT_SECONDS = 30 * 86_400
 export function expiryForAttempt(at: number): number {
   return Math.ceil(at / 1000) + KEPT_AFTER_ATTEMPT_SECONDS
 }
+
+const TableName = eventsTable.name
+const runAndState = { '#run': 'run', '#state': 'state' }
+/** The only value that comes from outside. */
+const { reason: reasonText } = DeliveryItem.shape
 
 /** What the tasks of a delivery carry along, from which its item can be made. */
 type KnownDelivery = Pick<
@@ -55,21 +58,25 @@ export interface DeliveryChange {
 }
 
 export function createDeliveryWriter({
-  db,
   clock,
   writer,
   attempts,
-}: Pick<DataLayerDeps, 'db' | 'clock'> & {
+}: Pick<DataLayerDeps, 'clock'> & {
   writer: EventWriter
   attempts: Pick<Attempts, 'keepParts'>
 }) {
-  const deliveries = entity(db, eventsTable, DeliveryItem)
-
   return {
+    /** Of one that `newDelivery` made: its values were checked where they came from. */
     putPart(delivery: Delivery): TransactWriteItem {
-      const expired = expr`${deliveries.attr('expiresAt')} <= ${epochSeconds(clock)}`
-      const absent = expr`attribute_not_exists(${deliveries.attr('PK')}) OR ${expired}`
-      return deliveries.part.put(delivery, absent)
+      return {
+        Put: {
+          TableName,
+          Item: delivery as Item,
+          ConditionExpression: 'attribute_not_exists(PK) OR expiresAt <= :now',
+          ExpressionAttributeValues: { ':now': epochSeconds(clock) },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        },
+      }
     },
 
     /** The parts that move a delivery from state to state, and the event that results. */
@@ -80,26 +87,27 @@ export function createDeliveryWriter({
       const { task, from, to, reason, attemptsMade, claimedAt, neededUntil = 0, next } = change
       const expiresAt = Math.max(event.expiresAt, neededUntil)
       const processedAt = earlier(event.processedAt, claimedAt)
-      const changed: Delivery = {
-        ...newDelivery(task, clock.now(), next),
-        state: to,
-        ...(reason !== undefined && { reason }),
-        attemptsMade: attemptsMade ?? task.attemptNumber - 1,
-        expiresAt,
+      const changed = newDelivery(task, clock.now(), next)
+      changed.state = to
+      if (reason !== undefined) changed.reason = reasonText.parse(reason)
+      changed.attemptsMade = attemptsMade ?? task.attemptNumber - 1
+      changed.expiresAt = expiresAt
+      const eventChange: EventChange = { counts: moved(event.counts, { from, to }), expiresAt }
+      if (processedAt !== undefined) eventChange.processedAt = processedAt
+      if (to === 'delivered') eventChange.deliveredAt = clock.now()
+      const ofEvent = writer.change(event, eventChange)
+      const put: TransactWriteItem = {
+        Put: {
+          TableName,
+          Item: changed as Item,
+          // Absent if TTL deleted it while another delivery kept the event: its task goes on all the same.
+          ConditionExpression: 'attribute_not_exists(PK) OR (#run = :run AND #state = :from)',
+          ExpressionAttributeNames: runAndState,
+          ExpressionAttributeValues: { ':run': task.run, ':from': from },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        },
       }
-      const { attr } = deliveries
-      const before = expr`${attr('run')} = ${task.run} AND ${attr('state')} = ${from}`
-      const ofEvent = writer.change(event, {
-        counts: moved(event.counts, { from, to }),
-        ...(processedAt !== undefined && { processedAt }),
-        ...(to === 'delivered' && { deliveredAt: clock.now() }),
-        expiresAt,
-      })
-      const parts = [
-        // Absent if TTL deleted it while another delivery kept the event: its task goes on all the same.
-        deliveries.part.put(changed, expr`attribute_not_exists(${attr('PK')}) OR (${before})`),
-        ...ofEvent.parts,
-      ]
+      const parts = [put, ...ofEvent.parts]
       if (expiresAt > task.keptUntil) parts.push(...(await attempts.keepParts(task, expiresAt)))
       return { parts, after: ofEvent.after, delivery: changed }
     },
@@ -119,20 +127,24 @@ export function newDelivery(
   next?: DeliveryChange['next'],
 ): Delivery {
   const { eventId, connectionId, sourceId, userId, receivedAt, run, replayId, keptUntil } = task
-  return {
-    ...deliveryKey.of(task),
+  const { PK, SK } = deliveryKey.of(task)
+  const delivery: Delivery = {
+    PK,
+    SK,
     eventId,
     connectionId,
     sourceId,
     userId,
     receivedAt,
     run,
-    ...(replayId !== undefined && { replayId }),
     state: 'runnable',
     attemptsMade: 0,
-    ...(next && { waitsAt: { PK: next.PK, SK: next.SK } }),
-    ...(next?.dueAt !== undefined && { nextAttemptAt: next.dueAt }),
     updatedAt: now,
     expiresAt: keptUntil,
   }
+  // One by one, because spreading is slow, and every delivery passes through here.
+  if (replayId !== undefined) delivery.replayId = replayId
+  if (next) delivery.waitsAt = { PK: next.PK, SK: next.SK }
+  if (next?.dueAt !== undefined) delivery.nextAttemptAt = next.dueAt
+  return delivery
 }

@@ -2,7 +2,7 @@
  * The queue: what is due, and who has it. A task that a worker has lies at the end of its lease, so
  * that a crash makes it due again by itself; whoever comes after that has lost it.
  */
-import type { Item } from '@strongroom/kit/db'
+import type { Item, TransactWriteItem } from '@strongroom/kit/db'
 import { TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity, transact } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
@@ -37,6 +37,7 @@ export function createDueWork({
   const deliveries = entity(db, eventsTable, DeliveryTaskItem)
   const wakes = entity(db, eventsTable, WakeTaskItem)
   const counts = entity(db, eventsTable, CountTaskItem)
+  const nobodys = expr`attribute_exists(${deliveries.attr('PK')}) AND attribute_not_exists(${deliveries.attr('leaseId')})`
 
   function parse(item: Item): DueTask | ItemMismatch {
     try {
@@ -101,13 +102,17 @@ export function createDueWork({
    * The part of a worker's transaction that ends a task. It holds only while the task is as the
    * worker knows it: its own as long as nobody else has a lease, or still nobody's.
    */
-  function endPart({ leaseId, ...task }: DeliveryTask) {
-    const attribute = deliveries.attr('leaseId')
-    const asKnown =
-      leaseId === undefined
-        ? expr`attribute_exists(${deliveries.attr('PK')}) AND attribute_not_exists(${attribute})`
-        : expr`${attribute} = ${leaseId}`
-    return deliveries.part.delete({ PK: task.PK, SK: task.SK }, asKnown)
+  function endPart({ PK, SK, leaseId }: DeliveryTask): TransactWriteItem {
+    if (leaseId === undefined) return deliveries.part.delete({ PK, SK }, nobodys)
+    return {
+      Delete: {
+        TableName: eventsTable.name,
+        Key: { PK, SK },
+        ConditionExpression: 'leaseId = :lease',
+        ExpressionAttributeValues: { ':lease': leaseId },
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      },
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 /** Changes of an event, as parts of the transactions that cause them. */
-import type { TransactWriteItem } from '@strongroom/kit/db'
+import type { Item, TransactWriteItem, Value } from '@strongroom/kit/db'
 import { entity } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import { derivedStatus } from '../items/delivery-state.ts'
@@ -14,7 +14,7 @@ import {
   eventRefKey,
 } from '../items/event.ts'
 import { eventsTable } from '../table.ts'
-import { changeExpression } from './changes.ts'
+import { requireFit } from './changes.ts'
 import type { DataLayerDeps } from './deps.ts'
 import { live } from './times.ts'
 
@@ -51,11 +51,12 @@ export function createEventWriter({ db, clock }: Pick<DataLayerDeps, 'db' | 'clo
     change(event: Event, change: EventChange): { parts: TransactWriteItem[]; after: Event } {
       const expiresAt = Math.max(event.expiresAt, change.expiresAt ?? 0)
       const status = change.status ?? (change.counts && derivedStatus(change.counts))
-      const key = eventKey.of(event)
-      const changes = { ...change, ...(status && { status }), expiresAt, rev: event.rev + 1 }
+      const { PK, SK } = event
+      const changes: Partial<Event> = { ...change, expiresAt, rev: event.rev + 1 }
+      if (status) changes.status = status
       const after = { ...event, ...changes }
-      const update = changeExpression(eventsTable, EventItem, key, changes)
-      const parts = [events.part.update(key, update, expr`${events.attr('rev')} = ${event.rev}`)]
+      if (change.reason !== undefined) requireFit(eventsTable, EventItem, { PK, SK }, change)
+      const parts: TransactWriteItem[] = [updatePart({ PK, SK }, changes, event.rev)]
       if (expiresAt === event.expiresAt) return { parts, after }
 
       const { eventId } = event
@@ -69,6 +70,38 @@ export function createEventWriter({ db, clock }: Pick<DataLayerDeps, 'db' | 'clo
       return { parts, after }
     },
   }
+}
+
+/**
+ * Every change of a delivery is one of an event, and there are few kinds of them: the expression of
+ * each is made once.
+ */
+const updates = new Map<string, { text: string; names: Record<string, string> }>()
+
+function updatePart(Key: { PK: string; SK: string }, changes: Partial<Event>, rev: number) {
+  const attributes = Object.keys(changes)
+  const kind = attributes.join()
+  let update = updates.get(kind)
+  if (!update) {
+    update = {
+      text: `SET ${attributes.map((name) => `#${name} = :${name}`).join(', ')}`,
+      names: Object.fromEntries(attributes.map((name) => [`#${name}`, name])),
+    }
+    updates.set(kind, update)
+  }
+  const values: Item = { ':before': rev }
+  for (const name of attributes) values[`:${name}`] = (changes as Item)[name] as Value
+  return {
+    Update: {
+      TableName: eventsTable.name,
+      Key,
+      UpdateExpression: update.text,
+      ConditionExpression: '#rev = :before',
+      ExpressionAttributeNames: update.names,
+      ExpressionAttributeValues: values,
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    },
+  } satisfies TransactWriteItem
 }
 
 export type EventWriter = ReturnType<typeof createEventWriter>

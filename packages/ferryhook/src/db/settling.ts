@@ -71,12 +71,10 @@ export function createSettling(deps: SettlingDeps) {
             ...(next && { neededUntil: next.keptUntil }),
             next,
           })
-          await transact(db, [
-            end,
-            ...change.parts,
-            ...(next ? [tasks.putDelivery(next)] : []),
-            ...(attempt ? [attempts.putPart(task, attempt, change.after.expiresAt)] : []),
-          ])
+          const parts = [end, ...change.parts]
+          if (next) parts.push(tasks.putDelivery(next))
+          if (attempt) parts.push(attempts.putPart(task, attempt, change.after.expiresAt))
+          await transact(db, parts)
           return change.after
         },
         (failure) => {

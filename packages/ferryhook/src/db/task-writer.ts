@@ -41,7 +41,9 @@ export function createTaskWriter({
     /** The task with its key, for the transaction that puts it. */
     async delivery(task: Omit<DeliveryTask, 'PK' | 'SK' | 'kind'>): Promise<DeliveryTask> {
       const shard = await shards.of(task.connectionId)
-      return { ...task, ...deliveryTaskKey.of({ ...task, shard }), kind: 'deliver' }
+      const { dueAt, eventId, connectionId } = task
+      const { PK, SK } = deliveryTaskKey.of({ shard, dueAt, eventId, connectionId })
+      return { ...task, PK, SK, kind: 'deliver' }
     },
 
     putDelivery: (task: DeliveryTask): TransactWriteItem => deliveries.part.put(task),
