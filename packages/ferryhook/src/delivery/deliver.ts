@@ -6,7 +6,7 @@ import type { Alerts } from '../alerts/alert.ts'
 import type { DataLayer } from '../db/data-layer.ts'
 import { Refused } from '../db/refused.ts'
 import type { Outcome } from '../db/settling.ts'
-import type { DeliveryTask, LeasedTask } from '../items/task.ts'
+import { type DeliveryTask, isReplay, type LeasedTask } from '../items/task.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { Destination } from './destination.ts'
 import { type EventInHand, eventInHand } from './event-in-hand.ts'
@@ -98,7 +98,9 @@ export function createDeliver(deps: DeliverDeps) {
     const now = clock.now()
     const outcome = outcomeOf(made, task, { schedule, now, random: deps.random })
     await conclude(task, outcome, destination, inHand)
-    health.attempted(connection, healthOf(made))
+    // Somebody tries whether it works again: that must not be why it is paused.
+    const end = healthOf(made)
+    if (end === 'delivered' || !isReplay(task)) health.attempted(connection, end)
     return laneEndOf(made)
   }
 
@@ -119,13 +121,13 @@ export function createDeliver(deps: DeliverDeps) {
         return 'unknown'
       }
       // What is routed was filtered then; what is replayed has not been.
-      const isReplayed = task.run > 1 && task.attemptNumber === 1
-      const filtered = isReplayed ? destination.filteredFor(event) : undefined
+      const isNew = isReplay(task) && task.attemptNumber === 1
+      const filtered = isNew ? destination.filteredFor(event) : undefined
       if (filtered !== undefined) {
         await conclude(task, { state: 'filtered', reason: filtered }, destination, inHand)
         return 'unknown'
       }
-      const prepared = await prepareRequest(event, destination, { ...deps, ...settings })
+      const prepared = await prepareRequest(event, destination, task, { ...deps, ...settings })
       if ('crowded' in prepared) return 'crowded'
       if ('dropped' in prepared) {
         await conclude(task, { state: 'filtered', reason: prepared.dropped }, destination, inHand)
@@ -134,7 +136,7 @@ export function createDeliver(deps: DeliverDeps) {
       if ('failed' in prepared) return attempted(prepared.failed, task, destination, inHand)
       // An exchange that outlasts its lease could be made twice.
       if (clock.now() + settings.exchangeMs > task.dueAt) return 'crowded'
-      if (task.run === 1 && task.attemptNumber === 1) {
+      if (!isReplay(task) && task.attemptNumber === 1) {
         metrics.firstAttempt((clock.now() - task.receivedAt) / 1000)
       }
       const { destinationUrl } = destination.connection

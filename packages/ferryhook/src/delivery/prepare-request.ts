@@ -3,6 +3,7 @@ import type { Clock } from '@strongroom/kit/clock'
 import type { SafeFetchRequest } from '@strongroom/kit/safe-fetch'
 import { SafeFetchError } from '@strongroom/kit/safe-fetch/error'
 import type { ReceivedEvent } from '../filters/event.ts'
+import { type DeliveryTask, isReplay } from '../items/task.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { outboundHeaders } from '../signing/outbound.ts'
 import { applyTransform } from '../transforms/apply.ts'
@@ -26,6 +27,7 @@ const MOST_RESPONSE_BYTES = 65_536
 export async function prepareRequest(
   event: ReceivedEvent,
   destination: Destination,
+  task: Pick<DeliveryTask, 'attemptNumber' | 'run' | 'replayId'>,
   { sandbox, clock, exchangeMs }: { sandbox: Sandbox; clock: Clock; exchangeMs: number },
 ): Promise<Prepared> {
   const { connection } = destination
@@ -59,6 +61,8 @@ export async function prepareRequest(
       { 'content-type': made.contentType ?? 'application/json' },
       made.headers ?? {},
       custom,
+      { 'x-ferryhook-attempt': String(task.attemptNumber) },
+      isReplay(task) ? { 'x-ferryhook-replay': 'true' } : {},
       { ...outboundHeaders({ eventId, body: made.body, secrets, now: clock.now() }) },
     )
     return {
