@@ -1,0 +1,54 @@
+import { ConfigError, defineConfig } from '@strongroom/kit/config'
+import { describe, expect, test } from 'vitest'
+import { providersOf } from '../src/auth/providers.ts'
+import { destinationPolicy, ferryhookSettings } from '../src/settings.ts'
+
+const parse = (env: Record<string, string>) => defineConfig(ferryhookSettings).parse(env)
+
+describe('the settings of Ferryhook', () => {
+  test('are those of a server of one’s own unless told', () => {
+    expect(parse({})).toMatchObject({
+      FERRYHOOK_SIGNUP: 'invite',
+      FERRYHOOK_DEFAULT_PLAN: 'team',
+      FERRYHOOK_ALLOWED_NETWORKS: [],
+      FERRYHOOK_ALLOW_HTTP: false,
+    })
+    expect(providersOf(parse({}))).toEqual({})
+  })
+
+  test('let events out to public addresses over https only, unless told', () => {
+    expect(destinationPolicy(parse({}))).toMatchObject({
+      allow: [],
+      allowHttp: false,
+      allowLocalNames: false,
+    })
+    const FERRYHOOK_ALLOWED_NETWORKS = '10.1.0.0/16, fd12::/48'
+    expect(
+      destinationPolicy(parse({ FERRYHOOK_ALLOWED_NETWORKS, FERRYHOOK_ALLOW_HTTP: 'yes' })),
+    ).toMatchObject({
+      allow: ['10.1.0.0/16', 'fd12::/48'],
+      allowHttp: true,
+      allowLocalNames: true,
+    })
+  })
+
+  test.each([
+    '10.1.0.0',
+    '10.1.0.0/33',
+    'fd12::/129',
+    'localhost/8',
+    '10.1.0.0/16;x',
+    'fe80::%1/64',
+  ])('refuse %s as a network', (given) => {
+    expect(() => parse({ FERRYHOOK_ALLOWED_NETWORKS: given })).toThrow(ConfigError)
+  })
+
+  test.each(['GITHUB', 'GOOGLE'])('want both halves of what %s gave, or none', (provider) => {
+    for (const half of ['CLIENT_ID', 'CLIENT_SECRET']) {
+      const settings = parse({ [`FERRYHOOK_${provider}_${half}`]: 'one half' })
+      expect(() => providersOf(settings)).toThrow(
+        `FERRYHOOK_${provider}_CLIENT_ID and FERRYHOOK_${provider}_CLIENT_SECRET belong together`,
+      )
+    }
+  })
+})
