@@ -158,7 +158,10 @@ const resolveAll: Resolve = async (hostname) => {
 }
 
 function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
-  )
+  const flattened: Record<string, string> = {}
+  for (const name of Object.keys(headers)) {
+    const value = headers[name] ?? ''
+    flattened[name] = typeof value === 'string' ? value : value.join(', ')
+  }
+  return flattened
 }

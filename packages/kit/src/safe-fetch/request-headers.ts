@@ -50,15 +50,19 @@ export function outgoingHeaders(
   headers: RequestHeaders,
   defaults: RequestHeaders,
 ): Record<string, string | string[]> {
-  const outgoing = new Map(Object.entries(defaults))
+  const outgoing: Record<string, string | string[]> = {}
+  for (const [name, value] of Object.entries(defaults)) outgoing[name] = sendable(value)
   for (const [name, value] of Object.entries(headers)) {
-    for (const single of typeof value === 'string' ? [value] : value) checkHeader(name, single)
-    outgoing.set(name.toLowerCase(), value)
+    if (typeof value === 'string') checkHeader(name, value)
+    else for (const single of value) checkHeader(name, single)
+    outgoing[name.toLowerCase()] = sendable(value)
   }
-  outgoing.set('accept-encoding', 'identity')
-  return Object.fromEntries(
-    [...outgoing].map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
-  )
+  outgoing['accept-encoding'] = 'identity'
+  return outgoing
+}
+
+function sendable(value: string | readonly string[]): string | string[] {
+  return typeof value === 'string' ? value : [...value]
 }
 
 function invalid(message: string): SafeFetchError {
