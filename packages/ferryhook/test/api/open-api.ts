@@ -170,10 +170,13 @@ function asking(app: OpenAPIHono<AppEnv>): Ask {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    const text = await answer.text()
+    const type = answer.headers.get('content-type') ?? ''
+    // A stream has no end to wait for.
+    if (type.startsWith('text/event-stream')) await answer.body?.cancel()
+    const text = type.startsWith('text/event-stream') ? '' : await answer.text()
     return {
       status: answer.status,
-      body: text === '' ? undefined : JSON.parse(text),
+      body: type.startsWith('application/json') ? JSON.parse(text) : undefined,
       text,
       headers: answer.headers,
       cookies: cookiesOf(answer.headers),
