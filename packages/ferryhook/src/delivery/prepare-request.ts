@@ -62,7 +62,7 @@ export async function prepareRequest(
       made.headers ?? {},
       custom,
       { 'x-ferryhook-attempt': String(task.attemptNumber) },
-      isReplay(task) ? { 'x-ferryhook-replay': 'true' } : {},
+      isReplay(task) ? { 'x-ferryhook-replay': task.replayId ?? 'true' } : {},
       { ...outboundHeaders({ eventId, body: made.body, secrets, now: clock.now() }) },
     )
     return {

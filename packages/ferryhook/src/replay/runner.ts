@@ -19,7 +19,7 @@ const AT_ONCE = 5
 
 export interface ReplayRunner {
   start(): void
-  /** There is a replay to begin with: looks at once instead of at the next poll. */
+  /** There is a replay to begin with: once started, looks at once instead of at the next poll. */
   hint(): void
   /** Does what is due now: one step of each replay. */
   runOnce(): Promise<void>
@@ -38,7 +38,7 @@ export function createReplayRunner(deps: {
   const { layer, clock, timers, log } = deps
   const { replays } = layer
   let running: Promise<void> | undefined
-  let isStopped = false
+  let isStarted = false
   let stopPolling = () => {}
 
   async function goOn(task: ReplayTask): Promise<void> {
@@ -116,13 +116,14 @@ export function createReplayRunner(deps: {
   }
 
   function look(): void {
-    if (isStopped) return
+    if (!isStarted) return
     run().catch((error: unknown) => {
       log.error('Replays cannot be read: they are tried again', { error })
     })
   }
 
   function poll(): void {
+    isStarted = true
     stopPolling = timers.after(POLL_MS, poll)
     look()
   }
@@ -132,7 +133,7 @@ export function createReplayRunner(deps: {
     hint: look,
     runOnce: run,
     async close() {
-      isStopped = true
+      isStarted = false
       stopPolling()
       await running?.catch(() => {})
     },

@@ -1,0 +1,207 @@
+import { silentLog } from '@strongroom/kit/log'
+import { newId } from '@strongroom/kit/ids'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { CreateReplayInput } from '../../src/db/replays.ts'
+import type { DataLayer } from '../../src/db/data-layer.ts'
+import { createReplayRunner } from '../../src/replay/runner.ts'
+import { testTimers } from '../delivery/test-timers.ts'
+import {
+  attemptResult,
+  connectionInput,
+  deliveryTasksOf,
+  eventInput,
+  layerOn,
+  openWorkbench,
+  required,
+  routeTaskOf,
+  testWorlds,
+  type Workbench,
+} from '../workbench.ts'
+
+describe.each(testWorlds())('a replay of what a filter finds, on $name', (world) => {
+  let bench: Workbench
+  let layer: DataLayer
+
+  beforeAll(async () => {
+    bench = await openWorkbench(world)
+    layer = bench.layer
+  })
+  afterAll(() => bench.close())
+
+  /** A runner as another process has it; `layer` may fail it on the way. */
+  function runnerOn(given: DataLayer = layerOn(bench.db, bench.clock, world.hostility)) {
+    const { clock } = bench
+    const timers = testTimers(clock)
+    const onReplayed = () => {}
+    return createReplayRunner({ layer: given, clock, timers, log: silentLog, onReplayed })
+  }
+
+  async function settle(eventId: string, state: 'delivered' | 'failed') {
+    for (const task of await deliveryTasksOf(layer, eventId)) {
+      const leased = required(await layer.dueWork.claim(task, bench.clock.now() + 25_000))
+      const attempt = attemptResult(bench.clock)
+      await layer.settling.settle(leased, { state, attempt, reason: 'exhausted' })
+    }
+  }
+
+  /** A source with events that failed, and what else is among them. */
+  async function failedEvents(count: number, { connections = 1 } = {}) {
+    const made = await layer.connections.create(connectionInput())
+    const { sourceId, userId } = made
+    const connectionIds = [made.connectionId]
+    while (connectionIds.length < connections) connectionIds.push(newId('conn'))
+    const from = bench.clock.now()
+    const eventIds: string[] = []
+    for (let n = 0; n < count; n++) {
+      bench.clock.advance({ ms: 10 })
+      const { eventId } = await layer.events.create(eventInput({ sourceId, userId, plan: 'team' }))
+      const targets = connectionIds.map((connectionId) => ({ connectionId }))
+      await layer.routing.route(await routeTaskOf(layer, eventId), targets)
+      await settle(eventId, 'failed')
+      eventIds.push(eventId)
+    }
+    const start = (given: Partial<CreateReplayInput> = {}) =>
+      layer.replays.create({
+        userId,
+        sourceId,
+        connectionIds,
+        from,
+        to: bench.clock.now(),
+        perSecond: 100,
+        createdBy: 'test',
+        ...given,
+      })
+    return { sourceId, userId, connectionIds, eventIds, start, input: { sourceId, userId } }
+  }
+
+  const progress = async ({ userId, replayId }: { userId: string; replayId: string }) =>
+    required(await layer.replays.get(userId, replayId))
+
+  const runsOf = async (eventId: string) =>
+    (await layer.deliveries.listByEvent(eventId)).map(({ run }) => run)
+
+  test('replays what matches and nothing else, and says what it left out', async () => {
+    const { eventIds, input, start, connectionIds, sourceId, userId } = await failedEvents(3)
+    const [first = '', second = '', third = ''] = eventIds
+    await layer.deliveries.replay(second, String(connectionIds[0]))
+    const forged = await layer.events.create(eventInput({ ...input, status: 'signature_failed' }))
+    const replay = await start()
+    bench.clock.advance({ ms: 1 })
+    const later = await layer.events.create(eventInput(input))
+    await runnerOn().runOnce()
+    expect(await progress(replay)).toMatchObject({
+      state: 'done',
+      counts: { examined: 4, matched: 3, replayed: 2, runOpen: 1, unverified: 1, gone: 0 },
+    })
+    expect(await Promise.all([first, second, third].map(runsOf))).toEqual([[2], [2], [2]])
+    expect(await runsOf(forged.eventId)).toEqual([])
+    expect(await runsOf(later.eventId)).toEqual([])
+    const failed = await start({ status: 'failed', sourceId, userId })
+    await runnerOn().runOnce()
+    expect(await progress(failed)).toMatchObject({ state: 'done', counts: { matched: 0 } })
+  })
+
+  test('finds by text in the body', async () => {
+    const { input, start } = await failedEvents(1)
+    const body = Buffer.from('{"city":"Berlin"}')
+    const { eventId } = await layer.events.create(eventInput({ ...input, body }))
+    const replay = await start({ body: 'berlin' })
+    await runnerOn().runOnce()
+    expect(await progress(replay)).toMatchObject({ counts: { examined: 2, matched: 1 } })
+    expect(await runsOf(eventId)).toEqual([1])
+  })
+
+  test('keeps its pace, a second’s worth at a time', async () => {
+    const { start } = await failedEvents(5, { connections: 2 })
+    const replay = await start({ perSecond: 4 })
+    const runner = runnerOn()
+    const replayed = async () => (await progress(replay)).counts.replayed
+    await runner.runOnce()
+    expect(await replayed()).toBe(4)
+    await runner.runOnce()
+    bench.clock.advance({ ms: 999 })
+    await runner.runOnce()
+    expect(await replayed()).toBe(4)
+    bench.clock.advance({ ms: 1 })
+    await runner.runOnce()
+    expect(await replayed()).toBe(8)
+    bench.clock.advance({ seconds: 1 })
+    await runner.runOnce()
+    expect(await progress(replay)).toMatchObject({ state: 'done', counts: { replayed: 10 } })
+  })
+
+  test('ends at a cancel, and what was replayed stays so', async () => {
+    const { start, eventIds, userId } = await failedEvents(4)
+    const replay = await start({ perSecond: 2 })
+    const runner = runnerOn()
+    await runner.runOnce()
+    expect(await layer.replays.cancel(userId, replay.replayId)).toMatchObject({
+      state: 'cancelled',
+    })
+    bench.clock.advance({ seconds: 10 })
+    await runner.runOnce()
+    expect(await progress(replay)).toMatchObject({ state: 'cancelled', counts: { replayed: 2 } })
+    expect((await Promise.all(eventIds.map(runsOf))).flat()).toEqual([2, 2, 1, 1])
+    expect(await layer.replays.listDue()).toEqual([])
+  })
+
+  test('of many runners at once each step is done by one', async () => {
+    const { start, eventIds } = await failedEvents(6)
+    const replay = await start({ perSecond: 3 })
+    for (let second = 0; second < 3; second++) {
+      await Promise.all([runnerOn(), runnerOn(), runnerOn()].map((runner) => runner.runOnce()))
+      bench.clock.advance({ seconds: 1 })
+    }
+    expect(await progress(replay)).toMatchObject({
+      state: 'done',
+      counts: { examined: 6, matched: 6, replayed: 6, runOpen: 0 },
+    })
+    expect((await Promise.all(eventIds.map(runsOf))).flat()).toEqual([2, 2, 2, 2, 2, 2])
+  })
+
+  /** What a process dies at: the call before which, or after which, everything ends. */
+  const deaths = ['begin', 'replay', 'replayed', 'advance'] as const
+
+  test.each(deaths)(
+    'goes on after a crash at "%s", replays nothing twice, and counts right',
+    async (death) => {
+      // By their status, which the replay itself changes.
+      const { start, eventIds } = await failedEvents(4)
+      const replay = await start({ status: 'failed', perSecond: 4 })
+      const dying = layerOn(bench.db, bench.clock, world.hostility)
+      const die = () => Promise.reject(new Error('The process has died'))
+      let calls = 0
+      const { replays, deliveries } = dying
+      const runner = runnerOn({
+        ...dying,
+        replays: {
+          ...replays,
+          begin: (...given) => (death === 'begin' ? die() : replays.begin(...given)),
+          advance: (...given) => (death === 'advance' ? die() : replays.advance(...given)),
+        },
+        deliveries: {
+          ...deliveries,
+          async replay(...given) {
+            const call = ++calls
+            if (death === 'replay' && call > 2) return die()
+            const made = await deliveries.replay(...given)
+            return death === 'replayed' && call === 3 ? die() : made
+          },
+        },
+      })
+      await runner.runOnce()
+      expect(await progress(replay)).toMatchObject({ state: 'running', counts: { replayed: 0 } })
+      // What was replayed before the crash is delivered meanwhile, so that no open run protects it.
+      for (const eventId of eventIds) await settle(eventId, 'delivered')
+      await runnerOn().runOnce()
+      expect(await progress(replay)).toMatchObject({ state: 'running' })
+      bench.clock.advance({ seconds: 90 })
+      await runnerOn().runOnce()
+      expect(await progress(replay)).toMatchObject({
+        state: 'done',
+        counts: { examined: 4, matched: 4, replayed: 4, runOpen: 0 },
+      })
+      expect((await Promise.all(eventIds.map(runsOf))).flat()).toEqual([2, 2, 2, 2])
+    },
+  )
+})
