@@ -59,6 +59,19 @@ export function layerOn(db: Db, clock: TestClock, hostility?: Hostility): DataLa
   return createDataLayer({ db: retryingDb(given, { attempts: 200, pause }), clock, cursors })
 }
 
+/** The store, whose answers to the first so many transactions get lost, whatever they were. */
+export function losingAnswers(db: Db, lost: number): Db {
+  let left = lost
+  return {
+    ...db,
+    async transactWriteItems(input) {
+      if (left-- <= 0) return db.transactWriteItems(input)
+      await Promise.allSettled([db.transactWriteItems(input)])
+      throw Object.assign(new Error('The answer got lost'), { name: 'TimeoutError' })
+    },
+  }
+}
+
 const ids = () => ({ userId: newId('usr'), sourceId: newId('src') })
 
 export function eventInput(given: Partial<CreateEventInput> = {}): CreateEventInput {

@@ -1,0 +1,120 @@
+import { retryingDb } from '@strongroom/kit/retrying-db'
+import { hostileDb } from '@strongroom/kit/testing/hostile-db'
+import { testStores } from '@strongroom/kit/testing/stores'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { retentionSeconds } from '../../src/plans.ts'
+import { losingAnswers, times } from '../workbench.ts'
+import { type IngestBench, openIngestBench } from './ingest-bench.ts'
+
+describe.each(testStores())('a webhook that is sent twice, on $name', (store) => {
+  let bench: IngestBench
+
+  beforeAll(async () => {
+    bench = await openIngestBench(store)
+  })
+  afterAll(() => bench.close())
+
+  const github = (delivery: string) => ({ headers: { 'x-github-delivery': delivery } })
+  const stripe = (id: string, more = {}) => ({ body: JSON.stringify({ id, ...more }) })
+
+  test('is answered with the id of the first sending and stored once', async () => {
+    const source = await bench.source({ provider: 'stripe' })
+    const first = await bench.send(source.sourceId, stripe('evt_1'))
+    const hints = bench.hinted.length
+    const second = await bench.send(source.sourceId, stripe('evt_1', { pending_webhooks: 2 }))
+    const { id } = first.body
+    expect([second.status, second.body]).toEqual([200, { id, status: 'received', duplicate: true }])
+    expect(await bench.eventsOf(source)).toMatchObject([{ eventId: id, body: '{"id":"evt_1"}' }])
+    expect(bench.hinted).toHaveLength(hints)
+    const other = await bench.send(source.sourceId, stripe('evt_2'))
+    expect(other.body.duplicate).toBeUndefined()
+  })
+
+  test('twenty times at once is one event, and all twenty learn its id', async () => {
+    const source = await bench.source({ provider: 'github' })
+    const other = await bench.another()
+    const answers = await Promise.all(
+      times(20, (at) => (at % 2 === 0 ? bench : other).send(source.sourceId, github('one'))),
+    )
+    const ids = new Set(answers.map(({ body }) => body.id))
+    expect(answers.map(({ status }) => status)).toEqual(times(20, () => 200))
+    expect(answers.filter(({ body }) => body.duplicate !== true)).toHaveLength(1)
+    expect(ids.size).toBe(1)
+    expect(await bench.eventsOf(source)).toMatchObject([{ eventId: [...ids][0] }])
+  })
+
+  test('to two sources is two events', async () => {
+    const [one, other] = [
+      await bench.source({ provider: 'github' }),
+      await bench.source({ provider: 'github' }),
+    ]
+    const answers = [
+      await bench.send(one.sourceId, github('same')),
+      await bench.send(other.sourceId, github('same')),
+    ]
+    expect(answers.map(({ body }) => body.duplicate)).toEqual([undefined, undefined])
+  })
+
+  test('is known by the rule of the source, if it has one', async () => {
+    const source = await bench.source({
+      provider: 'stripe',
+      dedup: '{"by":"path","path":"$.data.ref"}',
+    })
+    const send = (id: string, ref: string) =>
+      bench.send(source.sourceId, stripe(id, { data: { ref } }))
+    await send('evt_1', 'a')
+    expect((await send('evt_2', 'a')).body.duplicate).toBe(true)
+    expect((await send('evt_1', 'b')).body.duplicate).toBeUndefined()
+  })
+
+  test('without an id of the provider is two events', async () => {
+    const source = await bench.source({ provider: 'github' })
+    await bench.send(source.sourceId, { body: 'same' })
+    await bench.send(source.sourceId, { body: 'same' })
+    expect(await bench.eventsOf(source)).toHaveLength(2)
+  })
+
+  test('is a new event when the first one is no longer kept', async () => {
+    const source = await bench.source({ provider: 'github', plan: 'free' })
+    const first = await bench.send(source.sourceId, github('one'))
+    bench.clock.advance({ seconds: retentionSeconds.free - 1 })
+    expect((await bench.send(source.sourceId, github('one'))).body.duplicate).toBe(true)
+    bench.clock.advance({ seconds: 1 })
+    const again = await bench.send(source.sourceId, github('one'))
+    expect(again.body.duplicate).toBeUndefined()
+    expect(again.body.id).not.toBe(first.body.id)
+  })
+
+  test('because answers of the store got lost is one event, under the id that is answered', async () => {
+    for (const lost of [1, 2]) {
+      const bad = await bench.another({ on: losingAnswers(bench.db, lost) })
+      const source = await bench.source()
+      const { status, body } = await bad.send(source.sourceId)
+      expect(status).toBe(200)
+      expect(await bench.eventsOf(source)).toMatchObject([{ eventId: body.id }])
+    }
+  })
+
+  test('because too many answers got lost is known by the id of the provider', async () => {
+    const bad = await bench.another({ on: losingAnswers(bench.db, 3) })
+    const source = await bench.source({ provider: 'github' })
+    expect((await bad.send(source.sourceId, github('one'))).status).toBe(503)
+    const { status, body } = await bad.send(source.sourceId, github('one'))
+    expect([status, body.duplicate]).toEqual([200, true])
+    expect(await bench.eventsOf(source)).toMatchObject([{ eventId: body.id }])
+    expect(await bench.toBeRouted()).toContain(body.id)
+  })
+
+  test('until it is answered 200 by a bad store is one event', async () => {
+    const hostility = { seed: 5, lostResponse: 0.5, conflict: 0.3, throttle: 0.3 }
+    const bad = await bench.another({
+      on: retryingDb(hostileDb(bench.db, hostility), { pause: async () => {} }),
+    })
+    for (const delivery of times(8, (index) => `${index}`)) {
+      const source = await bench.source({ provider: 'github' })
+      let answer = await bad.send(source.sourceId, github(delivery))
+      while (answer.status === 503) answer = await bad.send(source.sourceId, github(delivery))
+      expect(await bench.eventsOf(source)).toMatchObject([{ eventId: answer.body.id }])
+    }
+  })
+})

@@ -1,0 +1,94 @@
+import type { Db } from '@strongroom/kit/db'
+import { retryingDb } from '@strongroom/kit/retrying-db'
+import { testStores } from '@strongroom/kit/testing/stores'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { few, type IngestBench, openIngestBench } from './ingest-bench.ts'
+
+describe.each(testStores())('a webhook that cannot be stored, on $name', (store) => {
+  let bench: IngestBench
+
+  beforeAll(async () => {
+    bench = await openIngestBench(store)
+  })
+  afterAll(() => bench.close())
+
+  /** The store, with transactions that go another way. */
+  const storeWith = (transactWriteItems: Db['transactWriteItems']): Db => ({
+    ...bench.db,
+    transactWriteItems,
+  })
+  const failure = (name: string) => Object.assign(new Error('Not now'), { name })
+
+  test.each([
+    'ThrottlingException',
+    'TimeoutError',
+    'InternalServerError',
+    'StoreBusy',
+    'ResourceNotFoundException',
+    'Error',
+  ])('because of %s is answered 503 and never 200', async (name) => {
+    const on = storeWith(() => Promise.reject(failure(name)))
+    const receiver = await bench.another({ on })
+    const source = await bench.source()
+    const { status, headers, body } = await receiver.send(source.sourceId)
+    expect([status, body.error?.code]).toEqual([503, 'server.unavailable'])
+    expect(headers.get('retry-after')).toBe('5')
+    expect(await bench.eventsOf(source)).toEqual([])
+    expect(receiver.hinted).toEqual([])
+  })
+
+  test('within thirty seconds of its receipt is answered 503 and not stored after that', async () => {
+    const source = await bench.source()
+    const attempts: number[] = []
+    const on = storeWith(async () => {
+      attempts.push(bench.clock.now())
+      bench.clock.advance({ seconds: 20 })
+      throw failure('TimeoutError')
+    })
+    const receiver = await bench.another({ on })
+    expect((await receiver.send(source.sourceId)).status).toBe(503)
+    expect(attempts).toHaveLength(2)
+
+    // So is one for which something else took the time, such as the reading of the source.
+    const slow: Db = {
+      ...bench.db,
+      query(input) {
+        bench.clock.advance({ seconds: 31 })
+        return bench.db.query(input)
+      },
+    }
+    const late = await bench.another({ on: slow })
+    const other = await bench.source()
+    expect((await late.send(other.sourceId)).status).toBe(503)
+    expect(await bench.eventsOf(other)).toEqual([])
+    expect(await bench.toBeRouted()).toEqual([])
+  })
+
+  test('is stored when throttling has passed', async () => {
+    let left = 5
+    const throttled = storeWith((input) =>
+      left-- > 0
+        ? Promise.reject(failure('ThrottlingException'))
+        : bench.db.transactWriteItems(input),
+    )
+    const on = retryingDb(throttled, { pause: async () => {} })
+    const receiver = await bench.another({ on })
+    const source = await bench.source()
+    const { status, body } = await receiver.send(source.sourceId)
+    expect(status).toBe(200)
+    expect(await bench.eventsOf(source)).toMatchObject([{ eventId: body.id }])
+  })
+
+  test('takes nothing of the minute', async () => {
+    let isDown = true
+    const on = storeWith((input) =>
+      isDown ? Promise.reject(failure('Error')) : bench.db.transactWriteItems(input),
+    )
+    const receiver = await bench.another({ on, ...few('pro', { eventsPerMinute: 1 }) })
+    const source = await bench.source({ plan: 'pro' })
+    for (let sent = 0; sent < 3; sent++) await receiver.send(source.sourceId)
+    isDown = false
+    expect((await receiver.send(source.sourceId)).status).toBe(200)
+    expect((await receiver.send(source.sourceId)).status).toBe(429)
+  })
+})

@@ -1,0 +1,166 @@
+import { testStores } from '@strongroom/kit/testing/stores'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventLimits } from '../../src/ingest/event-limits.ts'
+import { times } from '../workbench.ts'
+import { few, type IngestBench, openIngestBench, type Receiver } from './ingest-bench.ts'
+
+describe.each(testStores())('the limits of a plan on $name', (store) => {
+  let bench: IngestBench
+
+  beforeAll(async () => {
+    bench = await openIngestBench(store)
+  })
+  afterAll(() => bench.close())
+
+  const inOrder = (numbers: number[]) => numbers.toSorted((a, b) => a - b)
+  /** Ten at a time, in the order of their answers. */
+  const statuses = async (receiver: Receiver, sourceId: string, count: number, sent = {}) => {
+    const seen: number[] = []
+    while (seen.length < count) {
+      const wave = times(Math.min(10, count - seen.length), () => receiver.send(sourceId, sent))
+      seen.push(...(await Promise.all(wave)).map(({ status }) => status))
+    }
+    return inOrder(seen)
+  }
+  const countOf = async (sourceId: string) => {
+    const { events } = bench.layer
+    const { items, cursor } = await events.listBySource(sourceId, { limit: 100 })
+    const rest = cursor === null ? [] : (await events.listBySource(sourceId, { cursor })).items
+    return items.length + rest.length
+  }
+  const many = (status: number, count: number) => times(count, () => status)
+  const refused = async (receiver: Receiver, sourceId: string) => {
+    await receiver.ingest.flush()
+    return bench.layer.tallies.listBySource(sourceId, 0)
+  }
+
+  test('a source takes as many events in a minute as its plan says, and exactly as many', async () => {
+    const source = await bench.source({ plan: 'free' })
+    expect(await statuses(bench, source.sourceId, 102)).toEqual([...many(200, 100), 429, 429])
+    const other = await bench.source({ plan: 'free' })
+    expect((await bench.send(other.sourceId)).status).toBe(200)
+    expect(await countOf(source.sourceId)).toBe(100)
+    expect(await refused(bench, source.sourceId)).toMatchObject([{ minute: 2 }])
+  })
+
+  test('whoever is refused learns when to come back, and is taken then', async () => {
+    const receiver = await bench.another(few('pro', { eventsPerMinute: 2 }))
+    const source = await bench.source({ plan: 'pro' })
+    expect(await statuses(receiver, source.sourceId, 2)).toEqual([200, 200])
+    const { status, headers, body } = await receiver.send(source.sourceId)
+    expect([status, body.error?.code]).toEqual([429, 'request.rate_limited'])
+    const seconds = Number(headers.get('retry-after'))
+    expect(seconds).toBeGreaterThan(0)
+    bench.clock.advance({ seconds: seconds - 1 })
+    expect((await receiver.send(source.sourceId)).status).toBe(429)
+    bench.clock.advance({ seconds: 1 })
+    expect((await receiver.send(source.sourceId)).status).toBe(200)
+  })
+
+  test('second sendings, handshakes and failed signatures take nothing of the minute', async () => {
+    const receiver = await bench.another(few('pro', { eventsPerMinute: 2 }))
+    const source = await bench.source({ plan: 'pro', provider: 'github' })
+    const headers = { 'x-github-delivery': 'one' }
+    for (let sent = 0; sent < 4; sent++) {
+      expect((await receiver.send(source.sourceId, { headers })).status).toBe(200)
+    }
+    expect((await receiver.send(source.sourceId)).status).toBe(200)
+    expect((await receiver.send(source.sourceId)).status).toBe(429)
+    const verifying = await bench.source({ plan: 'pro', provider: 'stripe', secret: 'whsec_1' })
+    expect(await statuses(receiver, verifying.sourceId, 4)).toEqual(many(401, 4))
+  })
+
+  test('on free the month ends at its limit over all sources and processes', async () => {
+    const limits = few('free', { eventsPerMonth: 5 })
+    const [one, other] = [await bench.another(limits), await bench.another(limits)]
+    const source = await bench.source({ plan: 'free' })
+    const { userId } = source
+    const second = await bench.layer.sources.create({ userId, name: 'B', provider: 'custom' })
+    const all = await Promise.all([
+      statuses(one, source.sourceId, 4),
+      statuses(other, second.sourceId, 4),
+    ])
+    expect(inOrder(all.flat())).toEqual([...many(200, 5), ...many(429, 3)])
+    const { status, body, headers } = await one.send(source.sourceId)
+    expect([status, body.error?.code]).toEqual([429, 'ferryhook.month_limit'])
+    const left = Date.UTC(2100, 1) - bench.clock.now()
+    expect(headers.get('retry-after')).toBe(String(Math.ceil(left / 1000)))
+    const stored = [...(await bench.eventsOf(source)), ...(await bench.eventsOf(second))]
+    expect(stored).toHaveLength(5)
+    const tallies = [
+      ...(await refused(one, source.sourceId)),
+      ...(await refused(other, second.sourceId)),
+    ]
+    expect(tallies.reduce((sum, { month }) => sum + month, 0)).toBe(4)
+    expect(one.alerts.filter(({ kind }) => kind === 'limit.reached')).toHaveLength(1)
+  })
+
+  test('on free the month is also full when it was before the plan was changed', async () => {
+    const source = await bench.source({ plan: 'free' })
+    await bench.layer.users.incrementUsage(source.userId, 5_000)
+    expect((await bench.send(source.sourceId)).status).toBe(429)
+    expect(await bench.eventsOf(source)).toEqual([])
+  })
+
+  test('on a paid plan events beyond the month are taken and told', async () => {
+    const receiver = await bench.another(few('starter', { eventsPerMonth: 3 }))
+    const source = await bench.source({ plan: 'starter' })
+    await bench.layer.users.incrementUsage(source.userId, 3)
+    expect(await statuses(receiver, source.sourceId, 2)).toEqual([200, 200])
+    expect(await bench.eventsOf(source)).toHaveLength(2)
+    expect(await refused(receiver, source.sourceId)).toMatchObject([{ beyondMonth: 2, month: 0 }])
+    expect(receiver.alerts).toEqual([
+      {
+        kind: 'limit.reached',
+        userId: source.userId,
+        sourceId: source.sourceId,
+        limit: 'starter month',
+      },
+    ])
+  })
+
+  test('can be turned off', async () => {
+    const limits = eventLimits({ FERRYHOOK_EVENT_LIMITS: false })
+    const receiver = await bench.another({ limits })
+    const source = await bench.source({ plan: 'free' })
+    await bench.layer.users.incrementUsage(source.userId, 5_000)
+    expect(await statuses(receiver, source.sourceId, 3)).toEqual([200, 200, 200])
+    expect(limits.free.eventsPerMinute).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  test('a new month and a new hour begin anew', async () => {
+    const receiver = await bench.another(few('free', { eventsPerMonth: 1 }))
+    const source = await bench.source({ plan: 'free' })
+    expect(await statuses(receiver, source.sourceId, 2)).toEqual([200, 429])
+    bench.clock.advance({ days: 32 })
+    expect(await statuses(receiver, source.sourceId, 2)).toEqual([200, 429])
+    const hours = await refused(receiver, source.sourceId)
+    expect(hours.map(({ month }) => month)).toEqual([1])
+  })
+
+  test('what was refused is stored later if the store does not take it at once', async () => {
+    let isDown = true
+    const on = {
+      ...bench.db,
+      putItem: (input: Parameters<typeof bench.db.putItem>[0]) =>
+        isDown ? Promise.reject(new Error('Not now')) : bench.db.putItem(input),
+    }
+    const later: (() => void)[] = []
+    const receiver = await bench.another({
+      ...few('pro', { eventsPerMinute: 0 }),
+      on,
+      later: (run) => void later.push(run),
+    })
+    const sources = [await bench.source({ plan: 'pro' }), await bench.source({ plan: 'pro' })]
+    for (const { sourceId } of sources) await receiver.send(sourceId)
+    expect(later).toHaveLength(1)
+    later[0]?.()
+    await expect.poll(() => later.length).toBe(2)
+    expect(receiver.lines.join('')).toContain('Cannot store what was refused')
+    isDown = false
+    await receiver.ingest.flush()
+    for (const { sourceId } of sources) {
+      expect(await bench.layer.tallies.listBySource(sourceId, 0)).toMatchObject([{ minute: 1 }])
+    }
+  })
+})

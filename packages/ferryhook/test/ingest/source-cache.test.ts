@@ -1,0 +1,166 @@
+import type { Db } from '@strongroom/kit/db'
+import { newId } from '@strongroom/kit/ids'
+import { hostileDb } from '@strongroom/kit/testing/hostile-db'
+import { testStores } from '@strongroom/kit/testing/stores'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { SecretBox } from '../../src/accounts/secret-box.ts'
+import { secretBox } from '../api/secret-box.ts'
+import { times } from '../workbench.ts'
+import { type IngestBench, openIngestBench, sealSecret } from './ingest-bench.ts'
+
+describe.each(testStores())('what ingest remembers of a source, on $name', (store) => {
+  let bench: IngestBench
+
+  beforeAll(async () => {
+    bench = await openIngestBench(store)
+  })
+  afterAll(() => bench.close())
+
+  /** The store, and how often sources were looked up in it. */
+  function counting() {
+    const reads = { queries: 0 }
+    const on: Db = {
+      ...bench.db,
+      query(input) {
+        reads.queries += 1
+        return bench.db.query(input)
+      },
+    }
+    return { on, reads }
+  }
+
+  test('is read once for many events, also when they come at once', async () => {
+    const { on, reads } = counting()
+    const unsealed = { times: 0 }
+    const box: SecretBox = {
+      ...secretBox,
+      open(sealed, place) {
+        unsealed.times += 1
+        return secretBox.open(sealed, place)
+      },
+    }
+    const receiver = await bench.another({ on, secretBox: box })
+    const source = await bench.source({ provider: 'github', secret: 'x' })
+    await Promise.all(times(5, () => receiver.send(source.sourceId)))
+    bench.clock.advance({ seconds: 59 })
+    await receiver.send(source.sourceId)
+    expect([reads.queries, unsealed.times]).toEqual([1, 1])
+    bench.clock.advance({ seconds: 1 })
+    await receiver.send(source.sourceId)
+    expect([reads.queries, unsealed.times]).toEqual([2, 2])
+  })
+
+  test('is forgotten at once when it is changed here, and after a minute when elsewhere', async () => {
+    const other = await bench.another()
+    const source = await bench.source()
+    const { sourceId, userId } = source
+    const both = async () => [
+      (await bench.send(sourceId)).status,
+      (await other.send(sourceId)).status,
+    ]
+    expect(await both()).toEqual([200, 200])
+    await bench.layer.sources.update(sourceId, userId, { status: 'paused' })
+    bench.ingest.sourceChanged(sourceId)
+    expect(await both()).toEqual([404, 200])
+    bench.clock.advance({ seconds: 60 })
+    expect(await both()).toEqual([404, 404])
+    await bench.layer.sources.update(sourceId, userId, { status: 'active' })
+    bench.ingest.sourceChanged(sourceId)
+    expect((await bench.send(sourceId)).status).toBe(200)
+    bench.clock.advance({ seconds: 2 })
+    expect((await other.send(sourceId)).status).toBe(200)
+  })
+
+  test('is a new secret at once', async () => {
+    const source = await bench.source()
+    const { sourceId, userId } = source
+    expect((await bench.send(sourceId)).status).toBe(200)
+    const signingSecret = await sealSecret(source, 'secret', bench.clock.now())
+    await bench.layer.sources.update(sourceId, userId, { signingSecret })
+    bench.ingest.sourceChanged(sourceId)
+    expect((await bench.send(sourceId)).status).toBe(401)
+  })
+
+  test('is another plan at once', async () => {
+    const source = await bench.source({ plan: 'free' })
+    await bench.layer.users.incrementUsage(source.userId, 5_000)
+    expect((await bench.send(source.sourceId)).status).toBe(429)
+    await bench.layer.users.update(source.userId, { plan: 'pro' })
+    bench.ingest.userChanged(source.userId)
+    expect((await bench.send(source.sourceId)).status).toBe(200)
+    const [event] = await bench.eventsOf(source)
+    expect(event?.expiresAt).toBe(Math.floor(bench.clock.now() / 1000) + 30 * 86_400)
+  })
+
+  test('is not what was read before a change that came meanwhile', async () => {
+    const source = await bench.source()
+    const { sourceId, userId } = source
+    const waiting: (() => void)[] = []
+    const on: Db = {
+      ...bench.db,
+      async getItem(input) {
+        const answer = await bench.db.getItem(input)
+        const isOwner = input.Key.SK === 'PROFILE'
+        if (isOwner && waiting.length === 0) {
+          await new Promise<void>((resolve) => void waiting.push(resolve))
+        }
+        return answer
+      },
+    }
+    const receiver = await bench.another({ on })
+    const before = receiver.send(sourceId)
+    await expect.poll(() => waiting).toHaveLength(1)
+    await bench.layer.sources.update(sourceId, userId, { status: 'paused' })
+    receiver.ingest.sourceChanged(sourceId)
+    waiting[0]?.()
+    // It was sent before the change, and may be taken or not; the next one may not.
+    await before
+    expect((await receiver.send(sourceId)).status).toBe(404)
+  })
+
+  test('is what the table says, not what an index says that is behind', async () => {
+    const source = await bench.source()
+    const { sourceId, userId } = source
+    const hostility = { seed: 1, staleIndex: 0 }
+    const receiver = await bench.another({ on: hostileDb(bench.db, hostility) })
+    expect((await receiver.send(sourceId)).status).toBe(200)
+    await bench.layer.sources.delete(sourceId, userId)
+    receiver.ingest.sourceChanged(sourceId)
+    hostility.staleIndex = 1
+    expect((await receiver.send(sourceId)).status).toBe(404)
+  })
+
+  test('is for two seconds that there is none, and of a malformed id the store is not asked', async () => {
+    const { on, reads } = counting()
+    const receiver = await bench.another({ on })
+    const unknown = newId('src')
+    for (let sent = 0; sent < 3; sent++) await receiver.send(unknown)
+    expect(reads.queries).toBe(1)
+    const { userId } = await bench.source()
+    const made = { sourceId: unknown, userId, name: 'Late', provider: 'custom' } as const
+    await bench.layer.sources.create(made)
+    expect((await receiver.send(unknown)).status).toBe(404)
+    bench.clock.advance({ seconds: 2 })
+    expect((await receiver.send(unknown)).status).toBe(200)
+    const asked = reads.queries
+    for (const id of ['src_short', newId('evt'), `${unknown}x`, 'SRC_0123456789abcdef']) {
+      expect((await receiver.send(id)).status).toBe(404)
+    }
+    expect(reads.queries).toBe(asked)
+  })
+
+  test('is nothing that could not be read', async () => {
+    const source = await bench.source({ provider: 'github', secret: 'x' })
+    let isDown = true
+    const box: SecretBox = {
+      ...secretBox,
+      open: (sealed, place) =>
+        isDown ? Promise.reject(new Error('No KMS')) : secretBox.open(sealed, place),
+    }
+    const receiver = await bench.another({ secretBox: box })
+    const { status, headers } = await receiver.send(source.sourceId)
+    expect([status, headers.get('retry-after')]).toEqual([503, '5'])
+    isDown = false
+    expect((await receiver.send(source.sourceId)).status).toBe(401)
+  })
+})
