@@ -9,8 +9,14 @@ import type { Audit } from './audit-trail.ts'
 
 export type NewUser = Omit<CreateUserInput, 'plan'>
 
-/** Throws what keeps it from being made; `identity_taken` also of two sign-ins at once. */
-export type SignUp = (user: NewUser, invite: string | undefined) => Promise<User>
+/**
+ * Throws what keeps it from being made; `identity_taken` also of two sign-ins at once. Who the user is
+ * is asked for when the policy allows one: a password costs time that not everybody may take.
+ */
+export type SignUp = (
+  user: () => NewUser | Promise<NewUser>,
+  invite: string | undefined,
+) => Promise<User>
 
 type Config = Pick<FerryhookSettings, 'FERRYHOOK_SIGNUP' | 'FERRYHOOK_DEFAULT_PLAN'>
 
@@ -24,7 +30,7 @@ export function createSignUp(deps: {
 
   return async (newUser, invite) => {
     const ticket = await ticketFor(invite)
-    const input = { ...newUser, plan: config.FERRYHOOK_DEFAULT_PLAN }
+    const input = { ...(await newUser()), plan: config.FERRYHOOK_DEFAULT_PLAN }
     const user = await layer.users.create(input, ticket).catch((error: unknown) => {
       if (!(error instanceof Refused)) throw error
       if (error.reason === 'ticket_used') throw ferryhookError('invalid_invite')

@@ -113,8 +113,11 @@ export function sessionRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     .openapi(signup, async (c) => {
       const { invite, password, ...given } = c.req.valid('json')
       await rateGuard('signup', clientNetwork(c))
-      const passwordHash = await credentials.hash(password, 'body.password')
-      const user = await signUp({ ...given, passwordHash }, invite)
+      const newUser = async () => ({
+        ...given,
+        passwordHash: await credentials.hash(password, 'body.password'),
+      })
+      const user = await signUp(newUser, invite)
       return c.json(answer(c, await sessions.begin(user)), 201)
     })
     .openapi(login, async (c) => {

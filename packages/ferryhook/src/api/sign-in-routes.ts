@@ -89,10 +89,12 @@ export function signInRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
       signInCookie.clear(c)
       try {
         const answer = new URL(c.req.url).searchParams
-        const user = await signIn.finish(provider, answer, state)
-        const { refreshToken } = await sessions.begin(user)
-        if (refreshToken !== undefined) refreshCookie.set(c, refreshToken)
-        await audit(user.userId, `user:${user.userId}`, 'account.signed_in', provider)
+        const { user, isLinked } = await signIn.finish(provider, answer, state)
+        if (!isLinked) {
+          const { refreshToken } = await sessions.begin(user)
+          if (refreshToken !== undefined) refreshCookie.set(c, refreshToken)
+          await audit(user.userId, `user:${user.userId}`, 'account.signed_in', provider)
+        }
         return c.redirect(signedInPage(base), 303)
       } catch (error) {
         // A person looks at this: a page can say what happened, and what to do.

@@ -1,6 +1,5 @@
 /** What a browser carries while it is at a provider: sealed, so that it can neither read nor change it. */
-import type { Clock } from '@strongroom/kit/clock'
-import { epochSeconds } from '@strongroom/kit/clock'
+import { type Clock, epochSeconds } from '@strongroom/kit/clock'
 import type { ServerSecrets } from '@strongroom/kit/server-secrets'
 import { EncryptJWT, errors, jwtDecrypt } from 'jose'
 import { z } from 'zod'
@@ -13,8 +12,8 @@ const SignInState = z.object({
   codeVerifier: z.string(),
   redirectUri: z.string(),
   invite: z.string().optional(),
-  /** The user who adds the identity to their account; otherwise somebody signs in. */
-  linkTo: z.string().optional(),
+  /** The session of the user who adds the identity to their account; otherwise somebody signs in. */
+  linkTo: z.object({ userId: z.string(), sessionId: z.string() }).optional(),
 })
 export type SignInState = z.infer<typeof SignInState>
 

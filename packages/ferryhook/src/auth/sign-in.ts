@@ -34,14 +34,18 @@ export interface SignIn {
     redirectUri: string,
     purpose?: { invite?: string | undefined; linkTo?: Principal },
   ): Promise<{ url: string; state: string }>
-  /** The user who came back, made if need be. */
-  finish(provider: OAuthProvider, answer: URLSearchParams, state: string | undefined): Promise<User>
+  /** The user who came back, made if need be; or who was signed in all along, and is linked now. */
+  finish(
+    provider: OAuthProvider,
+    answer: URLSearchParams,
+    state: string | undefined,
+  ): Promise<{ user: User; isLinked: boolean }>
   unlink(provider: OAuthProvider, principal: Principal): Promise<User>
 }
 
 export function createSignIn(deps: {
   providers: IdentityProviders
-  layer: Pick<DataLayer, 'users'>
+  layer: Pick<DataLayer, 'users' | 'refreshTokens'>
   secrets: ServerSecrets
   clock: Clock
   signUp: SignUp
@@ -62,7 +66,7 @@ export function createSignIn(deps: {
     if (identity.email === undefined) throw ferryhookError('email_unverified')
     const name = identity.name.trim().slice(0, 100) || identity.email.slice(0, 100)
     const newUser = { email: identity.email, name, [`${provider}Id`]: identity.id }
-    return signUp(newUser, invite).catch(async (error: unknown) => {
+    return signUp(() => newUser, invite).catch(async (error: unknown) => {
       // Somebody who signs in twice at once is known by now, and whatever was in the way is theirs.
       const made = await layer.users.getByOAuth(provider, identity.id)
       if (made) return made
@@ -70,12 +74,20 @@ export function createSignIn(deps: {
     })
   }
 
-  async function link(identity: Identity, provider: OAuthProvider, userId: string): Promise<User> {
+  async function link(
+    identity: Identity,
+    provider: OAuthProvider,
+    { userId, sessionId }: NonNullable<SignInState['linkTo']>,
+  ): Promise<User> {
+    // Whoever was signed out meanwhile, such as by a new password, adds nothing any more.
+    const session = await layer.refreshTokens.get(userId, sessionId)
+    if (!session) throw ferryhookError('session_ended')
     const changed = await layer.users
       .update(userId, { [`${provider}Id`]: identity.id })
       .catch((error: unknown) => {
-        if (!(error instanceof Refused)) throw error
-        throw ferryhookError(error.reason === 'identity_taken' ? 'identity_taken' : 'session_ended')
+        const isTaken = error instanceof Refused && error.reason === 'identity_taken'
+        if (isTaken) throw ferryhookError('identity_taken')
+        return asUserGone(error)
       })
     await audit(userId, `user:${userId}`, 'identity.linked', provider)
     return changed
@@ -95,7 +107,9 @@ export function createSignIn(deps: {
         ...handshake,
         provider: name,
         ...(invite !== undefined && { invite }),
-        ...(linkTo && { linkTo: linkTo.user.userId }),
+        ...(linkTo?.sessionId !== undefined && {
+          linkTo: { userId: linkTo.user.userId, sessionId: linkTo.sessionId },
+        }),
       })
       return { url: url.href, state }
     },
@@ -106,8 +120,9 @@ export function createSignIn(deps: {
       // Without it, this is the answer to a question that another browser asked.
       if (state?.provider !== name) throw ferryhookError('sign_in_failed')
       const identity = await provider.identify(answer, state).catch(rethrow)
-      if (state.linkTo !== undefined) return link(identity, name, state.linkTo)
-      return userOf(identity, state)
+      const { linkTo } = state
+      const user = linkTo ? await link(identity, name, linkTo) : await userOf(identity, state)
+      return { user, isLinked: linkTo !== undefined }
     },
 
     async unlink(name, { user, actor }) {

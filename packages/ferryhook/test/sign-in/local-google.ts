@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { type Configuration, type JWK, Provider } from 'oidc-provider'
 import { listening, type LocalProvider } from './local-provider.ts'
 
-export interface GoogleUser {
+interface GoogleUser {
   sub: string
   email?: string
   email_verified?: boolean

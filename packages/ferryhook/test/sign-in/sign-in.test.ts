@@ -259,11 +259,11 @@ describe.each(testStores())('sign-in through providers on $name', (store) => {
     test('is added to an account by who is signed in, whatever its address', async () => {
       const person = await api.person()
       github.user = githubUser({ emails: [] })
-      expect(await whoIs(await link(person, 'github'))).toMatchObject({
-        id: person.id,
-        email: person.email,
-        identities: ['github'],
-      })
+      const linked = await link(person, 'github')
+      expect(linked.headers.get('location')).toBe(`${ORIGIN}/ferryhook/`)
+      expect(linked.cookies).not.toHaveProperty(SESSION)
+      const { body: account } = await ask('GET', '/account', { token: person.token })
+      expect(account).toMatchObject({ email: person.email, identities: ['github'] })
       expect((await whoIs(await signIn('github'))).id).toBe(person.id)
       const { body } = await ask('GET', '/audit?limit=10', { token: person.token })
       expect(body.items).toContainEqual(
@@ -279,14 +279,30 @@ describe.each(testStores())('sign-in through providers on $name', (store) => {
       expect((await whoIs(await signIn('github'))).id).toBe(owner.id)
     })
 
-    test('is not added to an account that was deleted meanwhile', async () => {
-      const person = await api.person()
-      github.user = githubUser()
-      const start = await ask('POST', '/auth/identities/github', { token: person.token })
-      const body = { currentPassword: 'correct horse battery' }
-      await ask('POST', '/account/delete', { token: person.token, body })
-      const answer = await comeBack('github', start.body.url, start.cookies)
-      expect(failure(answer)).toBe('ferryhook.session_ended')
+    test('is not added by who was signed out meanwhile, or whose account is gone', async () => {
+      const currentPassword = 'correct horse battery'
+      const newPassword = 'a new password for all'
+      const ends = [
+        (person: Person) =>
+          ask('POST', '/auth/logout', { cookies: person.cookies, headers: { origin: ORIGIN } }),
+        async (person: Person) => {
+          const { body } = await ask('POST', '/auth/login', {
+            body: { email: person.email, password: currentPassword },
+          })
+          const change = { currentPassword, newPassword }
+          return ask('PUT', '/account/password', { token: body.accessToken, body: change })
+        },
+        ({ token }: Person) => ask('POST', '/account/delete', { token, body: { currentPassword } }),
+      ]
+      for (const end of ends) {
+        const person = await api.person()
+        github.user = githubUser()
+        const start = await ask('POST', '/auth/identities/github', { token: person.token })
+        expect((await end(person)).status).toBe(204)
+        const answer = await comeBack('github', start.body.url, start.cookies)
+        expect(failure(answer)).toBe('ferryhook.session_ended')
+        expect(await api.layer.users.getByOAuth('github', String(github.user.id))).toBeNull()
+      }
     })
 
     test('is removed, unless it is the only way to sign in', async () => {
