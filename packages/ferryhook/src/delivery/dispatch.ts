@@ -75,10 +75,19 @@ export function createDispatch(deps: DispatchDeps) {
     const { status } = destination.connection
     if (status === 'paused')
       return void track(park(task, destination, { reason: 'paused' }, origin))
-    lanes.of(destination).offer(jobOf(task, destination, origin))
+    void track(
+      new Promise<void>((leave) => {
+        lanes.of(destination).offer(jobOf(task, destination, origin, leave))
+      }),
+    )
   }
 
-  function jobOf(task: LeasedTask, destination: Destination, origin: Origin): LaneJob {
+  function jobOf(
+    task: LeasedTask,
+    destination: Destination,
+    origin: Origin,
+    leave: () => void,
+  ): LaneJob {
     const run = async (): Promise<LaneEnd> => {
       const end = await deliver.deliver(task, destination, origin.inHand)
       if (end !== 'crowded') return end
@@ -91,11 +100,12 @@ export function createDispatch(deps: DispatchDeps) {
       beginBy: task.dueAt - settings.exchangeMs - BEGIN_MARGIN_MS,
       async run() {
         const end = (await track(run())) ?? 'unknown'
+        leave()
         deps.onProgress()
         return end
       },
-      park: (wait) => void track(park(task, destination, wait, origin)),
-      giveBack: () => void track(db.dueWork.giveBack(task)),
+      park: (wait) => void track(park(task, destination, wait, origin)).then(leave),
+      giveBack: () => void track(db.dueWork.giveBack(task)).then(leave),
     }
   }
 

@@ -90,8 +90,8 @@ export function createLane({ clock, timers, settings, limits, crowd }: LaneOptio
     const taken = crowd.inHand / crowd.most
     if (taken >= 0.75) return 1
     if (taken >= 0.5) return concurrency
-    const inTime = Math.min(concurrency / usualMs, perSecond / 1000) * LONGEST_WAIT_MS
-    return concurrency + Math.min(Math.ceil(inTime), MOST_WAITING)
+    const inTime = concurrency + Math.min((concurrency / usualMs) * LONGEST_WAIT_MS, MOST_WAITING)
+    return Math.ceil(Math.min(inTime, Math.max(1, (perSecond * LONGEST_WAIT_MS) / 1000)))
   }
 
   function vacancies(): number {

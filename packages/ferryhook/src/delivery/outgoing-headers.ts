@@ -20,6 +20,8 @@ const ofTheBytes = new Set([
   'etag',
 ])
 
+const none: ReadonlySet<string> = new Set()
+
 export type HeaderFields = Readonly<Record<string, string | readonly string[]>>
 
 /** The headers of an event as they are sent on, with lower-case names. */
@@ -40,31 +42,27 @@ export function forwardedHeaders(
   return forwarded
 }
 
-/** Later ones replace earlier ones of the same name. Throws `invalid_request` for what cannot be sent. */
+/** Later ones replace earlier ones of the same name. Whether they can be sent is checked by the client. */
 export function outgoingHeaders(...layers: readonly HeaderFields[]): RequestHeaders {
   const outgoing: Record<string, string | readonly string[]> = {}
   for (const layer of layers) {
-    for (const [name, value] of Object.entries(layer)) {
-      for (const single of [value].flat()) checkHeader(name, single)
-      outgoing[name.toLowerCase()] = value
-    }
+    for (const name of Object.keys(layer)) outgoing[name.toLowerCase()] = layer[name] ?? ''
   }
   return outgoing
 }
 
 /** Headers that are of the connection because the sender said so (RFC 9110 section 7.6.1). */
-function namedByConnection(headers: HeaderFields): Set<string> {
-  const names = new Set<string>()
-  for (const [name, value] of Object.entries(headers)) {
-    if (name.toLowerCase() !== 'connection') continue
-    for (const named of [value].flat().join(',').split(',')) names.add(named.trim().toLowerCase())
-  }
-  return names
+function namedByConnection(headers: HeaderFields): ReadonlySet<string> {
+  const given = Object.keys(headers).find((name) => name.toLowerCase() === 'connection')
+  if (given === undefined) return none
+  const names = [headers[given] ?? ''].flat().join(',').split(',')
+  return new Set(names.map((name) => name.trim().toLowerCase()))
 }
 
 function isSendable(name: string, value: string | readonly string[]): boolean {
   try {
-    for (const single of [value].flat()) checkHeader(name, single)
+    if (typeof value === 'string') checkHeader(name, value)
+    else for (const single of value) checkHeader(name, single)
     return true
   } catch {
     return false

@@ -1,7 +1,6 @@
 /** What is sent to a destination: the event as its transform makes it, signed. */
 import type { Clock } from '@strongroom/kit/clock'
 import type { SafeFetchRequest } from '@strongroom/kit/safe-fetch'
-import { SafeFetchError } from '@strongroom/kit/safe-fetch/error'
 import type { ReceivedEvent } from '../filters/event.ts'
 import { type DeliveryTask, isReplay } from '../items/task.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
@@ -10,7 +9,7 @@ import { applyTransform } from '../transforms/apply.ts'
 import { TransformError } from '../transforms/error.ts'
 import type { Destination } from './destination.ts'
 import type { Exchange } from './exchange.ts'
-import { forwardedHeaders, outgoingHeaders } from './outgoing-headers.ts'
+import { forwardedHeaders, type HeaderFields, outgoingHeaders } from './outgoing-headers.ts'
 
 export type Prepared =
   | { request: SafeFetchRequest }
@@ -50,12 +49,13 @@ export async function prepareRequest(
     const made = await applyTransform(transform, event, { sandbox, owner: connection.userId })
     if (made.dropped) return { dropped: made.reason }
 
-    const secrets = await destination.secrets(clock.now()).catch(() => undefined)
     const custom = await destination.customHeaders().catch(() => undefined)
-    if (!secrets || !custom) return failed('signing', 'The secrets cannot be opened', false)
+    const signed = await signature(destination, event.id, made.body, clock.now())
+    if (!signed || !custom) {
+      return failed('signing', 'The secrets of the connection cannot be used: rotate them', false)
+    }
 
     const bodyIsSame = transform === undefined || transform.type === 'passthrough'
-    const { id: eventId, method } = event
     const headers = outgoingHeaders(
       forwardedHeaders(event.headers, { bodyIsSame }),
       { 'content-type': made.contentType ?? 'application/json' },
@@ -63,11 +63,11 @@ export async function prepareRequest(
       custom,
       { 'x-ferryhook-attempt': String(task.attemptNumber) },
       isReplay(task) ? { 'x-ferryhook-replay': task.replayId ?? 'true' } : {},
-      { ...outboundHeaders({ eventId, body: made.body, secrets, now: clock.now() }) },
+      signed,
     )
     return {
       request: {
-        method: method === 'PUT' ? 'PUT' : 'POST',
+        method: event.method === 'PUT' ? 'PUT' : 'POST',
         headers,
         body: made.body,
         timeoutMs: exchangeMs,
@@ -75,9 +75,22 @@ export async function prepareRequest(
       },
     }
   } catch (error) {
-    if (error instanceof SafeFetchError) return failed(error.reason, error.message, true)
     if (!(error instanceof TransformError)) throw error
     if (error.code === 'overloaded') return { crowded: true }
     return failed('transform', `${error.code}: ${error.message}`, !error.isPassing)
+  }
+}
+
+/** Undefined if there is no secret that can be used: nothing goes out unsigned. */
+async function signature(
+  destination: Destination,
+  eventId: string,
+  body: Uint8Array,
+  now: number,
+): Promise<HeaderFields | undefined> {
+  try {
+    return { ...outboundHeaders({ eventId, body, secrets: await destination.secrets(now), now }) }
+  } catch {
+    return undefined
   }
 }

@@ -144,7 +144,7 @@ export async function openWorkerBench(
       }
     },
     async close() {
-      await Promise.all(workers.map((each) => each.close()))
+      await timers.until(Promise.all(workers.map((each) => each.close())))
       await sink.close()
       await Promise.all(fetchers.map((each) => each.close()))
       await bench.close()
