@@ -138,7 +138,7 @@ export function createStats({
       }
       let countableAt: number | undefined
       for (let left = mostHours; left > 0 && countableAt === undefined; left--) {
-        const first = await scan.first(sourceId, mark?.countedUntil ?? 0, now)
+        const first = await scan.first(sourceId, mark?.countedUntil ?? 0, now + 1)
         if (first === undefined) break
         const hour = Math.floor(first / HOUR_MS) * HOUR_MS
         const settledAt = hour + HOUR_MS + SETTLED_AFTER_MS

@@ -1,4 +1,5 @@
 /** Opens streams of a user's sources, not too many of them, and ends them. */
+import { setMaxListeners } from 'node:events'
 import type { Clock } from '@strongroom/kit/clock'
 import type { Cursors } from '@strongroom/kit/cursor'
 import type { Log } from '@strongroom/kit/log'
@@ -27,6 +28,7 @@ export function createLiveDesk(deps: {
   const { layer, authenticate } = deps
   const hub = createLiveHub()
   const stop = new AbortController()
+  setMaxListeners(MOST_OF_ALL, stop.signal)
   const open = new Map<string, number>()
 
   function count(userId: string, change: 1 | -1): void {

@@ -81,6 +81,6 @@ describe.each(testStores())('what a replay delivers, on $name', (store) => {
     expect(second?.headers['x-ferryhook-replay']).toMatch(/^rpl_/)
     expect(required(second).body.equals(required(first).body)).toBe(true)
     const attempts = await bench.attempts(event, connection)
-    expect(attempts.map(({ run }) => run).toSorted()).toEqual([1, 2])
+    expect(attempts.map(({ run }) => run)).toEqual([1, 2])
   })
 })

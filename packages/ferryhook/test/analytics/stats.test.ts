@@ -1,0 +1,197 @@
+import { newId } from '@strongroom/kit/ids'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { DataLayer } from '../../src/db/data-layer.ts'
+import { latencyAt } from '../../src/db/figures.ts'
+import type { Plan } from '../../src/plans.ts'
+import {
+  allDue,
+  attemptResult,
+  deliveryTasksOf,
+  eventInput,
+  layerOn,
+  openWorkbench,
+  required,
+  routeTaskOf,
+  testWorlds,
+  times,
+  type Workbench,
+} from '../workbench.ts'
+
+const HOUR = 3_600_000
+
+describe.each(testWorlds())('figures of hours and days, on $name', (world) => {
+  let bench: Workbench
+  let layer: DataLayer
+  let people = 0
+
+  beforeAll(async () => {
+    bench = await openWorkbench(world)
+    layer = bench.layer
+  })
+  afterAll(() => bench.close())
+
+  async function newSource() {
+    const email = `stats-${++people}@example.com`
+    const { userId } = await layer.users.create({ email, name: 'Ada', plan: 'team' })
+    toNextHour()
+    return layer.sources.create({ userId, name: 'Shop', provider: 'custom' })
+  }
+
+  function toNextHour() {
+    bench.clock.advance({ ms: HOUR - (bench.clock.now() % HOUR) })
+  }
+
+  type Named = { sourceId: string; userId: string }
+
+  async function receive({ sourceId, userId }: Named, plan: Plan = 'team') {
+    return layer.events.create(eventInput({ sourceId, userId, plan }))
+  }
+
+  async function end(eventId: string, state: 'delivered' | 'failed') {
+    await layer.routing.route(await routeTaskOf(layer, eventId), [{ connectionId: newId('conn') }])
+    await attempt(eventId, state)
+  }
+
+  async function attempt(eventId: string, state: 'delivered' | 'failed') {
+    for (const task of await deliveryTasksOf(layer, eventId)) {
+      const leased = required(await layer.dueWork.claim(task, bench.clock.now() + 25_000))
+      const made = { attempt: attemptResult(bench.clock), reason: 'exhausted' }
+      await layer.settling.settle(leased, { state, ...made })
+    }
+  }
+
+  const hours = (sourceId: string) =>
+    layer.stats.list(sourceId, 'hour', { from: 0, until: bench.clock.now() })
+  const days = (sourceId: string) =>
+    layer.stats.list(sourceId, 'day', { from: 0, until: bench.clock.now() })
+
+  /** Does the counting that is due, as a worker does. */
+  async function countDue({ sourceId }: Named) {
+    for (const task of await allDue(layer)) {
+      if (task.kind === 'count' && task.sourceId === sourceId) await layer.usage.roll(task)
+    }
+  }
+
+  test('an hour is counted when it is over, and not before all of it is stored', async () => {
+    const source = await newSource()
+    await end((await receive(source)).eventId, 'delivered')
+    await end((await receive(source)).eventId, 'failed')
+    await receive(source)
+    const startsAt = bench.clock.now()
+    expect(await layer.stats.refresh(source.sourceId)).toBe(startsAt + HOUR + 120_000)
+    toNextHour()
+    await layer.stats.refresh(source.sourceId)
+    expect(await hours(source.sourceId)).toEqual([])
+    bench.clock.advance({ minutes: 2 })
+    expect(await layer.stats.refresh(source.sourceId)).toBe(startsAt + 3 * HOUR)
+    expect(await hours(source.sourceId)).toMatchObject([
+      {
+        startsAt,
+        events: { delivered: 1, failed: 1, received: 1, retrying: 0 },
+        deliveries: { delivered: 1, failed: 1, runnable: 0 },
+      },
+    ])
+    expect(await layer.stats.countedUntil(source.sourceId)).toBe(startsAt + HOUR)
+  })
+
+  test('a worker counts without being asked, once for a source that falls silent', async () => {
+    const source = await newSource()
+    await end((await receive(source)).eventId, 'delivered')
+    await layer.usage.plan(source)
+    for (let minutes = 0; minutes < 120; minutes += 20) {
+      await countDue(source)
+      bench.clock.advance({ minutes: 20 })
+    }
+    expect(await hours(source.sourceId)).toMatchObject([{ events: { delivered: 1 } }])
+    expect(await layer.users.getById(source.userId)).toMatchObject({ usageThisMonth: 1 })
+    bench.clock.advance({ days: 30 })
+    const left = (await allDue(layer)).filter(
+      (task) => task.kind === 'count' && task.sourceId === source.sourceId,
+    )
+    expect(left).toEqual([])
+  })
+
+  test('an hour is counted again while its events are under way, and after a replay', async () => {
+    const source = await newSource()
+    const { eventId, receivedAt } = await receive(source)
+    await layer.routing.route(await routeTaskOf(layer, eventId), [{ connectionId: newId('conn') }])
+    bench.clock.advance({ hours: 1, minutes: 5 })
+    await layer.usage.plan(source)
+    bench.clock.advance({ minutes: 10 })
+    await countDue(source)
+    const counted = async () => (await hours(source.sourceId))[0]?.events
+    expect(await counted()).toMatchObject({ processing: 1 })
+    await attempt(eventId, 'failed')
+    await countDue(source)
+    expect(await counted()).toMatchObject({ processing: 1 })
+    bench.clock.advance({ hours: 2 })
+    await countDue(source)
+    expect(await counted()).toMatchObject({ processing: 0, failed: 1 })
+
+    const [delivery] = await layer.deliveries.listByEvent(eventId)
+    await layer.stats.touch({ ...source, receivedAt })
+    await layer.deliveries.replay(eventId, required(delivery).connectionId)
+    await attempt(eventId, 'delivered')
+    bench.clock.advance({ minutes: 15 })
+    await countDue(source)
+    expect(await counted()).toMatchObject({ failed: 0, delivered: 1 })
+    expect(await days(source.sourceId)).toMatchObject([{ events: { failed: 0, delivered: 1 } }])
+    // Somebody wanted it so late: that is no latency.
+    expect((await hours(source.sourceId))[0]?.latencies).toEqual({})
+  })
+
+  test('what was counted stays when its events have expired', async () => {
+    const source = await newSource()
+    const short = await receive(source, 'free')
+    const open = await receive(source, 'team')
+    await end(short.eventId, 'delivered')
+    bench.clock.advance({ hours: 1, minutes: 3 })
+    await layer.stats.refresh(source.sourceId)
+    const before = await hours(source.sourceId)
+    expect(before).toMatchObject([{ events: { delivered: 1, received: 1 } }])
+    bench.clock.advance({ days: 2 })
+    await bench.db.deleteItem({
+      TableName: 'ferryhook-events',
+      Key: { PK: short.PK, SK: short.SK },
+    })
+    await layer.stats.touch(open)
+    bench.clock.advance({ hours: 1 })
+    expect(await layer.stats.refresh(source.sourceId)).toBeUndefined()
+    expect(await hours(source.sourceId)).toEqual(before)
+  })
+
+  test('counting by many at once, and again after a crash, changes nothing', async () => {
+    const source = await newSource()
+    for (let hour = 0; hour < 3; hour++) {
+      for (let n = 0; n <= hour; n++) await end((await receive(source)).eventId, 'delivered')
+      toNextHour()
+    }
+    bench.clock.advance({ minutes: 2 })
+    const others = times(4, () => layerOn(bench.db, bench.clock, world.hostility))
+    await Promise.all(others.map((each) => each.stats.refresh(source.sourceId)))
+    const counted = (await hours(source.sourceId)).map(({ events }) => events.delivered)
+    expect(counted).toEqual([1, 2, 3])
+    const total = (await days(source.sourceId)).map(({ events }) => events.delivered ?? 0)
+    expect(total.reduce((sum, each) => sum + each, 0)).toBe(6)
+    const mark = await layer.stats.countedUntil(source.sourceId)
+    await layer.stats.refresh(source.sourceId)
+    expect(await layer.stats.countedUntil(source.sourceId)).toBe(mark)
+  })
+
+  test('latencies are told to a twentieth', async () => {
+    const source = await newSource()
+    for (const latency of [5, 10, 20, 40, 1_000]) {
+      const { eventId } = await receive(source)
+      await layer.routing.route(await routeTaskOf(layer, eventId), [
+        { connectionId: newId('conn') },
+      ])
+      bench.clock.advance({ ms: latency })
+      await attempt(eventId, 'delivered')
+    }
+    const until = bench.clock.now() + 1
+    const { figures } = await layer.scan.count({ sourceId: source.sourceId, from: 0, until })
+    const near = (part: number) => required(latencyAt(part, figures))
+    expect(Math.abs(near(0.5) - 20) / 20).toBeLessThanOrEqual(0.05)
+    expect(Math.abs(near(0.99) - 1_000) / 1_000).toBeLessThanOrEqual(0.05)
+  })
+})

@@ -1,0 +1,115 @@
+/** The route of streams on a store of its own, with time in the test's hands. */
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { createCursors } from '@strongroom/kit/cursor'
+import { createApp } from '@strongroom/kit/http/app'
+import type { AppEnv } from '@strongroom/kit/http/env'
+import { silentLog } from '@strongroom/kit/log'
+import { createMetrics } from '@strongroom/kit/metrics'
+import { createOperators } from '@strongroom/kit/operators'
+import type { TestStore } from '@strongroom/kit/testing/stores'
+import { createPermissions } from '../../src/api/permissions.ts'
+import { createAuthenticate } from '../../src/auth/authenticate.ts'
+import type { CreateEventInput } from '../../src/db/event-intake.ts'
+import type { Event } from '../../src/items/event.ts'
+import { createLiveDesk, type LiveDesk } from '../../src/live/live-desk.ts'
+import { liveRoutes } from '../../src/live/live-routes.ts'
+import { eventInput, openWorkbench, type Workbench } from '../workbench.ts'
+import { type SteppedTimers, steppedTimers } from './stepped-timers.ts'
+import { type Frame, readFrames } from './frames.ts'
+
+export interface LiveBench extends Workbench {
+  timers: SteppedTimers
+  desk: LiveDesk
+  newSource(): Promise<LiveSource>
+}
+
+export interface LiveSource {
+  sourceId: string
+  userId: string
+  keyId: string
+  key: string
+  receive(given?: Partial<CreateEventInput>): Promise<Event>
+  request(headers?: Record<string, string>): Promise<Response>
+  /** A stream that has said it is ready. */
+  open(lastEventId?: string): Promise<LiveStream>
+}
+
+export interface LiveStream {
+  ready: Frame
+  /** The next that is no comment, letting time pass until it is there. */
+  next(): Promise<Frame>
+  /** So many ids of events, in the order in which they came. */
+  ids(count: number): Promise<string[]>
+  /** The next of any kind. */
+  any(): Promise<Frame>
+  /** The same without letting time pass. */
+  atOnce(): Promise<Frame>
+  leave(): Promise<void>
+}
+
+export async function openLiveBench(store: TestStore): Promise<LiveBench> {
+  const bench = await openWorkbench({ store })
+  const { layer, clock, db } = bench
+  const timers = steppedTimers(clock)
+  const tokens = {
+    issue: () => Promise.reject(new Error('No sessions here')),
+    verify: async () => undefined,
+  }
+  const authenticate = createAuthenticate({ layer, tokens, clock })
+  const operators = createOperators({ db, clock })
+  const permit = createPermissions({ authenticate, layer, operators })
+  const cursors = createCursors(new Uint8Array(32).fill(7))
+  const desk = createLiveDesk({ layer, authenticate, clock, timers, cursors, log: silentLog })
+  const app = createApp({ log: silentLog, metrics: createMetrics() })
+  app.route('/', new OpenAPIHono<AppEnv>().route('/', liveRoutes({ permit, liveDesk: desk })))
+  let people = 0
+
+  return {
+    ...bench,
+    timers,
+    desk,
+    async newSource() {
+      const email = `live-${++people}@example.com`
+      const { userId } = await layer.users.create({ email, name: 'Ada', plan: 'team' })
+      const { sourceId } = await layer.sources.create({ userId, name: 'Shop', provider: 'custom' })
+      const { key, apiKey } = await layer.apiKeys.create(userId, {
+        name: 'listen',
+        permissions: 'read',
+      })
+      const request = async (headers: Record<string, string> = {}) =>
+        app.request(`/v1/sources/${sourceId}/stream`, {
+          headers: { authorization: `Bearer ${key}`, ...headers },
+        })
+      return {
+        sourceId,
+        userId,
+        keyId: apiKey.keyId,
+        key,
+        receive: (given = {}) =>
+          layer.events.create(eventInput({ sourceId, userId, plan: 'team', ...given })),
+        request,
+        async open(lastEventId) {
+          const answer = await request(
+            lastEventId === undefined ? {} : { 'last-event-id': lastEventId },
+          )
+          if (!answer.ok || !answer.body) throw new Error(await answer.text())
+          const frames = readFrames(answer.body)
+          const any = () => timers.until(frames.next())
+          const next = async () => {
+            for (;;) {
+              const frame = await any()
+              if (frame.event !== 'comment') return frame
+            }
+          }
+          const ids = async (count: number) => {
+            const found: string[] = []
+            while (found.length < count) found.push(((await next()).data as { id: string }).id)
+            return found
+          }
+          const { next: atOnce, leave } = frames
+          return { ready: await next(), next, ids, any, atOnce, leave }
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,232 @@
+import { testStores } from '@strongroom/kit/testing/stores'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { layerOn, times } from '../workbench.ts'
+import { type LiveBench, type LiveSource, openLiveBench } from './live-bench.ts'
+
+describe.each(testStores())('a stream of events, on $name', (store) => {
+  let bench: LiveBench
+
+  beforeAll(async () => {
+    bench = await openLiveBench(store)
+  })
+  afterAll(() => bench.close())
+
+  const idOf = async (made: ReturnType<LiveSource['receive']>) => (await made).eventId
+
+  test('sends what comes from now on, with all that it takes to send it on', async () => {
+    const source = await bench.newSource()
+    await source.receive()
+    const stream = await source.open()
+    expect(stream.ready).toMatchObject({ event: 'ready', id: expect.any(String) })
+    const bytes = Buffer.from([0xff, 0x00, 0x0a])
+    const text = '{"a":\r\n"ä"}\n\n'
+    const first = await source.receive({
+      method: 'PUT',
+      query: 'x=1',
+      headers: '{"x-a":["1","2"]}',
+      body: Buffer.from(text),
+    })
+    bench.clock.advance({ ms: 1 })
+    const second = await source.receive({ body: bytes })
+    expect(await stream.next()).toMatchObject({
+      event: 'event',
+      data: {
+        id: first.eventId,
+        status: 'received',
+        method: 'PUT',
+        query: 'x=1',
+        headers: { 'x-a': ['1', '2'] },
+        body: text,
+        encoding: 'utf-8',
+      },
+    })
+    expect(await stream.next()).toMatchObject({
+      data: { id: second.eventId, body: bytes.toString('base64'), encoding: 'base64' },
+    })
+    await stream.leave()
+  })
+
+  test('has the headers of one', async () => {
+    const source = await bench.newSource()
+    const answer = await source.request()
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toBe('text/event-stream')
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    await answer.body?.cancel()
+  })
+
+  test('sends at once what this process stores, and within a second what another does', async () => {
+    const source = await bench.newSource()
+    const stream = await source.open()
+    const coming = stream.atOnce()
+    // It has looked, has rested, and waits for the next second.
+    await bench.timers.step()
+    await bench.timers.isSet()
+    const { eventId } = await source.receive()
+    const storedAt = bench.clock.now()
+    bench.desk.received(source.sourceId)
+    expect(await coming).toMatchObject({ data: { id: eventId } })
+    expect(bench.clock.now()).toBe(storedAt)
+    const elsewhere = layerOn(bench.db, bench.clock)
+    const { sourceId, userId } = source
+    const other = await elsewhere.events.create({
+      sourceId,
+      userId,
+      plan: 'team',
+      headers: '{}',
+      body: new Uint8Array(1),
+      sourceIp: '203.0.113.9',
+      method: 'POST',
+    })
+    const before = bench.clock.now()
+    expect(await stream.ids(1)).toEqual([other.eventId])
+    expect(bench.clock.now() - before).toBeLessThanOrEqual(1_000)
+    await stream.leave()
+  })
+
+  test('continues where it broke off, with nothing lost and nothing twice', async () => {
+    const source = await bench.newSource()
+    const first = await source.open()
+    const made = [await idOf(source.receive()), await idOf(source.receive())]
+    bench.clock.advance({ ms: 5 })
+    made.push(await idOf(source.receive()))
+    expect((await first.ids(2)).toSorted()).toEqual(made.slice(0, 2).toSorted())
+    const { id: lastId } = await first.next()
+    await first.leave()
+    bench.clock.advance({ minutes: 10 })
+    const missed = [await idOf(source.receive()), await idOf(source.receive())]
+    const second = await source.open(lastId)
+    expect((await second.ids(2)).toSorted()).toEqual(missed.toSorted())
+    const last = await idOf(source.receive())
+    expect(await second.ids(1)).toEqual([last])
+    await second.leave()
+    // Also from the beginning of one that has sent nothing yet.
+    const third = await source.open()
+    await third.leave()
+    const unseen = await idOf(source.receive())
+    const fourth = await source.open(third.ready.id)
+    expect(await fourth.ids(1)).toEqual([unseen])
+    await fourth.leave()
+  })
+
+  test('an event that is stored after later ones comes all the same, once', async () => {
+    const source = await bench.newSource()
+    const stream = await source.open()
+    bench.clock.advance({ seconds: 40 })
+    const now = bench.clock.now()
+    const early = await idOf(source.receive({ receivedAt: now }))
+    expect(await stream.ids(1)).toEqual([early])
+    const late = [
+      await idOf(source.receive({ receivedAt: now - 3 })),
+      await idOf(source.receive({ receivedAt: now - 20_000 })),
+    ]
+    expect((await stream.ids(2)).toSorted()).toEqual(late.toSorted())
+    const after = await idOf(source.receive())
+    const { id: lastId, data } = await stream.next()
+    expect(data).toMatchObject({ id: after })
+    await stream.leave()
+
+    // Stored while nobody was looking: rather all of the last moments again than one lost.
+    const missed = await idOf(source.receive({ receivedAt: now - 10_000 }))
+    const again = await source.open(lastId)
+    const all = [early, ...late, after, missed]
+    expect((await again.ids(all.length)).toSorted()).toEqual(all.toSorted())
+    await again.leave()
+  })
+
+  test('of events that many processes store at the same time each comes once', async () => {
+    const many = store.name === 'the embedded engine' ? 1_000 : 100
+    const source = await bench.newSource()
+    const stream = await source.open()
+    const made = times(many, (n) => {
+      if (n % 5 === 0) bench.clock.advance({ ms: 1 })
+      bench.desk.received(source.sourceId)
+      return idOf(source.receive({ body: new Uint8Array(1) }))
+    })
+    const came = await stream.ids(many)
+    expect(came.toSorted()).toEqual((await Promise.all(made)).toSorted())
+    const { id: lastId } = stream.ready
+    await stream.leave()
+    const again = await source.open(lastId)
+    expect((await again.ids(many)).toSorted()).toEqual(came.toSorted())
+    await again.leave()
+  })
+
+  test('says something every fifteen seconds, so that both ends know of each other', async () => {
+    const source = await bench.newSource()
+    const stream = await source.open()
+    const before = bench.clock.now()
+    expect(await stream.any()).toMatchObject({ event: 'comment' })
+    expect(bench.clock.now() - before).toBeLessThanOrEqual(16_000)
+    expect(await stream.any()).toMatchObject({ event: 'comment' })
+    await stream.leave()
+  })
+
+  test('ends when its key is revoked, and sends nothing more', async () => {
+    const source = await bench.newSource()
+    const stream = await source.open()
+    await bench.layer.apiKeys.delete(source.keyId, source.userId)
+    bench.clock.advance({ seconds: 5 })
+    await source.receive()
+    expect(await stream.next()).toMatchObject({ event: 'end', data: { reason: 'unauthorized' } })
+    expect(await stream.next()).toMatchObject({ event: 'closed' })
+  })
+
+  test('ends when its source is deleted', async () => {
+    const source = await bench.newSource()
+    const stream = await source.open()
+    await bench.layer.sources.delete(source.sourceId, source.userId)
+    expect(await stream.next()).toMatchObject({ event: 'end', data: { reason: 'source_deleted' } })
+  })
+
+  test('reads nothing ahead of a client that does not take it', async () => {
+    const source = await bench.newSource()
+    const stream = await source.open()
+    const made = await Promise.all(times(20, () => source.receive({ body: Buffer.alloc(9_000) })))
+    let read = 0
+    const { getBody } = bench.layer.events
+    bench.layer.events.getBody = (event) => {
+      read += 1
+      return getBody(event)
+    }
+    await stream.ids(3)
+    expect(read).toBeLessThanOrEqual(4)
+    bench.layer.events.getBody = getBody
+    expect(await stream.ids(made.length - 3)).toHaveLength(17)
+    await stream.leave()
+  })
+
+  test('is refused beyond twenty of one user, until one of them ends', async () => {
+    const source = await bench.newSource()
+    const open = await Promise.all(times(20, () => source.open()))
+    const refused = await source.request()
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
+    const other = await bench.newSource()
+    await (await other.open()).leave()
+    await open[0]?.leave()
+    await (await source.open()).leave()
+    await Promise.all(open.slice(1).map((stream) => stream.leave()))
+  })
+
+  test('takes no last event id but its own', async () => {
+    const source = await bench.newSource()
+    const other = await bench.newSource()
+    const { ready, leave } = await other.open()
+    await leave()
+    for (const lastEventId of ['nonsense', String(ready.id)]) {
+      const answer = await source.request({ 'last-event-id': lastEventId })
+      expect(answer.status).toBe(400)
+      expect(await answer.json()).toMatchObject({ error: { code: 'request.invalid_cursor' } })
+    }
+    expect((await source.request({ authorization: 'Bearer fh_live_wrong' })).status).toBe(401)
+  })
+
+  test('ends when the server stops, and says that its client may come back', async () => {
+    const source = await bench.newSource()
+    const stream = await source.open()
+    const end = stream.next()
+    bench.desk.stop()
+    expect(await end).toMatchObject({ event: 'end', data: { reason: 'stopping' } })
+    expect(await stream.next()).toMatchObject({ event: 'closed' })
+  })
+})
