@@ -16,6 +16,7 @@ import type { DataLayer } from '../db/data-layer.ts'
 import type { CreateEventInput } from '../db/event-intake.ts'
 import { DuplicateEvent, Refused } from '../db/refused.ts'
 import { ferryhookError } from '../errors.ts'
+import type { Event } from '../items/event.ts'
 import { type Plan, planLimits } from '../plans.ts'
 import { activeSecrets } from '../signing/secret-list.ts'
 import { dedupKeyOf } from '../verification/dedup-key.ts'
@@ -87,7 +88,7 @@ export function createIngest(options: IngestOptions): Ingest {
     if (query !== undefined && query.length > LONGEST_QUERY) throw ferryhookError('query_too_long')
     const url = `${publicUrl}/in/${source.sourceId}${query === undefined ? '' : `?${query}`}`
     const signed = { method, url, headers: headers.joined, body }
-    if (method === 'GET') return handshakeOnly(known, signed)
+    if (method !== 'POST' && method !== 'PUT') return handshakeOnly(known, signed)
 
     const input = eventInput(known, request, headers.json, { receivedAt, signed })
     const secrets = activeSecrets(known.secrets, receivedAt)
@@ -137,49 +138,52 @@ export function createIngest(options: IngestOptions): Ingest {
     if (!month.admitted) throw monthIsFull(known)
     const full = minutes.take(sourceId, limits[plan].eventsPerMinute)
     if (full) {
-      limited(known, 'minute')
+      counted('limited')
+      limitReached(known, 'minute')
       throw rateLimited(full)
     }
+    input.quota = month.quota
+    let event: Pick<Event, 'eventId'>
     try {
-      input.quota = month.quota
-      const { eventId } = await db.events.receive(input)
-      if (month.isBeyond) noteBeyond(known)
-      counted('received')
-      hint(sourceId)
-      return json({ id: eventId, status: 'received' })
+      event = await db.events.receive(input)
     } catch (error) {
       minutes.giveBack(sourceId)
-      if (error instanceof DuplicateEvent) {
-        counted('duplicate')
-        return json({ id: error.eventId, status: 'received', duplicate: true })
-      }
-      if (!(error instanceof Refused && error.reason === 'month_limit')) throw error
-      months.noteFull(known)
-      throw monthIsFull(known)
+      return notStored(known, error)
     }
+    if (month.isBeyond) limitReached(known, 'beyondMonth')
+    counted('received')
+    hint(sourceId)
+    return json({ id: event.eventId, status: 'received' })
+  }
+
+  function notStored(known: KnownSource, error: unknown): PlainAnswer {
+    if (error instanceof DuplicateEvent) {
+      counted('duplicate')
+      return json({ id: error.eventId, status: 'received', duplicate: true })
+    }
+    if (!(error instanceof Refused && error.reason === 'month_limit')) throw error
+    months.noteFull(known)
+    throw monthIsFull(known)
   }
 
   function monthIsFull(known: KnownSource): ApiError {
-    limited(known, 'month')
+    counted('limited')
+    limitReached(known, 'month')
     const headers = { 'retry-after': String(months.secondsLeft()) }
     return ferryhookError('month_limit', { headers })
   }
 
-  function limited({ source, plan }: KnownSource, limit: 'minute' | 'month'): void {
-    counted('limited')
+  /** Told once an hour, and counted each time. */
+  function limitReached({ source, plan }: KnownSource, count: 'minute' | 'month' | 'beyondMonth') {
     const { sourceId, userId } = source
-    const isFirst = tally.add(source, limit)
-    if (isFirst)
-      alerts.raise({ kind: 'limit.reached', userId, sourceId, limit: `${plan} ${limit}` })
+    if (!tally.add(source, count)) return
+    const limit = `${plan} ${count === 'minute' ? 'minute' : 'month'}`
+    alerts.raise({ kind: 'limit.reached', userId, sourceId, limit })
   }
 
-  function noteBeyond({ source, plan }: KnownSource): void {
-    const { sourceId, userId } = source
-    const isFirst = tally.add(source, 'beyondMonth')
-    if (isFirst) alerts.raise({ kind: 'limit.reached', userId, sourceId, limit: `${plan} month` })
-  }
-
-  function handshakeOnly({ source }: KnownSource, request: SignedRequest): PlainAnswer {
+  /** GET, and HEAD, which is a GET whose answer has no body. */
+  function handshakeOnly({ source }: KnownSource, signed: SignedRequest): PlainAnswer {
+    const request = { ...signed, method: 'GET' }
     const answer = answerHandshake({ source, request, verdict: 'unverified' })
     if (!answer) throw requestError('method_not_allowed', { headers: { allow: 'POST, PUT' } })
     counted('handshake')

@@ -52,6 +52,7 @@ describe.each(testStores())('ingest in the app, without a Node server, on $name'
     expect(exact.status).toBe(200)
     expect((await app.request('/in/src_0000000000000000', { method: 'POST' })).status).toBe(404)
     expect((await app.request(url)).status).toBe(405)
+    expect((await app.request(url, { method: 'HEAD' })).status).toBe(405)
     expect((await app.request(url, { method: 'DELETE' })).status).toBe(405)
     const hub = `hub.mode=subscribe&hub.challenge=42&hub.verify_token=${source.sourceId}`
     expect(await (await app.request(`${url}?${hub}`)).text()).toBe('42')
