@@ -40,6 +40,8 @@ export interface CommandInput {
 export interface Output {
   /** The result, for people or, as one document, for programs. */
   result(forPeople: string, forPrograms: unknown): void
+  /** One of many results, as they come: a line, or a document on a line of its own. */
+  line(forPeople: string, forPrograms: unknown): void
   /** What is going on, while it is going on; for people only. */
   progress(line: string): void
 }

@@ -4,6 +4,7 @@ import { restoreCommand } from './commands/backup-restore.ts'
 import { backupCommand } from './commands/backup.ts'
 import { config } from './commands/config.ts'
 import { dynamodb } from './commands/dynamodb.ts'
+import { listenCommand } from './commands/listen.ts'
 import { keysBeacon, keysCreate, keysList, keysShow } from './commands/keys.ts'
 import { keysRotate } from './commands/keys-rotate.ts'
 import {
@@ -28,6 +29,7 @@ export const commands: readonly Command[] = [
   operatorList,
   operatorRotate,
   operatorRemove,
+  listenCommand,
   keysCreate,
   keysList,
   keysShow,

@@ -114,6 +114,8 @@ function outputTo(terminal: Terminal, json: boolean): Output {
   return {
     result: (forPeople, forPrograms) =>
       terminal.out(json ? `${JSON.stringify(forPrograms, null, 2)}\n` : forPeople),
+    line: (forPeople, forPrograms) =>
+      terminal.out(`${json ? JSON.stringify(forPrograms) : forPeople}\n`),
     progress: (line) => (json ? undefined : terminal.error(`${line}\n`)),
   }
 }

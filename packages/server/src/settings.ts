@@ -81,6 +81,11 @@ const own = {
     description:
       'The token of an operator, for commands with --server; the server itself needs none',
   },
+  FERRYHOOK_API_KEY: {
+    type: text(),
+    secret: true,
+    description: 'An API key of Ferryhook, for "strongroom listen"; the server itself needs none',
+  },
   STRONGROOM_LOG_LEVEL: {
     type: oneOf(...logLevels),
     default: 'info',

@@ -71,7 +71,8 @@ function pathOf(id: string): string {
   return `/keys/${encodeURIComponent(id)}`
 }
 
-function refusal(server: string, status: number, content: unknown): Error {
+/** What a server says no with, or that it is none of ours. */
+export function refusal(server: string, status: number, content: unknown): Error {
   const { error } = (content ?? {}) as {
     error?: { code?: unknown; message?: unknown; details?: { path: string; message: string }[] }
   }
@@ -85,7 +86,8 @@ function refusal(server: string, status: number, content: unknown): Error {
   return new ApiError({ code: error.code, status: status as ErrorStatus, message })
 }
 
-function reasonOf(error: unknown): string {
+/** Why the other end cannot be reached, in one word. */
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'no reason given'
   const { cause } = error
   return cause instanceof Error && 'code' in cause ? String(cause.code) : error.name

@@ -84,8 +84,8 @@ describe.each(testStores())('accounts on $name', (store) => {
     test('is limited for each network', async () => {
       const peer = '198.51.100.20'
       const attempt = () => api.ask('POST', '/auth/signup', { body: newcomer(), peer })
-      const answers = await Promise.all(Array.from({ length: 21 }, attempt))
-      expect(answers.filter(({ status }) => status === 429)).toHaveLength(1)
+      for (let made = 0; made < 20; made++) expect((await attempt()).status).toBe(201)
+      expect((await attempt()).status).toBe(429)
     })
   })
 

@@ -8,6 +8,7 @@ import type { AppEnv } from '@strongroom/kit/http/env'
 import { createLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import { createOperators } from '@strongroom/kit/operators'
+import { retryingDb } from '@strongroom/kit/retrying-db'
 import type { ServerSecrets } from '@strongroom/kit/server-secrets'
 import { serverTable } from '@strongroom/kit/server-table'
 import { mountService, type RunningService } from '@strongroom/kit/service'
@@ -111,7 +112,9 @@ export function openApi(store: TestStore, env: Record<string, string> = {}): Ope
         ...env,
         ...settings,
       })
-      const deps = { db, clock, log, metrics, secrets, publicUrl, config, secretBox }
+      // As the server has it: what passes by itself is waited out.
+      const patient = retryingDb(db, { attempts: 200 })
+      const deps = { db: patient, clock, log, metrics, secrets, publicUrl, config, secretBox }
       const service = {
         ...ferryhookService,
         start: () => startFerryhook(deps, { passwords, delivers: false }),

@@ -1,0 +1,134 @@
+/** `strongroom listen`: the events of a source, sent on to a program of this machine. */
+import { url } from '@strongroom/kit/config-types'
+import { startTimer } from '@strongroom/kit/safe-fetch/deadline'
+import { settings } from '@strongroom/server/settings'
+import { type Command, type CommandInput, type Output, UsageError } from '../command.ts'
+import { stopSignal } from '../stop-signal.ts'
+import { createForwarder, type Forwarded, type LiveEvent } from './listen-forward.ts'
+import { listen } from './listen-session.ts'
+
+const DEFAULT_SERVER = 'http://127.0.0.1:4280'
+
+export const listenCommand: Command = {
+  name: 'listen',
+  summary: 'Send the events of a source on to a program of this machine',
+  args: 'SOURCE',
+  options: {
+    forward: {
+      value: 'URL',
+      summary: 'Where to send them, such as http://localhost:3000/hook',
+    },
+    server: { value: 'URL', summary: `Where Ferryhook is reached (${DEFAULT_SERVER})` },
+  },
+  about: `The API key of FERRYHOOK_API_KEY must be allowed to read. Each event is sent with the method,
+headers and bytes it came with, one after the other, from now on. A connection that breaks is made
+again, and goes on where it was. Events whose signature was not right are not sent.`,
+  async run(input) {
+    const { sourceId, forward, server, key } = given(input)
+    const { output } = input
+    const stop = new AbortController()
+    void stopSignal().then(() => stop.abort())
+    const forwarder = createForwarder(forward)
+    const counts = { answered: 0, failed: 0, skipped: 0 }
+    let wasReady = false
+    try {
+      await listen({
+        server,
+        sourceId,
+        key,
+        signal: stop.signal,
+        startTimer,
+        random: Math.random,
+        async onEvent(event) {
+          if (event.unverified) {
+            counts.skipped += 1
+            return tellSkipped(output, event)
+          }
+          const forwarded = await forwarder.forward(event, stop.signal)
+          counts[forwarded.status === undefined ? 'failed' : 'answered'] += 1
+          tellForwarded(output, event, forwarded)
+        },
+        onReady({ again }) {
+          wasReady = true
+          const first = `Ready: events of ${sourceId} go to ${forward.href}. Press Ctrl+C to stop`
+          output.line(again ? 'Connected again' : first, { type: 'ready', again })
+        },
+        onBreak: ({ reason, retryInMs }) =>
+          output.line(`Disconnected (${reason}): trying again in ${seconds(retryInMs)} s`, {
+            type: 'disconnected',
+            reason,
+            retryInMs,
+          }),
+        onGap: () =>
+          output.line('The server cannot tell what came meanwhile: look at its events', {
+            type: 'gap',
+          }),
+      })
+    } finally {
+      forwarder.close()
+      if (wasReady) tellSummary(output, counts)
+    }
+  },
+}
+
+function given({ args: [sourceId = ''], options, env }: CommandInput) {
+  if (!/^src_[\w-]{16}$/.test(sourceId)) {
+    throw new UsageError('SOURCE must be the id of a source, such as src_V1StGXR8_Z5jdHi6')
+  }
+  const { forward, server: at = DEFAULT_SERVER } = options
+  const server = url().parse(String(at))
+  if (server === undefined) throw new UsageError(`--server must be ${url().expects}`)
+  const { FERRYHOOK_API_KEY: key } = settings.parse(env)
+  if (key === undefined) {
+    throw new UsageError('Listening needs an API key of Ferryhook: set FERRYHOOK_API_KEY')
+  }
+  return { sourceId, forward: addressIn(forward), server, key }
+}
+
+function addressIn(forward: string | boolean | undefined): URL {
+  const text = typeof forward === 'string' ? forward : ''
+  const address = URL.canParse(text) ? new URL(text) : undefined
+  if (address === undefined || !/^https?:$/.test(address.protocol)) {
+    throw new UsageError('--forward must be an http or https address: http://localhost:3000/hook')
+  }
+  return address
+}
+
+function tellForwarded(output: Output, event: LiveEvent, { status, error, ms }: Forwarded): void {
+  output.line(`${timeOf(event)}  ${event.id}  ${status ?? error}  ${ms} ms`, {
+    type: 'event',
+    id: event.id,
+    receivedAt: event.receivedAt,
+    status: status ?? null,
+    ...(error !== undefined && { error }),
+    ms,
+  })
+}
+
+function tellSkipped(output: Output, event: LiveEvent): void {
+  const { id, receivedAt } = event
+  output.line(`${timeOf(event)}  ${id}  not sent: its signature was not right`, {
+    type: 'skipped',
+    id,
+    receivedAt,
+  })
+}
+
+function tellSummary(
+  output: Output,
+  { answered, failed, skipped }: { answered: number; failed: number; skipped: number },
+): void {
+  const all = answered + failed + skipped
+  output.line(
+    `${all} ${all === 1 ? 'event' : 'events'}: ${answered} answered, ${failed} failed, ${skipped} not sent`,
+    { type: 'summary', answered, failed, skipped },
+  )
+}
+
+function timeOf({ receivedAt }: LiveEvent): string {
+  return new Date(receivedAt).toLocaleTimeString('en-GB')
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(1)
+}

@@ -1,0 +1,251 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createForwarder, type LiveEvent } from '../src/commands/listen-forward.ts'
+import { listen } from '../src/commands/listen-session.ts'
+import { eventFrame, frame, localProgram, ready, streamServer } from './listen-server.ts'
+
+const sourceId = 'src_AAAAAAAAAAAAAAAA'
+
+/** A session whose pauses last as long as the test wants: not at all. */
+function session(server: string) {
+  const log: string[] = []
+  const events: LiveEvent[] = []
+  const timers = new Set<{ ms: number; call: () => void }>()
+  const waiting: (() => void)[] = []
+  const stop = new AbortController()
+  const say = (line: string) => {
+    log.push(line)
+    for (const look of waiting) look()
+  }
+  const ended = listen({
+    server,
+    sourceId,
+    key: 'fh_live_secret',
+    signal: stop.signal,
+    random: () => 0.5,
+    startTimer(ms, call) {
+      // Pauses are over at once; the silence of the server lasts until the test says so.
+      if (ms < 45_000) setImmediate(call)
+      const timer = { ms, call }
+      timers.add(timer)
+      return () => timers.delete(timer)
+    },
+    async onEvent(event) {
+      events.push(event)
+      say(event.id.slice(-1))
+    },
+    onReady: ({ again }) => say(again ? 'again' : 'ready'),
+    onBreak: ({ reason, retryInMs }) => say(`${reason}, ${retryInMs}`),
+    onGap: () => say('gap'),
+  })
+  // Whoever tests an error looks at it; others must not fail by it.
+  ended.catch(() => {})
+  onTestFinished(async () => {
+    stop.abort()
+    await ended.catch(() => {})
+  })
+  return {
+    log,
+    events,
+    ended,
+    stop: () => stop.abort(),
+    silence() {
+      for (const { ms, call } of timers) if (ms === 45_000) call()
+    },
+    said: (line: string) =>
+      new Promise<void>((resolve) => {
+        const look = () => log.includes(line) && resolve()
+        waiting.push(look)
+        look()
+      }),
+  }
+}
+
+describe('listening', () => {
+  test('asks with the key, and hands over each event in the order in which they came', async () => {
+    const server = await streamServer()
+    const { log, said, events } = session(server.url)
+    const connection = await server.connection(0)
+    const text = ready() + ':\n\n' + eventFrame(1, { body: 'ä\r\n\r\n' }) + eventFrame(2)
+    // In pieces that end in the middle of a character and of a frame.
+    const bytes = Buffer.from(text)
+    for (let at = 0; at < bytes.length; at += 7) connection.write(bytes.subarray(at, at + 7))
+    await said('2')
+    expect(log).toEqual(['ready', '1', '2'])
+    expect(events[0]?.body).toBe('ä\r\n\r\n')
+    const [request] = server.requests
+    expect(request?.url).toBe(`/ferryhook/v1/sources/${sourceId}/stream`)
+    expect(request?.headers).toMatchObject({ authorization: 'Bearer fh_live_secret' })
+    expect(request?.headers).not.toHaveProperty('last-event-id')
+  })
+
+  test('goes on where it was after a break, says so, and handles nothing twice', async () => {
+    const server = await streamServer()
+    const { log, said } = session(server.url)
+    const first = await server.connection(0)
+    first.write(ready() + eventFrame(1) + eventFrame(2))
+    await said('2')
+    first.destroy()
+    const second = await server.connection(1)
+    second.write(ready('position-2') + eventFrame(2) + eventFrame(3))
+    await said('3')
+    expect(server.requests[1]?.headers['last-event-id']).toBe('position-2')
+    expect(log).toEqual(['ready', '1', '2', expect.stringMatching(/, 1000$/), 'again', '3'])
+  })
+
+  test('waits longer each time, at most half a minute, or as long as the server says', async () => {
+    const server = await streamServer()
+    const { log, said } = session(server.url)
+    const first = await server.connection(0)
+    first.write(ready())
+    await said('ready')
+    server.refuse({ status: 503 })
+    first.destroy()
+    await said('status 503, 30000')
+    server.refuse({ status: 429, headers: { 'retry-after': '7' } })
+    await said('status 429, 7000')
+    server.refuse()
+    ;(await server.connection(1)).write(ready())
+    await said('again')
+    const pauses = log.flatMap((line) => /^status 503, (\d+)$/.exec(line)?.[1] ?? [])
+    expect(pauses.slice(0, 5)).toEqual(['2000', '4000', '8000', '16000', '30000'])
+  })
+
+  test('takes a server that says nothing at all for gone', async () => {
+    const server = await streamServer()
+    const { said, silence } = session(server.url)
+    ;(await server.connection(0)).write(ready())
+    await said('ready')
+    silence()
+    await said('nothing heard, 1000')
+    ;(await server.connection(1)).write(ready())
+    await said('again')
+  })
+
+  test('says when the server cannot tell what came meanwhile', async () => {
+    const server = await streamServer()
+    const { said } = session(server.url)
+    const first = await server.connection(0)
+    first.write(ready())
+    await said('ready')
+    server.refuse({ status: 400, code: 'request.invalid_cursor' })
+    first.destroy()
+    await said('gap')
+    server.refuse()
+    ;(await server.connection(1)).write(ready())
+    await said('again')
+    expect(server.requests.at(-1)?.headers).not.toHaveProperty('last-event-id')
+  })
+
+  test('comes back to a server that stops', async () => {
+    const server = await streamServer()
+    const { said } = session(server.url)
+    ;(await server.connection(0)).end(ready() + frame('end', undefined, { reason: 'stopping' }))
+    await said('the server stops, 1000')
+    ;(await server.connection(1)).write(ready())
+    await said('again')
+  })
+
+  test.each([
+    ['unauthorized', 'takes the API key no more'],
+    ['source_deleted', 'The source was deleted'],
+  ])('ends when the server ends it: %s', async (reason, message) => {
+    const server = await streamServer()
+    const { ended } = session(server.url)
+    ;(await server.connection(0)).end(ready() + frame('end', undefined, { reason }))
+    await expect(ended).rejects.toThrow(message)
+  })
+
+  test.each([401, 403, 404])('ends when it is refused with %d', async (status) => {
+    const server = await streamServer()
+    server.refuse({ status, code: 'ferryhook.refused' })
+    await expect(session(server.url).ended).rejects.toThrow('Not now: come back')
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('does not try for ever what was never there', async () => {
+    await expect(session('http://127.0.0.1:9').ended).rejects.toThrow(
+      /^Cannot listen at http:\/\/127\.0\.0\.1:9 \([^)]+\): see that it runs/,
+    )
+  })
+
+  test('ends quietly when it is told to, also while it waits', async () => {
+    const server = await streamServer()
+    const { ended, stop, said } = session(server.url)
+    ;(await server.connection(0)).write(ready())
+    await said('ready')
+    stop()
+    await expect(ended).resolves.toBeUndefined()
+  })
+})
+
+describe('forwarding', () => {
+  const event: LiveEvent = {
+    id: 'evt_AAAAAAAAAAAAAAAA',
+    receivedAt: '2100-01-01T00:00:00.000Z',
+    unverified: false,
+    method: 'PUT',
+    query: 'a=1&b=%20',
+    headers: {
+      host: 'hooks.example',
+      connection: 'close',
+      'content-length': '999',
+      'transfer-encoding': 'chunked',
+      'x-hub-signature-256': 'sha256=abc',
+      'x-many': ['1', '2'],
+      'content-type': 'application/octet-stream',
+    },
+    body: Buffer.from([0xff, 0x00, 0x0d, 0x0a]).toString('base64'),
+    encoding: 'base64',
+  }
+
+  async function forwarding(to: string) {
+    const forwarder = createForwarder(new URL(to))
+    onTestFinished(() => forwarder.close())
+    const stop = new AbortController()
+    return { stop, send: (given = event) => forwarder.forward(given, stop.signal) }
+  }
+
+  test('keeps method, query, headers and every byte, but what is of the connection', async () => {
+    const program = await localProgram((response) => response.writeHead(202).end('ok'))
+    const { send } = await forwarding(`${program.url}/hook?token=x`)
+    expect(await send()).toMatchObject({ status: 202, error: undefined })
+    const [{ request, body } = { request: undefined, body: undefined }] = program.got
+    expect([request?.method, request?.url]).toEqual(['PUT', '/hook?token=x&a=1&b=%20'])
+    expect(body?.equals(Buffer.from([0xff, 0x00, 0x0d, 0x0a]))).toBe(true)
+    expect(request?.headers).toMatchObject({
+      host: new URL(program.url).host,
+      'content-length': '4',
+      'x-hub-signature-256': 'sha256=abc',
+      'x-many': '1, 2',
+    })
+    expect(request?.headers).not.toHaveProperty('transfer-encoding')
+  })
+
+  test('does not follow the program elsewhere', async () => {
+    const program = await localProgram((response) =>
+      response.writeHead(307, { location: '/other' }).end(),
+    )
+    const { send } = await forwarding(program.url)
+    expect(await send()).toMatchObject({ status: 307 })
+    expect(program.got).toHaveLength(1)
+  })
+
+  test('tells in a word why there was no answer', async () => {
+    const nobody = await forwarding('http://127.0.0.1:9/')
+    expect(await nobody.send()).toMatchObject({ status: undefined, error: 'ECONNREFUSED' })
+    const program = await localProgram((response) => response.destroy())
+    const { send } = await forwarding(program.url)
+    expect(await send()).toMatchObject({ error: 'ECONNRESET' })
+    expect(await send({ ...event, headers: { 'x-a': 'line\nbreak' } })).toMatchObject({
+      error: 'ERR_INVALID_CHAR',
+    })
+  })
+
+  test('ends at once when the person does not want to wait', async () => {
+    let stop = () => {}
+    const program = await localProgram(() => stop())
+    const { send, stop: controller } = await forwarding(program.url)
+    stop = () => controller.abort()
+    expect(await send()).toMatchObject({ status: undefined, error: 'interrupted' })
+  })
+})

@@ -1,0 +1,138 @@
+import { SafeFetchError } from '@strongroom/kit/safe-fetch/error'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { DataLayer } from '../../src/db/data-layer.ts'
+import { layerOn, required, testWorlds, times } from '../workbench.ts'
+import { hang } from './sink.ts'
+import { openWorkerBench, type WorkerBench } from './worker-bench.ts'
+
+describe.each(testWorlds())('many workers on $name', (world) => {
+  let bench: WorkerBench
+
+  beforeAll(async () => {
+    bench = await openWorkerBench(world, { random: () => 0.5 })
+  })
+  afterAll(() => bench.close())
+
+  test('on one store they deliver each event once', async () => {
+    const workers = [bench.worker, bench.anotherWorker(), bench.anotherWorker()]
+    const sources = await Promise.all(times(3, () => bench.newSource()))
+    await Promise.all(
+      sources.flatMap((source, n) => [
+        bench.connect(source, `/shared-${n}`),
+        bench.connect(source, `/shared-${n}`),
+      ]),
+    )
+    const events = await Promise.all(
+      times(24, (n) => bench.receive(required(sources[n % sources.length]))),
+    )
+    await Promise.all(workers.map((worker) => worker.runOnce()))
+    // What one of them lost to another was not done by both.
+    await bench.worker.runOnce()
+    for (const event of events) expect(await bench.status(event)).toBe('delivered')
+    const ids = times(3, (n) => bench.sink.received(`/shared-${n}`))
+      .flat()
+      .map(({ headers }) => headers['webhook-id'])
+    expect(ids).toHaveLength(48)
+    for (const { eventId } of events) expect(ids.filter((id) => id === eventId)).toHaveLength(2)
+  })
+
+  test('a task whose worker died is taken over when its lease ends, and not before', async () => {
+    const source = await bench.newSource()
+    const connection = await bench.connect(source, '/taken-over')
+    const event = await bench.receive(source)
+    // As if the process had been killed right after its lease was written.
+    let bury = () => {}
+    const dead = new Promise<never>((_, reject) => {
+      bury = () => reject(new SafeFetchError('aborted'))
+    })
+    const nothing = { check: () => new URL(connection.destinationUrl), close: async () => {} }
+    const dying = bench.anotherWorker({ fetcher: Object.assign(() => dead, nothing) })
+    const death = dying.runOnce()
+    const leased = async () => (await bench.layer.deliveries.listByEvent(event.eventId)).length
+    while ((await leased()) === 0) await new Promise((resolve) => setImmediate(resolve))
+    const leaseEnds = bench.clock.now() + 25_000
+    await bench.timers.pass(24_999)
+    await bench.worker.runOnce()
+    expect(bench.sink.received('/taken-over')).toEqual([])
+    await bench.timers.pass(1)
+    await bench.worker.runOnce()
+    expect(bench.sink.received('/taken-over')).toMatchObject([{ at: leaseEnds }])
+    expect(await bench.status(event)).toBe('delivered')
+    expect(await bench.attempts(event, connection)).toHaveLength(1)
+    bury()
+    await death
+  })
+
+  test('a worker whose lease was taken over writes nothing, however late it comes', async () => {
+    const source = await bench.newSource()
+    const connection = await bench.connect(source, '/late-worker')
+    let answerFirst = () => {}
+    bench.sink.behave('/late-worker', (response, _received) => {
+      if (bench.sink.received('/late-worker').length > 1) return void response.end('second')
+      answerFirst = () => void response.writeHead(500).end('first')
+    })
+    const event = await bench.receive(source)
+    // Its timers stand still: to itself, no time passes.
+    const late = bench.anotherWorker({ timers: { after: () => () => {} } })
+    const ended = late.runOnce()
+    await bench.sink.until('/late-worker', 1)
+    bench.clock.advance({ seconds: 25 })
+    await bench.worker.runOnce()
+    expect(await bench.status(event)).toBe('delivered')
+    const before = await bench.layer.events.getCurrent(event.eventId)
+    answerFirst()
+    await ended
+    expect(await bench.layer.events.getCurrent(event.eventId)).toEqual(before)
+    expect(await bench.attempts(event, connection)).toMatchObject([{ responseBody: 'second' }])
+  })
+
+  test('a worker that is closed finishes what it has begun and gives back what it has not', async () => {
+    const source = await bench.newSource()
+    const connection = await bench.connect(source, '/closing', { limits: '{"concurrency":1}' })
+    bench.sink.behave('/closing', hang)
+    const events = await Promise.all(times(3, () => bench.receive(source)))
+    const closing = bench.anotherWorker()
+    void closing.runOnce()
+    await bench.sink.until('/closing', 1)
+    const attemptsOf = () =>
+      Promise.all(events.map(async (event) => (await bench.attempts(event, connection)).length))
+    await bench.timers.until(closing.close())
+    expect((await attemptsOf()).toSorted()).toEqual([0, 0, 1])
+    bench.sink.behave('/closing', (response) => void response.end())
+    // At once: nobody has to wait for a lease to end.
+    await bench.worker.runOnce()
+    expect((await attemptsOf()).toSorted()).toEqual([1, 1, 1])
+  })
+})
+
+describe.each(testWorlds().filter(({ hostility }) => !hostility))(
+  'answers that get lost on $name',
+  (world) => {
+    test('cost no event: each is delivered at least once, and its attempts are on record', async () => {
+      const bench = await openWorkerBench(world, { random: () => 0.5 })
+      try {
+        const source = await bench.newSource()
+        const connection = await bench.connect(source, '/lossy')
+        const db: DataLayer = layerOn(bench.db, bench.clock, {
+          seed: 11,
+          lostResponse: 0.2,
+          conflict: 0.1,
+        })
+        const worker = bench.anotherWorker({ db })
+        const events = await Promise.all(times(20, () => bench.receive(source)))
+        for (let round = 0; round < 12; round++) {
+          await bench.timers.until(worker.runOnce())
+          await bench.timers.pass(10_000)
+        }
+        for (const event of events) {
+          expect(await bench.status(event)).toBe('delivered')
+          expect(await bench.attempts(event, connection)).toHaveLength(1)
+        }
+        const ids = bench.sink.received('/lossy').map(({ headers }) => headers['webhook-id'])
+        expect(new Set(ids).size).toBe(20)
+      } finally {
+        await bench.close()
+      }
+    })
+  },
+)
