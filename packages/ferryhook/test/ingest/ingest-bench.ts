@@ -100,8 +100,9 @@ export async function openReceiver(
       return { status: answer.status, headers: answer.headers, body }
     },
     async close() {
+      const closed = new Promise((resolve) => void server.close(resolve))
       server.closeAllConnections()
-      await new Promise((resolve) => void server.close(resolve))
+      await closed
     },
   }
 }
