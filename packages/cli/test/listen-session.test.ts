@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createForwarder, type LiveEvent } from '../src/commands/listen-forward.ts'
 import { listen } from '../src/commands/listen-session.ts'
@@ -48,8 +49,10 @@ function session(server: string) {
     events,
     ended,
     stop: () => stop.abort(),
-    silence() {
-      for (const { ms, call } of timers) if (ms === 45_000) call()
+    async silence() {
+      const isSilence = ({ ms }: { ms: number }) => ms === 45_000
+      while (![...timers].some(isSilence)) await nextTurn()
+      for (const timer of timers) if (isSilence(timer)) timer.call()
     },
     said: (line: string) =>
       new Promise<void>((resolve) => {
@@ -112,13 +115,14 @@ describe('listening', () => {
 
   test('takes a server that says nothing at all for gone', async () => {
     const server = await streamServer()
-    const { said, silence } = session(server.url)
+    const { said, silence, log } = session(server.url)
     ;(await server.connection(0)).write(ready())
     await said('ready')
-    silence()
+    await silence()
     await said('nothing heard, 1000')
     ;(await server.connection(1)).write(ready())
     await said('again')
+    expect(log).toEqual(['ready', 'nothing heard, 1000', 'again'])
   })
 
   test('says when the server cannot tell what came meanwhile', async () => {
@@ -138,11 +142,12 @@ describe('listening', () => {
 
   test('comes back to a server that stops', async () => {
     const server = await streamServer()
-    const { said } = session(server.url)
+    const { said, log } = session(server.url)
     ;(await server.connection(0)).end(ready() + frame('end', undefined, { reason: 'stopping' }))
     await said('the server stops, 1000')
     ;(await server.connection(1)).write(ready())
     await said('again')
+    expect(log).toEqual(['ready', 'the server stops, 1000', 'again'])
   })
 
   test.each([
