@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { appendFileSync, chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -121,6 +122,23 @@ describe('tampering shows', () => {
     }
     rewrite(all.slice(3))
     expect(await kinds(path)).toEqual(['missing 1'])
+  })
+
+  test('as the missing lines of a whole run', async () => {
+    const { path, lines, rewrite } = freshFile(2)
+    opened(path).audit(event('Second run'))
+    opened(path).audit(event('Third run'))
+    rewrite(lines().toSpliced(2, 1))
+    expect(await kinds(path)).toEqual(['missing 3'])
+  })
+
+  test('as an altered line that was given a hash that fits it', async () => {
+    const { path, lines, rewrite } = freshFile(3)
+    const [first = '', second = '', third = ''] = lines()
+    const content = `${second.replace('Call1', 'Other').split(',"hash"')[0]}}`
+    const hash = createHash('sha256').update(content).digest('hex')
+    rewrite([first, `${content.slice(0, -1)},"hash":"${hash}"}`, third])
+    expect(await kinds(path)).toEqual(['missing 3'])
   })
 
   test('at the end by the hash of the last record, which was kept elsewhere', async () => {
