@@ -13,23 +13,25 @@ describe('strongroom keys on the store', () => {
 
   beforeAll(async () => {
     cwd = await emptyDirectory()
+    await onBranchKeysOf(cwd, {}, (branchKeys) =>
+      branchKeys.create({ id: 'there', encryptionContext: { tenant: 'a' } }),
+    )
   })
 
   test('a key is made, listed, rotated and shown', async () => {
-    expect((await keys('list')).stdout).toBe('There are no branch keys\n')
     const made = await keys('create', '--id', 'a:b', '--context', 'tenant=42', '--context', 'k=v=w')
     expect(made).toEqual({ code: 0, stdout: 'a:b\n', stderr: '' })
     const rotated = await keys('rotate', 'a:b')
     expect([rotated.code, rotated.stderr]).toEqual([0, ''])
     const version = rotated.stdout.trim()
     expect(version).toMatch(UUID)
-    expect((await keys('list')).stdout).toMatch(
-      new RegExp(`^ID +AGE +ACTIVE VERSION\\na:b +\\d+ seconds? +${version}\\n$`),
-    )
+    const listed = (await keys('list')).stdout
+    expect(listed).toMatch(/^ID +AGE +ACTIVE VERSION\n/)
+    expect(listed).toMatch(new RegExp(`^a:b +\\d+ seconds? +${version}$`, 'm'))
     const { stdout } = await keys('show', 'a:b')
     expect(stdout).toMatch(/^a:b\n/)
     expect(stdout).toContain('Context     tenant=42, k=v=w\n')
-    expect(stdout).toContain('2 versions\n')
+    expect(stdout).toContain('Versions    2\n')
     expect(stdout).toMatch(
       new RegExp(`^ +${version} +active +\\d+ seconds? old, made 2\\S+Z$`, 'm'),
     )
@@ -74,7 +76,7 @@ describe('strongroom keys on the store', () => {
 
   test.each([
     [1, ['create', '--id', 'x'], 'A branch key id of your own needs encryption context'],
-    [1, ['create', '--id', 'a:b', '--context', 'a=b'], 'There is a branch key of this id'],
+    [1, ['create', '--id', 'there', '--context', 'a=b'], 'There is a branch key of this id'],
     [1, ['show', 'nothing'], 'There is no such branch key'],
     [1, ['rotate', ''], 'A branch key id is 1 to 2048 bytes'],
     [1, ['beacon', 'nothing', '--reveal'], 'There is no such branch key'],
@@ -111,12 +113,14 @@ describe('strongroom keys on the store', () => {
   test('to look at keys takes no KMS, and to make them says what is wrong with it', async () => {
     const env = { STRONGROOM_KMS: 'aws' }
     const list = await strongroom(['keys', 'list'], { cwd, env })
-    expect([list.code, list.stdout]).toEqual([0, expect.stringContaining('a:b')])
-    expect(await strongroom(['keys', 'create'], { cwd, env })).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'AWS KMS needs a key: set KMS_KEY_ARN\n',
-    })
+    expect([list.code, list.stdout]).toEqual([0, expect.stringContaining('there')])
+    for (const args of [['create'], ['rotate', '--all', '--older-than', '0d']]) {
+      expect(await strongroom(['keys', ...args], { cwd, env })).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: 'AWS KMS needs a key: set KMS_KEY_ARN\n',
+      })
+    }
   })
 
   test('a wrong command line opens no store', async () => {
@@ -124,5 +128,7 @@ describe('strongroom keys on the store', () => {
     await strongroom(['keys', 'rotate', '--all'], { cwd: empty })
     await strongroom(['keys', 'create', '--context', 'x'], { cwd: empty })
     expect(await readdir(empty)).toEqual([])
+    const list = await strongroom(['keys', 'list'], { cwd: empty })
+    expect(list).toEqual({ code: 0, stdout: 'There are no branch keys\n', stderr: '' })
   })
 })
