@@ -80,7 +80,9 @@ describe.each(testStores())('the errors of the key store over HTTP on $name', (s
   })
 
   test.each([
-    [{ encryptionContext: { a: 1 } }, 'body.encryptionContext.a'],
+    [{ encryptionContext: { a: 1 } }, 'body.encryptionContext'],
+    [{ encryptionContext: ['a'] }, 'body.encryptionContext'],
+    [{ encryptionContext: null }, 'body.encryptionContext'],
     [{ encryptionContext: 'a=b' }, 'body.encryptionContext'],
     [{ id: 5 }, 'body.id'],
     [{ ID: 'slip' }, 'body.ID'],
