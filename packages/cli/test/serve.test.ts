@@ -32,6 +32,9 @@ describe('strongroom serve', () => {
     expect(printed).toMatch(/Home +http:\/\/127\.0\.0\.1:\d+\n/)
     expect(printed).toContain(`API         ${url}/docs`)
     expect(printed).toContain(`Store       Embedded engine, ${join(cwd, 'data')}`)
+    expect(printed).toContain(
+      `KMS         Embedded KMS, master key in ${join(cwd, 'data', 'keys', 'master.key')}`,
+    )
   })
 
   test('serves the home page, the API reference, health and readiness', async () => {
@@ -145,6 +148,7 @@ describe('strongroom serve', () => {
       version: expect.stringMatching(/^\d/),
       url,
       store: { kind: 'embedded', location: join(cwd, 'data') },
+      kms: { kind: 'embedded', location: join(cwd, 'data', 'keys', 'master.key') },
       services: ['key-store'],
       operatorTokenFile: join(cwd, 'data', 'operator-admin.token'),
     })

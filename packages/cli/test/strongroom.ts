@@ -27,7 +27,11 @@ export function emptyDirectory(): Promise<string> {
 
 export function start(
   args: string[],
-  { cwd, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+  {
+    cwd,
+    env = {},
+    stdin,
+  }: { cwd?: string; env?: Record<string, string>; stdin?: string | undefined } = {},
 ): Running {
   const { PATH, HOME } = process.env
   const child = spawn(process.execPath, [launcher, ...args], {
@@ -35,6 +39,7 @@ export function start(
     // Nothing of the developer's own settings may decide a test.
     env: { PATH, HOME, ...env },
   })
+  if (stdin !== undefined) child.stdin.end(stdin)
   const printed = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.stderr += text))
