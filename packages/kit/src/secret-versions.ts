@@ -10,7 +10,7 @@ import { expr } from './expression.ts'
 import type { KmsKey } from './kms.ts'
 import { serverTable } from './server-table.ts'
 
-const SecretItem = z.object({
+export const SecretItem = z.object({
   PK: z.string().startsWith('SECRET#'),
   SK: z.string().regex(/^V#[1-9]\d{0,8}$/),
   name: z.string(),

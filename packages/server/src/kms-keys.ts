@@ -13,7 +13,7 @@ import { z } from 'zod'
 const Bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array && value.length > 0)
 const Millis = z.number().int().nonnegative()
 
-const StateItem = z.object({
+export const StateItem = z.object({
   PK: z.string().startsWith('KMSKEY#'),
   SK: z.literal('STATE'),
   id: z.string(),
@@ -27,7 +27,7 @@ const StateItem = z.object({
   revision: z.number().int().positive(),
 })
 
-const VersionItem = z.object({
+export const VersionItem = z.object({
   PK: z.string().startsWith('KMSKEY#'),
   SK: z.string().regex(/^V#[1-9]\d*$/),
   version: z.number().int().positive(),

@@ -11,7 +11,7 @@ import type { KeyRecord, KeyStorage } from '@strongroom/kms/key-storage'
 import type { EmbeddedKms } from '@strongroom/kms/kms'
 import { z } from 'zod'
 
-const OwnKeyItem = z.object({
+export const OwnKeyItem = z.object({
   PK: z.literal('KMSKEY'),
   SK: z.literal('OWN'),
   id: z.string(),

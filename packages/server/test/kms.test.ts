@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { DecryptCommand, KMSClient } from '@aws-sdk/client-kms'
 import { systemClock } from '@strongroom/kit/clock'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { createKms } from '@strongroom/kms/kms'
@@ -40,13 +41,15 @@ describe('a KMS behind an endpoint', () => {
       Plaintext: Buffer.from('hello'),
       EncryptionContext: context,
     })
-    const { Plaintext } = await key.kms.decrypt({
-      KeyId: arn,
-      CiphertextBlob,
-      EncryptionContext: context,
-    })
+    const blob = { KeyId: arn, CiphertextBlob, EncryptionContext: context }
+    const { Plaintext } = await key.kms.decrypt(blob)
     expect(Buffer.from(Plaintext).toString()).toBe('hello')
     await close()
+    // Nothing about it is ours: any client of that KMS opens it.
+    const sdk = new KMSClient({ endpoint: env.KMS_ENDPOINT, region: 'local', credentials })
+    const opened = await sdk.send(new DecryptCommand(blob))
+    expect(Buffer.from(opened.Plaintext ?? []).toString()).toBe('hello')
+    sdk.destroy()
   })
 
   test('is not ready while its key is disabled, and is asked every few seconds at most', async () => {
