@@ -87,4 +87,13 @@ describe('strongroom backup and restore', () => {
     ])
     expect(await readdir(cwd)).toEqual([])
   })
+
+  test('say in one line that the file cannot be written', async () => {
+    const { cwd } = await withOperator()
+    const { code, stderr } = await strongroom(['backup', 'nowhere/copy'], { cwd })
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^Cannot write the backup ".*nowhere\/copy": ENOENT.*\n$/),
+    ])
+  })
 })

@@ -18,6 +18,18 @@ describe('strongroom kms', () => {
     expect(await readdir(join(cwd, 'data'))).not.toContain('keys')
   })
 
+  test('is one to processes that start for the first time at once', async () => {
+    const cwd = await emptyDirectory()
+    const started = await Promise.all(
+      Array.from({ length: 4 }, () => strongroom(['secrets', 'list'], { cwd })),
+    )
+    for (const each of started) {
+      expect(each).toEqual({ code: 0, stdout: 'There are no secrets yet\n', stderr: '' })
+    }
+    const { code, stdout } = await strongroom(['kms', 'status'], { cwd })
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Key +arn:/)])
+  })
+
   test('shows the key, gives it new material and keeps what is encrypted readable', async () => {
     const cwd = await emptyDirectory()
     const { masterKey, audit } = await data(cwd)

@@ -293,6 +293,12 @@ describe.each(everyStore())('server secrets on $name', (store) => {
       const item = (await stored(name)) ?? {}
       await put({ ...item, PK: `SECRET#${other}`, name: other })
       expect(await refusal(other)).toContain('it was altered, moved')
+      await put({ ...item, PK: `SECRET#${other}` })
+      expect(await refusal(other)).toContain('it was altered, moved')
+      await put({ ...item, SK: 'V#2' })
+      expect(await refusal(name)).toContain('it was altered, moved')
+      await db.deleteItem({ TableName: serverTable.name, Key: itemKey(name, 2) })
+      await db.deleteItem({ TableName: serverTable.name, Key: itemKey(other, 1) })
 
       const sealed = Uint8Array.from(item['sealed'] as Uint8Array)
       sealed[sealed.length - 1] = (sealed.at(-1) ?? 0) ^ 1

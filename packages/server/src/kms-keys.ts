@@ -45,11 +45,13 @@ export function createKmsKeys(db: Db): KeyStorage {
   return {
     async load(id) {
       const item = await states.get(stateKey(id))
+      if (item && item.id !== id) throw misplaced()
       return item && recordOf(item)
     },
 
     async loadVersion(id, version) {
       const item = await versions.get(versionKey(id, version))
+      if (item && item.version !== version) throw misplaced()
       return item && backingKeyOf(item)
     },
 
@@ -150,11 +152,12 @@ async function decided(write: Promise<unknown>): Promise<boolean> {
     return true
   } catch (error) {
     if (error instanceof ConditionFailed) return false
-    if (error instanceof TransactionFailed && hasFailedCondition(error)) return false
+    if (error instanceof TransactionFailed && error.conditionFailed()) return false
     throw error
   }
 }
 
-function hasFailedCondition({ reasons }: TransactionFailed): boolean {
-  return reasons.some(({ code }) => code === 'ConditionalCheckFailed')
+/** Somebody copied an item to the place of another key or version. */
+function misplaced(): Error {
+  return new Error('A KMS key is not where it was stored: restore the store from a backup')
 }

@@ -212,7 +212,7 @@ describe('the embedded KMS', () => {
     const { kms, id, close } = await openEmbeddedKms(store.db, configured(), { clock: systemClock })
     onTestFinished(close)
     await kms.disableKey({ KeyId: id })
-    await expect(check()).rejects.toThrow('The KMS key is Disabled: enable it')
+    await expect(check()).rejects.toThrow('The KMS key cannot be used: it is Disabled')
     await expect((await open()).check()).rejects.toThrow('Disabled')
     await kms.enableKey({ KeyId: id })
     await check()

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createTables } from '@strongroom/kit/create-tables'
-import type { Db } from '@strongroom/kit/db'
+import type { Db, Item } from '@strongroom/kit/db'
 import { serverTable } from '@strongroom/kit/server-table'
 import { everyStore } from '@strongroom/kit/testing/every-store'
 import type { BackingKey, KeyRecord, KeyStorage } from '@strongroom/kms/key-storage'
@@ -143,6 +143,16 @@ describe.each(everyStore())('the keys of the embedded KMS on $name', (store) => 
       TableName: serverTable.name,
       Key: { PK: `KMSKEY#${id}`, SK: 'STATE' },
     })
+  })
+
+  test('refuse an item that was copied to the place of another', async () => {
+    const [one, two] = [await created(), await created()]
+    const PK = `KMSKEY#${two.id}`
+    const place = (Item: Item) => db.putItem({ TableName: serverTable.name, Item })
+    await place({ ...(await stored(one.id, 'V#1')), PK, SK: 'V#2' })
+    await expect(keys.loadVersion(two.id, 2)).rejects.toThrow('is not where it was stored')
+    await place({ ...(await stored(one.id, 'STATE')), PK })
+    await expect(keys.load(two.id)).rejects.toThrow('is not where it was stored')
   })
 
   test('open in one KMS what another one on the same store has encrypted, also over a rotation', async () => {

@@ -60,7 +60,7 @@ describe('a KMS behind an endpoint', () => {
     await kms.disableKey({ KeyId: arn })
     await check()
     clock.advance({ seconds: 5 })
-    await expect(check()).rejects.toThrow('The KMS key is Disabled: enable it')
+    await expect(check()).rejects.toThrow('The KMS key cannot be used: it is Disabled')
     await kms.enableKey({ KeyId: arn })
     clock.advance({ seconds: 5 })
     await check()

@@ -8,7 +8,12 @@ import { PassphraseNeeded } from '@strongroom/kms/master-key-errors'
 import { readLine } from '@strongroom/kms/master-key-format'
 import { readPrivate } from '@strongroom/kms/private-file'
 import { masterKeyCheckIn } from '@strongroom/server/kms-keys'
-import { type AskPassphrase, masterKeyFile, openMasterKey } from '@strongroom/server/master-key'
+import {
+  type AskPassphrase,
+  lookAtMasterKey,
+  masterKeyFile,
+  openMasterKey,
+} from '@strongroom/server/master-key'
 import type { Settings } from '@strongroom/server/settings'
 
 const ATTACHMENT = 'master-key'
@@ -28,17 +33,16 @@ export async function masterKeyChecks(
 /** The master key file for a backup, as it is: one with a passphrase keeps it. */
 export async function attachmentOf(configured: Settings, checks: readonly Uint8Array[]) {
   const file = masterKeyFile(configured)
-  if (!existsSync(file)) {
+  const found = await lookAtMasterKey(configured)
+  if (!found) {
     throw new DataError(`Cannot put the master key into the backup: there is none in "${file}"`)
   }
-  const line = await readPrivate(file)
-  const masterKey = await withoutPassphrase(line, file)
-  if (masterKey && !fits(masterKey, checks)) {
+  if (found.masterKey && !fits(found.masterKey, checks)) {
     throw new DataError(
       `Cannot put the master key into the backup: the KMS keys were made with another one than is in "${file}"`,
     )
   }
-  return { name: ATTACHMENT, content: Buffer.from(line) }
+  return { name: ATTACHMENT, content: Buffer.from(await readPrivate(file)) }
 }
 
 /** What restoring means for the master key: to write it, to ask for it, or neither. */
