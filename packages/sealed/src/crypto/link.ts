@@ -38,9 +38,9 @@ export function parseLink(text: string): Link {
   return { base: parseBase(text.slice(0, at)), ...parseTarget(text.slice(at + 1)) }
 }
 
-/** Reads what stands behind the `#`, with or without it. Throws a `SealedError` for anything else. */
+/** Reads what stands behind the `#`, without it. Throws a `SealedError` for anything else. */
 export function parseTarget(text: string): LinkTarget {
-  const parts = text.replace(/^#/, '').split(':')
+  const parts = text.split(':')
   const isManagement = parts[0] === 'm'
   const [id = '', key, ...more] = isManagement ? parts.slice(1) : parts
   if (!isId(id) || more.length > 0) throw new SealedError('link_malformed')

@@ -6,7 +6,7 @@ export const MAX_TEXT_BYTES = 50 * 1024
 
 const LENGTH_BYTES = 4
 
-const SIZES = [256, 1024, 4096, 16_384, LENGTH_BYTES + MAX_TEXT_BYTES] as const
+export const PADDED_SIZES = [256, 1024, 4096, 16_384, LENGTH_BYTES + MAX_TEXT_BYTES] as const
 
 /** The length of the text in four bytes, the text, zeros up to the next size. */
 export function pad(text: Uint8Array): Bytes {
@@ -29,5 +29,5 @@ export function unpad(padded: Bytes): Bytes | undefined {
 }
 
 function sizeFor(textBytes: number): number | undefined {
-  return SIZES.find((size) => textBytes + LENGTH_BYTES <= size)
+  return PADDED_SIZES.find((size) => textBytes + LENGTH_BYTES <= size)
 }

@@ -19,8 +19,8 @@ export function requiredBits(
   { difficulty, perDoubling }: Pick<Challenge, 'difficulty' | 'perDoubling'>,
   ciphertextBytes: number,
 ): number {
-  const more = Math.floor(perDoubling * Math.log2(ciphertextBytes / 1024))
-  return difficulty + Math.max(0, more)
+  const doublings = Math.log2(Math.max(ciphertextBytes / 1024, 1))
+  return difficulty + Math.floor(perDoubling * doublings)
 }
 
 export interface WorkProgress {
@@ -63,20 +63,34 @@ export function verifyWork(challenge: Challenge, ciphertext: Uint8Array, counter
 /** How many zero bits a counter gives. What comes before the counter is hashed once. */
 function attempts(prefix: string, ciphertext: Uint8Array): (counter: number) => number {
   const before = sha256.create().update(utf8Bytes(`${prefix}:${toBase64url(sha256(ciphertext))}:`))
+  // Nothing is made anew in a try: that would take longer than the hash.
   const hash = sha256.create()
   const digest = new Uint8Array(32)
-  const digits = new TextEncoder()
-  const written = new Uint8Array(16)
+  const decimals = decimalWriter()
   return (counter) => {
-    const length = digits.encodeInto(String(counter), written).written
+    // oxlint-disable-next-line no-underscore-dangle -- noble's name for a copy without an allocation
     before._cloneInto(hash)
-    hash.update(written.subarray(0, length)).digestInto(digest)
+    hash.update(decimals(counter)).digestInto(digest)
     return leadingZeroBits(digest)
   }
 }
 
+/** Numbers as decimal digits, always in the same memory. */
+function decimalWriter(): (value: number) => Uint8Array {
+  const longest = String(Number.MAX_SAFE_INTEGER).length
+  const digits = new Uint8Array(longest)
+  const ofLength = Array.from({ length: longest }, (_, at) => digits.subarray(longest - at - 1))
+  return (value) => {
+    let length = 0
+    for (let left = value; left > 0 || length === 0; left = Math.floor(left / 10)) {
+      digits[longest - ++length] = 0x30 + (left % 10)
+    }
+    return ofLength[length - 1] ?? digits
+  }
+}
+
 function leadingZeroBits(digest: Uint8Array): number {
-  const first = digest.findIndex((byte) => byte !== 0)
-  if (first === -1) return digest.length * 8
-  return first * 8 + Math.clz32(digest[first] ?? 0) - 24
+  let zeros = 0
+  while (zeros < digest.length && digest[zeros] === 0) zeros++
+  return zeros * 8 + (zeros === digest.length ? 0 : Math.clz32(digest[zeros] ?? 0) - 24)
 }
