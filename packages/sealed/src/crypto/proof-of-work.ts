@@ -57,7 +57,7 @@ export async function solveWork(
 export function verifyWork(challenge: Challenge, ciphertext: Uint8Array, counter: number): boolean {
   if (!Number.isSafeInteger(counter) || counter < 0) return false
   const bits = requiredBits(challenge, ciphertext.length)
-  return attempts(challenge.prefix, ciphertext)(counter) >= bits
+  return bits === 0 || attempts(challenge.prefix, ciphertext)(counter) >= bits
 }
 
 /** How many zero bits a counter gives. What comes before the counter is hashed once. */
