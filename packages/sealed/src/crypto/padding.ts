@@ -6,6 +6,7 @@ export const MAX_TEXT_BYTES = 50 * 1024
 
 const LENGTH_BYTES = 4
 
+/** The only lengths that a padded text has; its ciphertext is 16 bytes longer. */
 export const PADDED_SIZES = [256, 1024, 4096, 16_384, LENGTH_BYTES + MAX_TEXT_BYTES] as const
 
 /** The length of the text in four bytes, the text, zeros up to the next size. */
