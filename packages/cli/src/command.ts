@@ -4,8 +4,10 @@ export interface Command {
   name: string
   /** One line for the list of commands. */
   summary: string
-  /** What may follow the name, such as `NAME`; without it the command takes nothing. */
+  /** What must follow the name, such as `NAME`, or may, such as `[LINK]`; without it nothing does. */
   args?: string
+  /** What follows the name may be a secret: no message repeats it. */
+  secretArgs?: true
   options?: Readonly<Record<string, CommandOption>>
   /** More for `--help`: what to know, examples. */
   about?: string

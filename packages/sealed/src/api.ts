@@ -4,8 +4,8 @@ import { PADDED_SIZES } from './crypto/padding.ts'
 import { MOST_VIEWS } from './table.ts'
 
 const TAG_BYTES = 16
-const SHORTEST_TTL_SECONDS = 15 * 60
-const LONGEST_TTL_SECONDS = 90 * 24 * 60 * 60
+export const SHORTEST_TTL_SECONDS = 15 * 60
+export const LONGEST_TTL_SECONDS = 90 * 24 * 60 * 60
 
 /** The length in base64 → the number of bytes, for every size that a padded secret has. */
 const ciphertextSizes = new Map(

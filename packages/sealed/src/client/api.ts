@@ -7,8 +7,8 @@ import { type Fetch, send, type Request } from './request.ts'
 export interface SealedApi {
   /** Where Sealed is mounted, with a slash at its end. */
   base: string
-  /** Permission to make one secret. The token of an operator makes it cheaper. */
-  issueToken(operatorToken?: string): Promise<Issued>
+  /** Permission to make one secret. */
+  issueToken(): Promise<Issued>
   createSecret(token: string, secret: NewSecretRequest): Promise<Created>
   reveal(id: string, request: RevealProof & { claim: string }): Promise<Revealed>
   /** The reader has it: the server need not keep it any longer. */
@@ -28,17 +28,15 @@ export function createSealedApi(options: {
   const { base, timeoutMs = TIMEOUT_MS } = options
   // Looked up at each call: a page's fetch must not be called as a method of something else.
   const fetch: Fetch = options.fetch ?? ((...call) => globalThis.fetch(...call))
-  const call = (method: Request['method'], path: string, rest: Omit<Request, 'method' | 'url'>) =>
+  const call = (method: Request['method'], path: string, rest?: Omit<Request, 'method' | 'url'>) =>
     send({ method, url: `${base}v1/${path}`, ...rest }, { fetch, timeoutMs })
-  const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
   const secret = (id: string) => `secrets/${encodeURIComponent(id)}`
 
   return {
     base,
 
-    async issueToken(operatorToken) {
-      const headers = operatorToken === undefined ? {} : bearer(operatorToken)
-      const issued = shaped<Issued>(await call('POST', 'token', { headers }), {
+    async issueToken() {
+      const issued = shaped<Issued>(await call('POST', 'token'), {
         token: 'string',
         id: 'string',
         challenge: 'object',
@@ -53,7 +51,8 @@ export function createSealedApi(options: {
     },
 
     async createSecret(token, body) {
-      const created = await call('POST', 'secrets', { headers: bearer(token), body })
+      const headers = { authorization: `Bearer ${token}` }
+      const created = await call('POST', 'secrets', { headers, body })
       return shaped<Created>(created, { id: 'string', burnToken: 'string', expiresAt: 'number' })
     },
 

@@ -33,9 +33,18 @@ export class RequestFailed extends Error {
   readonly retryAfterSeconds: number | undefined
 
   constructor(code: RequestFailure, { triesLeft, retryAfterSeconds }: FailureFacts = {}) {
-    super(messages[code])
+    super(messageOf(code, { triesLeft, retryAfterSeconds }))
     this.code = code
     this.triesLeft = triesLeft
     this.retryAfterSeconds = retryAfterSeconds
   }
+}
+
+function messageOf(code: RequestFailure, { triesLeft, retryAfterSeconds }: FailureFacts): string {
+  if (code === 'wrong_passphrase' && triesLeft !== undefined) {
+    if (triesLeft === 0) return 'The passphrase was wrong too often: the secret is destroyed'
+    return `${messages[code]}: it can be tried ${triesLeft === 1 ? 'once' : `${triesLeft} times`} more`
+  }
+  if (retryAfterSeconds === undefined) return messages[code]
+  return messages[code].replace('try again later', `try again in ${retryAfterSeconds} seconds`)
 }

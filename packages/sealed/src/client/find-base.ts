@@ -5,8 +5,8 @@ import type { SealedApi } from './api.ts'
 import { RequestFailed } from './errors.ts'
 
 /**
- * Asks for permission to make a secret at each place where Sealed may be: an address with a path is
- * that of the page itself; at one without, Sealed is under `/sealed/`, or alone at the root.
+ * Asks for permission to make a secret at each place where Sealed may be: under `/sealed/` of a
+ * server or alone at its root; an address with a path is rather that of the page itself.
  */
 export async function findSealed(
   server: string,
@@ -17,14 +17,14 @@ export async function findSealed(
     return await ask(first)
   } catch (error) {
     const isElsewhere = error instanceof RequestFailed && error.code === 'not_sealed'
-    if (!isElsewhere || second === undefined) throw error
+    if (!isElsewhere) throw error
   }
   return ask(second)
 }
 
-function bases(server: string): readonly [string, string?] {
+function bases(server: string): readonly [string, string] {
   const base = parseBase(server)
-  return new URL(base).pathname === '/' ? [`${base}sealed/`, base] : [base]
+  return new URL(base).pathname === '/' ? [`${base}sealed/`, base] : [base, `${base}sealed/`]
 }
 
 /** Whether nobody on the way can read along: https, or the machine itself. */

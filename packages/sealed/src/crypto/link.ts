@@ -60,9 +60,9 @@ export function isId(text: string): boolean {
 /** The address of a page, as the base of links: `https://host/sealed` and `https://host/sealed/` are one. */
 export function parseBase(text: string): string {
   if (!URL.canParse(text)) throw new SealedError('link_malformed')
-  const { protocol, origin, pathname, search, username, password } = new URL(text)
+  const { protocol, origin, pathname, search, hash, username, password } = new URL(text)
   const isWeb = protocol === 'https:' || protocol === 'http:'
-  if (!isWeb || search !== '' || username !== '' || password !== '') {
+  if (!isWeb || [search, hash, username, password].some((part) => part !== '')) {
     throw new SealedError('link_malformed')
   }
   return `${origin}${pathname.endsWith('/') ? pathname : `${pathname}/`}`
