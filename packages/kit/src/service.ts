@@ -60,6 +60,12 @@ export async function mountService<Needs extends object>(
     c.set('service', name)
     await next()
   })
-  app.route(at, running.routes)
+  if (!service.hasPage || at === '/') {
+    app.route(at, running.routes)
+    return running
+  }
+  // A page names its files relative to itself, so its address ends with a slash.
+  app.route(`${at}/`, running.routes)
+  app.get(at, (c) => c.redirect(`${at.slice(at.lastIndexOf('/') + 1)}/`, 301))
   return running
 }

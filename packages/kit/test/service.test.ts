@@ -64,7 +64,7 @@ const boxes: Service<{ colour: string }> = {
   },
 }
 
-async function composed(at?: string) {
+async function composed(at?: string, service: Service<{ colour: string }> = boxes) {
   const lines: string[] = []
   const log = createLog({ sink: (line) => lines.push(line) })
   const metrics = createMetrics()
@@ -80,7 +80,7 @@ async function composed(at?: string) {
     config: {},
     colour: 'red',
   }
-  await mountService(app, boxes, deps, at)
+  await mountService(app, service, deps, at)
   return {
     app,
     metrics,
@@ -104,6 +104,26 @@ describe('a mounted service', () => {
     expect((await app.request('/v1/boxes/b1')).status).toBe(200)
     expect((await app.request('/v1/boxes/none')).status).toBe(404)
     expect(logged().at(-1)).toMatchObject({ service: 'box', code: 'box.gone' })
+  })
+
+  const withPage: typeof boxes = {
+    ...boxes,
+    hasPage: true,
+    async start(deps) {
+      const running = await boxes.start(deps)
+      running.routes.get('/', (c) => c.text('the page'))
+      return running
+    },
+  }
+
+  test('with a page has it at an address that ends with a slash, and leads there', async () => {
+    const { app } = await composed(undefined, withPage)
+    const redirect = await app.request('/box')
+    expect([redirect.status, redirect.headers.get('location')]).toEqual([301, 'box/'])
+    expect(await (await app.request('/box/')).text()).toBe('the page')
+    expect((await app.request('/box/v1/boxes/b1')).status).toBe(200)
+    const alone = await composed('/', withPage)
+    expect(await (await alone.app.request('/')).text()).toBe('the page')
   })
 
   test('has the validation of the app, without having said so', async () => {
