@@ -1,0 +1,30 @@
+/** The files of the page, inside the bundle: nothing is read from disk when the server runs. */
+// oxlint-disable import/default -- what is imported of a bundle is its text
+import { createHash } from 'node:crypto'
+import script from './browser/main.ts?bundle'
+import worker from './browser/worker.ts?bundle'
+import icon from './sealed.svg' with { type: 'text' }
+import base from './styles/base.css' with { type: 'text' }
+import controls from './styles/controls.css' with { type: 'text' }
+import views from './styles/views.css' with { type: 'text' }
+
+export interface Asset {
+  /** What its content decides: it may be kept for ever. */
+  name: string
+  contentType: string
+  body: string
+}
+
+const SCRIPT = 'text/javascript; charset=utf-8'
+
+export const pageScript = asset('sealed', 'js', SCRIPT, script)
+export const workerScript = asset('work', 'js', SCRIPT, worker)
+export const styleSheet = asset('sealed', 'css', 'text/css; charset=utf-8', base + controls + views)
+export const iconFile = asset('sealed', 'svg', 'image/svg+xml', icon)
+
+export const assets: readonly Asset[] = [pageScript, workerScript, styleSheet, iconFile]
+
+function asset(name: string, extension: string, contentType: string, body: string): Asset {
+  const hash = createHash('sha256').update(body).digest('hex').slice(0, 16)
+  return { name: `${name}-${hash}.${extension}`, contentType, body }
+}

@@ -1,0 +1,81 @@
+/** The text of a secret, until its reader hides it. */
+import type { OpenedSecret } from '../../client/open-secret.ts'
+import { formatTarget, type LinkTarget } from '../../crypto/link.ts'
+import { button } from './controls.ts'
+import { copyButton } from './copy.ts'
+import { element } from './dom.ts'
+import { duration } from './format.ts'
+import { keep } from './kept.ts'
+import { bind, plural, say, text } from './language.ts'
+import { warnWhile } from './leaving.ts'
+import { showMessage } from './message-view.ts'
+import { api } from './server.ts'
+import { announce, show } from './stage.ts'
+
+export function showShown(
+  target: LinkTarget & { kind: 'secret' },
+  claim: string,
+  { text: secret, remainingViews, graceSeconds }: OpenedSecret,
+) {
+  const until = Date.now() + graceSeconds * 1000
+  keep({ kind: 'open', target: formatTarget(target), claim, until })
+  const views = () =>
+    remainingViews > 0 ? plural('shown.more', remainingViews) : text('shown.last')
+  // A reload brings it back for a while; after that, what is not taken along is lost.
+  let isTaken = false
+  warnWhile(() => !isTaken && Date.now() >= until)
+
+  const content = bind(element('pre', { class: 'secret', tabindex: '0' }), (shown) =>
+    shown.setAttribute('aria-label', text('shown.secret')),
+  )
+  content.textContent = secret
+  content.addEventListener('copy', () => {
+    isTaken = true
+  })
+  const rest = element('p', { class: 'hint rest' })
+  const copy = copyButton({
+    label: 'shown.copy',
+    class: 'button-primary',
+    what: () => secret,
+    from: content,
+    onCopied() {
+      isTaken = true
+    },
+  })
+  const hide = button('shown.hide', () => {
+    end()
+    content.remove()
+    showMessage({ title: 'hidden.title', text: 'hidden.text' })
+  })
+
+  /** The reader has it: nothing of it is kept here or there. */
+  function end() {
+    clearInterval(ticking)
+    keep({ kind: 'hidden' })
+    // If it fails, the server ends it by itself.
+    api.ack(target.id, claim).catch(() => {})
+  }
+
+  function tick() {
+    const seconds = Math.ceil((until - Date.now()) / 1000)
+    if (seconds > 0) return say(rest, () => text('shown.window', { time: duration(seconds) }))
+    end()
+    return say(rest, 'shown.only')
+  }
+  const ticking = setInterval(tick, 1000)
+  tick()
+
+  show({
+    name: 'shown',
+    title: 'shown.title',
+    lede: views,
+    plate: element(
+      'div',
+      { class: 'shown' },
+      content,
+      element('div', { class: 'foot' }, rest, copy, hide),
+    ),
+  })
+  announce(`${text('shown.title')} ${views()}`)
+  addEventListener('pagehide', () => content.remove(), { once: true })
+}
