@@ -4,11 +4,11 @@ import { say, type TextKey } from './language.ts'
 
 /** One of a few, all of them in sight. */
 export function choice(options: {
-  legend: TextKey
+  label: TextKey
   values: readonly { value: string; label: () => string }[]
   chosen: string
   onChange?: (value: string) => void
-}): { element: HTMLFieldSetElement; value: () => string } {
+}): { element: HTMLElement; value: () => string } {
   const name = newId()
   let value = options.chosen
   const chips = options.values.map((each) => {
@@ -24,13 +24,13 @@ export function choice(options: {
     })
     return element('label', { class: 'chip' }, input, say(element('span'), each.label))
   })
-  const fieldset = element(
-    'fieldset',
-    { class: 'choice' },
-    say(element('legend'), options.legend),
+  const group = element(
+    'div',
+    { class: 'choice', role: 'radiogroup', 'aria-labelledby': `${name}l` },
+    say(element('p', { class: 'label', id: `${name}l` }), options.label),
     element('div', { class: 'chips' }, ...chips),
   )
-  return { element: fieldset, value: () => value }
+  return { element: group, value: () => value }
 }
 
 /** On or off, with what it means in a few words. */

@@ -41,6 +41,8 @@ export function copyButton(options: CopyButton): HTMLButtonElement {
 /** A text that is not to be changed, with its label and a button that copies it. */
 export function copyField(options: {
   label: TextKey
+  /** Whether the label is only heard, because the text around says the same. */
+  isLabelUnseen?: boolean
   value: string
   hint?: TextKey
   copy?: Pick<CopyButton, 'label' | 'class'>
@@ -58,7 +60,8 @@ export function copyField(options: {
   input.value = options.value
   input.addEventListener('focus', () => input.select())
   if (options.onCopied) input.addEventListener('copy', options.onCopied)
-  const label = say(element('label', { for: id }), options.label)
+  const seen = options.isLabelUnseen ? { class: 'unseen' } : {}
+  const label = say(element('label', { for: id, ...seen }), options.label)
   const button = copyButton({
     label: 'copy.copy',
     ...options.copy,

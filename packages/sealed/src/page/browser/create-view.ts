@@ -16,13 +16,14 @@ export function showCreate() {
   const secret = secretField()
   const expiry = expiryChoice()
   const views = choice({
-    legend: 'create.views',
+    label: 'create.views',
     values: Array.from({ length: MOST_VIEWS }, (_, at) => String(at + 1)).map((value) => ({
       value,
       label: () => value,
     })),
     chosen: '1',
   })
+  views.element.classList.add('choice-line')
   const passphrase = passphraseChoice()
   const receipt = toggle({ label: 'create.receipt', hint: 'create.receiptHint' })
   const fields = element(
@@ -34,8 +35,7 @@ export function showCreate() {
       { class: 'options' },
       expiry.element,
       views.element,
-      passphrase.element,
-      element('div', { class: 'option' }, receipt.element),
+      element('div', { class: 'toggles' }, passphrase.toggle, receipt.element, passphrase.panel),
     ),
   )
   const form = element('form', { class: 'create', novalidate: true, autocomplete: 'off' }, fields)

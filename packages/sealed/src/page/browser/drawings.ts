@@ -9,7 +9,7 @@ export function seal(): SVGSVGElement {
     { class: 'seal', viewBox: '-60 -60 120 120' },
     drawing('circle', { class: 'seal-track', r: '56' }),
     drawing('circle', { class: 'seal-ring', r: '56', pathLength: '1' }),
-    drawing('path', { class: 'seal-wax', d: waxEdge(46, 1.6, 18) }),
+    drawing('path', { class: 'seal-wax', d: waxEdge() }),
     drawing('circle', { class: 'seal-rim', r: '36' }),
     drawing('path', {
       class: 'seal-mark',
@@ -19,12 +19,14 @@ export function seal(): SVGSVGElement {
   )
 }
 
-/** A round outline with soft waves. */
-function waxEdge(radius: number, depth: number, waves: number): string {
-  const points = Array.from({ length: waves * 8 }, (_, at) => {
-    const turn = (at / (waves * 8)) * 2 * Math.PI
-    const reach = radius + depth * Math.sin(turn * waves)
-    return `${(reach * Math.cos(turn)).toFixed(2)} ${(reach * Math.sin(turn)).toFixed(2)}`
+/** The outline of a drop of wax under a stamp: round, and nowhere quite. */
+function waxEdge(): string {
+  const steps = 96
+  const points = Array.from({ length: steps }, (_, at) => {
+    const turn = (at / steps) * 2 * Math.PI
+    const reach =
+      46.5 + 0.9 * Math.sin(3 * turn + 0.6) + 0.7 * Math.sin(7 * turn) + 0.5 * Math.sin(11 * turn)
+    return `${(reach * Math.cos(turn)).toFixed(1)} ${(reach * Math.sin(turn)).toFixed(1)}`
   })
   return `M${points.join('L')}Z`
 }

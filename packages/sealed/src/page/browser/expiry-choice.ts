@@ -41,7 +41,7 @@ export function expiryChoice(): ExpiryChoice {
     problem.element,
   )
   const presets = choice({
-    legend: 'create.expiry',
+    label: 'create.expiry',
     values: [
       ...PRESETS.map((seconds) => ({ value: String(seconds), label: () => duration(seconds) })),
       { value: CUSTOM, label: () => text('create.custom') },

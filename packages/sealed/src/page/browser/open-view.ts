@@ -19,11 +19,11 @@ type WithoutKey = LinkTarget & { kind: 'secret-without-key' }
 
 export function showOpen(target: Secret | WithoutKey, kept: Kept & { kind: 'open' }) {
   let secret = target.kind === 'secret' ? target : undefined
-  const key = secretInput({ label: 'open.key', hint: 'open.keyHint', type: 'text' })
+  const key = secretInput({ label: 'open.key', hint: 'open.keyHint' })
   const passphrase = secretInput({
     label: 'open.passphrase',
     hint: 'open.passphraseHint',
-    type: 'password',
+    isConcealed: true,
   })
   const gesture = openGesture({
     fields: [key.input, passphrase.input],
@@ -82,12 +82,20 @@ export function showOpen(target: Secret | WithoutKey, kept: Kept & { kind: 'open
   }
 
   warnWhile(() => false)
-  const fields = [key, passphrase].map((field) => field.element)
+  const form = element(
+    'form',
+    { class: 'open', novalidate: true, autocomplete: 'off' },
+    key.element,
+    passphrase.element,
+    gesture.element,
+    problem.element,
+  )
+  form.addEventListener('submit', (event) => event.preventDefault())
   show({
     name: 'open',
     title: 'open.title',
     lede: 'open.lede',
-    plate: element('div', { class: 'open' }, ...fields, gesture.element, problem.element),
+    plate: form,
   })
   // Opened already, and the page was loaded again: nothing is asked twice.
   if (kept.until !== undefined && secret && !needsPassphrase()) void run()

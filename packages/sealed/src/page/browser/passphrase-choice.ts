@@ -9,7 +9,9 @@ const CHARACTERS = 'abcdefghijkmnpqrstuvwxyz23456789'
 const SHORT = 10
 
 export interface PassphraseChoice {
-  element: HTMLElement
+  toggle: HTMLElement
+  /** What to type, while it is on. */
+  panel: HTMLElement
   /** Undefined without one; null if it is missing, then it says so and has the focus. */
   value: () => string | undefined | null
 }
@@ -62,7 +64,8 @@ export function passphraseChoice(): PassphraseChoice {
   }
 
   return {
-    element: element('div', { class: 'option' }, isWanted.element, panel),
+    toggle: isWanted.element,
+    panel,
     value() {
       if (!isWanted.isOn()) return undefined
       if (input.value !== '') return input.value

@@ -6,6 +6,7 @@ import { burnControl } from './burn-control.ts'
 import { button } from './controls.ts'
 import { copyField } from './copy.ts'
 import { element } from './dom.ts'
+import { seal } from './drawings.ts'
 import { moment } from './format.ts'
 import { plural, say, text, type TextKey } from './language.ts'
 import { warnWhile } from './leaving.ts'
@@ -58,6 +59,7 @@ export function showSealed(made: Made) {
     more('sealed.manage', () => [
       copyField({
         label: 'sealed.manage',
+        isLabelUnseen: true,
         hint: made.receipt ? 'sealed.manageReceiptHint' : 'sealed.manageHint',
         value: formatLink(base, made.management),
       }),
@@ -71,7 +73,7 @@ export function showSealed(made: Made) {
   )
   const until = new Date(made.expiresAt * 1000)
   const lede = () => plural('sealed.lede', made.maxViews, { time: moment(until) })
-  show({ name: 'sealed', title: 'sealed.title', lede, plate })
+  show({ name: 'sealed', title: 'sealed.title', lede, plate, emblem: seal() })
   announce(`${text('sealed.title')} ${lede()}`)
 }
 

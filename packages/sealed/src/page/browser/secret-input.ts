@@ -1,5 +1,5 @@
 /** A field for what a reader was told separately: a key or a passphrase. */
-import { problemOf } from './controls.ts'
+import { button, problemOf } from './controls.ts'
 import { element, newId } from './dom.ts'
 import { say, type TextKey } from './language.ts'
 
@@ -14,13 +14,14 @@ export interface SecretInput {
 export function secretInput(options: {
   label: TextKey
   hint: TextKey
-  type: 'text' | 'password'
+  /** Whether it is not shown while it is typed, unless wanted. */
+  isConcealed?: boolean
 }): SecretInput {
   const id = newId()
   const input = element('input', {
     id,
     class: 'input code',
-    type: options.type,
+    type: options.isConcealed ? 'password' : 'text',
     autocomplete: 'off',
     autocapitalize: 'off',
     spellcheck: 'false',
@@ -34,7 +35,12 @@ export function secretInput(options: {
       { class: 'field' },
       say(element('label', { for: id }), options.label),
       say(element('p', { class: 'hint', id: `${id}h` }), options.hint),
-      input,
+      element(
+        'div',
+        { class: 'with-button' },
+        input,
+        ...(options.isConcealed ? [showButton(input)] : []),
+      ),
       problem.element,
     ),
     input,
@@ -44,4 +50,14 @@ export function secretInput(options: {
     },
     accept: problem.clear,
   }
+}
+
+function showButton(input: HTMLInputElement): HTMLButtonElement {
+  const show = button('open.show', () => {
+    input.type = input.type === 'password' ? 'text' : 'password'
+    show.setAttribute('aria-pressed', String(input.type === 'text'))
+    input.focus()
+  })
+  show.setAttribute('aria-pressed', 'false')
+  return show
 }

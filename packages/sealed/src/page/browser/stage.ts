@@ -8,6 +8,8 @@ export interface Scene {
   title: TextKey
   lede: TextKey | (() => string)
   plate: HTMLElement
+  /** A drawing above the title. */
+  emblem?: SVGElement
   /** Further words, below the plate where there is one column only. */
   aside?: HTMLElement
   /** What has the focus; the title unless told. */
@@ -19,11 +21,12 @@ const status = requireElement('status')
 let isFirst = true
 
 /** Replaces what is shown. */
-export function show({ name, title, lede, plate, aside, focus }: Scene) {
+export function show({ name, title, lede, plate, emblem, aside, focus }: Scene) {
   const heading = say(element('h1', { tabindex: '-1' }), title)
   const words = element(
     'div',
     { class: 'words' },
+    ...(emblem ? [emblem] : []),
     heading,
     say(element('p', { class: 'lede' }), lede),
   )
