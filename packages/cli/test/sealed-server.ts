@@ -1,8 +1,9 @@
 /** A server with Sealed on it, for the command line to talk to. */
 import { mkdtemp, rm } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from '@strongroom/kit/clock'
+import { type Clock, systemClock } from '@strongroom/kit/clock'
 import { silentLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import { testSecrets } from '@strongroom/kit/testing/test-secrets'
@@ -19,46 +20,52 @@ const CHEAP = { SEALED_DIFFICULTY: '4', SEALED_TOKEN_LIMIT: '0', SEALED_BURN_LIM
 
 export interface SealedServer {
   url: string
-  /** What came in so far, such as `POST /sealed/v1/token`. */
-  requests: string[]
-  /** Called with each answer before it is given: loses it by throwing. */
-  onAnswer: (request: Request) => void
+  /** What came in so far. */
+  requests: { call: string; body: string }[]
+  /** Answers in place of Sealed if it returns an answer, here for the next request only. */
+  intercept: ((request: Request) => Response) | undefined
+  /** Whether the answer to the next such call gets lost on its way. */
+  loses: string | undefined
 }
 
 export async function sealedServer(
-  options: { atRoot?: boolean; settings?: Record<string, string> } = {},
+  options: { atRoot?: boolean; settings?: Record<string, string>; clock?: Clock } = {},
 ): Promise<SealedServer> {
-  const { atRoot = false, settings: given } = options
+  const { atRoot = false, clock = systemClock } = options
   const directory = await mkdtemp(join(tmpdir(), 'strongroom-sealed-'))
   const settings = settingsWith([sealedService]).parse({
     STRONGROOM_DATA: directory,
     ...CHEAP,
-    ...given,
+    ...options.settings,
   })
   const store = await openStore(settings)
   const services = [sealedService]
   await requireTables(store, tablesOf(services))
   const listener = await listen('127.0.0.1', 0)
-  const server: SealedServer = {
-    url: `http://127.0.0.1:${listener.port}`,
-    requests: [],
-    onAnswer: () => {},
-  }
+  const url = `http://127.0.0.1:${listener.port}`
+  const server: SealedServer = { url, requests: [], intercept: undefined, loses: undefined }
   const app = await createServerApp({
     services,
     atRoot,
     store,
     secrets: testSecrets(),
     settings,
-    publicUrl: server.url,
+    publicUrl: url,
     log: silentLog,
-    clock: systemClock,
+    clock,
     metrics: createMetrics(),
   })
   listener.serve(async (request, env) => {
-    server.requests.push(`${request.method} ${new URL(request.url).pathname}`)
+    const call = `${request.method} ${new URL(request.url).pathname}`
+    server.requests.push({ call, body: await request.clone().text() })
+    const { intercept } = server
+    server.intercept = undefined
+    if (intercept) return intercept(request)
     const answer = await app.fetch(request, env)
-    server.onAnswer(request)
+    if (server.loses !== undefined && call.endsWith(server.loses)) {
+      server.loses = undefined
+      ;(env as { incoming: IncomingMessage }).incoming.socket.destroy()
+    }
     return answer
   })
   onTestFinished(async () => {

@@ -42,20 +42,25 @@ export async function sealSecret(
     solve?: Solve
     /** Stops the work. */
     signal?: AbortSignal
+    /** Gives the work up after this. */
+    workMs?: number
     patience?: Patience
     /** What was asked for before, if it was. */
     issued?: Issued
   } = {},
 ): Promise<NewLinks> {
   const { text, passphrase, ttlSeconds, maxViews, receipt = false } = secret
-  const { solve = solveWork, signal } = options
+  const { solve = solveWork, signal, workMs = WORK_MS } = options
   // Before any request: nothing is asked of a server for what cannot be sealed.
   textBytes(text)
   const issued =
     options.issued ?? (await patiently(options.patience ?? patience, () => api.issueToken()))
   const { id, token, challenge } = issued
   const { fragment, body, ciphertext } = await sealText({ id, text, passphrase })
-  const pow = await inTime(signal, (both) => solve(challenge, ciphertext, { signal: both }))
+  const late = AbortSignal.timeout(workMs)
+  const pow = await inTime({ signal, late }, (both) =>
+    solve(challenge, ciphertext, { signal: both }),
+  )
   const wanted = { ...body, ttlSeconds, maxViews, ...(receipt && { receipt }), pow }
   const { burnToken, expiresAt } = await api.createSecret(token, wanted)
   return {
@@ -66,10 +71,9 @@ export async function sealSecret(
 }
 
 async function inTime<T>(
-  signal: AbortSignal | undefined,
+  { signal, late }: { signal: AbortSignal | undefined; late: AbortSignal },
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const late = AbortSignal.timeout(WORK_MS)
   try {
     return await work(signal ? AbortSignal.any([signal, late]) : late)
   } catch (error) {
