@@ -47,7 +47,8 @@ export function createReducer(options: {
     const seconds = [...waiting.keys()].filter((second) => second <= now)
     const ids = seconds.flatMap((second) => [...(waiting.get(second) ?? [])])
     for (const second of seconds) waiting.delete(second)
-    for (let at = 0; at < ids.length && !closed; at += AT_ONCE) {
+    for (let at = 0; at < ids.length; at += AT_ONCE) {
+      if (closed) return
       await Promise.all(ids.slice(at, at + AT_ONCE).map(look))
     }
     wake(Math.min(...waiting.keys()))
