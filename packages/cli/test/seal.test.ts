@@ -49,7 +49,7 @@ describe('strongroom seal and open', () => {
 
   test('50 KB of any characters arrive as they were', async () => {
     const { url } = await sealedServer()
-    const text = '\ufeff\r\n\u0000e\u0301 '.padEnd(12_800, '🔑')
+    const text = `\ufeff\r\n\u0000e\u0301 ${'🔑'.repeat(12_700)}`
     const { link } = await seal(url, [], text)
     const { stdout } = await open(link, ['--json'])
     expect(JSON.parse(stdout)).toEqual({ text, remainingViews: 0 })
