@@ -121,7 +121,7 @@ describe('what a server says', () => {
     expect(await strongroom(['seal', '--server', url], { stdin: 'x' })).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'Cannot reach the server: check its address and the network\n',
+      stderr: 'Cannot reach the server: check its address, its certificate and the network\n',
     })
   })
 })

@@ -83,10 +83,10 @@ ${exitCodes}`,
     const link = formatLink(api.base, made.secret)
     const managementLink = formatLink(api.base, made.management)
     const { expiresAt } = made
-    const until = new Date(expiresAt * 1000).toISOString().replace(/:\d\d\.\d+Z$/, ' UTC')
+    const until = `${new Date(expiresAt * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
     output.result(
       process.stdout.isTTY
-        ? labelled({ link, managementLink, until: until.replace('T', ' '), maxViews })
+        ? labelled({ link, managementLink, until, maxViews, passphrase })
         : `${link}\n${managementLink}\n`,
       { link, managementLink, expiresAt },
     )
@@ -98,9 +98,11 @@ function labelled(made: {
   managementLink: string
   until: string
   maxViews: number
+  passphrase: string | undefined
 }): string {
   const times = made.maxViews === 1 ? 'once' : `${made.maxViews} times`
-  return `Link, for whoever may read it (${times}, until ${made.until}):
+  const needs = made.passphrase === undefined ? '' : ', with the passphrase'
+  return `Link, for whoever may read it (${times}, until ${made.until}${needs}):
   ${made.link}
 Management link, for you, to burn it or to ask for its receipt:
   ${made.managementLink}

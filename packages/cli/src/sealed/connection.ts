@@ -37,11 +37,16 @@ export function connect(base: string, { options }: Pick<CommandInput, 'options'>
 
 /** Waits as the client does, and says so. */
 export function patienceSaying(output: Pick<Output, 'progress'>): Patience {
+  let isLost = false
   return {
     ...patience,
     onWait(reason, seconds) {
-      if (reason === 'lost') output.progress('The answer got lost, asking again')
-      else output.progress(`The server asks to wait: going on in ${seconds} seconds`)
+      if (reason === 'rate_limited') {
+        output.progress(`The server asks to wait: going on in ${seconds} seconds`)
+      } else if (!isLost) {
+        output.progress('The answer got lost, asking again')
+        isLost = true
+      }
     },
   }
 }

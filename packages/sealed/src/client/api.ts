@@ -20,16 +20,12 @@ export interface SealedApi {
 /** Short enough for a second try while a claim is still live. */
 const TIMEOUT_MS = 10_000
 
-export function createSealedApi(options: {
-  base: string
-  fetch?: Fetch
-  timeoutMs?: number
-}): SealedApi {
-  const { base, timeoutMs = TIMEOUT_MS } = options
+export function createSealedApi(options: { base: string; fetch?: Fetch }): SealedApi {
+  const { base } = options
   // Looked up at each call: a page's fetch must not be called as a method of something else.
   const fetch: Fetch = options.fetch ?? ((...call) => globalThis.fetch(...call))
   const call = (method: Request['method'], path: string, rest?: Omit<Request, 'method' | 'url'>) =>
-    send({ method, url: `${base}v1/${path}`, ...rest }, { fetch, timeoutMs })
+    send({ method, url: `${base}v1/${path}`, ...rest }, { fetch, timeoutMs: TIMEOUT_MS })
   const secret = (id: string) => `secrets/${encodeURIComponent(id)}`
 
   return {

@@ -3,7 +3,7 @@ import type { Revealed } from '../api.ts'
 import type { SecretKeys } from '../crypto/keys.ts'
 import { openText, revealProof } from '../crypto/seal.ts'
 import type { SealedApi } from './api.ts'
-import { RequestFailed } from './errors.ts'
+import { RequestFailed, type RequestFailure } from './errors.ts'
 import { patience as standard, type Patience, patiently } from './patience.ts'
 
 export interface OpenedSecret {
@@ -34,6 +34,7 @@ export async function openSecret(
   return { text, remainingViews, graceSeconds }
 }
 
+/** Once an answer got lost the view may be taken, and everything is tried to get it in time. */
 async function reveal(ask: () => Promise<Revealed>, patience: Patience): Promise<Revealed> {
   const { now, wait, onWait } = patience
   let start = now()
@@ -43,8 +44,7 @@ async function reveal(ask: () => Promise<Revealed>, patience: Patience): Promise
       return ask()
     })
   } catch (error) {
-    // What was not sent took no view, so that nobody has to hurry.
-    if (!isLost(error) || error.code === 'unreachable') throw error
+    if (!failedWith(error, 'lost', 'unavailable')) throw error
   }
   for (let ms = FIRST_WAIT_MS; ; ms = Math.min(ms * 2, LONGEST_WAIT_MS)) {
     onWait?.('lost', ms / 1000)
@@ -52,13 +52,12 @@ async function reveal(ask: () => Promise<Revealed>, patience: Patience): Promise
     try {
       return await ask()
     } catch (error) {
-      if (!isLost(error) || now() - start > RETRY_MS) throw error
+      const mayPass = failedWith(error, 'lost', 'unavailable', 'unreachable', 'rate_limited')
+      if (!mayPass || now() - start > RETRY_MS) throw error
     }
   }
 }
 
-/** Whether the view may have been taken although no answer came. */
-function isLost(error: unknown): error is RequestFailed {
-  if (!(error instanceof RequestFailed)) return false
-  return ['lost', 'unavailable', 'unreachable', 'rate_limited'].includes(error.code)
+function failedWith(error: unknown, ...codes: RequestFailure[]): boolean {
+  return error instanceof RequestFailed && codes.includes(error.code)
 }

@@ -54,7 +54,7 @@ const NO_CONNECTION = new Set([
 function wasNeverSent(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  return NO_CONNECTION.has(code) || /CERT|TLS|SSL/.test(code)
+  return NO_CONNECTION.has(code) || /CERT|TLS|SSL|UNABLE_TO/.test(code)
 }
 
 /** Undefined for what is no JSON, such as the page of a proxy. */

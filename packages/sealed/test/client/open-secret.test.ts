@@ -71,6 +71,7 @@ describe('a secret is opened', () => {
     const outcomes = [
       [() => 'unreachable' as const, 'unreachable'],
       [refusal('sealed.not_available', 404), 'not_available'],
+      [json({}, 429, { 'retry-after': '61' }), 'rate_limited'],
       [refusal('sealed.wrong_passphrase', 403, { triesLeft: 2 }), 'wrong_passphrase'],
       [changed, 'cannot_open'],
     ] as const
