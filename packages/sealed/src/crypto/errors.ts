@@ -1,8 +1,9 @@
 /** What can be wrong with a text, a passphrase or a link, before any server is asked. */
+import { MAX_TEXT_BYTES } from './padding.ts'
 
 const messages = {
   text_empty: 'There is nothing to seal: write a text first',
-  text_too_long: 'The text is too long: at most 51,200 bytes of UTF-8 can be sealed',
+  text_too_long: `The text is too long: at most ${MAX_TEXT_BYTES.toLocaleString('en')} bytes of UTF-8 can be sealed`,
   text_malformed: 'The text holds half a character: remove what does not show, or type it anew',
   passphrase_empty: 'The passphrase is empty: type one, or go without',
   passphrase_malformed: 'The passphrase holds half a character: type it anew',
