@@ -53,7 +53,7 @@ export function parseTarget(text: string): LinkTarget {
 }
 
 /** 16 bytes, written in the one way there is. */
-export function isId(text: string): boolean {
+function isId(text: string): boolean {
   return text.length === 22 && fromBase64url(text) !== undefined
 }
 
