@@ -50,7 +50,7 @@ describe('strongroom on the command line', () => {
       ['operator', 'add', 'one', 'two'],
       '"strongroom operator add" takes no "two": run "strongroom operator add --help"',
     ],
-    [['serve', '--only', 'nothing'], 'There is no service "nothing": none is part of this version'],
+    [['serve', '--only', 'nothing'], 'There is no service "nothing": choose from sealed'],
   ])('says in one line what is wrong with "%s"', async (args, line) => {
     const { code, stdout, stderr } = await strongroom(args)
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: `${line}\n` })

@@ -145,7 +145,7 @@ describe('strongroom serve', () => {
       version: expect.stringMatching(/^\d/),
       url,
       store: { kind: 'embedded', location: join(cwd, 'data') },
-      services: [],
+      services: ['sealed'],
       operatorTokenFile: join(cwd, 'data', 'operator-admin.token'),
     })
   })

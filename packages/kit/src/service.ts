@@ -38,6 +38,8 @@ export interface Service<Needs extends object = object> {
   settings?: ConfigTable
   /** Whether it has a page at its mount point, for people to open. */
   hasPage?: boolean
+  /** Which of its settings gives it a host name of its own, if it can have one. */
+  originSetting?: string
   start(deps: ServiceDeps & Needs): RunningService | Promise<RunningService>
 }
 

@@ -4,6 +4,7 @@ import type { RunningService, Service, ServiceDeps } from '@strongroom/kit/servi
 import { createClientLimit } from './client-limits.ts'
 import { createDifficulty } from './difficulty.ts'
 import { sealedError } from './errors.ts'
+import { pageRoutes } from './page/routes.tsx'
 import { createQuota } from './quota.ts'
 import { createReducer } from './reducer.ts'
 import { sealedRoutes } from './routes.ts'
@@ -27,6 +28,8 @@ export const sealedService: Service<SealedNeeds> = {
   tables: [secretsTable],
   errors: sealedError,
   settings: sealedSettings,
+  hasPage: true,
+  originSetting: 'SEALED_ORIGIN',
   start: (deps) => startSealed(deps, systemTimers),
 }
 
@@ -64,6 +67,7 @@ export function startSealed(deps: ServiceDeps & SealedNeeds, timers: Timers): Ru
       status: limit(config.SEALED_STATUS_LIMIT),
     },
   })
+  routes.route('/', pageRoutes())
   return {
     routes,
     async close() {

@@ -14,18 +14,18 @@ export const sealedSettings = {
     type: integer({ min: 0, max: 24 }),
     default: 16,
     description:
-      'The work that a new secret of up to 1 KB costs its sender, in bits: one more is twice the work; 0 with SEALED_DIFFICULTY_PER_DOUBLING 0 asks for none',
+      'The work that a new secret of up to 1 KB costs its sender, in bits: one more is twice the work',
   },
   SEALED_DIFFICULTY_PER_DOUBLING: {
     type: integer({ min: 0, max: 4 }),
     default: 1,
-    description: 'How many bits each doubling of the size adds to that',
+    description: 'How many bits each doubling of the size adds to that; both 0 ask for no work',
   },
   SEALED_BUSY_CREATIONS: {
     type: perMinute(),
     default: 60,
     description:
-      'From how many new secrets a minute on the work rises, by one bit and by one more with each doubling, at most by 8; 0 never lets it rise',
+      'From how many new secrets a minute on the work rises: by one bit, and by one more with each doubling, up to 8; 0 never lets it rise',
   },
   SEALED_TOKEN_LIMIT: {
     type: perMinute(),
@@ -57,13 +57,13 @@ export const sealedSettings = {
     type: integer({ min: 0, max: 100_000_000 }),
     default: 1024,
     description:
-      'How many megabytes of secrets are stored at most; 0 is no limit, and the right value where looking through the whole table costs money',
+      'How many megabytes of secrets are stored at most; 0 is no limit, and right where reading the whole table now and then costs money, as on DynamoDB',
   },
   SEALED_SWEEP_MINUTES: {
     type: integer({ min: 0, max: 1440 }),
     default: 10,
     description:
-      'How often secrets are looked for that are over and were not ended at their time, as after a stop of the server; 0 leaves them to TTL, the right value on DynamoDB',
+      'How often to look for secrets that were not ended at their time, as after a stop of the server; 0 leaves them to TTL, which is right on DynamoDB',
   },
 } as const satisfies ConfigTable
 

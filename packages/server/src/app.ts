@@ -11,6 +11,7 @@ import type { ServerSecrets } from '@strongroom/kit/server-secrets'
 import { mountService, type RunningService, type Service } from '@strongroom/kit/service'
 import { answers, healthRoutes } from './health.ts'
 import { metricsRoutes } from './metrics-routes.ts'
+import { byHost, hostsOf, originOf } from './own-origin.ts'
 import type { HomeProps } from './pages/home.tsx'
 import { pageRoutes } from './pages/routes.tsx'
 import { serviceHref } from './service-href.ts'
@@ -41,23 +42,28 @@ export interface ServerApp {
 export async function createServerApp(options: ServerOptions): Promise<ServerApp> {
   const { services, atRoot = false, store, secrets, settings, publicUrl } = options
   const { log, clock, metrics } = options
-  const app = createApp({
-    log,
-    metrics,
-    publicUrl,
-    trustedProxies: settings.STRONGROOM_TRUSTED_PROXIES,
-  })
+  const trustedProxies = settings.STRONGROOM_TRUSTED_PROXIES
+  const app = createApp({ log, metrics, publicUrl, trustedProxies })
   app.route('/', healthRoutes({ check: () => store.check() }))
   app.route('/', metricsRoutes(metrics, createOperators({ db: store.db, clock })))
 
   const deps = { db: store.db, clock, log, metrics, secrets, publicUrl, config: settings }
   const running: RunningService[] = []
+  const ownHosts = new Map<string, OpenAPIHono<AppEnv>>()
   const close = async () => {
     for (const service of running.toReversed()) await service.close?.()
   }
   try {
     for (const service of services) {
-      running.push(await mountService(app, service, deps, atRoot ? '/' : service.mount))
+      const origin = originOf(service, options)
+      // The page is at its own host alone; a fragment of the address goes along.
+      if (origin !== undefined) app.get(`${service.mount}/`, (c) => c.redirect(`${origin}/`))
+      const started = await mountService(app, service, deps, atRoot ? '/' : service.mount)
+      running.push(started)
+      if (origin === undefined) continue
+      const alone = createApp({ log, metrics, publicUrl: origin, trustedProxies })
+      await mountService(alone, { ...service, start: () => started }, deps, '/')
+      for (const host of hostsOf(origin)) ownHosts.set(host, alone)
     }
   } catch (error) {
     await close()
@@ -75,10 +81,11 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
   app.get('/openapi.json', (c) => c.json(document))
   const home = homeOf(options, new Date(clock.now()))
   app.route('/', pageRoutes({ document: () => document, home }))
-  return { fetch: app.fetch, request: app.request, close }
+  return { ...byHost(app, ownHosts), close }
 }
 
-function homeOf({ services, atRoot, store, publicUrl }: ServerOptions, startedAt: Date) {
+function homeOf(options: ServerOptions, startedAt: Date) {
+  const { services, store, publicUrl } = options
   return async (): Promise<HomeProps> => ({
     version,
     publicUrl,
@@ -93,7 +100,7 @@ function homeOf({ services, atRoot, store, publicUrl }: ServerOptions, startedAt
       name: service.name,
       title: service.title,
       summary: service.summary,
-      href: serviceHref(service, { atRoot }),
+      href: serviceHref(service, options),
     })),
   })
 }
