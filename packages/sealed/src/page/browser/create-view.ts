@@ -3,7 +3,7 @@ import { choice, toggle } from './controls.ts'
 import { element } from './dom.ts'
 import { sign } from './drawings.ts'
 import { expiryChoice } from './expiry-choice.ts'
-import { say } from './language.ts'
+import { say, type TextKey } from './language.ts'
 import { warnWhile } from './leaving.ts'
 import { passphraseChoice } from './passphrase-choice.ts'
 import { secretField } from './secret-field.ts'
@@ -67,13 +67,13 @@ export function showCreate() {
 }
 
 function promises(): HTMLElement {
-  const items = (['Blind', 'Once', 'Gone'] as const).map((name) =>
-    element(
-      'li',
-      {},
-      sign(name.toLowerCase() as Lowercase<typeof name>),
-      say(element('p'), `create.promise${name}`),
-    ),
+  const item = (what: Parameters<typeof sign>[0], words: TextKey) =>
+    element('li', {}, sign(what), say(element('p'), words))
+  return element(
+    'ul',
+    { class: 'promises' },
+    item('key', 'create.promiseBlind'),
+    item('envelope', 'create.promiseOnce'),
+    item('flame', 'create.promiseGone'),
   )
-  return element('ul', { class: 'promises' }, ...items)
 }

@@ -32,18 +32,14 @@ function waxEdge(): string {
 }
 
 const SIGNS = {
-  // A key.
-  blind: ['M8 8a4 4 0 1 1 0 8 4 4 0 0 1 0-8z', 'M12 12h9v3', 'M17 12v2.5'],
-  // An envelope, shut.
-  once: [
+  key: ['M8 8a4 4 0 1 1 0 8 4 4 0 0 1 0-8z', 'M12 12h9v3', 'M17 12v2.5'],
+  envelope: [
     'M5.5 5.5h13a2 2 0 0 1 2 2v9a2 2 0 0 1-2 2h-13a2 2 0 0 1-2-2v-9a2 2 0 0 1 2-2z',
     'M4 7.5l8 5.5 8-5.5',
   ],
-  // A flame.
-  gone: [
+  flame: [
     'M12 3.5c.5 3.5 5 5.5 5 10a5 5 0 0 1-10 0c0-2 1-3.2 2-4.2.3 1.5 1 2.2 1.8 2.4C10.5 9 10.7 6 12 3.5z',
   ],
-  check: ['M5 12.5l4.5 4.5L19 7.5'],
 } as const
 
 export function sign(name: keyof typeof SIGNS): HTMLElement {

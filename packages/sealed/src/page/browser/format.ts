@@ -1,11 +1,11 @@
 /** Numbers, lengths of time and moments, as the current language writes them. */
-import { currentLanguage } from './language.ts'
+import { currentLocale } from './language.ts'
 
 export const UNITS = { minute: 60, hour: 3600, day: 86_400 } as const
 export type Unit = keyof typeof UNITS
 
 export function number(value: number): string {
-  return new Intl.NumberFormat(currentLanguage()).format(value)
+  return new Intl.NumberFormat(currentLocale()).format(value)
 }
 
 /** `15 minutes`, in the largest unit that divides the time. */
@@ -21,7 +21,7 @@ export function unitName(amount: number, unit: Unit): string {
 }
 
 export function moment(at: Date): string {
-  const format = new Intl.DateTimeFormat(currentLanguage(), {
+  const format = new Intl.DateTimeFormat(currentLocale(), {
     dateStyle: 'long',
     timeStyle: 'short',
   })
@@ -33,5 +33,5 @@ function inUnit(amount: number, unit: Unit | 'second'): string {
 }
 
 function unitFormat(unit: Unit | 'second') {
-  return new Intl.NumberFormat(currentLanguage(), { style: 'unit', unit, unitDisplay: 'long' })
+  return new Intl.NumberFormat(currentLocale(), { style: 'unit', unit, unitDisplay: 'long' })
 }

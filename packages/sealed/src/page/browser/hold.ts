@@ -19,25 +19,27 @@ export function holdable(
   fields: readonly HTMLElement[],
   events: HoldEvents,
 ) {
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let held: { by: HTMLElement; timer: ReturnType<typeof setTimeout> } | undefined
 
-  function start() {
-    if (timer !== undefined || !events.onStart()) return
-    timer = setTimeout(() => {
-      timer = undefined
+  function start(by: HTMLElement) {
+    if (held || !events.onStart()) return
+    const timer = setTimeout(() => {
+      held = undefined
       events.onDone()
     }, HOLD_MS)
+    held = { by, timer }
   }
 
-  function stop() {
-    if (timer === undefined) return
-    clearTimeout(timer)
-    timer = undefined
+  /** Only what is held can be let go: a press on the button takes the focus from a field. */
+  function stop({ currentTarget }: Event) {
+    if (held?.by !== currentTarget) return
+    clearTimeout(held?.timer)
+    held = undefined
     events.onStop()
   }
 
   button.addEventListener('pointerdown', (event) => {
-    if (event.isPrimary && event.button === 0) start()
+    if (event.isPrimary && event.button === 0) start(button)
   })
   for (const ending of ['pointerup', 'pointerleave', 'pointercancel', 'blur'] as const) {
     button.addEventListener(ending, stop)
@@ -56,12 +58,12 @@ export function holdable(
     target.addEventListener('keydown', (event) => {
       if (!keys.includes(event.key) || event.isComposing) return
       event.preventDefault()
-      if (!event.repeat) start()
+      if (!event.repeat) start(target)
     })
     target.addEventListener('keyup', (event) => {
       if (!keys.includes(event.key)) return
       event.preventDefault()
-      stop()
+      stop(event)
     })
     target.addEventListener('blur', stop)
   }

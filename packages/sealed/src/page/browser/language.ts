@@ -25,6 +25,11 @@ export function currentLanguage(): Language {
   return current
 }
 
+/** How this visitor writes dates and numbers: as at home, if that is the language of the page. */
+export function currentLocale(): string {
+  return navigator.languages.find((tag) => languageOf(tag) === current) ?? current
+}
+
 export function text(key: TextKey, values: Values = {}): string {
   return texts[current][key].replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
 }
@@ -80,8 +85,11 @@ function chosen(): Language | undefined {
 }
 
 function preferred(): Language {
-  const tags = navigator.languages.map((tag) => tag.toLowerCase().split('-')[0] ?? '')
-  return tags.find(isLanguage) ?? 'en'
+  return navigator.languages.map(languageOf).find(isLanguage) ?? 'en'
+}
+
+function languageOf(tag: string): string {
+  return tag.toLowerCase().split('-')[0] ?? ''
 }
 
 function isLanguage(tag: string): tag is Language {

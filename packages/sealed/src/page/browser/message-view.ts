@@ -2,9 +2,9 @@
 import { button } from './controls.ts'
 import { element } from './dom.ts'
 import { seal } from './drawings.ts'
-import { type TextKey, text } from './language.ts'
+import type { TextKey } from './language.ts'
 import { warnWhile } from './leaving.ts'
-import { announce, show } from './stage.ts'
+import { show } from './stage.ts'
 import { startOver } from './start-over.ts'
 
 export function showMessage(message: {
@@ -18,5 +18,4 @@ export function showMessage(message: {
   const plate = element('div', { class: 'message' }, seal())
   if (canSeal) plate.append(button('hidden.own', startOver))
   show({ name: 'message', title: message.title, lede: message.text, plate })
-  announce(`${text(message.title)} ${text(message.text)}`)
 }

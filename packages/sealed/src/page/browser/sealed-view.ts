@@ -8,11 +8,11 @@ import { copyField } from './copy.ts'
 import { element } from './dom.ts'
 import { seal } from './drawings.ts'
 import { moment } from './format.ts'
-import { plural, say, text, type TextKey } from './language.ts'
+import { plural, say, type TextKey } from './language.ts'
 import { warnWhile } from './leaving.ts'
 import { qrCode } from './qr.ts'
 import { base } from './server.ts'
-import { announce, show } from './stage.ts'
+import { show } from './stage.ts'
 import { startOver } from './start-over.ts'
 
 export interface Made extends NewLinks {
@@ -74,7 +74,6 @@ export function showSealed(made: Made) {
   const until = new Date(made.expiresAt * 1000)
   const lede = () => plural('sealed.lede', made.maxViews, { time: moment(until) })
   show({ name: 'sealed', title: 'sealed.title', lede, plate, emblem: seal() })
-  announce(`${text('sealed.title')} ${lede()}`)
 }
 
 /** Further things, made when they are asked for. */

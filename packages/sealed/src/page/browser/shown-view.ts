@@ -10,7 +10,7 @@ import { bind, plural, say, text } from './language.ts'
 import { warnWhile } from './leaving.ts'
 import { showMessage } from './message-view.ts'
 import { api } from './server.ts'
-import { announce, show } from './stage.ts'
+import { show } from './stage.ts'
 
 export function showShown(
   target: LinkTarget & { kind: 'secret' },
@@ -76,6 +76,5 @@ export function showShown(
       element('div', { class: 'foot' }, rest, copy, hide),
     ),
   })
-  announce(`${text('shown.title')} ${views()}`)
   addEventListener('pagehide', () => content.remove(), { once: true })
 }

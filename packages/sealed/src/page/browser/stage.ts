@@ -12,8 +12,6 @@ export interface Scene {
   emblem?: SVGElement
   /** Further words, below the plate where there is one column only. */
   aside?: HTMLElement
-  /** What has the focus; the title unless told. */
-  focus?: HTMLElement
 }
 
 const stage = requireElement('stage')
@@ -21,7 +19,7 @@ const status = requireElement('status')
 let isFirst = true
 
 /** Replaces what is shown. */
-export function show({ name, title, lede, plate, emblem, aside, focus }: Scene) {
+export function show({ name, title, lede, plate, emblem, aside }: Scene) {
   const heading = say(element('h1', { tabindex: '-1' }), title)
   const words = element(
     'div',
@@ -37,10 +35,14 @@ export function show({ name, title, lede, plate, emblem, aside, focus }: Scene) 
   bind(heading, () => {
     document.title = `${text(title).replace(/[.。]$/, '')} · Sealed`
   })
-  // On arrival a reader begins at the top, as on any page.
-  if (!isFirst || focus) (focus ?? heading).focus({ preventScroll: true })
-  if (!isFirst) scrollTo({ top: 0 })
-  isFirst = false
+  // On arrival a reader begins at the top, as on any page; later the title is heard, and the rest.
+  if (isFirst) {
+    isFirst = false
+    return
+  }
+  heading.focus({ preventScroll: true })
+  scrollTo({ top: 0 })
+  announce(typeof lede === 'string' ? text(lede) : lede())
 }
 
 /** Tells it to those who hear the page; the same text is read out again too. */
