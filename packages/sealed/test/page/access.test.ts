@@ -2,7 +2,7 @@ import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { texts } from '../../src/page/languages.ts'
-import { describeInBrowser } from './browser.ts'
+import { describeInBrowser, SLOW } from './browser.ts'
 import { sealInNode } from './node-client.ts'
 import { expectText, expectTitle, open, press, seal, shownSecret } from './steps.ts'
 import { tour } from './tour.ts'
@@ -60,7 +60,7 @@ describeInBrowser('everybody can use the page', (site) => {
     await expectText(page, 'Copied')
   })
 
-  test('Enter can be held in the field of the passphrase', async () => {
+  test.runIf(SLOW)('Enter can be held in the field of the passphrase', async () => {
     const { link } = await sealInNode(site.base, 'text', { passphrase: 'word' })
     const page = await site.visitor()
     await page.goto(link)
@@ -103,12 +103,15 @@ describeInBrowser('everybody can use the page', (site) => {
     expect(await field.inputValue()).toBe('  text\n\n')
   })
 
-  test.each(Object.entries(texts))('it speaks %s to those who do', async (language, words) => {
-    const page = await site.visitor({ locale: language })
-    await page.goto(site.base)
-    await expectTitle(page, words['create.title'])
-    expect(await page.locator('html').getAttribute('lang')).toBe(language)
-  })
+  test.runIf(SLOW).each(Object.entries(texts))(
+    'it speaks %s to those who do',
+    async (language, words) => {
+      const page = await site.visitor({ locale: language })
+      await page.goto(site.base)
+      await expectTitle(page, words['create.title'])
+      expect(await page.locator('html').getAttribute('lang')).toBe(language)
+    },
+  )
 
   test('another language can be chosen at any moment, and is remembered', async () => {
     const page = await site.visitor({ locale: 'pt-BR' })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeInBrowser } from './browser.ts'
+import { describeInBrowser, SLOW } from './browser.ts'
 import { isAvailable, sealInNode } from './node-client.ts'
 import {
   expectText,
@@ -22,7 +22,7 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     expect(await shownSecret(reader)).toBe('once')
   })
 
-  test('with a passphrase it asks for that again, and for no other view', async () => {
+  test.runIf(SLOW)('with a passphrase it asks for that again, and for no other view', async () => {
     const { link } = await sealInNode(site.base, 'once', { passphrase: 'word' })
     const reader = await site.visitor()
     await open(reader, link, 'word')
@@ -58,7 +58,7 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     expect(await shownSecret(reader)).toBe('once')
   })
 
-  test('the same link again in the same tab is the same reader', async () => {
+  test.runIf(SLOW)('the same link again in the same tab is the same reader', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const reader = await site.visitor()
     await open(reader, link)
@@ -78,7 +78,7 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     await expectTitle(second, 'Not available.')
   })
 
-  test('another link in the same tab takes the place of the first', async () => {
+  test.runIf(SLOW)('another link in the same tab takes the place of the first', async () => {
     const [one, two] = [await sealInNode(site.base, 'one'), await sealInNode(site.base, 'two')]
     const reader = await site.visitor()
     await open(reader, one.link)
@@ -135,7 +135,7 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     await expectTitle(reader, 'Hidden.')
   })
 
-  test('a tab that is brought back later has nothing to show', async () => {
+  test.runIf(SLOW)('a tab that is brought back later has nothing to show', async () => {
     const { link } = await sealInNode(site.base, 'once', { views: 2 })
     const reader = await site.visitor()
     await reader.clock.install()

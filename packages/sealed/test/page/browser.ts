@@ -11,6 +11,9 @@ export interface Site extends PageServer {
   complaints: string[]
 }
 
+/** With it runs also what takes long and is less likely to break. */
+export const SLOW = process.env['SLOW'] === '1'
+
 const found = await findChromium()
 if (!found) {
   console.warn('No Chromium was found: the tests of the page in a browser are skipped')

@@ -1,6 +1,6 @@
 import { encode } from 'uqr'
 import { expect, test } from 'vitest'
-import { describeInBrowser } from './browser.ts'
+import { describeInBrowser, SLOW } from './browser.ts'
 import { openInNode } from './node-client.ts'
 import { expectText, expectTitle, order, press, seal } from './steps.ts'
 
@@ -41,7 +41,7 @@ describeInBrowser('the form', (site) => {
     expect(site.requests.slice(before).filter((request) => request.includes('/v1/'))).toEqual([])
   })
 
-  test('takes any time in between', async () => {
+  test.runIf(SLOW)('takes any time in between', async () => {
     const page = await form()
     await page.getByRole('radio', { name: 'Other…' }).check()
     await page.getByLabel('How long').fill('36')
@@ -50,20 +50,23 @@ describeInBrowser('the form', (site) => {
     await expectText(page, 'It can be opened once, until 2 January 2100 at 12:00.')
   })
 
-  test('suggests a passphrase that nobody guesses, and warns of one that is short', async () => {
-    const page = await form()
-    await page.getByRole('switch', { name: 'Passphrase' }).check()
-    const field = page.getByRole('textbox', { name: 'Passphrase' })
-    await field.fill('1234')
-    await page.getByText('Short passphrases are guessed sooner').waitFor()
-    const suggested = new Set<string>()
-    for (let tries = 0; tries < 3; tries++) {
-      await press(page, 'Suggest one')
-      suggested.add(await field.inputValue())
-    }
-    expect(suggested.size).toBe(3)
-    for (const passphrase of suggested) expect(passphrase).toMatch(/^(?:[a-km-np-z2-9]{4}-?){4}$/)
-  })
+  test.runIf(SLOW)(
+    'suggests a passphrase that nobody guesses, and warns of one that is short',
+    async () => {
+      const page = await form()
+      await page.getByRole('switch', { name: 'Passphrase' }).check()
+      const field = page.getByRole('textbox', { name: 'Passphrase' })
+      await field.fill('1234')
+      await page.getByText('Short passphrases are guessed sooner').waitFor()
+      const suggested = new Set<string>()
+      for (let tries = 0; tries < 3; tries++) {
+        await press(page, 'Suggest one')
+        suggested.add(await field.inputValue())
+      }
+      expect(suggested.size).toBe(3)
+      for (const passphrase of suggested) expect(passphrase).toMatch(/^(?:[a-km-np-z2-9]{4}-?){4}$/)
+    },
+  )
 
   test('work that takes too long can be cancelled, and nothing of the form is lost', async () => {
     const page = await form()
@@ -84,7 +87,7 @@ describeInBrowser('the form', (site) => {
     await expectTitle(page, 'Sealed.')
   })
 
-  test('a server that does not answer costs nothing', async () => {
+  test.runIf(SLOW)('a server that does not answer costs nothing', async () => {
     const page = await form()
     await page.route('**/v1/token', (route) => route.abort(), { times: 1 })
     await order(page, 'kept')
@@ -93,7 +96,7 @@ describeInBrowser('the form', (site) => {
     await expectTitle(page, 'Sealed.')
   })
 
-  test('the QR code holds the link', async () => {
+  test.runIf(SLOW)('the QR code holds the link', async () => {
     const page = await form()
     const { link } = await seal(page, 'text')
     await page.locator('summary', { hasText: 'QR code' }).click()

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { describeInBrowser } from './browser.ts'
+import { describeInBrowser, SLOW } from './browser.ts'
 import { isAvailable, openInNode, sealInNode, wrongProofs } from './node-client.ts'
 import { startPageServer } from './page-server.ts'
 import {
@@ -40,18 +40,21 @@ describeInBrowser('handing over a secret', (site) => {
     expect(await shownSecret(reader)).toBe(TEXT)
   })
 
-  test('the last wrong passphrase destroys the secret, and the reader is told', async () => {
-    const { link } = await sealInNode(site.base, TEXT, { passphrase: 'right' })
-    await wrongProofs(link, 9)
-    const reader = await site.visitor()
-    await open(reader, link, 'wrong')
-    await expectText(
-      reader,
-      'That was the last try: the secret is destroyed. Ask the sender for a new link.',
-    )
-  })
+  test.runIf(SLOW)(
+    'the last wrong passphrase destroys the secret, and the reader is told',
+    async () => {
+      const { link } = await sealInNode(site.base, TEXT, { passphrase: 'right' })
+      await wrongProofs(link, 9)
+      const reader = await site.visitor()
+      await open(reader, link, 'wrong')
+      await expectText(
+        reader,
+        'That was the last try: the secret is destroyed. Ask the sender for a new link.',
+      )
+    },
+  )
 
-  test('as many views as were allowed can be taken', async () => {
+  test.runIf(SLOW)('as many views as were allowed can be taken', async () => {
     const { link } = await sealInNode(site.base, TEXT, { views: 2 })
     const reader = await site.visitor()
     await open(reader, link)
@@ -77,7 +80,7 @@ describeInBrowser('handing over a secret', (site) => {
     expect(await shownSecret(reader)).toBe(TEXT)
   })
 
-  test('a link and a key that were handed over separately are one', async () => {
+  test.runIf(SLOW)('a link and a key that were handed over separately are one', async () => {
     const sender = await site.visitor()
     await sender.goto(site.base)
     const { link } = await seal(sender, TEXT)
@@ -112,22 +115,25 @@ describeInBrowser('handing over a secret', (site) => {
     expect(await isAvailable(link)).toBe(false)
   })
 
-  test('a secret without a receipt has nothing to tell', async () => {
+  test.runIf(SLOW)('a secret without a receipt has nothing to tell', async () => {
     const { management } = await sealInNode(site.base, TEXT)
     const manager = await site.visitor()
     await manager.goto(management)
     await expectText(manager, 'There is no receipt: none was asked for, or its time is over')
   })
 
-  test('what the command line seals with a passphrase the page opens, however it is typed', async () => {
-    const { link } = await sealInNode(site.base, TEXT, { passphrase: 'größe' })
-    const reader = await site.visitor()
-    // As another keyboard writes it, in more code points.
-    await open(reader, link, 'größe'.normalize('NFD'))
-    expect(await shownSecret(reader)).toBe(TEXT)
-  })
+  test.runIf(SLOW)(
+    'what the command line seals with a passphrase the page opens, however it is typed',
+    async () => {
+      const { link } = await sealInNode(site.base, TEXT, { passphrase: 'größe' })
+      const reader = await site.visitor()
+      // As another keyboard writes it, in more code points.
+      await open(reader, link, 'größe'.normalize('NFD'))
+      expect(await shownSecret(reader)).toBe(TEXT)
+    },
+  )
 
-  test('what the page seals the command line opens', async () => {
+  test.runIf(SLOW)('what the page seals the command line opens', async () => {
     const sender = await site.visitor()
     await sender.goto(site.base)
     const { link } = await seal(sender, TEXT, { passphrase: 'größe' })
@@ -150,7 +156,7 @@ describeInBrowser('handing over a secret', (site) => {
     expect(seen.size).toBe(1)
   })
 
-  test('alone at the root, the page makes and opens secrets there', async () => {
+  test.runIf(SLOW)('alone at the root, the page makes and opens secrets there', async () => {
     const alone = await startPageServer({ at: '/' })
     onTestFinished(() => alone.close())
     const page = await site.visitor()

@@ -12,7 +12,6 @@ import { mountService } from '@strongroom/kit/service'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { type TestClock, testClock } from '@strongroom/kit/testing/test-clock'
 import { testSecrets } from '@strongroom/kit/testing/test-secrets'
-import { pageRoutes } from '../../src/page/routes.tsx'
 import { sealedService, startSealed } from '../../src/service-definition.ts'
 import { sealedSettings } from '../../src/settings.ts'
 import { secretsTable } from '../../src/table.ts'
@@ -58,15 +57,7 @@ export async function startPageServer(
   const config = defineConfig(sealedSettings).parse({ ...CALM, ...env })
   const running = await mountService(
     app,
-    {
-      ...sealedService,
-      hasPage: true,
-      start(deps) {
-        const started = startSealed(deps, testTimers(clock))
-        started.routes.route('/', pageRoutes())
-        return started
-      },
-    },
+    { ...sealedService, start: (deps) => startSealed(deps, testTimers(clock)) },
     { db, clock, log, metrics, secrets: testSecrets(), publicUrl: 'http://127.0.0.1', config },
     at,
   )
