@@ -1,6 +1,7 @@
 /** The files of the page, inside the bundle: nothing is read from disk when the server runs. */
 // oxlint-disable import/default -- what is imported of a bundle is its text
 import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import script from './browser/main.ts?bundle'
 import worker from './browser/worker.ts?bundle'
 import icon from './sealed.svg' with { type: 'text' }
@@ -13,6 +14,7 @@ export interface Asset {
   name: string
   contentType: string
   body: string
+  gzipped: Uint8Array<ArrayBuffer>
 }
 
 const SCRIPT = 'text/javascript; charset=utf-8'
@@ -26,5 +28,6 @@ export const assets: readonly Asset[] = [pageScript, workerScript, styleSheet, i
 
 function asset(name: string, extension: string, contentType: string, body: string): Asset {
   const hash = createHash('sha256').update(body).digest('hex').slice(0, 16)
-  return { name: `${name}-${hash}.${extension}`, contentType, body }
+  const gzipped = new Uint8Array(gzipSync(body))
+  return { name: `${name}-${hash}.${extension}`, contentType, body, gzipped }
 }

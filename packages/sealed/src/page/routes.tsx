@@ -31,7 +31,10 @@ export function pageRoutes(): OpenAPIHono<AppEnv> {
     if (!file) return c.notFound()
     c.header('cache-control', 'public, max-age=31536000, immutable')
     c.header('content-type', file.contentType)
-    return c.body(file.body)
+    c.header('vary', 'accept-encoding')
+    if (!/\bgzip\b/.test(c.req.header('accept-encoding') ?? '')) return c.body(file.body)
+    c.header('content-encoding', 'gzip')
+    return c.body(file.gzipped)
   })
   return app
 }

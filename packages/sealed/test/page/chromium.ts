@@ -89,5 +89,10 @@ async function unpack(packed: string, home: string) {
     const { status } = spawnSync('tar', ['-x', '-C', directory], { input: await inflate(name) })
     if (status !== 0) throw new Error('Cannot unpack Chromium: tar failed')
   }
+  // Without a font it ends at once.
+  await writeFile(
+    join(directory, 'fonts.conf'),
+    `<fontconfig><dir>${home}/fonts</dir><dir>/usr/share/fonts</dir></fontconfig>`,
+  )
   await rename(directory, home).catch(() => rm(directory, { recursive: true }))
 }

@@ -1,6 +1,7 @@
 import { createApp } from '@strongroom/kit/http/app'
 import { silentLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
+import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { pageRoutes } from '../../src/page/routes.tsx'
 
@@ -46,6 +47,16 @@ test('its files are kept for ever, because another content has another name', as
     expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
   }
   expect((await app.request('/somewhere/assets/sealed-0.js')).status).toBe(404)
+})
+
+test('its files are sent compressed to those who can read that', async () => {
+  for (const file of (await page()).files) {
+    const plain = await (await app.request(`/somewhere/${file}`)).text()
+    const headers = { 'accept-encoding': 'br, gzip' }
+    const answer = await app.request(`/somewhere/${file}`, { headers })
+    expect(answer.headers.get('content-encoding')).toBe('gzip')
+    expect(gunzipSync(await answer.arrayBuffer()).toString()).toBe(plain)
+  }
 })
 
 test('its scripts are small, and make no markup of text', async () => {

@@ -70,7 +70,7 @@ describeInBrowser('handing over a secret', (site) => {
     await reader.goto(address)
     const field = reader.getByLabel('Key', { exact: true })
     await field.fill(key.slice(0, -1))
-    await press(reader, 'Open in two steps instead of holding')
+    await press(reader, 'Open in two steps instead')
     await expectText(
       reader,
       'This is not the whole key: copy it again, from the first to the last character',

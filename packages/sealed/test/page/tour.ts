@@ -36,7 +36,7 @@ export async function tour(page: Page, site: Site, look: (view: string) => Promi
   await page.getByText('This passphrase is not right').waitFor()
   await look('open, after a wrong passphrase')
   await passphraseField(page).fill(passphrase)
-  await press(page, 'Open in two steps instead of holding')
+  await press(page, 'Open in two steps instead')
   await look('open, asked')
   const answer = await holdUp(page, '**/reveal')
   await press(page, 'Not yet')
@@ -60,7 +60,7 @@ export async function tour(page: Page, site: Site, look: (view: string) => Promi
 
   const { link: whole } = await sealInNode(site.base, 'text')
   await page.goto(whole.replace(/:[^:]*$/, ''))
-  await press(page, 'Open in two steps instead of holding')
+  await press(page, 'Open in two steps instead')
   await look('open, without the key')
   await page.goto(whole.slice(0, -1))
   await expectTitle(page, 'This link is not complete.')

@@ -25,7 +25,7 @@ function waxEdge(): string {
   const points = Array.from({ length: steps }, (_, at) => {
     const turn = (at / steps) * 2 * Math.PI
     const reach =
-      46.5 + 0.9 * Math.sin(3 * turn + 0.6) + 0.7 * Math.sin(7 * turn) + 0.5 * Math.sin(11 * turn)
+      46.5 + 0.7 * Math.sin(3 * turn + 2) + 0.7 * Math.sin(5 * turn) + 0.6 * Math.sin(8 * turn + 1)
     return `${(reach * Math.cos(turn)).toFixed(1)} ${(reach * Math.sin(turn)).toFixed(1)}`
   })
   return `M${points.join('L')}Z`

@@ -10,8 +10,9 @@ const TEXTS: Partial<Record<RequestFailure, TextKey>> = {
   too_hard: 'failed.busy',
 }
 
-/** What to tell of a request that failed. Anything else is a defect, and no text helps. */
+/** What to tell of something that failed. What is no failed request is a defect, and no text helps. */
 export function failureText(error: unknown): TextKey {
-  if (!(error instanceof RequestFailed)) throw error
-  return TEXTS[error.code] ?? 'failed.refused'
+  const code = error instanceof RequestFailed ? error.code : undefined
+  if (!code) reportError(error)
+  return (code && TEXTS[code]) ?? 'failed.refused'
 }

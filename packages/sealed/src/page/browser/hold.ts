@@ -41,6 +41,10 @@ export function holdable(
   button.addEventListener('pointerdown', (event) => {
     if (event.isPrimary && event.button === 0) start(button)
   })
+  // What says that something is missing has the focus, and keeps it.
+  button.addEventListener('mousedown', (event) => {
+    if (!held) event.preventDefault()
+  })
   for (const ending of ['pointerup', 'pointerleave', 'pointercancel', 'blur'] as const) {
     button.addEventListener(ending, stop)
   }

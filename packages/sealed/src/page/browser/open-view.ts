@@ -10,6 +10,7 @@ import { warnWhile } from './leaving.ts'
 import { showMessage } from './message-view.ts'
 import { openGesture } from './open-gesture.ts'
 import { open, type Opening } from './opening.ts'
+import { passphraseProblem } from './passphrase-problem.ts'
 import { secretInput } from './secret-input.ts'
 import { showShown } from './shown-view.ts'
 import { announce, show } from './stage.ts'
@@ -48,11 +49,10 @@ export function showOpen(target: Secret | WithoutKey, kept: Kept & { kind: 'open
       key.refuse(key.input.value === '' ? 'open.keyNeeded' : 'open.keyDamaged')
       return false
     }
-    if (needsPassphrase() && passphrase.input.value === '') {
-      passphrase.refuse('open.passphraseNeeded')
-      return false
-    }
-    return true
+    if (!needsPassphrase()) return true
+    const why = passphraseProblem(passphrase.input.value, 'open.passphraseNeeded')
+    if (why) passphrase.refuse(why)
+    return why === undefined
   }
 
   async function run() {

@@ -21,8 +21,8 @@ export async function open(
   { passphrase, claim }: { passphrase: string | undefined; claim: string },
   tell: (what: () => string) => void,
 ): Promise<Opening> {
-  const keys = await deriveKeys(fragment, passphrase)
   try {
+    const keys = await deriveKeys(fragment, passphrase)
     const secret = await openSecret(api, { id, keys, claim }, patienceWith(tell))
     return { outcome: 'opened', secret }
   } catch (error) {

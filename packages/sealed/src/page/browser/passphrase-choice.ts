@@ -3,6 +3,7 @@ import { randomBytes } from '../../crypto/bytes.ts'
 import { button, problemOf, toggle } from './controls.ts'
 import { element, newId } from './dom.ts'
 import { say, text } from './language.ts'
+import { passphraseProblem } from './passphrase-problem.ts'
 
 /** What is easily taken for something else is left out; 32 characters are five bits each. */
 const CHARACTERS = 'abcdefghijkmnpqrstuvwxyz23456789'
@@ -68,8 +69,9 @@ export function passphraseChoice(): PassphraseChoice {
     panel,
     value() {
       if (!isWanted.isOn()) return undefined
-      if (input.value !== '') return input.value
-      problem.set('create.passphraseEmpty')
+      const why = passphraseProblem(input.value, 'create.passphraseEmpty')
+      if (why === undefined) return input.value
+      problem.set(why)
       input.focus()
       return null
     },

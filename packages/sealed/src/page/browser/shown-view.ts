@@ -12,12 +12,15 @@ import { showMessage } from './message-view.ts'
 import { api } from './server.ts'
 import { show } from './stage.ts'
 
+/** What a reload may take: a request that came too late would be another view. */
+const REQUEST_SECONDS = 2
+
 export function showShown(
   target: LinkTarget & { kind: 'secret' },
   claim: string,
   { text: secret, remainingViews, graceSeconds }: OpenedSecret,
 ) {
-  const until = Date.now() + graceSeconds * 1000
+  const until = Date.now() + (graceSeconds - REQUEST_SECONDS) * 1000
   keep({ kind: 'open', target: formatTarget(target), claim, until })
   const views = () =>
     remainingViews > 0 ? plural('shown.more', remainingViews) : text('shown.last')
