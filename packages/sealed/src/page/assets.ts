@@ -6,8 +6,11 @@ import script from './browser/main.ts?bundle'
 import worker from './browser/worker.ts?bundle'
 import icon from './sealed.svg' with { type: 'text' }
 import base from './styles/base.css' with { type: 'text' }
+import choices from './styles/choices.css' with { type: 'text' }
 import controls from './styles/controls.css' with { type: 'text' }
-import views from './styles/views.css' with { type: 'text' }
+import create from './styles/create.css' with { type: 'text' }
+import open from './styles/open.css' with { type: 'text' }
+import sealed from './styles/sealed.css' with { type: 'text' }
 
 export interface Asset {
   /** What its content decides: it may be kept for ever. */
@@ -21,7 +24,9 @@ const SCRIPT = 'text/javascript; charset=utf-8'
 
 export const pageScript = asset('sealed', 'js', SCRIPT, script)
 export const workerScript = asset('work', 'js', SCRIPT, worker)
-export const styleSheet = asset('sealed', 'css', 'text/css; charset=utf-8', base + controls + views)
+const styles = [base, controls, choices, create, sealed, open].join('\n')
+
+export const styleSheet = asset('sealed', 'css', 'text/css; charset=utf-8', styles)
 export const iconFile = asset('sealed', 'svg', 'image/svg+xml', icon)
 
 export const assets: readonly Asset[] = [pageScript, workerScript, styleSheet, iconFile]

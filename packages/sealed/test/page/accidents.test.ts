@@ -81,10 +81,14 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
   test.runIf(SLOW)('another link in the same tab takes the place of the first', async () => {
     const [one, two] = [await sealInNode(site.base, 'one'), await sealInNode(site.base, 'two')]
     const reader = await site.visitor()
+    await reader.clock.install()
     await open(reader, one.link)
     expect(await shownSecret(reader)).toBe('one')
     // Without leaving the page: only what is behind the # changes.
     await reader.evaluate((link) => location.assign(link), two.link)
+    await expectTitle(reader, 'You were sent a secret.')
+    await reader.clock.fastForward(31_000)
+    await reader.reload()
     await hold(reader)
     expect(await shownSecret(reader)).toBe('two')
   })

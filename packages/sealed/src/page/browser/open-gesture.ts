@@ -46,6 +46,7 @@ export function openGesture(options: {
       return true
     },
     onStop() {
+      if (hold.dataset['state'] === 'opening') return
       state('idle', 'open.hold')
       announce(text('open.longer'))
     },

@@ -25,6 +25,7 @@ export function secretField(): SecretField {
     id,
     class: 'secret-input',
     rows: '6',
+    dir: 'auto',
     autocomplete: 'off',
     autocapitalize: 'off',
     spellcheck: 'false',

@@ -28,7 +28,7 @@ export function showShown(
   let isTaken = false
   warnWhile(() => !isTaken && Date.now() >= until)
 
-  const content = bind(element('pre', { class: 'secret', tabindex: '0' }), (shown) =>
+  const content = bind(element('pre', { class: 'secret', tabindex: '0', dir: 'auto' }), (shown) =>
     shown.setAttribute('aria-label', text('shown.secret')),
   )
   content.textContent = secret
@@ -46,27 +46,31 @@ export function showShown(
     },
   })
   const hide = button('shown.hide', () => {
+    keep({ kind: 'hidden' })
     end()
     content.remove()
     showMessage({ title: 'hidden.title', text: 'hidden.text' })
   })
 
-  /** The reader has it: nothing of it is kept here or there. */
+  /** The reader has it: the server need not keep it. If it does not hear of that, it ends it by itself. */
   function end() {
     clearInterval(ticking)
-    keep({ kind: 'hidden' })
-    // If it fails, the server ends it by itself.
     api.ack(target.id, claim).catch(() => {})
   }
 
   function tick() {
+    // Another link was opened in this tab: what is kept is of that one.
+    if (!content.isConnected) return end()
     const seconds = Math.ceil((until - Date.now()) / 1000)
-    if (seconds > 0) return say(rest, () => text('shown.window', { time: duration(seconds) }))
+    if (seconds > 0) {
+      say(rest, () => text('shown.window', { time: duration(seconds) }))
+      return
+    }
+    keep({ kind: 'hidden' })
     end()
-    return say(rest, 'shown.only')
+    say(rest, 'shown.only')
   }
   const ticking = setInterval(tick, 1000)
-  tick()
 
   show({
     name: 'shown',
@@ -79,5 +83,6 @@ export function showShown(
       element('div', { class: 'foot' }, rest, copy, hide),
     ),
   })
+  tick()
   addEventListener('pagehide', () => content.remove(), { once: true })
 }
