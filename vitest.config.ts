@@ -1,9 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { defineConfig, type Plugin } from 'vitest/config'
+import { bundledFile, bundleForBrowser } from './scripts/browser-bundle.mjs'
 
 export default defineConfig({
-  plugins: [textModules()],
+  plugins: [
+    texts('text-modules', textFile, (file) => readFile(file, 'utf8')),
+    texts('browser-bundles', bundledFile, bundleForBrowser),
+  ],
   test: {
     include: ['packages/*/test/**/*.test.{ts,tsx}'],
     globalSetup: ['packages/kit/src/testing/dynamodb-local.ts'],
@@ -16,23 +20,34 @@ export default defineConfig({
 
 /**
  * What `import … with { type: 'text' }` does in the bundle. Goes by names, because the attribute is
- * gone before a plugin sees the import; a name without an extension, because Vite would take it for
- * a style sheet or a script.
+ * gone before a plugin sees the import.
  */
-function textModules(): Plugin {
-  const prefix = '\0text:'
+function textFile(source: string, importer: string | undefined): string | undefined {
+  if (importer === undefined || !/\.(?:css|svg|client\.js)$/.test(source)) return undefined
+  return join(dirname(importer), source)
+}
+
+/**
+ * Imports that give the text made from a file. Their modules get names without an extension,
+ * because Vite would take them for style sheets or scripts.
+ */
+function texts(
+  name: string,
+  fileOf: (source: string, importer: string | undefined) => string | undefined,
+  textOf: (file: string) => Promise<string>,
+): Plugin {
+  const prefix = `\0${name}:`
   return {
-    name: 'text-modules',
+    name,
     enforce: 'pre',
     resolveId(source, importer) {
-      if (importer === undefined || !/\.(?:css|svg|client\.js)$/.test(source)) return null
-      const file = join(dirname(importer), source)
-      return `${prefix}${Buffer.from(file).toString('base64url')}`
+      const file = fileOf(source, importer)
+      return file === undefined ? null : `${prefix}${Buffer.from(file).toString('base64url')}`
     },
     async load(id) {
       if (!id.startsWith(prefix)) return null
       const file = Buffer.from(id.slice(prefix.length), 'base64url').toString()
-      return `export default ${JSON.stringify(await readFile(file, 'utf8'))}`
+      return `export default ${JSON.stringify(await textOf(file))}`
     },
   }
 }

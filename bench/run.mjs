@@ -5,6 +5,7 @@ import { installMissing } from '../scripts/setup.mjs'
 
 installMissing()
 const { build } = await import('esbuild')
+const { browserBundles } = await import('../scripts/browser-bundle.mjs')
 const outdir = join(root, 'dist/bench')
 await build({
   entryPoints: ['main', 'worker', 'server'].map((name) => join(root, `bench/src/${name}.ts`)),
@@ -15,6 +16,7 @@ await build({
   format: 'esm',
   target: 'node20.19',
   sourcemap: 'linked',
+  plugins: [browserBundles()],
   // Native addons cannot be bundled; the SDK is left as its users have it.
   external: ['lmdb', '@aws-sdk/*', '@aws-crypto/*'],
   logLevel: 'warning',

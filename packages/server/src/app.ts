@@ -13,6 +13,7 @@ import type { Abilities } from './abilities.ts'
 import { answers, healthRoutes } from './health.ts'
 import type { OpenKms } from './kms.ts'
 import { metricsRoutes } from './metrics-routes.ts'
+import { byHost, hostsOf, originOf } from './own-origin.ts'
 import type { HomeProps } from './pages/home.tsx'
 import { pageRoutes } from './pages/routes.tsx'
 import { serviceHref } from './service-href.ts'
@@ -43,12 +44,8 @@ export interface ServerApp {
 export async function createServerApp(options: ServerOptions): Promise<ServerApp> {
   const { services, atRoot = false, store, kms, settings, publicUrl } = options
   const { log, clock, metrics } = options
-  const app = createApp({
-    log,
-    metrics,
-    publicUrl,
-    trustedProxies: settings.STRONGROOM_TRUSTED_PROXIES,
-  })
+  const trustedProxies = settings.STRONGROOM_TRUSTED_PROXIES
+  const app = createApp({ log, metrics, publicUrl, trustedProxies })
   app.route('/', healthRoutes({ check: () => checkBoth(options) }))
   app.route('/', metricsRoutes(metrics, createOperators({ db: store.db, clock })))
 
@@ -59,16 +56,26 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
     metrics,
     secrets: createServerSecrets({ db: store.db, key: kms.key, clock }),
     publicUrl,
-    config: settings,
+    // Parsed by the one table that has the settings of every service.
+    config: settings as never,
     kmsKey: kms.key,
   }
   const running: RunningService[] = []
+  const ownHosts = new Map<string, OpenAPIHono<AppEnv>>()
   const close = async () => {
     for (const service of running.toReversed()) await service.close?.()
   }
   try {
     for (const service of services) {
-      running.push(await mountService(app, service, deps, atRoot ? '/' : service.mount))
+      const origin = originOf(service, options)
+      // The page is at its own host alone; a fragment of the address goes along.
+      if (origin !== undefined) app.get(`${service.mount}/`, (c) => c.redirect(`${origin}/`))
+      const started = await mountService(app, service, deps, atRoot ? '/' : service.mount)
+      running.push(started)
+      if (origin === undefined) continue
+      const alone = createApp({ log, metrics, publicUrl: origin, trustedProxies })
+      await mountService(alone, { ...service, start: () => started }, deps, '/')
+      for (const host of hostsOf(origin)) ownHosts.set(host, alone)
     }
   } catch (error) {
     await close()
@@ -86,7 +93,7 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
   app.get('/openapi.json', (c) => c.json(document))
   const home = homeOf(options, new Date(clock.now()))
   app.route('/', pageRoutes({ document: () => document, home }))
-  return { fetch: app.fetch, request: app.request, close }
+  return { ...byHost(app, ownHosts), close }
 }
 
 async function checkBoth({ store, kms }: ServerOptions): Promise<void> {
@@ -94,7 +101,7 @@ async function checkBoth({ store, kms }: ServerOptions): Promise<void> {
 }
 
 function homeOf(options: ServerOptions, startedAt: Date) {
-  const { services, atRoot, store, kms, publicUrl } = options
+  const { services, store, kms, publicUrl } = options
   return async (): Promise<HomeProps> => ({
     version,
     publicUrl,
@@ -110,7 +117,7 @@ function homeOf(options: ServerOptions, startedAt: Date) {
       name: service.name,
       title: service.title,
       summary: service.summary,
-      href: serviceHref(service, { atRoot }),
+      href: serviceHref(service, options),
     })),
   })
 }

@@ -1,6 +1,7 @@
 /** The services of this product, in the order in which people see them. */
 import { keyStoreService } from '@strongroom/key-store/service'
 import type { Service } from '@strongroom/kit/service'
+import { sealedService } from '@strongroom/sealed/service-definition'
 import type { Abilities } from './abilities.ts'
 
-export const services: readonly Service<Abilities>[] = [keyStoreService]
+export const services: readonly Service<Abilities>[] = [sealedService, keyStoreService]
