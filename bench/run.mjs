@@ -1,14 +1,15 @@
 // `npm run bench`: bundles the benchmark, since Node 20 cannot run TypeScript itself, and starts it.
 import { join } from 'node:path'
 import { root } from '../scripts/root.mjs'
-import { installMissing } from '../scripts/setup.mjs'
+import { setup } from '../scripts/setup.mjs'
 
-installMissing()
+await setup()
 const { build } = await import('esbuild')
-const { browserBundles } = await import('../scripts/browser-bundle.mjs')
 const outdir = join(root, 'dist/bench')
 await build({
-  entryPoints: ['main', 'worker', 'server'].map((name) => join(root, `bench/src/${name}.ts`)),
+  entryPoints: ['main', 'worker', 'server', 'http/bare-server'].map((name) =>
+    join(root, `bench/src/${name}.ts`),
+  ),
   outdir,
   bundle: true,
   splitting: true,
@@ -16,7 +17,6 @@ await build({
   format: 'esm',
   target: 'node20.19',
   sourcemap: 'linked',
-  plugins: [browserBundles()],
   // Native addons cannot be bundled; the SDK is left as its users have it.
   external: ['lmdb', '@aws-sdk/*', '@aws-crypto/*'],
   logLevel: 'warning',
