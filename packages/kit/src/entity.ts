@@ -72,6 +72,9 @@ export function entity<Schema extends z.ZodObject, Key extends string>(
   function checked(candidate: Item, action: 'write' | 'read'): T {
     const result = strict.safeParse(candidate)
     if (!result.success) throw new ItemMismatch(table, candidate, action, result.error)
+    // Of a schema with open names nothing else would say that the parser passes over this one.
+    if (Object.hasOwn(candidate, '__proto__'))
+      throw new ItemMismatch(table, candidate, action, { issues: [PROTO] })
     return result.data as T
   }
 
@@ -156,6 +159,13 @@ export async function transact(
       ...(options.token && { ClientRequestToken: options.token }),
     })
     .catch(rethrowOutcome)
+}
+
+const PROTO: z.core.$ZodIssue = {
+  code: 'unrecognized_keys',
+  keys: ['__proto__'],
+  path: [],
+  message: 'Not an attribute of items',
 }
 
 // The old item travels with the refusal, so that its reason needs no second read.

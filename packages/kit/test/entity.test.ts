@@ -134,6 +134,9 @@ describe.each(testStores())('an entity on $name', (store) => {
     const key = newKey()
     await open.put({ ...key, 'aws-crypto-ec:tenant': 'x' })
     expect(await open.get(key)).toEqual({ ...key, 'aws-crypto-ec:tenant': 'x' })
+    const unseen = { ...key, ['__proto__']: 'x' }
+    expect(() => open.parse(unseen)).toThrow('check __proto__')
+    await expect(open.put(unseen)).rejects.toMatchObject({ attributes: ['__proto__'] })
   })
 
   describe('in a transaction', () => {
