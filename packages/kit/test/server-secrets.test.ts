@@ -191,6 +191,19 @@ describe.each(everyStore())('server secrets on $name', (store) => {
     expect(await versions(elsewhere)).toEqual([3])
   })
 
+  test('that another process rotated are seen also by one whose clock was set back', async () => {
+    const name = newName()
+    const start = testClock().now()
+    let now = start
+    const secrets = createServerSecrets({ db, key, clock: { now: () => now } })
+    await secrets.current(name)
+    now -= DAY * 1000
+    await createServerSecrets({ db, key, clock: testClock(start) }).rotate(name, {
+      overlapSeconds: 30 * DAY,
+    })
+    expect((await secrets.accepted(name)).map(({ version }) => version)).toEqual([1, 2])
+  })
+
   test('of ten who rotate at once some succeed, each with a version of its own, and the others are told', async () => {
     const name = newName()
     const { start } = processes()

@@ -126,7 +126,9 @@ function remembered(clock: Clock, check: () => Promise<void>): () => Promise<voi
   let last: { at: number; outcome: Promise<void> } | undefined
   return () => {
     const now = clock.now()
-    if (!last || now - last.at >= REMEMBERED_MS) last = { at: now, outcome: check() }
+    // If the clock was set back, nothing is known of the age.
+    if (!last || now < last.at || now - last.at >= REMEMBERED_MS)
+      last = { at: now, outcome: check() }
     return last.outcome
   }
 }

@@ -67,6 +67,17 @@ describe('a KMS behind an endpoint', () => {
     await close()
   })
 
+  test('is asked anew after the clock was set back', async () => {
+    const { env, arn, kms } = await endpoint()
+    let now = Date.now()
+    const { check, close } = await open(env, { now: () => now })
+    await check()
+    await kms.disableKey({ KeyId: arn })
+    now -= 60 * 60 * 1000
+    await expect(check()).rejects.toThrow('it is Disabled')
+    await close()
+  })
+
   test('that is not there, does not know the key or the caller is refused in one line', async () => {
     const { env, server } = await endpoint()
     const unknown = env.KMS_KEY_ARN.replace(/.{12}$/, '000000000000')
