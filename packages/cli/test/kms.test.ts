@@ -1,6 +1,10 @@
 import { appendFile, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { serverTable } from '@strongroom/kit/server-table'
+import { settings } from '@strongroom/server/settings'
+import { openStore } from '@strongroom/server/store'
 import { describe, expect, test } from 'vitest'
+import { serverSecret } from './server-secret.ts'
 import { emptyDirectory, strongroom } from './strongroom.ts'
 
 const ARN = /^arn:local:kms:local:\d{12}:key\/[0-9a-f-]{36}$/
@@ -84,6 +88,31 @@ describe('strongroom kms', () => {
       1,
       { problem: 'The key was made with another master key' },
     ])
+  })
+
+  test('shows that the key has lost material, or was deleted', async () => {
+    const cwd = await emptyDirectory()
+    await serverSecret(cwd)
+    const remove = async (sortKeys: string[]) => {
+      const store = await openStore(settings.parse({ STRONGROOM_DATA: join(cwd, 'data') }))
+      const { Items = [] } = await store.db.scan({ TableName: serverTable.name })
+      const removed = Items.filter(({ SK }) => sortKeys.includes(String(SK)))
+      for (const { PK = '', SK = '' } of removed.filter((item) => !('sealed' in item)))
+        await store.db.deleteItem({ TableName: serverTable.name, Key: { PK, SK } })
+      await store.close()
+    }
+    await remove(['V#1'])
+    expect(await strongroom(['kms', 'status'], { cwd })).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(
+        /^Key +arn:[^]*\nVersions +1\n[^]*\nProblem +Version 1 of the key is missing: restore/,
+      ),
+    })
+    await remove(['STATE'])
+    expect(await strongroom(['kms', 'status'], { cwd })).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^Key +none\n[^]*\nProblem +The key was deleted/),
+    })
   })
 
   test('is for the embedded KMS', async () => {

@@ -13,7 +13,7 @@ import {
   openMasterKey,
   openOrCreateMasterKey,
 } from './master-key.ts'
-import { ensureOwnKey } from './own-kms-key.ts'
+import { ensureOwnKey, findOwnKeyId } from './own-kms-key.ts'
 import type { Settings } from './settings.ts'
 
 export interface OpenEmbeddedKms {
@@ -29,14 +29,14 @@ export function auditFile(settings: Settings): string {
   return join(kmsDirectory(settings), 'kms-audit.log')
 }
 
-/** Makes master key and key only where there is no key yet; anything wrong is refused, unchanged. */
+/** Makes master key and key only where there never was a key; anything wrong is refused, unchanged. */
 export async function openEmbeddedKms(
   db: Db,
   settings: Settings,
   { clock, askPassphrase }: { clock: Clock; askPassphrase?: AskPassphrase | undefined },
 ): Promise<OpenEmbeddedKms> {
   const storage = createKmsKeys(db)
-  const isNew = (await storage.list()).length === 0
+  const isNew = (await storage.list()).length === 0 && (await findOwnKeyId(db)) === undefined
   const masterKey = isNew
     ? await openOrCreateMasterKey(settings, askPassphrase)
     : await openMasterKey(settings, askPassphrase)

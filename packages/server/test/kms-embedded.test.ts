@@ -226,6 +226,9 @@ describe('the embedded KMS', () => {
     clock.advance({ days: 8 })
     await kms.sweep()
     expect(await refusal()).toContain('The KMS key of this store was deleted')
+    await rename(masterKey(), `${masterKey()}.away`)
+    expect(await refusal()).toContain('is missing')
+    await expect(stat(masterKey())).rejects.toThrow('ENOENT')
   })
 
   test('writes down every call, but not who looks whether it is ready', async () => {
