@@ -39,7 +39,9 @@ export function holdable(
   }
 
   button.addEventListener('pointerdown', (event) => {
-    if (event.isPrimary && event.button === 0) start(button)
+    if (!event.isPrimary || event.button !== 0) return
+    start(button)
+    if (held) ignoreClickOfRelease()
   })
   // What says that something is missing has the focus, and keeps it.
   button.addEventListener('mousedown', (event) => {
@@ -71,4 +73,19 @@ export function holdable(
     })
     target.addEventListener('blur', stop)
   }
+}
+
+/** What stands under the finger when it is lifted may have come after it was put down: that is no click. */
+function ignoreClickOfRelease() {
+  const ignored = new AbortController()
+  const { signal } = ignored
+  const ignore = (event: Event) => {
+    event.preventDefault()
+    event.stopImmediatePropagation()
+  }
+  addEventListener('click', ignore, { capture: true, signal })
+  // The click follows at once.
+  const end = () => setTimeout(() => ignored.abort(), 50)
+  addEventListener('pointerup', end, { capture: true, signal })
+  addEventListener('pointercancel', end, { capture: true, signal })
 }
