@@ -75,17 +75,18 @@ export function holdable(
   }
 }
 
-/** What stands under the finger when it is lifted may have come after it was put down: that is no click. */
+/**
+ * What stands under the finger when it is lifted may have come after it was put down: until it is put
+ * down again there is no click. Those of assistive technology come without a finger, and count.
+ */
 function ignoreClickOfRelease() {
   const ignored = new AbortController()
-  const { signal } = ignored
-  const ignore = (event: Event) => {
+  const options = { capture: true, signal: ignored.signal }
+  const ignore = (event: MouseEvent) => {
+    if (event.detail === 0) return
     event.preventDefault()
     event.stopImmediatePropagation()
   }
-  addEventListener('click', ignore, { capture: true, signal })
-  // The click follows at once.
-  const end = () => setTimeout(() => ignored.abort(), 50)
-  addEventListener('pointerup', end, { capture: true, signal })
-  addEventListener('pointercancel', end, { capture: true, signal })
+  addEventListener('click', ignore, options)
+  addEventListener('pointerdown', () => ignored.abort(), options)
 }
