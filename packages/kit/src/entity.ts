@@ -26,6 +26,8 @@ export interface Entity<T, Key> {
   put(item: T, condition?: Expression): Promise<void>
   /** Returns the item as it is now. Without a condition it makes an item where there is none. */
   update(key: Key, update: Expression, condition?: Expression): Promise<T>
+  /** The same without the item in the answer: for a large one of which all is known. */
+  change(key: Key, update: Expression, condition?: Expression): Promise<void>
   /** Returns the item as it was. */
   delete(key: Key, condition?: Expression): Promise<T | undefined>
   query(query: PageQuery): Promise<Page<T>>
@@ -128,6 +130,10 @@ export function entity<Schema extends z.ZodObject, Key extends string>(
         .updateItem({ ...input, ReturnValues: 'ALL_NEW' })
         .catch(rethrowOutcome)
       return parse(Attributes)
+    },
+
+    async change(key, update, condition) {
+      await db.updateItem(part.update(key, update, condition).Update).catch(rethrowOutcome)
     },
 
     async delete(key, condition) {

@@ -1,5 +1,5 @@
 /** What can be done with secrets, by whoever. HTTP is in `routes.ts`, what is stored in `store.ts`. */
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { type Clock, epochSeconds } from '@strongroom/kit/clock'
 import { randomHex } from '@strongroom/kit/ids'
 import {
@@ -121,10 +121,10 @@ function requireWork(challenge: Grant['challenge'], { ciphertext, pow }: NewSecr
 }
 
 function sha256(bytes: Uint8Array): Uint8Array {
-  return createHash('sha256').update(bytes).digest()
+  return hash('sha256', bytes, 'buffer')
 }
 
 /** The first 128 bits of SHA-256, in the format of the token itself. */
 function tokenHash(token: string): string {
-  return createHash('sha256').update(token).digest('hex').slice(0, 32)
+  return hash('sha256', token, 'hex').slice(0, 32)
 }

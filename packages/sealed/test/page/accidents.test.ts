@@ -93,6 +93,24 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     expect(await shownSecret(reader)).toBe('two')
   })
 
+  test('lifting the finger presses nothing of what has come under it', async () => {
+    const { link } = await sealInNode(site.base, 'once')
+    const reader = await site.visitor({ hasTouch: true })
+    await reader.goto(link)
+    const box = await reader.getByRole('button', { name: 'Press and hold to open' }).boundingBox()
+    const finger = { x: (box?.x ?? 0) + 50, y: (box?.y ?? 0) + 50 }
+    const session = await reader.context().newCDPSession(reader)
+    await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [finger] })
+    const hide = reader.getByRole('button', { name: 'Hide' })
+    await hide.evaluate((button) => Object.assign(button.style, { position: 'fixed', inset: 0 }))
+    await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+    expect(await shownSecret(reader)).toBe('once')
+    // Put down once more, it is meant.
+    await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [finger] })
+    await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+    await expectTitle(reader, 'Hidden.')
+  })
+
   test('whatever loads the page and presses every button opens nothing', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const scanner = await site.visitor()
@@ -127,7 +145,9 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     const reader = await site.visitor()
     await reader.clock.install()
     await open(reader, link)
-    await expectText(reader, 'Reloading this page shows it again for another 28 seconds.')
+    await reader
+      .getByText(/^Reloading this page shows it again for another \d+ seconds\.$/)
+      .waitFor()
     const acknowledged = reader.waitForResponse('**/ack')
     await reader.clock.fastForward(31_000)
     await acknowledged

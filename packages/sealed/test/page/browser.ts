@@ -45,7 +45,8 @@ export function describeInBrowser(title: string, define: (site: Site) => void) {
           ...contextOptions,
         })
         contexts.push(context)
-        context.setDefaultTimeout(15_000)
+        // Only against tests that hang.
+        context.setDefaultTimeout(40_000)
         await context.addInitScript(reportViolations)
         context.on('weberror', (error) => complaints.push(error.error().message))
         context.on('console', (message) => {

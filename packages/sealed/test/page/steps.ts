@@ -39,7 +39,6 @@ export async function seal(page: Page, text: string, options: SealOptions = {}):
 export async function hold(page: Page) {
   await page.getByRole('button', { name: 'Press and hold to open' }).hover()
   await page.mouse.down()
-  await page.locator('.hold[data-state=holding]').waitFor()
   await page.locator('.hold[data-state=holding]').waitFor({ state: 'detached' })
   await page.mouse.up()
 }

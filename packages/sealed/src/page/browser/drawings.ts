@@ -21,11 +21,11 @@ export function seal(): SVGSVGElement {
 
 /** The outline of a drop of wax under a stamp: round, and nowhere quite. */
 function waxEdge(): string {
-  const steps = 96
+  const steps = 144
   const points = Array.from({ length: steps }, (_, at) => {
     const turn = (at / steps) * 2 * Math.PI
     const reach =
-      46.5 + 0.7 * Math.sin(3 * turn + 2) + 0.7 * Math.sin(5 * turn) + 0.6 * Math.sin(8 * turn + 1)
+      46.5 + 0.4 * Math.sin(3 * turn + 1) + Math.sin(10 * turn) + 0.5 * Math.sin(17 * turn + 2)
     return `${(reach * Math.cos(turn)).toFixed(1)} ${(reach * Math.sin(turn)).toFixed(1)}`
   })
   return `M${points.join('L')}Z`

@@ -39,7 +39,9 @@ export function holdable(
   }
 
   button.addEventListener('pointerdown', (event) => {
-    if (event.isPrimary && event.button === 0) start(button)
+    if (!event.isPrimary || event.button !== 0) return
+    start(button)
+    if (held) ignoreClickOfRelease()
   })
   // What says that something is missing has the focus, and keeps it.
   button.addEventListener('mousedown', (event) => {
@@ -71,4 +73,20 @@ export function holdable(
     })
     target.addEventListener('blur', stop)
   }
+}
+
+/**
+ * What stands under the finger when it is lifted may have come after it was put down: until it is put
+ * down again there is no click. Those of assistive technology come without a finger, and count.
+ */
+function ignoreClickOfRelease() {
+  const ignored = new AbortController()
+  const options = { capture: true, signal: ignored.signal }
+  const ignore = (event: MouseEvent) => {
+    if (event.detail === 0) return
+    event.preventDefault()
+    event.stopImmediatePropagation()
+  }
+  addEventListener('click', ignore, options)
+  addEventListener('pointerdown', () => ignored.abort(), options)
 }
