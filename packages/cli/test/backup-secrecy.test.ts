@@ -76,6 +76,20 @@ describe('a backup', () => {
     expect((await readFile(join(cwd, 'with'))).includes(line)).toBe(true)
   })
 
+  test('says what else to save also to one who has forgotten the prefix of the tables', async () => {
+    const cwd = await emptyDirectory()
+    await serverSecret(cwd, { env: { STRONGROOM_TABLE_PREFIX: 'two-' } })
+    const made = await strongroom(['backup', 'copy'], { cwd })
+    expect(made.stdout).toContain(`Save ${masterKeyIn(cwd)} too, elsewhere`)
+    await serverSecret(cwd, { data: 'other' })
+    const env = { STRONGROOM_MASTER_KEY_FILE: masterKeyIn(cwd, 'other') }
+    const back = await strongroom(['restore', 'copy', '--data', 'again'], { cwd, env })
+    expect([back.code, back.stderr]).toEqual([
+      1,
+      expect.stringContaining('its KMS keys were made with another master key'),
+    ])
+  })
+
   test('is refused with a master key that is not there or is another one', async () => {
     const cwd = await emptyDirectory()
     await serverSecret(cwd)

@@ -18,10 +18,21 @@ import type { Settings } from '@strongroom/server/settings'
 
 const ATTACHMENT = 'master-key'
 
-/** Tells the master keys that the KMS keys among these items were made with. */
+type Items = Iterable<object> | AsyncIterable<object>
+
+/**
+ * Tells the master keys that the KMS keys of this deployment were made with. If it has none, those
+ * of all deployments in the data: whoever forgets the prefix must not forget the master key too.
+ */
 export async function masterKeyChecks(
-  items: Iterable<object> | AsyncIterable<object>,
+  { STRONGROOM_TABLE_PREFIX: prefix }: Settings,
+  itemsOf: (isMeant: (table: string) => boolean) => Items,
 ): Promise<Uint8Array[]> {
+  const own = await checksIn(itemsOf((table) => table === prefix + serverTable.name))
+  return own.length > 0 ? own : checksIn(itemsOf((table) => table.endsWith(serverTable.name)))
+}
+
+async function checksIn(items: Items): Promise<Uint8Array[]> {
   const checks: Uint8Array[] = []
   for await (const item of items) {
     const check = masterKeyCheckIn(item)
@@ -57,8 +68,7 @@ export async function masterKeyPlan(
   configured: Settings,
   askPassphrase?: AskPassphrase,
 ): Promise<MasterKeyPlan> {
-  const table = configured.STRONGROOM_TABLE_PREFIX + serverTable.name
-  const checks = await masterKeyChecks(backupItems(file, table))
+  const checks = await masterKeyChecks(configured, (isMeant) => backupItems(file, isMeant))
   const attached = await backupAttachment(file, ATTACHMENT)
   const line = attached && Buffer.from(attached.content).toString()
   const keyFile = masterKeyFile(configured)
