@@ -205,6 +205,17 @@ describe.each(testStores())('the errors of the key store over HTTP on $name', (s
     expect([status, body]).toMatchObject([503, { error: { code: 'server.unavailable' } }])
   })
 
+  test('is none of a list that fits a page while KMS cannot open the secret of cursors', async () => {
+    const closed = async () => {
+      throw Object.assign(new Error('disabled'), { name: 'DisabledException' })
+    }
+    const ask = await opened.askWith({ secrets: { current: closed, accepted: closed } })
+    for (let made = 0; made < 2; made++) await ask('POST', '/keys', {})
+    expect(await ask('GET', '/keys?limit=100')).toMatchObject({ status: 200 })
+    const { status, body } = await ask('GET', '/keys?limit=1')
+    expect([status, body]).toMatchObject([503, { error: { code: 'server.unavailable' } }])
+  })
+
   test('have each been seen here', () => {
     expect([...seen].toSorted()).toEqual(keyStoreError.catalogue.map(({ code }) => code).toSorted())
   })
