@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { inProcess } from './in-process.ts'
 import { onBranchKeysOf } from './keys-made.ts'
 import { emptyDirectory, strongroom } from './strongroom.ts'
 
@@ -7,7 +8,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 describe('strongroom keys on the store', () => {
   let cwd: string
-  const keys = (...args: string[]) => strongroom(['keys', ...args], { cwd })
+  const keys = (...args: string[]) => inProcess(['keys', ...args], { cwd })
   const json = async (...args: string[]): Promise<unknown> =>
     JSON.parse((await keys(...args, '--json')).stdout)
 
@@ -19,9 +20,10 @@ describe('strongroom keys on the store', () => {
   })
 
   test('a key is made, listed, rotated and shown', async () => {
-    const made = await keys('create', '--id', 'a:b', '--context', 'tenant=42', '--context', 'k=v=w')
+    const context = ['--context', 'tenant=42', '--context', 'k=v=w']
+    const made = await strongroom(['keys', 'create', '--id', 'a:b', ...context], { cwd })
     expect(made).toEqual({ code: 0, stdout: 'a:b\n', stderr: '' })
-    const rotated = await keys('rotate', 'a:b')
+    const rotated = await strongroom(['keys', 'rotate', 'a:b'], { cwd })
     expect([rotated.code, rotated.stderr]).toEqual([0, ''])
     const version = rotated.stdout.trim()
     expect(version).toMatch(UUID)
@@ -112,10 +114,10 @@ describe('strongroom keys on the store', () => {
 
   test('to look at keys takes no KMS, and to make them says what is wrong with it', async () => {
     const env = { STRONGROOM_KMS: 'aws' }
-    const list = await strongroom(['keys', 'list'], { cwd, env })
+    const list = await inProcess(['keys', 'list'], { cwd, env })
     expect([list.code, list.stdout]).toEqual([0, expect.stringContaining('there')])
     for (const args of [['create'], ['rotate', '--all', '--older-than', '0d']]) {
-      expect(await strongroom(['keys', ...args], { cwd, env })).toEqual({
+      expect(await inProcess(['keys', ...args], { cwd, env })).toEqual({
         code: 1,
         stdout: '',
         stderr: 'AWS KMS needs a key: set KMS_KEY_ARN\n',
@@ -125,10 +127,10 @@ describe('strongroom keys on the store', () => {
 
   test('a wrong command line opens no store', async () => {
     const empty = await emptyDirectory()
-    await strongroom(['keys', 'rotate', '--all'], { cwd: empty })
-    await strongroom(['keys', 'create', '--context', 'x'], { cwd: empty })
+    await inProcess(['keys', 'rotate', '--all'], { cwd: empty })
+    await inProcess(['keys', 'create', '--context', 'x'], { cwd: empty })
     expect(await readdir(empty)).toEqual([])
-    const list = await strongroom(['keys', 'list'], { cwd: empty })
+    const list = await inProcess(['keys', 'list'], { cwd: empty })
     expect(list).toEqual({ code: 0, stdout: 'There are no branch keys\n', stderr: '' })
   })
 })

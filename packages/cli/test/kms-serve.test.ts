@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { DecryptCommand, EncryptCommand, KMSClient } from '@aws-sdk/client-kms'
 import { afterEach, describe, expect, inject, test } from 'vitest'
+import { inProcess } from './in-process.ts'
 import { emptyDirectory, type Running, start, strongroom } from './strongroom.ts'
 
 const credentials = { AWS_ACCESS_KEY_ID: 'AKIDTEST', AWS_SECRET_ACCESS_KEY: 'test-secret' }
@@ -72,7 +73,7 @@ describe('strongroom kms serve', () => {
   test('refuses to run without credentials, or with a place that is none', async () => {
     const cwd = await emptyDirectory()
     const run = async (args: string[], env = {}) => {
-      const { code, stderr } = await strongroom(['kms', 'serve', ...args], { cwd, env })
+      const { code, stderr } = await inProcess(['kms', 'serve', ...args], { cwd, env })
       return [code, stderr]
     }
     expect(await run([])).toEqual([

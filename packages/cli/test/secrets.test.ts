@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { inProcess } from './in-process.ts'
 import { serverSecret } from './server-secret.ts'
 import { emptyDirectory, strongroom } from './strongroom.ts'
 
@@ -6,7 +7,7 @@ test('strongroom secrets lists and rotates the secrets of the server, and shows 
   const cwd = await emptyDirectory()
   const printed: string[] = []
   const run = async (...args: string[]) => {
-    const { code, stdout, stderr } = await strongroom(['secrets', ...args], { cwd })
+    const { code, stdout, stderr } = await inProcess(['secrets', ...args], { cwd })
     printed.push(stdout, stderr)
     return [code, stdout + stderr]
   }
