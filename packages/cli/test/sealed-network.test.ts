@@ -47,7 +47,8 @@ describe('what a server says', () => {
     const server = await sealedServer()
     const { link } = await seal(server)
     server.loses = '/ack'
-    expect(await open(link)).toEqual({ code: 0, stdout: 'hunter2', stderr: '' })
+    // As a mail program shows it, too.
+    expect(await open(`<${link}>.\n`)).toEqual({ code: 0, stdout: 'hunter2', stderr: '' })
   })
 
   test('a short wait is waited for, a long one is said', async () => {

@@ -9,7 +9,7 @@ import { GRACE_SECONDS } from './table.ts'
 import type { Timers } from './timers.ts'
 
 /** Together they cost the store little more than one, but many seconds' worth of them too much. */
-const AT_ONCE = 32
+const AT_ONCE = 100
 
 export interface Reducer {
   /** Looks at a secret as soon as this second has come, and at once if it has. */

@@ -24,6 +24,7 @@ import {
 import { AckRequest, BurnTokenHeader, NewSecretRequest, RevealRequest } from './api.ts'
 import type { ClientLimit } from './client-limits.ts'
 import { sealedError } from './errors.ts'
+import type { EvenAnswers } from './even-answers.ts'
 import type { Sealed } from './service.ts'
 import { LONGEST_CIPHERTEXT } from './table.ts'
 import type { Tokens } from './token.ts'
@@ -46,8 +47,9 @@ export function sealedRoutes(options: {
   tokens: Pick<Tokens, 'verify'>
   operators: Pick<Operators, 'verify'>
   limits: SealedLimits
+  even: EvenAnswers
 }): OpenAPIHono<AppEnv> {
-  const { sealed, tokens, operators, limits } = options
+  const { sealed, tokens, operators, limits, even } = options
   const routes = new OpenAPIHono<AppEnv>()
   routes.openAPIRegistry.registerComponent('securitySchemes', 'sealed', {
     type: 'http',
@@ -79,25 +81,26 @@ export function sealedRoutes(options: {
 
   on(revealRoute, SMALL_BODY_BYTES, async (c) => {
     admit(c, limits.reveal)
-    return c.json(await sealed.reveal(idOf(c), await read(c, RevealRequest)), 200)
+    const request = await read(c, RevealRequest)
+    return c.json(await even.refuse(() => sealed.reveal(idOf(c), request)), 200)
   })
 
   on(ackRoute, SMALL_BODY_BYTES, async (c) => {
     admit(c, limits.ack)
     const request = await read(c, AckRequest)
-    await sealed.acknowledge(idOf(c), request?.claim)
+    await even.always(() => sealed.acknowledge(idOf(c), request?.claim))
     return c.body(null, 204)
   })
 
   on(burnRoute, SMALL_BODY_BYTES, async (c) => {
     admit(c, limits.burn)
-    await sealed.burn(idOf(c), burnToken(c))
+    await even.always(() => sealed.burn(idOf(c), burnToken(c)))
     return c.body(null, 204)
   })
 
   on(statusRoute, SMALL_BODY_BYTES, async (c) => {
     admit(c, limits.status)
-    return c.json(await sealed.receipt(idOf(c), burnToken(c)), 200)
+    return c.json(await even.refuse(() => sealed.receipt(idOf(c), burnToken(c))), 200)
   })
 
   return routes

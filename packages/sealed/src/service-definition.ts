@@ -4,6 +4,7 @@ import type { RunningService, Service, ServiceDeps } from '@strongroom/kit/servi
 import { createClientLimit } from './client-limits.ts'
 import { createDifficulty } from './difficulty.ts'
 import { sealedError } from './errors.ts'
+import { evenAnswers } from './even-answers.ts'
 import { pageRoutes } from './page/routes.tsx'
 import { createQuota } from './quota.ts'
 import { createReducer } from './reducer.ts'
@@ -30,12 +31,19 @@ export const sealedService: Service<SealedNeeds> = {
   settings: sealedSettings,
   hasPage: true,
   originSetting: 'SEALED_ORIGIN',
-  start: (deps) => startSealed(deps, systemTimers),
+  start: (deps) => startSealed(deps, systemTimers, REFUSAL_MS),
 }
 
 const MEGABYTE = 1024 * 1024
 
-export function startSealed(deps: ServiceDeps & SealedNeeds, timers: Timers): RunningService {
+/** When whoever has no right to a secret is answered: longer than any store takes to find one. */
+const REFUSAL_MS = 20
+
+export function startSealed(
+  deps: ServiceDeps & SealedNeeds,
+  timers: Timers,
+  refusalMs = 0,
+): RunningService {
   const { db, clock, log, secrets, config } = deps
   const store = createSecretStore({ db, clock })
   const tokens = createTokens({ secrets, clock })
@@ -58,6 +66,7 @@ export function startSealed(deps: ServiceDeps & SealedNeeds, timers: Timers): Ru
     sealed,
     tokens,
     operators: createOperators({ db, clock }),
+    even: evenAnswers({ timers, ms: refusalMs }),
     limits: {
       token: limit(config.SEALED_TOKEN_LIMIT),
       operatorToken: limit(config.SEALED_OPERATOR_TOKEN_LIMIT),

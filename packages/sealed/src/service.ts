@@ -55,18 +55,21 @@ export function createSealed(options: {
 
     async create({ id, challenge }, secret) {
       requireWork(challenge, secret)
-      const { salt, linkHash, proofHash, receipt = false, pow: _, ...rest } = secret
       const burnToken = randomHex(16)
       const expiresAt = epochSeconds(clock) + secret.ttlSeconds
       const stored = await quota.within(secret.ciphertext, () =>
         store.create({
-          ...rest,
           id,
-          salt: salt ?? undefined,
-          linkHash: Buffer.from(linkHash, 'base64url'),
-          proofHash: Buffer.from(proofHash, 'base64url'),
+          ciphertext: secret.ciphertext,
+          iv: secret.iv,
+          salt: secret.salt ?? undefined,
+          passphraseProtected: secret.passphraseProtected,
+          linkHash: Buffer.from(secret.linkHash, 'base64url'),
+          proofHash: Buffer.from(secret.proofHash, 'base64url'),
           burnTokenHash: tokenHash(burnToken),
-          ...(receipt && { receiptUntil: expiresAt + RECEIPT_SECONDS }),
+          maxViews: secret.maxViews,
+          ttlSeconds: secret.ttlSeconds,
+          receiptUntil: secret.receipt ? expiresAt + RECEIPT_SECONDS : undefined,
         }),
       )
       if (!stored) throw sealedError('invalid_token')

@@ -131,16 +131,18 @@ export function createSecretStore({ db, clock }: { db: Db; clock: Clock }): Secr
     return revealed({ ...seen, remainingViews: seen.remainingViews - 1 }, graceEnd)
   }
 
-  async function countWrongProof(seen: SecretItem, { linkHash, proofHash }: Claim, now: number) {
+  async function countWrongProof(seen: SecretItem, claim: Claim, now: number) {
+    const { linkHash, proofHash, claimHash } = claim
     const triesLeft = attr('triesLeft')
+    const deadline = attr('claims', claimHash)
     const counted = await secrets
       .update(
         { id: seen.id },
         expr`SET ${triesLeft} = ${triesLeft} - ${1}`,
         all(
           expr`${attr('linkHash')} = ${linkHash} AND ${attr('proofHash')} <> ${proofHash}`,
-          expr`${triesLeft} > ${0} AND ${attr('remainingViews')} > ${0}`,
-          expr`${attr('expiresAt')} > ${now}`,
+          expr`${triesLeft} > ${0} AND ${attr('expiresAt')} > ${now}`,
+          expr`${attr('remainingViews')} > ${0} OR ${deadline} > ${now}`,
         ),
       )
       .catch(undefinedIfRefused)
@@ -181,8 +183,10 @@ export function createSecretStore({ db, clock }: { db: Db; clock: Clock }): Secr
         if (!isSame(seen.linkHash, claim.linkHash)) return notAvailable
         const isRight = isSame(seen.proofHash, claim.proofHash)
         const deadline = seen.claims[claim.claimHash] ?? 0
-        if (isRight && deadline > now) return revealed(seen, deadline)
-        if (seen.remainingViews === 0 || seen.expiresAt <= now) return notAvailable
+        const isLive = deadline > now
+        if (isRight && isLive) return revealed(seen, deadline)
+        // Whoever reads again may mistype the passphrase: that must not look like the end.
+        if (!isLive && (seen.remainingViews === 0 || seen.expiresAt <= now)) return notAvailable
         if (!isRight) return countWrongProof(seen, claim, now)
         try {
           return await takeView(seen, claim, now)

@@ -1,6 +1,7 @@
 /** The link that a command is about: its argument, standard input, or what is typed at the prompt. */
 import { SealedError } from '@strongroom/sealed/crypto/errors'
 import { type Link, parseLink } from '@strongroom/sealed/crypto/link'
+import { unwrapped } from '@strongroom/sealed/crypto/pasted'
 import { UsageError } from '../command.ts'
 import { askHidden, openKeyboard } from './keyboard.ts'
 import { readText } from './read-stream.ts'
@@ -21,7 +22,7 @@ export async function managementLink(argument: string): Promise<Link & { kind: '
 }
 
 async function linkText(argument: string, question: string): Promise<string> {
-  if (argument !== '-') return argument.trim()
+  if (argument !== '-') return unwrapped(argument)
   const text = process.stdin.isTTY
     ? await ask(question)
     : await readText(process.stdin, { maxBytes: MAX_BYTES, what: 'The link' })
@@ -29,7 +30,7 @@ async function linkText(argument: string, question: string): Promise<string> {
   if (text.trim() === '') {
     throw new UsageError('There is no link: give it as an argument or to standard input')
   }
-  return text.trim()
+  return unwrapped(text)
 }
 
 async function ask(question: string): Promise<string | undefined> {

@@ -89,8 +89,18 @@ export async function openText(
     // WebCrypto says no more than that it failed.
     .catch(() => undefined)
   const bytes = decrypted && unpad(new Uint8Array(decrypted))
-  if (!bytes) throw new SealedError('cannot_open')
-  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  const text = bytes && decoded(bytes)
+  if (text === undefined) throw new SealedError('cannot_open')
+  return text
+}
+
+/** Undefined for what is no text: nothing here seals such, but others might. */
+function decoded(bytes: Bytes): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
 }
 
 export function revealProof(keys: SecretKeys): RevealProof {

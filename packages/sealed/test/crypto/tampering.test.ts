@@ -1,7 +1,10 @@
+import { createCipheriv } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { SealedError } from '../../src/crypto/errors.ts'
 import { parseTarget } from '../../src/crypto/link.ts'
 import { deriveKeys } from '../../src/crypto/keys.ts'
+import { pad } from '../../src/crypto/padding.ts'
+import { unwrapped } from '../../src/crypto/pasted.ts'
 import { openText } from '../../src/crypto/seal.ts'
 import { secretNamed } from './vectors.ts'
 
@@ -12,7 +15,7 @@ const { ciphertext = '', iv } = body
 
 /** Opens what a link and a server say, as a reader does. */
 async function open(sealed: { target: string; ciphertext: string; iv: string }): Promise<string> {
-  const target = parseTarget(sealed.target)
+  const target = parseTarget(unwrapped(sealed.target))
   if (target.kind !== 'secret') throw new SealedError('not_secret_link')
   return openText(await deriveKeys(target.fragment, 'a passphrase'), { ...sealed, id: target.id })
 }
@@ -95,4 +98,15 @@ test('nothing can be cut off or added', async () => {
   expect(
     await survivors(others.map((each) => ({ ...right, ciphertext: each.toString('base64') }))),
   ).toEqual([])
+})
+
+test('what was sealed and is no text is refused like what was changed', async () => {
+  const target = parseTarget(right.target)
+  if (target.kind !== 'secret') throw new Error('The vector opens no secret')
+  const { enc, header } = await deriveKeys(target.fragment)
+  const cipher = createCipheriv('aes-256-gcm', enc, Buffer.from(iv, 'base64'))
+  cipher.setAAD(Buffer.concat([Buffer.from('sealed/1'), header, Buffer.from(id)]))
+  const sealed = [cipher.update(pad(Buffer.of(0xff, 0xfe))), cipher.final(), cipher.getAuthTag()]
+  const noText = { ...right, ciphertext: Buffer.concat(sealed).toString('base64') }
+  await expect(open(noText)).rejects.toMatchObject({ name: 'SealedError', code: 'cannot_open' })
 })

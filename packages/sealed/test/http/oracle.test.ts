@@ -172,4 +172,28 @@ describe.each(testStores())('without the link nothing can be told apart on $name
     })
     expect([...answers.keys()]).toEqual([expect.stringContaining('[204,')])
   })
+
+  test('by the time of an answer: it comes when a fixed time is over, not when the work is', async () => {
+    const app = await startApp(opened.db, { refusalMs: 20 })
+    const { id, keys } = await createSecret(app)
+    const missing = randomToken(16)
+    const refusals: (() => Promise<Response>)[] = [
+      () => reveal(app, missing, newKeys()),
+      () => reveal(app, id, newKeys()),
+      () => reveal(app, id, { ...keys, proof: newKeys().proof }),
+      () => status(app, missing, newClaim()),
+      () => ack(app, missing, newClaim()),
+      () => burn(app, id, newClaim()),
+    ]
+    for (const refusal of refusals) {
+      let isAnswered = false
+      const answer = refusal().then(() => (isAnswered = true))
+      await app.settle()
+      expect(isAnswered).toBe(false)
+      app.clock.advance({ ms: 20 })
+      await app.settle()
+      await answer
+    }
+    expect((await reveal(app, id, keys)).status).toBe(200)
+  })
 })

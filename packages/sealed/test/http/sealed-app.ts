@@ -36,12 +36,14 @@ export interface AppOptions {
   env?: Environment
   clock?: TestClock
   secrets?: ServerSecrets
+  /** When whoever has no right to a secret is answered; at once unless told. */
+  refusalMs?: number
 }
 
 export type SealedApp = Awaited<ReturnType<typeof startApp>>
 
 export async function startApp(db: Db, options: AppOptions = {}) {
-  const { env = {}, clock = testClock(), secrets = testSecrets() } = options
+  const { env = {}, clock = testClock(), secrets = testSecrets(), refusalMs = 0 } = options
   const lines: string[] = []
   const log = createLog({ level: 'debug', sink: (line) => lines.push(line), clock })
   const metrics = createMetrics()
@@ -51,7 +53,7 @@ export async function startApp(db: Db, options: AppOptions = {}) {
   const config = defineConfig(sealedSettings).parse({ ...CALM, ...env })
   const running = await mountService(
     app,
-    { ...sealedService, start: (deps) => startSealed(deps, timers) },
+    { ...sealedService, start: (deps) => startSealed(deps, timers, refusalMs) },
     { db: watched.db, clock, log, metrics, secrets, publicUrl: 'http://sealed.test', config },
   )
   const close = async () => running.close?.()

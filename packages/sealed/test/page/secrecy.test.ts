@@ -41,6 +41,14 @@ describeInBrowser('the page keeps what it is told', (site) => {
     expect(await other.evaluate(stored)).toEqual([0, 0, ''])
   })
 
+  test('what a mail program puts behind a link is not part of it', async () => {
+    const { link } = await sealInNode(site.base, 'once')
+    const reader = await site.visitor()
+    const [base, target = ''] = link.split('#')
+    await open(reader, `${base}#${target.replace(':', '%3A')}>.`)
+    expect(await shownSecret(reader)).toBe('once')
+  })
+
   test('text never becomes markup, and what tries to is refused and noticed', async () => {
     const { link } = await sealInNode(site.base, '<img src=x onerror=alert(1)><b>bold</b>')
     const reader = await site.visitor()

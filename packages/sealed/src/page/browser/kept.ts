@@ -1,3 +1,5 @@
+import { unwrapped } from '../../crypto/pasted.ts'
+
 /**
  * What this tab keeps of a link. It leaves the address bar at once, so that nobody reads it there
  * and no history has it, and lives in the session storage of this tab: a reload finds it again.
@@ -17,8 +19,7 @@ let inMemory: Kept | undefined
 
 /** Takes what stands behind the `#` out of the address bar. */
 export function takeFromAddress(): string {
-  // Some programs escape the colons of a link.
-  const target = location.hash.slice(1).replaceAll(/%3a/gi, ':')
+  const target = unwrapped(location.hash.slice(1))
   if (location.href.includes('#')) {
     history.replaceState(null, '', location.pathname + location.search)
   }

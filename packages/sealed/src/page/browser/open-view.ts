@@ -2,6 +2,7 @@
 import { SealedError } from '../../crypto/errors.ts'
 import { parseFragment } from '../../crypto/fragment.ts'
 import { formatTarget, type LinkTarget } from '../../crypto/link.ts'
+import { unwrapped } from '../../crypto/pasted.ts'
 import { problemOf } from './controls.ts'
 import { element } from './dom.ts'
 import { forget, keep, type Kept } from './kept.ts'
@@ -35,7 +36,7 @@ export function showOpen(target: Secret | WithoutKey, kept: Kept & { kind: 'open
   key.element.hidden = target.kind === 'secret'
   passphrase.element.hidden = !needsPassphrase()
   key.input.addEventListener('input', () => {
-    secret = withKey(target.id, key.input.value.trim())
+    secret = withKey(target.id, unwrapped(key.input.value))
     passphrase.element.hidden = !needsPassphrase()
   })
 
