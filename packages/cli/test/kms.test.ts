@@ -1,5 +1,6 @@
 import { appendFile, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Item } from '@strongroom/kit/db'
 import { serverTable } from '@strongroom/kit/server-table'
 import { settings } from '@strongroom/server/settings'
 import { openStore } from '@strongroom/server/store'
@@ -91,29 +92,40 @@ describe('strongroom kms', () => {
     ])
   })
 
-  test('shows that the key has lost material, or was deleted', async () => {
+  test('shows that the key was damaged, has lost material, or was deleted', async () => {
     const cwd = await emptyDirectory()
     await serverSecret(cwd)
-    const remove = async (sortKeys: string[]) => {
+    const TableName = serverTable.name
+    /** Changes an item of the key; undefined removes it. */
+    const alter = async (sortKey: string, change: (item: Item) => Item | undefined) => {
       const store = await openStore(settings.parse({ STRONGROOM_DATA: join(cwd, 'data') }))
-      const { Items = [] } = await store.db.scan({ TableName: serverTable.name })
-      const removed = Items.filter(({ SK }) => sortKeys.includes(String(SK)))
-      for (const { PK = '', SK = '' } of removed.filter((item) => !('sealed' in item)))
-        await store.db.deleteItem({ TableName: serverTable.name, Key: { PK, SK } })
+      const { Items = [] } = await store.db.scan({ TableName })
+      const item = Items.find(({ PK, SK }) => String(PK).startsWith('KMSKEY#') && SK === sortKey)
+      const { PK = '', SK = '' } = item ?? {}
+      const altered = item && change(item)
+      if (altered) await store.db.putItem({ TableName, Item: altered })
+      else await store.db.deleteItem({ TableName, Key: { PK, SK } })
       await store.close()
     }
-    await remove(['V#1'])
-    expect(await inProcess(['kms', 'status'], { cwd })).toMatchObject({
-      code: 1,
-      stdout: expect.stringMatching(
-        /^Key +arn:[^]*\nVersions +1\n[^]*\nProblem +Version 1 of the key is missing: restore/,
+    const status = async () => {
+      const { code, stdout } = await inProcess(['kms', 'status'], { cwd })
+      return [code, stdout]
+    }
+    await alter('V#1', (item) => ({ ...item, wrapped: new Uint8Array(61) }))
+    const damaged = 'Problem     Version 1 of the key is damaged: restore it from a backup\n'
+    expect(await status()).toEqual([1, expect.stringContaining(damaged)])
+    await alter('V#1', () => undefined)
+    expect(await status()).toEqual([
+      1,
+      expect.stringMatching(
+        /^Key +arn:[^]*\nVersions +1\n[^]*\nProblem +Version 1 .* is missing: /,
       ),
-    })
-    await remove(['STATE'])
-    expect(await inProcess(['kms', 'status'], { cwd })).toMatchObject({
-      code: 1,
-      stdout: expect.stringMatching(/^Key +none\n[^]*\nProblem +The key was deleted/),
-    })
+    ])
+    await alter('STATE', () => undefined)
+    expect(await status()).toEqual([
+      1,
+      expect.stringMatching(/^Key +none\n[^]*\nProblem +The key was deleted/),
+    ])
   })
 
   test('is for the embedded KMS', async () => {
