@@ -157,13 +157,7 @@ describe('strongroom kms', () => {
       printed.push(done.stdout, done.stderr)
       return [done.code, done.stdout + done.stderr]
     }
-    const rotate = async (present?: string) =>
-      (
-        await inProcess(['kms', 'rotate'], {
-          cwd,
-          env: present === undefined ? {} : { STRONGROOM_MASTER_KEY_PASSPHRASE: present },
-        })
-      ).code
+    const rotate = async () => (await inProcess(['kms', 'rotate'], { cwd })).code
 
     expect(await passphrase('change', { stdin: 'x', present: 'y' })).toEqual([
       1,
@@ -178,9 +172,7 @@ describe('strongroom kms', () => {
       `${masterKey} is protected by the passphrase: give it to the server in STRONGROOM_MASTER_KEY_PASSPHRASE_FILE\n`,
     ])
     expect((await stat(masterKey)).mode & 0o777).toBe(0o600)
-    expect([await rotate(), await rotate('open barley'), await rotate('open sesame')]).toEqual([
-      1, 1, 0,
-    ])
+    expect(await rotate()).toBe(1)
     expect(await passphrase('set', { present: 'open wheat' })).toEqual([
       1,
       `${masterKey} is protected by a passphrase already: use "strongroom kms passphrase change"\n`,
