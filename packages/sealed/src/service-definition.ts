@@ -36,8 +36,8 @@ export const sealedService: Service<SealedNeeds> = {
 
 const MEGABYTE = 1024 * 1024
 
-/** When whoever has no right to a secret is answered: longer than any store takes to find one. */
-const REFUSAL_MS = 20
+/** When whoever has no right to a secret is answered: later than the embedded store needs to look. */
+const REFUSAL_MS = 5
 
 export function startSealed(
   deps: ServiceDeps & SealedNeeds,
