@@ -10,7 +10,7 @@ import { createQuota } from './quota.ts'
 import { createReducer } from './reducer.ts'
 import { sealedRoutes } from './routes.ts'
 import { createSealed } from './service.ts'
-import { sealedSettings, type SealedSettings } from './settings.ts'
+import { sealedSettings, type SealedSettings, tableReads } from './settings.ts'
 import { createSecretStore } from './store.ts'
 import { keepSweeping } from './sweeping.ts'
 import { secretsTable } from './table.ts'
@@ -47,12 +47,12 @@ export function startSealed(
   const { db, clock, log, secrets, config } = deps
   const store = createSecretStore({ db, clock })
   const tokens = createTokens({ secrets, clock })
-  const quota = createQuota({ db, clock, bytes: config.SEALED_QUOTA_MB * MEGABYTE })
+  const { quotaMb, sweepMinutes } = tableReads(config)
+  const quota = createQuota({ db, clock, bytes: quotaMb * MEGABYTE })
   const reducer = createReducer({ store, clock, timers, log })
-  const everyMinutes = config.SEALED_SWEEP_MINUTES
   const sweeping =
-    everyMinutes > 0
-      ? keepSweeping({ db, store, quota, clock, timers, log, everyMinutes })
+    sweepMinutes > 0
+      ? keepSweeping({ db, store, quota, clock, timers, log, everyMinutes: sweepMinutes })
       : undefined
   const difficulty = createDifficulty({
     clock,
