@@ -10,6 +10,7 @@ import { CannotListen } from '@strongroom/server/listen'
 import { StoreUnavailable } from '@strongroom/server/store'
 import { RequestFailed } from '@strongroom/sealed/client/errors'
 import { SealedError } from '@strongroom/sealed/crypto/errors'
+import { NoReceipt } from './commands/receipt.ts'
 import { UsageError } from './command.ts'
 import { ServerUnusable } from './commands/keys-remote.ts'
 import { NoPassphrase } from './sealed/passphrase.ts'
@@ -26,6 +27,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof SealedError) {
     return error.code === 'cannot_open' ? FAILED : WRONG_USAGE
   }
+  if (error instanceof NoReceipt) return NOT_AVAILABLE
   if (!(error instanceof RequestFailed)) return FAILED
   if (error.code === 'wrong_passphrase') return WRONG_PASSPHRASE
   return error.code === 'not_available' ? NOT_AVAILABLE : FAILED
@@ -49,6 +51,7 @@ export function explain(error: unknown): string {
     RequestFailed,
     CannotWrite,
     NoPassphrase,
+    NoReceipt,
   ]
   if (expected.some((kind) => error instanceof kind)) return (error as Error).message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)

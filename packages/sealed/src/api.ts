@@ -12,12 +12,12 @@ const ciphertextSizes = new Map(
   PADDED_SIZES.map((size) => size + TAG_BYTES).map((bytes) => [Math.ceil(bytes / 3) * 4, bytes]),
 )
 
-/** The bytes of a ciphertext, if it has one of the sizes and is written in the one right way. */
-export function ciphertextBytes(text: string): Uint8Array | undefined {
+/** Whether a ciphertext has one of the sizes and is written in the one right way. */
+function isCiphertext(text: string): boolean {
   const size = ciphertextSizes.get(text.length)
-  if (size === undefined) return undefined
+  if (size === undefined) return false
   const bytes = Buffer.from(text, 'base64')
-  return bytes.length === size && bytes.toString('base64') === text ? bytes : undefined
+  return bytes.length === size && bytes.toString('base64') === text
 }
 
 // The last character of each has bits that belong to no byte: they must be zero.
@@ -53,7 +53,7 @@ export const NewSecretRequest = z
     ciphertext: z
       .string()
       .refine(
-        (text) => ciphertextBytes(text) !== undefined,
+        isCiphertext,
         `Must be base64 of ${[...ciphertextSizes.values()].join(', ')} bytes: a padded text and its tag`,
       ),
     iv: z.string().regex(IV, 'Must be base64 of 12 bytes'),

@@ -10,7 +10,7 @@ import { createQuota } from './quota.ts'
 import { createReducer } from './reducer.ts'
 import { sealedRoutes } from './routes.ts'
 import { createSealed } from './service.ts'
-import { sealedSettings, type SealedSettings } from './settings.ts'
+import { sealedSettings, type SealedSettings, tableReads } from './settings.ts'
 import { createSecretStore } from './store.ts'
 import { keepSweeping } from './sweeping.ts'
 import { secretsTable } from './table.ts'
@@ -36,8 +36,8 @@ export const sealedService: Service<SealedNeeds> = {
 
 const MEGABYTE = 1024 * 1024
 
-/** When whoever has no right to a secret is answered: longer than any store takes to find one. */
-const REFUSAL_MS = 20
+/** When whoever has no right to a secret is answered: later than the embedded store needs to look. */
+const REFUSAL_MS = 5
 
 export function startSealed(
   deps: ServiceDeps & SealedNeeds,
@@ -47,12 +47,12 @@ export function startSealed(
   const { db, clock, log, secrets, config } = deps
   const store = createSecretStore({ db, clock })
   const tokens = createTokens({ secrets, clock })
-  const quota = createQuota({ db, clock, bytes: config.SEALED_QUOTA_MB * MEGABYTE })
+  const { quotaMb, sweepMinutes } = tableReads(config)
+  const quota = createQuota({ db, clock, bytes: quotaMb * MEGABYTE })
   const reducer = createReducer({ store, clock, timers, log })
-  const everyMinutes = config.SEALED_SWEEP_MINUTES
   const sweeping =
-    everyMinutes > 0
-      ? keepSweeping({ db, store, quota, clock, timers, log, everyMinutes })
+    sweepMinutes > 0
+      ? keepSweeping({ db, store, quota, clock, timers, log, everyMinutes: sweepMinutes })
       : undefined
   const difficulty = createDifficulty({
     clock,

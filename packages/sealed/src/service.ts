@@ -2,14 +2,13 @@
 import { hash, randomBytes } from 'node:crypto'
 import { type Clock, epochSeconds } from '@strongroom/kit/clock'
 import { randomHex } from '@strongroom/kit/ids'
-import {
-  ciphertextBytes,
-  type Created,
-  type Issued,
-  type NewSecretRequest,
-  type ReceiptAnswer,
-  type Revealed,
-  type RevealRequest,
+import type {
+  Created,
+  Issued,
+  NewSecretRequest,
+  ReceiptAnswer,
+  Revealed,
+  RevealRequest,
 } from './api.ts'
 import { requiredBits, verifyWork } from './crypto/proof-of-work.ts'
 import type { Difficulty } from './difficulty.ts'
@@ -117,8 +116,7 @@ export function createSealed(options: {
 }
 
 function requireWork(challenge: Grant['challenge'], { ciphertext, pow }: NewSecretRequest) {
-  const bytes = ciphertextBytes(ciphertext)
-  if (!bytes) throw sealedError('invalid_request')
+  const bytes = Buffer.from(ciphertext, 'base64')
   const isFree = requiredBits(challenge, bytes.length) === 0
   if (!isFree && !verifyWork(challenge, bytes, pow)) throw sealedError('invalid_pow')
 }

@@ -12,7 +12,7 @@ export const sealedSettings = {
   },
   SEALED_DIFFICULTY: {
     type: integer({ min: 0, max: 24 }),
-    default: 16,
+    default: 18,
     description:
       'The work that a new secret of up to 1 KB costs its sender, in bits: one more is twice the work',
   },
@@ -55,16 +55,25 @@ export const sealedSettings = {
   },
   SEALED_QUOTA_MB: {
     type: integer({ min: 0, max: 100_000_000 }),
-    default: 1024,
     description:
-      'How many megabytes of secrets are stored at most; 0 is no limit, and right where reading the whole table now and then costs money, as on DynamoDB',
+      'How many megabytes of secrets are stored at most; 0 is no limit. Counting them reads the whole table now and then: unless set, 1024, and 0 with STRONGROOM_STORE=aws, where reading costs money',
   },
   SEALED_SWEEP_MINUTES: {
     type: integer({ min: 0, max: 1440 }),
-    default: 10,
     description:
-      'How often to look for secrets that were not ended at their time, as after a stop of the server; 0 leaves them to TTL, which is right on DynamoDB',
+      'How often the table is read for secrets that were not ended at their time, as after a stop of the server; 0 leaves them to TTL. Unless set, 10, and 0 with STRONGROOM_STORE=aws',
   },
 } as const satisfies ConfigTable
 
-export type SealedSettings = ConfigValues<typeof sealedSettings>
+export type SealedSettings = ConfigValues<typeof sealedSettings> & {
+  readonly STRONGROOM_STORE?: string | undefined
+}
+
+/** What is done by reading the whole table: not on AWS unless told, because every read is paid for. */
+export function tableReads(settings: SealedSettings): { quotaMb: number; sweepMinutes: number } {
+  const isPaidFor = settings.STRONGROOM_STORE === 'aws'
+  return {
+    quotaMb: settings.SEALED_QUOTA_MB ?? (isPaidFor ? 0 : 1024),
+    sweepMinutes: settings.SEALED_SWEEP_MINUTES ?? (isPaidFor ? 0 : 10),
+  }
+}

@@ -38,7 +38,8 @@ export const sealCommand: Command = {
     receipt: { summary: 'Let "strongroom receipt" tell later whether it was opened' },
     server: {
       value: 'URL',
-      summary: 'Where to seal it (STRONGROOM_SERVER, PUBLIC_URL, http://127.0.0.1:4280)',
+      summary:
+        'Where to seal it (STRONGROOM_SERVER, SEALED_ORIGIN, PUBLIC_URL, http://127.0.0.1:4280)',
     },
     ...connectionOptions,
   },

@@ -107,6 +107,21 @@ describe.each(testStores())('what runs beside the requests on $name', (store) =>
     expect([app.operations, app.timers.waiting]).toEqual([[], 0])
   })
 
+  test('reads the whole table by itself, and on AWS only if it is told to', async () => {
+    const unset = { SEALED_SWEEP_MINUTES: undefined, SEALED_QUOTA_MB: undefined }
+    const told = { SEALED_SWEEP_MINUTES: '5', SEALED_QUOTA_MB: '1' }
+    const apps = [
+      await startApp(opened.db, { env: unset }),
+      await startApp(opened.db, { env: unset, store: 'aws' }),
+      await startApp(opened.db, { env: told, store: 'aws' }),
+    ]
+    for (const app of apps) {
+      await createSecret(app)
+      await app.settle()
+    }
+    expect(apps.map(({ operations }) => operations.includes('scan'))).toEqual([true, false, true])
+  })
+
   test('goes on after a failure of the store, and says so without naming a secret', async () => {
     let isDown = false
     const failing: Db = eachOperation((name) => (input) => {

@@ -30,12 +30,13 @@ const CALM = {
   SEALED_SWEEP_MINUTES: '0',
 }
 
-type Environment = Partial<Record<keyof typeof sealedSettings, string>>
+type Environment = Partial<Record<keyof typeof sealedSettings, string | undefined>>
 
 export interface AppOptions {
   env?: Environment
   clock?: TestClock
   secrets?: ServerSecrets
+  store?: 'aws'
   /** When whoever has no right to a secret is answered; at once unless told. */
   refusalMs?: number
 }
@@ -50,7 +51,8 @@ export async function startApp(db: Db, options: AppOptions = {}) {
   const timers = testTimers(clock)
   const watched = watch(db)
   const app = createApp({ log, metrics, peerAddress: (c) => c.req.header('x-test-peer') })
-  const config = defineConfig(sealedSettings).parse({ ...CALM, ...env })
+  const values = defineConfig(sealedSettings).parse({ ...CALM, ...env })
+  const config = { ...values, STRONGROOM_STORE: options.store }
   const running = await mountService(
     app,
     { ...sealedService, start: (deps) => startSealed(deps, timers, refusalMs) },

@@ -93,6 +93,26 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     expect(await shownSecret(reader)).toBe('two')
   })
 
+  test('how a link ends is not said of another one that was opened meanwhile', async () => {
+    const [one, two] = [await sealInNode(site.base, 'one'), await sealInNode(site.base, 'two')]
+    expect(await isAvailable(one.link)).toBe(true)
+    const reader = await site.visitor()
+    let answer = () => {}
+    const held = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await reader.route('**/reveal', (route) => held.then(() => route.continue()), { times: 1 })
+    await open(reader, one.link)
+    await expectText(reader, 'Opening…')
+    await reader.evaluate((link) => location.assign(link), two.link)
+    await expectTitle(reader, 'You were sent a secret.')
+    const ended = reader.waitForResponse('**/reveal')
+    answer()
+    expect((await ended).status()).toBe(404)
+    await hold(reader)
+    expect(await shownSecret(reader)).toBe('two')
+  })
+
   test('lifting the finger presses nothing of what has come under it', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const reader = await site.visitor({ hasTouch: true })

@@ -70,6 +70,8 @@ export function showOpen(target: Secret | WithoutKey, kept: Kept & { kind: 'open
   function finish(opened: Secret, result: Opening) {
     gesture.busy(false)
     if (result.outcome === 'opened') return showShown(opened, kept.claim, result.secret)
+    // Another link was opened meanwhile: how this one ended would be taken for the end of that one.
+    if (!form.isConnected) return
     if (result.outcome === 'failed') {
       problem.set(result.why)
       return gesture.button.focus()
