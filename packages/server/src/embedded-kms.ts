@@ -43,6 +43,8 @@ export async function openEmbeddedKms(
   const audit = lazyAudit(settings)
   const kms = await createKms({ masterKey, storage, clock, audit: audit.record })
   const id = await ensureOwnKey(db, storage, kms)
+  // A key that nobody touches any more goes at its date too, or with the next start after it.
+  await kms.sweep()
   return { kms, id, record: () => storage.load(id), close: audit.close }
 }
 

@@ -231,6 +231,20 @@ describe('the embedded KMS', () => {
     await expect(stat(masterKey())).rejects.toThrow('ENOENT')
   })
 
+  test('removes keys whose time has come when it is opened, whoever made them', async () => {
+    const clock = testClock()
+    const first = await openEmbeddedKms(store.db, configured(), { clock })
+    onTestFinished(first.close)
+    const { KeyMetadata: other } = await first.kms.createKey()
+    await first.kms.scheduleKeyDeletion({ KeyId: other.KeyId, PendingWindowInDays: 7 })
+    clock.advance({ days: 8 })
+    const again = await openEmbeddedKms(store.db, configured(), { clock })
+    onTestFinished(again.close)
+    expect(again.id).toBe(first.id)
+    expect((await items()).map(({ PK }) => PK)).not.toContain(`KMSKEY#${other.KeyId}`)
+    expect((await items()).map(({ PK }) => PK)).toContain(`KMSKEY#${first.id}`)
+  })
+
   test('writes down every call, but not who looks whether it is ready', async () => {
     const blob = await encrypt('hello')
     await decrypt(blob)
