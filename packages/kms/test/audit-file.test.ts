@@ -221,6 +221,15 @@ describe('several writers of one file', () => {
     expect(await verifyAudit(path)).toMatchObject({ records: 11, findings: [] })
   })
 
+  test('may leave an empty line, where one saw half of what another was writing: no finding', async () => {
+    const { path, lines, rewrite } = freshFile(3)
+    const [one = '', two = '', three = ''] = lines()
+    rewrite([one, '', two, three])
+    expect(await verifyAudit(path)).toMatchObject({ records: 3, findings: [] })
+    rewrite([one, '', three])
+    expect(await kinds(path)).toEqual(['missing 3'])
+  })
+
   test('in processes of their own at the same time lose no record', async () => {
     const { path, lines, rewrite } = freshFile(0)
     const script = await bundled(`
