@@ -75,6 +75,17 @@ describe.each(testStores())('an entity on $name', (store) => {
     })
   })
 
+  test('changes an item without giving it back, if the condition holds', async () => {
+    const key = newKey()
+    await items.put({ ...key, coins: 1 })
+    const coins = items.attr('coins')
+    const take = () =>
+      items.change(key, expr`SET ${coins} = ${coins} - ${1}`, expr`${coins} > ${0}`)
+    expect(await take()).toBeUndefined()
+    expect(await items.get(key)).toEqual({ ...key, coins: 0 })
+    await expect(take()).rejects.toMatchObject({ name: 'ConditionFailed', item: { coins: 0 } })
+  })
+
   test('deletes and returns the item as it was, or undefined', async () => {
     const key = newKey()
     await items.put({ ...key, coins: 3 })
