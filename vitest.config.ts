@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { defineConfig, type Plugin } from 'vitest/config'
+import { bundledFile, bundleForBrowser } from './scripts/browser-bundle.mjs'
 import { bundleForThread, threadFile } from './scripts/thread-bundle.mjs'
 
 export default defineConfig({
   plugins: [
     texts('text-modules', textFile, (file) => readFile(file, 'utf8')),
+    texts('browser-bundles', bundledFile, bundleForBrowser),
     texts('thread-bundles', threadFile, bundleForThread),
   ],
   test: {

@@ -1,13 +1,15 @@
 // `npm run bench`: bundles the benchmark, since Node 20 cannot run TypeScript itself, and starts it.
 import { join } from 'node:path'
 import { root } from '../scripts/root.mjs'
-import { installMissing } from '../scripts/setup.mjs'
+import { setup } from '../scripts/setup.mjs'
 
-installMissing()
+await setup()
 const { build } = await import('esbuild')
 const outdir = join(root, 'dist/bench')
 await build({
-  entryPoints: ['main', 'worker', 'server'].map((name) => join(root, `bench/src/${name}.ts`)),
+  entryPoints: ['main', 'worker', 'server', 'http/bare-server'].map((name) =>
+    join(root, `bench/src/${name}.ts`),
+  ),
   outdir,
   bundle: true,
   splitting: true,

@@ -21,6 +21,7 @@ export function isStale() {
 
 export async function build() {
   const { build: esbuild } = await import('esbuild')
+  const { browserBundles } = await import('./browser-bundle.mjs')
   const { threadBundles } = await import('./thread-bundle.mjs')
   await esbuild({
     entryPoints: { strongroom: entry },
@@ -33,7 +34,7 @@ export async function build() {
     target: 'node20.19',
     sourcemap: 'linked',
     sourcesContent: false,
-    plugins: [threadBundles()],
+    plugins: [browserBundles(), threadBundles()],
     // Native addons cannot be bundled.
     external: ['lmdb'],
     // Some dependencies are CommonJS and call require for Node's own modules.

@@ -10,6 +10,7 @@ import { growthSection } from './sections/growth.ts'
 import { keyStoreSection } from './sections/key-store.ts'
 import { openSection } from './sections/open.ts'
 import { peersSection } from './sections/peers.ts'
+import { sealedSection } from './sections/sealed.ts'
 import { Workspace } from './workspace.ts'
 
 const sections: Record<Section, (workspace: Workspace, options: Options) => Promise<Result>> = {
@@ -19,6 +20,7 @@ const sections: Record<Section, (workspace: Workspace, options: Options) => Prom
   growth: growthSection,
   peers: peersSection,
   'key-store': keyStoreSection,
+  sealed: sealedSection,
 }
 
 async function run(options: Options): Promise<void> {

@@ -44,7 +44,7 @@ export async function measure(
 const TICK_MS = 10
 
 /** Milliseconds of CPU that other processes have used; nothing where there is no /proc. */
-function cpuOf(processes: readonly number[]): number {
+export function cpuOf(processes: readonly number[]): number {
   let ticks = 0
   for (const pid of processes) {
     try {

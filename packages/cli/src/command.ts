@@ -6,6 +6,8 @@ export interface Command {
   summary: string
   /** What follows the name, such as `NAME`, or `[NAME]` if it may; without it the command takes nothing. */
   args?: string
+  /** What follows the name may be a secret: no message repeats it. */
+  secretArgs?: true
   options?: Readonly<Record<string, CommandOption>>
   /** More for `--help`: what to know, examples. */
   about?: string

@@ -16,11 +16,19 @@ import { kmsServe } from './commands/kms-serve.ts'
 import { kmsAuditVerify, kmsRotate, kmsStatus } from './commands/kms.ts'
 import { operatorAdd, operatorList, operatorRemove, operatorRotate } from './commands/operator.ts'
 import { secretsList, secretsRotate } from './commands/secrets.ts'
+import { burnCommand } from './commands/burn.ts'
+import { openCommand } from './commands/open.ts'
+import { receiptCommand } from './commands/receipt.ts'
+import { sealCommand } from './commands/seal.ts'
 import { serveCommand } from './commands/serve.ts'
 import { tablesCloudFormation, tablesCreate, tablesVerify } from './commands/tables.ts'
 
 export const commands: readonly Command[] = [
   serveCommand,
+  sealCommand,
+  openCommand,
+  burnCommand,
+  receiptCommand,
   config,
   tablesCreate,
   tablesVerify,

@@ -8,14 +8,29 @@ import { MasterKeyError } from '@strongroom/kms/master-key-errors'
 import { KmsUnavailable } from '@strongroom/server/kms'
 import { CannotListen } from '@strongroom/server/listen'
 import { StoreUnavailable } from '@strongroom/server/store'
+import { RequestFailed } from '@strongroom/sealed/client/errors'
+import { SealedError } from '@strongroom/sealed/crypto/errors'
+import { NoReceipt } from './commands/receipt.ts'
 import { UsageError } from './command.ts'
 import { ServerUnusable } from './commands/keys-remote.ts'
+import { NoPassphrase } from './sealed/passphrase.ts'
+import { CannotWrite } from './sealed/write-out.ts'
 
 const FAILED = 1
 const WRONG_USAGE = 2
+const NOT_AVAILABLE = 3
+const WRONG_PASSPHRASE = 4
 
 export function exitCodeOf(error: unknown): number {
-  return error instanceof UsageError ? WRONG_USAGE : FAILED
+  if (error instanceof UsageError) return WRONG_USAGE
+  if (error instanceof NoPassphrase) return WRONG_PASSPHRASE
+  if (error instanceof SealedError) {
+    return error.code === 'cannot_open' ? FAILED : WRONG_USAGE
+  }
+  if (error instanceof NoReceipt) return NOT_AVAILABLE
+  if (!(error instanceof RequestFailed)) return FAILED
+  if (error.code === 'wrong_passphrase') return WRONG_PASSPHRASE
+  return error.code === 'not_available' ? NOT_AVAILABLE : FAILED
 }
 
 /** One line for what a person can mend; anything else is a defect and shows where it happened. */
@@ -32,6 +47,11 @@ export function explain(error: unknown): string {
     MasterKeyError,
     SecretUnreadable,
     ServerUnusable,
+    SealedError,
+    RequestFailed,
+    CannotWrite,
+    NoPassphrase,
+    NoReceipt,
   ]
   if (expected.some((kind) => error instanceof kind)) return (error as Error).message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)

@@ -27,17 +27,14 @@ export async function askHidden(question: string, { input, show } = terminal): P
   const silence = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({ input, output: silence, terminal: true })
   // Ctrl+C and the end of the input close it.
-  const closed = once(lines, 'close').then((): never => {
-    throw new UsageError('No passphrase was given')
-  })
-  closed.catch(() => undefined)
+  const closed = once(lines, 'close').then(() => undefined)
+  const typed = lines.question('').catch(() => undefined)
   show(question)
-  try {
-    return (await Promise.race([lines.question(''), closed])).trim()
-  } finally {
-    lines.close()
-    show('\n')
-  }
+  const passphrase = await Promise.race([typed, closed])
+  lines.close()
+  show('\n')
+  if (passphrase === undefined) throw new UsageError('No passphrase was given')
+  return passphrase.trim()
 }
 
 /** A new passphrase from the file descriptor, or asked for twice. */

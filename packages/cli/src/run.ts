@@ -51,7 +51,11 @@ function group(
     terminal.out(overview(members))
     return 0
   }
-  const typed = [first, ...rest].slice(0, 2).join(' ')
+  // A link or a secret in the wrong place is not repeated.
+  const typed = [first, ...rest]
+    .slice(0, 2)
+    .map((word) => (/^[a-z][a-z-]*$/i.test(word) ? word : '…'))
+    .join(' ')
   const names = commands.map(({ name }) => name)
   const meant = nearest(typed, names) ?? nearest(first, names)
   const hint =
@@ -72,9 +76,10 @@ function inputOf(command: Command, argv: readonly string[], terminal: Terminal):
   const args = positionals.slice(command.name.split(' ').length)
   const [extra] = args.slice(command.args?.split(' ').length ?? 0)
   if (extra !== undefined) {
-    throw new UsageError(`"strongroom ${command.name}" takes no "${extra}": ${seeHelp(command)}`)
+    const what = command.secretArgs ? 'no further argument' : `no "${extra}"`
+    throw new UsageError(`"strongroom ${command.name}" takes ${what}: ${seeHelp(command)}`)
   }
-  if (args.length === 0 && command.args !== undefined && !command.args.startsWith('[')) {
+  if (args.length === 0 && command.args?.startsWith('[') === false) {
     throw new UsageError(`"strongroom ${command.name}" needs ${command.args}: ${seeHelp(command)}`)
   }
   const json = options['json'] === true

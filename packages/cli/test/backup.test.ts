@@ -41,7 +41,7 @@ describe('strongroom backup and restore', () => {
     expect((await server.finished).code).toBe(0)
     expect(JSON.parse(made.stdout)).toMatchObject({
       sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
-      tables: [{ name: 'strongroom-server', items: 1 }],
+      tables: expect.arrayContaining([{ name: 'strongroom-server', items: 4 }]),
     })
   })
 
@@ -86,5 +86,14 @@ describe('strongroom backup and restore', () => {
       `There is no data directory ${join(cwd, 'data')}: set STRONGROOM_DATA or --data\n`,
     ])
     expect(await readdir(cwd)).toEqual([])
+  })
+
+  test('say in one line that the file cannot be written', async () => {
+    const { cwd } = await withOperator()
+    const { code, stderr } = await strongroom(['backup', 'nowhere/copy'], { cwd })
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^Cannot write the backup ".*nowhere\/copy": ENOENT.*\n$/),
+    ])
   })
 })

@@ -50,7 +50,10 @@ describe('strongroom on the command line', () => {
       ['operator', 'add', 'one', 'two'],
       '"strongroom operator add" takes no "two": run "strongroom operator add --help"',
     ],
-    [['serve', '--only', 'nothing'], 'There is no service "nothing": choose from key-store'],
+    [
+      ['serve', '--only', 'nothing'],
+      'There is no service "nothing": choose from sealed, key-store',
+    ],
     [['serve', '--only', 'keystore'], 'There is no service "keystore": did you mean key-store?'],
   ])('says in one line what is wrong with "%s"', async (args, line) => {
     const { code, stdout, stderr } = await strongroom(args)

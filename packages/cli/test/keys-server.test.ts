@@ -4,7 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { emptyDirectory, type Running, start, strongroom } from './strongroom.ts'
+import { inProcess } from './in-process.ts'
+import { emptyDirectory, type Running, start } from './strongroom.ts'
 
 describe('strongroom keys --server', () => {
   let server: Running
@@ -22,7 +23,7 @@ describe('strongroom keys --server', () => {
   afterAll(() => server.process.kill('SIGKILL'))
 
   const keys = (args: string[], env: Record<string, string> = { STRONGROOM_TOKEN: token }) =>
-    strongroom(['keys', ...args, '--server', url], { cwd: elsewhere, env })
+    inProcess(['keys', ...args, '--server', url], { cwd: elsewhere, env })
 
   test('does over HTTP what it does on the store, whatever the id is', async () => {
     const id = 'a/b:c %2F ü'
@@ -77,7 +78,7 @@ describe('strongroom keys --server', () => {
 
   test('says what is wrong with the address', async () => {
     const asked = (address: string) =>
-      strongroom(['keys', 'list', '--server', address], {
+      inProcess(['keys', 'list', '--server', address], {
         cwd: elsewhere,
         env: { STRONGROOM_TOKEN: token },
       })
@@ -104,7 +105,7 @@ describe('strongroom keys --server', () => {
     }).listen(0, '127.0.0.1')
     await once(thief, 'listening')
     const { port } = thief.address() as AddressInfo
-    const { code } = await strongroom(['keys', 'list', '--server', `http://127.0.0.1:${port}`], {
+    const { code } = await inProcess(['keys', 'list', '--server', `http://127.0.0.1:${port}`], {
       cwd: elsewhere,
       env: { STRONGROOM_TOKEN: token },
     })

@@ -32,6 +32,9 @@ describe('strongroom serve', () => {
     expect(printed).toMatch(/Home +http:\/\/127\.0\.0\.1:\d+\n/)
     expect(printed).toContain(`API         ${url}/docs`)
     expect(printed).toContain(`Store       Embedded engine, ${join(cwd, 'data')}`)
+    expect(printed).toContain(
+      `KMS         Embedded KMS, master key in ${join(cwd, 'data', 'keys', 'master.key')}`,
+    )
   })
 
   test('serves the home page, the API reference, health and readiness', async () => {
@@ -145,7 +148,8 @@ describe('strongroom serve', () => {
       version: expect.stringMatching(/^\d/),
       url,
       store: { kind: 'embedded', location: join(cwd, 'data') },
-      services: ['key-store'],
+      kms: { kind: 'embedded', location: join(cwd, 'data', 'keys', 'master.key') },
+      services: ['sealed', 'key-store'],
       operatorTokenFile: join(cwd, 'data', 'operator-admin.token'),
     })
   })

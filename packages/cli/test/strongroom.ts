@@ -1,9 +1,10 @@
 /** Runs `strongroom` as a person does: as a process, in a directory of its own. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
 const launcher = fileURLToPath(new URL('../bin/strongroom.mjs', import.meta.url))
@@ -25,16 +26,28 @@ export function emptyDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'strongroom-'))
 }
 
-export function start(
-  args: string[],
-  { cwd, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
-): Running {
+export interface StartOptions {
+  cwd?: string
+  env?: Record<string, string>
+  /** What is on standard input; left open without it. */
+  stdin?: string | Uint8Array | undefined
+  /** What is on the file descriptor 3. */
+  fd3?: string
+}
+
+export function start(args: string[], options: StartOptions = {}): Running {
+  const { cwd, env = {}, stdin, fd3 } = options
   const { PATH, HOME } = process.env
   const child = spawn(process.execPath, [launcher, ...args], {
     cwd,
     // Nothing of the developer's own settings may decide a test.
     env: { PATH, HOME, ...env },
-  })
+    stdio: ['pipe', 'pipe', 'pipe', fd3 === undefined ? 'ignore' : 'pipe'],
+    // Without the terminal of whoever runs the tests, so that nothing waits for them.
+    detached: stdin !== undefined,
+  }) as ChildProcessWithoutNullStreams
+  if (stdin !== undefined) child.stdin.end(stdin)
+  if (fd3 !== undefined) (child.stdio[3] as Writable).end(fd3)
   const printed = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.stderr += text))
@@ -56,9 +69,6 @@ export function start(
   }
 }
 
-export function strongroom(
-  args: string[],
-  options?: Parameters<typeof start>[1],
-): Promise<Finished> {
+export function strongroom(args: string[], options?: StartOptions): Promise<Finished> {
   return start(args, options).finished
 }

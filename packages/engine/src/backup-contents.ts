@@ -13,11 +13,14 @@ import {
 import { decodeItem } from './storage/codec.ts'
 import type { Item } from './values/types.ts'
 
-/** The items of one table; none if it is not in the backup. */
-export async function* backupItems(file: string, table: string): AsyncGenerator<Item> {
+/** The items of the tables that are asked for by their names. */
+export async function* backupItems(
+  file: string,
+  isMeant: (table: string) => boolean,
+): AsyncGenerator<Item> {
   let inTable = false
   for await (const frame of readFrames(file)) {
-    if (frame.type === TABLE_FRAME) inTable = parse<BackupTable>(frame).name === table
+    if (frame.type === TABLE_FRAME) inTable = isMeant(parse<BackupTable>(frame).name)
     else if (frame.type === ITEM_FRAME && inTable) yield decodeItem(frame.payload)
   }
 }

@@ -69,8 +69,7 @@ export async function backup(
   const snapshot = storage.environment.snapshot()
   try {
     const handle = await open(temporary, 'w', 0o600).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error)
-      throw new DataError(`Cannot write the backup "${file}": ${reason}`, { cause: error })
+      throw cannotWrite(file, error)
     })
     try {
       const exclude = new Set(options.exclude)
@@ -101,11 +100,17 @@ export async function backup(
     } catch (error) {
       await handle.close().catch(() => undefined)
       await rm(temporary, { force: true })
-      throw error
+      throw cannotWrite(file, error)
     }
   } finally {
     snapshot.done()
   }
+}
+
+/** What the system says of a full disk, or of a directory of that name; anything else is passed on. */
+function cannotWrite(file: string, error: unknown): unknown {
+  if (!(error instanceof Error && 'syscall' in error)) return error
+  return new DataError(`Cannot write the backup "${file}": ${error.message}`, { cause: error })
 }
 
 function now(clock: Clock | undefined): number {

@@ -13,6 +13,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { backupAttachment, backupItems } from '../src/backup-contents.ts'
 import { backup, restore } from '../src/backup.ts'
 import { checkStorage } from '../src/storage/check.ts'
+import { DataError } from '../src/storage/failures.ts'
 import { openStorage, type OpenStorage } from '../src/storage/open.ts'
 import type { Item } from '../src/values/types.ts'
 import { NumberValue, setAttribute } from '../src/values/types.ts'
@@ -136,13 +137,23 @@ describe('a backup', () => {
     const path = await backupFile()
     const items = async (table: string) => {
       const found: Item[] = []
-      for await (const item of backupItems(path, table)) found.push(item)
+      for await (const item of backupItems(path, (name) => name === table)) found.push(item)
       return found
     }
     expect(await items('secrets')).toEqual([{ id: SECRET }])
     expect(await items('orders')).toHaveLength(1200)
     expect(await items('empty')).toEqual([])
     expect(await items('unknown')).toEqual([])
+  })
+
+  test('cannot take the place of a directory, and leaves nothing behind', async () => {
+    const storage = await filled()
+    const directory = temporaryDirectory()
+    const file = join(directory, 'taken')
+    mkdirSync(file)
+    await expect(backup(storage, { file })).rejects.toThrow(DataError)
+    await expect(backup(storage, { file })).rejects.toThrow(`Cannot write the backup "${file}"`)
+    expect(readdirSync(directory)).toEqual(['taken'])
   })
 
   test('carries what belongs to the data and is no table', async () => {

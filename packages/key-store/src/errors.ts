@@ -65,7 +65,7 @@ export const keyStoreError = defineErrors('key-store', {
     500,
     'The KMS key cannot be used: see that it exists, is enabled, and is for encryption',
   ],
-  kms_failed: [500, 'KMS failed: the cause is in the log of the server'],
+  kms_failed: [500, 'KMS failed: see its log and that of the server'],
   kms_unavailable: [503, 'KMS cannot be reached or is too busy: try again in a moment'],
 })
 

@@ -31,8 +31,10 @@ export function awsBranchKeyCache({
 
     getBranchKeyMaterial(key) {
       const entry = entries.get(key)
+      const now = clock.now()
       entries.delete(key)
-      if (!entry || entry.expires <= clock.now()) return false
+      // If the clock was set back, nothing is known of the age.
+      if (!entry || now < entry.now || now >= entry.expires) return false
       entries.set(key, entry)
       return entry
     },

@@ -68,6 +68,8 @@ const meanings = [
       'AccessDeniedException',
       'InvalidGrantTokenException',
       'UnrecognizedClientException',
+      'MissingAuthenticationTokenException',
+      'IncompleteSignatureException',
       'InvalidSignatureException',
       'InvalidClientTokenId',
       'ExpiredTokenException',
@@ -93,6 +95,8 @@ const meanings = [
       'LimitExceededException',
       'ThrottlingException',
       'TimeoutError',
+      'RequestTimeoutException',
+      'TooManyRequestsException',
       'ServiceUnavailable',
       'ServiceUnavailableException',
       'InternalServerError',
@@ -101,8 +105,17 @@ const meanings = [
   ],
 ] as const
 
-/** What the system says of a connection that never came about. */
-const unreachable = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']
+/** What the system says of a connection that did not come about, or broke. */
+const unreachable = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]
 
 /** What a KMS threw, as the error that callers of a key store know. */
 export function kmsFailure(error: unknown): Error {

@@ -3,9 +3,19 @@ import { z } from '@hono/zod-openapi'
 
 export const BranchKeyId = z.string().openapi({ example: 'ferryhook:user-42' })
 
+/** Not a record: that would lose a pair that is named `__proto__` without a word. */
 const EncryptionContext = z
-  .record(z.string(), z.string())
-  .openapi({ example: { service: 'ferryhook', tenant: 'user-42' } })
+  .custom<Record<string, string>>(isContext, 'Must be an object of strings')
+  .openapi({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    example: { service: 'ferryhook', tenant: 'user-42' },
+  })
+
+function isContext(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return Object.values(value).every((each) => typeof each === 'string')
+}
 
 export const NewKey = z
   .strictObject({

@@ -40,6 +40,10 @@ function source() {
     hold: () => {
       held = true
     },
+    /** Lets those that come later end at once. */
+    pass: () => {
+      held = false
+    },
     /** Ends all reads that are under way; those that come later end at once. */
     release(failure?: Error) {
       held = false
@@ -151,6 +155,18 @@ describe('a cache of branch keys', () => {
     expect(handedOut).toHaveLength(4)
     await get('b')
     expect(handedOut).toHaveLength(5)
+  })
+
+  test('does not let go of a key that is being read, however many others come meanwhile', async () => {
+    const { get, handedOut, hold, pass, release } = open({ capacity: 1 })
+    hold()
+    const first = get('a')
+    pass()
+    for (const id of ['b', 'c']) await get(id)
+    const second = get('a')
+    release()
+    expect(hexOf(await second)).toBe(hexOf(await first))
+    expect(handedOut).toHaveLength(3)
   })
 
   test('forgets all of one key and nothing of others', async () => {

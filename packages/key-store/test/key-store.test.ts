@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Kms } from '@strongroom/kit/kms'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { LOGICAL, TABLE } from './branch-keys.ts'
@@ -207,14 +208,26 @@ describe.each(testStores())('a key store on $name', (store) => {
     await keyStore.versionKey({ branchKeyIdentifier })
   })
 
-  test('gives each caller a buffer of its own', async () => {
+  test('gives each caller a buffer of its own, and leaves no other', async () => {
     const { branchKeyIdentifier } = await newKey()
-    const { keyStore } = opened.open()
+    const decrypted: Uint8Array[] = []
+    const kms: Kms = {
+      ...opened.kms,
+      async decrypt(input) {
+        const answer = await opened.kms.decrypt(input)
+        decrypted.push(answer.Plaintext)
+        return answer
+      },
+    }
+    const { keyStore } = opened.open({ kms })
     const first = await keyStore.getActiveBranchKey({ branchKeyIdentifier })
     const copy = Uint8Array.from(first.branchKey)
     first.branchKey.fill(0)
     const second = await keyStore.getActiveBranchKey({ branchKeyIdentifier })
     expect(second.branchKey).toEqual(copy)
     expect(second.branchKey.buffer.byteLength).toBe(32)
+    const wiped = new Uint8Array(32)
+    expect(second.branchKey).not.toEqual(wiped)
+    expect(decrypted).toEqual([wiped, wiped])
   })
 })

@@ -19,6 +19,14 @@ describe("the cache for AWS's keyring", () => {
     expect(cache.getBranchKeyMaterial('a')).toBe(false)
   })
 
+  test('does not trust a key from the future, as after the clock was set back', () => {
+    let now = 1_000_000
+    const cache = awsBranchKeyCache({ clock: { now: () => now } })
+    cache.putBranchKeyMaterial('a', newMaterial(), 1000)
+    now -= 1
+    expect(cache.getBranchKeyMaterial('a')).toBe(false)
+  })
+
   test('never touches a key that somebody may hold', () => {
     const clock = testClock()
     const cache = awsBranchKeyCache({ clock, capacity: 1 })

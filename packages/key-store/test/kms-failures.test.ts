@@ -56,7 +56,7 @@ describe.each(testStores())('a KMS that fails under a key store on $name', (stor
     }
   })
 
-  test.each(['ECONNREFUSED', 'ENOTFOUND'])('by %s is unavailable', async (code) => {
+  test.each(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND'])('by %s is unavailable', async (code) => {
     const cause = Object.assign(new Error('connect'), { code })
     for (const error of await uses(failingWith(cause)))
       expect(error).toMatchObject({ name: 'KmsUnavailable', cause })

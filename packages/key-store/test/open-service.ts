@@ -6,6 +6,7 @@ import type { Kms, KmsKey } from '@strongroom/kit/kms'
 import { createLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import { createOperators } from '@strongroom/kit/operators'
+import type { ServerSecrets } from '@strongroom/kit/server-secrets'
 import { serverTable } from '@strongroom/kit/server-table'
 import { mountService } from '@strongroom/kit/service'
 import type { TestStore } from '@strongroom/kit/testing/stores'
@@ -26,8 +27,12 @@ export interface OpenedService {
   logged: string[]
   /** Asks as the operator, with a JSON body if one is given; returns the status and the answer. */
   ask(method: string, path: string, body?: unknown): Promise<Answer>
-  /** The same on another store or another KMS. */
-  askWith(other: { db?: Db; kms?: Partial<Kms> }): Promise<OpenedService['ask']>
+  /** The same on another store, another KMS or other secrets. */
+  askWith(other: {
+    db?: Db
+    kms?: Partial<Kms>
+    secrets?: ServerSecrets
+  }): Promise<OpenedService['ask']>
 }
 
 export interface Answer {
@@ -53,16 +58,20 @@ export function openKeyStoreService(store: TestStore): OpenedService {
     const token = await createOperators({ db, clock }).add('tester')
     const logged: string[] = []
 
-    async function asking(deps: { db: Db; kmsKey: KmsKey }): Promise<OpenedService['ask']> {
+    async function asking(deps: {
+      db: Db
+      kmsKey: KmsKey
+      secrets?: ServerSecrets
+    }): Promise<OpenedService['ask']> {
       const log = createLog({ level: 'debug', sink: (line) => void logged.push(line) })
       const metrics = createMetrics()
       const app = createApp({ log, metrics })
       await mountService(app, keyStoreService, {
+        secrets: testSecrets(),
         ...deps,
         clock,
         log,
         metrics,
-        secrets: testSecrets(),
         publicUrl: 'http://localhost:4280',
         config: {},
       })
@@ -81,11 +90,8 @@ export function openKeyStoreService(store: TestStore): OpenedService {
 
     Object.assign(opened, { db, clock, kmsKey, token, logged, close })
     opened.ask = await asking({ db, kmsKey })
-    opened.askWith = (other) =>
-      asking({
-        db: other.db ?? db,
-        kmsKey: { ...kmsKey, kms: { ...kms, ...other.kms } },
-      })
+    opened.askWith = ({ kms: otherKms, ...other }) =>
+      asking({ db, ...other, kmsKey: { ...kmsKey, kms: { ...kms, ...otherKms } } })
   })
   afterAll(() => opened.close())
   return opened

@@ -80,7 +80,9 @@ describe.each(testStores())('the errors of the key store over HTTP on $name', (s
   })
 
   test.each([
-    [{ encryptionContext: { a: 1 } }, 'body.encryptionContext.a'],
+    [{ encryptionContext: { a: 1 } }, 'body.encryptionContext'],
+    [{ encryptionContext: ['a'] }, 'body.encryptionContext'],
+    [{ encryptionContext: null }, 'body.encryptionContext'],
     [{ encryptionContext: 'a=b' }, 'body.encryptionContext'],
     [{ id: 5 }, 'body.id'],
     [{ ID: 'slip' }, 'body.ID'],
@@ -200,6 +202,17 @@ describe.each(testStores())('the errors of the key store over HTTP on $name', (s
     })
     const ask = await opened.askWith({ db: down })
     const { status, body } = await ask('POST', '/keys', {})
+    expect([status, body]).toMatchObject([503, { error: { code: 'server.unavailable' } }])
+  })
+
+  test('is none of a list that fits a page while KMS cannot open the secret of cursors', async () => {
+    const closed = async () => {
+      throw Object.assign(new Error('disabled'), { name: 'DisabledException' })
+    }
+    const ask = await opened.askWith({ secrets: { current: closed, accepted: closed } })
+    for (let made = 0; made < 2; made++) await ask('POST', '/keys', {})
+    expect(await ask('GET', '/keys?limit=100')).toMatchObject({ status: 200 })
+    const { status, body } = await ask('GET', '/keys?limit=1')
     expect([status, body]).toMatchObject([503, { error: { code: 'server.unavailable' } }])
   })
 

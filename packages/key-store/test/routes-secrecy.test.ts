@@ -8,6 +8,7 @@ import { mountService } from '@strongroom/kit/service'
 import { testSecrets } from '@strongroom/kit/testing/test-secrets'
 import { describe, expect, test } from 'vitest'
 import { keyStoreService, openKeyStoreOn } from '../src/service.ts'
+import { TABLE } from './branch-keys.ts'
 import { openKeyStoreService } from './open-service.ts'
 
 const [store] = testStores()
@@ -84,11 +85,18 @@ describe('the key store tells operators only', () => {
     await opened.ask('POST', `/keys/${id}/versions`)
     await opened.ask('POST', '/keys', { id, encryptionContext: { tenant: 'secret-tenant' } })
     await opened.ask('GET', `/keys/${id}`)
+    const Key = { 'branch-key-id': id, type: 'branch:ACTIVE' }
+    const { Item } = await opened.db.getItem({ TableName: TABLE, Key })
+    for (const damage of [{ enc: 'secret-text' }, { 'aws-crypto-ec:tenant': 'secret-text' }]) {
+      await opened.db.putItem({ TableName: TABLE, Item: { ...Item, ...damage } })
+      expect((await opened.ask('POST', `/keys/${id}/versions`)).status).toBe(500)
+    }
     const logged = opened.logged.join('')
     expect(logged).toMatch(/Branch key created.*"operator":"tester"/)
     expect(logged).toMatch(/Branch key rotated.*"operator":"tester"/)
     expect(logged).not.toContain(id)
-    expect(logged).not.toContain('secret-tenant')
+    expect(logged).toContain('Cannot answer a request')
+    expect(logged).not.toMatch(/secret-te/)
     expect(logged).not.toContain(opened.token)
   })
 })

@@ -19,8 +19,8 @@ export async function createTables(
   for (const table of tables) {
     const created = await createIfAbsent(db, table)
     await untilActive(db, table, { pause })
-    await setTimeToLive(db, table)
-    await setRecovery(db, table)
+    await unlessRaced(() => setTimeToLive(db, table), pause)
+    await unlessRaced(() => setRecovery(db, table), pause)
     onTable?.(table, created ? 'created' : 'exists')
   }
 }
@@ -64,6 +64,10 @@ async function setTimeToLive(db: Db, { name, ttl }: Table) {
 async function setRecovery(db: Db, { name, pointInTimeRecovery }: Table) {
   if (!pointInTimeRecovery) return
   try {
+    const { ContinuousBackupsDescription: now } = await db.describeContinuousBackups({
+      TableName: name,
+    })
+    if (now?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus === 'ENABLED') return
     await db.updateContinuousBackups({
       TableName: name,
       PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
@@ -71,5 +75,20 @@ async function setRecovery(db: Db, { name, pointInTimeRecovery }: Table) {
   } catch (error) {
     // DynamoDB Local and most other endpoints do not have it; `verify` says so.
     if (!isNamed(error, 'UnknownOperationException')) throw error
+  }
+}
+
+const ATTEMPTS = 10
+
+/** Another process may be setting the same at this moment: then what is missing is looked at again. */
+async function unlessRaced(set: () => Promise<void>, pause: (ms: number) => Promise<unknown>) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await set()
+    } catch (error) {
+      const raced = isNamed(error, 'ResourceInUseException', 'ValidationException')
+      if (!raced || attempt === ATTEMPTS) throw error
+      await pause(10 * attempt)
+    }
   }
 }

@@ -26,9 +26,10 @@ export class TransactionFailed extends Error {
     this.reasons = reasons
   }
 
-  /** Whether the condition of that part is why. */
-  conditionFailed(part: number): boolean {
-    return this.reasons[part]?.code === 'ConditionalCheckFailed'
+  /** Whether the condition of that part is why, or without a part, of any. */
+  conditionFailed(part?: number): boolean {
+    const reasons = part === undefined ? this.reasons : this.reasons.slice(part, part + 1)
+    return reasons.some(({ code }) => code === 'ConditionalCheckFailed')
   }
 }
 

@@ -26,6 +26,8 @@ export interface Entity<T, Key> {
   put(item: T, condition?: Expression): Promise<void>
   /** Returns the item as it is now. Without a condition it makes an item where there is none. */
   update(key: Key, update: Expression, condition?: Expression): Promise<T>
+  /** The same without the item in the answer: for a large one of which all is known. */
+  change(key: Key, update: Expression, condition?: Expression): Promise<void>
   /** Returns the item as it was. */
   delete(key: Key, condition?: Expression): Promise<T | undefined>
   query(query: PageQuery): Promise<Page<T>>
@@ -72,6 +74,9 @@ export function entity<Schema extends z.ZodObject, Key extends string>(
   function checked(candidate: Item, action: 'write' | 'read'): T {
     const result = strict.safeParse(candidate)
     if (!result.success) throw new ItemMismatch(table, candidate, action, result.error)
+    // Of a schema with open names nothing else would say that the parser passes over this one.
+    if (Object.hasOwn(candidate, '__proto__'))
+      throw new ItemMismatch(table, candidate, action, { issues: [PROTO] })
     return result.data as T
   }
 
@@ -127,6 +132,10 @@ export function entity<Schema extends z.ZodObject, Key extends string>(
       return parse(Attributes)
     },
 
+    async change(key, update, condition) {
+      await db.updateItem(part.update(key, update, condition).Update).catch(rethrowOutcome)
+    },
+
     async delete(key, condition) {
       const input = part.delete(key, condition).Delete
       const { Attributes } = await db
@@ -156,6 +165,13 @@ export async function transact(
       ...(options.token && { ClientRequestToken: options.token }),
     })
     .catch(rethrowOutcome)
+}
+
+const PROTO: z.core.$ZodIssue = {
+  code: 'unrecognized_keys',
+  keys: ['__proto__'],
+  path: [],
+  message: 'Not an attribute of items',
 }
 
 // The old item travels with the refusal, so that its reason needs no second read.

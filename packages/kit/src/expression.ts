@@ -83,8 +83,11 @@ export function oneOf<T>(attribute: Attr<T>, values: readonly Exclude<T, undefin
 
 /** The names and values of one request, shared by all of its expressions. */
 export class Placeholders {
-  readonly #names = new Map<string, string>()
-  readonly #values: Value[] = []
+  readonly #placeholders = new Map<string, string>()
+  // Made on the way, not from the map at the end: every request of every service pays for it.
+  readonly #names: Record<string, string> = {}
+  readonly #values: Record<string, Value> = {}
+  #valueCount = 0
 
   /** An expression as DynamoDB takes it, with placeholders in place of names and values. */
   render(expression: Expression): string {
@@ -100,24 +103,35 @@ export class Placeholders {
     ExpressionAttributeNames?: Record<string, string>
     ExpressionAttributeValues?: Record<string, Value>
   } {
-    const names = Array.from(this.#names, ([name, placeholder]) => [placeholder, name])
-    const values = this.#values.map((value, index) => [`:${index}`, value])
     return {
-      ...(names.length > 0 && { ExpressionAttributeNames: Object.fromEntries(names) }),
-      ...(values.length > 0 && { ExpressionAttributeValues: Object.fromEntries(values) }),
+      ...(this.#placeholders.size > 0 && { ExpressionAttributeNames: this.#names }),
+      ...(this.#valueCount > 0 && { ExpressionAttributeValues: this.#values }),
     }
   }
 
   #render(part: Part): string {
-    if (part instanceof Attr) return part.path.map((step, at) => this.#step(step, at)).join('')
+    if (part instanceof Attr) return this.#path(part.path)
     if (part instanceof Expression) return this.render(part)
-    return `:${this.#values.push(part) - 1}`
+    const placeholder = `:${this.#valueCount++}`
+    this.#values[placeholder] = part
+    return placeholder
   }
 
-  #step(step: string | number, at: number): string {
-    if (typeof step === 'number') return `[${step}]`
-    const placeholder = this.#names.get(step) ?? `#${this.#names.size}`
-    this.#names.set(step, placeholder)
-    return at > 0 ? `.${placeholder}` : placeholder
+  #path(path: readonly (string | number)[]): string {
+    let rendered = ''
+    for (const step of path) {
+      if (typeof step === 'number') rendered += `[${step}]`
+      else rendered += rendered === '' ? this.#name(step) : `.${this.#name(step)}`
+    }
+    return rendered
+  }
+
+  #name(name: string): string {
+    const known = this.#placeholders.get(name)
+    if (known !== undefined) return known
+    const placeholder = `#${this.#placeholders.size}`
+    this.#placeholders.set(name, placeholder)
+    this.#names[placeholder] = name
+    return placeholder
   }
 }

@@ -13,8 +13,13 @@ export class ItemMismatch extends Error {
   /** The attributes at fault, as paths. */
   readonly attributes: string[]
 
-  constructor(table: Table, item: Item, action: 'read' | 'write', error: z.ZodError) {
-    const attributes = [...new Set(error.issues.flatMap(attributesOf))]
+  constructor(
+    table: Table,
+    item: Item,
+    action: 'read' | 'write',
+    { issues }: Pick<z.ZodError, 'issues'>,
+  ) {
+    const attributes = [...new Set(issues.flatMap(attributesOf))]
     super(`Cannot ${action} an item of ${table.name}: check ${attributes.join(', ')}`)
     this.table = table.name
     this.key = keyOf(table, item)

@@ -15,7 +15,7 @@ import { expr } from './expression.ts'
 import { randomToken } from './ids.ts'
 import { serverTable } from './server-table.ts'
 
-const OperatorItem = z.object({
+export const OperatorItem = z.object({
   PK: z.string().startsWith('OPERATOR#'),
   SK: z.literal('TOKEN'),
   name: z.string(),

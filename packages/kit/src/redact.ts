@@ -71,13 +71,24 @@ const LONG_MIXED = /(?<![A-Za-z0-9+_=-])[A-Za-z0-9+_=-]{40,}/g
 const ADDRESS = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)([^\s"'<>`]+)/gi
 const BARE_QUERY = /(^|[\s"'(])(\/[^\s"'<>`?#]*)(\?[^\s"'<>`#]+)?(#[^\s"'<>`]+)?/g
 
+/** Short texts in which nothing was found: routes and codes come again with every request. */
+const harmless = new Set<string>()
+const MAX_HARMLESS = 1_000
+
 /** Text without what looks like a credential: tokens, authorization values, the secret parts of addresses. */
 export function redactText(text: string): string {
+  if (harmless.has(text)) return text
   const short =
     text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… [${text.length} characters]` : text
   // Nothing shorter can hold a credential and its marker; names and ids of ours look like the second.
   if (short.length < 12 || PLAIN.test(short)) return short
-  let clean = short
+  const clean = withoutCredentials(short)
+  if (clean === text && text.length < 100 && harmless.size < MAX_HARMLESS) harmless.add(text)
+  return clean
+}
+
+function withoutCredentials(text: string): string {
+  let clean = text
   if (clean.includes('://'))
     clean = clean.replaceAll(ADDRESS, (_, scheme, rest) => scheme + redactRest(rest))
   if (clean.includes('/')) {

@@ -10,7 +10,7 @@ import { expr } from './expression.ts'
 import type { KmsKey } from './kms.ts'
 import { serverTable } from './server-table.ts'
 
-const SecretItem = z.object({
+export const SecretItem = z.object({
   PK: z.string().startsWith('SECRET#'),
   SK: z.string().regex(/^V#[1-9]\d{0,8}$/),
   name: z.string(),
@@ -72,7 +72,7 @@ export function createSecretVersions(deps: { db: Db; key: KmsKey; clock: Clock }
   /** All that are stored, the newest first. `V#10` stands before `V#2`, so the order is not the table's. */
   async function stored(name: string): Promise<SecretItem[]> {
     const page = await items.query({ key: expr`${items.attr('PK')} = ${`SECRET#${name}`}` })
-    return page.items.toSorted((a, b) => b.version - a.version)
+    return page.items.map(inPlace).toSorted((a, b) => b.version - a.version)
   }
 
   async function remove({ PK, SK }: SecretItem, now: number): Promise<void> {
@@ -89,7 +89,7 @@ export function createSecretVersions(deps: { db: Db; key: KmsKey; clock: Clock }
       return item
     } catch (error) {
       // Of servers that make it at once one succeeds, and the others take what that one made.
-      if (error instanceof ConditionFailed && error.item) return items.parse(error.item)
+      if (error instanceof ConditionFailed && error.item) return inPlace(items.parse(error.item))
       throw error
     }
   }
@@ -157,7 +157,8 @@ export function createSecretVersions(deps: { db: Db; key: KmsKey; clock: Clock }
           items.part.update({ PK, SK }, expr`SET ${acceptedUntil} = ${end}`, present),
         )
       await transact(db, [items.part.put(made, absent), ...ending]).catch((error: unknown) => {
-        throw isRace(error) ? secretError('rotated_meanwhile', { cause: error }) : error
+        const raced = error instanceof TransactionFailed && error.conditionFailed()
+        throw raced ? secretError('rotated_meanwhile', { cause: error }) : error
       })
       return factsOf(made)
     },
@@ -184,7 +185,14 @@ export function createSecretVersions(deps: { db: Db; key: KmsKey; clock: Clock }
   }
 }
 
-/** Authenticated with the secret: an item that was moved or renamed does not open. */
+/** Refuses an item that somebody copied to the place of another secret or version. */
+function inPlace(item: SecretItem): SecretItem {
+  const { PK, SK, name, version } = item
+  if (PK !== `SECRET#${name}` || SK !== `V#${version}`) throw unreadable(item)
+  return item
+}
+
+/** Authenticated with the secret: an item that was renamed does not open. */
 function contextOf({ name, version }: { name: string; version: number }) {
   return { name, version: String(version) }
 }
@@ -197,13 +205,6 @@ function factsOf(item: Omit<SecretItem, 'sealed'>): SecretVersion {
 function requireOverlap(seconds: number): void {
   if (Number.isSafeInteger(seconds) && seconds >= 0 && seconds <= TEN_YEARS_SECONDS) return
   throw secretError('invalid_overlap')
-}
-
-function isRace(error: unknown): boolean {
-  return (
-    error instanceof TransactionFailed &&
-    error.reasons.some(({ code }) => code === 'ConditionalCheckFailed')
-  )
 }
 
 /** Anything but a refusal of the ciphertext, such as a KMS that is not there, is passed on. */

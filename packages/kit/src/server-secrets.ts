@@ -54,10 +54,16 @@ export function createServerSecrets(deps: { db: Db; key: KmsKey; clock: Clock })
   async function openedOf(name: string): Promise<readonly Opened[]> {
     requireSecretName(name)
     const found = known.get(name)
-    if (found && clock.now() - found.at < REFRESH_SECONDS * 1000) return found.opened
+    if (found && isRecent(found.at)) return found.opened
     const running = loading.get(name) ?? load(name).finally(() => loading.delete(name))
     loading.set(name, running)
     return running
+  }
+
+  /** Not so if the clock was set back: others may have rotated in the time that is to come again. */
+  function isRecent(at: number): boolean {
+    const age = clock.now() - at
+    return age >= 0 && age < REFRESH_SECONDS * 1000
   }
 
   async function load(name: string): Promise<readonly Opened[]> {

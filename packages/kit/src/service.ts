@@ -40,6 +40,8 @@ export interface Service<Needs extends object = object> {
   settings?: ConfigTable
   /** Whether it has a page at its mount point, for people to open. */
   hasPage?: boolean
+  /** Which of its settings gives it a host name of its own, if it can have one. */
+  originSetting?: string
   start(deps: ServiceDeps & Needs): RunningService | Promise<RunningService>
 }
 
@@ -72,7 +74,13 @@ export async function mountService<Needs extends object>(
     await next()
   }
   app.use(at === '/' ? '*' : `${at}/*`, named)
-  app.route(at, running.routes)
+  if (service.hasPage && at !== '/') {
+    // A page names its files relative to itself, so its address ends with a slash.
+    app.route(`${at}/`, running.routes)
+    app.get(at, (c) => c.redirect(`${at.slice(at.lastIndexOf('/') + 1)}/`, 301))
+  } else {
+    app.route(at, running.routes)
+  }
   if (running.rootRoutes) {
     const paths = new Set(running.rootRoutes.routes.map(({ path }) => path))
     if (paths.has('/*')) throw new TypeError(`Root routes of ${name} must not take every path`)

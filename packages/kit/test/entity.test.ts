@@ -75,6 +75,17 @@ describe.each(testStores())('an entity on $name', (store) => {
     })
   })
 
+  test('changes an item without giving it back, if the condition holds', async () => {
+    const key = newKey()
+    await items.put({ ...key, coins: 1 })
+    const coins = items.attr('coins')
+    const take = () =>
+      items.change(key, expr`SET ${coins} = ${coins} - ${1}`, expr`${coins} > ${0}`)
+    expect(await take()).toBeUndefined()
+    expect(await items.get(key)).toEqual({ ...key, coins: 0 })
+    await expect(take()).rejects.toMatchObject({ name: 'ConditionFailed', item: { coins: 0 } })
+  })
+
   test('deletes and returns the item as it was, or undefined', async () => {
     const key = newKey()
     await items.put({ ...key, coins: 3 })
@@ -134,6 +145,9 @@ describe.each(testStores())('an entity on $name', (store) => {
     const key = newKey()
     await open.put({ ...key, 'aws-crypto-ec:tenant': 'x' })
     expect(await open.get(key)).toEqual({ ...key, 'aws-crypto-ec:tenant': 'x' })
+    const unseen = { ...key, ['__proto__']: 'x' }
+    expect(() => open.parse(unseen)).toThrow('check __proto__')
+    await expect(open.put(unseen)).rejects.toMatchObject({ attributes: ['__proto__'] })
   })
 
   describe('in a transaction', () => {

@@ -382,9 +382,11 @@ describe('a defect', () => {
   })
 })
 
-describe('an outage of the store', () => {
+describe('an outage of the store or of KMS', () => {
   test.each([
     'ThrottlingException',
+    'DisabledException',
+    'KMSInternalException',
     'ProvisionedThroughputExceededException',
     'InternalServerError',
   ])('(%s) is answered server.unavailable with a time to come back', async (name) => {

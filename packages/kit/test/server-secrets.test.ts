@@ -191,6 +191,19 @@ describe.each(everyStore())('server secrets on $name', (store) => {
     expect(await versions(elsewhere)).toEqual([3])
   })
 
+  test('that another process rotated are seen also by one whose clock was set back', async () => {
+    const name = newName()
+    const start = testClock().now()
+    let now = start
+    const secrets = createServerSecrets({ db, key, clock: { now: () => now } })
+    await secrets.current(name)
+    now -= DAY * 1000
+    await createServerSecrets({ db, key, clock: testClock(start) }).rotate(name, {
+      overlapSeconds: 30 * DAY,
+    })
+    expect((await secrets.accepted(name)).map(({ version }) => version)).toEqual([1, 2])
+  })
+
   test('of ten who rotate at once some succeed, each with a version of its own, and the others are told', async () => {
     const name = newName()
     const { start } = processes()
@@ -293,6 +306,12 @@ describe.each(everyStore())('server secrets on $name', (store) => {
       const item = (await stored(name)) ?? {}
       await put({ ...item, PK: `SECRET#${other}`, name: other })
       expect(await refusal(other)).toContain('it was altered, moved')
+      await put({ ...item, PK: `SECRET#${other}` })
+      expect(await refusal(other)).toContain('it was altered, moved')
+      await put({ ...item, SK: 'V#2' })
+      expect(await refusal(name)).toContain('it was altered, moved')
+      await db.deleteItem({ TableName: serverTable.name, Key: itemKey(name, 2) })
+      await db.deleteItem({ TableName: serverTable.name, Key: itemKey(other, 1) })
 
       const sealed = Uint8Array.from(item['sealed'] as Uint8Array)
       sealed[sealed.length - 1] = (sealed.at(-1) ?? 0) ^ 1

@@ -77,7 +77,7 @@ const boxes: Service<{ colour: string }> = {
   },
 }
 
-async function composed(at?: string, service = boxes) {
+async function composed(at?: string, service: Service<{ colour: string }> = boxes) {
   const lines: string[] = []
   const log = createLog({ sink: (line) => lines.push(line) })
   const metrics = createMetrics()
@@ -152,6 +152,26 @@ describe('a mounted service', () => {
     await expect(composed('/box', { ...boxes, start })).rejects.toThrow(
       'Root routes of box must not take every path',
     )
+  })
+
+  const withPage: typeof boxes = {
+    ...boxes,
+    hasPage: true,
+    async start(deps) {
+      const running = await boxes.start(deps)
+      running.routes.get('/', (c) => c.text('the page'))
+      return running
+    },
+  }
+
+  test('with a page has it at an address that ends with a slash, and leads there', async () => {
+    const { app } = await composed(undefined, withPage)
+    const redirect = await app.request('/box')
+    expect([redirect.status, redirect.headers.get('location')]).toEqual([301, 'box/'])
+    expect(await (await app.request('/box/')).text()).toBe('the page')
+    expect((await app.request('/box/v1/boxes/b1')).status).toBe(200)
+    const alone = await composed('/', withPage)
+    expect(await (await alone.app.request('/')).text()).toBe('the page')
   })
 
   test('has the validation of the app, without having said so', async () => {

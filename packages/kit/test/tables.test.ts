@@ -49,6 +49,19 @@ describe.each(testStores())('declared tables on $name', (store) => {
     expect(await verifyTables(on, [letters])).toEqual([{ table: 'letter-box', differences: [] }])
   })
 
+  test('are made once by several that start at once', async () => {
+    const on = empty()
+    const recoverable = { ...letters, pointInTimeRecovery: true }
+    const told: string[] = []
+    const start = () =>
+      createTables(on, [recoverable], { onTable: (_table, outcome) => told.push(outcome) })
+    await Promise.all(Array.from({ length: 5 }, start))
+    expect(told.toSorted()).toEqual(['created', 'exists', 'exists', 'exists', 'exists'])
+    expect(await on.describeTimeToLive({ TableName: 'letter-box' })).toMatchObject({
+      TimeToLiveDescription: { TimeToLiveStatus: 'ENABLED', AttributeName: 'ttl' },
+    })
+  })
+
   test('that exist are left as they are', async () => {
     const on = empty()
     await createTables(on, [letters])

@@ -3,8 +3,8 @@
  * a removed or altered line shows (`audit-verify.ts`).
  *
  * A record is handed to the operating system before its call is answered, which survives a crash of
- * the process. It is not forced to disk each time: that would make a call a hundred times slower, and
- * what a power failure takes with it shows as a torn or missing end.
+ * the process. It is not forced to disk each time, which would make calls many times slower: a power
+ * failure may take the last seconds of the file with it.
  *
  * Several processes may write to one file. Each writer numbers its own records, because two that
  * write at the same moment follow the same line, and then one of them is followed by none.

@@ -26,8 +26,8 @@ export interface Keys {
   /** By bare id, as blobs have it. */
   lookUp(id: string): Promise<FoundKey | undefined>
   list(): Promise<FoundKey[]>
-  /** The material of one version, or undefined if there is no such version. */
-  material(key: FoundKey, version: number): Promise<KeyObject | undefined>
+  /** The material of a version that the key has. */
+  material(key: FoundKey, version: number): Promise<KeyObject>
   /** The material that encrypts. */
   currentMaterial(key: FoundKey): Promise<KeyObject>
 }
@@ -64,7 +64,9 @@ export function createKeys({ storage, wrapping, location, clock, removed }: Keys
     const known = materials.get(record.id)?.get(version)
     if (known) return known
     const stored = await storage.loadVersion(record.id, version)
-    if (!stored) return undefined
+    if (!stored) {
+      throw invalidState(`Stored material of ${arn} is missing: restore it from a backup`)
+    }
     const unwrapped = wrapping.unwrap(record.id, version, stored.wrapped)
     if (!unwrapped) {
       throw invalidState(
@@ -95,11 +97,7 @@ export function createKeys({ storage, wrapping, location, clock, removed }: Keys
 
     material,
 
-    async currentMaterial(key) {
-      const found = await material(key, key.record.currentVersion)
-      if (found) return found
-      throw invalidState(`Stored material of ${key.arn} is missing: restore it from a backup`)
-    },
+    currentMaterial: (key) => material(key, key.record.currentVersion),
   }
 }
 

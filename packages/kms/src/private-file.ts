@@ -1,8 +1,9 @@
 /** Files that nobody else on the machine may read or replace, written whole or not at all. */
 import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
 import { link, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { MasterKeyExposed } from './master-key-errors.ts'
+import { MasterKeyExposed, MasterKeyForeign } from './master-key-errors.ts'
 
 /** Permissions are POSIX's; elsewhere the directory of a user is private by itself. */
 const POSIX = process.platform !== 'win32'
@@ -12,8 +13,11 @@ const LEFTOVER_AGE_MS = 60_000
 
 /** Reads a small file, after making sure that it is private. */
 export async function readPrivate(path: string): Promise<string> {
-  await using file = await open(path, 'r')
-  const { mode } = await file.stat()
+  // A pipe would otherwise be waited for until somebody writes to it.
+  await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+  const found = await file.stat()
+  if (!found.isFile()) throw new MasterKeyForeign(`"${path}" is no file: give the path of one`)
+  const { mode } = found
   if (POSIX && (mode & 0o077) !== 0) {
     throw new MasterKeyExposed(`Others may read or write "${path}": run chmod 600 "${path}"`)
   }

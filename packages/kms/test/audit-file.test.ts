@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { appendFileSync, chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -123,6 +124,23 @@ describe('tampering shows', () => {
     expect(await kinds(path)).toEqual(['missing 1'])
   })
 
+  test('as the missing lines of a whole run', async () => {
+    const { path, lines, rewrite } = freshFile(2)
+    opened(path).audit(event('Second run'))
+    opened(path).audit(event('Third run'))
+    rewrite(lines().toSpliced(2, 1))
+    expect(await kinds(path)).toEqual(['missing 3'])
+  })
+
+  test('as an altered line that was given a hash that fits it', async () => {
+    const { path, lines, rewrite } = freshFile(3)
+    const [first = '', second = '', third = ''] = lines()
+    const content = `${second.replace('Call1', 'Other').split(',"hash"')[0]}}`
+    const hash = createHash('sha256').update(content).digest('hex')
+    rewrite([first, `${content.slice(0, -1)},"hash":"${hash}"}`, third])
+    expect(await kinds(path)).toEqual(['missing 3'])
+  })
+
   test('at the end by the hash of the last record, which was kept elsewhere', async () => {
     const { path, lines, rewrite } = freshFile(6)
     const { last } = await verifyAudit(path)
@@ -201,6 +219,15 @@ describe('several writers of one file', () => {
     const other = opened(path)
     for (let n = 0; n < 10; n += 1) (n % 3 ? file : other).audit(event(`Call${n}`))
     expect(await verifyAudit(path)).toMatchObject({ records: 11, findings: [] })
+  })
+
+  test('may leave an empty line, where one saw half of what another was writing: no finding', async () => {
+    const { path, lines, rewrite } = freshFile(3)
+    const [one = '', two = '', three = ''] = lines()
+    rewrite([one, '', two, three])
+    expect(await verifyAudit(path)).toMatchObject({ records: 3, findings: [] })
+    rewrite([one, '', three])
+    expect(await kinds(path)).toEqual(['missing 3'])
   })
 
   test('in processes of their own at the same time lose no record', async () => {

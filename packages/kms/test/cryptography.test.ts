@@ -128,6 +128,8 @@ describe('the encryption context', () => {
 
   test.each<[string, Record<string, string>, Record<string, string> | undefined]>([
     ['in another case', { Tenant: 'a' }, { tenant: 'a' }],
+    ['with two pairs as one long name', { a: 'b', c: 'd' }, { 'a\0\0\0\u0001bc': 'd' }],
+    ['with two pairs as one long value', { a: 'b', c: 'd' }, { a: 'b\0\0\0\u0001cd' }],
     ['with a value in another case', { tenant: 'A' }, { tenant: 'a' }],
     ['with a pair less', { a: '1', b: '2' }, { a: '1' }],
     ['with a pair more', { a: '1' }, { a: '1', b: '2' }],
@@ -244,14 +246,30 @@ describe('a blob that does not belong', () => {
   })
 
   test('is refused when it names a version that the key never had', async () => {
+    const { kms, arn } = await freshKms()
+    const { CiphertextBlob } = await kms.encrypt({ KeyId: arn, Plaintext: bytes('x') })
+    for (const version of [0, 2, 2 ** 32 - 1]) {
+      const altered = Buffer.from(CiphertextBlob)
+      altered.writeUInt32BE(version, 18)
+      expect(await refusal(kms.decrypt({ CiphertextBlob: altered }))).toBe(
+        'InvalidCiphertextException',
+      )
+    }
+  })
+
+  test('is told from one whose material the store has lost', async () => {
     const { kms, storage, masterKey, arn, id } = await freshKms()
+    const { CiphertextBlob: old } = await kms.encrypt({ KeyId: arn, Plaintext: bytes('old') })
     await kms.rotateKeyOnDemand({ KeyId: arn })
     const { CiphertextBlob } = await kms.encrypt({ KeyId: arn, Plaintext: bytes('x') })
     storage.keys.get(id)?.versions.delete(2)
     const restarted = await createKms({ masterKey, storage })
-    expect(await refusal(restarted.decrypt({ CiphertextBlob }))).toBe('InvalidCiphertextException')
-    expect(await refusal(restarted.encrypt({ KeyId: arn, Plaintext: bytes('x') }))).toBe(
-      'KMSInvalidStateException',
-    )
+    const lost = `Stored material of ${arn} is missing: restore it from a backup`
+    await expect(restarted.decrypt({ CiphertextBlob })).rejects.toMatchObject({
+      name: 'KMSInvalidStateException',
+      message: lost,
+    })
+    await expect(restarted.encrypt({ KeyId: arn, Plaintext: bytes('x') })).rejects.toThrow(lost)
+    expect(text((await restarted.decrypt({ CiphertextBlob: old })).Plaintext)).toBe('old')
   })
 })

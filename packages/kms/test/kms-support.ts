@@ -9,7 +9,7 @@ import { memoryKeyStorage } from '../src/testing/memory-key-storage.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
-export function testClock() {
+function testClock() {
   let now = Date.parse('2100-01-01T00:00:00.000Z')
   return {
     now: () => now,

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
   MasterKeyDamaged,
-  MasterKeyError,
   MasterKeyExists,
   MasterKeyExposed,
   MasterKeyForeign,
@@ -141,10 +140,14 @@ describe('a master key file', () => {
     await expect(openMasterKeyFile(path)).rejects.toThrow(MasterKeyForeign)
   })
 
-  test('that is a directory is an expected error', async () => {
-    const path = join(freshDirectory(), 'keys')
-    mkdirSync(path, { mode: 0o700 })
-    await expect(openMasterKeyFile(path)).rejects.toThrow(MasterKeyError)
+  test('that is a directory, or a pipe that nobody writes to, is refused at once', async () => {
+    const [directory, pipe] = [join(freshDirectory(), 'keys'), join(freshDirectory(), 'pipe')]
+    mkdirSync(directory, { mode: 0o755 })
+    execFileSync('mkfifo', ['-m', '600', pipe])
+    for (const path of [directory, pipe]) {
+      await expect(openMasterKeyFile(path)).rejects.toThrow(MasterKeyForeign)
+      await expect(openMasterKeyFile(path)).rejects.toThrow(`"${path}" is no file`)
+    }
   })
 
   test('opens after an editor gave it the line ends of another system', async () => {

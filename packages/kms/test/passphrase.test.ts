@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, statSync, symlinkSync } from 'node:fs'
+import { utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
@@ -112,6 +113,15 @@ describe('a change of the passphrase', () => {
     expect(await openMasterKeyFile(path)).toEqual(masterKey)
     expect(readdirSync(directory)).toEqual(['master.key'])
     expect(statSync(path).mode & 0o777).toBe(0o600)
+  })
+
+  test('of a file behind a link changes the file, and the link stays', async () => {
+    const { path, masterKey, directory } = await freshFile()
+    const link = join(directory, 'link')
+    symlinkSync(path, link)
+    await changePassphrase(link, { to: 'first', cost })
+    expect(await openMasterKeyFile(path, { passphrase: 'first' })).toEqual(masterKey)
+    expect(readlinkSync(link)).toBe(path)
   })
 
   test('needs the present one, and changes nothing without it', async () => {

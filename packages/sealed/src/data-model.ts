@@ -69,6 +69,12 @@ export const dataModel: DataModel = {
       table,
       key: 'Scan for expiresAt <= now, remainingViews = 0 or triesLeft = 0',
     },
+    {
+      name: 'Count the bytes that are stored, for the quota',
+      servedBy: 'quota.ts: look',
+      table,
+      key: 'Scan of all items',
+    },
   ],
   functions: [
     {

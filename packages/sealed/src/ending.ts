@@ -53,7 +53,7 @@ export function createEnding(db: Db): Ending {
       // An update and not a put: a view that is taken meanwhile must show in the receipt.
       if (receiptUntil !== undefined) kept.push('burnToken', 'lastAccessAt')
       await tombstones
-        .update({ id }, expr`SET ${expiresAt} = ${until} ${removeAllBut(kept)}`, notEndedYet)
+        .change({ id }, expr`SET ${expiresAt} = ${until} ${removeAllBut(kept)}`, notEndedYet)
         .catch(unlessRefused)
     },
   }

@@ -101,7 +101,11 @@ export function createSecretStore({ db, clock }: { db: Db; clock: Clock }): Secr
     'ciphertext' in stored ? secrets.parse(stored) : tombstones.parse(stored)
 
   /** The one write that takes a view. All of the rules are in its condition. */
-  function takeView(seen: SecretItem, { linkHash, proofHash, claimHash }: Claim, now: number) {
+  async function takeView(
+    seen: SecretItem,
+    { linkHash, proofHash, claimHash }: Claim,
+    now: number,
+  ): Promise<ClaimOutcome> {
     const views = attr('remainingViews')
     const deadline = attr('claims', claimHash)
     // DynamoDB has neither min nor max; what these are made of never changes while a view is left.
@@ -111,33 +115,34 @@ export function createSecretStore({ db, clock }: { db: Db; clock: Clock }): Secr
       seen.createdAt + TOKEN_SECONDS,
       seen.receiptUntil ?? 0,
     )
-    const isLast = seen.remainingViews === 1
     const take = expr`SET ${views} = ${views} - ${1}, ${attr('lastAccessAt')} = ${now},
       ${attr('lastAccessToken')} = ${claimHash}, ${deadline} = ${graceEnd}`
     const condition = all(
       expr`${attr('linkHash')} = ${linkHash} AND ${attr('proofHash')} = ${proofHash}`,
       expr`${attr('triesLeft')} > ${0}`,
-      isLast ? expr`${views} = ${1}` : expr`${views} > ${1}`,
+      // As it was seen: then it is known whether this view is the last, and what is left after it.
+      expr`${views} = ${seen.remainingViews}`,
       expr`${attr('expiresAt')} > ${now}`,
       expr`attribute_not_exists(${deadline}) OR ${deadline} <= ${now}`,
     )
-    return secrets.update(
-      { id: seen.id },
-      isLast ? expr`${take}, ${attr('expiresAt')} = ${itemEnd}` : take,
-      condition,
-    )
+    const isLast = seen.remainingViews === 1
+    const update = isLast ? expr`${take}, ${attr('expiresAt')} = ${itemEnd}` : take
+    await secrets.change({ id: seen.id }, update, condition)
+    return revealed({ ...seen, remainingViews: seen.remainingViews - 1 }, graceEnd)
   }
 
-  async function countWrongProof(seen: SecretItem, { linkHash, proofHash }: Claim, now: number) {
+  async function countWrongProof(seen: SecretItem, claim: Claim, now: number) {
+    const { linkHash, proofHash, claimHash } = claim
     const triesLeft = attr('triesLeft')
+    const deadline = attr('claims', claimHash)
     const counted = await secrets
       .update(
         { id: seen.id },
         expr`SET ${triesLeft} = ${triesLeft} - ${1}`,
         all(
           expr`${attr('linkHash')} = ${linkHash} AND ${attr('proofHash')} <> ${proofHash}`,
-          expr`${triesLeft} > ${0} AND ${attr('remainingViews')} > ${0}`,
-          expr`${attr('expiresAt')} > ${now}`,
+          expr`${triesLeft} > ${0} AND ${attr('expiresAt')} > ${now}`,
+          expr`${attr('remainingViews')} > ${0} OR ${deadline} > ${now}`,
         ),
       )
       .catch(undefinedIfRefused)
@@ -178,12 +183,13 @@ export function createSecretStore({ db, clock }: { db: Db; clock: Clock }): Secr
         if (!isSame(seen.linkHash, claim.linkHash)) return notAvailable
         const isRight = isSame(seen.proofHash, claim.proofHash)
         const deadline = seen.claims[claim.claimHash] ?? 0
-        if (isRight && deadline > now) return revealed(seen, deadline)
-        if (seen.remainingViews === 0 || seen.expiresAt <= now) return notAvailable
+        const isLive = deadline > now
+        if (isRight && isLive) return revealed(seen, deadline)
+        // Whoever reads again may mistype the passphrase: that must not look like the end.
+        if (!isLive && (seen.remainingViews === 0 || seen.expiresAt <= now)) return notAvailable
         if (!isRight) return countWrongProof(seen, claim, now)
         try {
-          const taken = await takeView(seen, claim, now)
-          return revealed(taken, taken.claims[claim.claimHash] ?? now)
+          return await takeView(seen, claim, now)
         } catch (error) {
           if (!(error instanceof ConditionFailed)) throw error
           seen = error.item && parse(error.item)

@@ -155,10 +155,15 @@ describe.each(everyStore())('claiming a secret on $name', (store) => {
     expect(await claim(id, 'reader')).toEqual(revealed)
   })
 
-  test('asks for the proof of a live claim too', async () => {
+  test('asks for the proof of a live claim too: a wrong one costs a try and does not end the window', async () => {
     const { id } = await created()
+    const wrong = { proofHash: sha256('wrong') }
     await claim(id, 'reader')
-    expect(await claim(id, 'reader', { proofHash: sha256('wrong') })).toEqual(notAvailable)
+    expect(await claim(id, 'reader', wrong)).toEqual({ outcome: 'wrong_proof', triesLeft: 9 })
+    expect(await claim(id, 'another', wrong)).toEqual(notAvailable)
+    expect(await claim(id, 'reader')).toEqual(revealed)
+    clock.advance({ seconds: 30 })
+    expect(await claim(id, 'reader', wrong)).toEqual(notAvailable)
   })
 
   test('a hundred parallel guesses spend at most ten tries, and then the secret is gone', async () => {

@@ -14,6 +14,7 @@ import type { Abilities } from './abilities.ts'
 import { answers, healthRoutes } from './health.ts'
 import type { OpenKms } from './kms.ts'
 import { metricsRoutes } from './metrics-routes.ts'
+import { byHost, hostsOf, originOf } from './own-origin.ts'
 import type { HomeProps } from './pages/home.tsx'
 import { pageRoutes } from './pages/routes.tsx'
 import { openSecretBox } from './secret-box.ts'
@@ -49,7 +50,8 @@ export interface ServerApp {
 export async function createServerApp(options: ServerOptions): Promise<ServerApp> {
   const { services, atRoot = false, store, kms, settings, publicUrl } = options
   const { log, clock, metrics } = options
-  const http = { log, metrics, publicUrl, trustedProxies: settings.STRONGROOM_TRUSTED_PROXIES }
+  const trustedProxies = settings.STRONGROOM_TRUSTED_PROXIES
+  const http = { log, metrics, publicUrl, trustedProxies }
   const app = createApp(http)
   app.route('/', healthRoutes({ check: () => checkBoth(options) }))
   app.route('/', metricsRoutes(metrics, createOperators({ db: store.db, clock })))
@@ -61,21 +63,30 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
     metrics,
     secrets: createServerSecrets({ db: store.db, key: kms.key, clock }),
     publicUrl,
+    // Parsed by the one table that has the settings of every service.
     config: settings as never,
     kmsKey: kms.key,
     secretBox: openSecretBox({ db: store.db, clock, kmsKey: kms.key }),
   }
   const running: RunningService[] = []
+  const ownHosts = new Map<string, OpenAPIHono<AppEnv>>()
   const plain: ServiceRoute[] = []
   const close = async () => {
     for (const service of running.toReversed()) await service.close?.()
   }
   try {
     for (const service of services) {
+      const origin = originOf(service, options)
+      // The page is at its own host alone; a fragment of the address goes along.
+      if (origin !== undefined) app.get(`${service.mount}/`, (c) => c.redirect(`${origin}/`))
       const started = await mountService(app, service, deps, atRoot ? '/' : service.mount)
       running.push(started)
       const routes = started.plainRoutes ?? []
       plain.push(...routes.map((route) => ({ ...route, service: service.name })))
+      if (origin === undefined) continue
+      const alone = createApp({ log, metrics, publicUrl: origin, trustedProxies })
+      await mountService(alone, { ...service, start: () => started }, deps, '/')
+      for (const host of hostsOf(origin)) ownHosts.set(host, alone)
     }
   } catch (error) {
     await close()
@@ -97,8 +108,7 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
     for (const service of running) service.endStreams?.()
   }
   return {
-    fetch: app.fetch,
-    request: app.request,
+    ...byHost(app, ownHosts),
     node: nodeRoutes(plain, http),
     endStreams,
     close,
@@ -110,7 +120,7 @@ async function checkBoth({ store, kms }: ServerOptions): Promise<void> {
 }
 
 function homeOf(options: ServerOptions, startedAt: Date) {
-  const { services, atRoot, store, kms, publicUrl } = options
+  const { services, store, kms, publicUrl } = options
   return async (): Promise<HomeProps> => ({
     version,
     publicUrl,
@@ -126,7 +136,7 @@ function homeOf(options: ServerOptions, startedAt: Date) {
       name: service.name,
       title: service.title,
       summary: service.summary,
-      href: serviceHref(service, { atRoot }),
+      href: serviceHref(service, options),
     })),
   })
 }

@@ -13,7 +13,7 @@ import {
   openMasterKey,
   openOrCreateMasterKey,
 } from './master-key.ts'
-import { ensureOwnKey } from './own-kms-key.ts'
+import { ensureOwnKey, findOwnKeyId } from './own-kms-key.ts'
 import type { Settings } from './settings.ts'
 
 export interface OpenEmbeddedKms {
@@ -29,20 +29,22 @@ export function auditFile(settings: Settings): string {
   return join(kmsDirectory(settings), 'kms-audit.log')
 }
 
-/** Makes master key and key only where there is no key yet; anything wrong is refused, unchanged. */
+/** Makes master key and key only where there never was a key; anything wrong is refused, unchanged. */
 export async function openEmbeddedKms(
   db: Db,
   settings: Settings,
   { clock, askPassphrase }: { clock: Clock; askPassphrase?: AskPassphrase | undefined },
 ): Promise<OpenEmbeddedKms> {
   const storage = createKmsKeys(db)
-  const isNew = (await storage.list()).length === 0
+  const isNew = (await storage.list()).length === 0 && (await findOwnKeyId(db)) === undefined
   const masterKey = isNew
     ? await openOrCreateMasterKey(settings, askPassphrase)
     : await openMasterKey(settings, askPassphrase)
   const audit = lazyAudit(settings)
   const kms = await createKms({ masterKey, storage, clock, audit: audit.record })
   const id = await ensureOwnKey(db, storage, kms)
+  // A key that nobody touches any more goes at its date too, or with the next start after it.
+  await kms.sweep()
   return { kms, id, record: () => storage.load(id), close: audit.close }
 }
 

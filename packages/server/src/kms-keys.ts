@@ -6,14 +6,16 @@ import type { Db, Item } from '@strongroom/kit/db'
 import { ConditionFailed, TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity, transact } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
+import { ItemMismatch } from '@strongroom/kit/item-mismatch'
 import { serverTable } from '@strongroom/kit/server-table'
+import { invalidState, type KmsError } from '@strongroom/kms/errors'
 import type { BackingKey, KeyRecord, KeyStorage } from '@strongroom/kms/key-storage'
 import { z } from 'zod'
 
 const Bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array && value.length > 0)
 const Millis = z.number().int().nonnegative()
 
-const StateItem = z.object({
+export const StateItem = z.object({
   PK: z.string().startsWith('KMSKEY#'),
   SK: z.literal('STATE'),
   id: z.string(),
@@ -27,7 +29,7 @@ const StateItem = z.object({
   revision: z.number().int().positive(),
 })
 
-const VersionItem = z.object({
+export const VersionItem = z.object({
   PK: z.string().startsWith('KMSKEY#'),
   SK: z.string().regex(/^V#[1-9]\d*$/),
   version: z.number().int().positive(),
@@ -41,15 +43,23 @@ export function createKmsKeys(db: Db): KeyStorage {
   const absent = expr`attribute_not_exists(${states.attr('PK')})`
   const revision = states.attr('revision')
   const unchanged = (expected: number) => expr`${revision} = ${expected}`
+  const stateIn = (item: Item) => {
+    try {
+      return recordOf(states.parse(item))
+    } catch (error) {
+      return refuseDamaged(error)
+    }
+  }
 
   return {
     async load(id) {
-      const item = await states.get(stateKey(id))
+      const item = await states.get(stateKey(id)).catch(refuseDamaged)
       return item && recordOf(item)
     },
 
     async loadVersion(id, version) {
-      const item = await versions.get(versionKey(id, version))
+      const item = await versions.get(versionKey(id, version)).catch(refuseDamaged)
+      if (item && item.version !== version) throw damaged()
       return item && backingKeyOf(item)
     },
 
@@ -65,7 +75,7 @@ export function createKmsKeys(db: Db): KeyStorage {
           ExpressionAttributeValues: { ':key': 'KMSKEY#', ':state': 'STATE' },
           ...(from && { ExclusiveStartKey: from }),
         })
-        records.push(...(page.Items ?? []).map((item) => recordOf(states.parse(item))))
+        records.push(...(page.Items ?? []).map(stateIn))
         from = page.LastEvaluatedKey
       } while (from)
       return records
@@ -131,11 +141,12 @@ function versionKey(id: string, version: number) {
 }
 
 function recordOf({
-  PK: _partition,
+  PK: partition,
   SK: _sort,
   deletionAt,
   ...record
 }: z.infer<typeof StateItem>): KeyRecord {
+  if (partition !== stateKey(record.id).PK) throw damaged()
   return { ...record, ...(deletionAt !== undefined && { deletionAt }) }
 }
 
@@ -150,11 +161,16 @@ async function decided(write: Promise<unknown>): Promise<boolean> {
     return true
   } catch (error) {
     if (error instanceof ConditionFailed) return false
-    if (error instanceof TransactionFailed && hasFailedCondition(error)) return false
+    if (error instanceof TransactionFailed && error.conditionFailed()) return false
     throw error
   }
 }
 
-function hasFailedCondition({ reasons }: TransactionFailed): boolean {
-  return reasons.some(({ code }) => code === 'ConditionalCheckFailed')
+function refuseDamaged(error: unknown): never {
+  throw error instanceof ItemMismatch ? damaged({ cause: error }) : error
+}
+
+/** Not as it was written, or copied to the place of another key or version. */
+function damaged(options?: ErrorOptions): KmsError {
+  return invalidState('A stored KMS key is damaged: restore the store from a backup', options)
 }

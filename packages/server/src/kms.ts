@@ -116,7 +116,7 @@ async function openRemote(
 
 /** A disabled key does not stop a start: once it is enabled again, the server is ready again. */
 function requireEnabled(state: string): void {
-  if (state !== 'Enabled') throw new KmsUnavailable(`The KMS key is ${state}: enable it`)
+  if (state !== 'Enabled') throw new KmsUnavailable(`The KMS key cannot be used: it is ${state}`)
 }
 
 const REMEMBERED_MS = 5000
@@ -125,8 +125,10 @@ const REMEMBERED_MS = 5000
 function remembered(clock: Clock, check: () => Promise<void>): () => Promise<void> {
   let last: { at: number; outcome: Promise<void> } | undefined
   return () => {
-    if (!last || clock.now() - last.at >= REMEMBERED_MS)
-      last = { at: clock.now(), outcome: check() }
+    const now = clock.now()
+    // If the clock was set back, nothing is known of the age.
+    if (!last || now < last.at || now - last.at >= REMEMBERED_MS)
+      last = { at: now, outcome: check() }
     return last.outcome
   }
 }

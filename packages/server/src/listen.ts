@@ -26,9 +26,7 @@ export async function listen(host: string, port: number): Promise<Listener> {
   let fetch: Fetch = () =>
     new Response('Starting', { status: 503, headers: { 'retry-after': '1' } })
   let node: NodeRoutes = () => false
-  const answer = getRequestListener((request, env) => fetch(request, env), {
-    overrideGlobalObjects: false,
-  })
+  const answer = getRequestListener((request, env) => fetch(request, env))
   const server = createServer(
     // Slow senders are cut off: they hold a connection for nothing.
     { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 65_000 },

@@ -7,21 +7,20 @@ import { ConditionFailed } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import { serverTable } from '@strongroom/kit/server-table'
-import type { KeyRecord, KeyStorage } from '@strongroom/kms/key-storage'
+import type { KeyStorage } from '@strongroom/kms/key-storage'
 import type { EmbeddedKms } from '@strongroom/kms/kms'
 import { z } from 'zod'
 
-const OwnKeyItem = z.object({
+export const OwnKeyItem = z.object({
   PK: z.literal('KMSKEY'),
   SK: z.literal('OWN'),
   id: z.string(),
 })
 const KEY = { PK: 'KMSKEY', SK: 'OWN' } as const
 
-/** Undefined before the first start, or if the key was deleted. */
-export async function findOwnKey(db: Db, storage: KeyStorage): Promise<KeyRecord | undefined> {
-  const own = await entity(db, serverTable, OwnKeyItem).get(KEY)
-  return own && storage.load(own.id)
+/** The id of the key, also if it was deleted; undefined before the first start. */
+export async function findOwnKeyId(db: Db): Promise<string | undefined> {
+  return (await entity(db, serverTable, OwnKeyItem).get(KEY))?.id
 }
 
 /** Returns the id of the key, which is made if there is none. */

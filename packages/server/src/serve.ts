@@ -91,7 +91,7 @@ export async function serve(options: {
       services: services.map((service) => ({
         name: service.name,
         title: service.title,
-        url: url + serviceHref(service, { atRoot }),
+        url: absolute(url, serviceHref(service, { atRoot, settings, publicUrl: url })),
       })),
       metricsUrl,
       operatorToken,
@@ -101,6 +101,11 @@ export async function serve(options: {
     await close()
     throw error
   }
+}
+
+/** Where a link on the home page leads; one to another host says so itself. */
+function absolute(url: string, href: string): string {
+  return href.startsWith('/') ? url + href : href
 }
 
 /** A host that a browser on this machine can open: "every address" is none. */

@@ -1,11 +1,14 @@
 import type { Service } from '@strongroom/kit/service'
+import { originOf } from './own-origin.ts'
 import { groupAnchor } from './pages/reference/anchors.ts'
 
 /** Where people find a service: its page, or its part of the API reference. */
 export function serviceHref(
-  { title, mount, hasPage = false }: Pick<Service, 'title' | 'mount' | 'hasPage'>,
-  { atRoot = false }: { atRoot?: boolean | undefined },
+  service: Pick<Service, 'title' | 'mount' | 'hasPage' | 'originSetting'>,
+  options: Parameters<typeof originOf>[1],
 ): string {
-  if (!hasPage) return `/docs#${groupAnchor(title)}`
-  return atRoot ? '/' : `${mount}/`
+  if (!service.hasPage) return `/docs#${groupAnchor(service.title)}`
+  const origin = originOf(service, options)
+  if (origin !== undefined) return `${origin}/`
+  return options.atRoot ? '/' : `${service.mount}/`
 }

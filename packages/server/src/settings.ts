@@ -91,6 +91,16 @@ const own = {
     default: 'info',
     description: 'The lowest level that is logged',
   },
+  STRONGROOM_SERVER: {
+    type: url(),
+    description:
+      'Where "strongroom seal" finds the server; unless set, SEALED_ORIGIN, PUBLIC_URL or http://127.0.0.1:4280',
+  },
+  STRONGROOM_PASSPHRASE: {
+    type: text(),
+    secret: true,
+    description: 'The passphrase of "strongroom seal" and "strongroom open"',
+  },
 } as const satisfies ConfigTable
 
 /** One table of all settings; a service finds its own in the `config` it is given. */

@@ -212,7 +212,7 @@ describe('the embedded KMS', () => {
     const { kms, id, close } = await openEmbeddedKms(store.db, configured(), { clock: systemClock })
     onTestFinished(close)
     await kms.disableKey({ KeyId: id })
-    await expect(check()).rejects.toThrow('The KMS key is Disabled: enable it')
+    await expect(check()).rejects.toThrow('The KMS key cannot be used: it is Disabled')
     await expect((await open()).check()).rejects.toThrow('Disabled')
     await kms.enableKey({ KeyId: id })
     await check()
@@ -226,6 +226,23 @@ describe('the embedded KMS', () => {
     clock.advance({ days: 8 })
     await kms.sweep()
     expect(await refusal()).toContain('The KMS key of this store was deleted')
+    await rename(masterKey(), `${masterKey()}.away`)
+    expect(await refusal()).toContain('is missing')
+    await expect(stat(masterKey())).rejects.toThrow('ENOENT')
+  })
+
+  test('removes keys whose time has come when it is opened, whoever made them', async () => {
+    const clock = testClock()
+    const first = await openEmbeddedKms(store.db, configured(), { clock })
+    onTestFinished(first.close)
+    const { KeyMetadata: other } = await first.kms.createKey()
+    await first.kms.scheduleKeyDeletion({ KeyId: other.KeyId, PendingWindowInDays: 7 })
+    clock.advance({ days: 8 })
+    const again = await openEmbeddedKms(store.db, configured(), { clock })
+    onTestFinished(again.close)
+    expect(again.id).toBe(first.id)
+    expect((await items()).map(({ PK }) => PK)).not.toContain(`KMSKEY#${other.KeyId}`)
+    expect((await items()).map(({ PK }) => PK)).toContain(`KMSKEY#${first.id}`)
   })
 
   test('writes down every call, but not who looks whether it is ready', async () => {

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createTables } from '@strongroom/kit/create-tables'
-import type { Db } from '@strongroom/kit/db'
+import type { Db, Item } from '@strongroom/kit/db'
 import { serverTable } from '@strongroom/kit/server-table'
 import { everyStore } from '@strongroom/kit/testing/every-store'
 import type { BackingKey, KeyRecord, KeyStorage } from '@strongroom/kms/key-storage'
@@ -134,15 +134,29 @@ describe.each(everyStore())('the keys of the embedded KMS on $name', (store) => 
     expect(await keys.load(id)).toMatchObject({ revision: 2 })
   })
 
-  test('refuse an item that is not as it must be', async () => {
-    const { id } = await created()
-    const Item = { ...(await stored(id, 'STATE')), state: 'Lost' }
-    await db.putItem({ TableName: serverTable.name, Item })
-    await expect(keys.load(id)).rejects.toThrow('check state')
-    await db.deleteItem({
-      TableName: serverTable.name,
-      Key: { PK: `KMSKEY#${id}`, SK: 'STATE' },
-    })
+  test('refuse an item that was altered, or copied to the place of another', async () => {
+    const [one, two] = [await created(), await created()]
+    const PK = `KMSKEY#${two.id}`
+    const put = (item: Item) => db.putItem({ TableName: serverTable.name, Item: item })
+    const damaged = {
+      name: 'KMSInvalidStateException',
+      message: 'A stored KMS key is damaged: restore the store from a backup',
+    }
+    await put({ ...(await stored(one.id, 'V#1')), PK, SK: 'V#2' })
+    await expect(keys.loadVersion(two.id, 2)).rejects.toMatchObject(damaged)
+    await put({ ...(await stored(two.id, 'V#1')), wrapped: 'text' })
+    await expect(keys.loadVersion(two.id, 1)).rejects.toMatchObject(damaged)
+    const whole = (await stored(two.id, 'STATE')) ?? {}
+    for (const wrong of [
+      { ...(await stored(one.id, 'STATE')), PK },
+      { ...whole, state: 'Open' },
+    ]) {
+      await put(wrong)
+      await expect(keys.load(two.id)).rejects.toMatchObject(damaged)
+      await expect(keys.list()).rejects.toMatchObject(damaged)
+    }
+    await put(whole)
+    expect(await keys.load(two.id)).toEqual(two.record)
   })
 
   test('open in one KMS what another one on the same store has encrypted, also over a rotation', async () => {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { DecryptCommand, KMSClient } from '@aws-sdk/client-kms'
 import { systemClock } from '@strongroom/kit/clock'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { createKms } from '@strongroom/kms/kms'
@@ -40,13 +41,15 @@ describe('a KMS behind an endpoint', () => {
       Plaintext: Buffer.from('hello'),
       EncryptionContext: context,
     })
-    const { Plaintext } = await key.kms.decrypt({
-      KeyId: arn,
-      CiphertextBlob,
-      EncryptionContext: context,
-    })
+    const blob = { KeyId: arn, CiphertextBlob, EncryptionContext: context }
+    const { Plaintext } = await key.kms.decrypt(blob)
     expect(Buffer.from(Plaintext).toString()).toBe('hello')
     await close()
+    // Nothing about it is ours: any client of that KMS opens it.
+    const sdk = new KMSClient({ endpoint: env.KMS_ENDPOINT, region: 'local', credentials })
+    const opened = await sdk.send(new DecryptCommand(blob))
+    expect(Buffer.from(opened.Plaintext ?? []).toString()).toBe('hello')
+    sdk.destroy()
   })
 
   test('is not ready while its key is disabled, and is asked every few seconds at most', async () => {
@@ -57,10 +60,21 @@ describe('a KMS behind an endpoint', () => {
     await kms.disableKey({ KeyId: arn })
     await check()
     clock.advance({ seconds: 5 })
-    await expect(check()).rejects.toThrow('The KMS key is Disabled: enable it')
+    await expect(check()).rejects.toThrow('The KMS key cannot be used: it is Disabled')
     await kms.enableKey({ KeyId: arn })
     clock.advance({ seconds: 5 })
     await check()
+    await close()
+  })
+
+  test('is asked anew after the clock was set back', async () => {
+    const { env, arn, kms } = await endpoint()
+    let now = Date.now()
+    const { check, close } = await open(env, { now: () => now })
+    await check()
+    await kms.disableKey({ KeyId: arn })
+    now -= 60 * 60 * 1000
+    await expect(check()).rejects.toThrow('it is Disabled')
     await close()
   })
 

@@ -8,15 +8,31 @@ import { PassphraseNeeded } from '@strongroom/kms/master-key-errors'
 import { readLine } from '@strongroom/kms/master-key-format'
 import { readPrivate } from '@strongroom/kms/private-file'
 import { masterKeyCheckIn } from '@strongroom/server/kms-keys'
-import { type AskPassphrase, masterKeyFile, openMasterKey } from '@strongroom/server/master-key'
+import {
+  type AskPassphrase,
+  lookAtMasterKey,
+  masterKeyFile,
+  openMasterKey,
+} from '@strongroom/server/master-key'
 import type { Settings } from '@strongroom/server/settings'
 
 const ATTACHMENT = 'master-key'
 
-/** Tells the master keys that the KMS keys among these items were made with. */
+type Items = Iterable<object> | AsyncIterable<object>
+
+/**
+ * Tells the master keys that the KMS keys of this deployment were made with. If it has none, those
+ * of all deployments in the data: whoever forgets the prefix must not forget the master key too.
+ */
 export async function masterKeyChecks(
-  items: Iterable<object> | AsyncIterable<object>,
+  { STRONGROOM_TABLE_PREFIX: prefix }: Settings,
+  itemsOf: (isMeant: (table: string) => boolean) => Items,
 ): Promise<Uint8Array[]> {
+  const own = await checksIn(itemsOf((table) => table === prefix + serverTable.name))
+  return own.length > 0 ? own : checksIn(itemsOf((table) => table.endsWith(serverTable.name)))
+}
+
+async function checksIn(items: Items): Promise<Uint8Array[]> {
   const checks: Uint8Array[] = []
   for await (const item of items) {
     const check = masterKeyCheckIn(item)
@@ -28,17 +44,16 @@ export async function masterKeyChecks(
 /** The master key file for a backup, as it is: one with a passphrase keeps it. */
 export async function attachmentOf(configured: Settings, checks: readonly Uint8Array[]) {
   const file = masterKeyFile(configured)
-  if (!existsSync(file)) {
+  const found = await lookAtMasterKey(configured)
+  if (!found) {
     throw new DataError(`Cannot put the master key into the backup: there is none in "${file}"`)
   }
-  const line = await readPrivate(file)
-  const masterKey = await withoutPassphrase(line, file)
-  if (masterKey && !fits(masterKey, checks)) {
+  if (found.masterKey && !fits(found.masterKey, checks)) {
     throw new DataError(
       `Cannot put the master key into the backup: the KMS keys were made with another one than is in "${file}"`,
     )
   }
-  return { name: ATTACHMENT, content: Buffer.from(line) }
+  return { name: ATTACHMENT, content: Buffer.from(await readPrivate(file)) }
 }
 
 /** What restoring means for the master key: to write it, to ask for it, or neither. */
@@ -53,8 +68,7 @@ export async function masterKeyPlan(
   configured: Settings,
   askPassphrase?: AskPassphrase,
 ): Promise<MasterKeyPlan> {
-  const table = configured.STRONGROOM_TABLE_PREFIX + serverTable.name
-  const checks = await masterKeyChecks(backupItems(file, table))
+  const checks = await masterKeyChecks(configured, (isMeant) => backupItems(file, isMeant))
   const attached = await backupAttachment(file, ATTACHMENT)
   const line = attached && Buffer.from(attached.content).toString()
   const keyFile = masterKeyFile(configured)

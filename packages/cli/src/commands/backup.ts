@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { backup } from '@strongroom/engine/backup'
 import { openStorage } from '@strongroom/engine/storage/open'
-import { serverTable } from '@strongroom/kit/server-table'
 import { masterKeyFile } from '@strongroom/server/master-key'
 import { StoreUnavailable } from '@strongroom/server/store'
 import type { Command } from '../command.ts'
@@ -37,8 +36,10 @@ export const backupCommand: Command = {
     const file = resolve(input.args[0] ?? '')
     const storage = openStorage({ directory, sweepIntervalMs: 0 })
     try {
-      const server = storage.table(configured.STRONGROOM_TABLE_PREFIX + serverTable.name)
-      const checks = await masterKeyChecks(server ? storage.range(server, undefined, {}) : [])
+      const checks = await masterKeyChecks(configured, function* (isMeant) {
+        const meant = storage.tables().filter(({ name }) => isMeant(name))
+        for (const table of meant) yield* storage.range(table, undefined, {})
+      })
       const withMasterKey = input.options['with-master-key'] === true
       const exclude = storage
         .tables()

@@ -21,6 +21,8 @@ import { withStore } from '../with-store.ts'
 import { remoteKeys } from './keys-remote.ts'
 
 export interface KeyAccess {
+  /** Sees that keys can be made and rotated, so that what is wrong with KMS is not told for each key. */
+  ready(): Promise<void>
   create(input: NewBranchKey): Promise<{ id: string }>
   rotate(id: string): Promise<{ version: string }>
   pages(): AsyncIterable<Pick<BranchKeyPage, 'items' | 'unreadable'>>
@@ -80,6 +82,7 @@ async function withLocalKeys<T>(
     try {
       return await work({
         ...verbs,
+        ready: async () => void (await keyStore()),
         async *pages() {
           let after: BranchKeyPage['next']
           do {

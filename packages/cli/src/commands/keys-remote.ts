@@ -39,6 +39,8 @@ export function remoteKeys(server: string, token: string): KeyAccess {
   }
 
   return {
+    ready: async () => {},
+
     create: ({ id, encryptionContext }: NewBranchKey) =>
       ask('POST', '/keys', { id, encryptionContext }),
 

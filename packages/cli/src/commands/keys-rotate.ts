@@ -46,6 +46,7 @@ async function rotateOld(
   olderThanSeconds: number,
   stop: AbortSignal,
 ): Promise<number> {
+  await keys.ready()
   let number = 0
   const summary = await rotateAll(keys, {
     olderThanSeconds,

@@ -40,7 +40,7 @@ export function listText(
     printable(activeVersion),
   ])
   const table = rows.length === 0 ? 'There are no branch keys\n' : columns([HEAD, ...rows])
-  const problems = unreadable.map(({ id, problem }) => `${printable(id)}: ${problem}\n`)
+  const problems = unreadable.map(({ id, problem }) => `${printable(id)}: ${printable(problem)}\n`)
   return table + problems.join('')
 }
 
@@ -48,31 +48,33 @@ const HEAD = ['ID', 'AGE', 'ACTIVE VERSION']
 
 export function descriptionText(key: BranchKeyDescription): string {
   const { id, active, versions, beacon, unreadable, foreignItems } = key
-  const facts: [string, string][] = [
-    ['Active', active ? printable(active.activeVersion) : 'missing, or cannot be read'],
-    ...(active
-      ? ([
-          ['Context', contextText(active.encryptionContext)],
-          ['KMS key', printable(active.kmsArn)],
-        ] satisfies [string, string][])
-      : []),
-    ['Beacon key', beacon ? madeText(beacon) : 'missing, or cannot be read'],
-    ...(foreignItems > 0
-      ? ([['Besides', `${counted(foreignItems, 'item')} of others under this id`]] as [
-          string,
-          string,
-        ][])
-      : []),
+  const facts: [name: string, value: string][] = [
+    ['Active', active ? printable(active.activeVersion) : MISSING],
+    ['Beacon key', beacon ? madeText(beacon) : MISSING],
   ]
-  const lines = facts.map(([name, value]) => `  ${name.padEnd(12)}${value}\n`)
+  if (active) {
+    facts.push(
+      ['Context', contextText(active.encryptionContext)],
+      ['KMS key', printable(active.kmsArn)],
+    )
+  }
+  if (foreignItems > 0)
+    facts.push(['Besides', `${counted(foreignItems, 'item')} of others under this id`])
+  facts.push(['Versions', String(versions.length)])
   const listed = versions.map((version) => [
     `    ${printable(version.version)}`,
     version.active ? 'active' : '',
     madeText(version),
   ])
-  const problems = unreadable.map(({ type, problem }) => `  ${printable(type)}: ${problem}\n`)
-  return `${printable(id)}\n${lines.join('')}  ${counted(versions.length, 'version')}\n${columns(listed)}${problems.join('')}`
+  return [
+    `${printable(id)}\n`,
+    ...facts.map(([name, value]) => `  ${name.padEnd(12)}${value}\n`),
+    columns(listed),
+    ...unreadable.map(({ type, problem }) => `  ${printable(type)}: ${printable(problem)}\n`),
+  ].join('')
 }
+
+const MISSING = 'missing, or cannot be read'
 
 export function madeText({ createTime, ageSeconds }: StoredKey): string {
   const age = ageSeconds === null ? 'age unknown' : `${ageText(ageSeconds)} old`
@@ -85,14 +87,9 @@ function contextText(context: Readonly<Record<string, string>>): string {
 }
 
 function columns(rows: readonly (readonly string[])[]): string {
-  const widths = HEAD.map((_, at) => Math.max(0, ...rows.map((row) => (row[at] ?? '').length)))
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('')
+  const widths: number[] = []
+  for (const row of rows)
+    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length)
+  const line = (row: readonly string[]) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0))
+  return rows.map((row) => `${line(row).join('  ').trimEnd()}\n`).join('')
 }

@@ -24,13 +24,17 @@ whoever has them may decrypt. Only this machine reaches it.`,
     const credentials = [credentialsOf(input)]
     await withEmbeddedKms(input, async ({ kms, record }) => {
       const stopped = stopSignal()
-      const arn = (await record())?.arn
+      const { arn = null } = (await record()) ?? {}
       const server = await serveKms(kms, { ...place, credentials }).catch(cannotListen(place))
       const endpoint = 'port' in place ? `http://127.0.0.1:${server.port}` : place.socketPath
-      input.output.result(
-        `\nKMS on ${endpoint}\n\n${'port' in place ? `  KMS_ENDPOINT=${endpoint}\n` : ''}  KMS_KEY_ARN=${arn}\n\nPress Ctrl+C to stop.\n`,
-        { endpoint, arn },
-      )
+      const lines = [
+        ...('port' in place ? [`  KMS_ENDPOINT=${endpoint}\n`] : []),
+        ...(arn === null ? [] : [`  KMS_KEY_ARN=${arn}\n`]),
+      ]
+      input.output.result(`\nKMS on ${endpoint}\n\n${lines.join('')}\nPress Ctrl+C to stop.\n`, {
+        endpoint,
+        arn,
+      })
       await stopped
       input.output.progress('Stopping: finishing what is running')
       await server.close()

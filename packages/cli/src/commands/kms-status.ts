@@ -1,16 +1,16 @@
 /** What `strongroom kms status` tells: looks at everything, makes nothing. */
 import type { Db } from '@strongroom/kit/db'
 import { MasterKeyError } from '@strongroom/kms/master-key-errors'
-import { keyCheck } from '@strongroom/kms/master-key'
-import type { KeyRecord } from '@strongroom/kms/key-storage'
+import { type MasterKey, wrappingBy } from '@strongroom/kms/master-key'
+import type { KeyRecord, KeyStorage } from '@strongroom/kms/key-storage'
 import { auditFile } from '@strongroom/server/embedded-kms'
 import { createKmsKeys } from '@strongroom/server/kms-keys'
 import { lookAtMasterKey, masterKeyFile } from '@strongroom/server/master-key'
-import { findOwnKey } from '@strongroom/server/own-kms-key'
+import { findOwnKeyId } from '@strongroom/server/own-kms-key'
 import type { Settings } from '@strongroom/server/settings'
 
 export interface KmsStatus {
-  /** Null before the first start. */
+  /** Null before the first start, and after it was deleted. */
   key: { arn: string; state: string; versions: number; newestVersionAt: string | null } | null
   masterKey: { file: string; protection: 'none' | 'passphrase' | null }
   auditLog: string
@@ -20,10 +20,10 @@ export interface KmsStatus {
 
 export async function kmsStatusOf(db: Db, configured: Settings): Promise<KmsStatus> {
   const storage = createKmsKeys(db)
-  const record = await findOwnKey(db, storage)
+  const id = await findOwnKeyId(db)
+  const record = id === undefined ? undefined : await storage.load(id)
   const newest = record && (await storage.loadVersion(record.id, record.currentVersion))
-  const file = masterKeyFile(configured)
-  const { protection, problem } = await masterKeyStatus(configured, record)
+  const { protection, masterKey, problem } = await masterKeyStatus(configured, id)
   return {
     key: record
       ? {
@@ -33,37 +33,47 @@ export async function kmsStatusOf(db: Db, configured: Settings): Promise<KmsStat
           newestVersionAt: newest ? new Date(newest.createdAt).toISOString() : null,
         }
       : null,
-    masterKey: { file, protection },
+    masterKey: { file: masterKeyFile(configured), protection },
     auditLog: auditFile(configured),
-    problem:
-      problem ?? (record && record.state !== 'Enabled' ? `The key is ${record.state}` : null),
+    problem: problem ?? (id === undefined ? null : await keyProblem(storage, record, masterKey)),
   }
 }
 
-async function masterKeyStatus(configured: Settings, record: KeyRecord | undefined) {
+async function masterKeyStatus(configured: Settings, id: string | undefined) {
   try {
     const found = await lookAtMasterKey(configured)
-    if (!found) return { protection: null, problem: record ? 'The master key is missing' : null }
-    const { protection, masterKey } = found
-    const fits =
-      !record || !masterKey || Buffer.compare(keyCheck(masterKey), record.masterKeyCheck) === 0
-    return { protection, problem: fits ? null : 'The key was made with another master key' }
+    const problem = found || id === undefined ? null : 'The master key is missing'
+    return { protection: found?.protection ?? null, masterKey: found?.masterKey, problem }
   } catch (error) {
     if (!(error instanceof MasterKeyError)) throw error
-    return { protection: null, problem: error.message }
+    return { protection: null, masterKey: undefined, problem: error.message }
   }
+}
+
+/** What keeps the key from being used, as far as it can be seen without a passphrase. */
+async function keyProblem(
+  storage: KeyStorage,
+  record: KeyRecord | undefined,
+  masterKey: MasterKey | undefined,
+): Promise<string | null> {
+  if (!record) return 'The key was deleted, and nothing opens what it has encrypted'
+  const wrapping = masterKey && wrappingBy(masterKey)
+  if (wrapping && Buffer.compare(wrapping.check, record.masterKeyCheck) !== 0)
+    return 'The key was made with another master key'
+  for (let version = 1; version <= record.currentVersion; version++) {
+    const stored = await storage.loadVersion(record.id, version)
+    if (!stored) return `Version ${version} of the key is missing: restore it from a backup`
+    if (wrapping && !wrapping.unwrap(record.id, version, stored.wrapped))
+      return `Version ${version} of the key is damaged: restore it from a backup`
+  }
+  return record.state === 'Enabled' ? null : `The key is ${record.state}`
 }
 
 export function statusText({ key, masterKey, auditLog, problem }: KmsStatus): string {
   const protection = { none: 'without a passphrase', passphrase: 'protected by a passphrase' }
   const lines = [
-    ['Key', key?.arn ?? 'none yet: the first start makes it'],
-    ...(key
-      ? [
-          ['State', key.state],
-          ['Versions', `${key.versions}, the newest made ${key.newestVersionAt?.slice(0, 10)}`],
-        ]
-      : []),
+    ['Key', key?.arn ?? (problem === null ? 'none yet: the first start makes it' : 'none')],
+    ...(key ? [['State', key.state], versionsLine(key)] : []),
     [
       'Master key',
       masterKey.protection === null
@@ -74,4 +84,9 @@ export function statusText({ key, masterKey, auditLog, problem }: KmsStatus): st
     ...(problem === null ? [] : [['Problem', problem]]),
   ]
   return lines.map(([name = '', value]) => `${name.padEnd(12)}${value}\n`).join('')
+}
+
+function versionsLine({ versions, newestVersionAt }: NonNullable<KmsStatus['key']>): string[] {
+  const made = newestVersionAt === null ? '' : `, the newest made ${newestVersionAt.slice(0, 10)}`
+  return ['Versions', `${versions}${made}`]
 }

@@ -51,10 +51,10 @@ export const departures: DataModel['departures'] = [
   },
   {
     what: 'Replays are items; deliveries know the replay that began them and where their task waits',
-    decision: '0048-ferryhook-replays.md',
+    decision: '0052-ferryhook-replays.md',
   },
   {
     what: 'Figures of hours and days are items, counted from the events of the hour',
-    decision: '0049-ferryhook-figures.md',
+    decision: '0053-ferryhook-figures.md',
   },
 ]

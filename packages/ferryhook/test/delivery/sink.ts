@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { Clock } from '@strongroom/kit/clock'
 
-export interface Received {
+interface Received {
   path: string
   method: string
   headers: IncomingMessage['headers']

@@ -34,13 +34,13 @@ export function testTimers(clock: TestClock): TestTimers {
     },
     pass,
     async until(done) {
-      let isDone = false
-      const end = () => (isDone = true)
+      const state = { isDone: false }
+      const end = () => (state.isDone = true)
       done.then(end, end)
-      while (!isDone) {
+      while (!state.isDone) {
         // What goes on in sockets and in the store needs turns of the loop, not time of the clock.
-        for (let turn = 0; turn < 50 && !isDone; turn++) await nextTurn()
-        if (!isDone) await pass(1_000)
+        for (let turn = 0; turn < 50 && !state.isDone; turn++) await nextTurn()
+        if (!state.isDone) await pass(1_000)
       }
       return done
     },

@@ -46,7 +46,7 @@ export interface WorkerBench extends Workbench {
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
 /** Keeps what it is given, for the very place it was given for. */
-export const testSecretBox: SecretBox = {
+const testSecretBox: SecretBox = {
   seal: async (plaintext, place) =>
     Buffer.concat([Buffer.from([2, 4, 0x78]), placeBytes(place), plaintext]),
   async open(sealed, place) {

@@ -34,7 +34,7 @@ export interface Sent {
   query?: string
 }
 
-export interface Answered {
+interface Answered {
   status: number
   headers: Headers
   body: { id?: string; status?: string; duplicate?: boolean; error?: { code: string } }
@@ -54,7 +54,7 @@ export interface Receiver {
 
 type Given = Partial<IngestOptions> & { trustedProxies?: TrustedProxies }
 
-export async function openReceiver(
+async function openReceiver(
   layer: DataLayer,
   clock: TestClock,
   { trustedProxies = { hops: 0 }, ...given }: Given = {},
@@ -119,7 +119,7 @@ export interface IngestBench extends Workbench, Receiver {
   close(): Promise<void>
 }
 
-export type SourceGiven = Partial<Omit<CreateSourceInput, 'signingSecret'>> & {
+type SourceGiven = Partial<Omit<CreateSourceInput, 'signingSecret'>> & {
   plan?: Plan
   secret?: string
 }

@@ -34,7 +34,7 @@ export interface LiveSource {
   open(lastEventId?: string): Promise<LiveStream>
 }
 
-export interface LiveStream {
+interface LiveStream {
   ready: Frame
   /** The next that is no comment, letting time pass until it is there. */
   next(): Promise<Frame>

@@ -56,6 +56,22 @@ describe.each(interopCases())('branch keys on $name', (where) => {
     expect(await ours.getBeaconKey({ branchKeyIdentifier })).toEqual(beacon)
   })
 
+  test('are read by fifty at once with one call to KMS, each into a buffer of its own', async () => {
+    const { ours, cached, kmsCalls } = opened
+    const key = await ours.createKey({ encryptionContext })
+    const known = await ours.getActiveBranchKey(key)
+    const branchKeys = cached()
+    kmsCalls.length = 0
+    const copies = await Promise.all(
+      Array.from({ length: 50 }, () => branchKeys.getActiveBranchKey(key)),
+    )
+    expect(kmsCalls).toEqual(['Decrypt'])
+    for (const copy of copies) {
+      expect(copy).toEqual(known)
+      copy.branchKey.fill(0)
+    }
+  })
+
   test('are rotated by each in turn, and all versions stay readable for both', async () => {
     const { ours, theirs } = opened
     for (const maker of [ours, theirs]) {

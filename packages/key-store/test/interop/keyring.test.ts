@@ -94,6 +94,24 @@ describe.each(interopCorners())('the hierarchical keyring of AWS on $name', (whe
     expect(kmsCalls).toEqual(['Decrypt'])
   })
 
+  test('leaves no copy of a key but its own', async () => {
+    const { ours } = opened
+    const { branchKeyIdentifier } = await ours.createKey()
+    const given: Uint8Array[] = []
+    const keyStore = awsBranchKeyStore(ours, {
+      ...ours,
+      async getActiveBranchKey(input) {
+        const materials = await ours.getActiveBranchKey(input)
+        given.push(materials.branchKey)
+        return materials
+      },
+    })
+    const { branchKey } = await ours.getActiveBranchKey({ branchKeyIdentifier })
+    const material = await keyStore.getActiveBranchKey(branchKeyIdentifier)
+    expect(Uint8Array.from(material.branchKey())).toEqual(branchKey)
+    expect(given).toEqual([new Uint8Array(32)])
+  })
+
   test('says on which key store it works', () => {
     const { ours, theirs } = opened
     const { keystoreId: _ours, ...info } = awsBranchKeyStore(ours).getKeyStoreInfo()

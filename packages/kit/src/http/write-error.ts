@@ -78,9 +78,14 @@ function fromHttpException(exception: HTTPException): ApiError {
   }
 }
 
-/** The store says "not now", and means that trying again is right. */
+/** The store or KMS says "not now": trying again is right, maybe after somebody has enabled a key. */
 const OUTAGES = new Set([
+  'DependencyTimeoutException',
+  'DisabledException',
   'InternalServerError',
+  'KMSInternalException',
+  'KMSInvalidStateException',
+  'KeyUnavailableException',
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
   'ServiceUnavailable',
@@ -90,7 +95,7 @@ const OUTAGES = new Set([
   'TransactionConflictException',
 ])
 
-/** The store cannot be reached at all. */
+/** They cannot be reached at all. */
 const UNREACHABLE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

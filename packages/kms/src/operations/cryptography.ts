@@ -63,8 +63,10 @@ export async function open(
   found(key.arn)
   if (given && key !== given) throw incorrectKey()
   requireUsable(key)
+  // Of a version that the key has had, material that is not there is damage of the store.
+  if (header.version < 1 || header.version > key.record.currentVersion) throw invalidCiphertext()
   const material = await keys.material(key, header.version)
-  const plaintext = material && openBlob(bytes, material, context)
+  const plaintext = openBlob(bytes, material, context)
   if (!plaintext) throw invalidCiphertext()
   return { key, plaintext }
 }

@@ -1,0 +1,47 @@
+// A server in a process of its own, whose CPU time alone is measured: not that of those who call it.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+export class ServerProcess {
+  readonly url: string
+  readonly pid: number
+  readonly #child: ChildProcess
+
+  private constructor(url: string, child: ChildProcess) {
+    if (child.pid === undefined) throw new Error('A server has no process')
+    this.url = url
+    this.pid = child.pid
+    this.#child = child
+  }
+
+  /** Starts it; the first thing that it prints is JSON with its `url`. */
+  static async start(args: string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
+    const child = spawn(process.execPath, args, {
+      cwd: options.cwd,
+      env: { ...process.env, ...options.env },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    let printed = ''
+    for await (const text of child.stdout.setEncoding('utf8')) {
+      printed += text
+      const url = urlIn(printed)
+      if (url !== undefined) return new ServerProcess(url, child)
+    }
+    throw new Error(`A server ended before it answered: ${args.join(' ')}`)
+  }
+
+  async close(): Promise<void> {
+    const exit = once(this.#child, 'exit')
+    this.#child.kill('SIGTERM')
+    await exit
+  }
+}
+
+function urlIn(printed: string): string | undefined {
+  try {
+    return (JSON.parse(printed) as { url: string }).url
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,230 @@
+// Sealed as `strongroom serve` runs it, durable on disk, beside a bare server with a Map: requests
+// for each CPU-second of the server alone. Then twenty readers of one secret, and what an answer's
+// time gives away.
+
+import { createHash, randomBytes } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { type Answer, type Call, Caller } from '../http/call.ts'
+import { ServerProcess } from '../http/server-process.ts'
+import { cpuOf, type Measurement } from '../measure.ts'
+import type { Options } from '../options.ts'
+import { inParallel } from '../parallel.ts'
+import { cpuBar, limitBar, type Result } from '../result.ts'
+import { type Contender, type Figures, measureInTurns } from '../rounds.ts'
+import { timingNotes, timings } from '../timing-leak.ts'
+import type { Workspace } from '../workspace.ts'
+
+const CONNECTIONS = 16
+const ROUNDS = 7
+const PER_SECOND = 6000
+const READERS = 20
+const TRIALS = 200
+
+/** No work and no limits: what is measured is the server, not what it keeps away. */
+const OPEN = {
+  SEALED_DIFFICULTY: '0',
+  SEALED_DIFFICULTY_PER_DOUBLING: '0',
+  SEALED_TOKEN_LIMIT: '0',
+  SEALED_REVEAL_LIMIT: '0',
+  SEALED_BURN_LIMIT: '0',
+}
+const STRONGROOM = fileURLToPath(new URL('../../packages/cli/bin/strongroom.mjs', import.meta.url))
+const BARE = fileURLToPath(new URL('http/bare-server.js', import.meta.url))
+
+export async function sealedSection(workspace: Workspace, options: Options): Promise<Result> {
+  const sealed = await ServerProcess.start(
+    [STRONGROOM, 'serve', '--only', 'sealed', '--port', '0', '--json'],
+    { env: { ...OPEN, STRONGROOM_DATA: workspace.directory() } },
+  )
+  const bare = await ServerProcess.start([BARE])
+  const caller = new Caller(sealed.url, CONNECTIONS)
+  const bareCaller = new Caller(bare.url, CONNECTIONS)
+  const count = Math.max(50, Math.round((PER_SECOND * options.seconds) / ROUNDS))
+  const timing = {
+    warmUpSeconds: options.seconds / ROUNDS,
+    rounds: ROUNDS,
+    seconds: options.seconds,
+  }
+
+  const made: Secret[] = []
+  const bareMade: string[] = []
+  const creates = await measureInTurns(
+    [
+      contender('sealed', sealed, async (measured) => {
+        const drafts = await tokens(caller, count)
+        const answers = await measured(caller, drafts.map(createCall), 201)
+        made.push(...drafts)
+        return answers
+      }),
+      contender('bare', bare, async (measured) => {
+        const calls = Array.from({ length: count }, () => createCall(draft('', '')))
+        const bareCalls = calls.map((call) => ({ ...call, path: '/secrets' }))
+        const answers = await measured(bareCaller, bareCalls, 201)
+        bareMade.push(...answers.map(({ body }) => (JSON.parse(body) as { id: string }).id))
+        return answers
+      }),
+    ],
+    'create 1 KB',
+    CONNECTIONS,
+    timing,
+  )
+  const reveals = await measureInTurns(
+    [
+      contender('sealed', sealed, (measured) =>
+        measured(caller, made.splice(0, count).map(revealCall), 200),
+      ),
+      contender('bare', bare, (measured) =>
+        measured(
+          bareCaller,
+          bareMade.splice(0, count).map((id) => ({ path: `/secrets/${id}/reveal`, body: '{}' })),
+          200,
+        ),
+      ),
+    ],
+    'reveal 1 KB',
+    CONNECTIONS,
+    timing,
+  )
+
+  const lost = await trialsWithoutOneWinner(caller)
+  const leak = await timingLeak(caller, options)
+  caller.close()
+  bareCaller.close()
+  await sealed.close()
+  await bare.close()
+  return {
+    title: 'Sealed, durable on disk, and a bare server with a Map',
+    figures: [...creates, ...reveals],
+    bars: [
+      cpuBar('create, of the bare server for each CPU-second', pair(creates), 45, '%'),
+      cpuBar('reveal, of the bare server for each CPU-second', pair(reveals), 30, '%'),
+      limitBar(
+        `races of ${READERS} readers without exactly one winner, of ${TRIALS}`,
+        lost,
+        1,
+        'races',
+      ),
+    ],
+    notes: leak,
+  }
+}
+
+interface Secret {
+  id: string
+  token: string
+  link: string
+  proof: string
+}
+
+function draft(id: string, token: string): Secret {
+  return { id, token, link: bytes(32), proof: bytes(32) }
+}
+
+async function tokens(caller: Caller, count: number): Promise<Secret[]> {
+  const drafts: Secret[] = []
+  await inParallel(count, CONNECTIONS, async () => {
+    const { body } = await caller.post({ path: '/v1/token', body: '' })
+    const { id, token } = JSON.parse(body) as { id: string; token: string }
+    drafts.push(draft(id, token))
+  })
+  return drafts
+}
+
+function createCall({ token, link, proof }: Secret): Call {
+  const body = {
+    ciphertext: randomBytes(1024 + 16).toString('base64'),
+    iv: randomBytes(12).toString('base64'),
+    salt: null,
+    passphraseProtected: false,
+    linkHash: hashOf(link),
+    proofHash: hashOf(proof),
+    ttlSeconds: 3600,
+    maxViews: 1,
+    pow: 0,
+  }
+  return {
+    path: '/v1/secrets',
+    headers: { authorization: `Bearer ${token}` },
+    body: JSON.stringify(body),
+  }
+}
+
+function revealCall({ id, link, proof }: Pick<Secret, 'id' | 'link' | 'proof'>): Call {
+  const claim = randomBytes(16).toString('hex')
+  return { path: `/v1/secrets/${id}/reveal`, body: JSON.stringify({ link, proof, claim }) }
+}
+
+type Measured = (caller: Caller, calls: readonly Call[], status: number) => Promise<Answer[]>
+
+/** Measures the calls alone, and the server's process alone. */
+function contender(
+  name: string,
+  { pid }: ServerProcess,
+  run: (measured: Measured) => Promise<Answer[]>,
+): Contender {
+  return {
+    name,
+    async measure() {
+      let measurement: Measurement | undefined
+      await run(async (caller, calls, status) => {
+        const cpuBefore = cpuOf([pid])
+        const start = performance.now()
+        const answers: Answer[] = []
+        await inParallel(calls.length, CONNECTIONS, async (n) => {
+          const answer = await caller.post(calls[n]!)
+          if (answer.status !== status) throw new Error(`${name} answered ${answer.status}`)
+          answers.push(answer)
+        })
+        const wallMs = performance.now() - start
+        measurement = { calls: calls.length, wallMs, cpuMs: cpuOf([pid]) - cpuBefore }
+        return answers
+      })
+      return measurement
+    },
+  }
+}
+
+async function trialsWithoutOneWinner(caller: Caller): Promise<number> {
+  let wrong = 0
+  for (const secret of await tokens(caller, TRIALS)) {
+    // oxlint-disable-next-line no-await-in-loop -- one race after the other
+    await caller.post(createCall(secret))
+    const readers = Array.from({ length: READERS }, () => caller.post(revealCall(secret)))
+    // oxlint-disable-next-line no-await-in-loop
+    const won = (await Promise.all(readers)).filter(({ status }) => status === 200)
+    if (won.length !== 1) wrong++
+  }
+  return wrong
+}
+
+/** Whether those who do not hold a link can tell by time what there is. */
+async function timingLeak(caller: Caller, options: Options): Promise<string[]> {
+  const [waiting, consumed] = await tokens(caller, 2)
+  if (!waiting || !consumed) throw new Error('There are no tokens')
+  await caller.post(createCall(waiting))
+  await caller.post(createCall(consumed))
+  await caller.post(revealCall(consumed))
+  const guess = (id: string) => revealCall(draft(id, ''))
+  return timingNotes(
+    await timings(caller, Math.max(200, Math.round(1500 * options.seconds)), {
+      missing: () => guess(bytes(16)),
+      'there, without its link': () => guess(waiting.id),
+      consumed: () => guess(consumed.id),
+      'no id at all': () => guess('x'),
+    }),
+  )
+}
+
+function pair(figures: readonly Figures[]): [Figures, Figures] {
+  const [ours, theirs] = figures
+  if (!ours || !theirs) throw new Error('Both have to be measured')
+  return [ours, theirs]
+}
+
+function bytes(count: number): string {
+  return randomBytes(count).toString('base64url')
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(Buffer.from(text, 'base64url')).digest('base64url')
+}

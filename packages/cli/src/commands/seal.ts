@@ -1,0 +1,126 @@
+/** `strongroom seal`: from a text to a link that opens it once. */
+import { findSealed } from '@strongroom/sealed/client/find-base'
+import { patiently } from '@strongroom/sealed/client/patience'
+import { sealSecret } from '@strongroom/sealed/client/seal-secret'
+import { formatLink } from '@strongroom/sealed/crypto/link'
+import { solveWork } from '@strongroom/sealed/crypto/proof-of-work'
+import { LONGEST_TTL_SECONDS, SHORTEST_TTL_SECONDS } from '@strongroom/sealed/api'
+import { MOST_VIEWS } from '@strongroom/sealed/table'
+import { type Command, UsageError } from '../command.ts'
+import {
+  connect,
+  connectionOptions,
+  exitCodes,
+  patienceSaying,
+  serverOf,
+} from '../sealed/connection.ts'
+import { parseDuration } from '../sealed/duration.ts'
+import {
+  askNewPassphrase,
+  asksForPassphrase,
+  givenPassphrase,
+  passphraseHelp,
+  passphraseOptions,
+  refuseSharedInput,
+} from '../sealed/passphrase.ts'
+import { secretText } from '../sealed/secret-text.ts'
+import { workProgress } from '../sealed/work-progress.ts'
+
+export const sealCommand: Command = {
+  name: 'seal',
+  summary: 'Seal a secret and print the link that opens it once',
+  secretArgs: true,
+  options: {
+    file: { value: 'PATH', summary: 'Seal this file instead of standard input' },
+    ttl: { value: 'TIME', summary: 'When it expires: 15m to 90d, as 900s, 15m, 1h or 7d (1d)' },
+    views: { value: 'N', summary: 'How often it can be opened: 1 to 5 (1)' },
+    ...passphraseOptions,
+    receipt: { summary: 'Let "strongroom receipt" tell later whether it was opened' },
+    server: {
+      value: 'URL',
+      summary:
+        'Where to seal it (STRONGROOM_SERVER, SEALED_ORIGIN, PUBLIC_URL, http://127.0.0.1:4280)',
+    },
+    ...connectionOptions,
+  },
+  about: `Reads standard input, or on a terminal asks for the text, up to 50 KB of it. Nothing is trimmed:
+what "echo" sends ends with a newline, what "printf %s" sends does not. It is encrypted here; the
+server gets neither the text nor the key.
+
+Prints two lines: the link for whoever may read it, and the management link for you, with which
+"strongroom burn" destroys it and "strongroom receipt" tells about it.
+
+URL is the address of the server, where Sealed is found under /sealed/ or alone at the root, or the
+address of Sealed's page.
+
+${passphraseHelp}
+
+${exitCodes}`,
+  async run(input) {
+    const { options, output, json } = input
+    const ttlSeconds = ttlOf(options['ttl'])
+    const maxViews = viewsOf(options['views'])
+    const server = serverOf(input)
+    const file = typeof options['file'] === 'string' ? options['file'] : undefined
+    if (file === undefined) refuseSharedInput(options, 'the secret')
+    const asks = asksForPassphrase(options)
+    const text = await secretText(file)
+    const passphrase = asks ? await askNewPassphrase() : await givenPassphrase(input)
+    const patience = patienceSaying(output)
+    const { api, issued } = await findSealed(server, async (base) => {
+      const found = connect(base, input)
+      return { api: found, issued: await patiently(patience, () => found.issueToken()) }
+    })
+    const progress = workProgress(json ? undefined : process.stderr)
+    const made = await sealSecret(
+      api,
+      { text, passphrase, ttlSeconds, maxViews, receipt: options['receipt'] === true },
+      {
+        issued,
+        solve: (challenge, ciphertext, { signal }) =>
+          solveWork(challenge, ciphertext, { signal, onProgress: progress.show }),
+      },
+    ).finally(progress.clear)
+    const link = formatLink(api.base, made.secret)
+    const managementLink = formatLink(api.base, made.management)
+    const { expiresAt } = made
+    const until = `${new Date(expiresAt * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+    output.result(
+      process.stdout.isTTY
+        ? labelled({ link, managementLink, until, maxViews, passphrase })
+        : `${link}\n${managementLink}\n`,
+      { link, managementLink, expiresAt },
+    )
+  },
+}
+
+function labelled(made: {
+  link: string
+  managementLink: string
+  until: string
+  maxViews: number
+  passphrase: string | undefined
+}): string {
+  const times = made.maxViews === 1 ? 'once' : `${made.maxViews} times`
+  const needs = made.passphrase === undefined ? '' : ', with the passphrase'
+  return `Link, for whoever may read it (${times}, until ${made.until}${needs}):
+  ${made.link}
+Management link, for you, to burn it or to ask for its receipt:
+  ${made.managementLink}
+`
+}
+
+function ttlOf(given: string | boolean | undefined): number {
+  const seconds = parseDuration(typeof given === 'string' ? given : '1d')
+  if (seconds !== undefined && seconds >= SHORTEST_TTL_SECONDS && seconds <= LONGEST_TTL_SECONDS) {
+    return seconds
+  }
+  throw new UsageError('--ttl must be from 15m to 90d, such as 900s, 15m, 1h or 7d')
+}
+
+function viewsOf(given: string | boolean | undefined): number {
+  if (given === undefined) return 1
+  const views = typeof given === 'string' && /^\d$/.test(given) ? Number(given) : 0
+  if (views >= 1 && views <= MOST_VIEWS) return views
+  throw new UsageError(`--views must be a number from 1 to ${MOST_VIEWS}`)
+}

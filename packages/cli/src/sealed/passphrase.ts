@@ -1,0 +1,105 @@
+/**
+ * Where a passphrase comes from: a prompt, a file descriptor, the environment or a file that it
+ * names. Never an argument, which every user of the machine can see.
+ */
+import { createReadStream } from 'node:fs'
+import type { CommandInput, CommandOption } from '../command.ts'
+import { UsageError } from '../command.ts'
+import { askHidden, openKeyboard } from './keyboard.ts'
+import { readText } from './read-stream.ts'
+
+export const passphraseOptions = {
+  passphrase: { summary: 'Ask for a passphrase' },
+  'passphrase-fd': { value: 'N', summary: 'Read the passphrase from this file descriptor' },
+} as const satisfies Record<string, CommandOption>
+
+export const passphraseHelp = `A passphrase may also be in STRONGROOM_PASSPHRASE, or in the file that STRONGROOM_PASSPHRASE_FILE
+names; a newline at the end of a file or a descriptor is not part of it.`
+
+const MAX_BYTES = 4096
+
+type Options = CommandInput['options']
+
+export function asksForPassphrase(options: Options): boolean {
+  if (options['passphrase'] !== true) return false
+  if (options['passphrase-fd'] === undefined) return true
+  throw new UsageError('--passphrase and --passphrase-fd exclude each other: choose one')
+}
+
+export function refuseSharedInput(options: Options, other: string): void {
+  if (!/^0+$/.test(String(options['passphrase-fd']))) return
+  throw new UsageError(
+    `Standard input cannot hold both ${other} and the passphrase: use another descriptor`,
+  )
+}
+
+/** The passphrase that is there without asking anybody; undefined if there is none. */
+export async function givenPassphrase({
+  options,
+  env,
+}: Pick<CommandInput, 'options' | 'env'>): Promise<string | undefined> {
+  if (asksForPassphrase(options)) return undefined
+  const descriptor = options['passphrase-fd']
+  if (typeof descriptor === 'string') return fromDescriptor(descriptor)
+  // Exactly as it is: spaces may be part of it.
+  const text = env['STRONGROOM_PASSPHRASE'] || undefined
+  const file = env['STRONGROOM_PASSPHRASE_FILE']?.trim() || undefined
+  if (text !== undefined && file !== undefined) {
+    throw new UsageError(
+      'STRONGROOM_PASSPHRASE and STRONGROOM_PASSPHRASE_FILE are both set: remove one',
+    )
+  }
+  return file === undefined ? text : read(createReadStream(file), 'STRONGROOM_PASSPHRASE_FILE')
+}
+
+/** There is nobody to ask. */
+export class NoPassphrase extends Error {
+  override readonly name = 'NoPassphrase'
+
+  constructor() {
+    super(
+      'A passphrase is needed, but there is no terminal to ask: use --passphrase-fd or STRONGROOM_PASSPHRASE',
+    )
+  }
+}
+
+export async function askPassphrase(question: string): Promise<string> {
+  const keyboard = openKeyboard()
+  if (!keyboard) throw new NoPassphrase()
+  try {
+    return await askHidden(keyboard, question)
+  } finally {
+    keyboard.close()
+  }
+}
+
+/** Asks twice, because nobody sees what is typed. */
+export async function askNewPassphrase(): Promise<string> {
+  const first = await askPassphrase('Passphrase: ')
+  if (first === (await askPassphrase('The same again: '))) return first
+  throw new UsageError('The two passphrases differ: run the command again')
+}
+
+function fromDescriptor(text: string): Promise<string> {
+  if (!/^\d{1,4}$/.test(text)) {
+    throw new UsageError('--passphrase-fd must be the number of an open file descriptor, such as 3')
+  }
+  const stream = createReadStream('', { fd: Number(text), autoClose: false })
+  return read(stream, '--passphrase-fd')
+}
+
+async function read(stream: AsyncIterable<Buffer>, source: string): Promise<string> {
+  let text: string | undefined
+  try {
+    text = await readText(stream, { maxBytes: MAX_BYTES, what: 'The passphrase' })
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    throw new UsageError(`Cannot read the passphrase from ${source} (${reason})`)
+  }
+  if (text === undefined) throw new UsageError(`The passphrase has more than ${MAX_BYTES} bytes`)
+  const passphrase = text.replace(/\r?\n$/, '')
+  if (passphrase === '')
+    throw new UsageError(`There is no passphrase in ${source}: write one to it`)
+  return passphrase
+}

@@ -1,0 +1,185 @@
+import { cp, mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openEngine } from '@strongroom/engine/engine'
+import { openMasterKeyFile } from '@strongroom/kms/master-key-file'
+import { describe, expect, test } from 'vitest'
+import { serverSecret } from './server-secret.ts'
+import { emptyDirectory, strongroom } from './strongroom.ts'
+
+const masterKeyIn = (cwd: string, data = 'data') => join(cwd, data, 'keys', 'master.key')
+
+/** Every file below a directory, with its content. */
+async function contentOf(directory: string) {
+  const names = (await readdir(directory, { recursive: true })).toSorted()
+  return Promise.all(
+    names.map(async (name) => {
+      const path = join(directory, name)
+      return [name, (await stat(path)).isFile() ? await readFile(path, 'base64') : null]
+    }),
+  )
+}
+
+describe('a backup', () => {
+  test('leaves out sealed secrets under every prefix, unless told otherwise', async () => {
+    const cwd = await emptyDirectory()
+    const secret = 'destroyed-means-destroyed'
+    const tables = ['sealed-secrets', 'two-sealed-secrets', 'other']
+    const engine = await openEngine({ directory: join(cwd, 'data') })
+    for (const TableName of tables) {
+      await engine.createTable({
+        TableName,
+        BillingMode: 'PAY_PER_REQUEST',
+        KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+        AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+      })
+      if (TableName !== 'other') await engine.putItem({ TableName, Item: { id: secret } })
+    }
+    await engine.close()
+
+    const made = await strongroom(['backup', 'without'], { cwd })
+    expect([made.code, made.stdout]).toEqual([
+      0,
+      `1 table with 0 items copied to ${join(cwd, 'without')}\nsealed-secrets was left out: --with-sealed copies it\ntwo-sealed-secrets was left out: --with-sealed copies it\n`,
+    ])
+    expect((await readFile(join(cwd, 'without'))).includes(secret)).toBe(false)
+
+    const whole = await strongroom(['backup', 'with', '--with-sealed', '--json'], { cwd })
+    expect(JSON.parse(whole.stdout)).toMatchObject({
+      tables: tables.toSorted().map((name) => ({ name })),
+      excluded: [],
+      masterKey: false,
+      saveToo: null,
+    })
+    expect((await readFile(join(cwd, 'with'))).includes(secret)).toBe(true)
+  })
+
+  test('has no master key in it unless told so, and says what else to save', async () => {
+    const cwd = await emptyDirectory()
+    await serverSecret(cwd)
+    const key = Buffer.from(await openMasterKeyFile(masterKeyIn(cwd)))
+    const forms = [
+      key,
+      ...(['hex', 'base64', 'base64url'] as const).map((form) => Buffer.from(key.toString(form))),
+      await readFile(masterKeyIn(cwd)),
+    ]
+    const made = await strongroom(['backup', 'without'], { cwd })
+    expect(made.stdout).toContain(
+      `Save ${masterKeyIn(cwd)} too, elsewhere: without it nothing opens what the KMS has encrypted\n`,
+    )
+    const file = await readFile(join(cwd, 'without'))
+    for (const form of forms) expect(file.includes(form)).toBe(false)
+
+    const asked = await strongroom(['backup', 'with', '--with-master-key'], { cwd })
+    expect(asked.stdout).toContain('The master key is in it: whoever has the file has everything\n')
+    expect((await stat(join(cwd, 'with'))).mode & 0o777).toBe(0o600)
+    const line = (await readFile(masterKeyIn(cwd))).toString('base64')
+    expect((await readFile(join(cwd, 'with'))).includes(line)).toBe(true)
+  })
+
+  test('says what else to save also to one who has forgotten the prefix of the tables', async () => {
+    const cwd = await emptyDirectory()
+    await serverSecret(cwd, { env: { STRONGROOM_TABLE_PREFIX: 'two-' } })
+    const made = await strongroom(['backup', 'copy'], { cwd })
+    expect(made.stdout).toContain(`Save ${masterKeyIn(cwd)} too, elsewhere`)
+    await serverSecret(cwd, { data: 'other' })
+    const env = { STRONGROOM_MASTER_KEY_FILE: masterKeyIn(cwd, 'other') }
+    const back = await strongroom(['restore', 'copy', '--data', 'again'], { cwd, env })
+    expect([back.code, back.stderr]).toEqual([
+      1,
+      expect.stringContaining('its KMS keys were made with another master key'),
+    ])
+  })
+
+  test('is refused with a master key that is not there or is another one', async () => {
+    const cwd = await emptyDirectory()
+    await serverSecret(cwd)
+    await serverSecret(cwd, { data: 'other' })
+    const backup = (STRONGROOM_MASTER_KEY_FILE: string) =>
+      strongroom(['backup', 'x', '--with-master-key'], { cwd, env: { STRONGROOM_MASTER_KEY_FILE } })
+    expect(await backup('nowhere')).toMatchObject({
+      code: 1,
+      stderr: `Cannot put the master key into the backup: there is none in "${join(cwd, 'nowhere')}"\n`,
+    })
+    expect(await backup(masterKeyIn(cwd, 'other'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/made with another one than is in ".*"\n$/),
+    })
+    expect(await readdir(cwd)).not.toContain('x')
+  })
+})
+
+describe('restoring', () => {
+  test('brings everything back with the master key that is in the backup', async () => {
+    const cwd = await emptyDirectory()
+    const env = { STRONGROOM_TABLE_PREFIX: 'two-' }
+    const secret = await serverSecret(cwd, { env })
+    await strongroom(['backup', 'copy', '--with-master-key'], { cwd, env })
+    const back = await strongroom(['restore', 'copy', '--data', 'again'], { cwd, env })
+    expect([back.code, back.stdout]).toEqual([
+      0,
+      expect.stringContaining(`The master key is in ${masterKeyIn(cwd, 'again')}\n`),
+    ])
+    expect((await stat(masterKeyIn(cwd, 'again'))).mode & 0o777).toBe(0o600)
+    expect((await stat(join(cwd, 'again', 'keys'))).mode & 0o777).toBe(0o700)
+    expect(await serverSecret(cwd, { data: 'again', env })).toEqual(secret)
+  })
+
+  test('without the master key says where to put it, and works once it is there', async () => {
+    const cwd = await emptyDirectory()
+    const secret = await serverSecret(cwd)
+    await strongroom(['backup', 'copy'], { cwd })
+    const back = await strongroom(['restore', 'copy', '--data', 'again'], { cwd })
+    expect([back.code, back.stdout]).toEqual([
+      0,
+      expect.stringContaining(
+        `Put the master key of this backup into ${masterKeyIn(cwd, 'again')} before you start the server`,
+      ),
+    ])
+    await expect(serverSecret(cwd, { data: 'again' })).rejects.toThrow('is missing')
+    await mkdir(join(cwd, 'again', 'keys'), { mode: 0o700 })
+    await cp(masterKeyIn(cwd), masterKeyIn(cwd, 'again'))
+    expect(await serverSecret(cwd, { data: 'again' })).toEqual(secret)
+  })
+
+  test('leaves the right master key where it is, also one with a passphrase', async () => {
+    const cwd = await emptyDirectory()
+    const env = { STRONGROOM_MASTER_KEY_PASSPHRASE: 'open sesame' }
+    const secret = await serverSecret(cwd, { env })
+    await strongroom(['backup', 'copy', '--with-master-key'], { cwd })
+    await mkdir(join(cwd, 'again', 'keys'), { recursive: true, mode: 0o700 })
+    await cp(masterKeyIn(cwd), masterKeyIn(cwd, 'again'))
+    const before = await contentOf(join(cwd, 'again'))
+
+    const unasked = await strongroom(['restore', 'copy', '--data', 'again'], { cwd })
+    expect([unasked.code, unasked.stderr]).toEqual([
+      1,
+      expect.stringMatching(/is protected by a passphrase: set STRONGROOM_\S+_FILE or \S+\n$/),
+    ])
+    expect(await contentOf(join(cwd, 'again'))).toEqual(before)
+    const back = await strongroom(['restore', 'copy', '--data', 'again'], { cwd, env })
+    expect(back.code).toBe(0)
+    expect(await serverSecret(cwd, { data: 'again', env })).toEqual(secret)
+  })
+
+  test.each([{ attached: false }, { attached: true }])(
+    'is refused beside another master key, with nothing changed: $attached',
+    async ({ attached }) => {
+      const cwd = await emptyDirectory()
+      await serverSecret(cwd)
+      await strongroom(['backup', 'copy', ...(attached ? ['--with-master-key'] : [])], { cwd })
+      await serverSecret(cwd, { data: 'other' })
+      await mkdir(join(cwd, 'again', 'keys'), { recursive: true, mode: 0o700 })
+      await cp(masterKeyIn(cwd, 'other'), masterKeyIn(cwd, 'again'))
+      const before = await contentOf(cwd)
+      const { code, stdout, stderr } = await strongroom(['restore', 'copy', '--data', 'again'], {
+        cwd,
+      })
+      expect([code, stdout, stderr]).toEqual([
+        1,
+        '',
+        `Cannot restore the backup "${join(cwd, 'copy')}": its KMS keys were made with another master key than is in "${masterKeyIn(cwd, 'again')}": put the right one there, or set STRONGROOM_MASTER_KEY_FILE\n`,
+      ])
+      expect(await contentOf(cwd)).toEqual(before)
+    },
+  )
+})

@@ -1,0 +1,27 @@
+/**
+ * Runs `strongroom` in the process of the test, on the data of a directory: for what a process of
+ * its own would not show better, and takes many times longer to.
+ */
+import { join } from 'node:path'
+import { commands } from '../src/commands.ts'
+import { exitCodeOf, explain } from '../src/failure.ts'
+import { run } from '../src/run.ts'
+import type { Finished } from './strongroom.ts'
+
+export async function inProcess(
+  args: readonly string[],
+  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
+): Promise<Finished> {
+  const finished: Finished = { code: null, stdout: '', stderr: '' }
+  try {
+    finished.code = await run(args, commands, {
+      env: { STRONGROOM_DATA: join(cwd, 'data'), ...env },
+      out: (text) => void (finished.stdout += text),
+      error: (text) => void (finished.stderr += text),
+    })
+  } catch (error) {
+    finished.code = exitCodeOf(error)
+    finished.stderr += `${explain(error)}\n`
+  }
+  return finished
+}

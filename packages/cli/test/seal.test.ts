@@ -1,0 +1,172 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { testClock } from '@strongroom/kit/testing/test-clock'
+import { describe, expect, test } from 'vitest'
+import { commands } from '../src/commands.ts'
+import { exitCodeOf, explain } from '../src/failure.ts'
+import { run } from '../src/run.ts'
+import { sealedServer } from './sealed-server.ts'
+import { emptyDirectory, strongroom } from './strongroom.ts'
+
+interface Sealed {
+  link: string
+  managementLink: string
+  expiresAt: number
+}
+
+/** What needs neither standard input nor output runs here: a process each would take long. */
+async function inProcess(argv: string[], env: NodeJS.ProcessEnv = {}) {
+  let [stdout, stderr] = ['', '']
+  const terminal = {
+    env,
+    out: (text: string) => void (stdout += text),
+    error: (text: string) => void (stderr += text),
+  }
+  const code = await run(argv, commands, terminal).catch((error: unknown) => {
+    stderr += `${explain(error)}\n`
+    return exitCodeOf(error)
+  })
+  return { code, stdout, stderr }
+}
+
+async function seal(url: string, args: string[] = [], text = 'hunter2\n') {
+  const file = join(await emptyDirectory(), 'secret.txt')
+  await writeFile(file, text)
+  const argv = ['seal', '--json', '--file', file, ...args]
+  const { code, stdout, stderr } = await inProcess(argv, { STRONGROOM_SERVER: url })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  return JSON.parse(stdout) as Sealed
+}
+
+const open = (link: string, more: string[] = []) => strongroom(['open', ...more], { stdin: link })
+
+describe('strongroom seal and open', () => {
+  test('echo to seal, its first line to open, and the text is exactly there, once, and in no request', async () => {
+    const { url, requests } = await sealedServer()
+    const sealed = await strongroom(['seal', '--server', url], { stdin: 'hunter2\n' })
+    expect(sealed.code).toBe(0)
+    const [link = '', managementLink, ...rest] = sealed.stdout.split('\n')
+    expect(link).toMatch(new RegExp(`^${url}/sealed/#[\\w-]{22}:[\\w-]{46}$`))
+    expect(managementLink).toMatch(new RegExp(`^${url}/sealed/#m:[\\w-]{22}:[0-9a-f]{32}$`))
+    expect(rest).toEqual([''])
+    expect(await open(`${link}\n`)).toEqual({ code: 0, stdout: 'hunter2\n', stderr: '' })
+    expect(requests.at(-1)?.call).toMatch(/\/ack$/)
+    const sent = JSON.stringify(requests)
+    expect(sent).not.toContain('hunter2')
+    expect(sent).not.toContain(link.split(':').at(-1))
+    expect(await open(link)).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: 'There is no such secret, or it is not there any more: ask for a new link\n',
+    })
+  })
+
+  test('50 KB of any characters arrive as they were', async () => {
+    const { url } = await sealedServer()
+    const text = `\ufeff\r\n\u0000e\u0301 ${'🔑'.repeat(12_700)}`
+    const { link } = await seal(url, [], text)
+    const { stdout } = await open(link, ['--json'])
+    expect(JSON.parse(stdout)).toEqual({ text, remainingViews: 0 })
+  })
+
+  test('a file is sealed with a lifetime and views, and opened as often', async () => {
+    const clock = testClock()
+    const { url } = await sealedServer({ clock })
+    const { link, expiresAt } = await seal(url, ['--ttl', '7d', '--views', '2'], 'a file')
+    expect(expiresAt).toBe(clock.now() / 1000 + 7 * 24 * 60 * 60)
+    const opened = [await open(link), await open(link), await open(link)]
+    expect(opened.map(({ code, stdout }) => [code, stdout])).toEqual([
+      [0, 'a file'],
+      [0, 'a file'],
+      [3, ''],
+    ])
+  })
+
+  test('a burned secret is not available, and burning says nothing', async () => {
+    const { url } = await sealedServer()
+    const { link, managementLink } = await seal(url)
+    for (const time of ['once', 'again']) {
+      const burned = await inProcess(['burn', managementLink])
+      expect(burned, time).toEqual({
+        code: 0,
+        stdout: 'The secret is destroyed, if it was still there\n',
+        stderr: '',
+      })
+    }
+    expect((await open(link)).code).toBe(3)
+  })
+
+  test('a receipt says whether a secret was opened, if it was asked for at sealing', async () => {
+    const { url } = await sealedServer({ clock: testClock('2100-01-01T00:00:00.000Z') })
+    const { link, managementLink } = await seal(url, ['--receipt'])
+    const receipt = (managed: string) => inProcess(['receipt', managed])
+    expect((await receipt(managementLink)).stdout).toBe('pending: nobody has opened it yet\n')
+    await open(link)
+    expect((await receipt(managementLink)).stdout).toBe(
+      'viewed: last opened at 2100-01-01T00:00:00.000Z\n',
+    )
+    const without = await seal(url)
+    expect(await receipt(without.managementLink)).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: 'There is no receipt: the secret was sealed without --receipt, or its time is over\n',
+    })
+  })
+
+  test('the server is found under /sealed/, alone at the root, and by the address of its page', async () => {
+    const whole = await sealedServer()
+    const alone = await sealedServer({ atRoot: true })
+    const [link, alsoLink, rootLink] = [
+      (await seal(whole.url)).link,
+      (await seal(`${whole.url}/sealed`)).link,
+      (await seal(`${alone.url}/`)).link,
+    ]
+    expect(link).toContain(`${whole.url}/sealed/#`)
+    expect(alsoLink).toContain(`${whole.url}/sealed/#`)
+    expect(rootLink).toContain(`${alone.url}/#`)
+    expect((await open(rootLink)).stdout).toBe('hunter2\n')
+  })
+})
+
+describe('a passphrase', () => {
+  test('comes from a descriptor, the environment or a file, however its letters are composed', async () => {
+    const { url } = await sealedServer()
+    const [composed, decomposed] = [' Café ', ' Cafe\u0301 ']
+    const sealed = await strongroom(
+      ['seal', '--server', url, '--passphrase-fd', '3', '--views', '3'],
+      {
+        stdin: 'x',
+        fd3: `${composed}\n`,
+      },
+    )
+    const [link = ''] = sealed.stdout.split('\n')
+    const file = join(await emptyDirectory(), 'passphrase')
+    await writeFile(file, `${composed}\r\n`)
+    const opened = [
+      await strongroom(['open', link, '--passphrase-fd', '3'], { stdin: '', fd3: decomposed }),
+      await strongroom(['open', link], { stdin: '', env: { STRONGROOM_PASSPHRASE: decomposed } }),
+      await strongroom(['open', link], { stdin: '', env: { STRONGROOM_PASSPHRASE_FILE: file } }),
+    ]
+    const right = { code: 0, stdout: 'x', stderr: '' }
+    expect(opened).toEqual([right, right, right])
+  })
+
+  test('that is wrong or missing takes no view', async () => {
+    const { url } = await sealedServer()
+    const env = { STRONGROOM_SERVER: url, STRONGROOM_PASSPHRASE: 'right' }
+    const [link = ''] = (await strongroom(['seal'], { stdin: 'x', env })).stdout.split('\n')
+    const wrong = { STRONGROOM_PASSPHRASE: 'wrong' }
+    expect(await strongroom(['open', link], { stdin: '', env: wrong })).toEqual({
+      code: 4,
+      stdout: '',
+      stderr: 'The passphrase is wrong: it can be tried 9 times more\n',
+    })
+    expect(await strongroom(['open', link], { stdin: '' })).toEqual({
+      code: 4,
+      stdout: '',
+      stderr:
+        'A passphrase is needed, but there is no terminal to ask: use --passphrase-fd or STRONGROOM_PASSPHRASE\n',
+    })
+    expect((await strongroom(['open', link], { stdin: '', env })).stdout).toBe('x')
+  })
+})

@@ -1,0 +1,172 @@
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { secretNamed } from '../../sealed/test/crypto/vectors.ts'
+import { sealByReference } from '../../sealed/test/crypto/reference.ts'
+import { type SealedServer, sealedServer } from './sealed-server.ts'
+import { start, strongroom } from './strongroom.ts'
+
+async function seal({ url }: SealedServer, text = 'hunter2') {
+  const { stdout } = await strongroom(['seal', '--server', url], { stdin: text })
+  const [link = '', managementLink = ''] = stdout.split('\n')
+  return { link, managementLink }
+}
+
+const open = (link: string, more: string[] = []) => strongroom(['open', ...more], { stdin: link })
+
+describe('what a server says', () => {
+  test('a lost answer is asked for again with the same claim, and the one view is not lost', async () => {
+    const server = await sealedServer()
+    const { link } = await seal(server)
+    server.loses = '/reveal'
+    expect(await open(link)).toEqual({
+      code: 0,
+      stdout: 'hunter2',
+      stderr: 'The answer got lost, asking again\n',
+    })
+    const reveals = server.requests.filter(({ call }) => call.endsWith('/reveal'))
+    expect(reveals).toHaveLength(2)
+    expect(reveals[0]).toEqual(reveals[1])
+  })
+
+  test('a secret is acknowledged once it is written, and not if it cannot be', async () => {
+    const server = await sealedServer()
+    const { link } = await seal(server)
+    const running = start(['open'], { stdin: link })
+    running.process.stdout?.destroy()
+    const { code, stderr } = await running.finished
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'Cannot write the secret to standard output (EPIPE): this view is lost\n',
+    })
+    expect(server.requests.at(-1)?.call).toMatch(/\/reveal$/)
+  })
+
+  test('an acknowledgement that does not arrive is no failure', async () => {
+    const server = await sealedServer()
+    const { link } = await seal(server)
+    server.loses = '/ack'
+    // As a mail program shows it, too.
+    expect(await open(`<${link}>.\n`)).toEqual({ code: 0, stdout: 'hunter2', stderr: '' })
+  })
+
+  test('a short wait is waited for, a long one is said', async () => {
+    const server = await sealedServer()
+    const busy = (seconds: string) => () =>
+      new Response('{}', { status: 429, headers: { 'retry-after': seconds } })
+    server.intercept = busy('1')
+    const waited = await strongroom(['seal', '--server', server.url], { stdin: 'x' })
+    expect(waited.stderr).toBe('The server asks to wait: going on in 1 seconds\n')
+    expect(waited.code).toBe(0)
+    server.intercept = busy('3600')
+    expect(await strongroom(['seal', '--server', server.url], { stdin: 'x' })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'The server has had too many requests: try again in 3600 seconds\n',
+    })
+  })
+
+  test('a redirect is not followed', async () => {
+    const [server, other] = [await sealedServer(), await sealedServer()]
+    const { link, managementLink } = await seal(server)
+    const elsewhere = () => Response.redirect(`${other.url}/sealed/v1/token`, 307)
+    const commands = [
+      ['seal', '--server', server.url],
+      ['open', link],
+      ['burn', managementLink],
+    ]
+    for (const args of commands) {
+      server.intercept = elsewhere
+      expect(await strongroom(args, { stdin: 'x' })).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: 'The server sends requests elsewhere: use the address that it leads to\n',
+      })
+    }
+    expect(other.requests).toEqual([])
+  })
+
+  test('plain http is spoken to another machine only if that is wanted', async () => {
+    const server = await sealedServer()
+    // Leads here, but a program cannot know that.
+    const far = server.url.replace('127.0.0.1', '0.0.0.0')
+    const { link, managementLink } = await seal(server)
+    server.requests.length = 0
+    const commands = [
+      ['seal', '--server', far],
+      ['open', link.replace('127.0.0.1', '0.0.0.0')],
+      ['burn', managementLink.replace('127.0.0.1', '0.0.0.0')],
+    ]
+    for (const args of commands) {
+      const { code, stderr } = await strongroom(args, { stdin: 'x' })
+      expect(code).toBe(2)
+      expect(stderr).toMatch(/^Plain http lets others on the way read along: .+--insecure.+\n$/)
+    }
+    expect(server.requests).toEqual([])
+    const insecure = await strongroom(['seal', '--server', far, '--insecure'], { stdin: 'x' })
+    expect(insecure.code).toBe(0)
+  })
+
+  test('a server without Sealed, or none at all, is a failure in one line', async () => {
+    const other = createServer((_, response) => void response.end('<html>')).listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+    expect(await strongroom(['seal', '--server', url], { stdin: 'x' })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'There is no Sealed at this address: use the address of its page\n',
+    })
+    other.closeAllConnections()
+    await new Promise((resolve) => other.close(resolve))
+    expect(await strongroom(['seal', '--server', url], { stdin: 'x' })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'Cannot reach the server: check its address, its certificate and the network\n',
+    })
+  })
+})
+
+describe('the vectors open on the command line', () => {
+  test.each([
+    'a password with the newline of echo',
+    'whitespace, CRLF, NUL and a byte order mark',
+    'the largest text, in four-byte characters',
+    'a passphrase that is not in NFC',
+  ])('%s', async (name) => {
+    const vector = secretNamed(name)
+    const { id, text, passphrase, expected } = vector
+    const { ciphertext, iv, salt, passphraseProtected } = sealByReference(vector).body
+    const asked: unknown[] = []
+    const answer = {
+      ciphertext,
+      iv,
+      salt,
+      passphraseProtected,
+      remainingViews: 0,
+      graceSeconds: 30,
+    }
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = []
+      request
+        .on('data', (chunk: Buffer) => chunks.push(chunk))
+        .on('end', () => {
+          asked.push([request.url, JSON.parse(Buffer.concat(chunks).toString())])
+          response.end(JSON.stringify(answer))
+        })
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const opened = await strongroom(['open'], {
+      stdin: `http://127.0.0.1:${port}/#${id}:${expected.fragment}`,
+      env: passphrase === null ? {} : { STRONGROOM_PASSPHRASE: passphrase },
+    })
+    expect(opened).toEqual({ code: 0, stdout: text, stderr: '' })
+    const claim = expect.stringMatching(/^[0-9a-f]{32}$/)
+    expect(asked).toEqual([
+      [`/v1/secrets/${id}/reveal`, { link: expected.link, proof: expected.proof, claim }],
+      [`/v1/secrets/${id}/ack`, { claim }],
+    ])
+  })
+})

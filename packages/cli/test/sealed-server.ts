@@ -1,0 +1,80 @@
+/** A server with Sealed on it, for the command line to talk to. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Clock, systemClock } from '@strongroom/kit/clock'
+import { silentLog } from '@strongroom/kit/log'
+import { createMetrics } from '@strongroom/kit/metrics'
+import { sealedService } from '@strongroom/sealed/service-definition'
+import { createServerApp } from '@strongroom/server/app'
+import { openKms } from '@strongroom/server/kms'
+import { listen } from '@strongroom/server/listen'
+import { settingsWith } from '@strongroom/server/settings'
+import { openStore } from '@strongroom/server/store'
+import { requireTables, tablesOf } from '@strongroom/server/tables'
+import { onTestFinished } from 'vitest'
+
+/** Cheap work and no limits, unless a test is about them. */
+const CHEAP = { SEALED_DIFFICULTY: '4', SEALED_TOKEN_LIMIT: '0', SEALED_BURN_LIMIT: '0' }
+
+export interface SealedServer {
+  url: string
+  /** What came in so far. */
+  requests: { call: string; body: string }[]
+  /** Answers in place of Sealed if it returns an answer, here for the next request only. */
+  intercept: ((request: Request) => Response) | undefined
+  /** Whether the answer to the next such call gets lost on its way. */
+  loses: string | undefined
+}
+
+export async function sealedServer(
+  options: { atRoot?: boolean; settings?: Record<string, string>; clock?: Clock } = {},
+): Promise<SealedServer> {
+  const { atRoot = false, clock = systemClock } = options
+  const directory = await mkdtemp(join(tmpdir(), 'strongroom-sealed-'))
+  const settings = settingsWith([sealedService]).parse({
+    STRONGROOM_DATA: directory,
+    ...CHEAP,
+    ...options.settings,
+  })
+  const store = await openStore(settings)
+  const services = [sealedService]
+  await requireTables(store, tablesOf(services))
+  const kms = await openKms(settings, store, { clock })
+  const listener = await listen('127.0.0.1', 0)
+  const url = `http://127.0.0.1:${listener.port}`
+  const server: SealedServer = { url, requests: [], intercept: undefined, loses: undefined }
+  const app = await createServerApp({
+    services,
+    atRoot,
+    store,
+    kms,
+    settings,
+    publicUrl: url,
+    log: silentLog,
+    clock,
+    metrics: createMetrics(),
+  })
+  listener.serve(async (request, env) => {
+    const call = `${request.method} ${new URL(request.url).pathname}`
+    server.requests.push({ call, body: await request.clone().text() })
+    const { intercept } = server
+    server.intercept = undefined
+    if (intercept) return intercept(request)
+    const answer = await app.fetch(request, env)
+    if (server.loses !== undefined && call.endsWith(server.loses)) {
+      server.loses = undefined
+      ;(env as { incoming: IncomingMessage }).incoming.socket.destroy()
+    }
+    return answer
+  })
+  onTestFinished(async () => {
+    await listener.close()
+    await app.close()
+    await kms.close()
+    await store.close()
+    await rm(directory, { recursive: true })
+  })
+  return server
+}

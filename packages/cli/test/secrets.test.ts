@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { inProcess } from './in-process.ts'
+import { serverSecret } from './server-secret.ts'
+import { emptyDirectory, strongroom } from './strongroom.ts'
+
+test('strongroom secrets lists and rotates the secrets of the server, and shows none', async () => {
+  const cwd = await emptyDirectory()
+  const printed: string[] = []
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await inProcess(['secrets', ...args], { cwd })
+    printed.push(stdout, stderr)
+    return [code, stdout + stderr]
+  }
+  expect(await run('list')).toEqual([0, 'There are no secrets yet\n'])
+  expect(await run('rotate', 'cursor')).toEqual([
+    1,
+    'There is no server secret of this name: see "strongroom secrets list"\n',
+  ])
+  const before = await serverSecret(cwd)
+  expect(await run('list')).toEqual([
+    0,
+    expect.stringMatching(
+      /^cursor {2}version 1, made \d{4}-\d\d-\d\d \d\d:\d\d UTC \(0 days ago\)\n$/,
+    ),
+  ])
+  expect(await run('rotate', 'cursor', '--overlap', 'long')).toEqual([
+    2,
+    '--overlap takes a number and one of s, m, h, d, w: such as 30d\n',
+  ])
+  expect(await run('rotate', 'cursor', '--overlap', '2d')).toEqual([
+    0,
+    expect.stringMatching(/^cursor has version 2, in use from .* UTC on; older ones end .* UTC\n$/),
+  ])
+  const overlapping = await serverSecret(cwd)
+  expect(overlapping.map(({ version }) => version)).toEqual([1, 2])
+  expect(await run('list')).toEqual([
+    0,
+    expect.stringMatching(
+      /^cursor {2}version 2, .*\ncursor {2}version 1, .*, honoured until .* UTC\n$/,
+    ),
+  ])
+  const rotated = await strongroom(['secrets', 'rotate', 'cursor', '--overlap', '0s', '--json'], {
+    cwd,
+  })
+  expect(JSON.parse(rotated.stdout)).toMatchObject({ name: 'cursor', version: 3 })
+  const after = await serverSecret(cwd)
+  expect(after.map(({ version }) => version)).toEqual([3])
+
+  for (const { key } of [...before, ...overlapping, ...after]) {
+    for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+      expect(printed.join('') + rotated.stdout).not.toContain(Buffer.from(key).toString(encoding))
+    }
+  }
+})

@@ -1,0 +1,31 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const page = readFileSync(join(root, 'docs/library-errors.md'), 'utf8')
+
+/** Classes of errors, and AWS's names where one class has them all. */
+function namesIn(directory: string): string[] {
+  const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
+  const text = files
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => readFileSync(join(directory, file), 'utf8'))
+    .join('\n')
+  const classes = text.matchAll(/^export class (\w+) extends (?:\w*Error)\b/gm)
+  const given = text.matchAll(/(?:new KmsError|refused)\(\s*'(\w+)'|__type: late \? '(\w+)'/g)
+  return [...classes, ...given].map(([, name, late]) => name ?? late ?? '')
+}
+
+test('every error of the key store and of the KMS is described, and no other', () => {
+  const thrown = ['key-store', 'kms'].flatMap((name) =>
+    namesIn(join(root, 'packages', name, 'src')),
+  )
+  expect(thrown.length).toBeGreaterThan(50)
+  const described = [...page.matchAll(/^\| `(\w+)` +\| [^|]+ \| [^|]+ \|$/gm)].map(
+    ([, name = '']) => name,
+  )
+  const expected = new Set(thrown.filter((name) => name !== 'KmsError'))
+  expect(described.toSorted()).toEqual([...expected].toSorted())
+})

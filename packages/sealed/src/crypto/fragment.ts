@@ -1,0 +1,38 @@
+/**
+ * The part of a link that no server sees: base64url of a version, flags and 32 random bytes.
+ *
+ * The version fixes every parameter of the cryptography, so that no server has a say in it.
+ */
+import { type Bytes, concat, fromBase64url, toBase64url } from './bytes.ts'
+import { SealedError } from './errors.ts'
+
+/** PBKDF2-SHA-256 with 600,000 iterations, HKDF-SHA-256, AES-256-GCM. */
+export const VERSION = 1
+const PASSPHRASE = 1
+export const LINK_KEY_BYTES = 32
+
+export interface Fragment {
+  /** Whether a passphrase is needed too. */
+  passphraseProtected: boolean
+  /** The 32 random bytes that whoever holds the link has. */
+  linkKey: Bytes
+}
+
+export function formatFragment({ passphraseProtected, linkKey }: Fragment): string {
+  return toBase64url(concat(header(passphraseProtected), linkKey))
+}
+
+/** Throws a `SealedError` for anything but a fragment of a version that is known here. */
+export function parseFragment(text: string): Fragment {
+  const bytes = fromBase64url(text)
+  if (!bytes || bytes.length < 2) throw new SealedError('link_incomplete')
+  const [version = 0, flags = 0] = bytes
+  if (version !== VERSION || (flags & ~PASSPHRASE) !== 0) throw new SealedError('link_version')
+  if (bytes.length !== 2 + LINK_KEY_BYTES) throw new SealedError('link_incomplete')
+  return { passphraseProtected: flags === PASSPHRASE, linkKey: bytes.slice(2) }
+}
+
+/** Version and flags, which are authenticated with the text. */
+export function header(passphraseProtected: boolean): Bytes {
+  return Uint8Array.of(VERSION, passphraseProtected ? PASSPHRASE : 0)
+}

@@ -1,0 +1,69 @@
+/**
+ * Links: `{base}#{id}:{fragment}` opens a secret, `{base}#m:{id}:{burnToken}` manages it. The id
+ * stands behind the `#` too, so that a request for the page tells nothing.
+ */
+import { fromBase64url } from './bytes.ts'
+import { SealedError } from './errors.ts'
+import { type Fragment, formatFragment, parseFragment } from './fragment.ts'
+
+/** What stands behind the `#`. */
+export type LinkTarget =
+  | { kind: 'secret'; id: string; fragment: Fragment }
+  /** A link whose key was handed over separately: `{base}#{id}`. */
+  | { kind: 'secret-without-key'; id: string }
+  | { kind: 'management'; id: string; burnToken: string }
+
+/** Where Sealed is mounted, with a slash at its end; the API is at `{base}v1`. */
+export type Link = LinkTarget & { base: string }
+
+export function formatLink(base: string, target: LinkTarget): string {
+  return `${base}#${formatTarget(target)}`
+}
+
+export function formatTarget(target: LinkTarget): string {
+  switch (target.kind) {
+    case 'secret':
+      return `${target.id}:${formatFragment(target.fragment)}`
+    case 'secret-without-key':
+      return target.id
+    case 'management':
+      return `m:${target.id}:${target.burnToken}`
+  }
+}
+
+/** Reads a whole link. Throws a `SealedError` for anything else. */
+export function parseLink(text: string): Link {
+  const at = text.indexOf('#')
+  if (at === -1) throw new SealedError('link_malformed')
+  return { base: parseBase(text.slice(0, at)), ...parseTarget(text.slice(at + 1)) }
+}
+
+/** Reads what stands behind the `#`, without it. Throws a `SealedError` for anything else. */
+export function parseTarget(text: string): LinkTarget {
+  const parts = text.split(':')
+  const isManagement = parts[0] === 'm'
+  const [id = '', key, ...more] = isManagement ? parts.slice(1) : parts
+  if (!isId(id) || more.length > 0) throw new SealedError('link_malformed')
+  if (isManagement) {
+    if (key === undefined || !/^[0-9a-f]{32}$/.test(key)) throw new SealedError('link_incomplete')
+    return { kind: 'management', id, burnToken: key }
+  }
+  if (key === undefined) return { kind: 'secret-without-key', id }
+  return { kind: 'secret', id, fragment: parseFragment(key) }
+}
+
+/** 16 bytes, written in the one way there is. */
+function isId(text: string): boolean {
+  return text.length === 22 && fromBase64url(text) !== undefined
+}
+
+/** The address of a page, as the base of links: `https://host/sealed` and `https://host/sealed/` are one. */
+export function parseBase(text: string): string {
+  if (!URL.canParse(text)) throw new SealedError('link_malformed')
+  const { protocol, origin, pathname, search, hash, username, password } = new URL(text)
+  const isWeb = protocol === 'https:' || protocol === 'http:'
+  if (!isWeb || [search, hash, username, password].some((part) => part !== '')) {
+    throw new SealedError('link_malformed')
+  }
+  return `${origin}${pathname.endsWith('/') ? pathname : `${pathname}/`}`
+}

@@ -1,0 +1,38 @@
+/** The files of the page, inside the bundle: nothing is read from disk when the server runs. */
+// oxlint-disable import/default -- what is imported of a bundle is its text
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import script from './browser/main.ts?bundle'
+import worker from './browser/worker.ts?bundle'
+import icon from './sealed.svg' with { type: 'text' }
+import base from './styles/base.css' with { type: 'text' }
+import choices from './styles/choices.css' with { type: 'text' }
+import controls from './styles/controls.css' with { type: 'text' }
+import create from './styles/create.css' with { type: 'text' }
+import open from './styles/open.css' with { type: 'text' }
+import sealed from './styles/sealed.css' with { type: 'text' }
+
+export interface Asset {
+  /** What its content decides: it may be kept for ever. */
+  name: string
+  contentType: string
+  body: string
+  gzipped: Uint8Array<ArrayBuffer>
+}
+
+const SCRIPT = 'text/javascript; charset=utf-8'
+
+export const pageScript = asset('sealed', 'js', SCRIPT, script)
+export const workerScript = asset('work', 'js', SCRIPT, worker)
+const styles = [base, controls, choices, create, sealed, open].join('\n')
+
+export const styleSheet = asset('sealed', 'css', 'text/css; charset=utf-8', styles)
+export const iconFile = asset('sealed', 'svg', 'image/svg+xml', icon)
+
+export const assets: readonly Asset[] = [pageScript, workerScript, styleSheet, iconFile]
+
+function asset(name: string, extension: string, contentType: string, body: string): Asset {
+  const hash = createHash('sha256').update(body).digest('hex').slice(0, 16)
+  const gzipped = new Uint8Array(gzipSync(body))
+  return { name: `${name}-${hash}.${extension}`, contentType, body, gzipped }
+}

@@ -1,0 +1,63 @@
+import { unwrapped } from '../../crypto/pasted.ts'
+
+/**
+ * What this tab keeps of a link. It leaves the address bar at once, so that nobody reads it there
+ * and no history has it, and lives in the session storage of this tab: a reload finds it again.
+ */
+
+export type Kept =
+  /** A link that opens a secret; the claim is made with it, before anything is asked. */
+  | { kind: 'open'; target: string; claim: string; /** Forgotten from then on. */ until?: number }
+  | { kind: 'manage'; target: string }
+  /** Something was shown here and is gone. */
+  | { kind: 'hidden' }
+
+const KEY = 'sealed.link'
+
+/** Where storage is forbidden, until the page is left. */
+let inMemory: Kept | undefined
+
+/** Takes what stands behind the `#` out of the address bar. */
+export function takeFromAddress(): string {
+  const target = unwrapped(location.hash.slice(1))
+  if (location.href.includes('#')) {
+    history.replaceState(null, '', location.pathname + location.search)
+  }
+  return target
+}
+
+export function keep(link: Kept) {
+  inMemory = link
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify(link))
+  } catch {
+    // Forbidden or full: then a reload does not find it.
+  }
+}
+
+export function forget() {
+  inMemory = undefined
+  try {
+    sessionStorage.removeItem(KEY)
+  } catch {
+    // Forbidden: nothing was kept there.
+  }
+}
+
+export function kept(): Kept | undefined {
+  const found = stored() ?? inMemory
+  if (found?.kind === 'open' && found.until !== undefined && found.until <= Date.now()) {
+    keep({ kind: 'hidden' })
+    return { kind: 'hidden' }
+  }
+  return found
+}
+
+function stored(): Kept | undefined {
+  try {
+    // Nobody but this page writes it.
+    return JSON.parse(sessionStorage.getItem(KEY) ?? 'null') ?? undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,5 @@
+// A script for browsers, as text: see scripts/browser-bundle.mjs.
+declare module '*?bundle' {
+  const text: string
+  export default text
+}

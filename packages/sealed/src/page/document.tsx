@@ -1,0 +1,48 @@
+/** The page before its script runs: where things will be, and a text for those without scripts. */
+import { iconFile, pageScript, styleSheet, workerScript } from './assets.ts'
+import { texts } from './languages.ts'
+import { MARK } from './mark.ts'
+
+/** Addresses are relative: the page works wherever it is mounted. */
+export function SealedDocument() {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="theme-color" content="#fbfbf9" media="(prefers-color-scheme: light)" />
+        <meta name="theme-color" content="#0d1110" media="(prefers-color-scheme: dark)" />
+        <meta name="robots" content="noindex" />
+        <meta name="referrer" content="no-referrer" />
+        <meta name="description" content={texts.en.description} />
+        <title>Sealed</title>
+        <link rel="icon" type="image/svg+xml" href={`assets/${iconFile.name}`} />
+        <link rel="stylesheet" href={`assets/${styleSheet.name}`} />
+        <script src={`assets/${pageScript.name}`} defer></script>
+      </head>
+      <body>
+        <header class="site-header">
+          <a id="home" class="brand" href="./">
+            <svg class="mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
+              <path d={MARK} />
+            </svg>
+            <span>Sealed</span>
+          </a>
+          <div id="languages"></div>
+        </header>
+        <main id="stage" class="stage" data-worker={`assets/${workerScript.name}`}>
+          <noscript>
+            <div class="words">
+              <h1>Sealed</h1>
+              {Object.entries(texts).map(([tag, { noscript }]) => (
+                <p lang={tag}>{noscript}</p>
+              ))}
+            </div>
+          </noscript>
+        </main>
+        <p id="status" class="unseen" role="status"></p>
+      </body>
+    </html>
+  )
+}

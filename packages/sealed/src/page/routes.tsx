@@ -1,0 +1,40 @@
+/** The page of Sealed and its files, relative to where they are mounted. */
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { pagePolicy } from '@strongroom/kit/http/content-security-policy'
+import type { AppEnv } from '@strongroom/kit/http/env'
+import { html } from 'hono/html'
+import { assets } from './assets.ts'
+import { SealedDocument } from './document.tsx'
+
+const policy = pagePolicy({
+  scripts: ["'self'"],
+  styles: ["'self'"],
+  images: ["'self'"],
+  connect: ["'self'"],
+  workers: ["'self'"],
+  // Allows one address, that of the worker.
+  trustedTypes: ['sealed-worker'],
+})
+
+export function pageRoutes(): OpenAPIHono<AppEnv> {
+  const files = new Map(assets.map((asset) => [asset.name, asset]))
+  const page = html`<!doctype html>${<SealedDocument />}`
+  const app = new OpenAPIHono<AppEnv>()
+  app.get('/', async (c) => {
+    c.header('content-security-policy', policy)
+    c.header('cache-control', 'no-store')
+    c.header('x-robots-tag', 'noindex')
+    return c.html(await page)
+  })
+  app.get('/assets/:name', (c) => {
+    const file = files.get(c.req.param('name'))
+    if (!file) return c.notFound()
+    c.header('cache-control', 'public, max-age=31536000, immutable')
+    c.header('content-type', file.contentType)
+    c.header('vary', 'accept-encoding')
+    if (!/\bgzip\b/.test(c.req.header('accept-encoding') ?? '')) return c.body(file.body)
+    c.header('content-encoding', 'gzip')
+    return c.body(file.gzipped)
+  })
+  return app
+}

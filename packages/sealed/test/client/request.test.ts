@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest'
+import { findSealed, isPrivate } from '../../src/client/find-base.ts'
+import { RequestFailed } from '../../src/client/errors.ts'
+import { patiently } from '../../src/client/patience.ts'
+import { answering, json, quickPatience, refusal } from './answers.ts'
+
+const issued = {
+  token: 't',
+  id: 'i',
+  challenge: { prefix: 'p', difficulty: 1, perDoubling: 1 },
+  expiresAt: 1,
+}
+
+describe('an answer becomes', () => {
+  test.each([
+    ['what the API gave', json(issued), undefined],
+    ['not_available', refusal('sealed.not_available', 404), 'not_available'],
+    ['invalid_token', refusal('sealed.invalid_token', 401), 'invalid_token'],
+    ['full', refusal('sealed.full', 507), 'full'],
+    ['unavailable', refusal('server.internal', 500), 'unavailable'],
+    ['unavailable', () => new Response('<html>', { status: 502 }), 'unavailable'],
+    ['not_sealed', refusal('request.not_found', 404), 'not_sealed'],
+    ['not_sealed', () => new Response('<html>'), 'not_sealed'],
+    ['not_sealed', json({ ...issued, challenge: null }), 'not_sealed'],
+    ['not_sealed', json([issued]), 'not_sealed'],
+    ['not_sealed', json(null), 'not_sealed'],
+    ['redirected', () => Response.redirect('https://elsewhere.example/', 302), 'redirected'],
+    ['lost', () => 'lost' as const, 'lost'],
+    ['unreachable', () => 'unreachable' as const, 'unreachable'],
+  ])('%s', async (_, answer, code) => {
+    const { api } = answering(answer)
+    const outcome = await api.issueToken().catch((error: unknown) => error)
+    expect(outcome instanceof RequestFailed ? outcome.code : undefined).toBe(code)
+  })
+
+  test('wrong_passphrase with the tries that are left, in words too', async () => {
+    const asked = { link: 'l', proof: 'p', claim: 'c' }
+    const messages = []
+    for (const triesLeft of [9, 1, 0]) {
+      const { api } = answering(refusal('sealed.wrong_passphrase', 403, { triesLeft }))
+      const failure = await api.reveal('i', asked).catch((error: unknown) => error)
+      expect(failure).toMatchObject({ code: 'wrong_passphrase', triesLeft })
+      messages.push((failure as Error).message)
+    }
+    expect(messages).toEqual([
+      'The passphrase is wrong: it can be tried 9 times more',
+      'The passphrase is wrong: it can be tried once more',
+      'The passphrase was wrong too often: the secret is destroyed',
+    ])
+  })
+})
+
+test('a request follows no redirect, takes no cookies along and tells nobody where it came from', async () => {
+  const { api, requests } = answering(json({ state: 'pending' }))
+  await api.receipt('Ab3dEf6hIj9kLmNoPqRsTw', 'f'.repeat(32))
+  expect(requests).toEqual([
+    {
+      url: 'https://strongroom.example/sealed/v1/secrets/Ab3dEf6hIj9kLmNoPqRsTw/status',
+      init: expect.objectContaining({
+        method: 'POST',
+        redirect: 'manual',
+        credentials: 'omit',
+        referrerPolicy: 'no-referrer',
+        headers: { 'x-burn-token': 'f'.repeat(32) },
+        signal: expect.any(AbortSignal),
+      }),
+    },
+  ])
+})
+
+describe('a server that asks to wait', () => {
+  const busy = (seconds?: string) =>
+    json({}, 429, seconds === undefined ? {} : { 'retry-after': seconds })
+
+  test('is asked again after that, twice at most', async () => {
+    const { patience, waits } = quickPatience()
+    const patient = answering(busy('7'), busy(), json(issued))
+    expect(await patiently(patience, patient.api.issueToken)).toEqual(issued)
+    expect(waits).toEqual([
+      ['rate_limited', 7],
+      ['rate_limited', 1],
+    ])
+    const never = answering(busy('1'))
+    await expect(patiently(patience, never.api.issueToken)).rejects.toMatchObject({
+      code: 'rate_limited',
+      retryAfterSeconds: 1,
+    })
+    expect(never.requests).toHaveLength(3)
+  })
+
+  test('for more than a minute is not waited for', async () => {
+    const { patience, waits } = quickPatience()
+    const { api } = answering(busy('61'))
+    await expect(patiently(patience, api.issueToken)).rejects.toThrow(
+      'The server has had too many requests: try again in 61 seconds',
+    )
+    expect(waits).toEqual([])
+  })
+})
+
+describe('Sealed is looked for', () => {
+  async function lookedFor(server: string, code: 'not_sealed' | 'unavailable') {
+    const asked: string[] = []
+    const search = findSealed(server, async (base) => {
+      asked.push(base)
+      throw new RequestFailed(code)
+    })
+    await expect(search).rejects.toMatchObject({ code })
+    return asked
+  }
+
+  test.each([
+    ['https://h.example', ['https://h.example/sealed/', 'https://h.example/']],
+    ['https://h.example/', ['https://h.example/sealed/', 'https://h.example/']],
+    ['https://h.example/sealed', ['https://h.example/sealed/', 'https://h.example/sealed/sealed/']],
+    ['https://h.example/a/', ['https://h.example/a/', 'https://h.example/a/sealed/']],
+  ])('from %s', async (server, bases) => {
+    expect(await lookedFor(server, 'not_sealed')).toEqual(bases)
+  })
+
+  test('no further where it is but cannot answer', async () => {
+    expect(await lookedFor('https://h.example', 'unavailable')).toHaveLength(1)
+  })
+})
+
+test.each([
+  ['https://strongroom.example/', true],
+  ['http://127.0.0.1:4280/', true],
+  ['http://127.9.9.9/', true],
+  ['http://localhost:4280/sealed/', true],
+  ['http://sealed.localhost/', true],
+  ['http://[::1]:4280/', true],
+  ['http://strongroom.example/', false],
+  ['http://127.0.0.1.example/', false],
+  ['http://localhost.example/', false],
+  ['http://0.0.0.0/', false],
+  ['http://192.168.0.1/', false],
+])('whether nobody reads along on the way to %s: %s', (base, expected) => {
+  expect(isPrivate(base)).toBe(expected)
+})

@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest'
+import { SealedError } from '../../src/crypto/errors.ts'
+import { formatLink, parseBase, parseLink } from '../../src/crypto/link.ts'
+import { unwrapped } from '../../src/crypto/pasted.ts'
+import { links } from './vectors.ts'
+
+describe('a link', () => {
+  test.each(links.valid)('is read and written alike: $link', ({ link, ...expected }) => {
+    const parsed = parseLink(link)
+    expect(parsed).toMatchObject(expected)
+    expect(formatLink(parsed.base, parsed)).toBe(link)
+  })
+
+  test.each(links.refused)('is refused with $code: $link', ({ link, code }) => {
+    expect(() => parseLink(link)).toThrow(SealedError)
+    expect(() => parseLink(link)).toThrow(expect.objectContaining({ code }))
+  })
+
+  test('is never in the message of its refusal', () => {
+    const keys = links.refused.map(({ link }) => link.split('#')[1] ?? '').filter(Boolean)
+    const messages = links.refused.map(({ link }) => messageOf(() => parseLink(link)))
+    expect(keys.filter((key) => messages.some((message) => message.includes(key)))).toEqual([])
+  })
+
+  test('may lack the slash before the #, as people type it', () => {
+    expect(parseBase('https://host.example/sealed')).toBe('https://host.example/sealed/')
+    expect(parseBase('https://host.example')).toBe('https://host.example/')
+  })
+})
+
+describe('a link that was pasted', () => {
+  test.each(links.valid)('is itself: $link', ({ link }) => {
+    expect(unwrapped(link)).toBe(link)
+  })
+
+  test.each([
+    ['a mail program', '<', '>'],
+    ['a sentence', '', '.'],
+    ['brackets', '(', ').'],
+    ['quotes', '“', '”,'],
+    ['lines', '\n ', ' \r\n'],
+    ['a browser that escapes them', '', '%3E%22%20%C2%BB'],
+  ])('loses what %s put around it', (_, before, after) => {
+    for (const { link } of links.valid) expect(unwrapped(before + link + after)).toBe(link)
+  })
+
+  test('has its colons back', () => {
+    expect(unwrapped('id%3Akey')).toBe('id:key')
+    expect(unwrapped('m%3aid%3atoken')).toBe('m:id:token')
+  })
+
+  test('is not made whole by it', () => {
+    for (const end of [':', '=', '==', 'A', '-', '_'])
+      expect(unwrapped(`id:key${end}`)).toBe(`id:key${end}`)
+  })
+})
+
+function messageOf(work: () => unknown): string {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof Error) return error.message
+  }
+  throw new Error('Nothing was refused')
+}

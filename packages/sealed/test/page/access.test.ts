@@ -1,0 +1,167 @@
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { texts } from '../../src/page/languages.ts'
+import { describeInBrowser, SLOW } from './browser.ts'
+import { sealInNode } from './node-client.ts'
+import { expectText, expectTitle, open, press, seal, shownSecret } from './steps.ts'
+import { tour } from './tour.ts'
+
+describeInBrowser('everybody can use the page', (site) => {
+  test('every view passes axe in light and dark, and fits on a phone in every language', async () => {
+    const page = await site.visitor({ viewport: { width: 360, height: 740 } })
+    const problems: string[] = []
+    await tour(page, site, async (view) => {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        for (const found of await violations(page, colorScheme))
+          problems.push(`${view}, ${colorScheme}: ${found}`)
+      }
+      for (const language of Object.keys(texts)) {
+        await page.locator('select.language').selectOption(language)
+        const room = await page.evaluate(() => innerWidth - document.documentElement.scrollWidth)
+        if (room < 0) problems.push(`${view} in ${language} is ${-room} pixels too wide`)
+      }
+      await page.locator('select.language').selectOption('en')
+    })
+    expect(problems).toEqual([])
+  })
+
+  test('with the keyboard alone a secret is made, opened and copied', async () => {
+    const page = await site.visitor({ permissions: ['clipboard-write'] })
+    await page.goto(site.base)
+    const tab = async (times: number) => {
+      for (let presses = 0; presses < times; presses++) await page.keyboard.press('Tab')
+    }
+    // The name of the page, the language, the secret.
+    await tab(3)
+    await page.keyboard.type('typed')
+    await page.keyboard.press('Control+Enter')
+    await expectTitle(page, 'Sealed.')
+    expect(await focused(page)).toBe('Sealed.')
+    await tab(1)
+    const link = await page.getByLabel('Link to send').inputValue()
+    expect(await focused(page)).toBe(link)
+    await tab(1)
+    await page.keyboard.press('Enter')
+    await expectText(page, 'Copied')
+
+    await page.goto('about:blank')
+    await page.goto(link)
+    await tab(3)
+    expect(await focused(page)).toBe('Press and hold to open')
+    await page.keyboard.down('Enter')
+    expect(await shownSecret(page)).toBe('typed')
+    await page.keyboard.up('Enter')
+    expect(await focused(page)).toBe('Here it is.')
+    await tab(2)
+    expect(await focused(page)).toBe('Copy')
+    await page.keyboard.press('Space')
+    await expectText(page, 'Copied')
+  })
+
+  test.runIf(SLOW)('Enter can be held in the field of the passphrase', async () => {
+    const { link } = await sealInNode(site.base, 'text', { passphrase: 'word' })
+    const page = await site.visitor()
+    await page.goto(link)
+    await page.getByRole('textbox', { name: 'Passphrase' }).fill('word')
+    await page.keyboard.press('Enter')
+    await expectText(page, 'A little longer: press and hold until the ring is full')
+    await page.keyboard.down('Enter')
+    expect(await shownSecret(page)).toBe('text')
+    await page.keyboard.up('Enter')
+  })
+
+  test('who cannot hold opens in two steps, with a question between them', async () => {
+    const { link } = await sealInNode(site.base, 'text')
+    const page = await site.visitor()
+    await page.clock.install()
+    await page.goto(link)
+    await press(page, 'Open in two steps instead')
+    expect(await focused(page)).toBe('Open the secret now?')
+    await press(page, 'Not yet')
+    await press(page, 'Open in two steps instead')
+    await page.clock.fastForward(600)
+    await press(page, 'Yes, open it')
+    expect(await shownSecret(page)).toBe('text')
+  })
+
+  test('what is copied is what was meant', async () => {
+    const page = await site.visitor({ permissions: ['clipboard-read', 'clipboard-write'] })
+    await page.goto(site.base)
+    const { link } = await seal(page, '  text\n\n')
+    await press(page, 'Copy link')
+    await press(page, 'Seal another')
+    const field = page.getByLabel('Your secret')
+    await field.press('Control+V')
+    expect(await field.inputValue()).toBe(link)
+    const reader = await page.context().newPage()
+    await open(reader, link)
+    await press(reader, 'Copy')
+    await expectText(reader, 'Copied')
+    await field.fill('')
+    await field.press('Control+V')
+    expect(await field.inputValue()).toBe('  text\n\n')
+  })
+
+  test.runIf(SLOW).each(Object.entries(texts))(
+    'it speaks %s to those who do',
+    async (language, words) => {
+      const page = await site.visitor({ locale: language })
+      await page.goto(site.base)
+      await expectTitle(page, words['create.title'])
+      expect(await page.locator('html').getAttribute('lang')).toBe(language)
+    },
+  )
+
+  test('another language can be chosen at any moment, and is remembered', async () => {
+    const page = await site.visitor({ locale: 'pt-BR' })
+    await page.goto(site.base)
+    await page.getByLabel('Your secret').fill('kept')
+    await page.getByLabel('Language').selectOption('Deutsch')
+    await expectTitle(page, 'Ein Geheimnis übergeben, einmal.')
+    expect(await page.getByLabel('Ihr Geheimnis').inputValue()).toBe('kept')
+    expect(await page.title()).toBe('Ein Geheimnis übergeben, einmal · Sealed')
+    page.on('dialog', (dialog) => void dialog.accept())
+    await page.reload()
+    await expectTitle(page, 'Ein Geheimnis übergeben, einmal.')
+    expect(await page.locator('html').getAttribute('lang')).toBe('de')
+  })
+
+  test('it is dark for those who like it dark, and moves for those who like that', async () => {
+    const looks = async (page: Page) => {
+      await page.goto(site.base)
+      return page.evaluate(() => ({
+        paper: getComputedStyle(document.documentElement).backgroundColor,
+        moves: getComputedStyle(document.querySelector('.plate') ?? document.body).animationName,
+      }))
+    }
+    const calm = await looks(await site.visitor({ colorScheme: 'light' }))
+    const dark = { colorScheme: 'dark', reducedMotion: 'no-preference' } as const
+    const lively = await looks(await site.visitor(dark))
+    expect(calm).toEqual({ paper: 'rgb(251, 251, 249)', moves: 'none' })
+    expect(lively).toEqual({ paper: 'rgb(13, 17, 16)', moves: 'arrive' })
+  })
+})
+
+/** The text or value of what has the focus. */
+function focused(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const element = document.activeElement
+    return element instanceof HTMLInputElement ? element.value : (element?.textContent ?? '')
+  })
+}
+
+/** What axe finds wrong. Another colour scheme changes nothing but contrasts. */
+async function violations(page: Page, scheme: 'light' | 'dark'): Promise<string[]> {
+  const isLoaded = await page.evaluate(() => 'axe' in globalThis)
+  if (!isLoaded) await page.evaluate(axe.source)
+  return page.evaluate(async (onlyContrast) => {
+    const loaded = (globalThis as unknown as { axe: typeof axe }).axe
+    const { violations: found } = await loaded.run({
+      resultTypes: ['violations'],
+      ...(onlyContrast && { runOnly: ['color-contrast'] }),
+    })
+    return found.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id} ${html}`))
+  }, scheme === 'dark')
+}

@@ -1,0 +1,216 @@
+import { expect, test } from 'vitest'
+import { describeInBrowser, SLOW } from './browser.ts'
+import { isAvailable, sealInNode } from './node-client.ts'
+import {
+  expectText,
+  expectTitle,
+  hold,
+  open,
+  passphraseField,
+  press,
+  seal,
+  shownSecret,
+} from './steps.ts'
+
+describeInBrowser('accidents cost no view, and nothing stays', (site) => {
+  test('a page that is loaded again shows the secret again', async () => {
+    const { link } = await sealInNode(site.base, 'once')
+    const reader = await site.visitor()
+    await open(reader, link)
+    expect(await shownSecret(reader)).toBe('once')
+    await reader.reload()
+    expect(await shownSecret(reader)).toBe('once')
+  })
+
+  test.runIf(SLOW)('with a passphrase it asks for that again, and for no other view', async () => {
+    const { link } = await sealInNode(site.base, 'once', { passphrase: 'word' })
+    const reader = await site.visitor()
+    await open(reader, link, 'word')
+    expect(await shownSecret(reader)).toBe('once')
+    await reader.reload()
+    await passphraseField(reader).fill('word')
+    await hold(reader)
+    expect(await shownSecret(reader)).toBe('once')
+  })
+
+  test('an answer that gets lost is asked for again', async () => {
+    const { link } = await sealInNode(site.base, 'once')
+    const reader = await site.visitor()
+    let lost = 0
+    await reader.route('**/reveal', async (route) => {
+      if (lost++ > 0) return route.continue()
+      // The server has taken the view, and nobody hears of it.
+      await route.fetch()
+      return route.abort()
+    })
+    await open(reader, link)
+    expect(await shownSecret(reader)).toBe('once')
+    expect(lost).toBe(2)
+  })
+
+  test('who goes away and comes back finds it', async () => {
+    const { link } = await sealInNode(site.base, 'once')
+    const reader = await site.visitor()
+    await open(reader, link)
+    expect(await shownSecret(reader)).toBe('once')
+    await reader.goto('about:blank')
+    await reader.goBack()
+    expect(await shownSecret(reader)).toBe('once')
+  })
+
+  test.runIf(SLOW)('the same link again in the same tab is the same reader', async () => {
+    const { link } = await sealInNode(site.base, 'once')
+    const reader = await site.visitor()
+    await open(reader, link)
+    expect(await shownSecret(reader)).toBe('once')
+    await reader.goto('about:blank')
+    await reader.goto(link)
+    expect(await shownSecret(reader)).toBe('once')
+  })
+
+  test('of two tabs one gets it', async () => {
+    const { link } = await sealInNode(site.base, 'once')
+    const first = await site.visitor()
+    const second = await first.context().newPage()
+    await open(first, link)
+    expect(await shownSecret(first)).toBe('once')
+    await open(second, link)
+    await expectTitle(second, 'Not available.')
+  })
+
+  test.runIf(SLOW)('another link in the same tab takes the place of the first', async () => {
+    const [one, two] = [await sealInNode(site.base, 'one'), await sealInNode(site.base, 'two')]
+    const reader = await site.visitor()
+    await reader.clock.install()
+    await open(reader, one.link)
+    expect(await shownSecret(reader)).toBe('one')
+    // Without leaving the page: only what is behind the # changes.
+    await reader.evaluate((link) => location.assign(link), two.link)
+    await expectTitle(reader, 'You were sent a secret.')
+    await reader.clock.fastForward(31_000)
+    await reader.reload()
+    await hold(reader)
+    expect(await shownSecret(reader)).toBe('two')
+  })
+
+  test('how a link ends is not said of another one that was opened meanwhile', async () => {
+    const [one, two] = [await sealInNode(site.base, 'one'), await sealInNode(site.base, 'two')]
+    expect(await isAvailable(one.link)).toBe(true)
+    const reader = await site.visitor()
+    let answer = () => {}
+    const held = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await reader.route('**/reveal', (route) => held.then(() => route.continue()), { times: 1 })
+    await open(reader, one.link)
+    await expectText(reader, 'Opening…')
+    await reader.evaluate((link) => location.assign(link), two.link)
+    await expectTitle(reader, 'You were sent a secret.')
+    const ended = reader.waitForResponse('**/reveal')
+    answer()
+    expect((await ended).status()).toBe(404)
+    await hold(reader)
+    expect(await shownSecret(reader)).toBe('two')
+  })
+
+  test('lifting the finger presses nothing of what has come under it', async () => {
+    const { link } = await sealInNode(site.base, 'once')
+    const reader = await site.visitor({ hasTouch: true })
+    await reader.goto(link)
+    const box = await reader.getByRole('button', { name: 'Press and hold to open' }).boundingBox()
+    const finger = { x: (box?.x ?? 0) + 50, y: (box?.y ?? 0) + 50 }
+    const session = await reader.context().newCDPSession(reader)
+    await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [finger] })
+    const hide = reader.getByRole('button', { name: 'Hide' })
+    await hide.evaluate((button) => Object.assign(button.style, { position: 'fixed', inset: 0 }))
+    await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+    expect(await shownSecret(reader)).toBe('once')
+    // Put down once more, it is meant.
+    await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [finger] })
+    await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+    await expectTitle(reader, 'Hidden.')
+  })
+
+  test('whatever loads the page and presses every button opens nothing', async () => {
+    const { link } = await sealInNode(site.base, 'once')
+    const scanner = await site.visitor()
+    await scanner.goto(link)
+    for (const button of await scanner.getByRole('button').all()) await button.click()
+    for (const button of await scanner.getByRole('button').all()) {
+      await button.dispatchEvent('click')
+    }
+    await expectText(scanner, 'A little longer: press and hold until the ring is full')
+    expect(await isAvailable(link)).toBe(true)
+  })
+
+  const tabStorage = () => sessionStorage.getItem('sealed.link')
+
+  test('hiding it removes text and key, and tells the server', async () => {
+    const { link } = await sealInNode(site.base, 'once', { views: 2 })
+    const reader = await site.visitor()
+    await open(reader, link)
+    expect(await shownSecret(reader)).toBe('once')
+    const acknowledged = reader.waitForResponse('**/ack')
+    await press(reader, 'Hide')
+    await expectTitle(reader, 'Hidden.')
+    expect((await acknowledged).status()).toBe(204)
+    expect(await reader.content()).not.toContain('once<')
+    expect(await reader.evaluate(tabStorage)).toBe('{"kind":"hidden"}')
+    await reader.reload()
+    await expectTitle(reader, 'Hidden.')
+  })
+
+  test('half a minute later the key is gone, and only the page has the text', async () => {
+    const { link } = await sealInNode(site.base, 'once')
+    const reader = await site.visitor()
+    await reader.clock.install()
+    await open(reader, link)
+    await reader
+      .getByText(/^Reloading this page shows it again for another \d+ seconds\.$/)
+      .waitFor()
+    const acknowledged = reader.waitForResponse('**/ack')
+    await reader.clock.fastForward(31_000)
+    await acknowledged
+    await expectText(reader, 'It is on this page only: keep it before you leave.')
+    expect(await shownSecret(reader)).toBe('once')
+    expect(await reader.evaluate(tabStorage)).toBe('{"kind":"hidden"}')
+    reader.on('dialog', (dialog) => void dialog.accept())
+    await reader.reload()
+    await expectTitle(reader, 'Hidden.')
+  })
+
+  test.runIf(SLOW)('a tab that is brought back later has nothing to show', async () => {
+    const { link } = await sealInNode(site.base, 'once', { views: 2 })
+    const reader = await site.visitor()
+    await reader.clock.install()
+    await open(reader, link)
+    expect(await shownSecret(reader)).toBe('once')
+    await reader.goto('about:blank')
+    await reader.clock.fastForward(31_000)
+    await reader.goBack()
+    await expectTitle(reader, 'Hidden.')
+  })
+
+  test('leaving asks while a text or a link would get lost, and not after that', async () => {
+    const asked: string[] = []
+    const sender = await site.visitor({ permissions: ['clipboard-write'] })
+    sender.on('dialog', (dialog) => {
+      asked.push(dialog.type())
+      void dialog.accept()
+    })
+    await sender.goto(site.base)
+    await sender.reload()
+    expect(asked).toEqual([])
+    await sender.getByLabel('Your secret').pressSequentially('x')
+    await sender.reload()
+    expect(asked).toEqual(['beforeunload'])
+    await seal(sender, 'text')
+    await sender.reload()
+    expect(asked).toEqual(['beforeunload', 'beforeunload'])
+    await seal(sender, 'text')
+    await press(sender, 'Copy link')
+    await expectText(sender, 'Copied')
+    await sender.reload()
+    expect(asked).toHaveLength(2)
+  })
+})

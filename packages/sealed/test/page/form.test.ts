@@ -1,0 +1,112 @@
+import { encode } from 'uqr'
+import { expect, test } from 'vitest'
+import { describeInBrowser, SLOW } from './browser.ts'
+import { openInNode } from './node-client.ts'
+import { expectText, expectTitle, order, press, seal } from './steps.ts'
+
+describeInBrowser('the form', (site) => {
+  async function form() {
+    const page = await site.visitor()
+    await page.goto(site.base)
+    return page
+  }
+
+  test('counts bytes and not characters, and takes exactly as many as it says', async () => {
+    const page = await form()
+    const field = page.getByLabel('Your secret')
+    await field.fill('€')
+    await expectText(page, '3 of 51,200 bytes')
+    await field.fill('x'.repeat(51_201))
+    await expectText(page, '1 bytes too long')
+    await press(page, 'Seal it')
+    expect(await field.evaluate((element) => element.matches(':focus'))).toBe(true)
+    const text = `${'€'.repeat(17_066)}ab`
+    const { link } = await seal(page, text)
+    expect(await openInNode(link)).toBe(text)
+  })
+
+  test('says what is missing, next to it, and asks the server for nothing', async () => {
+    const page = await form()
+    const before = site.requests.length
+    await press(page, 'Seal it')
+    await expectText(page, 'Write your secret first')
+    await page.getByLabel('Your secret').fill('text')
+    await page.getByRole('switch', { name: 'Passphrase' }).check()
+    await press(page, 'Seal it')
+    await expectText(page, 'Type a passphrase, or switch it off')
+    await page.getByRole('radio', { name: 'Other…' }).check()
+    await page.getByLabel('How long').fill('91')
+    await press(page, 'Seal it')
+    await expectText(page, 'Choose from 15 minutes to 90 days')
+    expect(site.requests.slice(before).filter((request) => request.includes('/v1/'))).toEqual([])
+  })
+
+  test.runIf(SLOW)('takes any time in between', async () => {
+    const page = await form()
+    await page.getByRole('radio', { name: 'Other…' }).check()
+    await page.getByLabel('How long').fill('36')
+    await page.getByLabel('Unit of time').selectOption({ label: 'hours' })
+    await seal(page, 'text')
+    await expectText(page, 'It can be opened once, until 2 January 2100 at 12:00.')
+  })
+
+  test.runIf(SLOW)(
+    'suggests a passphrase that nobody guesses, and warns of one that is short',
+    async () => {
+      const page = await form()
+      await page.getByRole('switch', { name: 'Passphrase' }).check()
+      const field = page.getByRole('textbox', { name: 'Passphrase' })
+      await field.fill('1234')
+      await page.getByText('Short passphrases are guessed sooner').waitFor()
+      const suggested = new Set<string>()
+      for (let tries = 0; tries < 3; tries++) {
+        await press(page, 'Suggest one')
+        suggested.add(await field.inputValue())
+      }
+      expect(suggested.size).toBe(3)
+      for (const passphrase of suggested) expect(passphrase).toMatch(/^(?:[a-km-np-z2-9]{4}-?){4}$/)
+    },
+  )
+
+  test('work that takes too long can be cancelled, and nothing of the form is lost', async () => {
+    const page = await form()
+    const isHard = { now: true }
+    await page.route('**/v1/token', async (route) => {
+      const answer = await route.fetch()
+      const issued = (await answer.json()) as { challenge: object }
+      const challenge = { ...issued.challenge, difficulty: 60 }
+      await route.fulfill({ json: isHard.now ? { ...issued, challenge } : issued })
+    })
+    await order(page, 'kept')
+    await page.locator('progress[value]').waitFor()
+    await press(page, 'Cancel')
+    await expectText(page, 'Cancelled. Nothing was stored.')
+    expect(await page.getByLabel('Your secret').inputValue()).toBe('kept')
+    isHard.now = false
+    await press(page, 'Seal it')
+    await expectTitle(page, 'Sealed.')
+  })
+
+  test.runIf(SLOW)('a server that does not answer costs nothing', async () => {
+    const page = await form()
+    await page.route('**/v1/token', (route) => route.abort(), { times: 1 })
+    await order(page, 'kept')
+    await expectText(page, 'The server did not answer. Check the connection and try again.')
+    await press(page, 'Seal it')
+    await expectTitle(page, 'Sealed.')
+  })
+
+  test.runIf(SLOW)('the QR code holds the link', async () => {
+    const page = await form()
+    const { link } = await seal(page, 'text')
+    await page.locator('summary', { hasText: 'QR code' }).click()
+    const path = await page.getByLabel('QR code of the link').locator('path').getAttribute('d')
+    const drawn = [...(path ?? '').matchAll(/M(\d+) (\d+)h(\d+)v1h-\d+z/g)].flatMap(
+      ([, x, y, length]) =>
+        Array.from({ length: Number(length) }, (_, at) => `${Number(x) + at},${y}`),
+    )
+    const { data } = encode(link, { ecc: 'M', border: 3 })
+    const dark = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`${x},${y}`] : [])))
+    expect(drawn).toEqual(dark)
+  })
+})
