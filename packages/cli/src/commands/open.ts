@@ -16,6 +16,7 @@ import {
   passphraseOptions,
   refuseSharedInput,
 } from '../sealed/passphrase.ts'
+import { forTerminal } from '../sealed/for-terminal.ts'
 import { writeOut } from '../sealed/write-out.ts'
 
 export const openCommand: Command = {
@@ -41,11 +42,22 @@ ${exitCodes}`,
     // Made before the first request: whoever comes again with it is the same reader.
     const claim = newClaim()
     const { text, remainingViews } = await openAsking(api, link, claim, input)
-    await writeOut(input.json ? `${JSON.stringify({ text, remainingViews }, null, 2)}\n` : text)
-    // The shell's next line must not begin at the end of the secret.
-    if (!input.json && process.stdout.isTTY && !text.endsWith('\n')) process.stderr.write('\n')
+    if (input.json) await writeOut(`${JSON.stringify({ text, remainingViews }, null, 2)}\n`)
+    else if (process.stdout.isTTY) await showOnTerminal(text)
+    else await writeOut(text)
     await acknowledge(api, link.id, claim)
   },
+}
+
+async function showOnTerminal(text: string): Promise<void> {
+  const { shown, isExact } = forTerminal(text)
+  await writeOut(shown)
+  // The shell's next line must not begin at the end of the secret.
+  if (!shown.endsWith('\n')) process.stderr.write('\n')
+  if (isExact) return
+  process.stderr.write(
+    'Its control characters are shown as symbols; for the exact text: strongroom open LINK > FILE\n',
+  )
 }
 
 async function openAsking(

@@ -66,22 +66,22 @@ function parse(text: string): unknown {
   }
 }
 
-const FAILURES: Partial<Record<string, RequestFailure>> = {
-  'sealed.not_available': 'not_available',
-  'sealed.wrong_passphrase': 'wrong_passphrase',
-  'sealed.invalid_token': 'invalid_token',
-  'sealed.invalid_pow': 'invalid_pow',
-  'sealed.invalid_request': 'invalid_request',
-  'sealed.full': 'full',
-  'request.invalid': 'invalid_request',
-  'request.too_large': 'invalid_request',
-}
+const FAILURES = new Map<string, RequestFailure>([
+  ['sealed.not_available', 'not_available'],
+  ['sealed.wrong_passphrase', 'wrong_passphrase'],
+  ['sealed.invalid_token', 'invalid_token'],
+  ['sealed.invalid_pow', 'invalid_pow'],
+  ['sealed.invalid_request', 'invalid_request'],
+  ['sealed.full', 'full'],
+  ['request.invalid', 'invalid_request'],
+  ['request.too_large', 'invalid_request'],
+])
 
 function failureOf({ status, headers }: Response, body: unknown): RequestFailed {
   const { code, data } = errorIn(body)
   const retryAfterSeconds = secondsIn(headers.get('retry-after'))
   if (status === 429) return new RequestFailed('rate_limited', { retryAfterSeconds })
-  const known = FAILURES[code]
+  const known = FAILURES.get(code)
   if (known !== undefined) {
     const triesLeft = typeof data['triesLeft'] === 'number' ? data['triesLeft'] : undefined
     return new RequestFailed(known, { triesLeft })
