@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { createRoute, z } from '@hono/zod-openapi'
 import { createApp } from '@strongroom/kit/http/app'
-import { createLog } from '@strongroom/kit/log'
+import { jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
+import { createLog, silentLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import { describe, expect, test } from 'vitest'
 import { listen } from '../src/listen.ts'
@@ -87,6 +89,34 @@ describe('a listener', () => {
     socket.destroy()
     await logged
     expect(lines).toEqual([expect.stringContaining('"code":"request.incomplete"')])
+    await listener.close()
+  })
+
+  test.each([
+    ['small enough', '{"text":"in parts"}', 200, '{"text":"in parts"}'],
+    ['too large', `{"text":"${'x'.repeat(100)}"}`, 413, 'request.too_large'],
+  ])('gives the app a body that comes in chunks: one that is %s', async (_, body, status, said) => {
+    const listener = await listen('127.0.0.1', 0)
+    const app = createApp({ log: silentLog, metrics: createMetrics(), maxBodyBytes: 50 })
+    const schema = z.object({ text: z.string() })
+    const route = createRoute({
+      method: 'post',
+      path: '/notes',
+      request: { body: jsonBody(schema) },
+      responses: { 200: jsonResponse(schema, 'What came') },
+    })
+    app.openapi(route, (c) => c.json(c.req.valid('json'), 200))
+    listener.serve(app.fetch)
+    const socket = connect(listener.port, '127.0.0.1')
+    socket.write('POST /notes HTTP/1.1\r\nHost: x\r\nConnection: close\r\n')
+    socket.write('Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n')
+    for (const part of [body.slice(0, 9), body.slice(9), ''])
+      socket.write(`${part.length.toString(16)}\r\n${part}\r\n`)
+    let received = ''
+    socket.setEncoding('utf8').on('data', (text: string) => (received += text))
+    await once(socket, 'close')
+    expect(received).toContain(`HTTP/1.1 ${status} `)
+    expect(received).toContain(said)
     await listener.close()
   })
 
