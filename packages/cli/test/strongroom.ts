@@ -18,7 +18,7 @@ export interface Finished {
 export interface Running {
   process: ChildProcess
   /** Resolves with what was printed so far once the text appears; fails if the process ends first. */
-  until(text: string): Promise<string>
+  until(text: string | RegExp): Promise<string>
   finished: Promise<Finished>
 }
 
@@ -59,10 +59,12 @@ export function start(args: string[], options: StartOptions = {}): Running {
     process: child,
     finished,
     async until(text) {
-      while (!printed.stdout.includes(text)) {
+      const isThere = () =>
+        typeof text === 'string' ? printed.stdout.includes(text) : text.test(printed.stdout)
+      while (!isThere()) {
         const ended = await Promise.race([once(child.stdout, 'data'), finished])
         if ('code' in ended)
-          throw new Error(`Ended with ${ended.code} before "${text}": ${ended.stderr}`)
+          throw new Error(`Ended with ${ended.code} before "${String(text)}": ${ended.stderr}`)
       }
       return printed.stdout
     },
