@@ -43,6 +43,13 @@ export interface Service<Needs extends object = object> {
   /** Which of its settings gives it a host name of its own, if it can have one. */
   originSetting?: string
   start(deps: ServiceDeps & Needs): RunningService | Promise<RunningService>
+  /** Runs what the service does beside its routes, alone: `strongroom worker`. */
+  startWorker?(deps: ServiceDeps & Needs): Promise<RunningWorker>
+}
+
+export interface RunningWorker {
+  /** Finishes what has begun. */
+  close(): Promise<void>
 }
 
 export interface RunningService {
@@ -52,8 +59,10 @@ export interface RunningService {
    * systems keep. Each has a path of its own: no middleware for everything.
    */
   rootRoutes?: OpenAPIHono<AppEnv>
-  /** Those of the root routes that Node's server may answer without the app, because they are many. */
+  /** Those of the routes that Node's server may answer without the app, because they are asked so often. */
   plainRoutes?: readonly PlainRoute[]
+  /** Those of the root routes. */
+  plainRootRoutes?: readonly PlainRoute[]
   /** Ends answers that would go on for ever, such as streams; called when the server begins to stop. */
   endStreams?(): void
   /** Ends what runs beside the routes, such as workers; called when no request is running any more. */

@@ -7,12 +7,19 @@
  */
 import { OpenAPIHono, type z } from '@hono/zod-openapi'
 import { bodyLimit } from '@strongroom/kit/http/body-limit'
-import { clientNetwork } from '@strongroom/kit/http/client'
 import type { AppEnv } from '@strongroom/kit/http/env'
+import { networkOf } from '@strongroom/kit/http/ip'
+import { headerIn } from '@strongroom/kit/http/node-body'
+import {
+  plainHandler,
+  type PlainAnswer,
+  type PlainRequest,
+  type PlainRoute,
+} from '@strongroom/kit/http/plain-route'
 import { rateLimited } from '@strongroom/kit/http/rate-limit-headers'
 import { issueDetails } from '@strongroom/kit/http/validation'
 import { operatorError, type Operators } from '@strongroom/kit/operators'
-import type { Context, Handler } from 'hono'
+import type { RunningService } from '@strongroom/kit/service'
 import {
   ackRoute,
   burnRoute,
@@ -48,101 +55,108 @@ export function sealedRoutes(options: {
   operators: Pick<Operators, 'verify'>
   limits: SealedLimits
   even: EvenAnswers
-}): OpenAPIHono<AppEnv> {
+}): Required<Pick<RunningService, 'routes' | 'plainRoutes'>> {
   const { sealed, tokens, operators, limits, even } = options
   const routes = new OpenAPIHono<AppEnv>()
+  const plainRoutes: PlainRoute[] = []
   routes.openAPIRegistry.registerComponent('securitySchemes', 'sealed', {
     type: 'http',
     scheme: 'bearer',
     description: 'The token that `POST /v1/token` of Sealed answers with',
   })
 
-  function on(route: Route, bodyBytes: number, answer: Handler<AppEnv>) {
-    routes.openAPIRegistry.registerPath(route)
-    routes.on(route.method, route.getRoutingPath(), bodyLimit(bodyBytes), answer)
+  function on(described: Described, maxBodyBytes: number, handle: PlainRoute['handle']) {
+    const path = described.getRoutingPath() as PlainRoute['path']
+    const route = { methods: [described.method.toUpperCase()], path, maxBodyBytes, handle }
+    routes.openAPIRegistry.registerPath(described)
+    routes.on(route.methods, [path], bodyLimit(maxBodyBytes), plainHandler(route))
+    plainRoutes.push(route)
   }
 
-  on(tokenRoute, SMALL_BODY_BYTES, async (c) => {
-    const isApi = c.req.header('authorization') !== undefined
-    admit(c, isApi ? limits.operatorToken : limits.token)
-    if (isApi) await requireOperator(operators, c)
-    return c.json(await sealed.issueToken({ isOperator: isApi }), 200)
+  on(tokenRoute, SMALL_BODY_BYTES, async (request) => {
+    const isApi = headerIn(request.rawHeaders, 'authorization') !== undefined
+    admit(request, isApi ? limits.operatorToken : limits.token)
+    if (isApi) await requireOperator(operators, request)
+    return json(200, await sealed.issueToken({ isOperator: isApi }))
   })
 
-  on(createSecretRoute, SECRET_BODY_BYTES, async (c) => {
-    const grant = await tokens.verify(bearer(c) ?? '')
+  on(createSecretRoute, SECRET_BODY_BYTES, async (request) => {
+    const grant = await tokens.verify(bearer(request) ?? '')
     if (!grant) throw sealedError('invalid_token', { headers: { 'www-authenticate': 'Bearer' } })
-    const { data, error } = NewSecretRequest.safeParse(await json(c))
+    const { data, error } = NewSecretRequest.safeParse(sent(request))
     if (error) {
       throw sealedError('invalid_request', { details: issueDetails('body', error.issues) })
     }
-    return c.json(await sealed.create(grant, data), 201)
+    return json(201, await sealed.create(grant, data))
   })
 
-  on(revealRoute, SMALL_BODY_BYTES, async (c) => {
-    admit(c, limits.reveal)
-    const request = await read(c, RevealRequest)
-    return c.json(await even.refuse(() => sealed.reveal(idOf(c), request)), 200)
+  on(revealRoute, SMALL_BODY_BYTES, async (request) => {
+    admit(request, limits.reveal)
+    const asked = read(request, RevealRequest)
+    return json(200, await even.refuse(() => sealed.reveal(request.parameter, asked)))
   })
 
-  on(ackRoute, SMALL_BODY_BYTES, async (c) => {
-    admit(c, limits.ack)
-    const request = await read(c, AckRequest)
-    await even.always(() => sealed.acknowledge(idOf(c), request?.claim))
-    return c.body(null, 204)
+  on(ackRoute, SMALL_BODY_BYTES, async (request) => {
+    admit(request, limits.ack)
+    const asked = read(request, AckRequest)
+    await even.always(() => sealed.acknowledge(request.parameter, asked?.claim))
+    return DONE
   })
 
-  on(burnRoute, SMALL_BODY_BYTES, async (c) => {
-    admit(c, limits.burn)
-    await even.always(() => sealed.burn(idOf(c), burnToken(c)))
-    return c.body(null, 204)
+  on(burnRoute, SMALL_BODY_BYTES, async (request) => {
+    admit(request, limits.burn)
+    await even.always(() => sealed.burn(request.parameter, burnToken(request)))
+    return DONE
   })
 
-  on(statusRoute, SMALL_BODY_BYTES, async (c) => {
-    admit(c, limits.status)
-    return c.json(await even.refuse(() => sealed.receipt(idOf(c), burnToken(c))), 200)
+  on(statusRoute, SMALL_BODY_BYTES, async (request) => {
+    admit(request, limits.status)
+    const receipt = even.refuse(() => sealed.receipt(request.parameter, burnToken(request)))
+    return json(200, await receipt)
   })
 
-  return routes
+  return { routes, plainRoutes }
 }
 
-type Route = Parameters<OpenAPIHono['openAPIRegistry']['registerPath']>[0] & {
+type Described = Parameters<OpenAPIHono['openAPIRegistry']['registerPath']>[0] & {
   getRoutingPath(): string
 }
 
-function admit(c: Context<AppEnv>, limit: ClientLimit) {
-  const refused = limit.take(clientNetwork(c))
+const DONE: PlainAnswer = { status: 204, contentType: '', body: '' }
+
+function json(status: 200 | 201, answer: object): PlainAnswer {
+  return { status, contentType: 'application/json', body: JSON.stringify(answer) }
+}
+
+function admit({ clientAddress }: PlainRequest, limit: ClientLimit) {
+  const network = clientAddress === undefined ? 'unknown' : networkOf(clientAddress)
+  const refused = limit.take(network)
   if (refused) throw rateLimited(refused)
 }
 
-async function requireOperator(operators: Pick<Operators, 'verify'>, c: Context<AppEnv>) {
-  if ((await operators.verify(bearer(c) ?? '')) === undefined) {
+async function requireOperator(operators: Pick<Operators, 'verify'>, request: PlainRequest) {
+  if ((await operators.verify(bearer(request) ?? '')) === undefined) {
     throw operatorError('unauthorized', { headers: { 'www-authenticate': 'Bearer' } })
   }
 }
 
-function bearer(c: Context<AppEnv>): string | undefined {
-  return /^Bearer (\S+)$/i.exec(c.req.header('authorization') ?? '')?.[1]
+function bearer({ rawHeaders }: PlainRequest): string | undefined {
+  return /^Bearer (\S+)$/i.exec(headerIn(rawHeaders, 'authorization') ?? '')?.[1]
 }
 
-function idOf(c: Context<AppEnv>): string {
-  return c.req.param('id') ?? ''
-}
-
-function burnToken(c: Context<AppEnv>): string | undefined {
-  return BurnTokenHeader.safeParse(c.req.header('x-burn-token')).data
+function burnToken({ rawHeaders }: PlainRequest): string | undefined {
+  return BurnTokenHeader.safeParse(headerIn(rawHeaders, 'x-burn-token')).data
 }
 
 /** The body if it is what the schema says. */
-async function read<T extends z.ZodType>(c: Context, schema: T): Promise<z.infer<T> | undefined> {
-  return schema.safeParse(await json(c)).data
+function read<T extends z.ZodType>(request: PlainRequest, schema: T): z.infer<T> | undefined {
+  return schema.safeParse(sent(request)).data
 }
 
 /** Undefined if the body is no JSON, which fits no schema. */
-async function json(c: Context): Promise<unknown> {
-  const text = await c.req.text()
+function sent({ body }: PlainRequest): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString())
   } catch {
     return undefined
   }

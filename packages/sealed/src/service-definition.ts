@@ -62,7 +62,7 @@ export function startSealed(
   const perDoubling = config.SEALED_DIFFICULTY_PER_DOUBLING
   const sealed = createSealed({ store, tokens, difficulty, perDoubling, quota, reducer, clock })
   const limit = (perMinute: number) => createClientLimit({ clock, limit: perMinute })
-  const routes = sealedRoutes({
+  const { routes, plainRoutes } = sealedRoutes({
     sealed,
     tokens,
     operators: createOperators({ db, clock }),
@@ -79,6 +79,7 @@ export function startSealed(
   routes.route('/', pageRoutes())
   return {
     routes,
+    plainRoutes,
     async close() {
       await reducer.close()
       await sweeping?.close()

@@ -3,21 +3,25 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Clock } from '@strongroom/kit/clock'
 import { createApp } from '@strongroom/kit/http/app'
 import type { AppEnv } from '@strongroom/kit/http/env'
-import { nodeRoutes, type NodeRoutes, type ServiceRoute } from '@strongroom/kit/http/node-routes'
+import {
+  mountedRoutes,
+  nodeRoutes,
+  type NodeRoutes,
+  type ServiceRoute,
+} from '@strongroom/kit/http/node-routes'
 import { openApiDocument } from '@strongroom/kit/http/openapi'
 import type { Log } from '@strongroom/kit/log'
 import type { Metrics } from '@strongroom/kit/metrics'
 import { createOperators } from '@strongroom/kit/operators'
-import { createServerSecrets } from '@strongroom/kit/server-secrets'
 import { mountService, type RunningService, type Service } from '@strongroom/kit/service'
 import type { Abilities } from './abilities.ts'
 import { answers, healthRoutes } from './health.ts'
 import type { OpenKms } from './kms.ts'
 import { metricsRoutes } from './metrics-routes.ts'
-import { byHost, hostsOf, originOf } from './own-origin.ts'
+import { byHost, hostsOf, nodeByHost, originOf } from './own-origin.ts'
 import type { HomeProps } from './pages/home.tsx'
 import { pageRoutes } from './pages/routes.tsx'
-import { openSecretBox } from './secret-box.ts'
+import { serviceDeps } from './service-deps.ts'
 import { serviceHref } from './service-href.ts'
 import type { Settings } from './settings.ts'
 import type { Store } from './store.ts'
@@ -48,7 +52,7 @@ export interface ServerApp {
 }
 
 export async function createServerApp(options: ServerOptions): Promise<ServerApp> {
-  const { services, atRoot = false, store, kms, settings, publicUrl } = options
+  const { services, atRoot = false, store, settings, publicUrl } = options
   const { log, clock, metrics } = options
   const trustedProxies = settings.STRONGROOM_TRUSTED_PROXIES
   const http = { log, metrics, publicUrl, trustedProxies }
@@ -56,20 +60,10 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
   app.route('/', healthRoutes({ check: () => checkBoth(options) }))
   app.route('/', metricsRoutes(metrics, createOperators({ db: store.db, clock })))
 
-  const deps = {
-    db: store.db,
-    clock,
-    log,
-    metrics,
-    secrets: createServerSecrets({ db: store.db, key: kms.key, clock }),
-    publicUrl,
-    // Parsed by the one table that has the settings of every service.
-    config: settings as never,
-    kmsKey: kms.key,
-    secretBox: openSecretBox({ db: store.db, clock, kmsKey: kms.key }),
-  }
+  const deps = serviceDeps(options)
   const running: RunningService[] = []
   const ownHosts = new Map<string, OpenAPIHono<AppEnv>>()
+  const ownNodes = new Map<string, NodeRoutes>()
   const plain: ServiceRoute[] = []
   const close = async () => {
     for (const service of running.toReversed()) await service.close?.()
@@ -79,14 +73,19 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
       const origin = originOf(service, options)
       // The page is at its own host alone; a fragment of the address goes along.
       if (origin !== undefined) app.get(`${service.mount}/`, (c) => c.redirect(`${origin}/`))
-      const started = await mountService(app, service, deps, atRoot ? '/' : service.mount)
+      const at = atRoot ? '/' : service.mount
+      const started = await mountService(app, service, deps, at)
       running.push(started)
-      const routes = started.plainRoutes ?? []
-      plain.push(...routes.map((route) => ({ ...route, service: service.name })))
+      plain.push(...mountedRoutes(started, service.name, at))
       if (origin === undefined) continue
-      const alone = createApp({ log, metrics, publicUrl: origin, trustedProxies })
+      const own = { ...http, publicUrl: origin }
+      const alone = createApp(own)
       await mountService(alone, { ...service, start: () => started }, deps, '/')
-      for (const host of hostsOf(origin)) ownHosts.set(host, alone)
+      const aloneByNode = nodeRoutes(mountedRoutes(started, service.name, '/'), own)
+      for (const host of hostsOf(origin)) {
+        ownHosts.set(host, alone)
+        ownNodes.set(host, aloneByNode)
+      }
     }
   } catch (error) {
     await close()
@@ -109,7 +108,7 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
   }
   return {
     ...byHost(app, ownHosts),
-    node: nodeRoutes(plain, http),
+    node: nodeByHost(nodeRoutes(plain, http), ownNodes),
     endStreams,
     close,
   }

@@ -5,6 +5,8 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { ConfigError } from '@strongroom/kit/config'
 import type { AppEnv } from '@strongroom/kit/http/env'
+import { headerIn } from '@strongroom/kit/http/node-body'
+import type { NodeRoutes } from '@strongroom/kit/http/node-routes'
 import type { Service } from '@strongroom/kit/service'
 import type { Settings } from './settings.ts'
 
@@ -45,4 +47,31 @@ export function byHost(main: App, others: ReadonlyMap<string, App>): App {
     request: (input, ...more) =>
       appOf(input instanceof Request ? input.url : String(input)).request(input, ...more),
   }
+}
+
+const MOST_HOSTS = 100
+
+/** The same for what Node's server answers; a host that is none is for the app to refuse. */
+export function nodeByHost(main: NodeRoutes, others: ReadonlyMap<string, NodeRoutes>): NodeRoutes {
+  const known = new Map<string, NodeRoutes>()
+  return (request, response) => {
+    const host = headerIn(request.rawHeaders, 'host')
+    if (host === undefined) return false
+    let node = known.get(host)
+    if (node === undefined) {
+      const name = canonicalHost(host)
+      if (name === undefined) return false
+      node = others.get(name) ?? main
+      if (known.size < MOST_HOSTS) known.set(host, node)
+    }
+    return node(request, response)
+  }
+}
+
+/** As the host of an address; undefined if it would not be the same there. */
+function canonicalHost(host: string): string | undefined {
+  if (!URL.canParse(`http://${host}/`)) return undefined
+  const url = new URL(`http://${host}/`)
+  const isSame = url.hostname === host.replace(/:\d+$/, '').toLowerCase()
+  return isSame ? url.host : undefined
 }

@@ -1,5 +1,4 @@
 /** Runs a server: takes the address, opens store and KMS, mounts the services; ends in reverse order. */
-import { isIPv6 } from 'node:net'
 import { type Clock, systemClock } from '@strongroom/kit/clock'
 import type { Log } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
@@ -12,6 +11,7 @@ import { type Listener, listen } from './listen.ts'
 import { type OpenKms, openKms } from './kms.ts'
 import type { AskPassphrase } from './master-key.ts'
 import { localMetrics } from './metrics-routes.ts'
+import { publicUrlOf } from './public-url.ts'
 import { serviceHref } from './service-href.ts'
 import type { Settings } from './settings.ts'
 import { openStore, type Store } from './store.ts'
@@ -71,7 +71,7 @@ export async function serve(options: {
     await requireTables(store, tablesOf(services))
     kms = await openKms(settings, store, { clock, askPassphrase: options.askPassphrase })
     const operatorToken = await addFirstOperator(createOperators({ db: store.db, clock }))
-    const url = settings.PUBLIC_URL ?? `http://${reachable(settings.HOST)}:${main.port}`
+    const url = publicUrlOf(settings, main.port)
     app = await createServerApp({
       services,
       atRoot,
@@ -106,10 +106,4 @@ export async function serve(options: {
 /** Where a link on the home page leads; one to another host says so itself. */
 function absolute(url: string, href: string): string {
   return href.startsWith('/') ? url + href : href
-}
-
-/** A host that a browser on this machine can open: "every address" is none. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return 'localhost'
-  return isIPv6(host) ? `[${host}]` : host
 }

@@ -1,6 +1,11 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { OpenAPIHono } from '@hono/zod-openapi'
 import { url } from '@strongroom/kit/config-types'
 import { createTables } from '@strongroom/kit/create-tables'
 import type { Db } from '@strongroom/kit/db'
+import type { AppEnv } from '@strongroom/kit/http/env'
+import { plainHandler, type PlainRoute } from '@strongroom/kit/http/plain-route'
 import { silentLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import type { Service } from '@strongroom/kit/service'
@@ -9,9 +14,18 @@ import { testClock } from '@strongroom/kit/testing/test-clock'
 import { testKmsKey } from '@strongroom/kit/testing/test-kms-key'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createServerApp } from '../src/app.ts'
+import { listen } from '../src/listen.ts'
 import { settingsWith } from '../src/settings.ts'
 import { tablesOf } from '../src/tables.ts'
 import { notesService } from './notes-service.ts'
+
+const plain = plainRoute('/v1/plain')
+const hook = plainRoute('/hook')
+
+function plainRoute(path: PlainRoute['path']): PlainRoute {
+  const handle = async () => ({ status: 200, contentType: 'text/plain', body: path }) as const
+  return { methods: ['POST'], path, maxBodyBytes: 10, handle }
+}
 
 /** Notes with a page, and with a host name of their own if NOTES_ORIGIN gives them one. */
 const notes: Service = {
@@ -24,7 +38,10 @@ const notes: Service = {
   async start(deps) {
     const running = await notesService.start(deps)
     running.routes.get('/', (c) => c.text('The page of notes'))
-    return running
+    running.routes.post('/v1/plain', plainHandler(plain))
+    const rootRoutes = new OpenAPIHono<AppEnv>()
+    rootRoutes.post('/hook', plainHandler(hook))
+    return { ...running, rootRoutes, plainRoutes: [plain], plainRootRoutes: [hook] }
   },
 }
 const others: Service = { ...notesService, name: 'others', title: 'Others', mount: '/others' }
@@ -130,6 +147,66 @@ describe.each(testStores().slice(0, 1))('a service with a host name of its own',
       expect(await get(app, `${address}/healthz`)).toEqual([200, null])
     },
   )
+
+  describe('over a socket', () => {
+    const cases = [
+      ['notes.example', '/v1/plain'],
+      ['NOTES.example:80', '/v1/plain'],
+      ['notes.example:443', '/v1/plain'],
+      ['notes.example', '/hook'],
+      ['notes.example', '/notes/v1/plain'],
+      ['trust.example', '/notes/v1/plain'],
+      ['trust.example', '/hook'],
+      ['trust.example', '/v1/plain'],
+      ['notes.example:8080', '/v1/plain'],
+      ['notes.example:8080', '/notes/v1/plain'],
+      ['notes.example.evil', '/v1/plain'],
+      ['notes.example@evil', '/notes/v1/plain'],
+      ['127.1', '/notes/v1/plain'],
+      ['[::1]:4280', '/notes/v1/plain'],
+      ['', '/notes/v1/plain'],
+    ] as const
+
+    async function answers(byNode: boolean) {
+      const app = await appWith('https://notes.example')
+      const listener = await listen('127.0.0.1', 0)
+      const taken: boolean[] = []
+      listener.serve(app.fetch, (request, response) => {
+        const isTaken = byNode && app.node(request, response)
+        taken.push(isTaken)
+        return isTaken
+      })
+      const seen: string[] = []
+      for (const [host, path] of cases) seen.push(await post(listener.port, host, path))
+      await listener.close()
+      return { seen, taken }
+    }
+
+    async function post(port: number, host: string, path: string) {
+      const socket = connect(port, '127.0.0.1')
+      socket.write(`POST ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+      let received = ''
+      socket.setEncoding('utf8').on('data', (text: string) => (received += text))
+      await once(socket, 'close')
+      const [head = '', body = ''] = received.split('\r\n\r\n')
+      const lines = head.split('\r\n').filter((line) => !/^(x-request-id|date):/i.test(line))
+      const [first = '', ...headers] = lines.map((line) => line.replace(/^[^:]+:/, lower))
+      return [first, ...headers.toSorted(), body].join('\n')
+    }
+    const lower = (name: string) => name.toLowerCase()
+
+    test('has the same answers of Node as of the app, host by host', async () => {
+      const [app, node] = [await answers(false), await answers(true)]
+      expect(node.seen).toEqual(app.seen)
+      const statuses = node.seen.map((answer) => Number(answer.slice(9, 12)))
+      expect(statuses.slice(0, 11)).toEqual([
+        ...[200, 200, 200, 200, 404],
+        ...[200, 200, 404, 404, 200, 404],
+      ])
+      expect(node.taken.slice(0, 11)).toEqual(statuses.slice(0, 11).map((status) => status === 200))
+      expect(node.seen[0]).toContain('strict-transport-security')
+    })
+  })
 
   test('must have a host name that the server does not have', async () => {
     await expect(appWith('https://trust.example')).rejects.toThrow(

@@ -4,6 +4,7 @@ import { bodyLimit } from '@strongroom/kit/http/body-limit'
 import { createApp, type AppOptions } from '@strongroom/kit/http/app'
 import { serverError } from '@strongroom/kit/http/errors'
 import { nodeRoutes } from '@strongroom/kit/http/node-routes'
+import { plainMatcher } from '@strongroom/kit/http/plain-match'
 import { plainHandler, type PlainRequest, type PlainRoute } from '@strongroom/kit/http/plain-route'
 import { createLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
@@ -219,4 +220,48 @@ test('a plain route is answered in the same bytes and headers by Node and by the
     }
   }
   expect(seen.slice(0, 2)).toEqual(seen.slice(2))
+})
+
+describe('a plain route is found', () => {
+  const route = (path: PlainRoute['path'], method = 'POST') => ({
+    methods: [method],
+    path,
+    maxBodyBytes: LIMIT,
+    handle: echo,
+  })
+  const match = plainMatcher([
+    route('/box/v1/things'),
+    route('/box/v1/things/:id', 'DELETE'),
+    route('/box/v1/things/:id/open'),
+    route('/in/:id'),
+  ])
+
+  test.each([
+    ['POST', '/box/v1/things', '/box/v1/things', ''],
+    ['POST', '/box/v1/things?a=/b', '/box/v1/things', ''],
+    ['DELETE', '/box/v1/things/a_B-1', '/box/v1/things/:id', 'a_B-1'],
+    ['POST', '/box/v1/things/a/open', '/box/v1/things/:id/open', 'a'],
+    ['POST', '/box/v1/things/a/open?x', '/box/v1/things/:id/open', 'a'],
+    ['POST', '/in/open', '/in/:id', 'open'],
+  ])('%s %s is %s', (method, url, path, parameter) => {
+    expect(match(method, url)).toMatchObject({ route: { path }, parameter })
+  })
+
+  test.each([
+    ['GET', '/box/v1/things'],
+    ['POST', '/box/v1/things/'],
+    ['POST', '/box/v1/thingsy'],
+    ['POST', '/box/v1/things/a'],
+    ['POST', '/box/v1/things/open'],
+    ['POST', '/box/v1/things//open'],
+    ['POST', '/box/v1/things/a/b/open'],
+    ['POST', '/box/v1/things/%41/open'],
+    ['POST', '/box/v1/things/a/open/'],
+    ['POST', '/box/v1/things/../open'],
+    ['POST', '//box/v1/things'],
+    ['POST', 'http://here/box/v1/things'],
+    ['POST', ''],
+  ])('or left to the app: %s %s', (method, url) => {
+    expect(match(method, url)).toBeUndefined()
+  })
 })

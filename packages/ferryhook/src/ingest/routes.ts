@@ -23,7 +23,7 @@ const PATH = '/in/:sourceId'
 
 export function ingestRoutes(
   ingest: Pick<Ingest, 'receive'>,
-): Required<Pick<RunningService, 'rootRoutes' | 'plainRoutes'>> {
+): Required<Pick<RunningService, 'rootRoutes' | 'plainRootRoutes'>> {
   const route: PlainRoute = {
     methods: ['GET', 'POST', 'PUT'],
     path: PATH,
@@ -33,7 +33,7 @@ export function ingestRoutes(
   const rootRoutes = new OpenAPIHono<AppEnv>()
   rootRoutes.on([...route.methods], [PATH], bodyLimit(longestBody), plainHandler(route))
   describe(rootRoutes)
-  return { rootRoutes, plainRoutes: [route] }
+  return { rootRoutes, plainRootRoutes: [route] }
 }
 
 /** Only described: a body of any kind is taken as it is. */

@@ -74,9 +74,9 @@ async function openReceiver(
     later: () => {},
     ...given,
   })
-  const { plainRoutes } = ingestRoutes(ingest)
+  const { plainRootRoutes } = ingestRoutes(ingest)
   const routes = nodeRoutes(
-    plainRoutes.map((route) => ({ ...route, service: 'ferryhook' })),
+    plainRootRoutes.map((route) => ({ ...route, service: 'ferryhook' })),
     http,
   )
   const server = createServer((request, response) => {

@@ -3,9 +3,11 @@
  * is done here too, by the same functions: ids, limits, headers, errors, the access line.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { RunningService } from '../service.ts'
 import type { AppOptions } from './app.ts'
 import { discardRest, readBody } from './node-body.ts'
 import { createReports } from './observe.ts'
+import { plainMatcher } from './plain-match.ts'
 import { type PlainRoute, queryOf } from './plain-route.ts'
 import { requestIdOf } from './request-context.ts'
 import { answerHeaders } from './security-headers.ts'
@@ -17,15 +19,26 @@ export type NodeRoutes = (request: IncomingMessage, response: ServerResponse) =>
 
 export type ServiceRoute = PlainRoute & { service: string }
 
+/** The plain routes of a service that is mounted somewhere. */
+export function mountedRoutes(
+  running: Pick<RunningService, 'plainRoutes' | 'plainRootRoutes'>,
+  service: string,
+  at: string,
+): ServiceRoute[] {
+  const { plainRoutes = [], plainRootRoutes = [] } = running
+  const below = at === '/' ? '' : at
+  return [
+    ...plainRoutes.map((route) => ({ ...route, path: `${below}${route.path}` as const, service })),
+    ...plainRootRoutes.map((route) => ({ ...route, service })),
+  ]
+}
+
 /** A body that is not wanted is not waited for, and nothing after it can be understood. */
 function leaveUnread(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete) return
   response.setHeader('connection', 'close')
   response.once('finish', () => discardRest(request))
 }
-
-/** Nothing that would have to be decoded: whatever is spelled in another way is the app's. */
-const PARAMETER = /^[\w-]{1,200}$/
 
 const MOST_ADDRESSES = 1_000
 const LONGEST_WAY = 200
@@ -40,10 +53,7 @@ export function nodeRoutes(
   const { forced, defaults } = answerHeaders({ publicUrl })
   const standing = [...forced, ...defaults].flat()
   const named = Object.fromEntries([...forced, ...defaults])
-  const prefixes = routes.map((route) => ({
-    route,
-    prefix: route.path.slice(0, route.path.indexOf(':')),
-  }))
+  const match = plainMatcher(routes)
 
   /** Senders come again and again from the same few addresses. */
   const addresses = new Map<string, string | undefined>()
@@ -100,19 +110,13 @@ export function nodeRoutes(
   }
 
   return (request, response) => {
-    const { method = '', url = '' } = request
-    for (const { route, prefix } of prefixes) {
-      if (!url.startsWith(prefix) || !route.methods.includes(method)) continue
-      const mark = url.indexOf('?', prefix.length)
-      const parameter = url.slice(prefix.length, mark < 0 ? undefined : mark)
-      if (!PARAMETER.test(parameter)) continue
-      answer(route, parameter, request, response).catch((error: unknown) => {
-        // Only what is written here can fail here, such as to a connection that is gone.
-        log.error('Cannot answer a request', { error })
-        response.destroy()
-      })
-      return true
-    }
-    return false
+    const found = match(request.method ?? '', request.url ?? '')
+    if (!found) return false
+    answer(found.route, found.parameter, request, response).catch((error: unknown) => {
+      // Only what is written here can fail here, such as to a connection that is gone.
+      log.error('Cannot answer a request', { error })
+      response.destroy()
+    })
+    return true
   }
 }

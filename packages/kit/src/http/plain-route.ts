@@ -11,8 +11,8 @@ import type { AppEnv } from './env.ts'
 
 export interface PlainRoute {
   methods: readonly string[]
-  /** Has one parameter, at its end: `/in/:sourceId`. */
-  path: `/${string}/:${string}`
+  /** Has one parameter at most: `/in/:sourceId`, `/v1/secrets/:id/reveal`. */
+  path: `/${string}`
   maxBodyBytes: number
   /** Throws an `ApiError` for what the client may know. */
   handle(request: PlainRequest): Promise<PlainAnswer>
@@ -20,7 +20,7 @@ export interface PlainRoute {
 
 export interface PlainRequest {
   method: string
-  /** What stands in the path for the parameter. */
+  /** What stands in the path for the parameter; nothing if it has none. */
   parameter: string
   /** As it was sent, without its question mark; undefined if there is none. */
   query: string | undefined
@@ -40,7 +40,7 @@ export interface PlainAnswer {
 
 /** The route as a handler of the app. */
 export function plainHandler({ path, handle }: PlainRoute): Handler<AppEnv> {
-  const name = path.slice(path.indexOf(':') + 1)
+  const name = /:([^/]+)/.exec(path)?.[1] ?? ''
   return async (c) => {
     const node = incomingOf(c)
     const url = node?.url ?? c.req.url

@@ -2,7 +2,8 @@
 import { defineConfig } from '@strongroom/kit/config'
 import { createTables } from '@strongroom/kit/create-tables'
 import { type Db, eachOperation } from '@strongroom/kit/db'
-import { createApp } from '@strongroom/kit/http/app'
+import { createApp, type AppOptions as HttpOptions } from '@strongroom/kit/http/app'
+import { mountedRoutes, nodeRoutes } from '@strongroom/kit/http/node-routes'
 import { createLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import { createOperators } from '@strongroom/kit/operators'
@@ -39,7 +40,11 @@ export interface AppOptions {
   store?: 'aws'
   /** When whoever has no right to a secret is answered; at once unless told. */
   refusalMs?: number
+  /** What `x-test-peer` says unless told. */
+  peerAddress?: HttpOptions['peerAddress']
 }
+
+const testPeer: HttpOptions['peerAddress'] = (c) => c.req.header('x-test-peer')
 
 export type SealedApp = Awaited<ReturnType<typeof startApp>>
 
@@ -50,7 +55,8 @@ export async function startApp(db: Db, options: AppOptions = {}) {
   const metrics = createMetrics()
   const timers = testTimers(clock)
   const watched = watch(db)
-  const app = createApp({ log, metrics, peerAddress: (c) => c.req.header('x-test-peer') })
+  const http = { log, metrics, peerAddress: options.peerAddress ?? testPeer }
+  const app = createApp(http)
   const values = defineConfig(sealedSettings).parse({ ...CALM, ...env })
   const config = { ...values, STRONGROOM_STORE: options.store }
   const running = await mountService(
@@ -71,6 +77,7 @@ export async function startApp(db: Db, options: AppOptions = {}) {
   return {
     request: async (path: string, init: RequestInit = {}) => app.request(`/sealed${path}`, init),
     app,
+    node: nodeRoutes(mountedRoutes(running, 'sealed', '/sealed'), http),
     clock,
     timers,
     metrics,

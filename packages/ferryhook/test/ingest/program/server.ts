@@ -37,7 +37,7 @@ const ingest = createIngest({
   hint: () => {},
 })
 const routes = nodeRoutes(
-  ingestRoutes(ingest).plainRoutes.map((route) => ({ ...route, service: 'ferryhook' })),
+  ingestRoutes(ingest).plainRootRoutes.map((route) => ({ ...route, service: 'ferryhook' })),
   http,
 )
 const server = createServer((request, response) => void routes(request, response))
