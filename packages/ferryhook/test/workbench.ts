@@ -90,7 +90,7 @@ export function eventInput(given: Partial<CreateEventInput> = {}): CreateEventIn
 /** Everything due now, in all shards. */
 export async function allDue({ dueShards, dueWork }: DataLayer): Promise<DueTask[]> {
   const shards = Array.from({ length: await dueShards.count() }, (_, shard) => shard)
-  const due = await Promise.all(shards.map((shard) => dueWork.listDue(shard, { limit: 1000 })))
+  const due = await Promise.all(shards.map((shard) => dueWork.listDue(shard, { limit: 100_000 })))
   return due.flatMap(({ tasks }) => tasks)
 }
 

@@ -88,7 +88,10 @@ describe.each(testWorlds())('many workers on $name', (world) => {
 
   test('a worker that is closed finishes what it has begun and gives back what it has not', async () => {
     const source = await bench.newSource()
-    const connection = await bench.connect(source, '/closing', { limits: '{"concurrency":1}' })
+    // The clock runs on until the worker has ended: long before there is anything to retry.
+    const retryConfig = '[0,86400]'
+    const limits = '{"concurrency":1}'
+    const connection = await bench.connect(source, '/closing', { limits, retryConfig })
     bench.sink.behave('/closing', hang)
     const events = await Promise.all(times(3, () => bench.receive(source)))
     const closing = bench.anotherWorker()
