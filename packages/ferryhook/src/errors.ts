@@ -17,6 +17,11 @@ export const ferryhookError = defineErrors('ferryhook', {
   invalid_reset: [403, 'The link is not valid, or was used: ask the operator for a new one'],
   email_taken: [409, 'There is an account with this e-mail address: sign in with it'],
   wrong_password: [403, 'The current password is wrong'],
+  mail_not_configured: [
+    409,
+    'This server sends no mail: its operator has to set FERRYHOOK_SMTP_URL and FERRYHOOK_MAIL_FROM',
+  ],
+  mail_failed: [502, 'The mail server did not take the mail: see its log, or hand over the link'],
   user_not_found: [404, 'There is no such user'],
 
   // Sign-in through a provider
@@ -36,6 +41,7 @@ export const ferryhookError = defineErrors('ferryhook', {
   invalid_signing: [400, 'The signing configuration is not valid: correct what details name'],
   invalid_destination: [400, 'Events cannot be sent to this URL: correct what details name'],
   invalid_transform: [400, 'The transform cannot run: correct what details name'],
+  no_alert_webhook: [409, 'There is no webhook for alerts: set its address first'],
   no_secret: [409, 'The source has no signing secret yet: set one first'],
   too_many_secrets: [
     409,

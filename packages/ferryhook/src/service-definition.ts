@@ -22,4 +22,8 @@ export const ferryhookService: Service<FerryhookNeeds> = {
     const { startFerryhook } = await import('./start-service.ts')
     return startFerryhook(deps)
   },
+  async startWorker(deps) {
+    const { startFerryhookWorker } = await import('./start-worker.ts')
+    return startFerryhookWorker(deps)
+  },
 }

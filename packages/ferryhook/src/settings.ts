@@ -32,6 +32,20 @@ export const ferryhookSettings = {
     default: false,
     description: 'Whether events may be sent to http URLs, unencrypted',
   },
+  FERRYHOOK_DELIVER: {
+    type: boolean(),
+    default: true,
+    description: 'Whether the server delivers too; turn off where "strongroom worker" does',
+  },
+  FERRYHOOK_SMTP_URL: {
+    type: smtpUrl(),
+    secret: true,
+    description: 'The mail server for alerts, invites and forgotten passwords',
+  },
+  FERRYHOOK_MAIL_FROM: {
+    type: text(),
+    description: 'The sender of mails, such as Ferryhook <hooks@example.com>',
+  },
   FERRYHOOK_GITHUB_CLIENT_ID: {
     type: text(),
     description: 'The OAuth app at GitHub, to sign in with; also needs its secret',
@@ -81,6 +95,14 @@ export function destinationPolicy(
     allowLocalNames: allow.length > 0,
     ports: 'unprivileged',
     userAgent: 'Ferryhook/1.0',
+  }
+}
+
+function smtpUrl(): ConfigType<string> {
+  return {
+    expects: 'an address like smtps://user:password@mail.example.com or smtp://localhost:25',
+    parse: (given) => (/^smtps?:\/\/[^\s/]+\/?(?:\?\S*)?$/.test(given) ? given : undefined),
+    format: String,
   }
 }
 

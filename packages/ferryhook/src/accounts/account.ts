@@ -5,6 +5,7 @@ import type { DataLayer } from '../db/data-layer.ts'
 import { Refused } from '../db/refused.ts'
 import { ferryhookError } from '../errors.ts'
 import type { AuditEntry } from '../items/account-trail.ts'
+import type { AlertSettings } from '../items/alert-settings.ts'
 import type { ApiKey } from '../items/api-key.ts'
 import type { Connection } from '../items/connection.ts'
 import type { Source } from '../items/source.ts'
@@ -19,6 +20,7 @@ export interface AccountExport {
   sources: Source[]
   connections: Connection[]
   apiKeys: ApiKey[]
+  alerts: AlertSettings | null
   audit: AuditEntry[]
 }
 
@@ -37,7 +39,10 @@ export interface Accounts {
 }
 
 export function createAccounts(deps: {
-  layer: Pick<DataLayer, 'users' | 'sources' | 'connections' | 'apiKeys' | 'audit'>
+  layer: Pick<
+    DataLayer,
+    'users' | 'sources' | 'connections' | 'apiKeys' | 'alertSettings' | 'audit'
+  >
   credentials: Pick<Credentials, 'confirm'>
   sessions: Pick<Sessions, 'endAll'>
   audit: Audit
@@ -46,6 +51,7 @@ export function createAccounts(deps: {
   const { layer, credentials, sessions, audit, notices } = deps
 
   async function removeAll(userId: string): Promise<void> {
+    await layer.alertSettings.delete(userId)
     for (const { keyId } of await layer.apiKeys.listByUser(userId)) {
       await layer.apiKeys.delete(keyId, userId).catch(unlessGone)
     }
@@ -87,7 +93,8 @@ export function createAccounts(deps: {
         cursor = page.cursor ?? undefined
       } while (cursor !== undefined)
       const apiKeys = await layer.apiKeys.listByUser(userId)
-      return { user, sources, connections, apiKeys, audit: entries }
+      const alerts = await layer.alertSettings.get(userId)
+      return { user, sources, connections, apiKeys, alerts, audit: entries }
     },
 
     async delete({ user, actor }, password) {

@@ -4,6 +4,7 @@ import type { DataLayer } from '../db/data-layer.ts'
 export type AuditAction =
   | `account.${'created' | 'signed_in' | 'changed' | 'password_changed' | 'password_reset' | 'exported' | 'deleted'}`
   | `account.${'plan_changed' | 'password_reset_offered' | 'session_reused' | 'signed_out'}`
+  | `alerts.${'changed' | 'secret_rotated' | 'tested'}`
   | `identity.${'linked' | 'unlinked'}`
   | `source.${'created' | 'changed' | 'paused' | 'resumed' | 'secret_rotated' | 'deleted'}`
   | `connection.${'created' | 'changed' | 'paused' | 'resumed' | 'deleted' | 'tested'}`

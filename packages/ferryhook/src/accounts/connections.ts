@@ -3,7 +3,6 @@ import type { Clock } from '@strongroom/kit/clock'
 import { serverError } from '@strongroom/kit/http/errors'
 import { newId } from '@strongroom/kit/ids'
 import type { SafeFetch } from '@strongroom/kit/safe-fetch'
-import { SafeFetchError } from '@strongroom/kit/safe-fetch/error'
 import type { Principal } from '../auth/principal.ts'
 import type { ConnectionChanges } from '../db/connections.ts'
 import type { DataLayer } from '../db/data-layer.ts'
@@ -20,6 +19,7 @@ import { checkJavascript } from '../transforms/javascript.ts'
 import type { Transform } from '../transforms/transform.ts'
 import { again } from './again.ts'
 import type { Audit, AuditAction } from './audit-trail.ts'
+import { checkDestination } from './check-destination.ts'
 import type { ConnectionLimits } from './connection-options.ts'
 import type { CustomHeaders, KeptSecrets } from './kept-secrets.ts'
 import type { Notices } from './notices.ts'
@@ -80,7 +80,9 @@ export function createConnectionBook(deps: {
     place: Pick<Connection, 'connectionId' | 'userId'>,
     { name, destinationUrl, headers, ...rest }: ConnectionInput,
   ): Promise<ConnectionChanges> {
-    if (destinationUrl !== undefined) checkDestination(destinationUrl)
+    if (destinationUrl !== undefined) {
+      checkDestination(safeFetch, destinationUrl, 'body.destinationUrl')
+    }
     if (rest.transform) await checkTransform(rest.transform, place.userId)
     const isEmpty = headers === null || (headers && Object.keys(headers).length === 0)
     return {
@@ -93,18 +95,6 @@ export function createConnectionBook(deps: {
       ...(headers !== undefined && {
         customHeaders: isEmpty ? undefined : await kept.sealCustomHeaders(place, headers ?? {}),
       }),
-    }
-  }
-
-  /** For a friendly answer now; what is really dialled is checked at each request. */
-  function checkDestination(url: string): void {
-    try {
-      safeFetch.check(url)
-    } catch (error) {
-      if (!(error instanceof SafeFetchError)) throw error
-      const { reason, message } = error
-      const details = [{ path: 'body.destinationUrl', message }]
-      throw ferryhookError('invalid_destination', { details, data: { reason } })
     }
   }
 

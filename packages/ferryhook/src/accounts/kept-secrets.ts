@@ -1,5 +1,6 @@
 /** Secrets of sources and connections as they are stored: sealed for the attribute they stand in. */
 import { z } from 'zod'
+import type { AlertSettings } from '../items/alert-settings.ts'
 import type { Connection } from '../items/connection.ts'
 import type { Source } from '../items/source.ts'
 import { packSecrets, type SecretList, unpackSecrets } from '../signing/secret-list.ts'
@@ -53,6 +54,17 @@ export function createKeptSecrets(box: SecretBox) {
     ): Promise<SecretList> {
       const { signingSecret } = connection
       return unpackSecrets(await open(signingSecret, ofConnection(connection, 'signingSecret')))
+    },
+
+    sealAlertSecrets: (userId: string, list: SecretList) =>
+      seal(packSecrets(list), place(userId, 'alerts', 'signingSecret')),
+
+    async alertSecrets({
+      userId,
+      signingSecret,
+    }: Pick<AlertSettings, 'userId' | 'signingSecret'>): Promise<SecretList> {
+      if (signingSecret === undefined) return []
+      return unpackSecrets(await open(signingSecret, place(userId, 'alerts', 'signingSecret')))
     },
 
     sealCustomHeaders: (connection: ConnectionId, headers: CustomHeaders) =>

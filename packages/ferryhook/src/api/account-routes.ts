@@ -4,6 +4,7 @@ import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
 import { ferryhookError } from '../errors.ts'
 import { planLimits, plans, retentionSeconds } from '../plans.ts'
+import { AlertsView, viewAlerts } from './alert-routes.ts'
 import { ConnectionView, viewConnection } from './connection-view.ts'
 import { refreshCookie } from './cookies.ts'
 import type { ApiDeps } from './deps.ts'
@@ -103,6 +104,7 @@ export function accountRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
           sources: z.array(SourceView),
           connections: z.array(ConnectionView),
           apiKeys: z.array(ApiKeyView),
+          alerts: AlertsView,
           audit: z.array(AuditView),
         }),
         'All of it',
@@ -155,6 +157,7 @@ export function accountRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
           sources: all.sources.map((source) => viewSource(source, publicUrl)),
           connections,
           apiKeys: all.apiKeys.map(viewApiKey),
+          alerts: viewAlerts(all.alerts),
           audit: all.audit.map(viewAudit),
         },
         200,

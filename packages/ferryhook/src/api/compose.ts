@@ -1,5 +1,6 @@
 /** Puts together what the routes of the management API need. */
 import type { Clock } from '@strongroom/kit/clock'
+import type { Log } from '@strongroom/kit/log'
 import type { Operators } from '@strongroom/kit/operators'
 import type { SafeFetch } from '@strongroom/kit/safe-fetch'
 import type { ServerSecrets } from '@strongroom/kit/server-secrets'
@@ -14,6 +15,8 @@ import type { Notices } from '../accounts/notices.ts'
 import { createSignUp } from '../accounts/signup.ts'
 import { createSourceBook } from '../accounts/sources.ts'
 import { createTrials } from '../accounts/trials.ts'
+import { createAlertBook } from '../alerts/alert-book.ts'
+import type { Channels } from '../alerts/channels.ts'
 import { createAccessTokens } from '../auth/access-tokens.ts'
 import { createAuthenticate } from '../auth/authenticate.ts'
 import { providersOf } from '../auth/providers.ts'
@@ -21,6 +24,8 @@ import { createRateGuard } from '../auth/rate-guard.ts'
 import { createSessions } from '../auth/sessions.ts'
 import { createSignIn } from '../auth/sign-in.ts'
 import type { DataLayer } from '../db/data-layer.ts'
+import { createLetters } from '../mail/letters.ts'
+import type { Mailer } from '../mail/mailer.ts'
 import type { Passwords } from '../sandbox/passwords.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { FerryhookSettings } from '../settings.ts'
@@ -39,6 +44,9 @@ export interface ComposedFrom {
   sandbox: Sandbox
   safeFetch: SafeFetch
   notices: Notices
+  log: Log
+  channels: Channels
+  mailer: Mailer | undefined
 }
 
 export function composeApi(given: ComposedFrom): ApiDeps {
@@ -54,6 +62,7 @@ export function composeApi(given: ComposedFrom): ApiDeps {
   const credentials = createCredentials({ ...given, sessions, rateGuard, audit })
   const sources = createSourceBook({ ...given, audit })
   const connections = createConnectionBook({ ...given, audit, sources })
+  const administration = createAdministration({ ...given, audit })
   return {
     authenticate,
     permit,
@@ -70,7 +79,9 @@ export function composeApi(given: ComposedFrom): ApiDeps {
     sources,
     connections,
     accounts: createAccounts({ ...given, credentials, sessions, audit }),
-    administration: createAdministration({ ...given, audit }),
+    administration,
+    alertBook: createAlertBook({ ...given, audit, sendsMail: given.mailer !== undefined }),
+    letters: createLetters({ ...given, administration }),
     keyRing: createKeyRing({ ...given, audit }),
     trials: createTrials({ ...given, audit, sources, connections }),
   }

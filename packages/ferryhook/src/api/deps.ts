@@ -9,11 +9,13 @@ import type { KeptSecrets } from '../accounts/kept-secrets.ts'
 import type { SignUp } from '../accounts/signup.ts'
 import type { SourceBook } from '../accounts/sources.ts'
 import type { Trials } from '../accounts/trials.ts'
+import type { AlertBook } from '../alerts/alert-book.ts'
 import type { Authenticate } from '../auth/authenticate.ts'
 import type { RateGuard } from '../auth/rate-guard.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import type { SignIn } from '../auth/sign-in.ts'
 import type { DataLayer } from '../db/data-layer.ts'
+import type { Letters } from '../mail/letters.ts'
 import type { Permissions } from './permissions.ts'
 
 /** What the routes are made from. */
@@ -36,4 +38,6 @@ export interface ApiDeps {
   sources: SourceBook
   connections: ConnectionBook
   trials: Trials
+  alertBook: AlertBook
+  letters: Letters
 }

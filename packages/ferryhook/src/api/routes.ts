@@ -2,11 +2,13 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { accountRoutes } from './account-routes.ts'
+import { alertRoutes } from './alert-routes.ts'
 import { connectionRoutes } from './connection-routes.ts'
 import { connectionSecretRoutes } from './connection-secret-routes.ts'
 import type { RotatingCursors } from './cursors.ts'
 import type { ApiDeps } from './deps.ts'
 import { keyRoutes } from './key-routes.ts'
+import { mailRoutes } from './mail-routes.ts'
 import { operatorRoutes } from './operator-routes.ts'
 import { declaredOnly, describeSecurity } from './permissions.ts'
 import { sessionRoutes } from './session-routes.ts'
@@ -33,6 +35,8 @@ export function apiRoutes(
     connectionSecretRoutes,
     trialRoutes,
     keyRoutes,
+    alertRoutes,
+    mailRoutes,
     operatorRoutes,
     signInRoutes,
   ]

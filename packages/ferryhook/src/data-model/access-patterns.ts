@@ -36,6 +36,14 @@ export const patterns: readonly AccessPattern[] = [
     ['Change user', 'users.ts: update', 'PK = USER#{userId}, SK = PROFILE'],
     ['Count usage of the month', 'users.ts: incrementUsage', 'PK = USER#{userId}, SK = PROFILE'],
     ['Delete user', 'users.ts: delete', 'PK = USER#{userId}, SK = PROFILE, with its guards'],
+    ['Get alert settings', 'alert-settings.ts: get', 'PK = USER#{userId}, SK = ALERTS'],
+    [
+      'Change alert settings',
+      'alert-settings.ts: put',
+      'PK = USER#{userId}, SK = ALERTS if rev is unchanged, with SK = PROFILE',
+    ],
+    ['Note a failing alert webhook', 'alert-settings.ts: note', 'PK = USER#{userId}, SK = ALERTS'],
+    ['Delete alert settings', 'alert-settings.ts: delete', 'PK = USER#{userId}, SK = ALERTS'],
     ['Create source', 'sources.ts: create', 'PK = USER#{userId}, SK = SRC#{sourceId}'],
     ['List sources for user', 'sources.ts: listByUser', 'PK = USER#{userId}, SK begins_with SRC#'],
     [

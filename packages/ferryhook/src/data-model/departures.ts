@@ -57,4 +57,8 @@ export const departures: DataModel['departures'] = [
     what: 'Figures of hours and days are items, counted from the events of the hour',
     decision: '0053-ferryhook-figures.md',
   },
+  {
+    what: 'How a user is alerted is an item beside the profile',
+    decision: '0054-ferryhook-alerts.md',
+  },
 ]

@@ -1,5 +1,6 @@
 import type { EntityModel } from '@strongroom/kit/data-model'
 import { AuditItem, auditKey, RefreshTokenItem, refreshTokenKey } from '../items/account-trail.ts'
+import { AlertSettingsItem, alertSettingsKey } from '../items/alert-settings.ts'
 import { apiKeyByHash, apiKeyById, ApiKeyItem, apiKeyKey } from '../items/api-key.ts'
 import { connectionById, ConnectionItem, connectionKey } from '../items/connection.ts'
 import { AttemptItem, attemptKey, DeliveryItem, deliveryKey } from '../items/delivery.ts'
@@ -57,6 +58,12 @@ export const entities: readonly EntityModel[] = [
   { name: 'User', table: mainTable, keys: keys(userKey, userByEmail), schema: UserItem },
   { name: 'E-mail guard', table: mainTable, keys: keys(emailGuardKey), schema: GuardItem },
   { name: 'Sign-in guard', table: mainTable, keys: keys(oauthGuardKey), schema: GuardItem },
+  {
+    name: 'Alert settings',
+    table: mainTable,
+    keys: keys(alertSettingsKey),
+    schema: AlertSettingsItem,
+  },
   { name: 'Source', table: mainTable, keys: keys(sourceKey, sourceById), schema: SourceItem },
   {
     name: 'Connection',

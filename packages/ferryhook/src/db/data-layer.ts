@@ -1,4 +1,5 @@
 /** The whole data layer, put together. */
+import { createAlertSettings } from './alert-settings.ts'
 import { createApiKeys } from './api-keys.ts'
 import { createAttempts } from './attempts.ts'
 import { createAudit } from './audit.ts'
@@ -50,6 +51,7 @@ export function createDataLayer(deps: DataLayerDeps) {
     sources: createSources({ ...deps, connections }),
     connections,
     connectionHealth: createConnectionHealth(deps),
+    alertSettings: createAlertSettings(deps),
     apiKeys: createApiKeys(deps),
     events,
     attempts,

@@ -28,6 +28,8 @@ const limits = {
   replay_range: perHour(60),
   /** Passwords that somebody with a session gives to prove who they are. */
   password: perQuarter(10),
+  /** Mails to one address. */
+  mail: perHour(20),
 } as const
 
 export type RateScope = keyof typeof limits

@@ -15,6 +15,7 @@ export type RefusalReason =
   | 'lease_lost'
   | 'connection_changed'
   | 'source_changed'
+  | 'alerts_changed'
 
 export class Refused extends Error {
   override readonly name = 'Refused'

@@ -81,7 +81,11 @@ export interface OpenApi {
 let peers = 0
 let people = 0
 
-export function openApi(store: TestStore, env: Record<string, string> = {}): OpenApi {
+export function openApi(
+  store: TestStore,
+  env: Record<string, string> = {},
+  { delivers = false } = {},
+): OpenApi {
   const opened = {} as OpenApi
   const running: RunningService[] = []
   let closeStore: () => Promise<void>
@@ -117,7 +121,7 @@ export function openApi(store: TestStore, env: Record<string, string> = {}): Ope
       const deps = { db: patient, clock, log, metrics, secrets, publicUrl, config, secretBox }
       const service = {
         ...ferryhookService,
-        start: () => startFerryhook(deps, { passwords, delivers: false }),
+        start: () => startFerryhook(deps, { passwords, delivers }),
       }
       running.push(await mountService(app, service, deps))
       return app

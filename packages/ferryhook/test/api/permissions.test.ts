@@ -31,6 +31,9 @@ const BODIES: Record<string, unknown> = {
   'POST /connections/{id}/rotate-secret': {},
   'POST /api-keys': { name: 'K', permissions: 'read' },
   'PATCH /account': { name: 'N' },
+  'PUT /alerts': { webhookUrl: 'https://a.example/' },
+  'POST /alerts/rotate-secret': {},
+  'POST /invites/mail': { email: 'a@b.example' },
   'PUT /account/password': { currentPassword: 'x', newPassword: 'long enough it is' },
   'POST /account/delete': { currentPassword: 'x' },
   'PUT /users/{id}/plan': { plan: 'free' },
@@ -214,6 +217,24 @@ describe.each(testStores())('permissions on $name', (store) => {
     expect((await api.ask('GET', `/sources/${owned.sources}`, { token: ada.token })).status).toBe(
       200,
     )
+  })
+
+  test('no list, figure or export of anybody has what is somebody else’s', async () => {
+    const stranger = await api.key(await api.person(), 'admin')
+    const withoutIds = needing('read', 'write', 'admin').filter(({ path }) => !path.includes('{'))
+    expect(withoutIds.length).toBeGreaterThan(8)
+    for (const operation of withoutIds) {
+      const { text } = await call(operation, stranger)
+      for (const id of [ada.id, ada.email, ...Object.values(owned)]) {
+        expect(text, `${operation.method} ${operation.path}`).not.toContain(id)
+      }
+    }
+    const theirs = { token: stranger }
+    const ofAda = `/analytics/overview?sourceId=${owned.sources}`
+    expect((await api.ask('GET', ofAda, theirs)).status).toBe(404)
+    const replay = { eventIds: [owned.events] }
+    const { body } = await api.ask('POST', '/events/replay', { ...theirs, body: replay })
+    expect(JSON.stringify(body)).toContain('ferryhook.event_not_found')
   })
 
   /** As if so many had asked before. */

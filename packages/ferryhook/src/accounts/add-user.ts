@@ -1,0 +1,39 @@
+/** An account that whoever has the store makes for somebody, with an API key to begin with. */
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '@strongroom/kit/clock'
+import { createCursors } from '@strongroom/kit/cursor'
+import type { Db } from '@strongroom/kit/db'
+import { createDataLayer } from '../db/data-layer.ts'
+import { Refused } from '../db/refused.ts'
+import { ferryhookError } from '../errors.ts'
+import type { FerryhookSettings } from '../settings.ts'
+import { createAuditTrail } from './audit-trail.ts'
+
+export interface AddedUser {
+  userId: string
+  email: string
+  /** Told here and never again. */
+  key: string
+}
+
+/** Whatever the policy of signing up: who can do this could change that, too. */
+export async function addUser(
+  { db, clock, config }: { db: Db; clock: Clock; config: FerryhookSettings },
+  { email, name }: { email: string; name: string },
+): Promise<AddedUser> {
+  // Nothing is listed here.
+  const cursors = createCursors(randomBytes(32))
+  const layer = createDataLayer({ db, clock, cursors })
+  const audit = createAuditTrail(layer)
+  const plan = config.FERRYHOOK_DEFAULT_PLAN
+  const user = await layer.users.create({ email, name, plan }).catch((error: unknown) => {
+    const isTaken = error instanceof Refused && error.reason === 'email_taken'
+    throw isTaken ? ferryhookError('email_taken') : error
+  })
+  const { userId } = user
+  await audit(userId, 'operator:command-line', 'account.created')
+  const input = { name: 'First key', permissions: 'admin' } as const
+  const { key, apiKey } = await layer.apiKeys.create(userId, input)
+  await audit(userId, 'operator:command-line', 'api_key.created', apiKey.keyId)
+  return { userId, email: user.email, key }
+}
