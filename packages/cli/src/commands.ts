@@ -22,6 +22,8 @@ import { receiptCommand } from './commands/receipt.ts'
 import { sealCommand } from './commands/seal.ts'
 import { serveCommand } from './commands/serve.ts'
 import { tablesCloudFormation, tablesCreate, tablesVerify } from './commands/tables.ts'
+import { userAdd } from './commands/user.ts'
+import { workerCommand } from './commands/worker.ts'
 
 export const commands: readonly Command[] = [
   serveCommand,
@@ -37,6 +39,8 @@ export const commands: readonly Command[] = [
   operatorList,
   operatorRotate,
   operatorRemove,
+  workerCommand,
+  userAdd,
   listenCommand,
   keysCreate,
   keysList,

@@ -1,0 +1,32 @@
+/** `strongroom user add`: an account of Ferryhook, made by whoever has the store. */
+import { addUser } from '@strongroom/server/add-user'
+import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { withStore } from '../with-store.ts'
+
+export const userAdd: Command = {
+  name: 'user add',
+  args: 'EMAIL',
+  summary: 'Make an account of Ferryhook and print an API key of it, once',
+  options: { name: { value: 'NAME', summary: 'The name of the person; unless given, of EMAIL' } },
+  about: `Works on any store, also while a server runs on it, and whatever FERRYHOOK_SIGNUP says. The key
+may do everything; the account has no password until one is set with a link of an operator.`,
+  async run(input) {
+    const user = given(input)
+    await withStore(input, async (store, configured) => {
+      const { userId, email, key } = await addUser(store, configured, user)
+      input.output.result(`${key}\n`, { id: userId, email, key })
+    })
+  },
+}
+
+function given({ args: [email = ''], options }: CommandInput) {
+  if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email)) {
+    throw new UsageError('EMAIL must be an e-mail address, such as ada@example.com')
+  }
+  const [beforeAt = ''] = email.split('@')
+  const name = typeof options['name'] === 'string' ? options['name'].trim() : beforeAt
+  if (name.length < 1 || name.length > 100) {
+    throw new UsageError('--name must have 1 to 100 characters')
+  }
+  return { email, name }
+}
