@@ -53,7 +53,7 @@ export interface CreateEventInput extends Pick<
  * No attempt begins later than this after the receipt. Events are counted up to two minutes back, and
  * one that came to be stored after that would be left out.
  */
-const COMMIT_WITHIN_MS = 30_000
+export const COMMIT_WITHIN_MS = 30_000
 
 /** A lost answer takes its time: after so many the sender had better try again. */
 const ATTEMPTS = 3

@@ -13,8 +13,9 @@ import { createKeptSecrets } from '../accounts/kept-secrets.ts'
 import type { SecretBox } from '../accounts/secret-box.ts'
 import { type Alerts, noAlerts } from '../alerts/alert.ts'
 import type { DataLayer } from '../db/data-layer.ts'
-import type { CreateEventInput } from '../db/event-intake.ts'
+import { COMMIT_WITHIN_MS, type CreateEventInput } from '../db/event-intake.ts'
 import { DuplicateEvent, Refused } from '../db/refused.ts'
+import { systemTimers, type Timers } from '../delivery/timers.ts'
 import { ferryhookError } from '../errors.ts'
 import type { Event } from '../items/event.ts'
 import { type Plan, planLimits } from '../plans.ts'
@@ -31,6 +32,7 @@ import { type KnownSource, readSource } from './known-source.ts'
 import { createIngestMetrics } from './metrics.ts'
 import { createMinuteLimit } from './minute-limit.ts'
 import { createMonthLimit } from './month-limit.ts'
+import { createOverdue } from './overdue.ts'
 import { receivedHeaders } from './received-headers.ts'
 import { createSourceCache } from './source-cache.ts'
 import { createTally, type TallyDeps } from './tally.ts'
@@ -50,6 +52,7 @@ export interface IngestOptions {
   payPalCertificates?: PayPalCertificates | undefined
   alerts?: Alerts
   later?: TallyDeps['later']
+  timers?: Timers
 }
 
 export interface Ingest {
@@ -77,6 +80,8 @@ export function createIngest(options: IngestOptions): Ingest {
   const failures = createFailureCap(clock)
   const tally = createTally({ ...options, tallies: db.tallies, log })
   const counted = createIngestMetrics(options.metrics)
+  const { timers = systemTimers } = options
+  const inTime = createOverdue({ clock, timers, longestMs: COMMIT_WITHIN_MS })
 
   async function receive(request: PlainRequest): Promise<PlainAnswer> {
     const receivedAt = clock.now()
@@ -192,7 +197,7 @@ export function createIngest(options: IngestOptions): Ingest {
 
   return {
     receive: (request) =>
-      receive(request).catch((error: unknown) => {
+      inTime(receive(request)).catch((error: unknown) => {
         throw error instanceof ApiError ? error : unavailable(error)
       }),
     sourceChanged: (sourceId) => sources.forget(sourceId),

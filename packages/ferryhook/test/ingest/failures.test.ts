@@ -2,6 +2,7 @@ import type { Db } from '@strongroom/kit/db'
 import { retryingDb } from '@strongroom/kit/retrying-db'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { testTimers } from '../delivery/test-timers.ts'
 import { few, type IngestBench, openIngestBench } from './ingest-bench.ts'
 
 describe.each(testStores())('a webhook that cannot be stored, on $name', (store) => {
@@ -62,6 +63,27 @@ describe.each(testStores())('a webhook that cannot be stored, on $name', (store)
     expect((await late.send(other.sourceId)).status).toBe(503)
     expect(await bench.eventsOf(other)).toEqual([])
     expect(await bench.toBeRouted()).toEqual([])
+  })
+
+  test('because the store says nothing at all is answered 503 after thirty seconds', async () => {
+    const timers = testTimers(bench.clock)
+    let isAsked = () => {}
+    const asked = new Promise<void>((resolve) => (isAsked = resolve))
+    const on = storeWith(() => {
+      isAsked()
+      return new Promise(() => {})
+    })
+    const receiver = await bench.another({ on, timers })
+    const source = await bench.source()
+    const answer = receiver.send(source.sourceId)
+    await asked
+    await timers.pass(29_000)
+    expect(receiver.lines).toEqual([])
+    await timers.pass(2_000)
+    const { status, headers, body } = await answer
+    expect([status, body.error?.code]).toEqual([503, 'server.unavailable'])
+    expect(headers.get('retry-after')).toBe('5')
+    expect(await bench.eventsOf(source)).toEqual([])
   })
 
   test('is stored when throttling has passed', async () => {
