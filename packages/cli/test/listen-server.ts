@@ -69,21 +69,34 @@ export const ready = (id = 'position-0') => frame('ready', id, {})
 export interface LocalProgram {
   url: string
   got: { request: IncomingMessage; body: Buffer }[]
+  /** Resolves when so many requests have come. */
+  until(count: number): Promise<void>
 }
 
 export async function localProgram(
   answer: (response: ServerResponse) => void = (response) => response.end(),
 ): Promise<LocalProgram> {
   const got: LocalProgram['got'] = []
+  const waiting: (() => void)[] = []
   const url = await serving((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       got.push({ request, body: Buffer.concat(chunks) })
       answer(response)
+      for (const look of waiting) look()
     })
   })
-  return { url, got }
+  return {
+    url,
+    got,
+    until: (count) =>
+      new Promise((resolve) => {
+        const look = () => void (got.length >= count && resolve())
+        waiting.push(look)
+        look()
+      }),
+  }
 }
 
 async function serving(

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
-const launcher = fileURLToPath(new URL('../bin/strongroom.mjs', import.meta.url))
+export const launcher = fileURLToPath(new URL('../bin/strongroom.mjs', import.meta.url))
 
 export interface Finished {
   code: number | null

@@ -1,6 +1,7 @@
 /** `strongroom worker`: delivers what servers receive, in a process of its own. */
 import { port } from '@strongroom/kit/config-types'
 import { createLog } from '@strongroom/kit/log'
+import { inTurns } from '@strongroom/kit/log-turns'
 import { services } from '@strongroom/server/services'
 import { settings } from '@strongroom/server/settings'
 import { type RunningWorkers, work } from '@strongroom/server/work'
@@ -29,9 +30,10 @@ delivers too, unless FERRYHOOK_DELIVER is false.`,
       ...env,
       ...(typeof data === 'string' && { STRONGROOM_DATA: data }),
     })
+    const metricsPort = metricsPortIn(options['metrics-port'])
     const log = createLog({
       level: configured.STRONGROOM_LOG_LEVEL,
-      sink: (line) => void process.stderr.write(line),
+      sink: inTurns((text) => void process.stderr.write(text)),
       pretty: process.stderr.isTTY,
     })
     // Listening before anything is said: whoever reads it may stop the worker at once.
@@ -39,7 +41,7 @@ delivers too, unless FERRYHOOK_DELIVER is false.`,
     const workers = await work({
       settings: configured,
       services,
-      metricsPort: metricsPortIn(options['metrics-port']),
+      metricsPort,
       log,
       askPassphrase: passphraseAsker({ json }),
     })
