@@ -1,0 +1,48 @@
+/** Two destinations that note what they get: one takes everything, the other refuses it at first. */
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface Got {
+  path: string
+  eventId: string
+  bodyHash: string
+}
+
+export const hashOf = (body: Uint8Array) => createHash('sha256').update(body).digest('hex')
+
+export async function openDestinations() {
+  const got: Got[] = []
+  /** Called with each request, before it is answered and after. */
+  const watch = { before: () => {}, after: () => {} }
+  const refused = new Set<string>()
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const path = request.url ?? ''
+      const eventId = String(request.headers['webhook-id'])
+      got.push({ path, eventId, bodyHash: hashOf(Buffer.concat(chunks)) })
+      watch.before()
+      const isRefused = path === '/grumpy' && !refused.has(eventId)
+      if (isRefused) refused.add(eventId)
+      response.writeHead(isRefused ? 500 : 200).end(watch.after)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    got,
+    watch,
+    url: (path: string) => `http://127.0.0.1:${port}${path}`,
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+export type Destinations = Awaited<ReturnType<typeof openDestinations>>
