@@ -3,7 +3,8 @@
  * `redact.ts`, and nothing that is logged can make a call fail.
  */
 import { systemClock, type Clock } from './clock.ts'
-import { redactedEntries, redactText } from './redact.ts'
+import type { LineSink } from './log-lines.ts'
+import { isSecretName, redactedEntries, redactText } from './redact.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
@@ -26,7 +27,7 @@ export interface LogOptions {
   /** Readable lines in place of JSON; unless told, when the sink is a terminal. */
   pretty?: boolean
   /** Gets one line at a time, with its line end; standard output unless told. */
-  sink?: (line: string) => void
+  sink?: LineSink
 }
 
 type Level = Exclude<LogLevel, 'silent'>
@@ -35,7 +36,7 @@ interface Output {
   readonly threshold: number
   readonly clock: Clock
   readonly pretty: boolean
-  readonly sink: (line: string) => void
+  readonly sink: LineSink
 }
 
 export function createLog(options: LogOptions = {}): Log {
@@ -56,10 +57,12 @@ type Fragments = ReadonlyMap<string, string>
 class Writer implements Log {
   readonly #output: Output
   readonly #context: Fragments
+  readonly #joined: string
 
   constructor(output: Output, context: Fragments) {
     this.#output = output
     this.#context = context
+    this.#joined = [...context.values()].join('')
   }
 
   debug(message: string, fields?: LogFields): void {
@@ -86,18 +89,48 @@ class Writer implements Log {
     const { threshold, clock, pretty, sink } = this.#output
     if (logLevels.indexOf(level) < threshold) return
     try {
-      const own = fields === undefined ? undefined : fragments(fields)
+      const own = fields === undefined ? this.#joined : this.#fields(fields)
       let line = `{"time":"${new Date(clock.now()).toISOString()}","level":"${level}"`
       line += `,"message":${JSON.stringify(redactText(message))}`
-      for (const [name, fragment] of this.#context) if (!own?.has(name)) line += fragment
-      if (own) for (const fragment of own.values()) line += fragment
-      line += '}'
-      sink(pretty ? prettyLine(JSON.parse(line) as Line) : `${quiet(line)}\n`)
+      line += `${own}}`
+      const text = pretty ? prettyLine(JSON.parse(line) as Line) : `${quiet(line)}\n`
+      sink(text, level === 'warn' || level === 'error')
     } catch {
       // A full disk or a closed pipe is seen elsewhere; logging must never decide a request.
     }
   }
+
+  /** The fields of a line, and before them those of the log that the line does not have itself. */
+  #fields(fields: LogFields): string {
+    const simple = simpleFields(fields, this.#context)
+    if (simple !== undefined) return this.#joined + simple
+    const own = fragments(fields)
+    let text = ''
+    for (const [name, fragment] of this.#context) if (!own.has(name)) text += fragment
+    for (const fragment of own.values()) text += fragment
+    return text
+  }
 }
+
+/**
+ * What `fragments` makes of a few texts and numbers, in one go; undefined for everything else. Each
+ * request has a line of such fields.
+ */
+function simpleFields(fields: LogFields, context: Fragments): string | undefined {
+  let text = ''
+  let count = 0
+  for (const name of Object.keys(fields)) {
+    const value = fields[name]
+    const isSimple = typeof value === 'string' || Number.isFinite(value)
+    if (!isSimple || !SIMPLE_NAME.test(name) || ++count > MOST_SIMPLE) return undefined
+    if (isSecretName(name) || OWN_NAMES.has(name) || context.has(name)) return undefined
+    text += `,"${name}":${typeof value === 'string' ? JSON.stringify(redactText(value)) : String(value)}`
+  }
+  return text
+}
+
+const SIMPLE_NAME = /^[a-z]{1,11}$/i
+const MOST_SIMPLE = 10
 
 const OWN_NAMES = new Set(['time', 'level', 'message'])
 

@@ -313,3 +313,19 @@ describe('a log call never throws', () => {
     expect(JSON.stringify(logged(value))).toBe('{"__proto__":{"admin":true}}')
   })
 })
+
+test.each([
+  ['texts and numbers', { requestId: 'r1', durationMs: 1.5, n: -0, big: 1e21 }],
+  ['a name that is hidden', { n: 1, token: 'abc' }],
+  ['a name of the line itself', { level: 'none', n: 1 }],
+  ['a name that the log has', { service: 'other', n: 1 }],
+  ['a name that has to be written otherwise', { 'a"b': 1, ä: 2 }],
+  ['a credential', { text: 'Bearer abcdefghijklmnop' }],
+  ['what is neither text nor number', { a: true, b: undefined, c: null, d: [1], e: Number.NaN }],
+])('a line has the same fields whether they are its own or of its log: %s', (_, fields) => {
+  const { log, last } = recorded({ fields: { service: 'sealed' } })
+  log.info('Message', fields)
+  const own = last()
+  log.child(fields).info('Message')
+  expect(own).toEqual(last())
+})

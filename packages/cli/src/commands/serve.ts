@@ -1,6 +1,7 @@
 /** `strongroom serve`: what `npm start` runs. */
 import { nearest } from '@strongroom/kit/nearest'
 import { createLog } from '@strongroom/kit/log'
+import { together } from '@strongroom/kit/log-lines'
 import type { Service } from '@strongroom/kit/service'
 import { type RunningServer, serve } from '@strongroom/server/serve'
 import { services } from '@strongroom/server/services'
@@ -35,7 +36,7 @@ export const serveCommand: Command = {
     const configured = settings.parse({ ...env, ...Object.fromEntries(flags) })
     const log = createLog({
       level: configured.STRONGROOM_LOG_LEVEL,
-      sink: (line) => void process.stderr.write(line),
+      sink: together((text) => void process.stderr.write(text)),
       pretty: process.stderr.isTTY,
     })
     // Listening before the banner: whoever reads it may stop the server at once.
