@@ -87,6 +87,7 @@ export function createSecretStore({ db, clock }: { db: Db; clock: Clock }): Secr
   const tombstones = entity(db, secretsTable, TombstoneItem)
   const { reason, end } = createEnding(db)
   const attr = secrets.attr
+  const isUnused = expr`attribute_not_exists(${attr('id')})`
 
   async function read(id: string): Promise<SecretItem | TombstoneItem | undefined> {
     const { Item: stored } = await db.getItem({
@@ -152,19 +153,27 @@ export function createSecretStore({ db, clock }: { db: Db; clock: Clock }): Secr
   }
 
   return {
-    async create({ burnTokenHash, maxViews, ttlSeconds, ...given }) {
+    async create(secret) {
+      const { burnTokenHash, salt, receiptUntil } = secret
       const createdAt = epochSeconds(clock)
-      const item = {
-        ...given,
-        remainingViews: maxViews,
+      const item: NewSecretItem = {
+        id: secret.id,
+        ciphertext: secret.ciphertext,
+        iv: secret.iv,
+        passphraseProtected: secret.passphraseProtected,
+        linkHash: secret.linkHash,
+        proofHash: secret.proofHash,
+        remainingViews: secret.maxViews,
         burnToken: burnTokenHash,
         createdAt,
-        expiresAt: createdAt + ttlSeconds,
+        expiresAt: createdAt + secret.ttlSeconds,
         triesLeft: PROOF_TRIES,
         claims: {},
-      } as const
+      }
+      if (salt !== undefined) item.salt = salt
+      if (receiptUntil !== undefined) item.receiptUntil = receiptUntil
       try {
-        await newSecrets.put(item, expr`attribute_not_exists(${attr('id')})`)
+        await newSecrets.put(item, isUnused)
         return true
       } catch (error) {
         if (!(error instanceof ConditionFailed)) throw error

@@ -91,6 +91,8 @@ export const NewSecretItem = z
     path: ['receiptUntil'],
   })
 
+export type NewSecretItem = z.infer<typeof NewSecretItem>
+
 /**
  * What an ended secret leaves: its id, so that the token that made it works once only, and for a
  * secret with a receipt what the creator may still ask.
