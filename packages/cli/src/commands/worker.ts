@@ -1,7 +1,7 @@
 /** `strongroom worker`: delivers what servers receive, in a process of its own. */
 import { port } from '@strongroom/kit/config-types'
 import { createLog } from '@strongroom/kit/log'
-import { inTurns } from '@strongroom/kit/log-turns'
+import { together } from '@strongroom/kit/log-lines'
 import { services } from '@strongroom/server/services'
 import { settings } from '@strongroom/server/settings'
 import { type RunningWorkers, work } from '@strongroom/server/work'
@@ -33,7 +33,7 @@ delivers too, unless FERRYHOOK_DELIVER is false.`,
     const metricsPort = metricsPortIn(options['metrics-port'])
     const log = createLog({
       level: configured.STRONGROOM_LOG_LEVEL,
-      sink: inTurns((text) => void process.stderr.write(text)),
+      sink: together((text) => void process.stderr.write(text)),
       pretty: process.stderr.isTTY,
     })
     // Listening before anything is said: whoever reads it may stop the worker at once.
