@@ -89,3 +89,10 @@ export function bestRatio(left: Figures, right: Figures): number {
 export function cpuRatio(left: Figures, right: Figures): number {
   return median(right.cpu) / median(left.cpu)
 }
+
+/** Ours and the other's, of two that were measured in turns. */
+export function pair(figures: readonly Figures[]): [Figures, Figures] {
+  const [ours, theirs] = figures
+  if (!ours || !theirs) throw new Error('Both have to be measured')
+  return [ours, theirs]
+}

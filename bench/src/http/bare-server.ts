@@ -1,26 +1,40 @@
-// As little server as there can be: parses what is sent, keeps it in a Map, gives it back once.
-// Nothing is checked, nothing is durable. `POST /secrets` and `POST /secrets/{id}/reveal`.
+// As little server as there can be: parses what is sent, keeps it in a Map, gives it back once, in
+// answers of the same shape as Sealed's. Nothing is checked, nothing is durable. `POST /secrets` and
+// `POST /secrets/{id}/reveal`.
 
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { announce } from './announce.ts'
 
-const kept = new Map<string, string>()
+interface Secret {
+  ciphertext: string
+  iv: string
+  salt: string | null
+  passphraseProtected: boolean
+  ttlSeconds: number
+  maxViews: number
+}
+
+const kept = new Map<string, Secret>()
 
 const server = createServer((request, response) => {
   const parts: Buffer[] = []
   request.on('data', (part: Buffer) => parts.push(part))
   request.on('end', () => {
-    const { ciphertext } = JSON.parse(Buffer.concat(parts).toString()) as { ciphertext?: string }
+    const sent = JSON.parse(Buffer.concat(parts).toString()) as Secret
     const [, , id, what] = (request.url ?? '').split('/')
     if (what === 'reveal' && id !== undefined) {
       const found = kept.get(id)
       kept.delete(id)
-      answer(found === undefined ? 404 : 200, { ciphertext: found })
+      if (found === undefined) return answer(404, {})
+      const { ciphertext, iv, salt, passphraseProtected, maxViews } = found
+      const views = { remainingViews: maxViews - 1, graceSeconds: 30 }
+      answer(200, { ciphertext, iv, salt, passphraseProtected, ...views })
     } else {
       const made = randomBytes(16).toString('base64url')
-      kept.set(made, ciphertext ?? '')
-      answer(201, { id: made })
+      kept.set(made, sent)
+      const expiresAt = Math.floor(Date.now() / 1000) + sent.ttlSeconds
+      answer(201, { id: made, burnToken: randomBytes(16).toString('hex'), expiresAt })
     }
   })
   function answer(status: number, body: object) {
@@ -32,8 +46,4 @@ const server = createServer((request, response) => {
     response.end(text)
   }
 })
-server.listen(0, '127.0.0.1', () => {
-  const { port } = server.address() as AddressInfo
-  process.stdout.write(JSON.stringify({ url: `http://127.0.0.1:${port}` }))
-})
-process.once('SIGTERM', () => process.exit(0))
+announce(server)

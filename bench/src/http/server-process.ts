@@ -15,7 +15,7 @@ export class ServerProcess {
     this.#child = child
   }
 
-  /** Starts it; the first thing that it prints is JSON with its `url`. */
+  /** Starts it; the first thing that it prints is JSON, with its `url` if it has one. */
   static async start(args: string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
     const child = spawn(process.execPath, args, {
       cwd: options.cwd,
@@ -40,7 +40,7 @@ export class ServerProcess {
 
 function urlIn(printed: string): string | undefined {
   try {
-    return (JSON.parse(printed) as { url: string }).url
+    return (JSON.parse(printed) as { url?: string }).url ?? ''
   } catch {
     return undefined
   }

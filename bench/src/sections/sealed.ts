@@ -4,13 +4,13 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-import { type Answer, type Call, Caller } from '../http/call.ts'
+import { type Call, Caller } from '../http/call.ts'
+import { contender } from '../http/contender.ts'
 import { ServerProcess } from '../http/server-process.ts'
-import { cpuOf, type Measurement } from '../measure.ts'
 import type { Options } from '../options.ts'
 import { inParallel } from '../parallel.ts'
 import { cpuBar, limitBar, type Result } from '../result.ts'
-import { type Contender, type Figures, measureInTurns } from '../rounds.ts'
+import { type Figures, measureInTurns, pair } from '../rounds.ts'
 import { timingNotes, timings } from '../timing-leak.ts'
 import type { Workspace } from '../workspace.ts'
 
@@ -50,13 +50,13 @@ export async function sealedSection(workspace: Workspace, options: Options): Pro
   const bareMade: string[] = []
   const creates = await measureInTurns(
     [
-      contender('sealed', sealed, async (measured) => {
+      contender('sealed', sealed, CONNECTIONS, async (measured) => {
         const drafts = await tokens(caller, count)
         const answers = await measured(caller, drafts.map(createCall), 201)
         made.push(...drafts)
         return answers
       }),
-      contender('bare', bare, async (measured) => {
+      contender('bare', bare, CONNECTIONS, async (measured) => {
         const calls = Array.from({ length: count }, () => createCall(draft('', '')))
         const bareCalls = calls.map((call) => ({ ...call, path: '/secrets' }))
         const answers = await measured(bareCaller, bareCalls, 201)
@@ -70,15 +70,11 @@ export async function sealedSection(workspace: Workspace, options: Options): Pro
   )
   const reveals = await measureInTurns(
     [
-      contender('sealed', sealed, (measured) =>
+      contender('sealed', sealed, CONNECTIONS, (measured) =>
         measured(caller, made.splice(0, count).map(revealCall), 200),
       ),
-      contender('bare', bare, (measured) =>
-        measured(
-          bareCaller,
-          bareMade.splice(0, count).map((id) => ({ path: `/secrets/${id}/reveal`, body: '{}' })),
-          200,
-        ),
+      contender('bare', bare, CONNECTIONS, (measured) =>
+        measured(bareCaller, bareMade.splice(0, count).map(bareRevealCall), 200),
       ),
     ],
     'reveal 1 KB',
@@ -154,34 +150,9 @@ function revealCall({ id, link, proof }: Pick<Secret, 'id' | 'link' | 'proof'>):
   return { path: `/v1/secrets/${id}/reveal`, body: JSON.stringify({ link, proof, claim }) }
 }
 
-type Measured = (caller: Caller, calls: readonly Call[], status: number) => Promise<Answer[]>
-
-/** Measures the calls alone, and the server's process alone. */
-function contender(
-  name: string,
-  { pid }: ServerProcess,
-  run: (measured: Measured) => Promise<Answer[]>,
-): Contender {
-  return {
-    name,
-    async measure() {
-      let measurement: Measurement | undefined
-      await run(async (caller, calls, status) => {
-        const cpuBefore = cpuOf([pid])
-        const start = performance.now()
-        const answers: Answer[] = []
-        await inParallel(calls.length, CONNECTIONS, async (n) => {
-          const answer = await caller.post(calls[n]!)
-          if (answer.status !== status) throw new Error(`${name} answered ${answer.status}`)
-          answers.push(answer)
-        })
-        const wallMs = performance.now() - start
-        measurement = { calls: calls.length, wallMs, cpuMs: cpuOf([pid]) - cpuBefore }
-        return answers
-      })
-      return measurement
-    },
-  }
+/** The same body: it is parsed, and not looked at. */
+function bareRevealCall(id: string): Call {
+  return { ...revealCall(draft(id, '')), path: `/secrets/${id}/reveal` }
 }
 
 async function trialsWithoutOneWinner(caller: Caller): Promise<number> {
@@ -213,12 +184,6 @@ async function timingLeak(caller: Caller, options: Options): Promise<string[]> {
       'no id at all': () => guess('x'),
     }),
   )
-}
-
-function pair(figures: readonly Figures[]): [Figures, Figures] {
-  const [ours, theirs] = figures
-  if (!ours || !theirs) throw new Error('Both have to be measured')
-  return [ours, theirs]
 }
 
 function bytes(count: number): string {

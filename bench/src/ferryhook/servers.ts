@@ -1,0 +1,65 @@
+// Ferryhook as `strongroom serve` and `strongroom worker` run it, and an account to send to.
+
+import { fileURLToPath } from 'node:url'
+import { ServerProcess } from '../http/server-process.ts'
+
+const STRONGROOM = fileURLToPath(new URL('../../packages/cli/bin/strongroom.mjs', import.meta.url))
+
+/** Everybody may send and be sent to here: what is measured is the way, not what keeps from it. */
+function environment(directory: string, delivers: boolean): NodeJS.ProcessEnv {
+  return {
+    STRONGROOM_DATA: directory,
+    FERRYHOOK_SIGNUP: 'open',
+    FERRYHOOK_EVENT_LIMITS: 'false',
+    FERRYHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+    FERRYHOOK_ALLOW_HTTP: 'true',
+    FERRYHOOK_DELIVER: String(delivers),
+  }
+}
+
+export function startServer(
+  directory: string,
+  { delivers }: { delivers: boolean },
+): Promise<ServerProcess> {
+  const args = [STRONGROOM, 'serve', '--only', 'ferryhook', '--port', '0', '--json']
+  return ServerProcess.start(args, { env: environment(directory, delivers) })
+}
+
+export function startWorker(directory: string): Promise<ServerProcess> {
+  const args = [STRONGROOM, 'worker', '--json']
+  return ServerProcess.start(args, { env: environment(directory, true) })
+}
+
+export interface Account {
+  /** A new source, with connections to these addresses; where events are sent to. */
+  source(...destinations: string[]): Promise<string>
+}
+
+export async function signUp(url: string): Promise<Account> {
+  const person = { email: 'bench@example.com', name: 'Bench', password: 'correct horse battery' }
+  const { accessToken } = await post<{ accessToken: string }>(`${url}/v1/auth/signup`, person)
+  const own = <T>(path: string, body: object) => post<T>(`${url}/v1${path}`, body, accessToken)
+  return {
+    async source(...destinations) {
+      const { id } = await own<{ id: string }>('/sources', { name: 'Bench', provider: 'custom' })
+      for (const destinationUrl of destinations) {
+        // oxlint-disable-next-line no-await-in-loop -- a few
+        await own(`/sources/${id}/connections`, { name: 'Sink', destinationUrl })
+      }
+      return `/in/${id}`
+    },
+  }
+}
+
+async function post<T>(url: string, body: object, token?: string): Promise<T> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(body),
+  })
+  if (!answer.ok) throw new Error(`${new URL(url).pathname} answered ${await answer.text()}`)
+  return (await answer.json()) as T
+}

@@ -1,0 +1,52 @@
+// Stored events in any number, without waiting for so many requests: copies of one that was
+// received, each with an id of its own, put into the table beside the running server.
+
+import { randomBytes } from 'node:crypto'
+import { type Engine, openEngine } from '@strongroom/engine/engine'
+import { inParallel } from '../parallel.ts'
+
+const TABLE = 'ferryhook-events'
+const AT_ONCE = 32
+/** DynamoDB takes 25 items in a batch, and an event is two. */
+const EVENTS_PER_BATCH = 12
+
+type Item = NonNullable<Awaited<ReturnType<Engine['getItem']>>['Item']>
+
+export async function addEvents(directory: string, count: number): Promise<void> {
+  const engine = await openEngine({ directory, sweepIntervalMs: 0 })
+  try {
+    const { event, ref } = await oneEvent(engine)
+    await inParallel(Math.ceil(count / EVENTS_PER_BATCH), AT_ONCE, async () => {
+      const puts = Array.from({ length: EVENTS_PER_BATCH }, () => copies(event, ref)).flat()
+      const requests = puts.map((Put) => ({ PutRequest: { Item: Put } }))
+      await engine.batchWriteItem({ RequestItems: { [TABLE]: requests } })
+    })
+  } finally {
+    await engine.close()
+  }
+}
+
+async function oneEvent(engine: Engine): Promise<{ event: Item; ref: Item }> {
+  const { Items: [event] = [] } = await engine.scan({
+    TableName: TABLE,
+    FilterExpression: 'begins_with(PK, :source) AND begins_with(SK, :event)',
+    ExpressionAttributeValues: { ':source': 'SRC#', ':event': 'EVT#' },
+  })
+  if (!event) throw new Error('There is no event to copy')
+  const Key = { PK: `EVT#${String(event['eventId'])}`, SK: 'REF' }
+  const { Item: ref } = await engine.getItem({ TableName: TABLE, Key })
+  if (!ref) throw new Error('The event has no reference')
+  return { event, ref }
+}
+
+function copies(event: Item, ref: Item): Item[] {
+  const old = String(event['eventId'])
+  const eventId = `evt_${randomBytes(12).toString('base64url')}`
+  return [event, ref].map((item) => {
+    const renamed = ['PK', 'SK', 'GSI1PK'].flatMap((name) => {
+      const value = item[name]
+      return typeof value === 'string' ? [[name, value.replace(old, eventId)]] : []
+    })
+    return { ...item, ...Object.fromEntries(renamed), eventId } as Item
+  })
+}

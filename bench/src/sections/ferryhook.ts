@@ -1,0 +1,151 @@
+// Ferryhook as `strongroom serve` and `strongroom worker` run it, durable on disk: ingest beside a
+// bare server that stores nothing, deliveries, the time from one to the other, and what stored events
+// cost.
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { latencyChart } from '../ferryhook/chart.ts'
+import { idleLatency, type Latency, latencyAt, percentile } from '../ferryhook/latency.ts'
+import { signUp, startServer, startWorker } from '../ferryhook/servers.ts'
+import { Sink } from '../ferryhook/sink.ts'
+import { addEvents } from '../ferryhook/stored.ts'
+import { webhook } from '../ferryhook/webhook.ts'
+import { Caller } from '../http/call.ts'
+import { contender } from '../http/contender.ts'
+import { ServerProcess } from '../http/server-process.ts'
+import { cpuOf } from '../measure.ts'
+import type { Options } from '../options.ts'
+import { inParallel } from '../parallel.ts'
+import { machine } from '../report.ts'
+import { type Bar, cpuBar, limitBar, type Result } from '../result.ts'
+import { type Figures, measureInTurns, median, pair } from '../rounds.ts'
+import type { Workspace } from '../workspace.ts'
+
+const CONNECTIONS = 64
+const ROUNDS = 7
+const PER_SECOND = 8000
+const SIZES = [1000, 10_000, 100_000]
+const LARGE = 1_000_000
+const RATES = [50, 100, 200, 400]
+const IDLE_EVENTS = 100
+
+const BARE = fileURLToPath(new URL('http/bare-receiver.js', import.meta.url))
+const CHART = fileURLToPath(new URL('../../docs/images/ferryhook-latency.svg', import.meta.url))
+
+export async function ferryhookSection(workspace: Workspace, options: Options): Promise<Result> {
+  const ingest = await measureIngest(workspace, options)
+  const deliveries = await measureWorker(workspace, options)
+  const { idle, loaded } = await measureLatency(workspace, options)
+  return {
+    title: 'Ferryhook, durable on disk, and a bare server that stores nothing',
+    figures: ingest.figures,
+    bars: [
+      cpuBar('ingest, of the bare server for each CPU-second', pair(ingest.figures), 50, '%'),
+      atLeast('deliveries for each CPU-second of the worker', deliveries, 2000, 'calls'),
+      limitBar('from ingest to delivered when idle, p50', percentile(idle, 50), 10, 'ms'),
+    ],
+    notes: [
+      ...ingest.notes,
+      ...loaded.map(
+        ({ rate, p50, p99 }) =>
+          `from ingest to delivered at ${rate} events/s: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`,
+      ),
+    ],
+  }
+}
+
+/** Beside the bare server first, then alone with more and more stored events. */
+async function measureIngest(workspace: Workspace, options: Options) {
+  const directory = workspace.directory()
+  const server = await startServer(directory, { delivers: false })
+  const bare = await ServerProcess.start([BARE])
+  const [caller, bareCaller] = [server, bare].map(({ url }) => new Caller(url, CONNECTIONS))
+  if (!caller || !bareCaller) throw new Error('There is nobody to call')
+  const path = await (await signUp(server.url)).source()
+  const count = Math.max(100, Math.round((PER_SECOND * options.seconds) / ROUNDS))
+  const calls = Array.from({ length: count }, (_, number) => ({ path, body: webhook(number) }))
+  const timing = { warmUpSeconds: 0, rounds: ROUNDS, seconds: options.seconds }
+  const ours = contender('ferryhook', server, CONNECTIONS, (measured) =>
+    measured(caller, calls, 200),
+  )
+  const theirs = contender('bare', bare, CONNECTIONS, (measured) =>
+    measured(bareCaller, calls, 200),
+  )
+  const figures = await measureInTurns([ours, theirs], 'ingest 1 KB', CONNECTIONS, timing)
+
+  const notes: string[] = []
+  let stored = 0
+  let first: Figures | undefined
+  for (const size of options.large ? [...SIZES, LARGE] : SIZES) {
+    // oxlint-disable-next-line no-await-in-loop -- one size after the other
+    await addEvents(directory, size - stored)
+    stored = size
+    // oxlint-disable-next-line no-await-in-loop
+    const [found] = await measureInTurns([ours], 'ingest 1 KB', CONNECTIONS, timing)
+    if (!found) throw new Error('Nothing was measured')
+    first ??= found
+    const cpu = median(found.cpu)
+    notes.push(
+      `ingest with ${size.toLocaleString('en')} more events stored: ${cpu.toFixed(0)} µs of CPU, ${(cpu / median(first.cpu)).toFixed(1)} ×`,
+    )
+    figures.push({ ...found, target: `${size.toLocaleString('en')} stored` })
+  }
+  if (!options.large) notes.push('--large goes on to 1,000,000 stored events')
+  caller.close()
+  bareCaller.close()
+  await server.close()
+  await bare.close()
+  return { figures, notes }
+}
+
+/** What a worker alone does with events that wait for it: those after a warm-up are counted. */
+async function measureWorker(workspace: Workspace, options: Options): Promise<number> {
+  const directory = workspace.directory()
+  const sink = await Sink.open()
+  const server = await startServer(directory, { delivers: false })
+  const account = await signUp(server.url)
+  const paths = await Promise.all(Array.from({ length: 4 }, () => account.source(sink.url)))
+  const caller = new Caller(server.url, CONNECTIONS)
+  const count = Math.max(400, Math.round(6000 * options.seconds))
+  await inParallel(count, CONNECTIONS, async (number) => {
+    const path = paths[number % paths.length]!
+    const { status } = await caller.post({ path, body: webhook(number) })
+    if (status !== 200) throw new Error(`Ferryhook answered ${status}`)
+  })
+  caller.close()
+  await server.close()
+  const warm = Math.round(count / 3)
+  const worker = await startWorker(directory)
+  await sink.until(warm)
+  const before = cpuOf([worker.pid])
+  await sink.until(count)
+  const cpuMs = cpuOf([worker.pid]) - before
+  await worker.close()
+  sink.close()
+  return ((count - warm) * 1000) / cpuMs
+}
+
+async function measureLatency(workspace: Workspace, options: Options) {
+  const sink = await Sink.open()
+  const server = await startServer(workspace.directory(), { delivers: true })
+  const path = await (await signUp(server.url)).source(sink.url)
+  const caller = new Caller(server.url, CONNECTIONS)
+  const way = { caller, path, sink }
+  await latencyAt(way, 200, Math.max(1, options.seconds))
+  const idle = await idleLatency(way, IDLE_EVENTS)
+  const loaded: Latency[] = []
+  // oxlint-disable-next-line no-await-in-loop -- one rate after the other
+  for (const rate of RATES)
+    loaded.push(await latencyAt(way, rate, Math.max(1, 3 * options.seconds)))
+  caller.close()
+  await server.close()
+  sink.close()
+  mkdirSync(dirname(CHART), { recursive: true })
+  writeFileSync(CHART, latencyChart(loaded, `durable on disk, one server; ${machine()}`))
+  return { idle, loaded }
+}
+
+function atLeast(text: string, actual: number, required: number, unit: Bar['unit']): Bar {
+  return { text, required, unit, actual, met: actual >= required }
+}
