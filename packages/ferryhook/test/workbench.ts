@@ -19,13 +19,16 @@ export interface World {
   hostility?: Hostility
 }
 
-/** The stores as they are, and as AWS is on a bad day. */
+/** The stores as they are; and one of them as AWS is on a bad day, which is the same on each. */
 export function testWorlds(): World[] {
   const hostility = { seed: 7, conflict: 0.15, throttle: 0.1 }
-  return testStores().flatMap((store) => [
-    { name: store.name, store },
-    { name: `${store.name} on a bad day`, store, hostility },
-  ])
+  const stores = testStores()
+  return [
+    ...stores.map((store) => ({ name: store.name, store })),
+    ...stores
+      .slice(0, 1)
+      .map((store) => ({ name: `${store.name} on a bad day`, store, hostility })),
+  ]
 }
 
 export interface Workbench {

@@ -1,6 +1,7 @@
 import { SafeFetchError } from '@strongroom/kit/safe-fetch/error'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DataLayer } from '../../src/db/data-layer.ts'
+import type { Event } from '../../src/items/event.ts'
 import { layerOn, required, testWorlds, times } from '../workbench.ts'
 import { hang } from './sink.ts'
 import { openWorkerBench, type WorkerBench } from './worker-bench.ts'
@@ -108,34 +109,37 @@ describe.each(testWorlds())('many workers on $name', (world) => {
   })
 })
 
-describe.each(testWorlds().filter(({ hostility }) => !hostility))(
-  'answers that get lost on $name',
-  (world) => {
-    test('cost no event: each is delivered at least once, and its attempts are on record', async () => {
-      const bench = await openWorkerBench(world, { random: () => 0.5 })
-      try {
-        const source = await bench.newSource()
-        const connection = await bench.connect(source, '/lossy')
-        const db: DataLayer = layerOn(bench.db, bench.clock, {
-          seed: 11,
-          lostResponse: 0.2,
-          conflict: 0.1,
-        })
-        const worker = bench.anotherWorker({ db })
-        const events = await Promise.all(times(20, () => bench.receive(source)))
-        for (let round = 0; round < 12; round++) {
-          await bench.timers.until(worker.runOnce())
-          await bench.timers.pass(10_000)
-        }
-        for (const event of events) {
-          expect(await bench.status(event)).toBe('delivered')
-          expect(await bench.attempts(event, connection)).toHaveLength(1)
-        }
-        const ids = bench.sink.received('/lossy').map(({ headers }) => headers['webhook-id'])
-        expect(new Set(ids).size).toBe(20)
-      } finally {
-        await bench.close()
+// On one store: what gets lost gets lost before it.
+describe.each(testWorlds().slice(0, 1))('answers that get lost on $name', (world) => {
+  test('cost no event: each is delivered at least once, and its attempts are on record', async () => {
+    const bench = await openWorkerBench(world, { random: () => 0.5 })
+    try {
+      const source = await bench.newSource()
+      const connection = await bench.connect(source, '/lossy')
+      const db: DataLayer = layerOn(bench.db, bench.clock, {
+        seed: 11,
+        lostResponse: 0.2,
+        conflict: 0.1,
+      })
+      const worker = bench.anotherWorker({ db })
+      const events = await Promise.all(times(20, () => bench.receive(source)))
+      // A claim whose answer got lost costs a lease, and it may get lost again and again.
+      const isOpen = async (event: Event) => (await bench.status(event)) !== 'delivered'
+      let open = events
+      for (let round = 0; open.length > 0 && round < 100; round++) {
+        await bench.timers.until(worker.runOnce())
+        await bench.timers.pass(10_000)
+        const still = await Promise.all(open.map(isOpen))
+        open = open.filter((_, index) => still[index])
       }
-    })
-  },
-)
+      for (const event of events) {
+        expect(await bench.status(event)).toBe('delivered')
+        expect(await bench.attempts(event, connection)).toHaveLength(1)
+      }
+      const ids = bench.sink.received('/lossy').map(({ headers }) => headers['webhook-id'])
+      expect(new Set(ids).size).toBe(20)
+    } finally {
+      await bench.close()
+    }
+  })
+})
