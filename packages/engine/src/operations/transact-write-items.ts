@@ -19,7 +19,7 @@ import {
   structure,
   tableName,
 } from '../validation/shapes.ts'
-import { itemSize } from '../values/size.ts'
+import { isWithin, itemSize } from '../values/size.ts'
 import type { Item } from '../values/types.ts'
 import { itemToWire } from '../values/wire.ts'
 import { capacityMeter, isMetered } from './capacity.ts'
@@ -129,6 +129,8 @@ function repeated(
 }
 
 function checkPayload(actions: readonly Action[]): void {
+  const share = MOST_TRANSACTION_BYTES / actions.length
+  if (actions.every(({ item }) => isWithin(item, share))) return
   const bytes = actions.reduce((sum, { item }) => sum + itemSize(item), 0)
   if (bytes > MOST_TRANSACTION_BYTES) {
     throw validationError(`Transaction payload size cannot exceed 4MB. Payload Size: ${bytes}`)

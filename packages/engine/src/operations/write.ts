@@ -9,18 +9,18 @@ import { evaluate } from '../expressions/evaluate.ts'
 import type { Placeholders } from '../expressions/placeholders.ts'
 import { updatedItemTooLarge } from '../expressions/update.ts'
 import type { TableRecord } from '../storage/store.ts'
-import { itemSize, MOST_ITEM_BYTES } from '../values/size.ts'
+import { isWithin, MOST_ITEM_BYTES } from '../values/size.ts'
 import { attribute, type Item, type Value } from '../values/types.ts'
 import type { CapacityMeter } from './capacity.ts'
 
 export function checkItemSize(item: Item): void {
-  if (itemSize(item) > MOST_ITEM_BYTES) {
+  if (!isWithin(item, MOST_ITEM_BYTES)) {
     throw validationError('Item size has exceeded the maximum allowed size')
   }
 }
 
 export function checkUpdatedItemSize(item: Item): void {
-  if (itemSize(item) > MOST_ITEM_BYTES) throw updatedItemTooLarge()
+  if (!isWithin(item, MOST_ITEM_BYTES)) throw updatedItemTooLarge()
 }
 
 export function readCondition(

@@ -12,6 +12,27 @@ export const MOST_ITEM_BYTES = 400 * 1024
 
 const CONTAINER_BYTES = 3
 const ENTRY_BYTES = 1
+/** 38 digits in pairs from the decimal point, the exponent and the sign. */
+const NUMBER_BYTES = 22
+
+/** Whether an item has at most so many bytes. Of most it is plain without counting them all. */
+export function isWithin(item: Item, bytes: number): boolean {
+  return sizeBound(item) <= bytes || itemSize(item) <= bytes
+}
+
+/** Not less than the size: a UTF-16 unit is three bytes at most. */
+function sizeBound(value: Value): number {
+  if (typeof value === 'string') return 3 * value.length
+  if (typeof value !== 'object' || value === null) return NUMBER_BYTES
+  if (value instanceof Uint8Array) return value.byteLength
+  if (value instanceof NumberValue) return NUMBER_BYTES
+  if (value instanceof Set || Array.isArray(value)) return CONTAINER_BYTES + valueSize(value)
+  let size = CONTAINER_BYTES
+  for (const name of Object.keys(value)) {
+    size += ENTRY_BYTES + 3 * name.length + sizeBound(value[name] as Value)
+  }
+  return size
+}
 
 export function itemSize(item: Item): number {
   let size = 0
