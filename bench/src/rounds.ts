@@ -7,6 +7,8 @@ import type { WorkerProcess } from './worker-process.ts'
 export interface Timing {
   /** Compilers and caches settle first; what is measured meanwhile is thrown away. */
   warmUpSeconds: number
+  /** One unless told; more where a round is a number of calls rather than a time. */
+  warmUpRounds?: number
   rounds: number
   /** All rounds together. */
   seconds: number
@@ -35,15 +37,16 @@ export async function measureInTurns(
   contenders: readonly Contender[],
   what: string,
   concurrency: number,
-  { warmUpSeconds, rounds, seconds }: Timing,
+  { warmUpSeconds, warmUpRounds = 1, rounds, seconds }: Timing,
 ): Promise<Figures[]> {
   const figures = new Map<Contender, Figures>()
-  for (let round = 0; round <= rounds; round++) {
-    const milliseconds = 1000 * (round === 0 ? warmUpSeconds : seconds / rounds)
+  for (let round = -warmUpRounds; round < rounds; round++) {
+    const isWarmUp = round < 0
+    const milliseconds = 1000 * (isWarmUp ? warmUpSeconds : seconds / rounds)
     for (const contender of contenders) {
       // oxlint-disable-next-line no-await-in-loop -- one at a time is the point
       const measured = await contender.measure(concurrency, milliseconds)
-      if (measured === undefined || round === 0) continue
+      if (measured === undefined || isWarmUp) continue
       let found = figures.get(contender)
       if (found === undefined) {
         found = { target: contender.name, what, concurrency, rates: [], cpu: [] }

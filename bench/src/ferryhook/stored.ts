@@ -33,14 +33,14 @@ async function oneEvent(engine: Engine): Promise<{ event: Item; ref: Item }> {
     ExpressionAttributeValues: { ':source': 'SRC#', ':event': 'EVT#' },
   })
   if (!event) throw new Error('There is no event to copy')
-  const Key = { PK: `EVT#${String(event['eventId'])}`, SK: 'REF' }
+  const Key = { PK: `EVT#${idOf(event)}`, SK: 'REF' }
   const { Item: ref } = await engine.getItem({ TableName: TABLE, Key })
   if (!ref) throw new Error('The event has no reference')
   return { event, ref }
 }
 
 function copies(event: Item, ref: Item): Item[] {
-  const old = String(event['eventId'])
+  const old = idOf(event)
   const eventId = `evt_${randomBytes(12).toString('base64url')}`
   return [event, ref].map((item) => {
     const renamed = ['PK', 'SK', 'GSI1PK'].flatMap((name) => {
@@ -49,4 +49,9 @@ function copies(event: Item, ref: Item): Item[] {
     })
     return { ...item, ...Object.fromEntries(renamed), eventId } as Item
   })
+}
+
+function idOf({ eventId }: Item): string {
+  if (typeof eventId !== 'string') throw new Error('An event has no id')
+  return eventId
 }

@@ -26,9 +26,9 @@ export function mountedRoutes(
   at: string,
 ): ServiceRoute[] {
   const { plainRoutes = [], plainRootRoutes = [] } = running
-  const below = at === '/' ? '' : at
+  const below = (path: string) => (at === '/' ? path : at + path) as PlainRoute['path']
   return [
-    ...plainRoutes.map((route) => ({ ...route, path: `${below}${route.path}` as const, service })),
+    ...plainRoutes.map((route) => ({ ...route, path: below(route.path), service })),
     ...plainRootRoutes.map((route) => ({ ...route, service })),
   ]
 }

@@ -76,10 +76,9 @@ describe.each(testStores().slice(0, 1))('Sealed on a Node server', (store) => {
     expect(node.seen).toEqual(app.seen)
     expect(node.logged).toEqual(app.logged)
     expect(node.taken).toEqual(node.seen.map(() => true))
-    expect(node.seen.map((answer) => (answer as { status: number }).status)).toEqual([
-      ...[200, 401, 401, 400, 400, 413, 201, 401],
-      ...[200, 404, 403, 404, 404, 200, 204, 404, 204, 429],
-    ])
+    const statuses = node.seen.map((answer) => (answer as { status: number }).status)
+    expect(statuses.slice(0, 8).join(' ')).toBe('200 401 401 400 400 413 201 401')
+    expect(statuses.slice(8).join(' ')).toBe('200 404 403 404 404 200 204 404 204 429')
   })
 })
 

@@ -41,10 +41,10 @@ export interface AppOptions {
   /** When whoever has no right to a secret is answered; at once unless told. */
   refusalMs?: number
   /** What `x-test-peer` says unless told. */
-  peerAddress?: HttpOptions['peerAddress']
+  peerAddress?: NonNullable<HttpOptions['peerAddress']>
 }
 
-const testPeer: HttpOptions['peerAddress'] = (c) => c.req.header('x-test-peer')
+const testPeer: NonNullable<HttpOptions['peerAddress']> = (c) => c.req.header('x-test-peer')
 
 export type SealedApp = Awaited<ReturnType<typeof startApp>>
 
