@@ -12,6 +12,7 @@ import type { AppEnv } from './env.ts'
 import { requestError } from './errors.ts'
 import { ErrorBody } from './openapi.ts'
 import { observe } from './observe.ts'
+import { renderWithoutContext } from './render-context.ts'
 import { nodePeerAddress, requestContext } from './request-context.ts'
 import { securityHeaders } from './security-headers.ts'
 import { createProxyTrust, noProxies, type TrustedProxies } from './trusted-proxies.ts'
@@ -36,6 +37,7 @@ const DEFAULT_BODY_BYTES = 128 * 1024
 
 export function createApp(options: AppOptions): OpenAPIHono<AppEnv> {
   const { log, metrics, publicUrl, maxBodyBytes = DEFAULT_BODY_BYTES } = options
+  renderWithoutContext()
   const proxies = createProxyTrust(options.trustedProxies ?? noProxies)
   const app = new OpenAPIHono<AppEnv>({ defaultHook: refuseInvalid })
 

@@ -1,0 +1,16 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { jsx } from 'hono/jsx'
+import { expect, test, vi } from 'vitest'
+import { createApp } from '../src/http/app.ts'
+import { silentLog } from '../src/log.ts'
+import { createMetrics } from '../src/metrics.ts'
+
+test('a page that was rendered makes nothing else of the process dearer', async () => {
+  const run = vi.spyOn(AsyncLocalStorage.prototype, 'run')
+  const app = createApp({ log: silentLog, metrics: createMetrics() })
+  const Page = () => jsx('p', {}, 'text')
+  app.get('/page', (c) => c.html(String(jsx(Page, {}))))
+  expect(await (await app.request('/page')).text()).toBe('<p>text</p>')
+  expect(run).not.toHaveBeenCalled()
+  expect(process.getBuiltinModule('node:path')).toBeDefined()
+})
