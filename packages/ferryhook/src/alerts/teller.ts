@@ -80,23 +80,33 @@ export function createTeller(deps: TellerDeps): Teller {
   }
 
   async function tell(telling: Telling): Promise<void> {
-    const settings = await layer.alertSettings.get(telling.userId)
-    if (!settings?.kinds.some((kind) => kind === telling.kind)) return
-    if (settings.email) enqueue(() => mail(settings, telling, 0))
-    await notify(settings, telling, 0)
+    const settings = await settingsFor(telling)
+    if (settings?.email) enqueue(() => mail(settings, telling, 0))
+    await notify(telling, 0, settings)
   }
 
-  async function notify(settings: AlertSettings, telling: Telling, tried: number): Promise<void> {
-    const made = await channels.webhook(settings, telling)
+  /** Undefined if the user does not want to hear of it. */
+  async function settingsFor({ userId, kind }: Telling): Promise<AlertSettings | undefined> {
+    const settings = await layer.alertSettings.get(userId)
+    return settings?.kinds.some((wanted) => wanted === kind) ? settings : undefined
+  }
+
+  async function notify(
+    telling: Telling,
+    tried: number,
+    settings: AlertSettings | undefined,
+  ): Promise<void> {
+    const made = settings && (await channels.webhook(settings, telling))
     if (!made) return
     if (made.end === 'delivered') {
       if (settings.failedAt !== undefined) await layer.alertSettings.note(settings, undefined)
       return
     }
-    const isLast = final.has(made.end) || !again(tried, (more) => notify(settings, telling, more))
+    // Asked again each time: the user may have corrected the address meanwhile.
+    const retry = async (more: number) => notify(telling, more, await settingsFor(telling))
+    if (!final.has(made.end) && again(tried, retry)) return
     const { statusCode } = made.attempt
-    if (isLast)
-      await layer.alertSettings.note(settings, statusCode ? `http_${statusCode}` : made.end)
+    await layer.alertSettings.note(settings, statusCode > 0 ? `http_${statusCode}` : made.end)
   }
 
   async function mail(settings: AlertSettings, telling: Telling, tried: number): Promise<void> {

@@ -149,6 +149,21 @@ describe.each(testStores())('alerts told on $name', (store) => {
     expect(await noted()).toBeUndefined()
   })
 
+  test('go to the address that the user has meanwhile corrected', async () => {
+    const { userId } = await someone('/mistyped')
+    sink.behave('/mistyped', answer(404))
+    teller.raise(failed(userId))
+    await teller.settled()
+    const seen = required(await bench.layer.alertSettings.get(userId))
+    const { kinds, email, signingSecret } = seen
+    const webhookUrl = sink.url('/corrected')
+    const choice = { kinds, email, webhookUrl, signingSecret }
+    await bench.layer.alertSettings.put(userId, choice, { seen })
+    await pass(10_000)
+    expect(sink.received('/mistyped')).toHaveLength(1)
+    expect(sink.received('/corrected')).toHaveLength(1)
+  })
+
   test('never reach an address that is not public, and are not tried there again', async () => {
     const guarded = await newTeller([])
     const { userId } = await someone('/inside')

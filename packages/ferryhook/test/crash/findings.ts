@@ -25,30 +25,40 @@ async function plannedIn({ layer }: Relay, connectionIds: readonly string[]) {
   return planned
 }
 
+export interface Findings {
+  faults: string[]
+  /** The events of which nothing is left to do. */
+  ended: string[]
+}
+
 /** Every event that was answered 200 has an end at each connection, or a task that leads there. */
-export async function lostIn(
+export async function look(
   directory: string,
   eventIds: Iterable<string>,
   connectionIds: readonly string[],
-): Promise<string[]> {
+): Promise<Findings> {
   // Everything that is due in some years is due to this clock.
   const future = await openRelay(directory, laterClock(FAR_MS))
   const now = await openRelay(directory, laterClock(0))
   try {
     const planned = await plannedIn(future, connectionIds)
-    const faults: string[] = []
+    const found: Findings = { faults: [], ended: [] }
     for (const eventId of eventIds) {
-      if (!(await now.layer.events.getCurrent(eventId))) faults.push('an event is gone')
+      if (!(await now.layer.events.getCurrent(eventId))) found.faults.push('an event is gone')
       if (planned.has(eventId)) continue
+      let open = connectionIds.length
       for (const connectionId of connectionIds) {
         const delivery = await now.layer.deliveries.get(eventId, connectionId)
         const isEnded = ENDED.has(delivery?.state ?? 'none')
         const hasTask = planned.has(`${eventId} ${connectionId}`)
-        if (isEnded === hasTask)
-          faults.push(`${delivery?.state}, ${hasTask ? 'with a' : 'no'} task`)
+        if (isEnded) open -= 1
+        if (isEnded === hasTask) {
+          found.faults.push(`${delivery?.state}, ${hasTask ? 'with a' : 'no'} task`)
+        }
       }
+      if (open === 0) found.ended.push(eventId)
     }
-    return faults
+    return found
   } finally {
     await now.close()
     await future.close()
