@@ -25,6 +25,11 @@ export interface ExistenceOptions {
   /** When an answer must be there, in milliseconds of the clock. */
   deadline: number
   channelPolicy: ChannelPolicy
+  /**
+   * The bot token to ask with, where the caller has it, as Bolt's middleware does; otherwise the
+   * checker finds the team's own. Either must prove to be the team's (auth.test).
+   */
+  token?: string
 }
 
 export type RefusalReason =
@@ -61,5 +66,8 @@ export interface ExistenceChecker {
    * Whether the app is really gone from a team: its token is dead, or there is none. A payload
    * that says so while the token still works is forged.
    */
-  checkUninstalled(team: string, options: { deadline: number }): Promise<ExistenceVerdict>
+  checkUninstalled(
+    team: string,
+    options: Pick<ExistenceOptions, 'deadline' | 'token'>,
+  ): Promise<ExistenceVerdict>
 }
