@@ -51,6 +51,8 @@ export type UndecidableReason =
   | 'budget'
   | 'slack_error'
   | 'circuit'
+  /** The store has no answer, so that there is no token to ask with. */
+  | 'store'
   /** The token is revoked or lacks a scope: nobody passes until the operator acts. */
   | 'credential'
 
