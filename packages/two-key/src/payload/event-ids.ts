@@ -44,7 +44,7 @@ export function eventIds(body: JsonObject, event: JsonObject, type: string): Sla
       idAt(own(first, 'team_id')) ??
       idAt(own(body, 'context_team_id')) ??
       idAt(own(body, 'team_id')),
-    enterprise: sameId(own(first, 'enterprise_id')) ?? idAt(own(body, 'enterprise_id')),
+    enterprise: idAt(own(first, 'enterprise_id')) ?? idAt(own(body, 'enterprise_id')),
     user,
     bot,
     channel,

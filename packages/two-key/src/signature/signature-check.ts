@@ -31,7 +31,7 @@ const OTHER_VERSION = /^v\d+=/
 
 /** Several secrets are valid side by side while one takes over from another. */
 export function createSignatureCheck(signingSecrets: string | readonly string[]): SignatureCheck {
-  const keys = keysOf(typeof signingSecrets === 'string' ? [signingSecrets] : signingSecrets)
+  const keys = keysOf([signingSecrets].flat())
 
   return ({ rawBody, headers }, nowMs) => {
     const timestamp = headerOf(headers, 'x-slack-request-timestamp')
