@@ -4,6 +4,7 @@ import { restoreCommand } from './commands/backup-restore.ts'
 import { backupCommand } from './commands/backup.ts'
 import { config } from './commands/config.ts'
 import { dynamodb } from './commands/dynamodb.ts'
+import { fakeSlack, fakeSlackSend } from './commands/fake-slack.ts'
 import { listenCommand } from './commands/listen.ts'
 import { keysBeacon, keysCreate, keysList, keysShow } from './commands/keys.ts'
 import { keysRotate } from './commands/keys-rotate.ts'
@@ -55,4 +56,7 @@ export const commands: readonly Command[] = [
   backupCommand,
   restoreCommand,
   dynamodb,
+  // Before the shorter name, which it begins with.
+  fakeSlackSend,
+  fakeSlack,
 ]
