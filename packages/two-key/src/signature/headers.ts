@@ -5,7 +5,7 @@ export type HeaderSource =
 
 /** The one value of a header (its name in lower case); undefined if there is none or several. */
 export function headerOf(headers: HeaderSource, name: string): string | undefined {
-  if (headers instanceof Headers) return headers.get(name) ?? undefined
+  if (isFetchHeaders(headers)) return headers.get(name) ?? undefined
   let found: string | undefined
   for (const key in headers) {
     // Lengths first: this runs for every header of every request.
@@ -18,4 +18,9 @@ export function headerOf(headers: HeaderSource, name: string): string | undefine
     found = one
   }
   return found
+}
+
+/** By its shape: the class is not the same one in every framework. */
+function isFetchHeaders(headers: HeaderSource): headers is Headers {
+  return typeof headers.get === 'function'
 }
