@@ -44,7 +44,8 @@ export function eventIds(body: JsonObject, event: JsonObject, type: string): Sla
       idAt(own(first, 'team_id')) ??
       idAt(own(body, 'context_team_id')) ??
       idAt(own(body, 'team_id')),
-    enterprise: idAt(own(first, 'enterprise_id')) ?? idAt(own(body, 'enterprise_id')),
+    // That of the outer payload may be the organisation of somebody else in a shared channel.
+    enterprise: idAt(own(authorizations.length > 0 ? first : body, 'enterprise_id')),
     user,
     bot,
     channel,

@@ -22,15 +22,20 @@ export function interactionIds(body: JsonObject): SlackIds {
   const view = objectAt(body, 'view')
   const userId = idAt(own(user, 'id'))
   if (userId === undefined) throw new PayloadRefused('missing_id')
-  const installed = idAt(own(view, 'app_installed_team_id'))
+  const where = idAt(own(team, 'id'))
+  const installed = idAt(own(view, 'app_installed_team_id')) ?? where
+  // Of a view that was opened through a shared channel it is the organisation of the other side.
+  const isElsewhere = where !== undefined && installed !== where
+  const enterprise =
+    idAt(own(objectAt(body, 'enterprise'), 'id')) ?? idAt(own(team, 'enterprise_id'))
   return slackIds({
-    team: installed ?? idAt(own(team, 'id')) ?? idAt(own(user, 'team_id')),
-    enterprise: idAt(own(objectAt(body, 'enterprise'), 'id')) ?? idAt(own(team, 'enterprise_id')),
+    team: installed ?? idAt(own(user, 'team_id')),
+    enterprise: isElsewhere ? undefined : enterprise,
     user: userId,
     channel: sameId(
       own(objectAt(body, 'channel'), 'id'),
       own(objectAt(body, 'container'), 'channel_id'),
     ),
-    teams: [own(team, 'id'), own(user, 'team_id'), own(view, 'team_id')],
+    teams: [where, own(user, 'team_id'), own(view, 'team_id')],
   })
 }

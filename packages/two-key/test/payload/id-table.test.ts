@@ -189,6 +189,21 @@ describe('the team that is asked with', () => {
     expect(questions[0]?.ids).toEqual({ team: 'T0HOST', user: USER, otherTeams: [TEAM] })
   })
 
+  test('has its own organisation, whichever the other side of a shared channel is of', async () => {
+    expect(await idsOf(message, { enterprise_id: 'E0OTHER' })).toEqual(triple)
+    const alone = { authorizations: undefined, enterprise_id: 'E0ORG' }
+    expect(await idsOf(message, alone)).toEqual({ ...triple, enterprise: 'E0ORG' })
+    const { asked: questions } = await asked(
+      signedPayload({
+        ...viewSubmission,
+        team: { id: 'T0GUEST' },
+        enterprise: { id: 'E0OTHER' },
+        user: { id: USER, team_id: 'T0GUEST' },
+      }),
+    )
+    expect(questions[0]?.ids).toEqual({ team: TEAM, user: USER, otherTeams: ['T0GUEST'] })
+  })
+
   test('is one of few: a payload does not make us ask about many', async () => {
     const authorizations = Array.from({ length: 6 }, (_, index) => ({ team_id: `T0${index}` }))
     expect(await idsOf(message, { authorizations })).toMatchObject({
