@@ -15,7 +15,7 @@ export interface Signed {
 }
 
 export const FORM = 'application/x-www-form-urlencoded'
-export const JSON_TYPE = 'application/json'
+const JSON_TYPE = 'application/json'
 
 export function signed(
   body: string | Uint8Array,

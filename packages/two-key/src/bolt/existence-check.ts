@@ -17,7 +17,9 @@ import { acknowledge } from './acknowledge.ts'
 import type { BoltMiddleware, OnRejected } from './bolt-types.ts'
 
 export interface ExistenceCheckOptions
-  extends Omit<JudgeOptions, 'checker' | 'rejectStatus'>, Omit<CheckerOptions, 'tokenOf'> {
+  extends
+    Omit<JudgeOptions, 'checker' | 'rejectStatus'>,
+    Omit<CheckerOptions, 'tokenOf' | 'knownStore'> {
   /** The token of a team; unless told, the one that Bolt has found for the request. */
   tokenOf?: CheckerOptions['tokenOf']
   /**

@@ -17,7 +17,7 @@ import { twoKeyHono } from '../../src/hono/middleware.ts'
 import type { TwoKey } from '../../src/verify.ts'
 import type { Signed } from '../signed.ts'
 
-export interface Answered {
+interface Answered {
   status: number
   headers: Record<string, unknown>
   body: string

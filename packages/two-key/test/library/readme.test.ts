@@ -13,6 +13,11 @@ import { outsideApp, root, runUntil } from './outside-app.ts'
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
 const [, lines = ''] = /<!-- app: bolt -->\n\n```ts\n(.*?)```\n/s.exec(readme) ?? []
 
+const guide = readFileSync(join(root, 'docs/two-key.md'), 'utf8')
+const examples = [...guide.matchAll(/<!-- types -->\n\n```ts\n(.*?)```\n/gs)].map(
+  ([, text = '']) => text,
+)
+
 const commonJs = `
 const { App } = require('@slack/bolt')
 const { existenceCheck } = require('@strongroom/two-key')
@@ -65,16 +70,19 @@ describe('the app that the README shows', () => {
     expect(await send('U00000002')).toEqual([200, expect.stringContaining('Try again')])
   })
 
-  test.runIf(process.env['SLOW'])('has types, also for those who check all of them', async () => {
-    const options = { module: 'nodenext', target: 'es2023', types: ['node'] }
-    const compilerOptions = { ...options, strict: true, noEmit: true, skipLibCheck: false }
-    const project = JSON.stringify({ compilerOptions, files: ['app.mts'] })
-    const directory = await outsideApp(
-      { 'app.mts': typed, 'tsconfig.json': project },
-      { types: true },
-    )
-    const tsc = join(root, 'node_modules/typescript/bin/tsc')
-    const checked = await promisify(execFile)(process.execPath, [tsc, '-p', directory])
-    expect(checked.stdout).toBe('')
-  })
+  test.runIf(process.env['SLOW'])(
+    'and the examples of the guide have types, for those who check all of them too',
+    async () => {
+      const options = { module: 'nodenext', target: 'es2023', types: ['node'] }
+      const compilerOptions = { ...options, strict: true, noEmit: true, skipLibCheck: false }
+      expect(examples).toHaveLength(4)
+      const shown = examples.map((text, at) => [`example-${at}.mts`, text])
+      const files = { 'app.mts': typed, ...Object.fromEntries(shown) }
+      const project = JSON.stringify({ compilerOptions, files: Object.keys(files) })
+      const directory = await outsideApp({ ...files, 'tsconfig.json': project }, { types: true })
+      const tsc = join(root, 'node_modules/typescript/bin/tsc')
+      const checked = await promisify(execFile)(process.execPath, [tsc, '-p', directory])
+      expect(checked.stdout).toBe('')
+    },
+  )
 })
