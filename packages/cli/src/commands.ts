@@ -22,6 +22,13 @@ import { openCommand } from './commands/open.ts'
 import { receiptCommand } from './commands/receipt.ts'
 import { sealCommand } from './commands/seal.ts'
 import { serveCommand } from './commands/serve.ts'
+import { slackAppAdd, slackAppRemove, slackApps, slackSecretRotate } from './commands/slack-apps.ts'
+import {
+  slackDecisions,
+  slackTokenRemove,
+  slackTokens,
+  slackTokenSet,
+} from './commands/slack-tokens.ts'
 import { tablesCloudFormation, tablesCreate, tablesVerify } from './commands/tables.ts'
 
 export const commands: readonly Command[] = [
@@ -44,6 +51,14 @@ export const commands: readonly Command[] = [
   keysShow,
   keysRotate,
   keysBeacon,
+  slackApps,
+  slackAppAdd,
+  slackAppRemove,
+  slackSecretRotate,
+  slackTokens,
+  slackTokenSet,
+  slackTokenRemove,
+  slackDecisions,
   secretsList,
   secretsRotate,
   kmsStatus,

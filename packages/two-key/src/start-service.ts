@@ -52,7 +52,7 @@ export function startTwoKey(
       security: [{ operator: [] }],
       middleware: operatorOnly(createOperators(deps)),
     },
-    baseUrl: `${deps.publicUrl}/two-key`,
+    publicUrl: deps.publicUrl,
     checkUpstream(url) {
       try {
         safeFetch.check(url)

@@ -3,6 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
 import { operatorError } from '@strongroom/kit/operators'
+import type { Context } from 'hono'
 import { twoKeyError } from '../errors.ts'
 import type { AppItem } from './app-item.ts'
 import type { OperatorDeps } from './operator-deps.ts'
@@ -19,11 +20,16 @@ import {
 const DAY = 86_400
 
 export function appRoutes(deps: OperatorDeps): OpenAPIHono<AppEnv> {
-  const { apps, runtime, forOperators, baseUrl, checkUpstream, removeTokens } = deps
+  const { apps, runtime, forOperators, publicUrl, checkUpstream, removeTokens } = deps
   const denied = errorResponses(operatorError, 'unauthorized')
   const missing = errorResponses(twoKeyError, 'app_not_found')
   const ofApp = z.object({ app: AppName })
-  const view = async (item: AppItem) => viewApp(item, await apps.signingSecrets(item), baseUrl)
+  /** Never by the Host header, which is whatever the client wrote. */
+  const view = async (c: Context, item: AppItem) => {
+    const { path } = c.req
+    const base = publicUrl + path.slice(0, path.indexOf('/v1/'))
+    return viewApp(item, await apps.signingSecrets(item), base)
+  }
 
   const add = createRoute({
     ...forOperators,
@@ -130,16 +136,16 @@ export function appRoutes(deps: OperatorDeps): OpenAPIHono<AppEnv> {
       const item = await apps.add(app)
       runtime.changed(app.name)
       c.get('log').info('Slack app added', { app: app.name, operator: c.get('operator') })
-      return c.json(await view(item), 201)
+      return c.json(await view(c, item), 201)
     })
     .openapi(list, async (c) => {
-      const items = await Promise.all((await apps.list()).map(view))
+      const items = await Promise.all((await apps.list()).map(async (item) => view(c, item)))
       return c.json({ items }, 200)
     })
     .openapi(get, async (c) => {
       const item = await apps.get(c.req.valid('param').app)
       if (!item) throw twoKeyError('app_not_found')
-      return c.json(await view(item), 200)
+      return c.json(await view(c, item), 200)
     })
     .openapi(change, async (c) => {
       const { app } = c.req.valid('param')
@@ -148,7 +154,7 @@ export function appRoutes(deps: OperatorDeps): OpenAPIHono<AppEnv> {
       const item = await apps.change(app, { upstream, ...rest })
       runtime.changed(app)
       c.get('log').info('Slack app changed', { app, operator: c.get('operator') })
-      return c.json(await view(item), 200)
+      return c.json(await view(c, item), 200)
     })
     .openapi(remove, async (c) => {
       const { app } = c.req.valid('param')
@@ -166,7 +172,7 @@ export function appRoutes(deps: OperatorDeps): OpenAPIHono<AppEnv> {
       const item = await apps.rotate(app, signingSecret, overlapSeconds)
       runtime.changed(app)
       c.get('log').info('Signing secret rotated', { app, operator: c.get('operator') })
-      return c.json(await view(item), 201)
+      return c.json(await view(c, item), 201)
     })
     .openapi(decisions, async (c) => {
       const app = await runtime.get(c.req.valid('param').app)

@@ -17,8 +17,8 @@ export interface OperatorDeps {
     security: Record<string, string[]>[]
     middleware: ReturnType<typeof operatorOnly>
   }
-  /** Where the service is reached, without a slash at its end. */
-  baseUrl: string
+  /** Where people reach the server, without a slash at its end. */
+  publicUrl: string
   /** Throws if requests cannot be sent to this URL. */
   checkUpstream(url: string): void
   removeTokens(app: AppItem): Promise<void>
