@@ -182,7 +182,7 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
         const reply = asked.value
         if (reply.kind === 'ok') return { ok: false, kind: 'refused', reason: 'still_installed' }
         if (reply.kind === 'error' && isDeadToken(reply.error)) {
-          inquiry.unbind(team, value)
+          inquiry.unbind(value)
           return { ok: true, source: 'slack' }
         }
         return { ok: false, kind: 'undecidable', reason: 'slack_error' }

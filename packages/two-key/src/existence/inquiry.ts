@@ -23,7 +23,7 @@ export interface Inquiry {
   /** Verifies a triple that is still believed again, and drops it if it does not hold any more. */
   renew(ids: SlackIds, token: string, asked: Asked): Promise<void>
   /** The token is dead. */
-  unbind(team: string, token: string): void
+  unbind(token: string): void
 }
 
 /** What is older than this part of its life is asked again when its triple is renewed. */
@@ -45,11 +45,14 @@ export function createInquiry(deps: {
 }): Inquiry {
   const { clock, lookups, known, triples, within } = deps
 
-  async function find(question: Question, course: Course): Promise<Finding> {
+  function fresh(question: Question, { verifiedSince = -Infinity }: Course): Finding | undefined {
     const before = lookups.known(question)
-    const { verifiedSince = -Infinity } = course
-    const isFresh = before?.state !== 'exists' || before.verifiedAt >= verifiedSince
-    if (before && isFresh) return before
+    return before?.state === 'exists' && before.verifiedAt < verifiedSince ? undefined : before
+  }
+
+  async function find(question: Question, course: Course): Promise<Finding> {
+    const before = fresh(question, course)
+    if (before) return before
     const name = nameOf(question)
     const isKnown = known.has(question.team, name)
     const finding = await lookups.ask(question, { until: course.deadline, isKnown })
@@ -60,7 +63,9 @@ export function createInquiry(deps: {
   /** A token first has to prove whose it is: what another team's token says is worth nothing. */
   async function bind(ids: SlackIds, token: string, course: Course): Promise<Finding> {
     const { team } = ids
-    const binding = await find({ team, kind: 'binding', id: digestOf(token), token }, course)
+    const question = bindingOf(token)
+    const asked = { until: course.deadline, isKnown: true }
+    const binding = fresh(question, course) ?? (await lookups.ask(question, asked))
     if (binding.state !== 'exists') return binding
     const { facts } = binding
     const isOwn = facts.team === team || (facts.isOrgWide === true && facts.enterprise === team)
@@ -75,8 +80,12 @@ export function createInquiry(deps: {
     if (binding.state !== 'exists') return { binding, teams: [] }
     const { facts } = binding
     const workspace = facts.isOrgWide === true && facts.enterprise !== team ? team : undefined
+    // Whoever may name any workspace of an organisation must not get a budget for each.
+    const owner = workspace === undefined ? team : (facts.enterprise ?? team)
+    const loading = known.loading(owner)
+    if (loading) await within(course.deadline, loading)
     const ask = async (kind: EntityKind, id: string) =>
-      find({ team, kind, id, token, workspace }, course)
+      find({ team: owner, kind, id, token, workspace }, course)
     const askPart = async (kind: 'user' | 'bot' | 'channel', id: string | undefined) =>
       id === undefined ? undefined : ask(kind, id)
     const hasTriple = course.hasTriple === true
@@ -128,8 +137,6 @@ export function createInquiry(deps: {
         if (stored) for (const name of namesOf(ids)) known.add(ids.team, name)
       }
       if (hasTriple && triple?.isWhole === true) return { verdict: { ok: true, source: 'cache' } }
-      const loading = known.loading(ids.team)
-      if (loading) await within(asked.deadline, loading)
       const decision = decide(
         ids,
         await findAll(ids, token, { ...asked, hasTriple }),
@@ -149,7 +156,7 @@ export function createInquiry(deps: {
       else if (verdict.kind === 'refused' && triple) triples.drop(triple.key)
     },
 
-    unbind: (team, token) => lookups.forget({ team, kind: 'binding', id: digestOf(token) }),
+    unbind: (token) => lookups.forget(bindingOf(token)),
   }
 }
 
@@ -162,15 +169,20 @@ function inside(enterprise: string | undefined) {
 }
 
 /** As ids are known by: an id that is known as one kind of thing is not known as another. */
-function nameOf({ team, kind, id }: Pick<Question, 'team' | 'kind' | 'id'>): string {
-  return kind === 'binding' ? `team:${team}` : `${kind}:${id}`
+function nameOf({ kind, id }: Pick<Question, 'kind' | 'id'>): string {
+  return `${kind}:${id}`
+}
+
+/**
+ * Whose a token is does not depend on the team that a request names: where one token serves every
+ * request, invented teams cost neither calls nor memory.
+ */
+function bindingOf(token: string): Question {
+  const id = createHash('sha256').update(token).digest('base64url')
+  return { team: id, kind: 'binding', id, token }
 }
 
 function namesOf({ user, bot, channel }: SlackIds): string[] {
   const parts = { user, bot, channel }
   return Object.entries(parts).flatMap(([kind, id]) => (id === undefined ? [] : [`${kind}:${id}`]))
-}
-
-function digestOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64url')
 }

@@ -197,8 +197,8 @@ export function createLookups(deps: {
   }
 }
 
-function keyOf({ team, kind, id }: Pick<Question, 'team' | 'kind' | 'id'>): string {
-  return `${team} ${kind} ${id}`
+function keyOf({ team, kind, id, workspace }: Omit<Question, 'token'>): string {
+  return workspace === undefined ? `${team} ${kind} ${id}` : `${team} ${workspace} ${kind} ${id}`
 }
 
 function undecided(reason: UndecidableReason, milliseconds: number): Undecided {
