@@ -49,6 +49,8 @@ describe('strongroom fake-slack', () => {
       const signature = createHmac('sha256', 'mine').update(base).digest('hex')
       expect(headers['x-slack-signature']).toBe(`v0=${signature}`)
     }
+    await send('command', url, '--name', 'deploy', '--text', 'now')
+    expect(got.at(-1)?.body).toContain('command=%2Fdeploy&text=now')
     expect(await send('command', url, '--user', 'U0INVENTED')).toMatchObject({
       code: 1,
       stdout: '403 seen\n',

@@ -68,10 +68,11 @@ export const fakeSlackSend: Command = {
     user: { value: 'USER', summary: 'The user (U00000001)' },
     channel: { value: 'CHANNEL', summary: 'The channel (C00000001)' },
     text: { value: 'TEXT', summary: 'What is said (hello)' },
+    name: { value: 'NAME', summary: 'Of the command, action, shortcut or view (fake)' },
   },
   about: `KIND is one of ${fakeKinds.join(', ')}. It is signed with SLACK_SIGNING_SECRET of the
 environment, or with that of the fake Slack. Prints the answer; exit code 1 unless it is 2xx.
-  strongroom fake-slack send command http://127.0.0.1:3000/slack/events --user U0INVENTED`,
+  strongroom fake-slack send command http://127.0.0.1:3000/slack/events --name deploy --user U0INVENTED`,
   async run(input) {
     const { kind, url } = targetOf(input)
     const { options, env } = input
@@ -79,7 +80,7 @@ environment, or with that of the fake Slack. Prints the answer; exit code 1 unle
       signingSecret: env['SLACK_SIGNING_SECRET'] || sampleSecret,
       nowMs: Date.now(),
       ...Object.fromEntries(
-        ['team', 'user', 'channel', 'text'].flatMap((name) =>
+        ['team', 'user', 'channel', 'text', 'name'].flatMap((name) =>
           typeof options[name] === 'string' ? [[name, options[name]]] : [],
         ),
       ),

@@ -13,6 +13,8 @@ export interface FakeRequestOptions {
   channel?: string
   /** What is said, or typed after the command. */
   text?: string
+  /** Of the command, without its slash, or of what listeners know an action, shortcut or view by. */
+  name?: string
 }
 
 export interface FakeRequest {
@@ -37,7 +39,7 @@ export function fakeRequest(kind: FakeKind, options: FakeRequestOptions): FakeRe
 
 function contentOf(kind: FakeKind, options: FakeRequestOptions): [string, string] {
   const { nowMs, team = sampleTeam.id, user = 'U00000001', channel = 'C00000001' } = options
-  const { text = 'hello' } = options
+  const { text = 'hello', name = 'fake' } = options
   const api_app_id = sampleTeam.app
   const ts = (nowMs / 1000).toFixed(6)
   const who = { team: { id: team }, user: { id: user, team_id: team }, trigger_id: '1.2.3' }
@@ -73,21 +75,21 @@ function contentOf(kind: FakeKind, options: FakeRequestOptions): [string, string
         channel_id: channel,
         api_app_id: api_app_id ?? '',
       }
-      return form({ ...names, command: '/fake', text, response_url, trigger_id: '1.2.3' })
+      return form({ ...names, command: `/${name}`, text, response_url, trigger_id: '1.2.3' })
     }
     case 'action': {
-      const actions = [{ type: 'button', action_id: 'fake', value: text, action_ts: ts }]
+      const actions = [{ type: 'button', action_id: name, value: text, action_ts: ts }]
       return form(
         payload({ type: 'block_actions', api_app_id, ...who, ...where, response_url, actions }),
       )
     }
     case 'shortcut':
-      return form(payload({ type: 'shortcut', ...who, callback_id: 'fake', action_ts: ts }))
+      return form(payload({ type: 'shortcut', ...who, callback_id: name, action_ts: ts }))
     case 'view': {
       const view = {
         id: 'V1',
         type: 'modal',
-        callback_id: 'fake',
+        callback_id: name,
         team_id: team,
         state: { values: {} },
       }
