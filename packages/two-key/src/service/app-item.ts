@@ -1,5 +1,5 @@
 /** An app of Slack as it is stored, in the server's own table. */
-import { z } from 'zod'
+import { z } from '@hono/zod-openapi'
 
 const channelPolicy = z.enum(['strict', 'if-visible', 'skip'])
 
