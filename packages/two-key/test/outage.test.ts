@@ -1,8 +1,9 @@
 import { createLog } from '@strongroom/kit/log'
 import { testClock } from '@strongroom/kit/testing/test-clock'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createExistenceChecker } from '../src/existence/checker.ts'
 import { createFakeSlack } from '../src/fake-slack/fake-slack.ts'
+import { serveFakeSlack } from '../src/fake-slack/serve.ts'
 import { sampleTeam } from '../src/fake-slack/world.ts'
 import { twoKey, verifySlackRequest } from '../src/verify.ts'
 import { outages } from './outage.ts'
@@ -55,6 +56,25 @@ describe('outside of any framework', () => {
       }
     },
   )
+
+  test('a real 429 is known by its status, over a real connection', async () => {
+    const slack = createFakeSlack()
+    const server = await serveFakeSlack(slack, 0)
+    onTestFinished(() => server.close())
+    const tokenOf = async () => sampleTeam.token
+    const checker = createExistenceChecker({ tokenOf, slackApiUrl: server.url })
+    const keys = twoKey({ signingSecret: official.secret, checker })
+    const now = () => ({ timestamp: Math.floor(Date.now() / 1000) })
+    slack.break({ kind: 'rate_limit', retryAfter: 30, method: 'users.info' })
+    expect(await verifySlackRequest(samples['command']!(now()), keys)).toMatchObject({
+      code: 'rate_limit_exceeded',
+      status: 503,
+      retryAfterSeconds: 30,
+    })
+    // Until then nobody asks again.
+    await verifySlackRequest(samples['command']!(now()), keys)
+    expect(slack.calls('users.info')).toHaveLength(1)
+  })
 
   test('what was verified stays so while Slack is down, and what was not is not', async () => {
     const { keys, slack, timers } = open()
