@@ -8,6 +8,7 @@ import { systemClock } from '@strongroom/kit/clock'
 import { logDecision } from '../decision-log.ts'
 import { type Accepted, type Decision, notSlacks } from '../decision.ts'
 import { type CheckerOptions, createExistenceChecker } from '../existence/checker.ts'
+import { keep } from '../existence/knowledge.ts'
 import type { SlackIds } from '../existence/verdict.ts'
 import { createJudge, type JudgeOptions } from '../judge.ts'
 import type { JsonObject } from '../payload/json.ts'
@@ -20,7 +21,10 @@ export interface ExistenceCheckOptions
   extends
     Omit<JudgeOptions, 'checker' | 'rejectStatus'>,
     Omit<CheckerOptions, 'tokenOf' | 'knownStore'> {
-  /** The token of a team; unless told, the one that Bolt has found for the request. */
+  /**
+   * The token of a team, for the events with which an app learns that it was uninstalled: Bolt
+   * finds none for them. Unless told, the one that the team's last verified request came with.
+   */
   tokenOf?: CheckerOptions['tokenOf']
   /**
    * As it is told to Bolt's receiver; on AWS Lambda it always is so. Then Bolt answers after the
@@ -50,8 +54,9 @@ export class TwoKeyUndecidable extends Error {
 }
 
 export function existenceCheck(options: ExistenceCheckOptions = {}): BoltMiddleware {
-  const { clock = systemClock, tokenOf = async () => undefined, onRejected, onDecision } = options
-  const { processBeforeResponse = false } = options
+  const { clock = systemClock, onRejected, onDecision, processBeforeResponse = false } = options
+  const lastTokens = new Map<string, string>()
+  const { tokenOf = async (team) => lastTokens.get(team) } = options
   const judge = createJudge({
     ...options,
     checker: createExistenceChecker({ ...options, tokenOf }),
@@ -70,7 +75,11 @@ export function existenceCheck(options: ExistenceCheckOptions = {}): BoltMiddlew
     logDecision(logger, decision)
     onDecision?.(decision)
     if (decision.ok) {
-      Object.assign(context, { twoKey: contextOf(decision) })
+      const twoKey = contextOf(decision)
+      if (twoKey.verified && context.botToken !== undefined) {
+        keep(lastTokens, twoKey.ids.team, context.botToken)
+      }
+      Object.assign(context, { twoKey })
       await next()
       return
     }

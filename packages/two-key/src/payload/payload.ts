@@ -53,8 +53,8 @@ const INTERACTIONS: Readonly<Record<string, RequestKind>> = {
   view_closed: 'view',
 }
 
-/** By one of these a handler may take a command for something else. */
-const NOT_OF_COMMANDS = ['type', 'event', 'actions', 'view', 'name', 'payload']
+/** By one of these a handler may take a payload for another kind than it says it is. */
+const TELLING = ['event', 'command', 'actions', 'view', 'name', 'payload']
 
 /** Throws `PayloadRefused` for what Slack does not send. */
 export function payloadOf({ wrapping, body }: ReadBody): SlackPayload {
@@ -62,7 +62,10 @@ export function payloadOf({ wrapping, body }: ReadBody): SlackPayload {
   if (wrapping === 'json') {
     const type = own(body, 'type')
     if (type === 'url_verification') return urlVerification(body)
-    if (type === 'app_rate_limited') return { kind: 'app_rate_limited', body }
+    if (type === 'app_rate_limited') {
+      expectNone(body, TELLING)
+      return { kind: 'app_rate_limited', body }
+    }
   }
   return listenedPayload(body, wrapping)
 }
@@ -80,9 +83,7 @@ export function listenedPayload(
   }
   if (own(body, 'command') !== undefined) {
     expectOnly(wrapping, 'form')
-    if (NOT_OF_COMMANDS.some((name) => own(body, name) !== undefined)) {
-      throw new PayloadRefused('ambiguous_payload')
-    }
+    expectNone(body, ['type', ...TELLING.filter((name) => name !== 'command')])
     return { kind: 'command', type: 'slash_command', body, ids: commandIds(body) }
   }
   const kind =
@@ -96,6 +97,12 @@ function expectOnly(wrapping: Wrapping | undefined, expected: Wrapping): void {
   if (wrapping !== undefined && wrapping !== expected) throw new PayloadRefused('unknown_payload')
 }
 
+function expectNone(body: JsonObject, names: readonly string[]): void {
+  if (names.some((name) => own(body, name) !== undefined)) {
+    throw new PayloadRefused('ambiguous_payload')
+  }
+}
+
 function urlVerification(body: JsonObject): SlackPayload {
   const challenge = own(body, 'challenge')
   if (typeof challenge !== 'string') throw new PayloadRefused('malformed_body')
@@ -106,9 +113,8 @@ function eventPayload(body: JsonObject): CheckedPayload | UninstallPayload {
   const event = own(body, 'event')
   if (!isObject(event)) throw new PayloadRefused('malformed_body')
   const type = own(event, 'type')
-  if (typeof type !== 'string' || own(body, 'command') !== undefined) {
-    throw new PayloadRefused(typeof type === 'string' ? 'ambiguous_payload' : 'malformed_body')
-  }
+  if (typeof type !== 'string') throw new PayloadRefused('malformed_body')
+  expectNone(body, ['command'])
   const eventId = own(body, 'event_id')
   const identified = typeof eventId === 'string' ? { eventId } : {}
   if (type === 'app_uninstalled' || (type === 'tokens_revoked' && namesBotToken(event))) {

@@ -140,7 +140,12 @@ describe.each(Object.entries(receivers))('a Bolt app with %s behind both keys', 
       401,
     ],
     [
-      'the same, signed',
+      'an event in the notice of a limit',
+      () => signed(event.replace('event_callback', 'app_rate_limited'), now()),
+      403,
+    ],
+    [
+      'a payload in a check of certificates, signed',
       () => signedForm({ ssl_check: '1', payload: JSON.stringify(shortcut) }, now()),
       200,
     ],

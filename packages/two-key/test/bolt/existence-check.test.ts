@@ -117,6 +117,14 @@ describe('in a Bolt app', () => {
     expect(bolt.handled).toEqual(['app_uninstalled'])
   })
 
+  test('the token of the last verified request tells a forged uninstallation too', async () => {
+    const event = signedJson(eventBody({ type: 'app_uninstalled' }), now())
+    const bolt = openBolt()
+    await bolt.send(samples['message']!(now()))
+    await bolt.send(event)
+    expect(bolt.handled).toEqual(['message'])
+  })
+
   test('people use commands where the bot is not, but events come from where it is', async () => {
     const bolt = openBolt()
     await bolt.send(signedForm({ ...command, channel_id: 'G0000HIDE' }, now()))

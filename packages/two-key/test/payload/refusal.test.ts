@@ -108,6 +108,11 @@ describe('a signed request is refused before anybody is asked', () => {
     ['a command with the actions of another payload', signedForm({ ...command, actions: '[]' })],
     ['a command that has a type', signedForm({ ...command, type: 'shortcut' })],
     [
+      'an event in the notice of a limit',
+      signedJson(eventBody(message, { type: 'app_rate_limited' })),
+    ],
+    ['a command in the notice of a limit', signedJson({ ...command, type: 'app_rate_limited' })],
+    [
       'a payload beside other fields',
       signedForm({ ...command, payload: JSON.stringify(shortcut) }),
     ],
