@@ -11,6 +11,7 @@ import { keyStoreSection } from './sections/key-store.ts'
 import { openSection } from './sections/open.ts'
 import { peersSection } from './sections/peers.ts'
 import { sealedSection } from './sections/sealed.ts'
+import { twoKeySection } from './sections/two-key.ts'
 import { Workspace } from './workspace.ts'
 
 const sections: Record<Section, (workspace: Workspace, options: Options) => Promise<Result>> = {
@@ -21,6 +22,7 @@ const sections: Record<Section, (workspace: Workspace, options: Options) => Prom
   peers: peersSection,
   'key-store': keyStoreSection,
   sealed: sealedSection,
+  'two-key': twoKeySection,
 }
 
 async function run(options: Options): Promise<void> {

@@ -9,7 +9,7 @@ import { twoKey, verifySlackRequest } from '../src/verify.ts'
 import { outages } from './outage.ts'
 import { CHANNEL, samples, TEAM, USER } from './samples.ts'
 import { official } from './signed.ts'
-import { testTimers } from './test-timers.ts'
+import { testTimers } from '@strongroom/kit/testing/test-timers'
 
 function open() {
   const clock = testClock()

@@ -16,7 +16,7 @@ import { existenceCheck, type ExistenceCheckOptions } from '../../src/bolt/exist
 import { createFakeSlack, type FakeSlackOptions } from '../../src/fake-slack/fake-slack.ts'
 import { sampleTeam } from '../../src/fake-slack/world.ts'
 import { official, type Signed } from '../signed.ts'
-import { testTimers } from '../test-timers.ts'
+import { testTimers } from '@strongroom/kit/testing/test-timers'
 
 /** Bolt would answer for a listener that does not acknowledge; here it never does in time. */
 const NEVER_MS = 600_000

@@ -4,6 +4,7 @@ import type { Db } from '@strongroom/kit/db'
 import { serverTable } from '@strongroom/kit/server-table'
 import type { TestStore } from '@strongroom/kit/testing/stores'
 import { type TestClock, testClock } from '@strongroom/kit/testing/test-clock'
+import { type TestTimers, testTimers } from '@strongroom/kit/testing/test-timers'
 import { afterAll, beforeAll, expect } from 'vitest'
 import {
   type CheckerOptions,
@@ -16,7 +17,6 @@ import type { FakeTeam } from '../../src/fake-slack/world.ts'
 import { createTwoKeyStore } from '../../src/store.ts'
 import { cacheTable, dedupeTable, tokensTable } from '../../src/table.ts'
 import { newIds } from '../open-store.ts'
-import { type TestTimers, testTimers } from '../test-timers.ts'
 
 export const APP = 'deploy-bot'
 

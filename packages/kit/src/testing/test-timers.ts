@@ -1,6 +1,6 @@
 /** Timers that go by a test clock: time passes only when it is told to. */
-import type { StartTimer } from '@strongroom/kit/safe-fetch/deadline'
-import type { TestClock } from '@strongroom/kit/testing/test-clock'
+import type { StartTimer } from '../safe-fetch/deadline.ts'
+import type { TestClock } from './test-clock.ts'
 
 export interface TestTimers {
   start: StartTimer
