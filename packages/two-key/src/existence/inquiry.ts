@@ -5,6 +5,7 @@ import { CACHE_SECONDS } from '../table.ts'
 import type { Deadlines } from './deadlines.ts'
 import { type Decision, decide, type Findings } from './decision.ts'
 import type { EntityKind } from './entities.ts'
+import { keep } from './knowledge.ts'
 import type { KnownIds } from './known-ids.ts'
 import type { Finding, Lookups, Question } from './lookups.ts'
 import { tripleOf } from './triple.ts'
@@ -178,9 +179,17 @@ function nameOf({ kind, id }: Pick<Question, 'kind' | 'id'>): string {
  * request, invented teams cost neither calls nor memory.
  */
 function bindingOf(token: string): Question {
-  const id = createHash('sha256').update(token).digest('base64url')
-  return { team: id, kind: 'binding', id, token }
+  let binding = bindings.get(token)
+  if (!binding) {
+    const id = createHash('sha256').update(token).digest('base64url')
+    binding = { team: id, kind: 'binding', id, token }
+    keep(bindings, token, binding)
+  }
+  return binding
 }
+
+/** The digest of a token costs more than everything else of a decision that asks nobody. */
+const bindings = new Map<string, Question>()
 
 function namesOf({ user, bot, channel }: SlackIds): string[] {
   const parts = { user, bot, channel }

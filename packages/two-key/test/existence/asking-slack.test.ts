@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { createExistenceChecker } from '../../src/existence/checker.ts'
+import { createFakeSlack } from '../../src/fake-slack/fake-slack.ts'
 import type { Broken } from '../../src/fake-slack/faults.ts'
+import { serveFakeSlack } from '../../src/fake-slack/serve.ts'
 import type { FakeTeam } from '../../src/fake-slack/world.ts'
 import { refused, scene, undecidable } from './scene.ts'
 
@@ -142,6 +145,33 @@ describe('a Slack that does not answer rightly', () => {
     expect(await check()).toMatchObject({ ok: true })
     expect(slack.calls('users.info')).toHaveLength(1)
   })
+})
+
+test('the status of a real answer is what says that the rate is limited', async () => {
+  const slack = createFakeSlack({ teams: [team] })
+  const server = await serveFakeSlack(slack, 0)
+  const checker = createExistenceChecker({
+    tokenOf: async () => team.token,
+    slackApiUrl: server.url,
+  })
+  const asked = () => ({ deadline: Date.now() + 2000, channelPolicy: 'strict' }) as const
+  try {
+    expect(await checker.check(ids, asked())).toEqual({ ok: true, source: 'slack' })
+    slack.break({ kind: 'rate_limit', retryAfter: 30 })
+    expect(await checker.check({ ...ids, user: 'U101' }, asked())).toEqual({
+      ok: false,
+      kind: 'undecidable',
+      reason: 'rate_limited',
+      retryAfterSeconds: 30,
+    })
+    slack.repair()
+    slack.break({ kind: 'html', status: 503 })
+    expect(await checker.check({ ...ids, channel: 'C101' }, asked())).toEqual(
+      undecidable('slack_error'),
+    )
+  } finally {
+    await server.close()
+  }
 })
 
 test('a store without the token cannot decide, and one that hangs is left at the deadline', async () => {

@@ -175,6 +175,17 @@ describe.each(testStores())('events of Slack, on $name', (store) => {
     expect(upstream.received).toHaveLength(1)
   })
 
+  test('of teams that never installed the app are refused, and leave no token behind', async () => {
+    const before = await opened.db.scan({ TableName: 'slack-workspace-tokens' })
+    for (const team of ['T0STRANGE1', 'T0STRANGE2']) {
+      clock.advance({ seconds: 1 })
+      const answer = await machine.send(app, 'message', { team })
+      expect(answer).toMatchObject({ status: 403 })
+    }
+    const after = await opened.db.scan({ TableName: 'slack-workspace-tokens' })
+    expect(after.Items).toEqual(before.Items)
+  })
+
   test('to no app are told so, and not to come again', async () => {
     const answer = await machine.send('nobody', newEvent())
     expect(answer.status).toBe(404)

@@ -18,7 +18,7 @@ import { type FakeKind, fakeRequest } from '../../src/fake-slack/requests.ts'
 import { sampleTeam, type FakeTeam } from '../../src/fake-slack/world.ts'
 import { twoKeyService } from '../../src/service-definition.ts'
 import { startTwoKey } from '../../src/start-service.ts'
-import type { SecretBox } from '../../src/tokens/secret-box.ts'
+import type { SecretBox, SecretPlace } from '../../src/tokens/secret-box.ts'
 
 export const SECRET = 'a-signing-secret-of-slack'
 export const otherTeam: FakeTeam = {
@@ -47,7 +47,8 @@ export function testBox(): SecretBox {
   }
 }
 
-const bytesOf = (place: object) => Buffer.from(JSON.stringify(Object.entries(place).toSorted()))
+const bytesOf = ({ service, tenant, entity, attribute }: SecretPlace) =>
+  Buffer.from(JSON.stringify([service, tenant, entity, attribute]))
 
 export interface Received {
   headers: IncomingMessage['headers']
