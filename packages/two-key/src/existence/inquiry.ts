@@ -45,6 +45,22 @@ export function createInquiry(deps: {
   within: Deadlines['within']
 }): Inquiry {
   const { clock, lookups, known, triples, within } = deps
+  /** The digest of a token costs more than all else of a decision that asks nobody. */
+  const bindings = new Map<string, Question>()
+
+  /**
+   * Whose a token is does not depend on the team that a request names: where one token serves every
+   * request, invented teams cost neither calls nor memory.
+   */
+  function bindingOf(token: string): Question {
+    let binding = bindings.get(token)
+    if (!binding) {
+      const id = createHash('sha256').update(token).digest('base64url')
+      binding = { team: id, kind: 'binding', id, token }
+      keep(bindings, token, binding)
+    }
+    return binding
+  }
 
   function fresh(question: Question, { verifiedSince = -Infinity }: Course): Finding | undefined {
     const before = lookups.known(question)
@@ -173,23 +189,6 @@ function inside(enterprise: string | undefined) {
 function nameOf({ kind, id }: Pick<Question, 'kind' | 'id'>): string {
   return `${kind}:${id}`
 }
-
-/**
- * Whose a token is does not depend on the team that a request names: where one token serves every
- * request, invented teams cost neither calls nor memory.
- */
-function bindingOf(token: string): Question {
-  let binding = bindings.get(token)
-  if (!binding) {
-    const id = createHash('sha256').update(token).digest('base64url')
-    binding = { team: id, kind: 'binding', id, token }
-    keep(bindings, token, binding)
-  }
-  return binding
-}
-
-/** The digest of a token costs more than everything else of a decision that asks nobody. */
-const bindings = new Map<string, Question>()
 
 function namesOf({ user, bot, channel }: SlackIds): string[] {
   const parts = { user, bot, channel }

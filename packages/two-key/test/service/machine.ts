@@ -50,7 +50,7 @@ export function testBox(): SecretBox {
 const bytesOf = ({ service, tenant, entity, attribute }: SecretPlace) =>
   Buffer.from(JSON.stringify([service, tenant, entity, attribute]))
 
-export interface Received {
+interface Received {
   headers: IncomingMessage['headers']
   body: Buffer
 }
