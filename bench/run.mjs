@@ -18,7 +18,7 @@ await build({
   target: 'node20.19',
   sourcemap: 'linked',
   // Native addons cannot be bundled; the SDK is left as its users have it.
-  external: ['lmdb', '@aws-sdk/*', '@aws-crypto/*'],
+  external: ['lmdb', '@aws-sdk/*', '@aws-crypto/*', '@slack/*'],
   logLevel: 'warning',
 })
 // The SDK's notice about newer versions of Node is no figure.

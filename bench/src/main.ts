@@ -12,6 +12,7 @@ import { keyStoreSection } from './sections/key-store.ts'
 import { openSection } from './sections/open.ts'
 import { peersSection } from './sections/peers.ts'
 import { sealedSection } from './sections/sealed.ts'
+import { twoKeySection } from './sections/two-key.ts'
 import { Workspace } from './workspace.ts'
 
 const sections: Record<Section, (workspace: Workspace, options: Options) => Promise<Result>> = {
@@ -23,6 +24,7 @@ const sections: Record<Section, (workspace: Workspace, options: Options) => Prom
   'key-store': keyStoreSection,
   sealed: sealedSection,
   ferryhook: ferryhookSection,
+  'two-key': twoKeySection,
 }
 
 async function run(options: Options): Promise<void> {

@@ -11,6 +11,7 @@ const SECTIONS = [
   'key-store',
   'sealed',
   'ferryhook',
+  'two-key',
 ] as const
 export type Section = (typeof SECTIONS)[number]
 

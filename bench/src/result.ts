@@ -7,7 +7,7 @@ export interface Bar {
   /** At least, or at most, this. */
   required: number
   atMost?: boolean
-  unit: '%' | '×' | 'ms' | 'MB' | 'calls' | 'races'
+  unit: '%' | '×' | 'µs' | 'ms' | 'MB' | 'calls' | 'races' | 'requests'
   actual: number
   /** The same figure from the best rounds, and from CPU time; only for rates. */
   best?: number

@@ -4,6 +4,7 @@ import { restoreCommand } from './commands/backup-restore.ts'
 import { backupCommand } from './commands/backup.ts'
 import { config } from './commands/config.ts'
 import { dynamodb } from './commands/dynamodb.ts'
+import { fakeSlack, fakeSlackSend } from './commands/fake-slack.ts'
 import { listenCommand } from './commands/listen.ts'
 import { keysBeacon, keysCreate, keysList, keysShow } from './commands/keys.ts'
 import { keysRotate } from './commands/keys-rotate.ts'
@@ -21,6 +22,13 @@ import { openCommand } from './commands/open.ts'
 import { receiptCommand } from './commands/receipt.ts'
 import { sealCommand } from './commands/seal.ts'
 import { serveCommand } from './commands/serve.ts'
+import { slackAppAdd, slackAppRemove, slackApps, slackSecretRotate } from './commands/slack-apps.ts'
+import {
+  slackDecisions,
+  slackTokenRemove,
+  slackTokens,
+  slackTokenSet,
+} from './commands/slack-tokens.ts'
 import { tablesCloudFormation, tablesCreate, tablesVerify } from './commands/tables.ts'
 import { userAdd } from './commands/user.ts'
 import { workerCommand } from './commands/worker.ts'
@@ -47,6 +55,14 @@ export const commands: readonly Command[] = [
   keysShow,
   keysRotate,
   keysBeacon,
+  slackApps,
+  slackAppAdd,
+  slackAppRemove,
+  slackSecretRotate,
+  slackTokens,
+  slackTokenSet,
+  slackTokenRemove,
+  slackDecisions,
   secretsList,
   secretsRotate,
   kmsStatus,
@@ -59,4 +75,7 @@ export const commands: readonly Command[] = [
   backupCommand,
   restoreCommand,
   dynamodb,
+  // Before the shorter name, which it begins with.
+  fakeSlackSend,
+  fakeSlack,
 ]

@@ -1,7 +1,6 @@
 /** The settings of Ferryhook, and what follows from them. */
-import { isIP } from 'node:net'
 import type { ConfigTable, ConfigValues } from '@strongroom/kit/config'
-import { boolean, type ConfigType, list, oneOf, text, url } from '@strongroom/kit/config-types'
+import { boolean, list, network, oneOf, text, url } from '@strongroom/kit/config-types'
 import type { SafeFetchOptions } from '@strongroom/kit/safe-fetch'
 import { plans } from './plans.ts'
 
@@ -102,18 +101,6 @@ function smtpUrl(): ConfigType<string> {
   return {
     expects: 'an address like smtps://user:password@mail.example.com or smtp://localhost:25',
     parse: (given) => (/^smtps?:\/\/[^\s/]+\/?(?:\?\S*)?$/.test(given) ? given : undefined),
-    format: String,
-  }
-}
-
-function network(): ConfigType<string> {
-  return {
-    expects: 'a network like 10.1.0.0/16 or fd12::/48',
-    parse(given) {
-      const [, address = '', bits = ''] = /^([^/%]+)\/(\d{1,3})$/.exec(given) ?? []
-      const version = isIP(address)
-      return version !== 0 && Number(bits) <= (version === 4 ? 32 : 128) ? given : undefined
-    },
     format: String,
   }
 }

@@ -87,6 +87,18 @@ export function url({ originOnly = false }: { originOnly?: boolean } = {}): Conf
   }
 }
 
+export function network(): ConfigType<string> {
+  return {
+    expects: 'a network like 10.1.0.0/16 or fd12::/48',
+    parse(given) {
+      const [, address = '', bits = ''] = /^([^/%]+)\/(\d{1,3})$/.exec(given) ?? []
+      const version = isIP(address)
+      return version !== 0 && Number(bits) <= (version === 4 ? 32 : 128) ? given : undefined
+    },
+    format: String,
+  }
+}
+
 /** A path as it was written; whoever uses it creates the directory and says what is wrong with it. */
 export function directory(): ConfigType<string> {
   return {

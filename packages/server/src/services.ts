@@ -3,10 +3,12 @@ import { ferryhookService } from '@strongroom/ferryhook/service-definition'
 import { keyStoreService } from '@strongroom/key-store/service'
 import type { Service } from '@strongroom/kit/service'
 import { sealedService } from '@strongroom/sealed/service-definition'
+import { twoKeyService } from '@strongroom/two-key/service-definition'
 import type { Abilities } from './abilities.ts'
 
 export const services: readonly Service<Abilities>[] = [
   sealedService,
   ferryhookService,
   keyStoreService,
+  twoKeyService,
 ]

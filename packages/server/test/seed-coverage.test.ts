@@ -59,8 +59,9 @@ ${sections.join('\n')}`
     '$service: $what is shown by a test that exists',
     ({ service, where, test: shown }) => {
       expect(where).not.toBe('')
-      const [, file = '', title = ''] = /^`?([\w.-]+\.test\.ts): (.+?)`?$/.exec(shown) ?? []
-      expect(readdirSync(join(packages, service, 'test'))).toContain(file)
+      const [, file = '', title = ''] = /^`?([\w./-]+\.test\.ts): (.+?)`?$/.exec(shown) ?? []
+      const files = readdirSync(join(packages, service, 'test'), { recursive: true })
+      expect(files).toContain(file)
       expect(title).not.toBe('')
       expect(sourceOf(service, file).includes(title), `${file} has no test "${title}"`).toBe(true)
     },

@@ -1,4 +1,7 @@
 import type { DataModel } from '@strongroom/kit/data-model'
+import { serverTable } from '@strongroom/kit/server-table'
+import { KnownItem } from './existence/known-store.ts'
+import { AppItem, FirstAppItem } from './service/app-item.ts'
 import { CacheItem, cacheTable, DedupeItem, dedupeTable, TokenItem, tokensTable } from './table.ts'
 
 export const dataModel: DataModel = {
@@ -27,6 +30,25 @@ export const dataModel: DataModel = {
       keys: { event_id: '{event_id}, of every app but the first {app}:{event_id}' },
       schema: DedupeItem,
       lifetime: '30 seconds while it is handed over, 24 hours after',
+    },
+    {
+      name: 'Slack app',
+      table: serverTable,
+      keys: { PK: 'SLACKAPP', SK: '{app}' },
+      schema: AppItem,
+    },
+    {
+      name: 'First Slack app',
+      table: serverTable,
+      keys: { PK: 'SLACKAPP#FIRST', SK: 'APP' },
+      schema: FirstAppItem,
+    },
+    {
+      name: 'Known ids',
+      table: serverTable,
+      keys: { PK: 'KNOWN#{app}#{team_id}', SK: 'CHUNK#{number}' },
+      schema: KnownItem,
+      lifetime: 'each id for 24 hours after it was verified last',
     },
   ],
   patterns: [
@@ -78,6 +100,48 @@ export const dataModel: DataModel = {
       table: dedupeTable,
       key: 'DeleteItem event_id = {event_id} if claimed_by is the claimant',
     },
+    {
+      name: 'List the tokens of an app, for people',
+      servedBy: 'tokens/list-tokens.ts: listTokens',
+      table: tokensTable,
+      key: 'Scan',
+    },
+    {
+      name: 'Find a Slack app',
+      servedBy: 'service/apps.ts: get',
+      table: serverTable,
+      key: 'GetItem PK = SLACKAPP, SK = {app}',
+    },
+    {
+      name: 'List the Slack apps',
+      servedBy: 'service/apps.ts: list',
+      table: serverTable,
+      key: 'PK = SLACKAPP',
+    },
+    {
+      name: 'Add a Slack app',
+      servedBy: 'service/apps.ts: add',
+      table: serverTable,
+      key: 'TransactWriteItems: Put PK = SLACKAPP, SK = {app} if absent, Put PK = SLACKAPP#FIRST if absent',
+    },
+    {
+      name: 'Change a Slack app',
+      servedBy: 'service/apps.ts: change, rotate, remove',
+      table: serverTable,
+      key: 'PK = SLACKAPP, SK = {app}, if revision is as expected',
+    },
+    {
+      name: 'Read the ids that were verified in the last day',
+      servedBy: 'existence/known-store.ts: load',
+      table: serverTable,
+      key: 'PK = KNOWN#{app}#{team_id}',
+    },
+    {
+      name: 'Save ids that were verified',
+      servedBy: 'existence/known-store.ts: save',
+      table: serverTable,
+      key: 'PutItem PK = KNOWN#{app}#{team_id}, SK = CHUNK#{number} if revision is as expected',
+    },
   ],
   functions: [
     {
@@ -85,14 +149,28 @@ export const dataModel: DataModel = {
       summary: 'Checks requests of Slack and hands them over',
       allows: [
         { table: cacheTable, actions: ['GetItem', 'PutItem'] },
-        { table: tokensTable, actions: ['GetItem'] },
+        // A token that Slack says is dead is forgotten.
+        { table: tokensTable, actions: ['GetItem', 'DeleteItem'] },
         { table: dedupeTable, actions: ['PutItem', 'DeleteItem'] },
+        {
+          table: serverTable,
+          actions: ['GetItem', 'PutItem', 'Query'],
+          leadingKeys: ['KNOWN#*'],
+        },
+        { table: serverTable, actions: ['GetItem'], leadingKeys: ['SLACKAPP'] },
       ],
     },
     {
       name: 'slack-installations',
-      summary: 'Keeps the tokens of workspaces for operators',
-      allows: [{ table: tokensTable, actions: ['GetItem', 'PutItem', 'DeleteItem'] }],
+      summary: 'Keeps apps and the tokens of workspaces for operators',
+      allows: [
+        { table: tokensTable, actions: ['GetItem', 'PutItem', 'DeleteItem', 'Scan'] },
+        {
+          table: serverTable,
+          actions: ['GetItem', 'PutItem', 'DeleteItem', 'Query'],
+          leadingKeys: ['SLACKAPP', 'SLACKAPP#FIRST'],
+        },
+      ],
     },
   ],
   departures: [
@@ -107,6 +185,10 @@ export const dataModel: DataModel = {
     {
       what: 'Events are claimed, then confirmed, in a table of their own',
       decision: '0040-two-key-claimed-events.md',
+    },
+    {
+      what: 'The 300 seconds begin with the oldest answer of Slack that a triple rests on',
+      decision: '0075-two-key-oldest-answer.md',
     },
   ],
 }

@@ -8,8 +8,17 @@ import { CACHE_SECONDS, CacheItem, cacheTable } from './table.ts'
 export interface ExistenceCache {
   /** The entry of a triple that was verified less than five minutes ago, or undefined. */
   get(ids: SlackIds): Promise<CacheItem | undefined>
-  /** Keeps a triple as verified now. The last write wins: all of them say the same. */
-  put(ids: SlackIds, options?: { mac?: (entry: CacheItem) => Uint8Array }): Promise<CacheItem>
+  /**
+   * Keeps a triple as verified now, or a moment ago: the five minutes begin with the oldest answer
+   * of Slack that it rests on. The last write wins: all of them say the same.
+   */
+  put(ids: SlackIds, options?: PutOptions): Promise<CacheItem>
+}
+
+export interface PutOptions {
+  /** In seconds since the epoch, less than five minutes ago; now unless told. */
+  verifiedAt?: number
+  mac?: (entry: CacheItem) => Uint8Array
 }
 
 export function createExistenceCache(options: {
@@ -27,9 +36,12 @@ export function createExistenceCache(options: {
       return entry && entry.ttl > epochSeconds(clock) ? entry : undefined
     },
 
-    async put(ids, { mac } = {}) {
-      const now = epochSeconds(clock)
-      const entry = { ...keys.cacheKey(ids), ttl: now + CACHE_SECONDS, verified_at: now }
+    async put(ids, { mac, verifiedAt = epochSeconds(clock) } = {}) {
+      const entry = {
+        ...keys.cacheKey(ids),
+        ttl: verifiedAt + CACHE_SECONDS,
+        verified_at: verifiedAt,
+      }
       const kept = mac ? { ...entry, mac: mac(entry) } : entry
       await items.put(kept)
       return kept

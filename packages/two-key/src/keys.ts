@@ -30,6 +30,11 @@ export interface AppKeys {
 }
 
 const SLACK_ID = /^[A-Z0-9]{2,32}$/
+/** Slack's ids are opaque: no more is known of one than what it is made of. */
+export function isSlackId(text: string): boolean {
+  return SLACK_ID.test(text)
+}
+
 const EVENT_ID = /^[A-Za-z0-9._-]{1,64}$/
 const APP_NAME = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/
 
@@ -43,13 +48,13 @@ export function appKeys(app?: string): AppKeys {
     cacheKey(ids) {
       const { team, user, channel } = ids
       for (const [part, id] of Object.entries({ team, user, channel })) {
-        if (!SLACK_ID.test(id)) throw new InvalidSlackId('cache_key', part)
+        if (!isSlackId(id)) throw new InvalidSlackId('cache_key', part)
       }
       return { cache_key: `${prefix}${team}#${user}#${channel}` }
     },
 
     teamKey(team) {
-      if (!SLACK_ID.test(team)) throw new InvalidSlackId('team_id', 'team')
+      if (!isSlackId(team)) throw new InvalidSlackId('team_id', 'team')
       return { team_id: prefix + team }
     },
 

@@ -1,0 +1,107 @@
+/** `strongroom fake-slack`: a Slack to develop against, and requests as Slack would send them. */
+import { port as portType } from '@strongroom/kit/config-types'
+import { listenFailure } from '@strongroom/server/listen'
+import { createFakeSlack } from '@strongroom/two-key/fake-slack/fake-slack'
+import { type FakeKind, fakeKinds, fakeRequest } from '@strongroom/two-key/fake-slack/requests'
+import { serveFakeSlack } from '@strongroom/two-key/fake-slack/serve'
+import { sampleSecret, sampleTeam } from '@strongroom/two-key/fake-slack/world'
+import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { stopSignal } from '../stop-signal.ts'
+
+const DEFAULT_PORT = '8070'
+
+export const fakeSlack: Command = {
+  name: 'fake-slack',
+  summary: 'Run a fake Slack API to develop and test against',
+  options: {
+    port: { value: 'PORT', summary: `The port of 127.0.0.1 to listen on (${DEFAULT_PORT})` },
+    limits: { summary: 'Keep the rate limits of Slack, and answer 429 beyond them' },
+  },
+  about: `It knows one workspace, answers what Two-key asks, and fails on demand:
+  curl 127.0.0.1:${DEFAULT_PORT}/fake/faults -d '{"kind":"rate_limit","retryAfter":30}'
+  curl 127.0.0.1:${DEFAULT_PORT}/fake/faults -d '{"kind":"hang","method":"users.info","times":1}'
+  curl 127.0.0.1:${DEFAULT_PORT}/fake/faults -X DELETE
+  curl 127.0.0.1:${DEFAULT_PORT}/fake/calls
+Kinds of faults: hang, slow (ms), rate_limit (retryAfter), status (status), html, reset, error (error).`,
+  async run({ options, output }) {
+    const port = portType().parse(String(options['port'] ?? DEFAULT_PORT))
+    if (port === undefined) throw new UsageError(`--port must be ${portType().expects}`)
+    const stopped = stopSignal()
+    const slack = createFakeSlack({ limits: options['limits'] === true })
+    const server = await serveFakeSlack(slack, port).catch((error: NodeJS.ErrnoException) => {
+      throw listenFailure(error, '127.0.0.1', port)
+    })
+    const { token, id, users = [], channels = [] } = sampleTeam
+    const known = {
+      slackApiUrl: server.url,
+      botToken: token,
+      signingSecret: sampleSecret,
+      team: id,
+      users: users.filter(({ deleted }) => !deleted).map((user) => user.id),
+      channels: channels.filter(({ visible = true }) => visible).map((channel) => channel.id),
+    }
+    output.result(
+      `
+A fake Slack on ${server.url}
+
+  Bot token       ${token}
+  Signing secret  ${sampleSecret}
+  Team            ${id}
+  Users           ${known.users.join(' ')}
+  Channels        ${known.channels.join(' ')}
+
+Press Ctrl+C to stop.
+`,
+      known,
+    )
+    await stopped
+    await server.close()
+  },
+}
+
+export const fakeSlackSend: Command = {
+  name: 'fake-slack send',
+  args: 'KIND URL',
+  summary: 'Send an app a signed request, as Slack would',
+  options: {
+    team: { value: 'TEAM', summary: `The team (${sampleTeam.id})` },
+    user: { value: 'USER', summary: 'The user (U00000001)' },
+    channel: { value: 'CHANNEL', summary: 'The channel (C00000001)' },
+    text: { value: 'TEXT', summary: 'What is said (hello)' },
+    name: { value: 'NAME', summary: 'Of the command, action, shortcut or view (fake)' },
+  },
+  about: `KIND is one of ${fakeKinds.join(', ')}. It is signed with SLACK_SIGNING_SECRET of the
+environment, or with that of the fake Slack. Prints the answer; exit code 1 unless it is 2xx.
+  strongroom fake-slack send command http://127.0.0.1:3000/slack/events --name deploy --user U0INVENTED`,
+  async run(input) {
+    const { kind, url } = targetOf(input)
+    const { options, env } = input
+    const request = fakeRequest(kind, {
+      signingSecret: env['SLACK_SIGNING_SECRET'] || sampleSecret,
+      nowMs: Date.now(),
+      ...Object.fromEntries(
+        ['team', 'user', 'channel', 'text', 'name'].flatMap((name) =>
+          typeof options[name] === 'string' ? [[name, options[name]]] : [],
+        ),
+      ),
+    })
+    const answer = await fetch(url, { method: 'POST', ...request }).catch((error: unknown) => {
+      throw new UsageError(`Cannot reach ${url.origin}: is the app running?`, { cause: error })
+    })
+    const body = await answer.text()
+    input.output.result(`${answer.status} ${body}`.trimEnd() + '\n', {
+      status: answer.status,
+      body,
+    })
+    return answer.ok ? 0 : 1
+  },
+}
+
+function targetOf({ args: [kind = '', url = ''] }: CommandInput): { kind: FakeKind; url: URL } {
+  const found = fakeKinds.find((each) => each === kind)
+  if (!found) throw new UsageError(`Give what to send: one of ${fakeKinds.join(', ')}`)
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new UsageError('Give where to send it, such as http://127.0.0.1:3000/slack/events')
+  }
+  return { kind: found, url: new URL(url) }
+}

@@ -1,0 +1,121 @@
+/** A server, a fake Slack and an app, as a person sets them up: the events of real people arrive. */
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { createFakeSlack } from '@strongroom/two-key/fake-slack/fake-slack'
+import { type FakeSlackServer, serveFakeSlack } from '@strongroom/two-key/fake-slack/serve'
+import { sampleSecret, sampleTeam } from '@strongroom/two-key/fake-slack/world'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { inProcess } from './in-process.ts'
+import { emptyDirectory, type Running, start, strongroom } from './strongroom.ts'
+
+describe('strongroom slack', () => {
+  let server: Running
+  let slack: FakeSlackServer
+  let url: string
+  let token: string
+  let cwd: string
+  const received: string[] = []
+  const upstream = createServer((req, res) => {
+    void buffer(req).then((body) => {
+      received.push(body.toString())
+      return res.end()
+    })
+  })
+
+  beforeAll(async () => {
+    cwd = await emptyDirectory()
+    slack = await serveFakeSlack(createFakeSlack(), 0)
+    await new Promise<void>((resolve) => void upstream.listen(0, '127.0.0.1', resolve))
+    server = start(['serve', '--json'], {
+      cwd,
+      env: {
+        PORT: '0',
+        TWO_KEY_SLACK_API_URL: slack.url,
+        TWO_KEY_ALLOWED_NETWORKS: '127.0.0.0/8',
+        TWO_KEY_ALLOW_HTTP: 'true',
+      },
+    })
+    ;({ url } = JSON.parse(await server.until('\n}\n')) as { url: string })
+    token = (await readFile(join(cwd, 'data', 'operator-admin.token'), 'utf8')).trim()
+  })
+  afterAll(async () => {
+    server.process.kill('SIGKILL')
+    upstream.close()
+    await slack.close()
+  })
+
+  const slackCommand = async (args: string[], env: Record<string, string> = {}) =>
+    inProcess(['slack', ...args, '--server', url], {
+      cwd,
+      env: { STRONGROOM_TOKEN: token, ...env },
+    })
+  const withSecret = async (args: string[], stdin: string) =>
+    strongroom(['slack', ...args, '--server', url], {
+      cwd,
+      stdin,
+      env: { STRONGROOM_TOKEN: token },
+    })
+
+  test('sets an app up: its verified events arrive, and those of invented people do not', async () => {
+    const address = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/`
+    const add = ['app', 'add', 'demo', '--upstream', address]
+    const added = await withSecret(add, `${sampleSecret}\n`)
+    expect(added).toMatchObject({ code: 0, stderr: '' })
+    const events = added.stdout.trim()
+    expect(events).toBe(`${url}/two-key/slack/demo/events`)
+    const set = await withSecret(['token', 'set', 'demo', sampleTeam.id], sampleTeam.token)
+    expect(set).toEqual({ code: 0, stdout: `The token of ${sampleTeam.id} is kept\n`, stderr: '' })
+
+    const send = async (...args: string[]) =>
+      inProcess(['fake-slack', 'send', 'message', events, ...args], { cwd })
+    expect((await send('--text', 'It works')).code).toBe(0)
+    expect(received).toHaveLength(1)
+    expect(received[0]).toContain('It works')
+    expect((await send('--user', 'U0INVENTED')).stdout).toContain('403')
+    expect(received).toHaveLength(1)
+
+    expect((await slackCommand(['apps'])).stdout).toBe(`demo  ${events} → ${address}\n`)
+    expect((await slackCommand(['tokens', 'demo'])).stdout).toMatch(
+      new RegExp(`^${sampleTeam.id}  since \\d{4}-`),
+    )
+    const decisions = (await slackCommand(['decisions', 'demo'])).stdout.split('\n')
+    expect(decisions[0]).toContain('refused (user)')
+    expect(decisions[0]).toContain('user U0INVENTED')
+    expect(decisions[1]).toContain('accepted (slack)')
+
+    const rotated = await withSecret(['secret', 'rotate', 'demo'], 'another-signing-secret')
+    expect(rotated.stdout).toBe('demo has 2 signing secrets in force\n')
+    const removed = await slackCommand(['token', 'remove', 'demo', sampleTeam.id])
+    expect(removed.stdout).toBe(`The token of ${sampleTeam.id} is gone\n`)
+    expect((await slackCommand(['app', 'remove', 'demo'])).stdout).toBe('demo is gone\n')
+    expect((await slackCommand(['apps'])).stdout).toBe('There are no apps: add one\n')
+  })
+
+  test('says in one line what is wrong', async () => {
+    const wrong: [string[], string, Record<string, string>?][] = [
+      [['apps'], 'token of an operator', { STRONGROOM_TOKEN: '' }],
+      [['apps'], 'This needs an operator', { STRONGROOM_TOKEN: 'sro_admin.wrong' }],
+      [['app', 'add', 'x'], '--upstream https://'],
+      [['tokens', 'nobody'], 'There is no such app'],
+      [['token', 'remove', 'nobody'], 'give APP and TEAM'],
+      [['decisions', 'nobody', '--limit', 'all'], '--limit must be a number'],
+      [['app', 'remove', 'Not-A-Name'], 'lower-case letters'],
+    ]
+    for (const [args, message, env] of wrong) {
+      const { code, stdout, stderr } = await slackCommand(args, env)
+      expect([code === 0, stdout]).toEqual([false, ''])
+      expect(stderr).toContain(message)
+      expect(stderr.trim().split('\n')).toHaveLength(1)
+    }
+    const empty = await withSecret(['token', 'set', 'demo', 'T1'], '')
+    expect(empty.stderr).toContain('No secret was given')
+    const unreachable = await inProcess(['slack', 'apps', '--server', 'http://127.0.0.1:9'], {
+      cwd,
+      env: { STRONGROOM_TOKEN: token },
+    })
+    expect(unreachable.stderr).toContain('Cannot reach the server')
+  })
+})

@@ -1,0 +1,46 @@
+/** Timers that go by a test clock: time passes only when it is told to. */
+import type { StartTimer } from '../safe-fetch/deadline.ts'
+import type { TestClock } from './test-clock.ts'
+
+export interface TestTimers {
+  start: StartTimer
+  /** Lets time pass, with everything that becomes due on the way. */
+  pass(by: { ms?: number; seconds?: number }): Promise<void>
+}
+
+export function testTimers(clock: TestClock): TestTimers {
+  const waiting = new Set<{ at: number; expire: () => void }>()
+
+  function nextDue(until: number) {
+    const due = [...waiting].filter(({ at }) => at <= until)
+    return due.toSorted((a, b) => a.at - b.at)[0]
+  }
+
+  return {
+    start(ms, expire) {
+      const timer = { at: clock.now() + ms, expire }
+      waiting.add(timer)
+      return () => void waiting.delete(timer)
+    },
+
+    async pass({ ms = 0, seconds = 0 }) {
+      const end = clock.now() + ms + 1000 * seconds
+      await settle()
+      for (let next = nextDue(end); next; next = nextDue(end)) {
+        waiting.delete(next)
+        clock.advance({ ms: Math.max(0, next.at - clock.now()) })
+        next.expire()
+        await settle()
+      }
+      clock.advance({ ms: end - clock.now() })
+      await settle()
+    },
+  }
+}
+
+/** Lets promises and answers in process come as far as they can. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) {
+    await new Promise((resolve) => void setImmediate(resolve))
+  }
+}

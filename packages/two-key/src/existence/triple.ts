@@ -1,0 +1,23 @@
+/** Team, person and channel of a request that has all three: what an entry of the cache vouches for. */
+import type { SlackIds as TripleIds } from '../keys.ts'
+import type { SlackIds } from './verdict.ts'
+
+export interface RequestTriple {
+  key: string
+  ids: TripleIds
+  /** The request names nothing that the triple does not have. */
+  isWhole: boolean
+}
+
+export function tripleOf(ids: SlackIds): RequestTriple | undefined {
+  const { team, channel, user, bot, otherTeams } = ids
+  const person = user ?? bot
+  if (person === undefined || channel === undefined) return undefined
+  return {
+    key: `${team}#${person}#${channel}`,
+    ids: { team, user: person, channel },
+    isWhole:
+      (user === undefined || bot === undefined) &&
+      (otherTeams === undefined || otherTeams.length === 0),
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * A Slack Web API to develop and test against: it answers what key two asks, and fails on demand in
+ * every way that Slack does. `fetch` calls it in process; `serve.ts` puts it on a port.
+ */
+import { type Clock, systemClock } from '@strongroom/kit/clock'
+import { type Broken, createFaults, failAs, rateLimited, realWait, type Wait } from './faults.ts'
+import { methods, type SlackArguments } from './methods.ts'
+import { allScopes, type FakeTeam, sampleTeam } from './world.ts'
+
+export interface FakeSlackOptions {
+  /** The workspaces; a sample one unless told. */
+  teams?: readonly FakeTeam[]
+  /** Keep Slack's rate limits, and answer 429 beyond them. */
+  limits?: boolean
+  clock?: Clock
+  wait?: Wait
+}
+
+export interface FakeCall {
+  method: string
+  args: SlackArguments
+}
+
+export interface FakeSlack {
+  /** In place of the global one: answers whatever the host of the address is. */
+  fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>
+  /** The calls so far, of one method or of all; the last 10,000. */
+  calls(method?: string): readonly FakeCall[]
+  /** Fails from now on as told. */
+  break(fault: Broken): void
+  /** Works again. */
+  repair(): void
+  /** Replaces or adds a workspace. */
+  setTeam(team: FakeTeam): void
+}
+
+const KEPT_CALLS = 10_000
+
+export function createFakeSlack(options: FakeSlackOptions = {}): FakeSlack {
+  const { clock = systemClock, wait = realWait } = options
+  const teams = new Map((options.teams ?? [sampleTeam]).map((team) => [team.id, team]))
+  const faults = createFaults()
+  const windows = new Map<string, { minute: number; calls: number }>()
+  let calls: FakeCall[] = []
+
+  /** Seconds until the method may be called again, if it may not now. */
+  function limitOf(team: FakeTeam, method: string, perMinute: number): number | undefined {
+    const minute = Math.floor(clock.now() / 60_000)
+    const key = `${team.id} ${method}`
+    const found = windows.get(key)
+    const current = found?.minute === minute ? found : { minute, calls: 0 }
+    windows.set(key, current)
+    if (++current.calls <= perMinute) return undefined
+    return Math.max(1, 60 - Math.floor((clock.now() % 60_000) / 1000))
+  }
+
+  async function answer(request: Request, signal: AbortSignal | undefined): Promise<Response> {
+    const name = new URL(request.url).pathname.split('/').at(-1) ?? ''
+    const { token, args } = await argumentsOf(request)
+    calls.push({ method: name, args })
+    if (calls.length > 2 * KEPT_CALLS) calls = calls.slice(-KEPT_CALLS)
+
+    const fault = faults.take(name)
+    const failed = fault && (await failAs(fault, wait, signal))
+    if (failed) return failed
+    const method = Object.hasOwn(methods, name) ? methods[name] : undefined
+    if (!method) return Response.json({ ok: false, error: 'unknown_method' })
+    if (!token) return Response.json({ ok: false, error: 'not_authed' })
+    const team = [...teams.values()].find((each) => each.token === token)
+    if (!team) return Response.json({ ok: false, error: 'invalid_auth' })
+    const seconds = options.limits ? limitOf(team, name, method.perMinute) : undefined
+    if (seconds !== undefined) return rateLimited(seconds)
+    return Response.json(method.answer(team, args), {
+      headers: { 'x-oauth-scopes': (team.scopes ?? allScopes).join(',') },
+    })
+  }
+
+  return {
+    async fetch(input, init) {
+      const request = new Request(input, init)
+      const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined)
+      if (signal?.aborted) throw signal.reason
+      return answer(request, signal ?? undefined)
+    },
+    calls: (method) => calls.filter((call) => method === undefined || call.method === method),
+    break: (fault) => faults.add(fault),
+    repair: () => faults.clear(),
+    setTeam: (team) => void teams.set(team.id, team),
+  }
+}
+
+/** The arguments, wherever Slack takes them: in the query, as a form, or as JSON. */
+async function argumentsOf(request: Request): Promise<{ token: string; args: SlackArguments }> {
+  const query = new URL(request.url).searchParams
+  const body = await request.text()
+  const isJson = request.headers.get('content-type')?.includes('json') === true
+  const sent = isJson && body !== '' ? jsonEntries(body) : [...new URLSearchParams(body)]
+  const { token: inBody, ...args } = Object.fromEntries([...query, ...sent])
+  const [, bearer] = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '') ?? []
+  return { token: bearer ?? inBody ?? '', args }
+}
+
+function jsonEntries(body: string): [string, string][] {
+  const value: unknown = JSON.parse(body)
+  return Object.entries(value ?? {}).map(([name, each]) => [name, String(each)])
+}

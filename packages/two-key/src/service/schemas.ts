@@ -1,0 +1,114 @@
+/** What the operator routes of Two-key take and give. No secret or token is ever given. */
+import { z } from '@hono/zod-openapi'
+import { AppPolicy, type AppItem } from './app-item.ts'
+import type { SigningSecrets } from './signing-secrets.ts'
+
+export const AppName = z
+  .string()
+  .regex(/^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/, {
+    message: 'Must be 1 to 32 lower-case letters, digits and hyphens',
+  })
+  .openapi({ example: 'deploy-bot' })
+
+export const TeamId = z
+  .string()
+  .regex(/^[A-Z0-9]{2,32}$/, { message: 'Must be the id of a team or organisation: T… or E…' })
+  .openapi({ example: 'T00000001' })
+
+const SlackAppId = z
+  .string()
+  .regex(/^A[A-Z0-9]{1,31}$/, { message: 'Must be the id of the app at Slack: A…' })
+  .openapi({ example: 'A00000001', description: 'Requests that name another app are refused' })
+
+export const SigningSecret = z
+  .string()
+  .regex(/^[\x21-\x7e]{8,256}$/, { message: 'Must be the signing secret of the app at Slack' })
+  .refine((secret) => !/^(?:xox[a-z]-|xapp-)/.test(secret), {
+    message: 'That is a token: give the signing secret',
+  })
+
+export const BotToken = z.string().regex(/^(?:xoxe\.)?xoxb-[\w-]{6,500}$/, {
+  message: 'Must be a bot token: xoxb-…',
+})
+
+const UpstreamInput = z.strictObject({
+  url: z.string().max(2_048).openapi({ example: 'https://bot.example.com/slack/events' }),
+  kind: z.enum(['app', 'ferryhook']).default('app').openapi({
+    description:
+      '`ferryhook`: the URL is that of a Ferryhook source, which takes everything for good',
+  }),
+})
+
+const Policy = AppPolicy.openapi('TwoKeyPolicy')
+
+export const NewApp = z.strictObject({
+  name: AppName,
+  appId: SlackAppId.optional(),
+  signingSecret: SigningSecret,
+  upstream: UpstreamInput,
+  policy: Policy.default({}),
+})
+
+export const AppChange = z.strictObject({
+  appId: SlackAppId.nullable().optional(),
+  upstream: UpstreamInput.optional(),
+  policy: Policy.optional(),
+})
+
+export const AppView = z
+  .object({
+    name: AppName,
+    appId: SlackAppId.nullable(),
+    url: z.string().openapi({
+      description: 'Where Slack is pointed at, for events, commands and interactivity alike',
+      example: 'https://strongroom.example/two-key/slack/deploy-bot/events',
+    }),
+    upstream: z.object({ url: z.string(), kind: z.enum(['app', 'ferryhook']) }),
+    policy: Policy,
+    signingSecrets: z
+      .array(z.object({ createdAt: z.string(), expiresAt: z.string().nullable() }))
+      .openapi({ description: 'Those in force, the newest first; never the secrets themselves' }),
+    createdAt: z.string(),
+  })
+  .openapi('TwoKeyApp')
+
+export const TokenView = z.object({ team: TeamId, installedAt: z.string() })
+
+export const DecisionView = z.object({
+  at: z.string(),
+  outcome: z.enum(['accepted', 'refused', 'undecidable']),
+  reason: z.string().openapi({ example: 'user' }),
+  ids: z
+    .object({
+      team: z.string(),
+      enterprise: z.string().optional(),
+      user: z.string().optional(),
+      bot: z.string().optional(),
+      channel: z.string().optional(),
+      otherTeams: z.array(z.string()).readonly().optional(),
+    })
+    .nullable(),
+})
+
+export function viewApp(
+  { SK: name, appId, upstream, policy, createdAt }: AppItem,
+  secrets: SigningSecrets,
+  base: string,
+): z.infer<typeof AppView> {
+  return {
+    name,
+    appId: appId ?? null,
+    url: `${base}/slack/${name}/events`,
+    upstream,
+    policy,
+    signingSecrets: secrets.map((secret) => ({
+      createdAt: isoTime(secret.createdAt),
+      expiresAt: secret.expiresAt === undefined ? null : isoTime(secret.expiresAt),
+    })),
+    createdAt: isoTime(createdAt),
+  }
+}
+
+export function isoTime(seconds: number): string {
+  return new Date(seconds * 1000).toISOString()
+}

@@ -1,0 +1,77 @@
+/**
+ * The bot tokens of an app's workspaces in the clear, for the moment that they are used. Each is
+ * sealed under a key of its own team, and was seen to be that team's before it was kept.
+ */
+import type { Clock } from '@strongroom/kit/clock'
+import type { WorkspaceTokens } from '../workspace-tokens.ts'
+import type { SecretBox, SecretPlace } from './secret-box.ts'
+
+/** A token that another machine has replaced or removed is used for so long at most. */
+const KEPT_MS = 60_000
+/** A new installation is seen by other machines after so long at most. */
+const MISSING_MS = 5_000
+const MOST = 10_000
+
+export interface TokenVault {
+  tokenOf(team: string): Promise<string | undefined>
+  put(team: string, token: string): Promise<void>
+  delete(team: string): Promise<void>
+}
+
+interface Held {
+  token: Promise<string | undefined>
+  until: number
+}
+
+export function createTokenVault(deps: {
+  app: string
+  tokens: WorkspaceTokens
+  box: SecretBox
+  clock: Clock
+}): TokenVault {
+  const { app, tokens, box, clock } = deps
+  const held = new Map<string, Held>()
+
+  const place = (team: string): SecretPlace => ({
+    service: 'two-key',
+    tenant: team,
+    entity: app,
+    attribute: 'bot_token',
+  })
+
+  async function read(team: string): Promise<string | undefined> {
+    const item = await tokens.get(team)
+    if (!item) return undefined
+    return Buffer.from(await box.open(item.bot_token, place(team))).toString()
+  }
+
+  return {
+    async tokenOf(team) {
+      const found = held.get(team)
+      if (found && clock.now() < found.until) return found.token
+      const entry: Held = { token: read(team), until: clock.now() + KEPT_MS }
+      held.delete(team)
+      held.set(team, entry)
+      const [oldest] = held.keys()
+      if (held.size > MOST && oldest !== undefined) held.delete(oldest)
+      try {
+        const token = await entry.token
+        if (token === undefined) entry.until = clock.now() + MISSING_MS
+        return token
+      } catch (error) {
+        if (held.get(team) === entry) held.delete(team)
+        throw error
+      }
+    },
+
+    async put(team, token) {
+      await tokens.put(team, await box.seal(new TextEncoder().encode(token), place(team)))
+      held.delete(team)
+    },
+
+    async delete(team) {
+      await tokens.delete(team)
+      held.delete(team)
+    },
+  }
+}

@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'vitest'
+import {
+  APP,
+  blockActions,
+  CHANNEL,
+  command,
+  eventBody,
+  message,
+  samples,
+  TEAM,
+  USER,
+} from '../samples.ts'
+import { signedForm, signedJson, signedPayload } from '../signed.ts'
+import { now, openBolt } from './bolt-app.ts'
+
+const OTHER = 'U0INVENTED'
+const invented: Readonly<Record<string, () => ReturnType<typeof signedJson>>> = {
+  message: () => signedJson(eventBody({ ...message, user: OTHER }), now()),
+  command: () => signedForm({ ...command, user_id: OTHER }, now()),
+  block_actions: () =>
+    signedPayload({ ...blockActions, user: { id: OTHER, team_id: TEAM } }, now()),
+  ...Object.fromEntries(
+    ['message_action', 'shortcut', 'view_submission', 'view_closed', 'block_suggestion'].map(
+      (name) => [
+        name,
+        () => {
+          const { rawBody } = samples[name]!()
+          const payload = JSON.parse(
+            new URLSearchParams(rawBody.toString()).get('payload') ?? '',
+          ) as object
+          return signedPayload({ ...payload, user: { id: OTHER, team_id: TEAM } }, now())
+        },
+      ],
+    ),
+  ),
+}
+
+describe.each([
+  ['HTTPReceiver', {}],
+  ['HTTPReceiver that answers last', { processBeforeResponse: true }],
+  ['AwsLambdaReceiver', { lambda: true, processBeforeResponse: true }],
+])('in a Bolt app with %s', (_, options) => {
+  test.each(Object.keys(samples))('a %s of somebody real reaches its listener', async (name) => {
+    const bolt = openBolt(options)
+    const { status } = await bolt.send(samples[name]!(now()))
+    expect([status, bolt.handled, bolt.errors]).toEqual([200, [name], []])
+    expect(bolt.contexts).toEqual([
+      { verified: true, source: 'slack', ids: expect.objectContaining({ team: TEAM, user: USER }) },
+    ])
+  })
+
+  test.each(Object.keys(invented))(
+    'a %s of somebody invented is acknowledged at once and ends there',
+    async (name) => {
+      const bolt = openBolt(options)
+      const { status, body } = await bolt.send(invented[name]!())
+      expect([status, body, bolt.handled, bolt.errors]).toEqual([200, '', [], []])
+      expect(bolt.lines.join('\n')).toContain('user_not_found')
+      expect(bolt.lines.join('\n')).not.toMatch(
+        new RegExp([OTHER, TEAM, CHANNEL, 'xoxb'].join('|')),
+      )
+    },
+  )
+
+  test('the token of one team vouches for no other', async () => {
+    const bolt = openBolt(options)
+    const foreign = eventBody(message, {
+      team_id: 'T0OTHER',
+      context_team_id: 'T0OTHER',
+      authorizations: [{ team_id: 'T0OTHER' }],
+    })
+    await bolt.send(signedJson(foreign, now()))
+    await bolt.send(signedForm({ ...command, team_id: 'T0OTHER' }, now()))
+    expect(bolt.handled).toEqual([])
+  })
+
+  test('a second request of the same people asks nobody', async () => {
+    const bolt = openBolt(options)
+    await bolt.send(samples['message']!(now()))
+    const asked = bolt.slack.calls().length
+    await bolt.send(samples['message']!(now()))
+    expect(bolt.slack.calls()).toHaveLength(asked)
+    expect(bolt.contexts.at(-1)).toMatchObject({ verified: true, source: 'cache' })
+  })
+
+  test('an address for answers that is not of Slack never gets one', async () => {
+    const bolt = openBolt(options)
+    await bolt.send(signedForm({ ...command, response_url: 'https://evil.example/' }, now()))
+    expect([bolt.handled, bolt.slack.calls()]).toEqual([[], []])
+  })
+
+  test('a payload that Bolt and the check could read differently ends there', async () => {
+    const bolt = openBolt(options)
+    await bolt.send(signedPayload({ ...blockActions, event: { ...message, user: OTHER } }, now()))
+    await bolt.send(signedJson(eventBody({ ...message, channel_id: 'C0OTHER' }), now()))
+    expect(bolt.handled).toEqual([])
+  })
+
+  test('requests for another app end there', async () => {
+    const bolt = openBolt({ ...options, appId: 'A0OTHER' })
+    await bolt.send(samples['command']!(now()))
+    expect(bolt.handled).toEqual([])
+    const own = openBolt({ ...options, appId: APP })
+    await own.send(samples['command']!(now()))
+    expect(own.handled).toEqual(['command'])
+  })
+})
+
+describe('in a Bolt app', () => {
+  test('an uninstallation is believed once the token is dead, and not before', async () => {
+    const event = signedJson(eventBody({ type: 'app_uninstalled' }), now())
+    const bolt = openBolt({ tokenOf: async () => 'xoxb-fake-00000001' })
+    await bolt.send(event)
+    expect(bolt.handled).toEqual([])
+    bolt.slack.break({ kind: 'error', error: 'token_revoked' })
+    await bolt.send(event)
+    expect(bolt.handled).toEqual(['app_uninstalled'])
+  })
+
+  test('the token of the last verified request tells a forged uninstallation too', async () => {
+    const event = signedJson(eventBody({ type: 'app_uninstalled' }), now())
+    const bolt = openBolt()
+    await bolt.send(samples['message']!(now()))
+    await bolt.send(event)
+    expect(bolt.handled).toEqual(['message'])
+  })
+
+  test('people use commands where the bot is not, but events come from where it is', async () => {
+    const bolt = openBolt()
+    await bolt.send(signedForm({ ...command, channel_id: 'G0000HIDE' }, now()))
+    await bolt.send(signedJson(eventBody({ ...message, channel: 'G0000HIDE' }), now()))
+    expect(bolt.handled).toEqual(['command'])
+    const strict = openBolt({ channelPolicy: { command: 'strict' } })
+    await strict.send(signedForm({ ...command, channel_id: 'G0000HIDE' }, now()))
+    expect(strict.handled).toEqual([])
+  })
+
+  test('what is rejected is told, and may be acknowledged in other words', async () => {
+    const codes: string[] = []
+    const bolt = openBolt({
+      async onRejected({ code }, { ack }) {
+        codes.push(code)
+        await (ack as ((text: string) => Promise<void>) | undefined)?.('Not you')
+      },
+    })
+    expect(await bolt.send(invented['command']!())).toMatchObject({ status: 200, body: 'Not you' })
+    expect(await bolt.send(invented['message']!())).toMatchObject({ status: 200, body: '' })
+    expect(codes).toEqual(['user_not_found', 'user_not_found'])
+  })
+
+  test('a hook that fails goes to the handler of errors, and the request is acknowledged all the same', async () => {
+    const bolt = openBolt({
+      onRejected() {
+        throw new Error('hook broke')
+      },
+    })
+    expect(await bolt.send(invented['command']!())).toMatchObject({ status: 200 })
+    expect([bolt.handled, bolt.errors]).toEqual([
+      [],
+      [expect.objectContaining({ message: 'hook broke' })],
+    ])
+  })
+
+  test('it is accepted by types wherever Bolt takes middleware, without knowing Bolt', async () => {
+    const { existenceCheck } = await import('../../src/bolt/existence-check.ts')
+    const { app } = openBolt()
+    const check = existenceCheck()
+    app.use(check)
+    app.command('/x', check, async ({ ack }) => ack())
+    app.event('app_mention', check, async () => {})
+    app.action('x', check, async ({ ack }) => ack())
+    app.view('x', check, async ({ ack }) => ack())
+    app.shortcut('x', check, async ({ ack }) => ack())
+    app.message(check, async () => {})
+    expect(check).toHaveLength(1)
+  })
+})

@@ -1,0 +1,42 @@
+import { testClock } from '@strongroom/kit/testing/test-clock'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createMissBudgets } from '../../src/existence/miss-budgets.ts'
+
+test('unknown ids never use more than their half, known ones both, and teams and methods are apart', () => {
+  const budgets = createMissBudgets({ clock: testClock() })
+  const taken = (team: string, method: 'users.info' | 'team.info', isKnown: boolean) =>
+    Array.from({ length: 200 }, () => budgets.take(team, method, { isKnown })).filter(
+      (wait) => wait === 0,
+    ).length
+  expect(taken('T1', 'users.info', false)).toBe(40)
+  expect(taken('T1', 'users.info', true)).toBe(40)
+  expect(taken('T2', 'users.info', true)).toBe(80)
+  expect(taken('T1', 'team.info', false)).toBe(20)
+})
+
+test('a share of what Slack allows is for processes that are several', () => {
+  const budgets = createMissBudgets({ clock: testClock(), share: 0.2 })
+  const waits = Array.from({ length: 30 }, () =>
+    budgets.take('T1', 'users.info', { isKnown: true }),
+  )
+  expect(waits.filter((wait) => wait === 0)).toHaveLength(20)
+})
+
+test('whatever the pace, no minute has more calls than the budget, and a wait is as long as it says', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat(4000), fc.boolean()), { maxLength: 400 }), (requests) => {
+      const clock = testClock()
+      const budgets = createMissBudgets({ clock })
+      const calls: number[] = []
+      for (const [pause, isKnown] of requests) {
+        clock.advance({ ms: pause })
+        const wait = budgets.take('T1', 'conversations.info', { isKnown })
+        expect(wait).toBeLessThanOrEqual(60_000)
+        if (wait === 0) calls.push(clock.now())
+      }
+      const gaps = calls.slice(40).map((time, at) => time - (calls[at] ?? 0))
+      expect(gaps.every((gap) => gap >= 60_000)).toBe(true)
+    }),
+  )
+})

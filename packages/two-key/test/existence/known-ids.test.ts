@@ -1,0 +1,137 @@
+import { serverTable } from '@strongroom/kit/server-table'
+import { everyStore } from '@strongroom/kit/testing/every-store'
+import { testClock } from '@strongroom/kit/testing/test-clock'
+import { describe, expect, test } from 'vitest'
+import { createKnownIds } from '../../src/existence/known-ids.ts'
+import { createKnownStore } from '../../src/existence/known-store.ts'
+import { newIds } from '../open-store.ts'
+import { APP, openDb } from './scene.ts'
+
+describe.each(everyStore())('ids verified in the last day, on $name', (store) => {
+  const opened = openDb(store)
+
+  function oneTeam() {
+    const clock = testClock()
+    const { team } = newIds()
+    const machine = () =>
+      createKnownIds({
+        clock,
+        store: createKnownStore(opened.db, APP),
+        onFailed(error) {
+          throw error
+        },
+      })
+    const chunks = async () => {
+      const { Items = [] } = await opened.db.query({
+        TableName: serverTable.name,
+        KeyConditionExpression: 'PK = :pk',
+        ExpressionAttributeValues: { ':pk': `KNOWN#${APP}#${team}` },
+        ConsistentRead: true,
+      })
+      return Items
+    }
+    return { clock, team, machine, chunks }
+  }
+
+  test('are known on another machine once they are saved', async () => {
+    const { clock, team, machine, chunks } = oneTeam()
+    const here = machine()
+    await here.loading(team)
+    here.add(team, 'user:U1')
+    await here.exchange()
+    expect(await chunks()).toEqual([
+      {
+        PK: `KNOWN#${APP}#${team}`,
+        SK: expect.stringMatching(/^CHUNK#\d\d$/),
+        ids: { 'user:U1': Math.floor(clock.now() / 1000) },
+        revision: 1,
+      },
+    ])
+    const there = machine()
+    expect(there.has(team, 'user:U1')).toBe(false)
+    await there.loading(team)
+    expect(there.has(team, 'user:U1')).toBe(true)
+    expect(there.loading(team)).toBeUndefined()
+    expect(there.has(newIds().team, 'user:U1')).toBe(false)
+  })
+
+  test('are saved again only when an hour has passed since, and end a day after the last time', async () => {
+    const { clock, team, machine, chunks } = oneTeam()
+    const known = machine()
+    await known.loading(team)
+    known.add(team, 'user:U1')
+    await known.exchange()
+    clock.advance({ minutes: 59 })
+    known.add(team, 'user:U1')
+    await known.exchange()
+    expect(await chunks()).toMatchObject([{ revision: 1 }])
+    clock.advance({ minutes: 1 })
+    known.add(team, 'user:U1')
+    await known.exchange()
+    expect(await chunks()).toMatchObject([{ revision: 2 }])
+    clock.advance({ hours: 23, minutes: 59 })
+    expect(known.has(team, 'user:U1')).toBe(true)
+    clock.advance({ minutes: 1 })
+    expect(known.has(team, 'user:U1')).toBe(false)
+    const restarted = machine()
+    await restarted.loading(team)
+    expect(restarted.has(team, 'user:U1')).toBe(false)
+  })
+
+  test('of machines that save at the same time are all kept, in chunks', async () => {
+    const { team, machine, chunks } = oneTeam()
+    const names = Array.from({ length: 200 }, (_, at) => `user:U${at}`)
+    const machines = await Promise.all(
+      [0, 1].map(async (part) => {
+        const known = machine()
+        await known.loading(team)
+        for (const [at, name] of names.entries()) if (at % 2 === part) known.add(team, name)
+        return known
+      }),
+    )
+    await Promise.all(machines.map(async (known) => known.exchange()))
+    expect((await chunks()).length).toBeGreaterThan(8)
+    const later = machine()
+    await later.loading(team)
+    expect(names.every((name) => later.has(team, name))).toBe(true)
+    await machines[0]?.exchange()
+    expect(machines[0]?.has(team, 'user:U1')).toBe(true)
+  })
+
+  test('that are over a day old leave the store with the next save of their chunk', async () => {
+    const { clock, team, machine, chunks } = oneTeam()
+    const known = machine()
+    await known.loading(team)
+    known.add(team, 'user:U1')
+    await known.exchange()
+    clock.advance({ hours: 25 })
+    for (let at = 2; at < 60; at++) known.add(team, `user:U${at}`)
+    await known.exchange()
+    const stored = (await chunks()).flatMap(({ ids }) => Object.keys(ids as object))
+    expect(stored).toHaveLength(58)
+    expect(stored).not.toContain('user:U1')
+  })
+})
+
+test('a store that fails leaves the ids of this process known, and is asked again later', async () => {
+  const clock = testClock()
+  const failures: unknown[] = []
+  let isDown = true
+  const known = createKnownIds({
+    clock,
+    store: {
+      load: async () =>
+        isDown ? Promise.reject(new Error('down')) : new Map([['user:U2', clock.now() / 1000]]),
+      save: async () => {},
+    },
+    onFailed: (error) => failures.push(error),
+  })
+  await known.loading('T1')
+  expect(failures).toHaveLength(1)
+  known.add('T1', 'user:U1')
+  expect(known.has('T1', 'user:U1')).toBe(true)
+  await expect(known.exchange()).rejects.toThrow('down')
+  isDown = false
+  await known.loading('T1')
+  expect(known.has('T1', 'user:U2')).toBe(true)
+})

@@ -1,0 +1,205 @@
+import { testClock } from '@strongroom/kit/testing/test-clock'
+import { describe, expect, test } from 'vitest'
+import { twoKey, verifySlackRequest } from '../../src/verify.ts'
+import { askedChecker } from '../asked-checker.ts'
+import {
+  blockActions,
+  type Body,
+  CHANNEL,
+  command,
+  eventBody,
+  message,
+  shortcut,
+  TEAM,
+  USER,
+} from '../samples.ts'
+import {
+  FORM,
+  official,
+  type Signed,
+  signed,
+  signedForm,
+  signedJson,
+  signedPayload,
+} from '../signed.ts'
+
+async function decide(request: Signed) {
+  const checker = askedChecker()
+  const keys = twoKey({ signingSecret: official.secret, checker, clock: testClock() })
+  const decision = await verifySlackRequest(request, keys)
+  expect(decision.ok ? [] : checker.asked).toEqual([])
+  return decision
+}
+
+const without = (body: Body, ...names: string[]): Body =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))
+
+describe('a signed request is refused before anybody is asked', () => {
+  test.each<[string, Signed]>([
+    ['a message without a user', signedJson(eventBody(without(message, 'user')))],
+    ['a message without a channel', signedJson(eventBody(without(message, 'channel')))],
+    [
+      'a mention without a user',
+      signedJson(eventBody({ ...without(message, 'user'), type: 'app_mention' })),
+    ],
+    [
+      'a mention without a channel',
+      signedJson(eventBody({ ...without(message, 'channel'), type: 'app_mention' })),
+    ],
+    [
+      'a file in a message of nobody',
+      signedJson(eventBody({ ...without(message, 'user'), subtype: 'file_share' })),
+    ],
+    ['a message with an empty user', signedJson(eventBody({ ...message, user: '' }))],
+    ['a message with a user that is null', signedJson(eventBody({ ...message, user: null }))],
+    [
+      'an event without a team',
+      signedJson(
+        eventBody(message, { team_id: undefined, context_team_id: undefined, authorizations: [] }),
+      ),
+    ],
+    [
+      'an uninstallation of no team',
+      signedJson(eventBody({ type: 'app_uninstalled' }, { team_id: null })),
+    ],
+    [
+      'a channel that is an object without an id',
+      signedJson(eventBody({ ...message, channel: {} })),
+    ],
+    ...['team_id', 'user_id', 'channel_id'].map((name): [string, Signed] => [
+      `a command without ${name}`,
+      signedForm({ ...command, [name]: '' }),
+    ]),
+    ['an action without a user', signedPayload(without(blockActions, 'user'))],
+    ['a shortcut without a team', signedPayload({ ...shortcut, team: null, user: { id: USER } })],
+  ])('if an id is missing: %s', async (_, request) => {
+    expect(await decide(request)).toMatchObject({
+      ok: false,
+      stage: 'payload',
+      code: 'missing_id',
+      status: 403,
+    })
+  })
+
+  test.each(['u1', 'U1#C1', 'U', 'U'.repeat(33), 'Ü12', 'U1 ', 5, true, ['U00000001'], 'T1:U1'])(
+    'if an id cannot be one of Slack: %j',
+    async (user) => {
+      expect(await decide(signedJson(eventBody({ ...message, user })))).toMatchObject({
+        ok: false,
+        code: 'bad_id',
+        status: 403,
+      })
+    },
+  )
+
+  test.each<[string, Signed]>([
+    ['two channels', signedJson(eventBody({ ...message, channel_id: 'C0OTHER' }))],
+    [
+      'a channel and that of an item',
+      signedJson(eventBody({ ...message, item: { channel: 'C0OTHER' } })),
+    ],
+    ['two users', signedJson(eventBody({ ...message, user_id: 'U0OTHER' }))],
+    [
+      'a channel and that of its container',
+      signedPayload({ ...blockActions, container: { channel_id: 'C0OTHER' } }),
+    ],
+    ['an action that is an event too', signedPayload({ ...blockActions, event: message })],
+    ['an event that is a command too', signedJson(eventBody(message, { command: '/deploy' }))],
+    ['a command with the actions of another payload', signedForm({ ...command, actions: '[]' })],
+    ['a command that has a type', signedForm({ ...command, type: 'shortcut' })],
+    [
+      'an event in the notice of a limit',
+      signedJson(eventBody(message, { type: 'app_rate_limited' })),
+    ],
+    ['a command in the notice of a limit', signedJson({ ...command, type: 'app_rate_limited' })],
+    [
+      'a payload beside other fields',
+      signedForm({ ...command, payload: JSON.stringify(shortcut) }),
+    ],
+    [
+      'a field that is sent twice',
+      signed(`${new URLSearchParams(command).toString()}&user_id=U0OTHER`, { contentType: FORM }),
+    ],
+  ])('if a handler could read another id than was checked: %s', async (_, request) => {
+    const decision = await decide(request)
+    expect(decision).toMatchObject({ ok: false, stage: 'payload', status: expect.any(Number) })
+    expect(decision).toMatchObject({ code: expect.stringMatching(/^(ambiguous|unknown)_payload$/) })
+  })
+
+  test.each<[string, Signed, string]>([
+    ['no JSON', signed('{'), 'malformed_body'],
+    ['a list', signed('[]'), 'malformed_body'],
+    ['null', signed('null'), 'malformed_body'],
+    ['bytes that are not UTF-8', signed(Buffer.from([0x7b, 0xff, 0x7d])), 'malformed_body'],
+    ['a payload that is no JSON', signed('payload=%7B', { contentType: FORM }), 'malformed_body'],
+    [
+      'an event that is no object',
+      signedJson(eventBody(message, { event: 'x' })),
+      'malformed_body',
+    ],
+    ['an event without a type', signedJson(eventBody(without(message, 'type'))), 'malformed_body'],
+    [
+      'authorizations that are no list',
+      signedJson(eventBody(message, { authorizations: {} })),
+      'malformed_body',
+    ],
+    [
+      'a challenge that is no text',
+      signedJson({ type: 'url_verification', challenge: {} }),
+      'malformed_body',
+    ],
+    [
+      'a type that Slack does not know',
+      signedPayload({ ...shortcut, type: 'constructor' }),
+      'unknown_payload',
+    ],
+    ['an interaction as JSON', signedJson(blockActions), 'unknown_payload'],
+    ['an event in a form', signedPayload(eventBody(message)), 'unknown_payload'],
+    [
+      'a challenge in a form',
+      signedPayload({ type: 'url_verification', challenge: 'c' }),
+      'unknown_payload',
+    ],
+    ['an empty body', signed(''), 'malformed_body'],
+    ['another content type', signed('{}', { contentType: 'text/plain' }), 'unknown_content_type'],
+    [
+      'a content type that only begins so',
+      signed('{}', { contentType: 'application/jsonp' }),
+      'unknown_content_type',
+    ],
+  ])('if it is not what Slack sends: %s', async (_, request, code) => {
+    expect(await decide(request)).toMatchObject({
+      ok: false,
+      stage: 'payload',
+      code,
+      status: 400,
+      retryable: false,
+    })
+  })
+
+  test('if it has no content type', async () => {
+    const { rawBody, headers } = signedJson(eventBody(message))
+    const { 'content-type': _, ...others } = headers
+    expect(await decide({ rawBody, headers: others })).toMatchObject({
+      code: 'unknown_content_type',
+    })
+  })
+
+  test('names that objects inherit are not ids', async () => {
+    const request = signed(
+      `{"type":"event_callback","__proto__":{"team_id":"${TEAM}"},"event":{"type":"message","channel":"${CHANNEL}","user":"${USER}"}}`,
+    )
+    expect(await decide(request)).toMatchObject({ ok: false, code: 'missing_id' })
+  })
+})
+
+describe('a content type may have parameters', () => {
+  test.each([
+    ['application/json; charset=utf-8', JSON.stringify(eventBody(message))],
+    ['Application/JSON;charset=UTF-8', JSON.stringify(eventBody(message))],
+    [`${FORM}; charset=utf-8`, new URLSearchParams(command).toString()],
+    [`${FORM};charset="utf-8"`, `payload=${encodeURIComponent(JSON.stringify(shortcut))}`],
+  ])('%s', async (contentType, body) => {
+    expect(await decide(signed(body, { contentType }))).toMatchObject({ ok: true })
+  })
+})

@@ -1,0 +1,217 @@
+import { testStores } from '@strongroom/kit/testing/stores'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { fakeRequest } from '../../src/fake-slack/requests.ts'
+import { sampleTeam } from '../../src/fake-slack/world.ts'
+import { createTwoKeyStore } from '../../src/store.ts'
+import { openDb } from '../existence/scene.ts'
+import { signedJson } from './signed.ts'
+import { type Machine, newApp, otherTeam, SECRET, upstreamApp, world } from './machine.ts'
+
+describe.each(testStores())('events of Slack, on $name', (store) => {
+  const opened = openDb(store)
+  const { clock, timers, slack, start } = world(opened)
+  const upstream = upstreamApp()
+  let machine: Machine
+  let app: string
+  beforeAll(async () => {
+    machine = await start()
+    app = await newApp(machine, await upstream.url())
+  })
+
+  /** An event with an id that no other test has. */
+  const newEvent = () => {
+    clock.advance({ seconds: 1 })
+    return fakeRequest('message', { signingSecret: SECRET, nowMs: clock.now() })
+  }
+  const codeOf = ({ text }: { text: string }) =>
+    (JSON.parse(text) as { error: { code: string } }).error.code
+
+  test('arrive at the app byte for byte, with the headers that Slack sent', async () => {
+    const event = newEvent()
+    const answer = await machine.send(app, event)
+    expect(answer).toMatchObject({ status: 200, text: '' })
+    expect(upstream.received).toHaveLength(1)
+    expect(upstream.received[0]?.body.toString()).toBe(event.body)
+    expect(upstream.received[0]?.headers).toMatchObject(event.headers)
+  })
+
+  test('are handed over once, although Slack sends them again', async () => {
+    const event = newEvent()
+    for (let delivery = 0; delivery < 3; delivery++) {
+      expect(await machine.send(app, event)).toMatchObject({ status: 200 })
+    }
+    expect(upstream.received).toHaveLength(1)
+  })
+
+  test('that come to two machines at once are handed over by one of them', async () => {
+    const other = await start()
+    for (let round = 0; round < 5; round++) {
+      const event = newEvent()
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, async (_, at) => (at % 2 ? machine : other).send(app, event)),
+      )
+      const statuses = answers.map(({ status }) => status)
+      expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(1)
+      expect(statuses.every((status) => status === 200 || status === 503)).toBe(true)
+      const late = answers.filter(({ status }) => status === 503).map(codeOf)
+      expect(new Set([...late, 'two-key.event_in_progress']).size).toBe(1)
+      expect(upstream.received).toHaveLength(round + 1)
+    }
+  })
+
+  test.each([
+    ['answers with an error', 500],
+    ['refuses it', 404],
+    ['redirects', 302],
+  ])('are Slack’s to send again when the app %s, and are taken at once then', async (_, status) => {
+    const event = newEvent()
+    upstream.answers((_req, res) => void res.writeHead(status).end())
+    const failed = await machine.send(app, event)
+    expect(failed.status).toBe(503)
+    expect(codeOf(failed)).toBe('two-key.not_handed_over')
+    expect(failed.headers.get('x-slack-no-retry')).toBeNull()
+    upstream.answers((_req, res) => void res.writeHead(204).end())
+    expect(await machine.send(app, event)).toMatchObject({ status: 200 })
+  })
+
+  test('are Slack’s to send again when nobody is there', async () => {
+    const nowhere = await newApp(machine, 'http://127.0.0.1:59999/')
+    expect(codeOf(await machine.send(nowhere, newEvent()))).toBe('two-key.not_handed_over')
+  })
+
+  test('whose machine has died are taken up 30 seconds later', async () => {
+    const event = newEvent()
+    const { event_id } = JSON.parse(event.body) as { event_id: string }
+    const { events } = createTwoKeyStore({ db: opened.db, clock })
+    await events.claim(event_id, 'a-machine-that-died')
+    expect(codeOf(await machine.send(app, event))).toBe('two-key.event_in_progress')
+    clock.advance({ seconds: 30 })
+    expect(await machine.send(app, event)).toMatchObject({ status: 200 })
+    expect(upstream.received).toHaveLength(1)
+  })
+
+  test('without an id, or with a strange one, are refused for good', async () => {
+    const { body } = newEvent()
+    for (const event_id of [undefined, 'a b', 'x'.repeat(100)]) {
+      const altered = { ...(JSON.parse(body) as object), event_id }
+      const answer = await machine.send(app, signedJson(altered, clock.now()))
+      expect(answer.status).toBe(400)
+      expect(codeOf(answer)).toBe('two-key.invalid_event')
+      expect(answer.headers.get('x-slack-no-retry')).toBe('1')
+    }
+    expect(upstream.received).toEqual([])
+  })
+
+  test('of invented people never arrive: 403, and Slack is told not to send them again', async () => {
+    const answer = await machine.send(app, 'message', { user: 'U0INVENTED' })
+    expect(answer.status).toBe(403)
+    expect(answer.headers.get('x-slack-no-retry')).toBe('1')
+    expect(upstream.received).toEqual([])
+  })
+
+  test('without a valid signature never arrive: 401, whatever they say', async () => {
+    const unsigned = newEvent()
+    const signatures: Record<string, string>[] = [
+      { 'content-type': 'application/json' },
+      { ...unsigned.headers, 'x-slack-signature': `v0=${'0'.repeat(64)}` },
+    ]
+    for (const headers of signatures) {
+      expect(await machine.send(app, { ...unsigned, headers })).toMatchObject({ status: 401 })
+      expect(await machine.send(app, { body: '{', headers })).toMatchObject({ status: 401 })
+    }
+    const foreign = await machine.send(app, 'message', { signingSecret: 'of another app' })
+    expect(foreign.status).toBe(401)
+    expect(upstream.received).toEqual([])
+  })
+
+  test('during an outage of Slack are rejected within two seconds, and no app is called', async () => {
+    const fresh = await start()
+    slack.break({ kind: 'hang' })
+    const event = fakeRequest('message', {
+      signingSecret: SECRET,
+      nowMs: clock.now(),
+      team: otherTeam.id,
+      user: 'U00000009',
+      channel: 'C00000009',
+    })
+    const asked = slack.calls().length
+    const answer = fresh.send(app, event)
+    await vi.waitFor(() => expect(slack.calls().length).toBeGreaterThan(asked))
+    await timers.pass({ seconds: 2 })
+    expect((await answer).status).toBe(503)
+    slack.repair()
+    expect(upstream.received).toEqual([])
+  })
+
+  test('of each workspace are checked with its own token', async () => {
+    clock.advance({ seconds: 30 })
+    const own = { team: otherTeam.id, user: 'U00000009', channel: 'C00000009' }
+    expect(await machine.send(app, 'message', own)).toMatchObject({ status: 200 })
+    clock.advance({ seconds: 1 })
+    const mixed = { ...own, team: sampleTeam.id }
+    expect(await machine.send(app, 'message', mixed)).toMatchObject({ status: 403 })
+  })
+
+  test('that tell of an uninstallation are forged while the token works, and end it when it does not', async () => {
+    const leaving = await newApp(machine, await upstream.url())
+    const event = (id: string) =>
+      signedJson(
+        {
+          type: 'event_callback',
+          team_id: sampleTeam.id,
+          api_app_id: sampleTeam.app,
+          event_id: id,
+          event: { type: 'app_uninstalled' },
+        },
+        clock.now(),
+      )
+    expect(await machine.send(leaving, event('EvForged1'))).toMatchObject({ status: 403 })
+    const tokens = async () =>
+      (await machine.operate('GET', `/apps/${leaving}/tokens`)).body.items as { team: string }[]
+    expect((await tokens()).map(({ team }) => team)).toEqual([sampleTeam.id, otherTeam.id])
+    slack.break({ kind: 'error', error: 'account_inactive', method: 'auth.test', times: 1 })
+    expect(await machine.send(leaving, event('EvTrue1'))).toMatchObject({ status: 200 })
+    expect((await tokens()).map(({ team }) => team)).toEqual([otherTeam.id])
+    expect(upstream.received).toHaveLength(1)
+  })
+
+  test('of teams that never installed the app are refused, and leave no token behind', async () => {
+    const before = await opened.db.scan({ TableName: 'slack-workspace-tokens' })
+    for (const team of ['T0STRANGE1', 'T0STRANGE2']) {
+      clock.advance({ seconds: 1 })
+      const answer = await machine.send(app, 'message', { team })
+      expect(answer).toMatchObject({ status: 403 })
+    }
+    const after = await opened.db.scan({ TableName: 'slack-workspace-tokens' })
+    expect(after.Items).toEqual(before.Items)
+  })
+
+  test('to no app are told so, and not to come again', async () => {
+    const answer = await machine.send('nobody', newEvent())
+    expect(answer.status).toBe(404)
+    expect(answer.headers.get('x-slack-no-retry')).toBe('1')
+  })
+
+  test('of Slack’s own are answered: the challenge, and the notice of a limit goes to the app', async () => {
+    const challenge = signedJson({ type: 'url_verification', challenge: 'c' }, clock.now())
+    expect(await machine.send(app, challenge)).toMatchObject({
+      status: 200,
+      text: '{"challenge":"c"}',
+    })
+    expect(upstream.received).toEqual([])
+    const limited = { type: 'app_rate_limited', team_id: sampleTeam.id }
+    expect(await machine.send(app, signedJson(limited, clock.now()))).toMatchObject({ status: 200 })
+    expect(upstream.received).toHaveLength(1)
+    upstream.answers((_req, res) => void res.writeHead(500).end())
+    const failed = await machine.send(app, signedJson(limited, clock.now()))
+    expect(codeOf(failed)).toBe('two-key.not_handed_over')
+  })
+
+  test('to a Ferryhook source are confirmed by its commit', async () => {
+    const handed = await newApp(machine, await upstream.url(), { kind: 'ferryhook' })
+    upstream.answers((_req, res) => void res.end('{"id":"evt_1","status":"received"}'))
+    expect(await machine.send(handed, newEvent())).toMatchObject({ status: 200, text: '' })
+    expect(await machine.send(handed, 'command')).toMatchObject({ status: 200, text: '' })
+    expect(upstream.received).toHaveLength(2)
+  })
+})

@@ -1,0 +1,212 @@
+/** The service as machines run it: on one store, with one Slack, before an app that writes down. */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import type { Db } from '@strongroom/kit/db'
+import { createApp } from '@strongroom/kit/http/app'
+import { createLog } from '@strongroom/kit/log'
+import { createMetrics } from '@strongroom/kit/metrics'
+import { createOperators } from '@strongroom/kit/operators'
+import { mountService } from '@strongroom/kit/service'
+import { type TestClock, testClock } from '@strongroom/kit/testing/test-clock'
+import { testSecrets } from '@strongroom/kit/testing/test-secrets'
+import { testTimers } from '@strongroom/kit/testing/test-timers'
+import { afterAll, afterEach } from 'vitest'
+import { createFakeSlack } from '../../src/fake-slack/fake-slack.ts'
+import { type FakeKind, fakeRequest } from '../../src/fake-slack/requests.ts'
+import { sampleTeam, type FakeTeam } from '../../src/fake-slack/world.ts'
+import { twoKeyService } from '../../src/service-definition.ts'
+import { startTwoKey } from '../../src/start-service.ts'
+import type { SecretBox, SecretPlace } from '../../src/tokens/secret-box.ts'
+
+export const SECRET = 'a-signing-secret-of-slack'
+export const otherTeam: FakeTeam = {
+  id: 'T00000002',
+  token: 'xoxb-fake-00000002',
+  scopes: ['users:read', 'channels:read', 'groups:read', 'mpim:read'],
+  users: [{ id: 'U00000009' }],
+  channels: [{ id: 'C00000009' }],
+}
+
+/** Seals for one place, as the key store's envelope does. */
+export function testBox(): SecretBox {
+  const key = randomBytes(32)
+  return {
+    async seal(plaintext, place) {
+      const nonce = randomBytes(12)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(bytesOf(place))
+      const sealed = [cipher.update(plaintext), cipher.final()]
+      return new Uint8Array(Buffer.concat([nonce, ...sealed, cipher.getAuthTag()]))
+    },
+    async open(sealed, place) {
+      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12))
+      decipher.setAAD(bytesOf(place)).setAuthTag(sealed.subarray(-16))
+      return Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()])
+    },
+  }
+}
+
+const bytesOf = ({ service, tenant, entity, attribute }: SecretPlace) =>
+  Buffer.from(JSON.stringify([service, tenant, entity, attribute]))
+
+interface Received {
+  headers: IncomingMessage['headers']
+  body: Buffer
+}
+
+/** An app that takes requests as it is told. */
+export function upstreamApp() {
+  const received: Received[] = []
+  let answer = (_req: IncomingMessage, res: ServerResponse): void => void res.end()
+  const plain = answer
+  let arrived = () => {}
+  const server = createServer((req, res) => {
+    void buffer(req).then((body) => {
+      received.push({ headers: req.headers, body })
+      answer(req, res)
+      return arrived()
+    })
+  })
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  afterEach(() => {
+    received.length = 0
+    answer = plain
+  })
+  return {
+    received,
+    url: async () => {
+      if (!server.listening) {
+        await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+      }
+      return `http://127.0.0.1:${(server.address() as AddressInfo).port}/slack`
+    },
+    answers(next: typeof answer) {
+      answer = next
+    },
+    nextArrival: async () => new Promise<void>((resolve) => (arrived = resolve)),
+  }
+}
+
+export interface World {
+  clock: TestClock
+  timers: ReturnType<typeof testTimers>
+  slack: ReturnType<typeof createFakeSlack>
+  logged: string[]
+  start(): Promise<Machine>
+}
+
+export type Machine = Awaited<ReturnType<typeof startMachine>>
+
+/** One Slack, one clock and one log for all machines on a store. */
+export function world(opened: { db: Db }): World {
+  const clock = testClock()
+  const timers = testTimers(clock)
+  const slack = createFakeSlack({ teams: [sampleTeam, otherTeam], clock })
+  const logged: string[] = []
+  const box = testBox()
+  const closers: (() => Promise<void>)[] = []
+  afterAll(async () => {
+    for (const close of closers) await close()
+  })
+  return {
+    clock,
+    timers,
+    slack,
+    logged,
+    async start() {
+      const machine = await startMachine({ db: opened.db, clock, timers, slack, logged, box })
+      closers.push(machine.close)
+      return machine
+    },
+  }
+}
+
+async function startMachine(on: Omit<World, 'start'> & { db: Db; box: SecretBox }) {
+  const { db, clock, timers, slack, box } = on
+  const log = createLog({ level: 'debug', clock, sink: (line) => void on.logged.push(line) })
+  const metrics = createMetrics()
+  const app = createApp({ log, metrics })
+  const deps = {
+    db,
+    clock,
+    log,
+    metrics,
+    secrets: testSecrets(),
+    publicUrl: 'https://strongroom.example',
+    secretBox: box,
+    config: {
+      TWO_KEY_SLACK_API_URL: 'https://slack.example/api',
+      TWO_KEY_SLACK_SHARE: 80,
+      TWO_KEY_CACHE_MAC: false,
+      TWO_KEY_ALLOWED_NETWORKS: ['127.0.0.0/8'],
+      TWO_KEY_ALLOW_HTTP: true,
+    },
+  }
+  const start = () => startTwoKey(deps, { fetch: slack.fetch, startTimer: timers.start })
+  const running = await mountService(app, { ...twoKeyService, start }, deps)
+  const operators = createOperators({ db, clock })
+  const token = await operators.add(`ops-${randomBytes(6).toString('hex')}`)
+
+  async function operate(method: string, path: string, body?: unknown, as: string | null = token) {
+    const answer = await app.request(`/two-key/v1${path}`, {
+      method,
+      headers: {
+        ...(as !== null && { authorization: `Bearer ${as}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    // oxlint-disable-next-line typescript/no-explicit-any -- whatever came: tests say what they expect
+    const json: any = text === '' ? undefined : JSON.parse(text)
+    return { status: answer.status, body: json }
+  }
+
+  /** As Slack sends it, signed now. */
+  async function send(
+    name: string,
+    request: FakeKind | { body: string; headers: Record<string, string> },
+    given: Partial<Parameters<typeof fakeRequest>[1]> = {},
+  ) {
+    const { body, headers } =
+      typeof request === 'string'
+        ? fakeRequest(request, { signingSecret: SECRET, nowMs: clock.now(), ...given })
+        : request
+    const path = `/two-key/slack/${name}/events`
+    const answer = await app.request(path, { method: 'POST', headers, body })
+    return { status: answer.status, headers: answer.headers, text: await answer.text() }
+  }
+
+  return {
+    operate,
+    send,
+    request: app.request,
+    document: () =>
+      running.routes.getOpenAPI31Document({ openapi: '3.1.0', info: { title: 't', version: '1' } }),
+    metrics: async () => metrics.text(),
+    close: async () => running.close?.(),
+  }
+}
+
+let made = 0
+
+/** An app with the tokens of both workspaces, and a name that no other test has. */
+export async function newApp(machine: Machine, url: string, given: Record<string, unknown> = {}) {
+  const name = `app-${++made}`
+  const { kind = 'app', ...rest } = given
+  const added = await machine.operate('POST', '/apps', {
+    name,
+    signingSecret: SECRET,
+    upstream: { url, kind },
+    ...rest,
+  })
+  if (added.status !== 201) throw new Error(`Cannot add an app: ${JSON.stringify(added.body)}`)
+  for (const { id, token } of [sampleTeam, otherTeam]) {
+    await machine.operate('PUT', `/apps/${name}/tokens/${id}`, { token })
+  }
+  return name
+}

@@ -1,0 +1,126 @@
+// Builds the library of Two-key as a package for apps outside of this repository, with its types.
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { promisify } from 'node:util'
+import { build as esbuild } from 'esbuild'
+import { isMain, root } from './root.mjs'
+
+const packages = join(root, 'packages')
+const source = join(packages, 'two-key/src')
+const entries = {
+  index: join(source, 'library.ts'),
+  'dynamo-cache': join(source, 'dynamo-cache.ts'),
+}
+/** Each is needed only by those who use it. */
+const peers = {
+  '@slack/bolt': '^5.0.0',
+  hono: '^4.0.0',
+  '@aws-sdk/client-dynamodb': '^3.0.0',
+  '@aws-sdk/lib-dynamodb': '^3.0.0',
+  '@aws-sdk/util-dynamodb': '^3.0.0',
+}
+const optional = { optional: true }
+
+/** What of the kit is part of the library's types. */
+const kitTypes = ['aws-db', 'clock', 'db', 'log', 'safe-fetch/deadline', 'table']
+
+/**
+ * The package, for `npm install` or `npm pack`.
+ * @param {string} directory
+ * @param {{ types?: boolean }} [options]
+ */
+export async function buildTwoKey(directory, { types = true } = {}) {
+  await rm(directory, { recursive: true, force: true })
+  await mkdir(directory, { recursive: true })
+  const [own, kit] = await Promise.all(['two-key', 'kit'].map(manifest))
+  const dependencies = { undici: kit.dependencies.undici, zod: own.dependencies.zod }
+  for (const [format, extension] of /** @type {const} */ ([
+    ['esm', '.mjs'],
+    ['cjs', '.cjs'],
+  ])) {
+    await esbuild({
+      entryPoints: entries,
+      outdir: directory,
+      outExtension: { '.js': extension },
+      bundle: true,
+      platform: 'node',
+      format,
+      target: 'node20.19',
+      external: [...Object.keys(dependencies), '@aws-sdk/*'],
+      logLevel: 'warning',
+    })
+  }
+  const { name, version, license } = own
+  const described = {
+    name,
+    version,
+    license,
+    engines: { node: '>=20.19' },
+    exports: exported(),
+    dependencies,
+    peerDependencies: peers,
+    peerDependenciesMeta: Object.fromEntries(Object.keys(peers).map((peer) => [peer, optional])),
+  }
+  await writeFile(join(directory, 'package.json'), `${JSON.stringify(described, null, 2)}\n`)
+  await cp(join(root, 'LICENSE'), join(directory, 'LICENSE'))
+  if (types) await declare(directory)
+}
+
+/** @param {string} name */
+async function manifest(name) {
+  return JSON.parse(await readFile(join(packages, name, 'package.json'), 'utf8'))
+}
+
+function exported() {
+  const of = (/** @type {string} */ name, /** @type {string} */ declared) => ({
+    types: `./types/two-key/src/${declared}.d.ts`,
+    import: `./${name}.mjs`,
+    require: `./${name}.cjs`,
+  })
+  return { '.': of('index', 'library'), './dynamo-cache': of('dynamo-cache', 'dynamo-cache') }
+}
+
+/**
+ * Declarations of everything that the entries reach, with the imports of the kit made relative.
+ * @param {string} directory
+ */
+async function declare(directory) {
+  const types = join(directory, 'types')
+  const work = await mkdtemp(join(tmpdir(), 'strongroom-types-'))
+  const compilerOptions = {
+    noEmit: false,
+    declaration: true,
+    emitDeclarationOnly: true,
+    rootDir: packages,
+    outDir: types,
+    typeRoots: [join(root, 'node_modules/@types')],
+  }
+  const project = join(work, 'tsconfig.json')
+  const config = {
+    extends: join(root, 'tsconfig.json'),
+    compilerOptions,
+    include: [],
+    files: [
+      ...Object.values(entries),
+      ...kitTypes.map((name) => join(packages, `kit/src/${name}.ts`)),
+    ],
+  }
+  await writeFile(project, JSON.stringify(config))
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  await promisify(execFile)(process.execPath, [tsc, '-p', project])
+  await rm(work, { recursive: true })
+  for (const name of await readdir(types, { recursive: true })) {
+    if (!name.endsWith('.d.ts')) continue
+    const file = join(types, name)
+    const kit = relative(dirname(file), join(types, 'kit/src'))
+    const text = await readFile(file, 'utf8')
+    const changed = text
+      .replaceAll(/(['"])@strongroom\/kit\/([\w/-]+)\1/g, (_, __, path) => `'${kit}/${path}.js'`)
+      .replaceAll(/(['"])(\.{1,2}\/[^'"]+)\.ts\1/g, "'$2.js'")
+    await writeFile(file, changed)
+  }
+}
+
+if (isMain(import.meta.url)) await buildTwoKey(join(root, 'dist/two-key'))
