@@ -1,0 +1,51 @@
+<?php
+/**
+ * A must-use plugin of test sites: keeps them off the internet, answers for api.wordpress.org, and
+ * writes down every call that WordPress makes over HTTP.
+ */
+
+/** No sleeping, no mail: neither is what the tests are about. */
+add_filter( 'pre_wp_mail', '__return_true' );
+
+/** The service listens on this machine, on a port that WordPress does not take for a safe one. */
+add_filter( 'http_request_host_is_external', '__return_true' );
+add_filter(
+	'http_allowed_safe_ports',
+	function ( $ports, $host, $url ) {
+		$port = wp_parse_url( $url, PHP_URL_PORT );
+		return $port ? array_merge( $ports, array( $port ) ) : $ports;
+	},
+	10,
+	3
+);
+
+add_filter(
+	'pre_http_request',
+	function ( $answer, $arguments, $url ) {
+		$line = wp_json_encode(
+			array(
+				'url'     => $url,
+				'method'  => $arguments['method'],
+				'timeout' => $arguments['timeout'],
+				'page'    => PHP_SAPI === 'cli' ? 'cli' : $_SERVER['REQUEST_URI'],
+			)
+		);
+		file_put_contents( getenv( 'WORDPRESS_SITE' ) . '/http.log', $line . "\n", FILE_APPEND | LOCK_EX );
+		if ( in_array( wp_parse_url( $url, PHP_URL_HOST ), array( '127.0.0.1', 'localhost' ), true ) ) {
+			return $answer;
+		}
+		$body = false === strpos( $url, 'update-check' ) ? '{}' : '{"plugins":[],"themes":[],"translations":[],"no_update":[],"offers":[]}';
+		return array(
+			'headers'  => array(),
+			'body'     => $body,
+			'response' => array(
+				'code'    => 200,
+				'message' => 'OK',
+			),
+			'cookies'  => array(),
+			'filename' => null,
+		);
+	},
+	10,
+	3
+);
