@@ -1,8 +1,9 @@
 /** The settings of Form-Bridge, and what follows from them. */
 import { isIP } from 'node:net'
 import type { ConfigTable, ConfigValues } from '@strongroom/kit/config'
-import { boolean, type ConfigType, integer, list, text, url } from '@strongroom/kit/config-types'
+import { boolean, type ConfigType, integer, list, url } from '@strongroom/kit/config-types'
 import type { SafeFetchOptions } from '@strongroom/kit/safe-fetch'
+import { isSigningSecret } from './submissions/webhook-signature.ts'
 
 export const formBridgeSettings = {
   FORM_BRIDGE_ALLOW_HTTP: {
@@ -21,7 +22,7 @@ export const formBridgeSettings = {
       'Where submissions go unless a site has a destination of its own, such as a source of Ferryhook',
   },
   FORM_BRIDGE_DESTINATION_SECRET: {
-    type: text(),
+    type: signingSecret(),
     secret: true,
     description: 'Signs what is sent there, as Standard Webhooks do: whsec_ and base64',
   },
@@ -94,10 +95,21 @@ function network(): ConfigType<string> {
   }
 }
 
+function signingSecret(): ConfigType<string> {
+  return {
+    expects: 'whsec_ and at least 24 bytes in base64',
+    parse: (given) => (isSigningSecret(given) ? given : undefined),
+    format: String,
+  }
+}
+
 function publicKey(): ConfigType<string> {
   return {
     expects: 'an Ed25519 public key, 32 bytes in base64, as "strongroom plugin keygen" prints it',
-    parse: (given) => (Buffer.from(given, 'base64').toString('base64') === given && given.length === 44 ? given : undefined),
+    parse: (given) =>
+      Buffer.from(given, 'base64').toString('base64') === given && given.length === 44
+        ? given
+        : undefined,
     format: String,
   }
 }

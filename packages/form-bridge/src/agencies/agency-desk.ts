@@ -83,7 +83,8 @@ export function createAgencyDesk(deps: {
 
     /** Whether the site is one of the agency's: of any other it may not even know that it exists. */
     async requireMember(agency_id: string, site_id: string): Promise<void> {
-      if (!(await agencies.isMember({ agency_id, site_id }))) throw formBridgeError('site_not_found')
+      if (!(await agencies.isMember({ agency_id, site_id })))
+        throw formBridgeError('site_not_found')
     },
 
     async release(agency_id: string, site_id: string): Promise<void> {

@@ -63,9 +63,7 @@ export function createAuthenticate(deps: {
     },
 
     async bearer(key: string): Promise<Authenticated> {
-      const known = isKey('live', key)
-        ? await authentication.siteOfApiKey(hashOf(key))
-        : undefined
+      const known = isKey('live', key) ? await authentication.siteOfApiKey(hashOf(key)) : undefined
       if (!known) throw unauthorized()
       return { site: known.site, signed: false }
     },

@@ -5,13 +5,15 @@ import type { ProofMethod } from '../items/registration.ts'
 
 const messages = {
   proved: 'The domain is proved',
-  wrong_answer: 'The proof is of another registration, or came from a cache: clear caches and retry',
+  wrong_answer:
+    'The proof is of another registration, or came from a cache: clear caches and retry',
   not_published: 'No proof was found there: publish the one of this registration',
   not_found: 'There is nothing at this address: see that the plugin is active',
   forbidden: 'The site refused to answer: allow it in its firewall, REST settings or password',
   rate_limited: 'The site answers too many requests at once: try again in a minute',
   server_error: 'The site answers with an error: end its maintenance mode and retry',
-  not_json: 'A page came in place of the answer: see that nothing redirects or replaces the REST API',
+  not_json:
+    'A page came in place of the answer: see that nothing redirects or replaces the REST API',
   redirected: 'The site redirects to another address: connect it at that address',
   timeout: 'The site did not answer in time: see that it can answer while it asks, and retry',
   tls: 'The certificate of the site is not valid: renew it',

@@ -94,7 +94,14 @@ export function createConnect(deps: {
     const { domain } = registration
     if (made.connected) {
       const confirmation_needed = false
-      return { result: 'connected', site_id, domain, ...shown, proved_by, confirmation_needed } as const
+      return {
+        result: 'connected',
+        site_id,
+        domain,
+        ...shown,
+        proved_by,
+        confirmation_needed,
+      } as const
     }
     switch (made.refused) {
       case 'agency_full':
@@ -130,9 +137,22 @@ export function createConnect(deps: {
     const done = await connections.reconnect(registration, site, stored, { confirmed })
     if (!done.connected) throw refusedChange(done.refused)
     const details = { confirmed }
-    await journal.note({ event_type: 'suspicious_activity', reason: 'reconnected', caller, site: { site_id, domain }, details })
+    await journal.note({
+      event_type: 'suspicious_activity',
+      reason: 'reconnected',
+      caller,
+      site: { site_id, domain },
+      details,
+    })
     const confirmation_needed = !confirmed || site.unconfirmed_since !== undefined
-    return { result: 'reconnected', site_id, domain, ...shown, proved_by, confirmation_needed } as const
+    return {
+      result: 'reconnected',
+      site_id,
+      domain,
+      ...shown,
+      proved_by,
+      confirmation_needed,
+    } as const
   }
 
   async function moved(site: Site, registration: Registration, { proved_by, caller }: Proved) {
@@ -143,7 +163,13 @@ export function createConnect(deps: {
     const done = await connections.move(registration, site, stored, memberships)
     if (!done.moved) throw refusedChange(done.refused)
     const details = { from: site.domain }
-    await journal.note({ event_type: 'suspicious_activity', reason: 'moved', caller, site: { site_id, domain }, details })
+    await journal.note({
+      event_type: 'suspicious_activity',
+      reason: 'moved',
+      caller,
+      site: { site_id, domain },
+      details,
+    })
     const confirmation_needed = site.unconfirmed_since !== undefined
     return { result: 'moved', site_id, domain, ...shown, proved_by, confirmation_needed } as const
   }

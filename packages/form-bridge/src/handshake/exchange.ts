@@ -75,7 +75,12 @@ export function createExchange(deps: {
 
     async exchange(given: Exchanging, caller: Caller): Promise<Credentials | 'verifying'> {
       const address = addressOf(given.site_url)
-      await abuse.refuseBlocked(caller.client_ip, 'registration_spam', 'invalid_domains', 'api_abuse')
+      await abuse.refuseBlocked(
+        caller.client_ip,
+        'registration_spam',
+        'invalid_domains',
+        'api_abuse',
+      )
       const registration = await pending(given, address, caller)
       const proved_by =
         provedBefore(registration) ?? (await proveNow(registration, address, given, caller))

@@ -21,7 +21,13 @@ const MOST_REDIRECTS = 3
 
 export type Way = (address: SiteAddress, subject: ProofSubject) => Promise<Attempt>
 
-export function createWays({ fetch, dns }: { fetch: SafeFetch; dns: Dns }): Record<ProofMethod, Way> {
+export function createWays({
+  fetch,
+  dns,
+}: {
+  fetch: SafeFetch
+  dns: Dns
+}): Record<ProofMethod, Way> {
   async function get(
     method: ProofMethod,
     url: string,

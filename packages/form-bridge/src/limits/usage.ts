@@ -54,7 +54,13 @@ export function createUsage(deps: {
         return
       }
       gathered.set(name, { since: minute, subject, site, requests: 0, remaining })
-      await write({ since: minute, subject, site, remaining, requests: (before?.requests ?? 0) + 1 })
+      await write({
+        since: minute,
+        subject,
+        site,
+        remaining,
+        requests: (before?.requests ?? 0) + 1,
+      })
     },
 
     async flush(): Promise<void> {

@@ -29,6 +29,7 @@ export function pluginHeader(file: Uint8Array): PluginHeader {
 
 /** A field of a header or of a readme; empty if it is not there. */
 export function fieldIn(text: string, name: string): string {
-  const [, value = ''] = new RegExp(`^(?:[ \\t]*<\\?php)?[ \\t/*#@]*${name}:(.*)$`, 'mi').exec(text) ?? []
+  const [, value = ''] =
+    new RegExp(`^(?:[ \\t]*<\\?php)?[ \\t/*#@]*${name}:(.*)$`, 'mi').exec(text) ?? []
   return value.replace(/\s*(?:\*\/|\?>).*/, '').trim()
 }

@@ -23,7 +23,8 @@ export function readPackage(zip: Uint8Array, slug: string): PluginPackage {
   if (!main) throw new BadZip(`Has no ${slug}/${slug}.php`)
   const header = pluginHeader(main)
   if (header.name === '') throw new BadZip(`Has no "Plugin Name" in ${slug}.php`)
-  if (!Version.safeParse(header.version).success) throw new BadZip(`Has no "Version" in ${slug}.php`)
+  if (!Version.safeParse(header.version).success)
+    throw new BadZip(`Has no "Version" in ${slug}.php`)
   const readme = readReadme(Buffer.from(files.get(`${slug}/readme.txt`) ?? '').toString())
   const { stable_tag } = readme
   if (stable_tag !== '' && stable_tag !== 'trunk' && stable_tag !== header.version) {
@@ -40,7 +41,8 @@ export function readPackage(zip: Uint8Array, slug: string): PluginPackage {
     upgrade_notice: readme.noticeOf(header.version),
     sections: { description: `<p>${escapeHtml(description)}</p>`, ...readme.sections },
   }
-  if (JSON.stringify(details).length > LONGEST_DETAILS) throw new BadZip('Has a readme.txt that is too long')
+  if (JSON.stringify(details).length > LONGEST_DETAILS)
+    throw new BadZip('Has a readme.txt that is too long')
   return { slug, version: header.version, details }
 }
 
@@ -52,7 +54,8 @@ export function slugIn(zip: Uint8Array): string {
 
 function firstName(zip: Uint8Array): string {
   const view = Buffer.from(zip.buffer, zip.byteOffset, zip.byteLength)
-  if (view.length < 30 || view.readUInt32LE(0) !== 0x04034b50) throw new BadZip('Is not a zip archive')
+  if (view.length < 30 || view.readUInt32LE(0) !== 0x04034b50)
+    throw new BadZip('Is not a zip archive')
   return view.subarray(30, 30 + view.readUInt16LE(26)).toString()
 }
 

@@ -36,7 +36,8 @@ export function zipDirectory(zip: Uint8Array): ZipEntry[] {
   if (end < 0 || view.readUInt32LE(end) !== END) throw new BadZip('Is not a plain zip archive')
   const count = view.readUInt16LE(end + 10)
   const start = view.readUInt32LE(end + 16)
-  if (start + view.readUInt32LE(end + 12) !== end) throw new BadZip('Has more than its directory says')
+  if (start + view.readUInt32LE(end + 12) !== end)
+    throw new BadZip('Has more than its directory says')
   const entries: ZipEntry[] = []
   let at = start
   for (let number = 0; number < count; number++) {

@@ -53,11 +53,7 @@ export function createAbuseWatch(deps: {
 
   return {
     /** One more failure; `what` tells failures that count only once apart, such as one domain's. */
-    async failed(
-      pattern_type: AbusePatternType,
-      identifier: string,
-      what?: string,
-    ): Promise<void> {
+    async failed(pattern_type: AbusePatternType, identifier: string, what?: string): Promise<void> {
       const { failures, seconds } = thresholds[pattern_type]
       const name = `${pattern_type} ${identifier}`
       if (counts.add(name, seconds, what) < failures) return

@@ -110,9 +110,7 @@ export function createSites({ db, clock }: StoreDeps) {
       const update = destination
         ? expr`SET ${attr('destination')} = ${destination}`
         : expr`REMOVE ${attr('destination')}`
-      return written(
-        sites.update(siteKey(name), update, expr`attribute_exists(${attr('PK')})`),
-      )
+      return written(sites.update(siteKey(name), update, expr`attribute_exists(${attr('PK')})`))
     },
 
     /** Somebody says that the site is still theirs; false if nothing was to be confirmed. */

@@ -32,7 +32,9 @@ export function createDownloadTokens({ secrets, clock }: { secrets: ServerSecret
       if (site_id === '' || expires <= epochSeconds(clock)) return undefined
       const given = Buffer.from(mac, 'base64url')
       const keys = await secrets.accepted(SECRET)
-      const isRight = keys.some(({ key }) => timingSafeEqual(given, macOf(key, site_id, what, expires)))
+      const isRight = keys.some(({ key }) =>
+        timingSafeEqual(given, macOf(key, site_id, what, expires)),
+      )
       return isRight ? site_id : undefined
     },
   }

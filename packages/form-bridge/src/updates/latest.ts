@@ -30,28 +30,37 @@ export function createLatest(deps: {
   cache: ReturnType<typeof createVersionCache>
 }) {
   const { clock, releases, cache } = deps
-  const known = new Map<string, { at: number; info: LatestInfo }>()
+  const known = new Map<string, { at: number; info: LatestInfo | undefined }>()
 
-  async function look(slug: string): Promise<LatestInfo> {
+  async function look(slug: string): Promise<LatestInfo | undefined> {
     const cached = await cache.latest(slug)
     if (cached) return LatestInfo.parse(cached)
     const newest = (await releases.list(slug)).find(({ status }) => status === 'published')
-    if (!newest) throw formBridgeError('plugin_not_found')
+    if (!newest) return undefined
     const info = infoOf(newest)
     await cache.put({ ...info, details: Details.parse(info.details) })
     return info
   }
 
+  async function remembered(slug: string): Promise<LatestInfo | undefined> {
+    const found = known.get(slug)
+    const age = found ? clock.now() - found.at : FRESH_MS
+    if (found && age >= 0 && age < FRESH_MS) return found.info
+    const info = await look(slug)
+    if (known.size >= REMEMBERED) known.clear()
+    known.set(slug, { at: clock.now(), info })
+    return info
+  }
+
   return {
     async of(slug: string): Promise<LatestInfo> {
-      const found = known.get(slug)
-      const age = found ? clock.now() - found.at : FRESH_MS
-      if (found && age >= 0 && age < FRESH_MS) return found.info
-      const info = await look(slug)
-      if (known.size >= REMEMBERED) known.clear()
-      known.set(slug, { at: clock.now(), info })
+      const info = await remembered(slug)
+      if (!info) throw formBridgeError('plugin_not_found')
       return info
     },
+
+    /** Null where there is no release. */
+    newestVersion: async (slug: string) => (await remembered(slug))?.version ?? null,
 
     /** A release was published or withdrawn. */
     async changed(slug: string): Promise<void> {
@@ -62,7 +71,23 @@ export function createLatest(deps: {
   }
 }
 
-function infoOf({ slug, version, details, sha256, signature, file_size, ...release }: Release): LatestInfo {
+function infoOf({
+  slug,
+  version,
+  details,
+  sha256,
+  signature,
+  file_size,
+  ...release
+}: Release): LatestInfo {
   const released_at = release.published_at ?? release.created_at
-  return { slug, version, details: releaseDetails.parse(details), sha256, signature, file_size, released_at }
+  return {
+    slug,
+    version,
+    details: releaseDetails.parse(details),
+    sha256,
+    signature,
+    file_size,
+    released_at,
+  }
 }

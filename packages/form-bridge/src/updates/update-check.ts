@@ -30,10 +30,17 @@ export function createUpdateCheck(deps: {
     // Only what is signed counts: anybody can put the id of a site into an address.
     if (asked?.signed) {
       const { site_id, domain } = asked.site
-      await checks.record({ site_id, domain, current_version, latest_version: version, update_available })
+      await checks.record({
+        site_id,
+        domain,
+        current_version,
+        latest_version: version,
+        update_available,
+      })
     }
     const address = `${base}/plugins/${slug}`
-    const token = asked && update_available ? await tokens.make(asked.site.site_id, info) : undefined
+    const token =
+      asked && update_available ? await tokens.make(asked.site.site_id, info) : undefined
     const warning = incompatibility(info, asking)
     return {
       id: address,
@@ -66,7 +73,8 @@ function incompatibility({ version, details }: LatestInfo, asking: Asking): stri
   const { requires, requires_php } = details
   const tooOld = (has: string | undefined, needs: string) =>
     has !== undefined && needs !== '' && compareVersions(has, needs) < 0
-  if (tooOld(asking.php_version, requires_php)) return `Version ${version} needs PHP ${requires_php}`
+  if (tooOld(asking.php_version, requires_php))
+    return `Version ${version} needs PHP ${requires_php}`
   if (tooOld(asking.wp_version, requires)) return `Version ${version} needs WordPress ${requires}`
   return null
 }

@@ -13,7 +13,8 @@ const SHORTEST_CONTENT = 100
 
 const malware =
   /eval\s*\(\s*(?:base64_decode|unescape|atob)\s*\(|document\.write\s*\(\s*unescape\s*\(|coinhive|cryptonight|String\.fromCharCode\((?:\d{1,3},\s*){40}/i
-const wordPress = /\/wp-(?:content|includes)\/|<meta name=["']generator["'] content=["']WordPress|rel=["']https:\/\/api\.w\.org\//i
+const wordPress =
+  /\/wp-(?:content|includes)\/|<meta name=["']generator["'] content=["']WordPress|rel=["']https:\/\/api\.w\.org\//i
 const secureHeaders = [
   'strict-transport-security',
   'content-security-policy',

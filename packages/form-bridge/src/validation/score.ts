@@ -51,7 +51,10 @@ export function scored(checks: Checks, level: ValidationLevel) {
   let weights = 0
   for (const [category, { weight, points }] of Object.entries(table)) {
     const found: Record<string, boolean> = checks[category as Category]
-    const score = Object.entries(points).reduce((all, [name, worth]) => all + (found[name] ? worth : 0), 0)
+    const score = Object.entries(points).reduce(
+      (all, [name, worth]) => all + (found[name] ? worth : 0),
+      0,
+    )
     results[category] = { score, weight, checks: found }
     sum += score * weight
     weights += weight

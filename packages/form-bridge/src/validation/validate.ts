@@ -71,7 +71,9 @@ export function createValidate(deps: {
       patterns.ofIdentifier(client_ip, { limit: 10 }),
       registrations.ofDomain(domain, { limit: MOST_REGISTRATIONS + 1 }),
     ])
-    const isBad = ofAddress.items.some(({ severity }) => severity === 'high' || severity === 'critical')
+    const isBad = ofAddress.items.some(
+      ({ severity }) => severity === 'high' || severity === 'critical',
+    )
     return {
       not_in_blocklist: !isBad,
       registration_frequency_ok: recent.items.length <= MOST_REGISTRATIONS,
@@ -97,7 +99,10 @@ export function createValidate(deps: {
         abuseChecks(registration),
       ])
       const domain_checks = domainChecks(address.host)
-      const found = scored({ domain_checks, dns_checks, abuse_checks, ...pageChecks(pages) }, validation_level)
+      const found = scored(
+        { domain_checks, dns_checks, abuse_checks, ...pageChecks(pages) },
+        validation_level,
+      )
       const { domain, registration_id } = registration
       const validation = await validations.put({
         domain,
