@@ -79,11 +79,12 @@ final class Client {
 			return $answer;
 		}
 		$status = (int) wp_remote_retrieve_response_code( $answer );
-		if ( 200 !== $status ) {
-			/* translators: %d: the HTTP status of an answer. */
-			return new \WP_Error( 'form_bridge_download', sprintf( __( 'The service did not hand over the package (status %d)', 'form-bridge' ), $status ) );
+		if ( 200 === $status ) {
+			return true;
 		}
-		return true;
+		// What came instead of the package says why.
+		$refusal = Answer::from( $status, (string) file_get_contents( $file, false, null, 0, 10000 ), '' );
+		return new \WP_Error( 'form_bridge_download', __( 'Form-Bridge was not updated: the service did not hand over the package', 'form-bridge' ) . '. ' . $refusal->message );
 	}
 
 	private function sign( Credentials $credentials, string $method, string $url, string $body ): array {

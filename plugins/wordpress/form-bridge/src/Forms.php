@@ -53,7 +53,7 @@ final class Forms {
 	 * @param int|string $approved
 	 */
 	public function submit_comment( $comment_id, $approved ): void {
-		if ( 'spam' === $approved || ! $this->with->settings->all()['comments'] ) {
+		if ( in_array( $approved, array( 'spam', 'trash' ), true ) || ! $this->with->settings->all()['comments'] ) {
 			return;
 		}
 		$comment = get_comment( $comment_id );

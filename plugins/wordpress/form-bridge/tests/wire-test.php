@@ -13,7 +13,7 @@ test(
 	function () use ( $vectors ) {
 		same( true, count( $vectors['signed_requests']['requests'] ) > 0 );
 		foreach ( $vectors['signed_requests']['requests'] as $request ) {
-			$body      = $request['body'] ?? str_repeat( $request['body_repeat']['text'], $request['body_repeat']['times'] );
+			$body      = $request['body'] ?? str_repeat( $request['body_repeat']['repeat'], $request['body_repeat']['times'] );
 			$canonical = Signer::canonical( $request['timestamp'], $request['nonce'], $request['method'], $request['target'], $body );
 			same( $request['canonical'], $canonical );
 			same( $request['signature'], Signer::signature( $vectors['signed_requests']['webhook_secret'], $canonical ) );

@@ -20,7 +20,6 @@ define( 'DB_COLLATE', '' );
 define( 'FS_METHOD', 'direct' );
 // Tests say when cron runs.
 define( 'DISABLE_WP_CRON', true );
-define( 'AUTOMATIC_UPDATER_DISABLED', true );
 define( 'WP_DEBUG', true );
 define( 'WP_DEBUG_DISPLAY', false );
 define( 'WP_DEBUG_LOG', "$test_site/debug.log" );

@@ -79,6 +79,7 @@ final class Page {
 	public static function open_form( string $do ): void {
 		printf( '<form method="post" action="%s">', esc_url( admin_url( 'admin-post.php' ) ) );
 		printf( '<input type="hidden" name="action" value="%s"><input type="hidden" name="do" value="%s">', esc_attr( Actions::ACTION ), esc_attr( $do ) );
-		wp_nonce_field( "form_bridge_$do", '_wpnonce', true );
+		// By hand, because wp_nonce_field() would give every form the same id.
+		printf( '<input type="hidden" name="_wpnonce" value="%s">', esc_attr( wp_create_nonce( "form_bridge_$do" ) ) );
 	}
 }
