@@ -41,7 +41,7 @@ const InstalledView = z.object({
   current_version: z.string(),
   checked_at: z.string(),
 })
-const LimitNames = z.record(
+const LimitNames = z.partialRecord(
   z.enum(['minute', 'minutes', 'hour', 'day']),
   z.int().min(1).max(10_000_000),
 )

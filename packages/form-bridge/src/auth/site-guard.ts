@@ -62,7 +62,12 @@ export function createSiteGuard(deps: {
     throw error
   }
 
-  async function count<E extends AppEnv>(c: Context<E>, site: Site, scope: SiteNeeds['scope'], caller: Caller) {
+  async function count<E extends AppEnv>(
+    c: Context<E>,
+    site: Site,
+    scope: SiteNeeds['scope'],
+    caller: Caller,
+  ) {
     const decision = await guard.take({ scope, site_id: site.site_id })
     if (!decision.admitted) {
       await journal.note({ event_type: 'rate_limit', reason: scope, caller, site: nameOf(site) })
@@ -73,7 +78,11 @@ export function createSiteGuard(deps: {
     await usage.note(scope, site, decision.remaining)
   }
 
-  async function requireHome<E extends AppEnv>(c: Context<E>, site: Site, caller: Caller): Promise<void> {
+  async function requireHome<E extends AppEnv>(
+    c: Context<E>,
+    site: Site,
+    caller: Caller,
+  ): Promise<void> {
     const given = c.req.header('x-fb-home')
     if (given === undefined) return
     const home = siteAddress(given)?.domain

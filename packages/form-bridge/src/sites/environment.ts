@@ -5,7 +5,7 @@
 import type { SiteEnvironment } from '../items/site.ts'
 
 const names =
-  /^(?:staging|stage|stg|dev|develop|development|test|testing|qa|uat|demo|sandbox|preview|local)\d*[.-]|[.-](?:staging|stage|stg|dev)\d*\./
+  /^(?:staging|stage|stg|dev|develop|development|test|testing|qa|uat|demo|sandbox|preview|local)\d*\.|^(?:staging|stg|dev)\d*-|[.-](?:staging|stage|stg|dev)\d*\./
 
 /** Where hosts put the copies that their customers work on. */
 const hosts = [

@@ -56,8 +56,10 @@ export function scored(checks: Checks, level: ValidationLevel) {
       0,
     )
     results[category] = { score, weight, checks: found }
-    sum += score * weight
-    weights += weight
+    // In whole tenths: sums of fractions are a little off.
+    const tenths = Math.round(weight * 10)
+    sum += score * tenths
+    weights += tenths
   }
   const validation_score = Math.floor(sum / weights)
   return {
