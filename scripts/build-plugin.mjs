@@ -27,13 +27,13 @@ const date = new Date(1980, 0, 1)
  * @returns {{ version: string, zip: Uint8Array }}
  */
 export function buildPlugin(build) {
-  const main = readFileSync(join(source, 'form-bridge.php'), 'utf8')
-  const version = build.version ?? /^ \* Version: +(\S+)$/m.exec(main)?.[1]
+  const text = readFileSync(join(source, 'form-bridge.php'), 'utf8')
+  const version = build.version ?? /^ \* Version: +(\S+)$/m.exec(text)?.[1]
   if (version === undefined || !/^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$/.test(version))
     throw new Error('The version must be one such as 1.2.0 or 1.2.0-beta.1')
   const service = serviceUrl(build.service)
   const made = new Map([
-    ['form-bridge.php', mainFile(main, version, service)],
+    ['form-bridge.php', mainFile(text, version, service)],
     ['build.php', buildFile(service, build.publicKeys)],
     [
       'readme.txt',
@@ -47,10 +47,12 @@ export function buildPlugin(build) {
   /** @type {import('fflate').Zippable} */
   const files = {}
   for (const name of filesUnder(source)) {
-    const text = made.get(name)
-    const content = text === undefined ? readFileSync(join(source, name)) : Buffer.from(text)
+    const content = made.get(name) ?? readFileSync(join(source, name))
     // Written for Unix, whatever builds it: rw-r--r--.
-    files[`form-bridge/${name}`] = [content, { mtime: date, os: 3, attrs: 0o100644 << 16 }]
+    files[`form-bridge/${name}`] = [
+      Buffer.from(content),
+      { mtime: date, os: 3, attrs: 0o100644 << 16 },
+    ]
   }
   return { version, zip: zipSync(files, { level: 9 }) }
 }

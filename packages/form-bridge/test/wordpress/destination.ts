@@ -1,7 +1,8 @@
 /** Where submissions end up. */
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
 
 export class Destination {
   readonly url: string
@@ -15,16 +16,18 @@ export class Destination {
   }
 
   static async open(): Promise<Destination> {
-    const server = createServer(async (request, response) => {
-      const parts: Buffer[] = []
-      for await (const part of request) parts.push(part as Buffer)
-      destination.received.push(JSON.parse(Buffer.concat(parts).toString()))
-      response.end('ok')
+    const server = createServer((request, response) => {
+      void destination.#take(request, response)
     })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const destination = new Destination(server)
     return destination
+  }
+
+  async #take(request: IncomingMessage, response: ServerResponse) {
+    this.received.push((await json(request)) as Record<string, unknown>)
+    response.end('ok')
   }
 
   async close(): Promise<void> {

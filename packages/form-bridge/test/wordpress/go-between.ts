@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 
 export interface Passing {
   method: string
@@ -51,13 +52,11 @@ export class GoBetween {
     const outgoing = request(target + path, { method, headers: asked.headers, agent: false })
     asked.pipe(outgoing)
     const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage]
-    const parts: Buffer[] = []
-    for await (const part of incoming) parts.push(part as Buffer)
     const passing: Passing = {
       method,
       path,
       status: incoming.statusCode ?? 502,
-      body: Buffer.concat(parts),
+      body: await buffer(incoming),
       headers: incoming.headers as Record<string, string>,
     }
     this.lie?.(passing)

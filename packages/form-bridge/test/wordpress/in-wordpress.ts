@@ -54,14 +54,14 @@ export function inWordPress(title: string, define: (world: World) => void) {
   })
 }
 
-/** Presses the button, keeps the page open, and says how it ended. */
-export async function connect(site: WordPressSite, purpose = 'connect'): Promise<string> {
+/** Presses the button and keeps the page open. */
+export async function connect(site: WordPressSite, purpose = 'connect'): Promise<void> {
   await site.press('connect', { purpose })
-  return untilConnected(site)
+  await untilConnected(site)
 }
 
 /** What the open page does: asks for the next step until there is none. */
-export async function untilConnected(site: WordPressSite): Promise<string> {
+export async function untilConnected(site: WordPressSite): Promise<void> {
   const { text } = await site.page(PAGE)
   const [, nonce = ''] = /data-nonce="([^"]+)"/.exec(text) ?? []
   for (let tries = 0; tries < 300; tries++) {
@@ -70,10 +70,11 @@ export async function untilConnected(site: WordPressSite): Promise<string> {
       headers: { 'x-wp-nonce': nonce },
     })
     const { phase } = JSON.parse(answer) as { phase: string }
-    if (phase === 'idle' || phase === 'failed') return phase
+    if (phase === 'idle') return
+    if (phase === 'failed') throw new Error(`Not connected: ${await wordsOn(site)}`)
     await setTimeout(200)
   }
-  throw new Error('The site did not get connected')
+  throw new Error('Neither connected nor failed')
 }
 
 /** The words on the plugin's page, as its owner reads them. */

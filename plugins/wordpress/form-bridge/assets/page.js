@@ -1,25 +1,26 @@
 /* Has the next step of connecting done until there is none, then shows what came of it. */
-;(function () {
-  var status = document.querySelector('.form-bridge-status[data-work]')
-  if (!status) return
+;(() => {
+  const status = document.querySelector('.form-bridge-status[data-work]')
 
-  function work() {
-    fetch(status.dataset.work, {
-      method: 'POST',
-      credentials: 'same-origin',
-      headers: { 'X-WP-Nonce': status.dataset.nonce },
-    })
-      .then(function (response) {
-        return response.ok ? response.json() : { phase: 'unknown' }
+  /** What the site says about connecting, or nothing if it does not answer now. */
+  async function nextStep() {
+    try {
+      const response = await fetch(status.dataset.work, {
+        method: 'POST',
+        credentials: 'same-origin',
+        headers: { 'X-WP-Nonce': status.dataset.nonce },
       })
-      .catch(function () {
-        return { phase: 'unknown' }
-      })
-      .then(function (answer) {
-        if (answer.phase === 'idle' || answer.phase === 'failed') location.reload()
-        else setTimeout(work, answer.phase === 'unknown' ? 5000 : 1000)
-      })
+      return (await response.json()).phase
+    } catch {
+      return undefined
+    }
   }
 
-  work()
+  async function work() {
+    const phase = await nextStep()
+    if (phase === 'idle' || phase === 'failed') location.reload()
+    else setTimeout(work, phase === undefined ? 5000 : 1000)
+  }
+
+  if (status) void work()
 })()
