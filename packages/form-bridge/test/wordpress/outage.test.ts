@@ -13,7 +13,7 @@ inWordPress('while the service is down', (world) => {
     '/',
     '/sample-page/',
     '/wp-json/wp/v2/posts',
-    '/wp-login.php',
+    '/wp-login.php?action=lostpassword',
     '/wp-admin/',
     '/wp-admin/plugins.php',
     '/wp-admin/update-core.php',

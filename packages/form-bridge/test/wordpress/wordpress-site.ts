@@ -29,8 +29,6 @@ export interface HttpCall {
   url: string
   method: string
   timeout: number
-  /** The address of the page that made it, or "cli". */
-  page: string
 }
 
 export class WordPressSite {
@@ -74,13 +72,7 @@ export class WordPressSite {
     await unpack(plugin, join(content, 'plugins'))
     await writeFile(join(directory, 'salt'), directory)
     const site = await WordPressSite.#open(installation, directory)
-    await site.php(
-      `require_once ABSPATH . 'wp-admin/includes/upgrade.php';
-      wp_install( 'A site', 'owner', 'owner@example.com', true, '', 'password' );
-      switch_theme( 'plain' );`,
-      'install',
-    )
-    await site.php(`return activate_plugin( 'form-bridge/form-bridge.php' );`)
+    await site.#install()
     return site
   }
 
@@ -100,18 +92,15 @@ export class WordPressSite {
   }
 
   /** Runs PHP inside the site and gives back what it returns. */
-  async php<Result = unknown>(code: string, mode = 'run'): Promise<Result> {
-    const child = spawn('php', [...OPCACHE, join(harness, 'run.php'), mode], {
-      env: this.#environment(),
-      stdio: ['pipe', 'pipe', 'pipe'],
+  async php<Result = unknown>(code: string): Promise<Result> {
+    const response = await fetch(this.url, {
+      method: 'POST',
+      headers: { 'x-test-run': this.#directory, 'content-type': 'text/plain' },
+      body: code,
     })
-    let printed = ''
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (printed += text))
-    child.stdin.end(code)
-    await once(child, 'close')
-    const [, result] = printed.split('\n@@result:')
-    if (result === undefined) throw new Error(`PHP ended early: ${printed.slice(-2000)}`)
+    const [, result] = (await response.text()).split('\n@@result:')
+    if (result === undefined)
+      throw new Error(`PHP ended early: ${(await this.#log()).slice(-2000)}`)
     return JSON.parse(result) as Result
   }
 
@@ -180,7 +169,7 @@ export class WordPressSite {
 
   /** What the plugin complained about in the log of PHP. */
   async complaints(): Promise<string[]> {
-    const text = await readFile(join(this.#directory, 'debug.log'), 'utf8').catch(() => '')
+    const text = await this.#log()
     return text.split('\n').filter((line) => line.includes('/plugins/form-bridge/'))
   }
 
@@ -202,6 +191,19 @@ export class WordPressSite {
     if (this.#server.pid !== undefined) process.kill(-this.#server.pid, 'SIGTERM')
     await ended
     await rm(this.#directory, { recursive: true, force: true })
+  }
+
+  #log(): Promise<string> {
+    return readFile(join(this.#directory, 'debug.log'), 'utf8').catch(() => '')
+  }
+
+  async #install() {
+    const child = spawn('php', [...OPCACHE, join(harness, 'install.php')], {
+      env: this.#environment(),
+      stdio: 'ignore',
+    })
+    const [code] = await once(child, 'exit')
+    if (code !== 0) throw new Error(`WordPress was not installed: ${await this.#log()}`)
   }
 
   #environment() {
