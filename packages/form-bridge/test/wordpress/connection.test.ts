@@ -29,6 +29,25 @@ inWordPress('a site and the service', (world) => {
     expect(await site.php('return get_option( "form_bridge_connecting" );')).toBe(false)
   })
 
+  test('behind a firewall the page says what was tried, and how to prove it otherwise', async () => {
+    const { site, service } = world
+    await site.close('firewall')
+    await expect(connect(site)).rejects.toThrow('Not connected')
+    const words = await wordsOn(site)
+    for (const way of ['REST API', 'File', 'Meta tag of the front page', 'DNS record'])
+      expect(words).toContain(way)
+    expect(words).toMatch(/_form-bridge\.127\.0\.0\.1 fb1=[0-9a-f]{64}/)
+    await site.close('nothing')
+    service.between.asked.length = 0
+    await site.press('again')
+    await untilConnected(site)
+    // With the registration there was: what has been published for it is still good.
+    expect(service.between.asked).not.toContain('POST /form-bridge/v1/register')
+    await site.press('disconnect')
+    expect(await statusOf(site)).toBe('not_connected')
+    service.between.asked.length = 0
+  })
+
   test('pressing the button connects the site, without the page waiting for it', async () => {
     const { site, service } = world
     await site.press('connect')
@@ -158,8 +177,16 @@ inWordPress('a site and the service', (world) => {
     )
     await site.php('( new FormBridge\\Account( new FormBridge\\Services() ) )->forget();')
     expect(await statusOf(site)).toBe('not_connected')
+    // The REST API is for members only: the file proves it.
+    await site.close('rest')
+    let provedBy: unknown
+    service.between.lie = ({ path, body }) => {
+      if (path.endsWith('/exchange')) provedBy = JSON.parse(body.toString()).proved_by
+    }
     await connect(site)
-    expect(await siteIdOf(site)).toBe(siteId)
+    service.between.lie = undefined
+    await site.close('nothing')
+    expect([await siteIdOf(site), provedBy]).toEqual([siteId, 'well_known'])
     const withOld = await fetch(`${service.url}/v1/site`, {
       headers: { authorization: `Bearer ${old.api_key}` },
     })

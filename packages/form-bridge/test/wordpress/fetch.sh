@@ -13,17 +13,24 @@ target=${1:?"usage: fetch.sh <directory>"}
 drop_in=3.1.56
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' |
-  head -n1)
-if [ -z "$mirror" ] || [ ! -e "$keyring" ]; then
-  echo "No mirror of Debian is among the apt sources: WordPress cannot be fetched" >&2
-  exit 1
-fi
+find_mirror() {
+  apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' | head -n1
+}
 
 mkdir -p "$target"
 target=$(cd "$target" && pwd)
 work=$(mktemp -d "$target/fetching-XXXXXX")
 trap 'rm -rf "$work"' EXIT
+
+# Which mirror is Debian's is known only of lists that have been fetched.
+if [ ! -d "$target/oldest" ] || [ ! -d "$target/newest" ]; then
+  mirror=$(find_mirror)
+  [ -n "$mirror" ] || { apt-get update -qq && mirror=$(find_mirror); }
+  if [ -z "$mirror" ] || [ ! -e "$keyring" ]; then
+    echo "No mirror of Debian is among the apt sources: WordPress cannot be fetched" >&2
+    exit 1
+  fi
+fi
 
 # from_suite <name> <suite>: unpacks WordPress into a directory of that name.
 from_suite() {

@@ -181,6 +181,11 @@ export class WordPressSite {
     await writeFile(join(this.#directory, 'constants.php'), `<?php\n${lines.join('\n')}\n`)
   }
 
+  /** Keeps strangers out: from the REST API, or the service altogether. */
+  async close(what: 'rest' | 'firewall' | 'nothing'): Promise<void> {
+    await writeFile(join(this.#directory, 'closed'), what)
+  }
+
   /** As hosting companies do after a break-in: everybody is signed out, and nothing sealed opens. */
   async changeSalts(): Promise<void> {
     await writeFile(join(this.#directory, 'salt'), `${this.#directory} changed`)

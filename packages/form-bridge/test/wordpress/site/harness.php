@@ -62,3 +62,18 @@ add_filter(
 	10,
 	3
 );
+
+/** What keeps the service out on some hosts: REST for members only, or a firewall that likes no robots. */
+$test_closed = @file_get_contents( getenv( 'WORDPRESS_SITE' ) . '/closed' );
+if ( 'firewall' === $test_closed && 0 === strpos( $_SERVER['HTTP_USER_AGENT'] ?? '', 'Form-Bridge/' ) ) {
+	http_response_code( 403 );
+	exit( 'Forbidden' );
+}
+if ( 'rest' === $test_closed ) {
+	add_filter(
+		'rest_authentication_errors',
+		function ( $result ) {
+			return is_user_logged_in() ? $result : new WP_Error( 'closed', 'Members only', array( 'status' => 401 ) );
+		}
+	);
+}
