@@ -6,6 +6,7 @@ import { busyNote, machine, report, summary } from './report.ts'
 import type { Result } from './result.ts'
 import { dynaliteSection } from './sections/dynalite.ts'
 import { engineSection } from './sections/engine.ts'
+import { formBridgeSection } from './sections/form-bridge.ts'
 import { growthSection } from './sections/growth.ts'
 import { keyStoreSection } from './sections/key-store.ts'
 import { openSection } from './sections/open.ts'
@@ -21,6 +22,7 @@ const sections: Record<Section, (workspace: Workspace, options: Options) => Prom
   peers: peersSection,
   'key-store': keyStoreSection,
   sealed: sealedSection,
+  'form-bridge': formBridgeSection,
 }
 
 async function run(options: Options): Promise<void> {

@@ -33,6 +33,8 @@ export function createUsage(deps: {
 
   async function write({ subject, site, requests, remaining }: Gathered): Promise<void> {
     await rates.count(subject, BUCKET_SECONDS, requests)
+    // Whatever answers update checks may not write to credentials.
+    if (subject.scope === 'update_check') return
     await sites.touch(site, { requests, remaining })
     await authentication.touchApiKey(site.api_key_hash)
   }

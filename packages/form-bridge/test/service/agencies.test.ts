@@ -159,7 +159,7 @@ describe.each(testStores().slice(0, 1))('an agency on $name', (store) => {
     ])
     for (const answer of answers) {
       expect(answer).toMatchObject({ status: 404, code: 'form-bridge.site_not_found' })
-      expect(answer.bytes).toEqual(answers[0]!.bytes)
+      expect(answer.bytes).toEqual(answers[0].bytes)
     }
     const { items } = (await service.ask('GET', '/agency/join-tokens', { token: other.api_key }))
       .body

@@ -195,7 +195,7 @@ describe.each(testStores())('connecting a site on $name', (store) => {
     ])
     for (const answer of answers) {
       expect(answer).toMatchObject({ status: 404, code: 'form-bridge.registration_invalid' })
-      expect(answer.bytes).toEqual(answers[0]!.bytes)
+      expect(answer.bytes).toEqual(answers[0].bytes)
     }
   })
 

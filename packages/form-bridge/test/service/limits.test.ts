@@ -84,8 +84,7 @@ describe.each(testStores())('limits on $name', (store) => {
 
   test('of forty sites behind one address that are used at once block none', async () => {
     const peer = '203.0.113.42'
-    const sites = []
-    for (let n = 0; n < 10; n++) sites.push(await service.connected())
+    const sites = await atOnce(10, () => service.connected())
     const answers = await atOnce(40, (at) => look(sites[at % 10]!.api_key, service.ask, peer))
     expect(admittedAmong(answers)).toBe(40)
   })

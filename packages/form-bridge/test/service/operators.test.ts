@@ -124,13 +124,14 @@ describe.each(testStores().slice(0, 1))('operators on $name', (store) => {
             401,
           ])
         }
+        if (need === 'site') continue
         const signed = await service.signed(
           site,
           method,
           filled(path),
           method === 'GET' ? undefined : {},
         )
-        if (need !== 'site') expect([path, signed.status]).toEqual([path, 401])
+        expect([path, signed.status]).toEqual([path, 401])
       }
     }, 60_000)
   })
