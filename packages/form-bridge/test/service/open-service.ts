@@ -26,7 +26,7 @@ import { openHost, type WordPressHost, type WordPressSite } from './wordpress-ho
 
 export const ORIGIN = 'https://forms.example'
 
-export interface Call {
+interface Call {
   body?: unknown
   /** In place of a body that is written as JSON. */
   bytes?: Uint8Array

@@ -1,6 +1,8 @@
+import { createHmac } from 'node:crypto'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { atOnce, type ConnectedSite, newSubmission, openService } from './open-service.ts'
+import { end } from './wordpress-host.ts'
 
 describe.each(testStores().slice(0, 1))('the life of a site on $name', (store) => {
   const service = openService(store)
@@ -259,6 +261,34 @@ describe.each(testStores().slice(0, 1))('the life of a site on $name', (store) =
       await service.register(target)
       const answer = await service.exchange(target, { previous_api_key: site.api_key })
       expect(answer.code).toBe('form-bridge.site_suspended')
+    })
+
+    test('of two sites to one domain at once happens once, and the other is told that it is taken', async () => {
+      const [first, second] = [await service.connected(), await service.connected()]
+      const target = service.host.site()
+      const secrets = new Map<string, string>()
+      target.answers.set('/wp-json/form-bridge/v1/verify', (_, response, url) => {
+        const id = url.searchParams.get('registration_id') ?? ''
+        const text = `verify.${url.searchParams.get('challenge')}.${id}.${target.domain}`
+        const mac = createHmac('sha256', secrets.get(id) ?? '')
+          .update(text)
+          .digest('hex')
+        end(response, 200, JSON.stringify({ response: mac }))
+      })
+      const answers = await Promise.all(
+        [first, second].map(async ({ api_key }) => {
+          const { registration_id, temp_key } = (await service.register(target)).body
+          secrets.set(registration_id, temp_key)
+          const claim = { registration_id, temp_key, previous_api_key: api_key }
+          return service.exchange(target, claim)
+        }),
+      )
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+      const [refused] = answers.filter(({ status }) => status !== 200)
+      // By the transaction, or already by the key if the other had come before.
+      expect(['form-bridge.domain_has_site', 'form-bridge.previous_key_invalid']).toContain(
+        refused?.code,
+      )
     })
 
     test('twice at once happens once', async () => {
