@@ -1,8 +1,8 @@
 /** The service as people run it: a process of its own, with somebody between it and the sites. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -78,16 +78,14 @@ export class RunningService {
     return buildPlugin({ service: this.url, publicKeys, version }).zip
   }
 
-  /** Signs a package where the service has no access, and publishes it. */
+  /** Signs a package where the service has no access, and publishes it, as its makers do. */
   async publish(version: string): Promise<void> {
-    const zip = this.plugin(version)
-    const sha256 = createHash('sha256').update(zip).digest('hex')
-    const message = Buffer.from(`fb-release/1\nform-bridge\n${version}\n${sha256}`)
-    const signature = sign(null, message, releaseKey).toString('base64')
-    await this.operator('PUT', `/plugins/form-bridge/${version}`, zip, {
-      'content-type': 'application/zip',
-      'x-fb-release-signature': signature,
-    })
+    const file = join(this.#directory, `form-bridge-${version}.zip`)
+    const key = join(this.#directory, 'release.key')
+    await writeFile(file, this.plugin(version))
+    await writeFile(key, releaseKey.export({ type: 'pkcs8', format: 'pem' }))
+    await this.#strongroom(['plugin', 'sign', file, '--key', key])
+    await this.#strongroom(['plugin', 'publish', file, '--server', this.between.url])
   }
 
   /** A call of the operator, past whoever stands between. */
@@ -108,6 +106,15 @@ export class RunningService {
     const text = await response.text()
     if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`)
     return JSON.parse(text) as Record<string, unknown>
+  }
+
+  async #strongroom(args: string[]) {
+    const child = spawn(process.execPath, [launcher, ...args], {
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], STRONGROOM_TOKEN: this.#token },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    const [code] = await once(child, 'exit')
+    if (code !== 0) throw new Error(`strongroom ${args.join(' ')} ended with ${code}`)
   }
 
   async stop(): Promise<void> {
