@@ -24,8 +24,9 @@ inWordPress('a site and the service', (world) => {
     const body = new URLSearchParams({ action: 'form_bridge', do: 'connect' })
     const forged = await site.page('/wp-admin/admin-post.php', { method: 'POST', body })
     expect(forged.status).toBe(403)
-    const stranger = await fetch(`${site.url}/wp-json/form-bridge/v1/work`, { method: 'POST' })
-    expect(stranger.status).toBe(401)
+    const step = '/wp-admin/admin-ajax.php?action=form_bridge_next_step'
+    expect((await site.page(step, { method: 'POST' })).status).toBe(403)
+    expect((await fetch(site.url + step, { method: 'POST' })).status).toBe(400)
     expect(await site.php('return get_option( "form_bridge_connecting" );')).toBe(false)
   })
 

@@ -61,12 +61,10 @@ export async function connect(site: WordPressSite, purpose = 'connect'): Promise
 /** What the open page does: asks for the next step until there is none. */
 export async function untilConnected(site: WordPressSite): Promise<void> {
   const { text } = await site.page(PAGE)
-  const [, nonce = ''] = /data-nonce="([^"]+)"/.exec(text) ?? []
+  const [, address = ''] = /data-next-step="([^"]+)"/.exec(text) ?? []
+  const path = address.replaceAll('&#038;', '&').replace(site.url, '')
   for (let tries = 0; tries < 300; tries++) {
-    const { text: answer } = await site.page('/wp-json/form-bridge/v1/work', {
-      method: 'POST',
-      headers: { 'x-wp-nonce': nonce },
-    })
+    const { text: answer } = await site.page(path, { method: 'POST' })
     const { phase } = JSON.parse(answer) as { phase: string }
     if (phase === 'idle') return
     if (phase === 'failed') throw new Error(`Not connected: ${await wordsOn(site)}`)

@@ -1,12 +1,20 @@
-import { beforeAll, expect, test } from 'vitest'
-import { connect, inWordPress, PAGE, statusOf, submit, waiting, wordsOn } from './in-wordpress.ts'
+import { expect, test, vi } from 'vitest'
+import { inWordPress, PAGE, statusOf, submit, waiting, wordsOn } from './in-wordpress.ts'
 
 inWordPress('while the service is down', (world) => {
-  beforeAll(async () => {
-    await connect(world.site)
-    // What connecting left to do is done.
-    await world.site.cron('form_bridge_send')
-    await world.site.cron('form_bridge_heartbeat')
+  test('while it was up the background connected the site, without an open page', async () => {
+    const { site } = world
+    await site.press('connect')
+    await vi.waitUntil(
+      async () => {
+        await site.cron('form_bridge_connect')
+        return (await statusOf(site)) === 'connected'
+      },
+      { timeout: 40_000, interval: 500 },
+    )
+    await site.cron('form_bridge_send')
+    await site.cron('form_bridge_heartbeat')
+    expect(await waiting(site)).toBe(0)
   })
 
   const pages = [

@@ -1,15 +1,12 @@
 /* Has the next step of connecting done until there is none, then shows what came of it. */
 ;(() => {
-  const status = document.querySelector('.form-bridge-status[data-work]')
+  const status = document.querySelector('.form-bridge-status[data-next-step]')
 
   /** What the site says about connecting, or nothing if it does not answer now. */
-  async function nextStep() {
+  async function phaseAfterNextStep() {
     try {
-      const response = await fetch(status.dataset.work, {
-        method: 'POST',
-        credentials: 'same-origin',
-        headers: { 'X-WP-Nonce': status.dataset.nonce },
-      })
+      const { nextStep } = status.dataset
+      const response = await fetch(nextStep, { method: 'POST', credentials: 'same-origin' })
       return (await response.json()).phase
     } catch {
       return undefined
@@ -17,7 +14,7 @@
   }
 
   async function work() {
-    const phase = await nextStep()
+    const phase = await phaseAfterNextStep()
     if (phase === 'idle' || phase === 'failed') location.reload()
     else setTimeout(work, phase === undefined ? 5000 : 1000)
   }

@@ -34,18 +34,19 @@ final class Cli {
 	 *     wp form-bridge connect --join-token=fb_join_…
 	 */
 	public function connect( array $arguments, array $options ): void {
-		$purpose = $options['as'] ?? Connector::CONNECT;
-		if ( ! in_array( $purpose, array( Connector::CONNECT, Connector::MOVE, Connector::STAGING, Connector::NEW_SITE ), true ) ) {
-			\WP_CLI::error( 'Say --as=move, --as=staging or --as=new_site' );
-		}
-		if ( ! isset( $options['as'] ) && 'moved' === $this->with->status() ) {
-			\WP_CLI::error( 'This site has another address than when it was connected: say --as=move, --as=staging or --as=new_site' );
-		}
 		$connector = $this->with->connector;
+		$purpose   = $options['as'] ?? Connector::CONNECT;
+		if ( ! in_array( $purpose, $connector->purposes(), true ) ) {
+			\WP_CLI::error(
+				'moved' === $this->with->status()
+					? 'This site has another address than when it was connected: say --as=move, --as=staging or --as=new_site'
+					: 'This site has the address that it was connected at: leave out --as'
+			);
+		}
 		$connector->begin( $purpose, $options['join-token'] ?? '' );
 		while ( $connector->is_under_way() ) {
 			$connector->step();
-			if ( 'proving' === $connector->phase() ) {
+			if ( $connector->is_under_way() ) {
 				( $this->pause )( 1 );
 			}
 		}

@@ -36,6 +36,18 @@ final class Connector {
 		$this->with = $with;
 	}
 
+	/**
+	 * What can be done now: at another address than before the owner has to say what happened.
+	 *
+	 * @return string[]
+	 */
+	public function purposes(): array {
+		if ( 'moved' !== $this->with->status() || $this->met_another_site() ) {
+			return array( self::CONNECT );
+		}
+		return array( self::MOVE, self::STAGING, self::NEW_SITE );
+	}
+
 	/** Only writes down what to do: the page that asks for it does not wait. */
 	public function begin( string $purpose, string $join_token = '' ): void {
 		if ( self::STAGING === $purpose ) {
@@ -85,6 +97,12 @@ final class Connector {
 	/** @return array{code: string, message: string, attempts: array}|null Why it failed. */
 	public function failure(): ?array {
 		return 'failed' === $this->phase() ? $this->stored()['failure'] : null;
+	}
+
+	/** Whether it was to move where the service has another site, which it can become instead. */
+	public function met_another_site(): bool {
+		$failure = $this->failure();
+		return null !== $failure && 'form-bridge.domain_has_site' === $failure['code'];
 	}
 
 	/** Does the next step if it is due and nobody else does it. */
@@ -210,7 +228,7 @@ final class Connector {
 	}
 
 	private function finish( array $stored, array $body ): void {
-		if ( self::MOVE !== $stored['purpose'] ) {
+		if ( in_array( $stored['purpose'], array( self::NEW_SITE, self::STAGING ), true ) ) {
 			// The site that this one was copied from still has them, and sends them itself.
 			$this->with->queue->drop_those_from_elsewhere();
 		}

@@ -57,7 +57,8 @@ final class Forms {
 			return;
 		}
 		$comment = get_comment( $comment_id );
-		if ( null === $comment ) {
+		// Not what other sites send when they link here.
+		if ( null === $comment || ! in_array( $comment->comment_type, array( '', 'comment' ), true ) ) {
 			return;
 		}
 		do_action(

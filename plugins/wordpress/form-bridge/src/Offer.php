@@ -34,8 +34,11 @@ final class Offer {
 
 	/** Asks the service. What it says is a claim: {@see Release} decides. */
 	public function refresh(): void {
-		$credentials = $this->with->credentials->load();
-		$path        = '/updates/check?' . http_build_query(
+		// A site that nobody has connected tells nobody that it exists.
+		if ( 'connected' !== $this->with->status() ) {
+			return;
+		}
+		$path   = '/updates/check?' . http_build_query(
 			array(
 				'slug'            => Release::SLUG,
 				'current_version' => FORM_BRIDGE_VERSION,
@@ -45,8 +48,7 @@ final class Offer {
 			'',
 			'&'
 		);
-		$is_own      = null !== $credentials && 'connected' === $this->with->status();
-		$answer      = $is_own ? $this->with->client->signed( $credentials, 'GET', $path ) : $this->with->client->ask( 'GET', $path );
+		$answer = $this->with->client->signed( $this->with->credentials->load(), 'GET', $path );
 		if ( ! $answer->ok() || ! is_string( $answer->body['version'] ?? null ) ) {
 			return;
 		}

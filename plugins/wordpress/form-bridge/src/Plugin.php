@@ -12,7 +12,6 @@ final class Plugin {
 		( new ProofRoutes( $with ) )->hook();
 		( new Forms( $with ) )->hook();
 		( new Updates( $with ) )->hook();
-		( new WorkRoute( $with ) )->hook();
 
 		add_action( 'init', array( self::class, 'load_translations' ) );
 		add_action( 'init', array( $with->queue, 'prepare' ) );
@@ -26,7 +25,9 @@ final class Plugin {
 		if ( is_admin() ) {
 			( new Admin\Page( $with ) )->hook();
 			( new Admin\Actions( $with ) )->hook();
+			( new Admin\NextStep( $with ) )->hook();
 			( new Admin\Notices( $with ) )->hook();
+			( new Admin\Privacy() )->hook();
 		}
 		if ( defined( 'WP_CLI' ) && WP_CLI ) {
 			\WP_CLI::add_command( 'form-bridge', new Cli( $with ) );

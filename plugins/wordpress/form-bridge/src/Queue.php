@@ -48,8 +48,17 @@ final class Queue {
 		update_option( self::SCHEMA, '1', true );
 	}
 
-	/** Whether it is kept now. */
-	public function add( Submission $submission ): bool {
+	public function add( Submission $submission ): void {
+		if ( ! $this->insert( $submission ) ) {
+			// The table is gone, as after half of a backup was restored.
+			delete_option( self::SCHEMA );
+			$this->prepare();
+			$this->insert( $submission );
+		}
+		$this->send_soon();
+	}
+
+	private function insert( Submission $submission ): bool {
 		global $wpdb;
 		$payload   = $submission->json();
 		$too_large = strlen( $payload ) > Submission::LARGEST;
@@ -64,7 +73,6 @@ final class Queue {
 				'complaint'     => $too_large ? __( 'Larger than a submission may be', 'form-bridge' ) : '',
 			)
 		);
-		$this->send_soon();
 		return 1 === $kept;
 	}
 

@@ -30,7 +30,7 @@ final class Uninstall {
 		$account->forget();
 		$with->queue->destroy();
 		Plugin::unschedule();
-		foreach ( array( Settings::OPTION, Outage::OPTION, Clock::OFFSET ) as $option ) {
+		foreach ( array( Settings::OPTION, Outage::OPTION, Clock::OFFSET, Lock::PREFIX . 'connect', Lock::PREFIX . 'send' ) as $option ) {
 			delete_option( $option );
 		}
 	}

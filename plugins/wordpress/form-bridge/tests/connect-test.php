@@ -138,6 +138,40 @@ test(
 );
 
 test(
+	'a site at another address is not connected before its owner has said what happened',
+	function () {
+		$with = connected_site();
+		same( array( Connector::CONNECT ), $with->connector->purposes() );
+		Site::$options['home'] = 'https://copy.example.net';
+		same( array( Connector::MOVE, Connector::STAGING, Connector::NEW_SITE ), $with->connector->purposes() );
+		try {
+			( new Cli( $with ) )->connect( array(), array() );
+			same( 'an error', 'none' );
+		} catch ( RuntimeException $error ) {
+			same( 1, preg_match( '/say --as=move/', $error->getMessage() ) );
+		}
+		same( array(), Site::$requests );
+	}
+);
+
+test(
+	'a move to where the service has another site can become that site',
+	function () {
+		$with                  = connected_site();
+		Site::$options['home'] = 'https://copy.example.net';
+		Site::answers( 201, REGISTERED );
+		Site::refuses( 409, 'form-bridge.domain_has_site' );
+		connect( $with, Connector::MOVE );
+		same( array( Connector::CONNECT ), $with->connector->purposes() );
+		Site::answers( 201, REGISTERED );
+		Site::answers( 200, CONNECTED );
+		connect( $with );
+		same( false, isset( Site::sent( 3 )['previous_api_key'] ) );
+		same( 'connected', $with->status() );
+	}
+);
+
+test(
 	'a move without a valid key is not made into something else',
 	function () {
 		$with                  = connected_site();

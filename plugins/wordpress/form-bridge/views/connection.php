@@ -7,6 +7,7 @@
  * @var FormBridge\Admin\StatusTexts $texts
  */
 
+use FormBridge\Admin\NextStep;
 use FormBridge\Admin\Page;
 use FormBridge\Connector;
 
@@ -25,7 +26,7 @@ $icons   = array(
 <h2><?php esc_html_e( 'Connection', 'form-bridge' ); ?></h2>
 <div class="form-bridge-status form-bridge-status--<?php echo esc_attr( $kind ); ?>" aria-live="polite"
 	<?php if ( $with->connector->is_under_way() ) : ?>
-	data-work="<?php echo esc_url( rest_url( 'form-bridge/v1/work' ) ); ?>" data-nonce="<?php echo esc_attr( wp_create_nonce( 'wp_rest' ) ); ?>"
+	data-next-step="<?php echo esc_url( NextStep::url() ); ?>"
 	<?php endif; ?>>
 	<p class="form-bridge-status__title"><span class="dashicons dashicons-<?php echo esc_attr( $icons[ $kind ] ); ?>" aria-hidden="true"></span> <strong><?php echo esc_html( $status_title ); ?></strong></p>
 	<p><?php echo esc_html( $explanation ); ?></p>

@@ -47,8 +47,8 @@ $pending = $with->registration->pending();
 <div class="form-bridge-buttons">
 	<?php Page::button( 'again', __( 'Try again', 'form-bridge' ), 'button-primary' ); ?>
 	<?php
-	if ( 'form-bridge.domain_has_site' === $failure['code'] ) {
-		Page::button( 'connect', __( 'Reconnect the site at this address', 'form-bridge' ), '', array( 'purpose' => Connector::NEW_SITE ) );
+	if ( $with->connector->met_another_site() ) {
+		Page::button( 'connect', __( 'Reconnect the site at this address', 'form-bridge' ), '', array( 'purpose' => Connector::CONNECT ) );
 	}
 	Page::button( 'cancel', __( 'Cancel', 'form-bridge' ) );
 	?>

@@ -14,7 +14,7 @@ $figures = $with->queue->figures();
 ?>
 <h2><?php esc_html_e( 'Submissions', 'form-bridge' ); ?></h2>
 <?php if ( 0 === $figures['waiting'] + $figures['refused'] ) : ?>
-	<p><?php esc_html_e( 'Nothing waits: every submission has been delivered.', 'form-bridge' ); ?></p>
+	<p><?php esc_html_e( 'No submission waits to be delivered.', 'form-bridge' ); ?></p>
 <?php else : ?>
 	<p>
 		<?php

@@ -3,7 +3,6 @@ namespace FormBridge\Admin;
 
 use FormBridge\Account;
 use FormBridge\Answer;
-use FormBridge\Connector;
 use FormBridge\Environment;
 use FormBridge\Heartbeat;
 use FormBridge\Sender;
@@ -57,9 +56,10 @@ final class Actions {
 
 	private function do_connect(): void {
 		$purpose = sanitize_key( $_POST['purpose'] ?? '' );
-		$known   = array( Connector::CONNECT, Connector::MOVE, Connector::NEW_SITE, Connector::STAGING );
 		$token   = sanitize_text_field( wp_unslash( $_POST['join_token'] ?? '' ) );
-		$this->with->connector->begin( in_array( $purpose, $known, true ) ? $purpose : Connector::CONNECT, $token );
+		if ( in_array( $purpose, $this->with->connector->purposes(), true ) ) {
+			$this->with->connector->begin( $purpose, $token );
+		}
 	}
 
 	private function do_again(): void {
