@@ -3,7 +3,7 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** What kind of site this is. All but production sites are free of an agency's limit. */
+/** What kind of site this is, as far as can be told from here. The service judges for itself. */
 final class Environment {
 
 	const KINDS = array( 'production', 'staging', 'development', 'local' );

@@ -1,15 +1,7 @@
 <?php
 /** The plugin says that PHP 7.4 is enough, and that all its texts can be translated. */
 
-function plugin_files(): array {
-	$found = array();
-	foreach ( new RecursiveIteratorIterator( new RecursiveDirectoryIterator( dirname( __DIR__ ), FilesystemIterator::SKIP_DOTS ) ) as $file ) {
-		if ( 'php' === $file->getExtension() && false === strpos( $file->getPathname(), '/tests/' ) ) {
-			$found[] = $file->getPathname();
-		}
-	}
-	return $found;
-}
+require __DIR__ . '/pot.php';
 
 test(
 	'nothing is written in a PHP newer than 7.4',
@@ -50,6 +42,13 @@ test(
 			}
 		}
 		same( true, $texts > 50 );
+	}
+);
+
+test(
+	'the template for translators has every text; "php tests/pot.php" writes it anew',
+	function () {
+		same( template_for_translators(), file_get_contents( dirname( __DIR__ ) . '/languages/form-bridge.pot' ) );
 	}
 );
 

@@ -13,7 +13,7 @@ $choices = array(
 	),
 	Connector::STAGING  => array(
 		__( 'This is a copy for trying things out', 'form-bridge' ),
-		__( 'It becomes a staging site, which is free. The original is not touched.', 'form-bridge' ),
+		__( 'It is connected as a staging site. The original is not touched.', 'form-bridge' ),
 	),
 	Connector::NEW_SITE => array(
 		__( 'This is a new site of its own', 'form-bridge' ),

@@ -46,7 +46,7 @@ $consents = array(
 					<option value="<?php echo esc_attr( $environment ); ?>" <?php selected( $chosen['environment'], $environment ); ?>><?php echo esc_html( StatusTexts::environment( $environment ) ); ?></option>
 					<?php endforeach; ?>
 				</select>
-				<p class="description" id="form-bridge-about-environment"><?php esc_html_e( 'All but production sites are free.', 'form-bridge' ); ?></p>
+				<p class="description" id="form-bridge-about-environment"><?php esc_html_e( 'What the service lists this site as. Addresses such as staging.example.com do not count towards the limit of an agency.', 'form-bridge' ); ?></p>
 			</td>
 		</tr>
 		<tr>
