@@ -57,7 +57,7 @@ final class Connector {
 			array(
 				'phase'      => 'registering',
 				'purpose'    => $purpose,
-				'join_token' => $join_token,
+				'join_token' => '' === $join_token ? '' : $this->with->vault->seal( $join_token ),
 				'steps'      => 0,
 			)
 		);
@@ -68,7 +68,7 @@ final class Connector {
 	public function try_again(): void {
 		$stored = $this->stored();
 		if ( null === $this->with->registration->pending() ) {
-			$this->begin( $stored['purpose'] ?? self::CONNECT, $stored['join_token'] ?? '' );
+			$this->begin( $stored['purpose'] ?? self::CONNECT, $this->join_token( $stored ) );
 			return;
 		}
 		$this->store(
@@ -111,6 +111,8 @@ final class Connector {
 			'connect',
 			30,
 			function () {
+				// Another request may have taken a step since this one began.
+				wp_cache_delete( self::OPTION, 'options' );
 				$stored = $this->stored();
 				if ( ! $this->is_under_way() || ( $stored['not_before'] ?? 0 ) > $this->with->clock->now() ) {
 					return;
@@ -134,7 +136,8 @@ final class Connector {
 
 	private function register( array $stored ): void {
 		$settings = $this->with->settings;
-		$token    = '' === ( $stored['join_token'] ?? '' ) ? $settings->join_token() : $stored['join_token'];
+		$given    = $this->join_token( $stored );
+		$token    = '' === $given ? $settings->join_token() : $given;
 		$pending  = $this->with->registration->pending();
 		$site_url = Home::url();
 		$body     = array(
@@ -162,6 +165,10 @@ final class Connector {
 		}
 		$this->with->registration->keep( $answer->body, $site_url );
 		$this->store( array_merge( $stored, array( 'phase' => 'proving' ) ) );
+	}
+
+	private function join_token( array $stored ): string {
+		return (string) $this->with->vault->open( $stored['join_token'] ?? '' );
 	}
 
 	private function exchange( array $stored ): void {

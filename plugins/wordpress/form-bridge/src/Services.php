@@ -6,6 +6,9 @@ defined( 'ABSPATH' ) || exit;
 /** The parts of the plugin, each made once. */
 final class Services {
 
+	/** @var Vault */
+	public $vault;
+
 	/** @var Clock */
 	public $clock;
 
@@ -37,11 +40,11 @@ final class Services {
 	public $offer;
 
 	public function __construct() {
-		$vault              = new Vault();
+		$this->vault        = new Vault();
 		$this->clock        = new Clock();
 		$this->settings     = new Settings();
-		$this->credentials  = new CredentialStore( $vault );
-		$this->registration = new Registration( $vault, $this->clock );
+		$this->credentials  = new CredentialStore( $this->vault );
+		$this->registration = new Registration( $this->vault, $this->clock );
 		$this->outage       = new Outage( $this->clock );
 		$this->state        = new SiteState( $this->credentials, $this->clock );
 		$this->client       = new Client( $this->settings, $this->clock, $this->outage, $this->state );

@@ -67,9 +67,11 @@ test(
 		$with = new Services();
 		Site::answers( 201, REGISTERED );
 		Site::answers( 202, VERIFYING );
-		$with->connector->begin( Connector::CONNECT );
+		$with->connector->begin( Connector::CONNECT, 'fb_join_token' );
 		$with->connector->step();
 		$with->connector->step();
+		same( 'fb_join_token', Site::sent( 0 )['join_token'] );
+		same( false, strpos( serialize( Site::$options ), 'fb_join_token' ) );
 		same( false, strpos( serialize( Site::$options ), 'fb_temp_key' ) );
 		Site::answers( 200, CONNECTED );
 		$with->connector->step();

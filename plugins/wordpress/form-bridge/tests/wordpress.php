@@ -133,6 +133,10 @@ function delete_option( string $name ): bool {
 	return true;
 }
 
+function wp_cache_delete(): bool {
+	return true;
+}
+
 function get_site_option( string $name, $default = false ) {
 	return get_option( $name, $default );
 }

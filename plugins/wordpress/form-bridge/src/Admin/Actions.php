@@ -113,8 +113,9 @@ final class Actions {
 			'telemetry'   => ! empty( $_POST['telemetry'] ),
 			'admin_email' => ! empty( $_POST['admin_email'] ),
 		);
-		if ( $this->with->settings->service_url_is_open() && isset( $_POST['service_url'] ) ) {
-			$changes['service_url'] = esc_url_raw( wp_unslash( $_POST['service_url'] ), array( 'https', 'http' ) );
+		if ( $this->with->settings->service_url_is_open() ) {
+			$url                    = sanitize_text_field( wp_unslash( $_POST['service_url'] ?? '' ) );
+			$changes['service_url'] = esc_url_raw( $url, array( 'https', 'http' ) );
 		}
 		$this->with->settings->change( $changes );
 		self::keep_outcome( 'success', __( 'Settings saved.', 'form-bridge' ) );
