@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
@@ -16,7 +16,7 @@ describe('with a server that runs', () => {
   let url: string
   let token: string
   let cwd: string
-  let site: { site_id: string; api_key: string; domain: string }
+  let site: { site_id: string; api_key: string; webhook_secret: string; domain: string }
   let pending: { temp_key: string; registration_id: string; domain: string } | undefined
 
   const strongroom = (...args: string[]) =>
@@ -49,6 +49,8 @@ describe('with a server that runs', () => {
         PORT: '0',
         FORM_BRIDGE_ALLOW_HTTP: 'true',
         FORM_BRIDGE_ALLOWED_NETWORKS: '127.0.0.1/32',
+        FORM_BRIDGE_DESTINATION_NETWORKS: '127.0.0.1/32',
+        FERRYHOOK_SIGNUP: 'open',
         FORM_BRIDGE_RELEASE_KEYS: made.stdout.trim(),
       },
     })
@@ -68,6 +70,27 @@ describe('with a server that runs', () => {
     const headers = { authorization: `Bearer ${site.api_key}` }
     const answer = await fetch(`${base}/form-bridge/v1/site`, { headers })
     return ((await answer.json()) as { status: string }).status
+  }
+
+  const submit = async (submission: object) => {
+    const [path, text] = ['/form-bridge/v1/webhook', JSON.stringify(submission)]
+    const [timestamp, nonce] = [Math.floor(Date.now() / 1000), randomBytes(16).toString('hex')]
+    const digest = createHash('sha256').update(text).digest('hex')
+    const signed = `FB1\n${timestamp}\n${nonce}\nPOST\n${path}\n${digest}`
+    const mac = createHmac('sha256', site.webhook_secret).update(signed).digest('hex')
+    const answer = await fetch(base + path, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-fb-site': site.site_id,
+        'x-fb-timestamp': String(timestamp),
+        'x-fb-nonce': nonce,
+        'x-fb-signature': `v1=${mac}`,
+        'x-fb-home': url,
+      },
+      body: text,
+    })
+    return answer.status
   }
 
   test('sites are listed, searched and shown', async () => {
@@ -93,6 +116,52 @@ describe('with a server that runs', () => {
     expect([twice.code, twice.stdout]).toEqual([1, ''])
     await strongroom('sites', 'resume', site.site_id)
     expect(await statusOf()).toBe('active')
+  })
+
+  test('a submission reaches a source of Ferryhook, verified, and its repetition is known', async () => {
+    const ferryhook = async <T>(method: string, path: string, bearer?: string, body?: object) => {
+      const answer = await fetch(`${base}/ferryhook/v1${path}`, {
+        method,
+        headers: {
+          'content-type': 'application/json',
+          ...(bearer && { authorization: `Bearer ${bearer}` }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      return (await answer.json()) as T
+    }
+    const person = { email: 'ada@example.org', name: 'Ada', password: 'correct horse battery' }
+    const { accessToken } = await ferryhook<{ accessToken: string }>(
+      'POST',
+      '/auth/signup',
+      undefined,
+      person,
+    )
+    const signingSecret = `whsec_${randomBytes(32).toString('base64')}`
+    const source = await ferryhook<{ id: string }>('POST', '/sources', accessToken, {
+      name: 'Forms',
+      provider: 'standard-webhooks',
+      signingSecret,
+    })
+    const put = await fetch(`${base}/form-bridge/v1/sites/${site.site_id}/destination`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ url: `${base}/in/${source.id}`, secret: signingSecret }),
+    })
+    expect(put.status).toBe(200)
+    const submission = {
+      submission_id: randomBytes(16).toString('hex'),
+      form_id: 'contact',
+      submitted_at: new Date().toISOString(),
+      fields: { name: 'Ada' },
+    }
+    for (const _ of [1, 2]) expect(await submit(submission)).toBe(200)
+    const { items } = await ferryhook<{ items: { unverified: boolean }[] }>(
+      'GET',
+      `/sources/${source.id}/events`,
+      accessToken,
+    )
+    expect(items).toMatchObject([{ unverified: false }])
   })
 
   test('a wrong id or status is refused before anything is asked', async () => {

@@ -95,7 +95,7 @@ export function startFormBridge(
   const operators = createOperators(deps)
 
   const routes = formBridgeRoutes({
-    ...watched,
+    guard,
     clock,
     permit: createPermissions({ siteGuard, agencyDesk, guard, operators }),
     layer,
@@ -119,7 +119,6 @@ export function startFormBridge(
     updateCheck: createUpdateCheck({ latest, tokens, checks }),
     tokens,
     publish: createPublish({ releases, latest, releaseKeys: config.FORM_BRIDGE_RELEASE_KEYS }),
-    kept,
     // Never the Host header, which is whatever the client wrote.
     baseOf: ({ req: { path } }) => `${publicUrl}${path.slice(0, path.indexOf('/v1/'))}/v1`,
   })

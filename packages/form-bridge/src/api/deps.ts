@@ -6,11 +6,9 @@ import type { AgencyDesk } from '../agencies/agency-desk.ts'
 import type { SiteGuard } from '../auth/site-guard.ts'
 import type { Exchange } from '../handshake/exchange.ts'
 import type { Register } from '../handshake/register.ts'
-import type { KeptSecrets } from '../keys/kept-secrets.ts'
 import type { Callers } from '../limits/client-ids.ts'
 import type { RateGuard } from '../limits/guard.ts'
 import type { Publish } from '../releases/publish.ts'
-import type { AbuseWatch } from '../security/abuse.ts'
 import type { SiteAffairs } from '../sites/site-affairs.ts'
 import type { DataLayer } from '../store/data-layer.ts'
 import type { Deliver } from '../submissions/deliver.ts'
@@ -29,7 +27,6 @@ export interface ApiDeps {
   pager: Pager
   callers: Callers
   guard: RateGuard
-  abuse: AbuseWatch
   siteGuard: SiteGuard
   register: Register
   exchange: Exchange
@@ -47,7 +44,6 @@ export interface ApiDeps {
   updateCheck: UpdateCheck
   tokens: DownloadTokens
   publish: Publish
-  kept: KeptSecrets
   /** The address of the API as people reach it, up to `/v1`. */
   baseOf(c: Context<AppEnv>): string
 }

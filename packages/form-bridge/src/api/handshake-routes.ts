@@ -39,7 +39,7 @@ const Waiting = z.object({ result: z.literal('verifying'), retry_after: z.int() 
 const RETRY_AFTER = 2
 
 export function handshakeRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
-  const { permit, register, exchange, validate, callers, guard, abuse, baseOf } = deps
+  const { permit, register, exchange, validate, callers, guard, baseOf } = deps
 
   const registering = createRoute({
     ...permit.public,
@@ -128,7 +128,6 @@ export function handshakeRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     .openapi(validating, async (c) => {
       const { site_url, validation_level, ...claim } = c.req.valid('json')
       const caller = await callers.of(c)
-      await abuse.refuseBlocked(caller.client_ip, 'registration_spam', 'invalid_domains')
       const address = register.addressOf(site_url)
       const registration = await exchange.pending(claim, address, caller)
       const cached = await validate.cached(address.domain, validation_level)

@@ -49,6 +49,8 @@ export function createExchange(deps: {
   ): Promise<Registration> {
     const found = await registrations.get({ domain, registration_id: given.registration_id })
     if (found?.status === 'pending' && found.temp_key === hashOf(given.temp_key)) return found
+    // Only here: who has the right key does not pay for the guesses of its neighbours.
+    await abuse.refuseBlocked(caller.client_ip, 'registration_spam', 'invalid_domains', 'api_abuse')
     await journal.note({ event_type: 'auth_failure', reason: 'registration_invalid', caller })
     await abuse.failed('api_abuse', caller.client_ip)
     const decision = await guard.take({ scope: 'key_exchange', client_ip: caller.client_ip })
@@ -75,12 +77,6 @@ export function createExchange(deps: {
 
     async exchange(given: Exchanging, caller: Caller): Promise<Credentials | 'verifying'> {
       const address = addressOf(given.site_url)
-      await abuse.refuseBlocked(
-        caller.client_ip,
-        'registration_spam',
-        'invalid_domains',
-        'api_abuse',
-      )
       const registration = await pending(given, address, caller)
       const proved_by =
         provedBefore(registration) ?? (await proveNow(registration, address, given, caller))

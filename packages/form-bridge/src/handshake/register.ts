@@ -88,7 +88,11 @@ export function createRegister(deps: {
 
     async register(given: Registering, caller: Caller): Promise<Registered> {
       const { wp_version, plugin_version, admin_email, join_token, supersedes } = given
-      await abuse.refuseBlocked(caller.client_ip, 'registration_spam', 'invalid_domains')
+      const agency = join_token === undefined ? undefined : await agencyOf(join_token)
+      // Whom an agency vouches for does not pay for its neighbours.
+      if (!agency) {
+        await abuse.refuseBlocked(caller.client_ip, 'registration_spam', 'invalid_domains')
+      }
       let address: SiteAddress
       try {
         address = addressOf(given.site_url)
@@ -97,7 +101,6 @@ export function createRegister(deps: {
         throw error
       }
       const { domain } = address
-      const agency = join_token === undefined ? undefined : await agencyOf(join_token)
       await count(caller, domain, agency?.agency_id)
       if (supersedes) await endOwn({ domain, ...supersedes })
       const temp_key = newTempKey()
