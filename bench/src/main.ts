@@ -7,6 +7,7 @@ import type { Result } from './result.ts'
 import { dynaliteSection } from './sections/dynalite.ts'
 import { engineSection } from './sections/engine.ts'
 import { ferryhookSection } from './sections/ferryhook.ts'
+import { formBridgeSection } from './sections/form-bridge.ts'
 import { growthSection } from './sections/growth.ts'
 import { keyStoreSection } from './sections/key-store.ts'
 import { openSection } from './sections/open.ts'
@@ -25,6 +26,7 @@ const sections: Record<Section, (workspace: Workspace, options: Options) => Prom
   sealed: sealedSection,
   ferryhook: ferryhookSection,
   'two-key': twoKeySection,
+  'form-bridge': formBridgeSection,
 }
 
 async function run(options: Options): Promise<void> {

@@ -12,6 +12,7 @@ const SECTIONS = [
   'sealed',
   'ferryhook',
   'two-key',
+  'form-bridge',
 ] as const
 export type Section = (typeof SECTIONS)[number]
 

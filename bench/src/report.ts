@@ -56,14 +56,14 @@ function table(head: string[], rows: string[][]): string[] {
   return [line(head), line(widths.map((width) => '─'.repeat(width))), ...shown]
 }
 
-function barLine({ text, required, atMost, unit, actual, best, cpu, met }: Bar): string {
+function barLine({ text, required, atMost, exactly, unit, actual, best, cpu, met }: Bar): string {
   const shown = (value: number) => `${value.toFixed(unit === '%' || value >= 100 ? 0 : 1)} ${unit}`
   const detail = [
     best === undefined ? '' : `best rounds ${shown(best)}`,
     cpu === undefined ? '' : `by CPU time ${shown(cpu)}`,
   ].filter((part) => part !== '')
   const verdict = met ? 'met       ' : 'FALLS SHORT'
-  const wanted = `${atMost ? 'less than' : 'at least'} ${required} ${unit}`
+  const wanted = `${exactly ? 'exactly' : atMost ? 'less than' : 'at least'} ${required} ${unit}`
   return `${verdict} ${text}: ${shown(actual)} (${wanted}${detail.length > 0 ? `; ${detail.join(', ')}` : ''})`
 }
 

@@ -7,6 +7,8 @@ export interface Bar {
   /** At least, or at most, this. */
   required: number
   atMost?: boolean
+  /** Neither more nor less. */
+  exactly?: boolean
   unit: '%' | '×' | 'µs' | 'ms' | 'MB' | 'calls' | 'races' | 'requests'
   actual: number
   /** The same figure from the best rounds, and from CPU time; only for rates. */
@@ -56,4 +58,8 @@ export function cpuBar(
 
 export function limitBar(text: string, actual: number, limit: number, unit: Bar['unit']): Bar {
   return { text, required: limit, atMost: true, unit, actual, met: actual < limit }
+}
+
+export function exactBar(text: string, actual: number, required: number, unit: Bar['unit']): Bar {
+  return { text, required, exactly: true, unit, actual, met: actual === required }
 }

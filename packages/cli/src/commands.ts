@@ -16,12 +16,21 @@ import {
 import { kmsServe } from './commands/kms-serve.ts'
 import { kmsAuditVerify, kmsRotate, kmsStatus } from './commands/kms.ts'
 import { operatorAdd, operatorList, operatorRemove, operatorRotate } from './commands/operator.ts'
+import { pluginKeygen, pluginPublish, pluginSign, pluginVersions } from './commands/plugin.ts'
 import { secretsList, secretsRotate } from './commands/secrets.ts'
 import { burnCommand } from './commands/burn.ts'
 import { openCommand } from './commands/open.ts'
 import { receiptCommand } from './commands/receipt.ts'
 import { sealCommand } from './commands/seal.ts'
 import { serveCommand } from './commands/serve.ts'
+import {
+  sitesConfirm,
+  sitesDisable,
+  sitesList,
+  sitesResume,
+  sitesShow,
+  sitesSuspend,
+} from './commands/sites.ts'
 import { slackAppAdd, slackAppRemove, slackApps, slackSecretRotate } from './commands/slack-apps.ts'
 import {
   slackDecisions,
@@ -50,6 +59,16 @@ export const commands: readonly Command[] = [
   workerCommand,
   userAdd,
   listenCommand,
+  sitesList,
+  sitesShow,
+  sitesSuspend,
+  sitesResume,
+  sitesDisable,
+  sitesConfirm,
+  pluginKeygen,
+  pluginSign,
+  pluginPublish,
+  pluginVersions,
   keysCreate,
   keysList,
   keysShow,

@@ -5,6 +5,7 @@ import { ApiError } from '@strongroom/kit/errors'
 import { SecretUnreadable } from '@strongroom/kit/secret-versions'
 import { KmsError } from '@strongroom/kms/errors'
 import { MasterKeyError } from '@strongroom/kms/master-key-errors'
+import { CannotSign } from '@strongroom/server/form-bridge'
 import { KmsUnavailable } from '@strongroom/server/kms'
 import { CannotListen } from '@strongroom/server/listen'
 import { StoreUnavailable } from '@strongroom/server/store'
@@ -49,6 +50,7 @@ export function explain(error: unknown): string {
     ServerUnusable,
     SealedError,
     RequestFailed,
+    CannotSign,
     CannotWrite,
     NoPassphrase,
     NoReceipt,

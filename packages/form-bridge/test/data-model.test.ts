@@ -156,9 +156,10 @@ describe('a deployable function', () => {
     expect(actionsOn('updates', 'SITE#example.com')).toEqual(['GetItem'])
     expect(actionsOn('validate', 'API#00')).toEqual([])
     expect(actionsOn('register', 'API#00')).toEqual([])
-    expect(actionsOn('agency', 'SITE#example.com')).toEqual([])
+    expect(actionsOn('agency', 'SITE#example.com')).toEqual(['GetItem', 'UpdateItem'])
+    expect(actionsOn('agency', 'API#00')).toEqual([])
     expect(actionsOn('publish', 'SITE#example.com')).toEqual([])
-    expect(actionsOn('operator', 'SITE#example.com')).not.toContain('GetItem')
+    expect(actionsOn('operator', 'API#00')).toEqual([])
     expect(actionsOn('operator', 'SITE#example.com')).not.toContain('Query')
   })
 

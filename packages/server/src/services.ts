@@ -1,5 +1,6 @@
 /** The services of this product, in the order in which people see them. */
 import { ferryhookService } from '@strongroom/ferryhook/service-definition'
+import { formBridgeService } from '@strongroom/form-bridge/service-definition'
 import { keyStoreService } from '@strongroom/key-store/service'
 import type { Service } from '@strongroom/kit/service'
 import { sealedService } from '@strongroom/sealed/service-definition'
@@ -9,6 +10,7 @@ import type { Abilities } from './abilities.ts'
 export const services: readonly Service<Abilities>[] = [
   sealedService,
   ferryhookService,
+  formBridgeService,
   keyStoreService,
   twoKeyService,
 ]

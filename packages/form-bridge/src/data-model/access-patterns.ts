@@ -28,6 +28,11 @@ const rows: Row[] = [
     'GSI2',
   ],
   [
+    'Note that a domain was proved',
+    'store/registrations.ts: prove',
+    'PK = SITE#{domain}, SK = REG#{registration_id}',
+  ],
+  [
     'End a pending registration',
     'store/registrations.ts: expire',
     'PK = SITE#{domain}, SK = REG#{registration_id}',
@@ -77,6 +82,21 @@ const rows: Row[] = [
     'GSI1',
   ],
   ['Note requests of a site', 'store/sites.ts: touch', 'PK = SITE#{domain}, SK = CREDS#{site_id}'],
+  [
+    'Set where submissions go',
+    'store/sites.ts: setDestination',
+    'PK = SITE#{domain}, SK = CREDS#{site_id}',
+  ],
+  [
+    'Confirm a site that was reconnected',
+    'store/sites.ts: confirm',
+    'PK = SITE#{domain}, SK = CREDS#{site_id}',
+  ],
+  [
+    'Note what a site says of itself',
+    'store/sites.ts: noteState',
+    'PK = SITE#{domain}, SK = CREDS#{site_id}',
+  ],
   ['Suspend a site', 'store/sites.ts: suspend', 'PK = SITE#{domain}, SK = CREDS#{site_id}'],
   ['Resume a site', 'store/sites.ts: resume', 'PK = SITE#{domain}, SK = CREDS#{site_id}'],
   ['Disable a site', 'store/sites.ts: disable', 'one transaction: CREDS#, OWNER'],
@@ -279,6 +299,11 @@ const rows: Row[] = [
     'Join an agency',
     'store/agencies.ts: join',
     'one transaction: INFO if current_sites < max_sites, SITE#{site_id}, JOIN#{token_hash}',
+  ],
+  [
+    'See whether a site is an agency’s',
+    'store/agencies.ts: isMember',
+    'PK = AGENCY#{agency_id}, SK = SITE#{site_id}',
   ],
   ['Leave an agency', 'store/agencies.ts: leave', 'one transaction: INFO, SITE#{site_id}'],
   [

@@ -43,4 +43,16 @@ export const departures = [
     what: 'The TTL attribute is ttl, and expiry is decided on read',
     decision: '0034-form-bridge-expiry-is-decided-on-read.md',
   },
+  {
+    what: 'The proof that a site publishes is not its temporary key',
+    decision: '0060-form-bridge-proof-of-a-domain.md',
+  },
+  {
+    what: 'Signatures are checked with webhook_secret, which is sealed',
+    decision: '0062-form-bridge-signatures-and-keys.md',
+  },
+  {
+    what: 'Registrations and credentials have attributes of their own',
+    decision: '0067-form-bridge-attributes.md',
+  },
 ]

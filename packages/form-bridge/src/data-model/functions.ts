@@ -53,8 +53,9 @@ export const functions: readonly ServiceFunction[] = [
     name: 'validate',
     summary: 'checks domains',
     allows: [
-      { table, actions: ['GetItem'], leadingKeys: ['SITE#*'] },
+      { table, actions: ['GetItem', 'Query'], leadingKeys: ['SITE#*'] },
       { table, actions: ['GetItem', 'PutItem'], leadingKeys: ['VALIDATION#*'] },
+      { table, actions: [], indexes: ['GSI1'], leadingKeys: ['ABUSE_TRACKING#*'] },
       ...limitsAndEvents,
     ],
   },
@@ -86,7 +87,7 @@ export const functions: readonly ServiceFunction[] = [
       { table, actions: ['GetItem', 'PutItem'], leadingKeys: ['PLUGIN_VERSION#latest'] },
       {
         table,
-        actions: ['GetItem', 'PutItem', 'UpdateItem'],
+        actions: ['GetItem', 'PutItem', 'UpdateItem', 'Query'],
         leadingKeys: ['UPDATE_CHECK#*', 'ADOPTION#*'],
       },
       ...limitsAndEvents,
@@ -102,6 +103,10 @@ export const functions: readonly ServiceFunction[] = [
         actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
         leadingKeys: ['AGENCY#*'],
       },
+      // Of its own sites: to show, to confirm, and to say where submissions go.
+      { table, actions: ['GetItem', 'UpdateItem'], leadingKeys: ['SITE#*'] },
+      { table, actions: ['GetItem'], leadingKeys: ['SITEID#*', 'UPDATE_CHECK#*'] },
+      placesInAgencies,
       ...limitsAndEvents,
     ],
   },
@@ -109,8 +114,10 @@ export const functions: readonly ServiceFunction[] = [
     name: 'operator',
     summary: 'lists and changes the status of sites, agencies, limits; reads events and adoption',
     allows: [
-      // Only what a status change needs: the lists are in GSI2, which has no secrets.
-      { table, actions: ['UpdateItem', 'DeleteItem'], leadingKeys: ['SITE#*'] },
+      // One site at a time, whose secrets it cannot open: the lists are in GSI2, which has none.
+      { table, actions: ['GetItem', 'UpdateItem', 'DeleteItem'], leadingKeys: ['SITE#*'] },
+      { table, actions: ['GetItem'], leadingKeys: ['SITEID#*'] },
+      placesInAgencies,
       {
         table,
         actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],

@@ -12,6 +12,11 @@ import {
   Sha256,
   Version,
 } from './formats.ts'
+import { SiteEnvironment } from './site.ts'
+
+/** The ways to prove a domain, in the order in which they are tried. */
+export const ProofMethod = z.enum(['rest', 'rest_query', 'well_known', 'meta', 'dns'])
+export type ProofMethod = z.infer<typeof ProofMethod>
 
 export const RegistrationStatus = z.enum(['pending', 'active', 'expired'])
 
@@ -34,6 +39,10 @@ export const RegistrationItem = z.object({
   agency_id: AgencyId.optional(),
   /** The join token that let it name the agency; spent when the registration is exchanged. */
   join_token_hash: Sha256.optional(),
+  environment: SiteEnvironment.optional(),
+  /** How the domain was proved, for a caller who did not wait for it. */
+  proved_by: ProofMethod.optional(),
+  proved_at: IsoTime.optional(),
   client_ip: ClientIp,
   created_at: IsoTime,
   expires_at: IsoTime,

@@ -25,6 +25,20 @@ export const versionCacheKey = { PK: 'PLUGIN_VERSION#latest', SK: 'INFO' } as co
 /** Uploading until its package is complete; a published one never changes but to be withdrawn. */
 export const ReleaseStatus = z.enum(['uploading', 'published', 'withdrawn'])
 
+/** What WordPress is told of a release, as the header and the readme of its package say it. */
+export const releaseDetails = z.object({
+  name: z.string(),
+  author: z.string(),
+  homepage: z.string(),
+  requires: z.string(),
+  requires_php: z.string(),
+  tested: z.string(),
+  upgrade_notice: z.string(),
+  /** HTML by name, such as `changelog`. */
+  sections: z.record(z.string(), z.string()),
+})
+export type ReleaseDetails = z.infer<typeof releaseDetails>
+
 export const ReleaseItem = z.object({
   PK: key('PLUGIN#'),
   SK: key('VERSION#'),

@@ -1,10 +1,17 @@
 /** A site's credentials, made when its registration is exchanged. */
 import { newId } from '@strongroom/kit/ids'
 import { z } from 'zod'
-import { Count, Domain, IsoTime, key, SealedSecret, Sha256, SiteId } from './formats.ts'
+import { Count, Domain, IsoTime, key, SealedSecret, Sha256, SiteId, Version } from './formats.ts'
 
 export const SiteStatus = z.enum(['active', 'suspended', 'disabled'])
 export type SiteStatus = z.infer<typeof SiteStatus>
+
+/** As WordPress names them. */
+export const SiteEnvironment = z.enum(['production', 'staging', 'development', 'local'])
+export type SiteEnvironment = z.infer<typeof SiteEnvironment>
+
+/** What a site runs, kept only with its owner's consent. */
+const Telemetry = z.record(z.string(), Version)
 
 export const SiteItem = z.object({
   PK: key('SITE#'),
@@ -31,6 +38,12 @@ export const SiteItem = z.object({
   oldest_key_version: z.int().min(1),
   previous_webhook_secret: SealedSecret.optional(),
   previous_valid_until: IsoTime.optional(),
+  environment: SiteEnvironment.optional(),
+  /** Where its submissions go: an address and a secret, sealed. */
+  destination: SealedSecret.optional(),
+  /** Since it was reconnected without its old key: nobody has confirmed that it is still the same. */
+  unconfirmed_since: IsoTime.optional(),
+  telemetry: Telemetry.optional(),
 })
 export type Site = z.infer<typeof SiteItem>
 

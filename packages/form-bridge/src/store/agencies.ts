@@ -136,6 +136,11 @@ export function createAgencies({ db, clock }: StoreDeps) {
       return refused ? { joined: false, refused } : { joined: true }
     },
 
+    /** Consistent: what an agency may do to a site depends on it. */
+    async isMember(name: Pick<AgencySite, 'agency_id' | 'site_id'>): Promise<boolean> {
+      return (await agencySites.get(agencySiteKey(name))) !== undefined
+    },
+
     /** Gives its place back; false if it had none. */
     async leave(name: Pick<AgencySite, 'agency_id' | 'site_id'>): Promise<boolean> {
       const member = await agencySites.get(agencySiteKey(name))

@@ -9,7 +9,7 @@ import { isoNow } from '../expiry.ts'
 import { type AgencySite, AgencySiteItem, agencySiteKey } from '../items/agency-site.ts'
 import { ApiKeyItem, apiKeyKey } from '../items/api-key.ts'
 import { type Registration, RegistrationItem, registrationKey } from '../items/registration.ts'
-import { type Site, SiteItem, siteKey, statusKeysOf } from '../items/site.ts'
+import { type Site, type SiteEnvironment, SiteItem, siteKey, statusKeysOf } from '../items/site.ts'
 import { DomainOwnerItem, domainOwnerKey, SiteIdItem, siteIdKey } from '../items/site-names.ts'
 import { formBridgeTable } from '../table.ts'
 import { agencyJoin, type JoinRefusal } from './agency-join.ts'
@@ -24,6 +24,7 @@ export type Claim = Pick<Registration, 'domain' | 'registration_id' | 'temp_key'
 export interface NewSite extends NewKeys {
   site_id: string
   rate_limit_remaining: number
+  environment?: SiteEnvironment | undefined
   agency?: Pick<AgencySite, 'agency_id' | 'role' | 'outside_limit'> & { join_token_hash?: string }
 }
 
@@ -114,8 +115,19 @@ export function createConnections({ db, clock }: StoreDeps) {
       throw new Error('Cannot connect a site: its new id or key is taken, so it was not random')
     },
 
-    /** New keys for the site of a domain that was proved again. All older keys end at once. */
-    async reconnect(claim: Claim, site: Site, keys: NewKeys): Promise<Reconnected> {
+    /**
+     * New keys for the site of a domain that was proved again. All older keys end at once. Unless it
+     * is confirmed, what the site had from others waits until somebody says that it still is theirs.
+     */
+    async reconnect(
+      claim: Claim,
+      site: Site,
+      keys: NewKeys,
+      { confirmed = true }: { confirmed?: boolean } = {},
+    ): Promise<Reconnected> {
+      const unconfirmed = confirmed
+        ? expr``
+        : expr`, ${attr('unconfirmed_since')} = ${isoNow(clock)}`
       requireFit(SiteItem, siteKey(site), keys)
       const key_version = site.key_version + 1
       const refusal = await settle(db, {
@@ -126,7 +138,7 @@ export function createConnections({ db, clock }: StoreDeps) {
         ),
         site: sites.part.update(
           siteKey(site),
-          expr`SET ${attr('api_key_hash')} = ${keys.api_key_hash}, ${attr('webhook_secret')} = ${keys.webhook_secret}, ${attr('key_version')} = ${key_version}, ${attr('oldest_key_version')} = ${key_version}, ${attr('activated_at')} = ${isoNow(clock)} REMOVE ${attr('previous_webhook_secret')}, ${attr('previous_valid_until')}`,
+          expr`SET ${attr('api_key_hash')} = ${keys.api_key_hash}, ${attr('webhook_secret')} = ${keys.webhook_secret}, ${attr('key_version')} = ${key_version}, ${attr('oldest_key_version')} = ${key_version}, ${attr('activated_at')} = ${isoNow(clock)}${unconfirmed} REMOVE ${attr('previous_webhook_secret')}, ${attr('previous_valid_until')}`,
           isUnchanged(sites, site),
         ),
         oldKey: apiKeys.part.delete(apiKeyKey(site.api_key_hash)),

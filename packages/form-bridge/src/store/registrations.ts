@@ -9,6 +9,7 @@ import {
   PENDING_REGISTRATIONS,
   type PendingRegistration,
   PendingRegistrationItem,
+  type ProofMethod,
   type Registration,
   RegistrationItem,
   registrationKey,
@@ -27,6 +28,7 @@ export type NewRegistration = Pick<
   | 'admin_email'
   | 'agency_id'
   | 'join_token_hash'
+  | 'environment'
   | 'client_ip'
 >
 
@@ -100,6 +102,17 @@ export function createRegistrations({ db, clock }: StoreDeps) {
         limit,
         after,
       })
+    },
+
+    /** Notes that the domain was proved; false if it is not pending any more. */
+    prove(name: RegistrationName, method: ProofMethod): Promise<boolean> {
+      return written(
+        registrations.update(
+          registrationKey(name),
+          expr`SET ${attr('proved_by')} = ${method}, ${attr('proved_at')} = ${isoNow(clock)}`,
+          expr`${attr('status')} = ${'pending'}`,
+        ),
+      )
     },
 
     /** Ends one that is pending, as when its owner has begun anew; false if it was not. */

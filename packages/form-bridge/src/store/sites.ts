@@ -6,6 +6,7 @@ import { isLive, isoNow } from '../expiry.ts'
 import { type ApiKey, ApiKeyItem } from '../items/api-key.ts'
 import {
   type Site,
+  type SiteEnvironment,
   SiteItem,
   siteKey,
   type SiteName,
@@ -99,6 +100,38 @@ export function createSites({ db, clock }: StoreDeps) {
         sites.update(
           siteKey(name),
           expr`SET ${attr('last_seen')} = ${isoNow(clock)}, ${attr('rate_limit_remaining')} = ${remaining} ADD ${attr('request_count')} ${requests}`,
+          expr`attribute_exists(${attr('PK')})`,
+        ),
+      )
+    },
+
+    /** Where its submissions go, sealed; undefined removes it. False if there is no such site. */
+    setDestination(name: SiteName, destination: string | undefined): Promise<boolean> {
+      const update = destination
+        ? expr`SET ${attr('destination')} = ${destination}`
+        : expr`REMOVE ${attr('destination')}`
+      return written(sites.update(siteKey(name), update, expr`attribute_exists(${attr('PK')})`))
+    },
+
+    /** Somebody says that the site is still theirs; false if nothing was to be confirmed. */
+    confirm(name: SiteName): Promise<boolean> {
+      const since = attr('unconfirmed_since')
+      return written(
+        sites.update(siteKey(name), expr`REMOVE ${since}`, expr`attribute_exists(${since})`),
+      )
+    },
+
+    /** What the site says of itself; telemetry with consent only, without it what was kept is deleted. */
+    noteState(
+      name: SiteName,
+      { environment, telemetry }: { environment: SiteEnvironment; telemetry: Site['telemetry'] },
+    ): Promise<boolean> {
+      const kept = attr('telemetry')
+      const change = telemetry ? expr`, ${kept} = ${telemetry}` : expr` REMOVE ${kept}`
+      return written(
+        sites.update(
+          siteKey(name),
+          expr`SET ${attr('environment')} = ${environment}, ${attr('last_seen')} = ${isoNow(clock)}${change}`,
           expr`attribute_exists(${attr('PK')})`,
         ),
       )

@@ -1,0 +1,135 @@
+/** `strongroom plugin …`: releases of a WordPress plugin, signed where the server has no access. */
+import { readFile, writeFile } from 'node:fs/promises'
+import { systemClock } from '@strongroom/kit/clock'
+import {
+  newSigningKey,
+  packageFacts,
+  publishOn,
+  releasesOn,
+  signPackage,
+} from '@strongroom/server/form-bridge'
+import { requireTables } from '@strongroom/server/tables'
+import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Ask, remoteOf } from '../form-bridge/remote.ts'
+import { formBridgeTables } from '../form-bridge/site-access.ts'
+import { withStore } from '../with-store.ts'
+import { onServer } from './keys-access.ts'
+
+interface ReleaseLine {
+  version: string
+  status: string
+  file_size: number
+  sha256: string
+}
+
+export const pluginKeygen: Command = {
+  name: 'plugin keygen',
+  summary: 'Make a key that signs releases, and print its public half',
+  options: { out: { value: 'FILE', summary: 'Where the private key goes (release.key)' } },
+  about: `Keep the private key away from the server. The public half goes into the plugin, which trusts
+nothing else, and into FORM_BRIDGE_RELEASE_KEYS of the server.`,
+  async run({ options, output }) {
+    const file = String(options['out'] ?? 'release.key')
+    const { pem, publicKey } = newSigningKey()
+    await writeFile(file, pem, { mode: 0o600, flag: 'wx' }).catch(orUsage(file, 'written'))
+    output.progress(`The private key is in ${file}: keep it away from the server`)
+    output.result(`${publicKey}\n`, { file, publicKey })
+  },
+}
+
+export const pluginSign: Command = {
+  name: 'plugin sign',
+  args: 'ZIP',
+  summary: 'Sign the package of a plugin; the signature goes beside it',
+  options: { key: { value: 'FILE', summary: 'The private key (release.key)' } },
+  async run({ args: [file = ''], options, output }) {
+    const keyFile = String(options['key'] ?? 'release.key')
+    const [zip, pem] = [await bytesOf(file), await bytesOf(keyFile)]
+    const signed = signPackage(zip, pem.toString())
+    await writeFile(`${file}.sig`, `${signed.signature}\n`).catch(orUsage(`${file}.sig`, 'written'))
+    const { slug, version } = signed
+    output.result(`${slug} ${version} is signed: ${file}.sig\n`, { ...signed, file: `${file}.sig` })
+  },
+}
+
+export const pluginPublish: Command = {
+  name: 'plugin publish',
+  args: 'ZIP',
+  summary: 'Publish a signed package: from then on sites are offered it',
+  options: {
+    signature: {
+      value: 'FILE',
+      summary: 'The signature (that of "plugin sign", beside the package)',
+    },
+    ...onServer,
+  },
+  async run(input) {
+    const [file = ''] = input.args
+    const zip = await bytesOf(file)
+    const signatureFile = String(input.options['signature'] ?? `${file}.sig`)
+    const signature = (await bytesOf(signatureFile)).toString().trim()
+    const { slug, version } = packageFacts(zip)
+    const release = await published(input, { slug, version, signature, zip })
+    input.output.result(`${slug} ${version} is published\n`, release)
+  },
+}
+
+export const pluginVersions: Command = {
+  name: 'plugin versions',
+  args: '[SLUG]',
+  summary: 'List the releases of a plugin (form-bridge), the highest version first',
+  options: onServer,
+  async run(input) {
+    const [slug = 'form-bridge'] = input.args
+    if (!/^[a-z0-9-]{1,64}$/.test(slug)) throw new UsageError('A plugin is named by its slug')
+    const found = await versionsOf(input, slug)
+    const lines = found.map(
+      ({ version, status, file_size, sha256 }) =>
+        `${version}  ${status}  ${file_size} bytes  sha256 ${sha256}\n`,
+    )
+    input.output.result(lines.join('') || `There is no release of ${slug}\n`, found)
+  },
+}
+
+async function published(
+  input: CommandInput,
+  release: { slug: string; version: string; signature: string; zip: Uint8Array },
+): Promise<ReleaseLine> {
+  const { slug, version, signature, zip: bytes } = release
+  const ask = remoteOf(input)
+  if (ask) {
+    const headers = { 'content-type': 'application/zip', 'x-fb-release-signature': signature }
+    return ask('PUT', `/plugins/${slug}/${encodeURIComponent(version)}`, { bytes, headers })
+  }
+  return withStore(input, async (store, configured) => {
+    await requireTables(store, formBridgeTables())
+    const { FORM_BRIDGE_RELEASE_KEYS: keys } = configured as { FORM_BRIDGE_RELEASE_KEYS?: string[] }
+    const on = { db: store.db, clock: systemClock }
+    return lineOf(await publishOn(on, keys ?? []).publish(release))
+  })
+}
+
+async function versionsOf(input: CommandInput, slug: string): Promise<ReleaseLine[]> {
+  const ask: Ask | undefined = remoteOf(input)
+  if (ask) return (await ask<{ items: ReleaseLine[] }>('GET', `/plugins/${slug}/versions`)).items
+  return withStore(input, async (store) => {
+    await requireTables(store, formBridgeTables())
+    return (await releasesOn({ db: store.db, clock: systemClock }, slug)).map(lineOf)
+  })
+}
+
+function lineOf({ version, status, file_size, sha256 }: ReleaseLine): ReleaseLine {
+  return { version, status, file_size, sha256 }
+}
+
+async function bytesOf(file: string): Promise<Buffer> {
+  return readFile(file).catch(orUsage(file, 'read'))
+}
+
+function orUsage(file: string, what: 'read' | 'written') {
+  return (error: NodeJS.ErrnoException): never => {
+    if (error.code === 'EEXIST')
+      throw new UsageError(`${file} is there already: choose another file`)
+    throw new UsageError(`${file} cannot be ${what} (${error.code ?? 'no reason given'})`)
+  }
+}

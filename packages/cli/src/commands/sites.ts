@@ -1,0 +1,105 @@
+/** `strongroom sites …`: the WordPress sites of Form-Bridge, on the store or behind a server. */
+import { type Command, type CommandInput, UsageError } from '../command.ts'
+import {
+  type SiteAction,
+  type SiteFacts,
+  type SiteLine,
+  withSites,
+} from '../form-bridge/site-access.ts'
+import { onServer } from './keys-access.ts'
+
+const statuses = ['active', 'suspended', 'disabled'] as const
+
+export const sitesList: Command = {
+  name: 'sites list',
+  summary: 'List the sites of Form-Bridge, newest first',
+  options: {
+    status: { value: 'STATUS', summary: `One of ${statuses.join(', ')} (active)` },
+    search: { value: 'TEXT', summary: 'Only domains that contain it' },
+    ...onServer,
+  },
+  async run(input) {
+    const given = input.options['status'] ?? 'active'
+    const status = statuses.find((each) => each === given)
+    if (status === undefined) throw new UsageError(`--status must be one of ${statuses.join(', ')}`)
+    const search = input.options['search']
+    await withSites(input, async (sites) => {
+      const found: SiteLine[] = []
+      const text = typeof search === 'string' ? search : undefined
+      for await (const page of sites.pages(status, text)) found.push(...page)
+      const lines = found.map(
+        ({ site_id, domain, created_at }) => `${site_id}  ${domain}  since ${day(created_at)}\n`,
+      )
+      input.output.result(lines.join('') || `There are no ${status} sites\n`, found)
+    })
+  },
+}
+
+export const sitesShow: Command = {
+  name: 'sites show',
+  args: 'SITE',
+  summary: 'Show a site: status, version, agency, when it was last seen',
+  options: onServer,
+  run: (input) =>
+    withSites(input, async (sites) => {
+      const found = await sites.show(siteIn(input))
+      input.output.result(textOf(found), found)
+    }),
+}
+
+export const sitesSuspend = changing('suspend', 'Suspend a site from its next request on')
+export const sitesResume = changing('resume', 'Let a suspended site go on')
+export const sitesDisable = changing(
+  'disable',
+  'Disconnect a site for ever; its domain is free again',
+)
+export const sitesConfirm = changing(
+  'confirm',
+  'Confirm that a site that was reconnected without its old key is still the same',
+)
+
+function changing(action: SiteAction, summary: string): Command {
+  return {
+    name: `sites ${action}`,
+    args: 'SITE',
+    summary,
+    options: onServer,
+    run: (input) =>
+      withSites(input, async (sites) => {
+        const site = await sites.act(siteIn(input), action)
+        input.output.result(`${site.domain} is ${site.status}\n`, site)
+      }),
+  }
+}
+
+function siteIn({ args: [site = ''] }: CommandInput): string {
+  if (/^site_[A-Za-z0-9_-]{16}$/.test(site)) return site
+  throw new UsageError(
+    'A site is named by its id, site_ and 16 characters: see "strongroom sites list"',
+  )
+}
+
+function textOf(site: SiteFacts): string {
+  const rows: [string, string][] = [
+    ['site', site.site_id],
+    ['domain', site.domain],
+    ['status', site.status],
+    ['environment', site.environment],
+    ['plugin', site.installed_version ?? 'not known'],
+    ['agency', site.agencies.join(', ') || 'none'],
+    ['destination', site.has_destination ? 'its own' : 'the general one'],
+    [
+      'confirmation',
+      site.confirmation_needed ? 'needed: "strongroom sites confirm"' : 'not needed',
+    ],
+    ['connected', site.activated_at],
+    ['last seen', site.last_seen],
+    ['requests', String(site.request_count)],
+    ['keys', `version ${site.key_version}`],
+  ]
+  return rows.map(([name, value]) => `${name.padEnd(12)}  ${value}\n`).join('')
+}
+
+function day(iso: string): string {
+  return iso.slice(0, 10)
+}

@@ -1,0 +1,102 @@
+/** Sites, wherever they are: on the configured store, or behind a server. */
+import { systemClock } from '@strongroom/kit/clock'
+import { serverTable } from '@strongroom/kit/server-table'
+import { siteDeskOn } from '@strongroom/server/form-bridge'
+import { services } from '@strongroom/server/services'
+import { requireTables, tablesOf } from '@strongroom/server/tables'
+import type { CommandInput } from '../command.ts'
+import { withStore } from '../with-store.ts'
+import { type Ask, remoteOf } from './remote.ts'
+
+export type SiteAction = 'suspend' | 'resume' | 'disable' | 'confirm'
+export type SiteStatus = 'active' | 'suspended' | 'disabled'
+
+export interface SiteLine {
+  site_id: string
+  domain: string
+  status: SiteStatus
+  created_at: string
+}
+
+export interface SiteFacts extends SiteLine {
+  environment: string
+  activated_at: string
+  last_seen: string
+  request_count: number
+  key_version: number
+  has_destination: boolean
+  confirmation_needed: boolean
+  agencies: string[]
+  installed_version: string | null
+}
+
+export interface SiteAccess {
+  pages(status: SiteStatus, search: string | undefined): AsyncIterable<SiteLine[]>
+  show(site_id: string): Promise<SiteFacts>
+  act(site_id: string, action: SiteAction): Promise<SiteFacts>
+}
+
+const PAGE = 100
+
+export async function withSites<T>(
+  input: CommandInput,
+  work: (sites: SiteAccess) => Promise<T>,
+): Promise<T> {
+  const ask = remoteOf(input)
+  return ask ? work(remoteSites(ask)) : withLocalSites(input, work)
+}
+
+/** Only the tables of this service: the others may not be there yet. */
+export function formBridgeTables() {
+  const own = services.filter(({ name }) => name === 'form-bridge')
+  return [serverTable, ...tablesOf(own)]
+}
+
+async function withLocalSites<T>(
+  input: CommandInput,
+  work: (sites: SiteAccess) => Promise<T>,
+): Promise<T> {
+  return withStore(input, async (store) => {
+    await requireTables(store, formBridgeTables())
+    const desk = siteDeskOn({ db: store.db, clock: systemClock })
+    return work({
+      async *pages(status, search) {
+        let after: Awaited<ReturnType<typeof desk.list>>['next']
+        do {
+          const page = await desk.list(status, { limit: PAGE, after, ...(search && { search }) })
+          yield page.items.map(({ site_id, domain, status: its, created_at }) => ({
+            site_id,
+            domain,
+            status: its,
+            created_at,
+          }))
+          after = page.next
+        } while (after)
+      },
+      show: desk.show,
+      act: (site_id, action) => desk[action](site_id),
+    })
+  })
+}
+
+function remoteSites(ask: Ask): SiteAccess {
+  const pathOf = (site_id: string) => `/sites/${encodeURIComponent(site_id)}`
+  return {
+    async *pages(status, search) {
+      let cursor: string | null = null
+      do {
+        const query = new URLSearchParams({ status, limit: String(PAGE) })
+        if (search !== undefined) query.set('search', search)
+        if (cursor !== null) query.set('cursor', cursor)
+        const page: { items: SiteLine[]; cursor: string | null } = await ask(
+          'GET',
+          `/sites?${query.toString()}`,
+        )
+        yield page.items
+        cursor = page.cursor
+      } while (cursor !== null)
+    },
+    show: (site_id) => ask('GET', pathOf(site_id)),
+    act: (site_id, action) => ask('POST', `${pathOf(site_id)}/${action}`),
+  }
+}

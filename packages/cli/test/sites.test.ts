@@ -1,0 +1,251 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { inProcess } from './in-process.ts'
+import { pluginZip } from './plugin-zip.ts'
+import { emptyDirectory, type Running, start } from './strongroom.ts'
+
+describe('with a server that runs', () => {
+  let server: Running
+  let wordpress: Server
+  let base: string
+  let url: string
+  let token: string
+  let cwd: string
+  let site: { site_id: string; api_key: string; webhook_secret: string; domain: string }
+  let pending: { temp_key: string; registration_id: string; domain: string } | undefined
+
+  const strongroom = (...args: string[]) =>
+    inProcess([...args, '--server', base], { cwd, env: { STRONGROOM_TOKEN: token } })
+  const post = async <T>(path: string, body: object): Promise<T> => {
+    const answer = await fetch(`${base}/form-bridge/v1${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    return (await answer.json()) as T
+  }
+
+  beforeAll(async () => {
+    cwd = await emptyDirectory()
+    const made = await inProcess(['plugin', 'keygen', '--out', join(cwd, 'release.key')], { cwd })
+    wordpress = createServer((request, response) => {
+      const { searchParams } = new URL(request.url ?? '', 'http://x')
+      const text = `verify.${searchParams.get('challenge')}.${pending?.registration_id}.${pending?.domain}`
+      const mac = createHmac('sha256', pending?.temp_key ?? '')
+        .update(text)
+        .digest('hex')
+      response.end(JSON.stringify({ response: mac }))
+    }).listen(0, '127.0.0.1')
+    await once(wordpress, 'listening')
+    url = `http://127.0.0.1:${(wordpress.address() as AddressInfo).port}`
+    server = start(['serve', '--json'], {
+      cwd,
+      env: {
+        PORT: '0',
+        FORM_BRIDGE_ALLOW_HTTP: 'true',
+        FORM_BRIDGE_ALLOWED_NETWORKS: '127.0.0.1/32',
+        FORM_BRIDGE_DESTINATION_NETWORKS: '127.0.0.1/32',
+        FERRYHOOK_SIGNUP: 'open',
+        FORM_BRIDGE_RELEASE_KEYS: made.stdout.trim(),
+      },
+    })
+    ;({ url: base } = JSON.parse(await server.until('\n}\n')) as { url: string })
+    token = (await readFile(join(cwd, 'data', 'operator-admin.token'), 'utf8')).trim()
+    const given = { site_url: url, wp_version: '6.8', plugin_version: '1.0.0' }
+    pending = await post('/register', given)
+    const { registration_id, temp_key } = pending ?? {}
+    site = await post('/exchange', { registration_id, temp_key, site_url: url })
+  })
+  afterAll(async () => {
+    server.process.kill('SIGKILL')
+    wordpress.close()
+  })
+
+  const statusOf = async () => {
+    const headers = { authorization: `Bearer ${site.api_key}` }
+    const answer = await fetch(`${base}/form-bridge/v1/site`, { headers })
+    return ((await answer.json()) as { status: string }).status
+  }
+
+  const submit = async (submission: object) => {
+    const [path, text] = ['/form-bridge/v1/webhook', JSON.stringify(submission)]
+    const [timestamp, nonce] = [Math.floor(Date.now() / 1000), randomBytes(16).toString('hex')]
+    const digest = createHash('sha256').update(text).digest('hex')
+    const signed = `FB1\n${timestamp}\n${nonce}\nPOST\n${path}\n${digest}`
+    const mac = createHmac('sha256', site.webhook_secret).update(signed).digest('hex')
+    const answer = await fetch(base + path, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-fb-site': site.site_id,
+        'x-fb-timestamp': String(timestamp),
+        'x-fb-nonce': nonce,
+        'x-fb-signature': `v1=${mac}`,
+        'x-fb-home': url,
+      },
+      body: text,
+    })
+    return answer.status
+  }
+
+  test('sites are listed, searched and shown', async () => {
+    expect((await strongroom('sites', 'list')).stdout).toContain(`${site.site_id}  ${site.domain}`)
+    expect((await strongroom('sites', 'list', '--search', 'nothing')).stdout).toBe(
+      'There are no active sites\n',
+    )
+    const shown = await strongroom('sites', 'show', site.site_id)
+    expect(shown.stdout).toMatch(/^site {10}site_.+\ndomain/)
+    expect(shown.stdout).not.toContain(site.api_key)
+    const json = await strongroom('sites', 'show', site.site_id, '--json')
+    expect(JSON.parse(json.stdout)).toMatchObject({ site_id: site.site_id, status: 'active' })
+  })
+
+  test('a site is suspended and resumed, and the site notices at once', async () => {
+    const suspended = await strongroom('sites', 'suspend', site.site_id)
+    expect(suspended.stdout).toBe(`${site.domain} is suspended\n`)
+    expect(await statusOf()).toBe('suspended')
+    expect((await strongroom('sites', 'list', '--status', 'suspended')).stdout).toContain(
+      site.site_id,
+    )
+    const twice = await strongroom('sites', 'suspend', site.site_id)
+    expect([twice.code, twice.stdout]).toEqual([1, ''])
+    await strongroom('sites', 'resume', site.site_id)
+    expect(await statusOf()).toBe('active')
+  })
+
+  test('a submission reaches a source of Ferryhook, verified, and its repetition is known', async () => {
+    const ferryhook = async <T>(method: string, path: string, bearer?: string, body?: object) => {
+      const answer = await fetch(`${base}/ferryhook/v1${path}`, {
+        method,
+        headers: {
+          'content-type': 'application/json',
+          ...(bearer && { authorization: `Bearer ${bearer}` }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      return (await answer.json()) as T
+    }
+    const person = { email: 'ada@example.org', name: 'Ada', password: 'correct horse battery' }
+    const { accessToken } = await ferryhook<{ accessToken: string }>(
+      'POST',
+      '/auth/signup',
+      undefined,
+      person,
+    )
+    const signingSecret = `whsec_${randomBytes(32).toString('base64')}`
+    const source = await ferryhook<{ id: string }>('POST', '/sources', accessToken, {
+      name: 'Forms',
+      provider: 'standard-webhooks',
+      signingSecret,
+    })
+    const put = await fetch(`${base}/form-bridge/v1/sites/${site.site_id}/destination`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ url: `${base}/in/${source.id}`, secret: signingSecret }),
+    })
+    expect(put.status).toBe(200)
+    const submission = {
+      submission_id: randomBytes(16).toString('hex'),
+      form_id: 'contact',
+      submitted_at: new Date().toISOString(),
+      fields: { name: 'Ada' },
+    }
+    for (const _ of [1, 2]) expect(await submit(submission)).toBe(200)
+    const { items } = await ferryhook<{ items: { unverified: boolean }[] }>(
+      'GET',
+      `/sources/${source.id}/events`,
+      accessToken,
+    )
+    expect(items).toMatchObject([{ unverified: false }])
+  })
+
+  test('a wrong id or status is refused before anything is asked', async () => {
+    const wrong = await strongroom('sites', 'suspend', 'example.com')
+    expect([wrong.code, wrong.stdout]).toEqual([2, ''])
+    expect(wrong.stderr).toMatch(/^A site is named by its id.*\n$/)
+    expect((await strongroom('sites', 'list', '--status', 'gone')).code).toBe(2)
+    const missing = await strongroom('sites', 'show', 'site_0123456789abcdef')
+    expect([missing.code, missing.stderr]).toEqual([1, 'There is no such site\n'])
+  })
+
+  test('a release is signed, published, listed, and refused when it is not signed', async () => {
+    const zip = join(cwd, 'form-bridge-1.2.0.zip')
+    await writeFile(zip, pluginZip('1.2.0'))
+    const unsigned = await strongroom('plugin', 'publish', zip)
+    expect([unsigned.code, unsigned.stderr]).toEqual([2, `${zip}.sig cannot be read (ENOENT)\n`])
+    await inProcess(['plugin', 'keygen', '--out', join(cwd, 'other.key')], { cwd })
+    await inProcess(['plugin', 'sign', zip, '--key', join(cwd, 'other.key')], { cwd })
+    const foreign = await strongroom('plugin', 'publish', zip)
+    expect(foreign).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('not one of a release key'),
+    })
+    const signed = await inProcess(['plugin', 'sign', zip, '--key', join(cwd, 'release.key')], {
+      cwd,
+    })
+    expect(signed.stdout).toBe(`form-bridge 1.2.0 is signed: ${zip}.sig\n`)
+    expect((await strongroom('plugin', 'publish', zip)).stdout).toBe(
+      'form-bridge 1.2.0 is published\n',
+    )
+    expect((await strongroom('plugin', 'versions')).stdout).toMatch(/^1\.2\.0 {2}published/)
+    expect((await strongroom('plugin', 'publish', zip)).code).toBe(1)
+  })
+})
+
+describe('on the store itself', () => {
+  test('releases are published with the keys of the settings, and sites are listed', async () => {
+    const cwd = await emptyDirectory()
+    const key = join(cwd, 'release.key')
+    const made = await inProcess(['plugin', 'keygen', '--out', key], { cwd })
+    const env = { FORM_BRIDGE_RELEASE_KEYS: made.stdout.trim() }
+    await inProcess(['tables', 'create'], { cwd })
+    const zip = join(cwd, 'form-bridge.zip')
+    await writeFile(zip, pluginZip('1.0.0'))
+    await inProcess(['plugin', 'sign', zip, '--key', key], { cwd })
+    const keyless = await inProcess(['plugin', 'publish', zip], { cwd })
+    expect(keyless).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('FORM_BRIDGE_RELEASE_KEYS'),
+    })
+    expect((await inProcess(['plugin', 'publish', zip], { cwd, env })).stdout).toContain(
+      'is published',
+    )
+    expect((await inProcess(['plugin', 'versions', '--json'], { cwd })).stdout).toContain('"1.0.0"')
+    expect((await inProcess(['sites', 'list'], { cwd })).stdout).toBe('There are no active sites\n')
+  })
+
+  test('a private key is for its owner alone, and never overwritten', async () => {
+    const cwd = await emptyDirectory()
+    const key = join(cwd, 'release.key')
+    const { stdout } = await inProcess(['plugin', 'keygen', '--out', key], { cwd })
+    expect(stdout).toMatch(/^[A-Za-z0-9+/]{43}=\n$/)
+    expect((await stat(key)).mode & 0o777).toBe(0o600)
+    const again = await inProcess(['plugin', 'keygen', '--out', key], { cwd })
+    expect(again).toMatchObject({ code: 2, stdout: '' })
+    await rm(key)
+  })
+
+  test('what is no plugin or no key is not signed, and the message has nothing of the key', async () => {
+    const cwd = await emptyDirectory()
+    const [zip, key] = [join(cwd, 'a.zip'), join(cwd, 'a.key')]
+    await writeFile(zip, 'nonsense')
+    await writeFile(key, 'a secret of another kind')
+    const bad = await inProcess(['plugin', 'sign', zip, '--key', key], { cwd })
+    expect([bad.code, bad.stderr]).toEqual([
+      1,
+      'The package cannot be used: Is not a zip archive\n',
+    ])
+    await writeFile(zip, pluginZip('1.0.0'))
+    const noKey = await inProcess(['plugin', 'sign', zip, '--key', key], { cwd })
+    expect(noKey).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^The key is no Ed25519 key/),
+    })
+    expect(noKey.stderr).not.toContain('another kind')
+  })
+})

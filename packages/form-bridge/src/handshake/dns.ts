@@ -1,0 +1,36 @@
+/** What is asked of DNS, behind an interface so that tests have records of their own. */
+import { Resolver } from 'node:dns/promises'
+
+export interface Dns {
+  /** Each record as one text; none where there is no such name. Rejects if nobody answers. */
+  txt(name: string): Promise<string[]>
+  addresses(name: string): Promise<string[]>
+  mx(name: string): Promise<string[]>
+}
+
+const TIMEOUT_MS = 3_000
+
+/** No such name, or no such records of it. */
+const absent = new Set(['ENOTFOUND', 'ENODATA', 'NXDOMAIN'])
+
+export function systemDns(): Dns {
+  const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: 2 })
+  const none = (error: unknown) => {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (absent.has(code)) return []
+    throw error
+  }
+  return {
+    txt: (name) =>
+      resolver.resolveTxt(name).then((records) => records.map((parts) => parts.join('')), none),
+    async addresses(name) {
+      const [v4, v6] = await Promise.all([
+        resolver.resolve4(name).catch(none),
+        resolver.resolve6(name).catch(none),
+      ])
+      return [...v4, ...v6]
+    },
+    mx: (name) =>
+      resolver.resolveMx(name).then((records) => records.map(({ exchange }) => exchange), none),
+  }
+}

@@ -1,0 +1,25 @@
+/** Form-Bridge as a service of the server. Its parts are loaded when it starts, not by every command. */
+import type { Service } from '@strongroom/kit/service'
+import { formBridgeError } from './errors.ts'
+import type { SecretBox } from './keys/secret-box.ts'
+import { type FormBridgeSettings, formBridgeSettings } from './settings.ts'
+import { formBridgeTable } from './table.ts'
+
+export interface FormBridgeNeeds {
+  config: FormBridgeSettings
+  secretBox: SecretBox
+}
+
+export const formBridgeService: Service<FormBridgeNeeds> = {
+  name: 'form-bridge',
+  title: 'Form-Bridge',
+  summary: 'Connect a fleet of WordPress sites: prove domains, sign requests, ship updates',
+  mount: '/form-bridge',
+  tables: [formBridgeTable],
+  errors: formBridgeError,
+  settings: formBridgeSettings,
+  async start(deps) {
+    const { startFormBridge } = await import('./start-service.ts')
+    return startFormBridge(deps)
+  },
+}

@@ -1,0 +1,129 @@
+import { createHmac } from 'node:crypto'
+import { testStores } from '@strongroom/kit/testing/stores'
+import { describe, expect, test } from 'vitest'
+import { type ConnectedSite, newSubmission, openService } from './open-service.ts'
+import { end } from './wordpress-host.ts'
+
+interface Received {
+  headers: Record<string, string | string[] | undefined>
+  body: string
+}
+
+describe.each(testStores().slice(0, 1))('a form submission on $name', (store) => {
+  const service = openService(store)
+  const secret = `whsec_${Buffer.from('a secret of at least 24 bytes').toString('base64')}`
+
+  /** A place that submissions go to; answers with the statuses that it is given, then with 200. */
+  function destination(...statuses: number[]) {
+    const received: Received[] = []
+    const place = service.host.site()
+    place.answers.set('/hook', (request, response) => {
+      let body = ''
+      request.on('data', (chunk) => (body += chunk))
+      request.on('end', () => {
+        received.push({ headers: request.headers, body })
+        end(response, statuses.shift() ?? 200, '')
+      })
+    })
+    return { url: `${place.url}hook`, received }
+  }
+  const setDestination = ({ site_id }: ConnectedSite, body: object) =>
+    service.ask('PUT', `/sites/${site_id}/destination`, { token: service.operator, body })
+
+  test('is delivered with who sent it, under an id of its own, signed as Standard Webhooks are', async () => {
+    const { url, received } = destination()
+    const site = await service.connected()
+    expect((await setDestination(site, { url, secret })).body.has_destination).toBe(true)
+    const submission = newSubmission()
+    const answer = await service.signed(site, 'POST', '/webhook', submission)
+    const { submission_id } = submission
+    expect(answer).toMatchObject({ status: 200, body: { submission_id, status: 'delivered' } })
+    const [{ headers, body }] = received as [Received]
+    expect(JSON.parse(body)).toMatchObject({
+      type: 'form.submission',
+      site_id: site.site_id,
+      domain: site.domain,
+      ...submission,
+    })
+    const id = `${site.site_id}.${submission_id}`
+    expect(headers['webhook-id']).toBe(id)
+    const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+    const text = `${id}.${String(headers['webhook-timestamp'])}.${body}`
+    const mac = createHmac('sha256', key).update(text).digest('base64')
+    expect(headers['webhook-signature']).toBe(`v1,${mac}`)
+  })
+
+  test('is taken only when the destination has taken it, and a retry has the same id', async () => {
+    const { url, received } = destination(500, 301, 200)
+    const site = await service.connected()
+    await setDestination(site, { url })
+    const submission = newSubmission()
+    const send = () => service.signed(site, 'POST', '/webhook', submission)
+    for (const destination_status of [500, 301]) {
+      const answer = await send()
+      expect(answer).toMatchObject({ status: 502, code: 'form-bridge.destination_refused' })
+      expect(answer.body.error.data).toEqual({ destination_status })
+      expect(answer.headers.get('retry-after')).toBe('60')
+    }
+    expect((await send()).status).toBe(200)
+    expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  })
+
+  test('waits with the site while the destination cannot be reached', async () => {
+    const site = await service.connected()
+    await setDestination(site, { url: 'http://127.0.0.1:1024/' })
+    const answer = await service.signed(site, 'POST', '/webhook', newSubmission())
+    expect(answer).toMatchObject({ status: 503, code: 'form-bridge.destination_unreachable' })
+  })
+
+  test('goes to the general destination unless the site has its own', async () => {
+    const [general, own] = [destination(), destination()]
+    const ask = await service.another({ FORM_BRIDGE_DESTINATION: general.url })
+    const site = await service.connected()
+    const send = () => service.signed(site, 'POST', '/webhook', newSubmission(), {}, ask)
+    expect((await send()).status).toBe(200)
+    await setDestination(site, { url: own.url })
+    expect((await send()).status).toBe(200)
+    await service.ask('DELETE', `/sites/${site.site_id}/destination`, { token: service.operator })
+    expect((await send()).status).toBe(200)
+    expect([general.received.length, own.received.length]).toEqual([2, 1])
+  })
+
+  test('goes nowhere while nobody has said where to', async () => {
+    const site = await service.connected()
+    const answer = await service.signed(site, 'POST', '/webhook', newSubmission())
+    expect(answer).toMatchObject({ status: 409, code: 'form-bridge.no_destination' })
+  })
+
+  test.each([
+    ['an address inside', { url: 'https://10.0.0.1/' }, 'body.url'],
+    ['no address', { url: 'nowhere' }, 'body.url'],
+    ['a secret that is none', { url: 'https://hooks.example.org/', secret: 'abc' }, 'body.secret'],
+  ])('is not sent to %s', async (_, given, path) => {
+    const site = await service.connected()
+    const answer = await setDestination(site, given)
+    expect(answer).toMatchObject({ status: 400, code: 'form-bridge.destination_invalid' })
+    expect(answer.body.error.details[0].path).toBe(path)
+  })
+
+  test('keeps its destination sealed: nobody is shown it, and the table does not hold it', async () => {
+    const { url } = destination()
+    const site = await service.connected()
+    const answer = await setDestination(site, { url, secret })
+    expect(JSON.stringify(answer.body)).not.toContain('hook')
+    const stored = JSON.stringify(await service.layer.authentication.siteOfId(site.site_id))
+    expect(stored).not.toContain(url)
+    expect(stored).not.toContain(secret)
+  })
+
+  test.each([
+    ['without an id', { submission_id: undefined }],
+    ['with an id that is none', { submission_id: 'short' }],
+    ['with a field that is not known', { extra: 1 }],
+    ['without fields', { fields: undefined }],
+  ])('%s is refused', async (_, given) => {
+    const site = await service.connected()
+    const answer = await service.signed(site, 'POST', '/webhook', { ...newSubmission(), ...given })
+    expect(answer).toMatchObject({ status: 400, code: 'request.invalid' })
+  })
+})

@@ -1,0 +1,252 @@
+import { expect, test } from 'vitest'
+import {
+  connect,
+  inWordPress,
+  siteIdOf,
+  statusOf,
+  submit,
+  untilConnected,
+  waiting,
+  wordsOn,
+} from './in-wordpress.ts'
+
+inWordPress('a site and the service', (world) => {
+  let siteId = ''
+
+  test('a page that offers to connect asks nobody anything', async () => {
+    const { site, service } = world
+    expect(await wordsOn(site)).toContain('Not connected')
+    expect(service.between.asked).toEqual([])
+  })
+
+  test('nobody but the owner can press its buttons', async () => {
+    const { site } = world
+    const body = new URLSearchParams({ action: 'form_bridge', do: 'connect' })
+    const forged = await site.page('/wp-admin/admin-post.php', { method: 'POST', body })
+    expect(forged.status).toBe(403)
+    const step = '/wp-admin/admin-ajax.php?action=form_bridge_next_step'
+    expect((await site.page(step, { method: 'POST' })).status).toBe(403)
+    expect((await fetch(site.url + step, { method: 'POST' })).status).toBe(400)
+    expect(await site.php('return get_option( "form_bridge_connecting" );')).toBe(false)
+  })
+
+  test('behind a firewall the page says what was tried, and how to prove it otherwise', async () => {
+    const { site, service } = world
+    await site.close('firewall')
+    await expect(connect(site)).rejects.toThrow('Not connected')
+    const words = await wordsOn(site)
+    for (const way of ['REST API', 'File', 'Meta tag of the front page', 'DNS record'])
+      expect(words).toContain(way)
+    expect(words).toMatch(/_form-bridge\.127\.0\.0\.1 fb1=[0-9a-f]{64}/)
+    await site.close('nothing')
+    service.between.asked.length = 0
+    await site.press('again')
+    await untilConnected(site)
+    // With the registration there was: what has been published for it is still good.
+    expect(service.between.asked).not.toContain('POST /form-bridge/v1/register')
+    await site.press('disconnect')
+    expect(await statusOf(site)).toBe('not_connected')
+    service.between.asked.length = 0
+  })
+
+  test('pressing the button connects the site, without the page waiting for it', async () => {
+    const { site, service } = world
+    await site.press('connect')
+    expect(service.between.asked).toEqual([])
+    await untilConnected(site)
+    expect(await statusOf(site)).toBe('connected')
+    siteId = await siteIdOf(site)
+    const { domain, status } = await service.operator('GET', `/sites/${siteId}`)
+    expect({ domain, status }).toEqual({ domain: new URL(site.url).host, status: 'active' })
+  })
+
+  test('its page shows no secret', async () => {
+    const text = await wordsOn(world.site)
+    expect(text).toContain(siteId)
+    expect(text).toMatch(/fb_live_[0-9a-f]{8}_•/)
+    expect(text).not.toMatch(/fb_live_[0-9a-f]{8}_[A-Za-z0-9]/)
+    expect(text).not.toMatch(/fb_whs_[A-Za-z0-9]/)
+  })
+
+  test('once it is connected it answers no challenge any more', async () => {
+    const path = `/wp-json/form-bridge/v1/verify?challenge=${'a'.repeat(32)}&registration_id=reg_x`
+    expect((await world.site.page(path)).status).toBe(404)
+    expect((await world.site.page('/.well-known/form-bridge-verification.txt')).status).toBe(404)
+  })
+
+  test('its heartbeat is signed, and tells versions only with consent', async () => {
+    const { site, service } = world
+    await site.cron('form_bridge_heartbeat')
+    expect(service.between.asked).toContain('POST /form-bridge/v1/site/heartbeat')
+    expect(await statusOf(site)).toBe('connected')
+    expect(await service.operator('GET', `/sites/${siteId}`)).not.toHaveProperty('php_version')
+    const next = await site.php<number>(
+      'return wp_next_scheduled( "form_bridge_heartbeat" ) - time();',
+    )
+    expect(next).toBeGreaterThan(60)
+  })
+
+  test('a clock that is wrong is corrected on the way', async () => {
+    const { site } = world
+    await site.php('update_option( "form_bridge_clock_offset", 5000 );')
+    await site.press('check')
+    expect(await wordsOn(site)).toContain('The service knows this site')
+    const offset = await site.php<number>('return get_option( "form_bridge_clock_offset" );')
+    expect(Math.abs(offset)).toBeLessThan(60)
+  })
+
+  test('what a form hands over arrives, and is then forgotten', async () => {
+    const { site, service } = world
+    await submit(site, 'Zoë')
+    expect(await waiting(site)).toBe(1)
+    await site.cron('form_bridge_send')
+    expect(await waiting(site)).toBe(0)
+    expect(service.destination.received).toMatchObject([
+      { form_id: 'contact', fields: { name: 'Zoë' }, page_url: `${site.url}/contact/` },
+    ])
+  })
+
+  test('comments arrive once the owner wants it, and spam never', async () => {
+    const { site, service } = world
+    const comment = (text: string) =>
+      fetch(`${site.url}/wp-comments-post.php`, {
+        method: 'POST',
+        redirect: 'manual',
+        body: new URLSearchParams({
+          comment_post_ID: '1',
+          author: 'Ada',
+          email: 'ada@example.com',
+          comment: text,
+        }),
+      })
+    service.destination.received.length = 0
+    expect((await comment('Before')).status).toBe(302)
+    await site.press('settings', { comments: '1' })
+    expect((await comment('After')).status).toBe(302)
+    await site.php('update_option( "disallowed_keys", "cheap pills" );')
+    await comment('Buy cheap pills')
+    await site.cron('form_bridge_send')
+    expect(service.destination.received).toMatchObject([
+      {
+        form_id: 'comments',
+        fields: { author: 'Ada', email: 'ada@example.com', comment: 'After' },
+      },
+    ])
+  })
+
+  test('new keys replace the old ones, which go on working for a day', async () => {
+    const { site } = world
+    const keys = () =>
+      site.php<{ api_key: string }>('return ( new FormBridge\\Services() )->credentials->load();')
+    const old = await keys()
+    await site.press('rotate')
+    expect((await keys()).api_key).not.toBe(old.api_key)
+    expect(await statusOf(site)).toBe('connected')
+    const withOld = await fetch(`${world.service.url}/v1/site`, {
+      headers: { authorization: `Bearer ${old.api_key}` },
+    })
+    expect(withOld.status).toBe(200)
+  })
+
+  test('a suspended site keeps what it has, and goes on when it may', async () => {
+    const { site, service } = world
+    service.destination.received.length = 0
+    await service.operator('POST', `/sites/${siteId}/suspend`)
+    await submit(site, 'during')
+    await site.cron('form_bridge_send')
+    expect([await statusOf(site), await waiting(site)]).toEqual(['suspended', 1])
+    expect(await wordsOn(site)).toContain('Suspended')
+    await service.operator('POST', `/sites/${siteId}/resume`)
+    await site.cron('form_bridge_heartbeat')
+    expect(await statusOf(site)).toBe('connected')
+    await submit(site, 'after')
+    await site.cron('form_bridge_send')
+    expect(service.destination.received).toMatchObject([
+      { fields: { name: 'during' } },
+      { fields: { name: 'after' } },
+    ])
+  })
+
+  test('a site that lost its database reconnects as the same site, and its old keys are void', async () => {
+    const { site, service } = world
+    const destination = Buffer.from(JSON.stringify({ url: service.destination.url }))
+    await service.operator('PUT', `/sites/${siteId}/destination`, destination, {
+      'content-type': 'application/json',
+    })
+    const old = await site.php<{ api_key: string }>(
+      'return ( new FormBridge\\Services() )->credentials->load();',
+    )
+    await site.php('( new FormBridge\\Account( new FormBridge\\Services() ) )->forget();')
+    expect(await statusOf(site)).toBe('not_connected')
+    // The REST API is for members only: the file proves it.
+    await site.close('rest')
+    let provedBy: unknown
+    service.between.lie = ({ path, body }) => {
+      if (path.endsWith('/exchange')) provedBy = JSON.parse(body.toString()).proved_by
+    }
+    await connect(site)
+    service.between.lie = undefined
+    await site.close('nothing')
+    expect([await siteIdOf(site), provedBy]).toEqual([siteId, 'well_known'])
+    const withOld = await fetch(`${service.url}/v1/site`, {
+      headers: { authorization: `Bearer ${old.api_key}` },
+    })
+    expect(withOld.status).toBe(401)
+  })
+
+  test('without its old key it waits for a confirmation, and sends after it', async () => {
+    const { site, service } = world
+    service.destination.received.length = 0
+    expect(await wordsOn(site)).toContain('has to confirm')
+    await submit(site, 'kept')
+    await site.cron('form_bridge_send')
+    expect([await waiting(site), service.destination.received.length]).toEqual([1, 0])
+    await service.operator('POST', `/sites/${siteId}/confirm`)
+    await site.press('send')
+    expect(service.destination.received).toMatchObject([{ fields: { name: 'kept' } }])
+  })
+
+  test('after the salts have changed one click brings it back', async () => {
+    const { site } = world
+    await site.define({ FORM_BRIDGE_ENVIRONMENT: 'staging' })
+    await site.changeSalts()
+    await site.signIn()
+    expect(await statusOf(site)).toBe('unreadable')
+    expect(await wordsOn(site)).toContain('The keys cannot be read')
+    await connect(site)
+    expect([await statusOf(site), await siteIdOf(site)]).toEqual(['connected', siteId])
+  })
+
+  test('keys in wp-config.php come first and are not in the database', async () => {
+    const { site } = world
+    const keys = await site.php<{ site_id: string; api_key: string; secret: string }>(
+      'return ( new FormBridge\\Services() )->credentials->load();',
+    )
+    await site.php('delete_option( "form_bridge_credentials" );')
+    await site.define({
+      FORM_BRIDGE_SITE_ID: keys.site_id,
+      FORM_BRIDGE_API_KEY: keys.api_key,
+      FORM_BRIDGE_SECRET: keys.secret,
+    })
+    await site.press('check')
+    const text = await wordsOn(site)
+    expect(text).toContain('The service knows this site')
+    expect(text).toContain('wp form-bridge rotate')
+  })
+
+  test('deleting the plugin disconnects the site and leaves nothing behind', async () => {
+    const { site, service } = world
+    await site.php(
+      `deactivate_plugins( 'form-bridge/form-bridge.php' ); return delete_plugins( array( 'form-bridge/form-bridge.php' ) );`,
+    )
+    expect((await service.operator('GET', `/sites/${siteId}`))['status']).toBe('disabled')
+    const left = await site.php<string[]>(
+      `global $wpdb; return array_merge(
+        $wpdb->get_col( "SELECT option_name FROM $wpdb->options WHERE option_name LIKE '%form_bridge%'" ),
+        $wpdb->get_col( "SHOW TABLES LIKE '%form_bridge%'" ),
+        array_filter( array_keys( array_merge( ...array_values( _get_cron_array() ) ) ), function ( $hook ) { return false !== strpos( $hook, 'form_bridge' ); } )
+      );`,
+    )
+    expect(left).toEqual([])
+  })
+})

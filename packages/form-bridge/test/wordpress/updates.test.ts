@@ -1,0 +1,169 @@
+import { beforeAll, expect, test } from 'vitest'
+import type { Passing } from './go-between.ts'
+import { connect, inWordPress, siteIdOf } from './in-wordpress.ts'
+
+const PLUGIN = 'form-bridge/form-bridge.php'
+
+interface Offered {
+  new_version?: string
+  package?: string
+}
+
+inWordPress('updates of the plugin', (world) => {
+  beforeAll(async () => {
+    await connect(world.site)
+    const { service, site } = world
+    await service.publish('1.1.0')
+    // These tests ask more often in a minute than a site does in a day.
+    const limits = Buffer.from(JSON.stringify({ limits: { minute: 1000 } }))
+    await service.operator('PUT', `/rate-limits/update_check/${await siteIdOf(site)}`, limits, {
+      'content-type': 'application/json',
+    })
+  })
+
+  /** What WordPress does twice a day: the plugin asks, then all plugins are checked. */
+  async function check(): Promise<{ response?: Offered; no_update?: Offered }> {
+    return world.site.php(
+      `define( 'DOING_CRON', true );
+      delete_site_transient( 'update_plugins' );
+      wp_update_plugins();
+      $found = get_site_transient( 'update_plugins' );
+      return array_filter( array(
+        'response' => $found->response['${PLUGIN}'] ?? null,
+        'no_update' => $found->no_update['${PLUGIN}'] ?? null,
+      ) );`,
+    )
+  }
+
+  /** What pressing "Update" comes to: the installed version, and what was said. */
+  async function update(): Promise<{ version: string; active: boolean; error: string | null }> {
+    return world.site.php(
+      `require_once ABSPATH . 'wp-admin/includes/class-wp-upgrader.php';
+      $skin = new Automatic_Upgrader_Skin();
+      $result = ( new Plugin_Upgrader( $skin ) )->bulk_upgrade( array( '${PLUGIN}' ) );
+      $outcome = $result['${PLUGIN}'];
+      $error = is_wp_error( $outcome ) ? $outcome->get_error_code() : null;
+      return array(
+        'version' => get_plugin_data( WP_PLUGIN_DIR . '/${PLUGIN}' )['Version'],
+        'active' => is_plugin_active( '${PLUGIN}' ),
+        'error' => $error,
+      );`,
+    )
+  }
+
+  function lieAboutUpdates(change: (offer: Record<string, unknown>) => void) {
+    world.service.between.lie = (answer: Passing) => {
+      if (!answer.path.includes('/updates/check')) return
+      const offer = JSON.parse(answer.body.toString()) as Record<string, unknown>
+      change(offer)
+      answer.body = Buffer.from(JSON.stringify(offer))
+    }
+  }
+
+  const unchanged = { version: '1.0.0', active: true }
+
+  test.each([
+    ['without a signature', (offer: Record<string, unknown>) => delete offer['signature']],
+    [
+      'with the signature of somebody else',
+      (offer: Record<string, unknown>) =>
+        (offer['signature'] = Buffer.alloc(64, 7).toString('base64')),
+    ],
+    [
+      'under a version that was not signed',
+      (offer: Record<string, unknown>) => (offer['version'] = '9.9.9'),
+    ],
+    [
+      'with the hash of another package',
+      (offer: Record<string, unknown>) => (offer['sha256'] = 'ab'.repeat(32)),
+    ],
+  ])('a release %s is not shown', async (_, change) => {
+    lieAboutUpdates(change)
+    const { response, no_update } = await check()
+    world.service.between.lie = undefined
+    expect(response).toBeUndefined()
+    // Always there, so that people can switch automatic updates on.
+    expect(no_update?.new_version).toBe('1.0.0')
+  })
+
+  test.each([
+    ['form_bridge_unsigned', `unset( $offer['signature'] );`],
+    ['form_bridge_signature', `$offer['signature'] = base64_encode( str_repeat( 'x', 64 ) );`],
+    ['form_bridge_signature', `$offer['version'] = '9.9.9';`],
+    ['form_bridge_older', `$offer['version'] = '0.9.0';`],
+  ])('even if it got into the database it is refused: %s, %s', async (error, change) => {
+    await check()
+    await world.site.php(
+      `$offer = get_site_option( 'form_bridge_offer' ); ${change} update_site_option( 'form_bridge_offer', $offer );`,
+    )
+    expect(await update()).toEqual({ ...unchanged, error })
+  })
+
+  test('a package that is not the signed one is refused before it is unpacked', async () => {
+    const { service } = world
+    expect((await check()).response?.new_version).toBe('1.1.0')
+    const other = Buffer.from(service.plugin('1.1.1'))
+    service.between.lie = (answer) => {
+      if (answer.path.includes('/download')) answer.body = other
+    }
+    expect(await update()).toEqual({ ...unchanged, error: 'form_bridge_hash' })
+    service.between.lie = undefined
+  })
+
+  test('another address for the package changes nothing', async () => {
+    const { site, service } = world
+    await check()
+    service.between.asked.length = 0
+    await site.php(
+      `$found = get_site_transient( 'update_plugins' );
+      $found->response['${PLUGIN}']->package = 'http://127.0.0.1:1/evil.zip';
+      set_site_transient( 'update_plugins', $found );`,
+    )
+    service.between.state = 'refusing'
+    expect((await update()).version).toBe('1.0.0')
+    service.between.state = 'up'
+    expect(service.between.asked).toEqual([
+      'GET /form-bridge/v1/plugins/form-bridge/1.1.0/download',
+    ])
+  })
+
+  test('WordPress shows the release, its details, and the switch for automatic updates', async () => {
+    const { site } = world
+    await check()
+    const { text } = await site.page('/wp-admin/plugins.php')
+    expect(text).toContain('There is a new version of Form-Bridge available')
+    expect(text).toContain('Enable auto-updates')
+    const modal = await site.page(
+      '/wp-admin/plugin-install.php?tab=plugin-information&plugin=form-bridge&section=changelog',
+    )
+    expect(modal.status).toBe(200)
+    expect(modal.text).toContain('First release.')
+    expect(modal.text).not.toContain('critical error')
+  })
+
+  test('WordPress installs it, and the plugin stays active and connected', async () => {
+    const { site, service } = world
+    await check()
+    expect(await update()).toEqual({ version: '1.1.0', active: true, error: null })
+    const { status, version } = await site.php<{ status: string; version: string }>(
+      `return array( 'status' => ( new FormBridge\\Services() )->status(), 'version' => FORM_BRIDGE_VERSION );`,
+    )
+    expect({ status, version }).toEqual({ status: 'connected', version: '1.1.0' })
+    await check()
+    const { items } = await service.operator('GET', '/adoption/1.1.0/sites')
+    expect(items).toMatchObject([{ domain: new URL(site.url).host }])
+  })
+
+  test('nothing older is offered or installed afterwards', async () => {
+    const { site } = world
+    const { response, no_update } = await check()
+    expect([response, no_update?.new_version]).toEqual([undefined, '1.1.0'])
+    await site.php(
+      `$found = get_site_transient( 'update_plugins' );
+      $found->response['${PLUGIN}'] = $found->no_update['${PLUGIN}'];
+      $found->response['${PLUGIN}']->package = 'http://127.0.0.1:1/older.zip';
+      set_site_transient( 'update_plugins', $found );`,
+    )
+    expect(await update()).toEqual({ version: '1.1.0', active: true, error: 'form_bridge_older' })
+  })
+})

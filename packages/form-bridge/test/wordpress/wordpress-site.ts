@@ -1,0 +1,242 @@
+/** A real WordPress with the plugin in it, on PHP's own web server and SQLite. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { unzipSync } from 'fflate'
+import { freePort } from './free-port.ts'
+import type { Installation } from './installations.ts'
+
+const harness = fileURLToPath(new URL('site/', import.meta.url))
+
+/** Four requests at a time: the service asks a site that is asking it. */
+const WORKERS = '4'
+
+/** Compiled files are shared by all processes, and looked at again each time. */
+const OPCACHE = [
+  '-d',
+  'opcache.enable_cli=1',
+  '-d',
+  `opcache.file_cache=${join(tmpdir(), 'strongroom-opcache')}`,
+  '-d',
+  'opcache.revalidate_freq=0',
+]
+
+export interface HttpCall {
+  url: string
+  method: string
+  timeout: number
+}
+
+export class WordPressSite {
+  readonly url: string
+  readonly #installation: Installation
+  readonly #directory: string
+  readonly #server: ChildProcess
+  #cookies = ''
+
+  private constructor(installation: Installation, directory: string, url: string) {
+    this.#installation = installation
+    this.#directory = directory
+    this.url = url
+    this.#server = spawn(
+      'php',
+      [...OPCACHE, '-S', new URL(url).host, '-t', installation.files, join(harness, 'router.php')],
+      {
+        env: { ...this.#environment(), PHP_CLI_SERVER_WORKERS: WORKERS },
+        stdio: 'ignore',
+        // A group of its own, so that its workers can be ended with it.
+        detached: true,
+      },
+    )
+  }
+
+  /** A new site with the plugin active. */
+  static async install(installation: Installation, plugin: Uint8Array): Promise<WordPressSite> {
+    await mkdir(join(tmpdir(), 'strongroom-opcache'), { recursive: true })
+    const directory = await mkdtemp(join(tmpdir(), 'strongroom-wordpress-'))
+    const content = join(directory, 'wp-content')
+    for (const name of ['plugins', 'mu-plugins', 'themes/plain'])
+      await mkdir(join(content, name), { recursive: true })
+    await mkdir(join(directory, 'database'))
+    await cp(join(harness, 'harness.php'), join(content, 'mu-plugins/harness.php'))
+    await cp(join(harness, 'theme'), join(content, 'themes/plain'), { recursive: true })
+    const sqlite = join(installation.files, 'sqlite-database-integration/wp-includes/sqlite/db.php')
+    await writeFile(
+      join(content, 'db.php'),
+      `<?php define( 'DB_ENGINE', 'sqlite' ); require '${sqlite}';`,
+    )
+    await unpack(plugin, join(content, 'plugins'))
+    await writeFile(join(directory, 'salt'), directory)
+    const site = await WordPressSite.#open(installation, directory)
+    await site.#install()
+    return site
+  }
+
+  static async #open(installation: Installation, directory: string): Promise<WordPressSite> {
+    const url = `http://127.0.0.1:${await freePort()}`
+    await writeFile(join(directory, 'home'), url)
+    const site = new WordPressSite(installation, directory, url)
+    await site.#untilItAnswers()
+    return site
+  }
+
+  /** The same files and database at another address, as a copy or after a move. */
+  async copy(): Promise<WordPressSite> {
+    const directory = await mkdtemp(join(tmpdir(), 'strongroom-wordpress-'))
+    await cp(this.#directory, directory, { recursive: true })
+    return WordPressSite.#open(this.#installation, directory)
+  }
+
+  /** Runs PHP inside the site and gives back what it returns. */
+  async php<Result = unknown>(code: string): Promise<Result> {
+    const response = await fetch(this.url, {
+      method: 'POST',
+      headers: { 'x-test-run': this.#directory, 'content-type': 'text/plain' },
+      body: code,
+    })
+    const [, result] = (await response.text()).split('\n@@result:')
+    if (result === undefined)
+      throw new Error(`PHP ended early: ${(await this.#log()).slice(-2000)}`)
+    return JSON.parse(result) as Result
+  }
+
+  /** What wp-cron does: all events of the plugin whose time has come, or all there are. */
+  async cron(hook: string): Promise<void> {
+    await this.php(
+      `define( 'DOING_CRON', true );
+      foreach ( _get_cron_array() as $time => $hooks ) {
+        foreach ( $hooks[ '${hook}' ] ?? array() as $event ) {
+          wp_unschedule_event( $time, '${hook}', $event['args'] );
+          do_action_ref_array( '${hook}', $event['args'] );
+        }
+      }`,
+    )
+  }
+
+  /** A page as a visitor or, after {@link signIn}, as the owner sees it. */
+  async page(path: string, init: RequestInit = {}): Promise<{ status: number; text: string }> {
+    const headers = { ...(init.headers as Record<string, string>), cookie: this.#cookies }
+    const response = await fetch(this.url + path, { redirect: 'manual', ...init, headers })
+    return { status: response.status, text: await response.text() }
+  }
+
+  async signIn(): Promise<void> {
+    const response = await fetch(`${this.url}/wp-login.php`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' },
+      body: new URLSearchParams({ log: 'owner', pwd: 'password', testcookie: '1' }),
+    })
+    await response.text()
+    this.#cookies = response.headers
+      .getSetCookie()
+      .map((cookie) => cookie.split(';')[0])
+      .join('; ')
+    if (!this.#cookies.includes('wordpress_logged_in')) throw new Error('Could not sign in')
+  }
+
+  /** Presses a button of the plugin's page, with what its form holds. */
+  async press(button: string, values: Record<string, string> = {}): Promise<void> {
+    const { text } = await this.page('/wp-admin/options-general.php?page=form-bridge')
+    const form = [...text.matchAll(/<form method="post"[^]*?<\/form>/g)].find(([html]) =>
+      html.includes(`name="do" value="${button}"`),
+    )?.[0]
+    if (form === undefined) throw new Error(`The page has no button "${button}"`)
+    const fields = new URLSearchParams()
+    for (const [, name = '', value = ''] of form.matchAll(
+      /<input type="hidden"[^>]* name="([^"]*)" value="([^"]*)"/g,
+    ))
+      fields.set(name, value)
+    for (const [name, value] of Object.entries(values)) fields.set(name, value)
+    const answer = await this.page('/wp-admin/admin-post.php', { method: 'POST', body: fields })
+    if (answer.status !== 302) throw new Error(`The button answered ${answer.status}`)
+  }
+
+  /** Calls made over HTTP since the last time this was asked. */
+  async httpCalls(): Promise<HttpCall[]> {
+    const file = join(this.#directory, 'http.log')
+    const text = await readFile(file, 'utf8').catch(() => '')
+    await rm(file, { force: true })
+    return text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as HttpCall)
+  }
+
+  /** What the plugin complained about in the log of PHP. */
+  async complaints(): Promise<string[]> {
+    const text = await this.#log()
+    return text.split('\n').filter((line) => line.includes('/plugins/form-bridge/'))
+  }
+
+  /** Constants, as an operator writes them into wp-config.php. */
+  async define(constants: Record<string, string>): Promise<void> {
+    const lines = Object.entries(constants).map(
+      ([name, value]) => `define( '${name}', '${value}' );`,
+    )
+    await writeFile(join(this.#directory, 'constants.php'), `<?php\n${lines.join('\n')}\n`)
+  }
+
+  /** Keeps strangers out: from the REST API, or the service altogether. */
+  async close(what: 'rest' | 'firewall' | 'nothing'): Promise<void> {
+    await writeFile(join(this.#directory, 'closed'), what)
+  }
+
+  /** As hosting companies do after a break-in: everybody is signed out, and nothing sealed opens. */
+  async changeSalts(): Promise<void> {
+    await writeFile(join(this.#directory, 'salt'), `${this.#directory} changed`)
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.#server, 'exit')
+    if (this.#server.pid !== undefined) process.kill(-this.#server.pid, 'SIGTERM')
+    await ended
+    await rm(this.#directory, { recursive: true, force: true })
+  }
+
+  #log(): Promise<string> {
+    return readFile(join(this.#directory, 'debug.log'), 'utf8').catch(() => '')
+  }
+
+  async #install() {
+    const child = spawn('php', [...OPCACHE, join(harness, 'install.php')], {
+      env: this.#environment(),
+      stdio: 'ignore',
+    })
+    const [code] = await once(child, 'exit')
+    if (code !== 0) throw new Error(`WordPress was not installed: ${await this.#log()}`)
+  }
+
+  #environment() {
+    return {
+      PATH: process.env['PATH'],
+      WORDPRESS_SITE: this.#directory,
+      WORDPRESS_FILES: this.#installation.files,
+      WORDPRESS_CONFIG: join(harness, 'wp-config.php'),
+      WORDPRESS_HOST: new URL(this.url).host,
+    }
+  }
+
+  async #untilItAnswers() {
+    for (let tries = 0; tries < 200; tries++) {
+      const answered = await fetch(`${this.url}/readme.html`).then(
+        (response) => response.text().then(() => true),
+        () => false,
+      )
+      if (answered) return
+      await setTimeout(25)
+    }
+    throw new Error('The web server of PHP did not answer')
+  }
+}
+
+async function unpack(zip: Uint8Array, into: string) {
+  for (const [name, content] of Object.entries(unzipSync(zip))) {
+    await mkdir(join(into, dirname(name)), { recursive: true })
+    await writeFile(join(into, name), content)
+  }
+}

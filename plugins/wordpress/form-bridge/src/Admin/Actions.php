@@ -1,0 +1,135 @@
+<?php
+namespace FormBridge\Admin;
+
+use FormBridge\Account;
+use FormBridge\Answer;
+use FormBridge\Environment;
+use FormBridge\Heartbeat;
+use FormBridge\Sender;
+use FormBridge\Services;
+
+defined( 'ABSPATH' ) || exit;
+
+/** What the buttons of the page do. Each needs the right to manage options and a nonce of its own. */
+final class Actions {
+
+	const ACTION = 'form_bridge';
+
+	/** How long old keys work after new ones were made on this page. */
+	const GRACE = 86400;
+
+	/** @var Services */
+	private $with;
+
+	public function __construct( Services $with ) {
+		$this->with = $with;
+	}
+
+	public function hook(): void {
+		add_action( 'admin_post_' . self::ACTION, array( $this, 'handle' ) );
+	}
+
+	public function handle(): void {
+		$do = sanitize_key( $_POST['do'] ?? '' );
+		if ( ! current_user_can( 'manage_options' ) ) {
+			wp_die( esc_html__( 'You may not manage Form-Bridge', 'form-bridge' ), '', array( 'response' => 403 ) );
+		}
+		check_admin_referer( "form_bridge_$do" );
+		$method = "do_$do";
+		if ( method_exists( $this, $method ) ) {
+			$this->$method();
+		}
+		wp_safe_redirect( Page::url() );
+		exit;
+	}
+
+	/** What the last action of this person came to. */
+	public static function print_outcome(): void {
+		$key     = self::outcome_key();
+		$outcome = get_transient( $key );
+		if ( ! is_array( $outcome ) ) {
+			return;
+		}
+		delete_transient( $key );
+		printf( '<div class="notice notice-%s is-dismissible" role="status"><p>%s</p></div>', esc_attr( $outcome[0] ), esc_html( $outcome[1] ) );
+	}
+
+	private function do_connect(): void {
+		$purpose = sanitize_key( $_POST['purpose'] ?? '' );
+		$token   = sanitize_text_field( wp_unslash( $_POST['join_token'] ?? '' ) );
+		if ( in_array( $purpose, $this->with->connector->purposes(), true ) ) {
+			$this->with->connector->begin( $purpose, $token );
+		}
+	}
+
+	private function do_again(): void {
+		$this->with->connector->try_again();
+	}
+
+	private function do_cancel(): void {
+		$this->with->connector->give_up();
+	}
+
+	private function do_check(): void {
+		$credentials = $this->with->credentials->load();
+		if ( null === $credentials ) {
+			return;
+		}
+		$answer = $this->with->client->signed( $credentials, 'GET', '/site' );
+		$this->report( $answer, __( 'The service knows this site', 'form-bridge' ) );
+		Heartbeat::soon();
+	}
+
+	private function do_rotate(): void {
+		if ( $this->with->credentials->are_constants() ) {
+			return;
+		}
+		$answer = ( new Account( $this->with ) )->rotate( self::GRACE );
+		$this->report( $answer, __( 'The site has new keys. The old ones work for another day.', 'form-bridge' ) );
+	}
+
+	private function do_disconnect(): void {
+		$answer = ( new Account( $this->with ) )->disconnect();
+		$this->report( $answer, __( 'The site is disconnected', 'form-bridge' ) );
+	}
+
+	private function do_send(): void {
+		$this->with->queue->retry_all();
+		$sent = ( new Sender( $this->with ) )->send_due();
+		/* translators: %d: a number of submissions. */
+		self::keep_outcome( 'success', sprintf( _n( '%d submission was delivered', '%d submissions were delivered', $sent, 'form-bridge' ), $sent ) );
+	}
+
+	private function do_delete(): void {
+		$this->with->queue->delete_refused();
+		self::keep_outcome( 'success', __( 'The refused submissions are deleted', 'form-bridge' ) );
+	}
+
+	private function do_settings(): void {
+		$kind    = sanitize_key( $_POST['environment'] ?? '' );
+		$changes = array(
+			'environment' => in_array( $kind, Environment::KINDS, true ) ? $kind : 'automatic',
+			'comments'    => ! empty( $_POST['comments'] ),
+			'telemetry'   => ! empty( $_POST['telemetry'] ),
+			'admin_email' => ! empty( $_POST['admin_email'] ),
+		);
+		if ( $this->with->settings->service_url_is_open() ) {
+			$url                    = sanitize_text_field( wp_unslash( $_POST['service_url'] ?? '' ) );
+			$changes['service_url'] = esc_url_raw( $url, array( 'https', 'http' ) );
+		}
+		$this->with->settings->change( $changes );
+		self::keep_outcome( 'success', __( 'Settings saved.', 'form-bridge' ) );
+	}
+
+	private function report( Answer $answer, string $success ): void {
+		$answer->ok() ? self::keep_outcome( 'success', $success ) : self::keep_outcome( 'error', $answer->message );
+	}
+
+	private static function keep_outcome( string $kind, string $text ): void {
+		set_transient( self::outcome_key(), array( $kind, $text ), 5 * MINUTE_IN_SECONDS );
+	}
+
+	private static function outcome_key(): string {
+		return 'form_bridge_outcome_' . get_current_user_id();
+	}
+}

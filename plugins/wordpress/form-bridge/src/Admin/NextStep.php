@@ -1,0 +1,45 @@
+<?php
+namespace FormBridge\Admin;
+
+use FormBridge\Services;
+
+defined( 'ABSPATH' ) || exit;
+
+/**
+ * Does the next step of connecting while the owner looks at the page, which asks for it: the page
+ * itself is there at once, and nothing depends on whether cron or the REST API works on this host.
+ */
+final class NextStep {
+
+	const ACTION = 'form_bridge_next_step';
+
+	/** @var Services */
+	private $with;
+
+	public function __construct( Services $with ) {
+		$this->with = $with;
+	}
+
+	public function hook(): void {
+		add_action( 'wp_ajax_' . self::ACTION, array( $this, 'take' ) );
+	}
+
+	public static function url(): string {
+		return add_query_arg(
+			array(
+				'action'      => self::ACTION,
+				'_ajax_nonce' => wp_create_nonce( self::ACTION ),
+			),
+			admin_url( 'admin-ajax.php' )
+		);
+	}
+
+	public function take(): void {
+		check_ajax_referer( self::ACTION );
+		if ( ! current_user_can( 'manage_options' ) ) {
+			wp_send_json( array(), 403 );
+		}
+		$this->with->connector->step();
+		wp_send_json( array( 'phase' => $this->with->connector->phase() ) );
+	}
+}

@@ -1,0 +1,39 @@
+<?php
+namespace FormBridge\Admin;
+
+use FormBridge\Services;
+
+defined( 'ABSPATH' ) || exit;
+
+/** Says on the dashboard and among the plugins that somebody has to do something. */
+final class Notices {
+
+	/** @var Services */
+	private $with;
+
+	public function __construct( Services $with ) {
+		$this->with = $with;
+	}
+
+	public function hook(): void {
+		add_action( 'admin_notices', array( $this, 'print_if_needed' ) );
+	}
+
+	public function print_if_needed(): void {
+		$screen = get_current_screen();
+		if ( null === $screen || ! in_array( $screen->id, array( 'dashboard', 'plugins' ), true ) || ! current_user_can( 'manage_options' ) ) {
+			return;
+		}
+		$status = $this->with->status();
+		if ( ! in_array( $status, array( 'moved', 'rejected', 'unreadable' ), true ) || $this->with->connector->is_under_way() ) {
+			return;
+		}
+		list( , $title ) = ( new StatusTexts( $this->with ) )->of( $status );
+		printf(
+			'<div class="notice notice-warning"><p><strong>Form-Bridge:</strong> %s. <a href="%s">%s</a></p></div>',
+			esc_html( $title ),
+			esc_url( Page::url() ),
+			esc_html__( 'See what to do', 'form-bridge' )
+		);
+	}
+}

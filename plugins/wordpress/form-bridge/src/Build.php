@@ -1,0 +1,30 @@
+<?php
+namespace FormBridge;
+
+defined( 'ABSPATH' ) || exit;
+
+/** What this copy of the plugin was built for. Only new code can change it, no setting. */
+final class Build {
+
+	/** Where the service is mounted, or an empty text. */
+	public static function service_url(): string {
+		return self::values()['service_url'];
+	}
+
+	/**
+	 * Public keys that may sign releases, 32 bytes each.
+	 *
+	 * @return string[]
+	 */
+	public static function release_keys(): array {
+		return array_map( 'base64_decode', self::values()['release_keys'] );
+	}
+
+	private static function values(): array {
+		static $values = null;
+		if ( null === $values ) {
+			$values = require dirname( __DIR__ ) . '/build.php';
+		}
+		return $values;
+	}
+}

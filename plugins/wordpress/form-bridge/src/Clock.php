@@ -1,0 +1,26 @@
+<?php
+namespace FormBridge;
+
+defined( 'ABSPATH' ) || exit;
+
+/** The time here, and the time at the service, which has told how far this server's clock is off. */
+final class Clock {
+
+	const OFFSET = 'form_bridge_clock_offset';
+
+	public function now(): int {
+		return time();
+	}
+
+	public function server_now(): int {
+		return $this->now() + $this->offset();
+	}
+
+	public function offset(): int {
+		return (int) get_option( self::OFFSET, 0 );
+	}
+
+	public function learn( int $server_time ): void {
+		update_option( self::OFFSET, $server_time - $this->now(), false );
+	}
+}

@@ -1,0 +1,16 @@
+<?php
+namespace FormBridge;
+
+defined( 'ABSPATH' ) || exit;
+
+/** Settings from wp-config.php or the environment, which come before those in the database. */
+final class Constants {
+
+	public static function get( string $name ): string {
+		if ( defined( $name ) ) {
+			return (string) constant( $name );
+		}
+		$from_environment = getenv( $name );
+		return false === $from_environment ? '' : $from_environment;
+	}
+}

@@ -1,0 +1,65 @@
+<?php
+namespace FormBridge;
+
+defined( 'ABSPATH' ) || exit;
+
+/** Where credentials are: in wp-config.php, or sealed in an option. */
+final class CredentialStore {
+
+	const OPTION = 'form_bridge_credentials';
+
+	/** @var Vault */
+	private $vault;
+
+	public function __construct( Vault $vault ) {
+		$this->vault = $vault;
+	}
+
+	/** Null if there are none, or none that can be read. */
+	public function load(): ?Credentials {
+		if ( $this->are_constants() ) {
+			return new Credentials(
+				Constants::get( 'FORM_BRIDGE_SITE_ID' ),
+				Constants::get( 'FORM_BRIDGE_API_KEY' ),
+				Constants::get( 'FORM_BRIDGE_SECRET' ),
+				Constants::get( 'FORM_BRIDGE_HOME' )
+			);
+		}
+		$stored = get_option( self::OPTION );
+		if ( ! is_array( $stored ) ) {
+			return null;
+		}
+		$api_key = $this->vault->open( $stored['api_key'] );
+		$secret  = $this->vault->open( $stored['secret'] );
+		if ( null === $api_key || null === $secret ) {
+			return null;
+		}
+		return new Credentials( $stored['site_id'], $api_key, $secret, $stored['home'] );
+	}
+
+	/** Whether there are some that cannot be read, because the salts have changed. */
+	public function are_unreadable(): bool {
+		return ! $this->are_constants() && is_array( get_option( self::OPTION ) ) && null === $this->load();
+	}
+
+	public function are_constants(): bool {
+		return '' !== Constants::get( 'FORM_BRIDGE_SITE_ID' ) && '' !== Constants::get( 'FORM_BRIDGE_SECRET' );
+	}
+
+	public function save( Credentials $credentials ): void {
+		update_option(
+			self::OPTION,
+			array(
+				'site_id' => $credentials->site_id,
+				'api_key' => $this->vault->seal( $credentials->api_key ),
+				'secret'  => $this->vault->seal( $credentials->secret ),
+				'home'    => $credentials->home,
+			),
+			false
+		);
+	}
+
+	public function forget(): void {
+		delete_option( self::OPTION );
+	}
+}

@@ -1,0 +1,38 @@
+<?php
+namespace FormBridge;
+
+defined( 'ABSPATH' ) || exit;
+
+/** What the service gave this site when it proved its address. */
+final class Credentials {
+
+	/** @var string */
+	public $site_id;
+
+	/** @var string */
+	public $api_key;
+
+	/** @var string */
+	public $secret;
+
+	/** @var string Where the site was when it got them; empty if nobody knows. */
+	public $home;
+
+	public function __construct( string $site_id, string $api_key, string $secret, string $home ) {
+		$this->site_id = $site_id;
+		$this->api_key = $api_key;
+		$this->secret  = $secret;
+		$this->home    = $home;
+	}
+
+	/** Whether they were given to a site at another address: this is a copy, or it has moved. */
+	public function are_from_elsewhere(): bool {
+		return '' !== $this->home && ! Home::same( $this->home, Home::url() );
+	}
+
+	/** For pages and logs: enough to tell two keys apart. */
+	public static function masked( string $key ): string {
+		$shown = preg_match( '/^(fb_live_[0-9a-f]{8}_|fb_[a-z]+_)/', $key, $found ) ? $found[1] : '';
+		return $shown . '••••••••';
+	}
+}

@@ -1,0 +1,35 @@
+<?php
+namespace FormBridge;
+
+defined( 'ABSPATH' ) || exit;
+
+/** Which site this is, by its address. */
+final class Home {
+
+	/** As it is stored: translation plugins change what home_url() says from page to page. */
+	public static function url(): string {
+		return untrailingslashit( (string) get_option( 'home' ) );
+	}
+
+	public static function host(): string {
+		return strtolower( (string) wp_parse_url( self::url(), PHP_URL_HOST ) );
+	}
+
+	/** Whether both are the same site; http and https are. */
+	public static function same( string $one, string $other ): bool {
+		return self::domain_of( $one ) === self::domain_of( $other );
+	}
+
+	/** Host, port unless it is the scheme's own, and path. */
+	public static function domain_of( string $url ): string {
+		$parts  = wp_parse_url( $url );
+		$scheme = strtolower( $parts['scheme'] ?? 'https' );
+		$port   = $parts['port'] ?? null;
+		$usual  = array(
+			'http'  => 80,
+			'https' => 443,
+		);
+		$shown  = null === $port || ( $usual[ $scheme ] ?? null ) === $port ? '' : ':' . $port;
+		return strtolower( $parts['host'] ?? '' ) . $shown . rtrim( $parts['path'] ?? '', '/' );
+	}
+}

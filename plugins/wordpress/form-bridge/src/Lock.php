@@ -1,0 +1,32 @@
+<?php
+namespace FormBridge;
+
+defined( 'ABSPATH' ) || exit;
+
+/** Lets one request at a time do something. The database decides: one row, one owner. */
+final class Lock {
+
+	const PREFIX = 'form_bridge_lock_';
+
+	/**
+	 * Runs it unless another request does at this moment. A lock whose owner died is taken over.
+	 *
+	 * @param int $seconds How long it can take at most.
+	 * @return mixed What it returns, or null if another has the lock.
+	 */
+	public static function run( string $name, int $seconds, callable $work ) {
+		global $wpdb;
+		$option = self::PREFIX . $name;
+		$now    = time();
+		$wpdb->query( $wpdb->prepare( "DELETE FROM $wpdb->options WHERE option_name = %s AND option_value + 0 < %d", $option, $now ) );
+		$owned = $wpdb->query( $wpdb->prepare( "INSERT IGNORE INTO $wpdb->options (option_name, option_value, autoload) VALUES (%s, %s, 'no')", $option, (string) ( $now + $seconds ) ) );
+		if ( 1 !== $owned ) {
+			return null;
+		}
+		try {
+			return $work();
+		} finally {
+			$wpdb->delete( $wpdb->options, array( 'option_name' => $option ) );
+		}
+	}
+}

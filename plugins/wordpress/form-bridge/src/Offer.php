@@ -1,0 +1,69 @@
+<?php
+namespace FormBridge;
+
+defined( 'ABSPATH' ) || exit;
+
+/**
+ * What the service last said about releases, kept until it is asked again. Pages read what is kept;
+ * only the background and a person who asks for it go to the service.
+ */
+final class Offer {
+
+	const OPTION = 'form_bridge_offer';
+
+	const DETAILS = 'form_bridge_details';
+
+	/** @var Services */
+	private $with;
+
+	public function __construct( Services $with ) {
+		$this->with = $with;
+	}
+
+	/** @return array<string, mixed>|null As the filter of WordPress wants it. */
+	public function current(): ?array {
+		$kept = get_site_option( self::OPTION );
+		return is_array( $kept ) ? $kept : null;
+	}
+
+	/** @return array<string, mixed>|null */
+	public function details(): ?array {
+		$kept = get_site_option( self::DETAILS );
+		return is_array( $kept ) ? $kept : null;
+	}
+
+	/** Asks the service. What it says is a claim: {@see Release} decides. */
+	public function refresh(): void {
+		// A site that nobody has connected tells nobody that it exists.
+		if ( 'connected' !== $this->with->status() ) {
+			return;
+		}
+		$path   = '/updates/check?' . http_build_query(
+			array(
+				'slug'            => Release::SLUG,
+				'current_version' => FORM_BRIDGE_VERSION,
+				'wp_version'      => get_bloginfo( 'version' ),
+				'php_version'     => PHP_VERSION,
+			),
+			'',
+			'&'
+		);
+		$answer = $this->with->client->signed( $this->with->credentials->load(), 'GET', $path );
+		if ( ! $answer->ok() || ! is_string( $answer->body['version'] ?? null ) ) {
+			return;
+		}
+		$previous = $this->current();
+		update_site_option( self::OPTION, $answer->body );
+		if ( null === $this->details() || ( $previous['version'] ?? '' ) !== $answer->body['version'] ) {
+			$details = $this->with->client->ask( 'GET', '/plugins/' . Release::SLUG );
+			if ( $details->ok() ) {
+				update_site_option( self::DETAILS, $details->body );
+			}
+		}
+	}
+
+	public function forget(): void {
+		delete_site_option( self::OPTION );
+		delete_site_option( self::DETAILS );
+	}
+}

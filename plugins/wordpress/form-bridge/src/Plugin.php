@@ -1,0 +1,63 @@
+<?php
+namespace FormBridge;
+
+defined( 'ABSPATH' ) || exit;
+
+/** Puts the parts where WordPress calls them. */
+final class Plugin {
+
+	public static function start(): void {
+		$with = new Services();
+
+		( new ProofRoutes( $with ) )->hook();
+		( new Forms( $with ) )->hook();
+		( new Updates( $with ) )->hook();
+
+		add_action( 'init', array( self::class, 'load_translations' ) );
+		add_action( 'init', array( $with->queue, 'prepare' ) );
+		add_action( 'init', array( self::class, 'schedule' ) );
+		add_filter( 'cron_schedules', array( self::class, 'add_interval' ) );
+		add_action( Connector::HOOK, array( $with->connector, 'step_in_background' ) );
+		add_action( Heartbeat::HOOK, array( new Heartbeat( $with ), 'beat' ) );
+		add_action( Queue::HOOK, array( new Sender( $with ), 'send_due' ) );
+		register_deactivation_hook( FORM_BRIDGE_FILE, array( self::class, 'unschedule' ) );
+
+		if ( is_admin() ) {
+			( new Admin\Page( $with ) )->hook();
+			( new Admin\Actions( $with ) )->hook();
+			( new Admin\NextStep( $with ) )->hook();
+			( new Admin\Notices( $with ) )->hook();
+			( new Admin\Privacy() )->hook();
+		}
+		if ( defined( 'WP_CLI' ) && WP_CLI ) {
+			\WP_CLI::add_command( 'form-bridge', new Cli( $with ) );
+		}
+	}
+
+	public static function load_translations(): void {
+		load_plugin_textdomain( 'form-bridge', false, dirname( plugin_basename( FORM_BRIDGE_FILE ) ) . '/languages' );
+	}
+
+	/** Looked after on every request: an update does not activate the plugin again. */
+	public static function schedule(): void {
+		Heartbeat::ensure();
+		if ( ! wp_next_scheduled( Queue::HOOK ) ) {
+			wp_schedule_event( time() + wp_rand( 0, 300 ), 'form_bridge_five_minutes', Queue::HOOK );
+		}
+	}
+
+	public static function add_interval( array $schedules ): array {
+		$schedules['form_bridge_five_minutes'] = array(
+			'interval' => 300,
+			// In English only: WordPress may ask before translations are there.
+			'display'  => 'Every five minutes',
+		);
+		return $schedules;
+	}
+
+	public static function unschedule(): void {
+		foreach ( array( Connector::HOOK, Heartbeat::HOOK, Queue::HOOK ) as $hook ) {
+			wp_unschedule_hook( $hook );
+		}
+	}
+}

@@ -1,0 +1,88 @@
+<?php
+namespace FormBridge;
+
+defined( 'ABSPATH' ) || exit;
+
+/** Answers the service when it comes to see whether a registration is this site's. */
+final class ProofRoutes {
+
+	const FILE = '/.well-known/form-bridge-verification.txt';
+
+	/** @var Services */
+	private $with;
+
+	public function __construct( Services $with ) {
+		$this->with = $with;
+	}
+
+	public function hook(): void {
+		add_action( 'rest_api_init', array( $this, 'register' ) );
+		add_action( 'init', array( $this, 'serve_file' ) );
+		add_action( 'wp_head', array( $this, 'print_meta' ), 1 );
+	}
+
+	public function register(): void {
+		register_rest_route(
+			'form-bridge/v1',
+			'/verify',
+			array(
+				'methods'             => 'GET',
+				'callback'            => array( $this, 'verify' ),
+				// Meant for everybody: what it answers is worth nothing to others.
+				'permission_callback' => '__return_true',
+				'args'                => array(
+					'challenge'       => array(
+						'type'     => 'string',
+						'required' => true,
+						'pattern'  => '^[0-9a-f]{32}$',
+					),
+					'registration_id' => array(
+						'type'     => 'string',
+						'required' => true,
+					),
+				),
+			)
+		);
+	}
+
+	/** @return \WP_REST_Response|\WP_Error */
+	public function verify( \WP_REST_Request $request ) {
+		$pending = $this->with->registration->pending();
+		if ( null === $pending || ! hash_equals( $pending['registration_id'], (string) $request['registration_id'] ) ) {
+			return new \WP_Error( 'form_bridge_no_registration', __( 'No such registration waits for its proof', 'form-bridge' ), array( 'status' => 404 ) );
+		}
+		$proof    = Proof::of_challenge( $pending['temp_key'], (string) $request['challenge'], $pending['registration_id'], $pending['domain'] );
+		$response = new \WP_REST_Response( array( 'response' => $proof ) );
+		$response->header( 'Cache-Control', 'no-store' );
+		return $response;
+	}
+
+	public function serve_file(): void {
+		$asked = wp_parse_url( esc_url_raw( wp_unslash( $_SERVER['REQUEST_URI'] ?? '' ) ), PHP_URL_PATH );
+		$path  = (string) wp_parse_url( Home::url(), PHP_URL_PATH ) . self::FILE;
+		if ( $asked !== $path ) {
+			return;
+		}
+		$proof = $this->published();
+		if ( null === $proof ) {
+			return;
+		}
+		nocache_headers();
+		header( 'Content-Type: text/plain; charset=utf-8' );
+		header( 'Cache-Control: no-store' );
+		echo esc_html( $proof ) . "\n";
+		exit;
+	}
+
+	public function print_meta(): void {
+		$proof = is_front_page() ? $this->published() : null;
+		if ( null !== $proof ) {
+			printf( '<meta name="form-bridge-verification" content="%s">' . "\n", esc_attr( $proof ) );
+		}
+	}
+
+	private function published(): ?string {
+		$pending = $this->with->registration->pending();
+		return null === $pending ? null : Proof::published( $pending['temp_key'], $pending['registration_id'], $pending['domain'] );
+	}
+}

@@ -1,0 +1,168 @@
+<?php
+namespace FormBridge;
+
+defined( 'ABSPATH' ) || exit;
+
+/**
+ * Submissions that the service has not taken yet, in a table of their own: they outlive an outage, a
+ * full cache and a restart, and only a delivery, or the owner, removes them.
+ */
+final class Queue {
+
+	/** Sends what is due. */
+	const HOOK = 'form_bridge_send';
+
+	/** Which form of the table there is. */
+	const SCHEMA = 'form_bridge_schema';
+
+	/** @var Clock */
+	private $clock;
+
+	public function __construct( Clock $clock ) {
+		$this->clock = $clock;
+	}
+
+	/** Not only when the plugin is activated: an update, or a new site of a network, does not. */
+	public function prepare(): void {
+		if ( '1' === get_option( self::SCHEMA ) ) {
+			return;
+		}
+		global $wpdb;
+		require_once ABSPATH . 'wp-admin/includes/upgrade.php';
+		$collate = $wpdb->get_charset_collate();
+		dbDelta(
+			"CREATE TABLE {$this->table()} (
+			id bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+			submission_id varchar(64) NOT NULL,
+			home varchar(255) NOT NULL,
+			payload longtext NOT NULL,
+			attempts int(11) NOT NULL DEFAULT 0,
+			due_at bigint(20) NOT NULL,
+			refused tinyint(1) NOT NULL DEFAULT 0,
+			complaint text NOT NULL,
+			PRIMARY KEY  (id),
+			UNIQUE KEY submission_id (submission_id),
+			KEY due (refused,due_at)
+			) $collate;"
+		);
+		update_option( self::SCHEMA, '1', true );
+	}
+
+	public function add( Submission $submission ): void {
+		if ( ! $this->insert( $submission ) ) {
+			// The table is gone, as after half of a backup was restored.
+			delete_option( self::SCHEMA );
+			$this->prepare();
+			$this->insert( $submission );
+		}
+		$this->send_soon();
+	}
+
+	private function insert( Submission $submission ): bool {
+		global $wpdb;
+		$payload   = $submission->json();
+		$too_large = strlen( $payload ) > Submission::LARGEST;
+		$kept      = $wpdb->insert(
+			$this->table(),
+			array(
+				'submission_id' => $submission->id,
+				'home'          => Home::domain_of( Home::url() ),
+				'payload'       => $payload,
+				'due_at'        => $this->clock->now(),
+				'refused'       => $too_large ? 1 : 0,
+				'complaint'     => $too_large ? __( 'Larger than a submission may be', 'form-bridge' ) : '',
+			)
+		);
+		return 1 === $kept;
+	}
+
+	public function send_soon(): void {
+		if ( ! wp_next_scheduled( self::HOOK, array( 'soon' ) ) ) {
+			wp_schedule_single_event( $this->clock->now(), self::HOOK, array( 'soon' ) );
+		}
+	}
+
+	/** @return object[] The oldest first. */
+	public function due( int $most ): array {
+		global $wpdb;
+		return (array) $wpdb->get_results(
+			$wpdb->prepare( "SELECT * FROM {$this->table()} WHERE refused = 0 AND due_at <= %d ORDER BY id LIMIT %d", $this->clock->now(), $most )
+		);
+	}
+
+	public function remove( int $id ): void {
+		global $wpdb;
+		$wpdb->delete( $this->table(), array( 'id' => $id ) );
+	}
+
+	public function later( int $id, int $attempts, int $seconds, string $complaint ): void {
+		$this->change(
+			$id,
+			array(
+				'attempts'  => $attempts,
+				'due_at'    => $this->clock->now() + $seconds,
+				'complaint' => $complaint,
+			)
+		);
+	}
+
+	/** Nothing can be delivered before somebody has done something at the service. */
+	public function all_later( int $seconds, string $complaint ): void {
+		global $wpdb;
+		$wpdb->query( $wpdb->prepare( "UPDATE {$this->table()} SET due_at = %d, complaint = %s WHERE refused = 0", $this->clock->now() + $seconds, $complaint ) );
+	}
+
+	/** The service will never take it as it is: kept for the owner to see. */
+	public function refuse( int $id, string $complaint ): void {
+		$this->change(
+			$id,
+			array(
+				'refused'   => 1,
+				'complaint' => $complaint,
+			)
+		);
+	}
+
+	/** Has all be tried again now, also the refused ones. */
+	public function retry_all(): void {
+		global $wpdb;
+		$wpdb->query( $wpdb->prepare( "UPDATE {$this->table()} SET refused = 0, attempts = 0, due_at = %d", $this->clock->now() ) );
+		$this->send_soon();
+	}
+
+	public function delete_refused(): void {
+		global $wpdb;
+		$wpdb->delete( $this->table(), array( 'refused' => 1 ) );
+	}
+
+	public function drop_those_from_elsewhere(): void {
+		global $wpdb;
+		$wpdb->query( $wpdb->prepare( "DELETE FROM {$this->table()} WHERE home <> %s", Home::domain_of( Home::url() ) ) );
+	}
+
+	/** @return array{waiting: int, refused: int, complaint: string} */
+	public function figures(): array {
+		global $wpdb;
+		return array(
+			'waiting'   => (int) $wpdb->get_var( "SELECT COUNT(*) FROM {$this->table()} WHERE refused = 0" ),
+			'refused'   => (int) $wpdb->get_var( "SELECT COUNT(*) FROM {$this->table()} WHERE refused = 1" ),
+			'complaint' => (string) $wpdb->get_var( "SELECT complaint FROM {$this->table()} WHERE complaint <> '' ORDER BY id DESC LIMIT 1" ),
+		);
+	}
+
+	public function destroy(): void {
+		global $wpdb;
+		$wpdb->query( "DROP TABLE IF EXISTS {$this->table()}" );
+		delete_option( self::SCHEMA );
+	}
+
+	private function change( int $id, array $changes ): void {
+		global $wpdb;
+		$wpdb->update( $this->table(), $changes, array( 'id' => $id ) );
+	}
+
+	private function table(): string {
+		global $wpdb;
+		return $wpdb->prefix . 'form_bridge_queue';
+	}
+}

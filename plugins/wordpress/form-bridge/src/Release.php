@@ -1,0 +1,63 @@
+<?php
+namespace FormBridge;
+
+defined( 'ABSPATH' ) || exit;
+
+/** A release that the service offers, and why it may or may not be installed here. */
+final class Release {
+
+	const SLUG = 'form-bridge';
+
+	/** What the service publishes at most. */
+	const LARGEST = 20971520;
+
+	/** @var string */
+	public $version;
+
+	/** @var string */
+	private $sha256;
+
+	/** @var string */
+	private $signature;
+
+	/** @param array<string, mixed> $offer */
+	public function __construct( array $offer ) {
+		$this->version   = self::text( $offer, 'version' );
+		$this->sha256    = self::text( $offer, 'sha256' );
+		$this->signature = self::text( $offer, 'signature' );
+	}
+
+	public function is_newer( string $than = FORM_BRIDGE_VERSION ): bool {
+		return version_compare( $this->version, $than, '>' );
+	}
+
+	/**
+	 * @param string[] $keys
+	 * @return \WP_Error|null Null if it may be installed, as far as can be told without the package.
+	 */
+	public function objection( array $keys, string $installed = FORM_BRIDGE_VERSION ): ?\WP_Error {
+		if ( ! $this->is_newer( $installed ) ) {
+			return new \WP_Error( 'form_bridge_older', __( 'Form-Bridge was not updated: the offered version is not newer than the installed one', 'form-bridge' ) );
+		}
+		if ( '' === $this->signature ) {
+			return new \WP_Error( 'form_bridge_unsigned', __( 'Form-Bridge was not updated: the offered version is not signed', 'form-bridge' ) );
+		}
+		if ( ! ReleaseSignature::is_valid( self::SLUG, $this->version, $this->sha256, $this->signature, $keys ) ) {
+			return new \WP_Error( 'form_bridge_signature', __( 'Form-Bridge was not updated: the signature of the offered version is not of a key that this plugin trusts', 'form-bridge' ) );
+		}
+		return null;
+	}
+
+	/** @return \WP_Error|null Null if the file is what was signed. */
+	public function objection_to_file( string $file ): ?\WP_Error {
+		$hash = hash_file( 'sha256', $file );
+		if ( false !== $hash && hash_equals( $this->sha256, $hash ) ) {
+			return null;
+		}
+		return new \WP_Error( 'form_bridge_hash', __( 'Form-Bridge was not updated: the package is not the one that was signed', 'form-bridge' ) );
+	}
+
+	private static function text( array $offer, string $name ): string {
+		return is_string( $offer[ $name ] ?? null ) ? $offer[ $name ] : '';
+	}
+}

@@ -1,0 +1,53 @@
+<?php
+namespace FormBridge;
+
+defined( 'ABSPATH' ) || exit;
+
+/** What the owner of the site chose. Nothing is sent about the site or its people unless chosen. */
+final class Settings {
+
+	const OPTION = 'form_bridge_settings';
+
+	const DEFAULTS = array(
+		// Where the service is, if the build does not say.
+		'service_url' => '',
+		// 'automatic', or what the owner says it is.
+		'environment' => 'automatic',
+		// Whether comments are sent as submissions.
+		'comments'    => false,
+		// Whether the versions of WordPress and PHP are kept by the service.
+		'telemetry'   => false,
+		// Whether the service learns the address of the administrator.
+		'admin_email' => false,
+	);
+
+	/** @return array<string, mixed> */
+	public function all(): array {
+		$stored = get_option( self::OPTION );
+		return array_merge( self::DEFAULTS, is_array( $stored ) ? array_intersect_key( $stored, self::DEFAULTS ) : array() );
+	}
+
+	/** @param array<string, mixed> $changes */
+	public function change( array $changes ): void {
+		update_option( self::OPTION, array_merge( $this->all(), array_intersect_key( $changes, self::DEFAULTS ) ) );
+	}
+
+	/** Without a slash at the end; empty if nobody has said where it is. */
+	public function service_url(): string {
+		foreach ( array( Constants::get( 'FORM_BRIDGE_URL' ), Build::service_url(), $this->all()['service_url'] ) as $url ) {
+			if ( '' !== $url ) {
+				return untrailingslashit( $url );
+			}
+		}
+		return '';
+	}
+
+	/** Whether the page may ask for it. */
+	public function service_url_is_open(): bool {
+		return '' === Constants::get( 'FORM_BRIDGE_URL' ) && '' === Build::service_url();
+	}
+
+	public function join_token(): string {
+		return Constants::get( 'FORM_BRIDGE_JOIN_TOKEN' );
+	}
+}

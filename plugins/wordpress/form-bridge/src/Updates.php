@@ -1,0 +1,117 @@
+<?php
+namespace FormBridge;
+
+defined( 'ABSPATH' ) || exit;
+
+/** Shows releases where WordPress shows updates, and lets none in that is not signed. */
+final class Updates {
+
+	/** @var Services */
+	private $with;
+
+	public function __construct( Services $with ) {
+		$this->with = $with;
+	}
+
+	public function hook(): void {
+		$host = self::update_host();
+		add_filter( "update_plugins_$host", array( $this, 'offer' ), 10, 3 );
+		add_filter( 'plugins_api', array( $this, 'details' ), 10, 3 );
+		add_filter( 'upgrader_pre_download', array( $this, 'download' ), 10, 4 );
+	}
+
+	/**
+	 * Always answers, also when there is nothing new: without that WordPress would not let people
+	 * switch automatic updates on.
+	 *
+	 * @param array|false $update
+	 * @return array|false
+	 */
+	public function offer( $update, array $plugin, string $file ) {
+		if ( plugin_basename( FORM_BRIDGE_FILE ) !== $file ) {
+			return $update;
+		}
+		if ( self::may_take_time() && $this->with->outage->is_over() ) {
+			$this->with->offer->refresh();
+		}
+		$offer = $this->with->offer->current();
+		if ( null === $offer || null !== $this->objection( $offer ) ) {
+			// An offer that would not be installed is not shown.
+			return array(
+				'slug'    => Release::SLUG,
+				'version' => FORM_BRIDGE_VERSION,
+			);
+		}
+		return array_merge( $offer, array( 'slug' => Release::SLUG ) );
+	}
+
+	/**
+	 * The window with the details of the plugin.
+	 *
+	 * @param mixed $result
+	 * @return mixed
+	 */
+	public function details( $result, string $action, object $arguments ) {
+		if ( 'plugin_information' !== $action || Release::SLUG !== ( $arguments->slug ?? '' ) ) {
+			return $result;
+		}
+		$details = $this->with->offer->details();
+		if ( null === $details ) {
+			$description = __( 'What is new will be shown here once the service has been asked.', 'form-bridge' );
+			$details     = array(
+				'name'     => 'Form-Bridge',
+				'slug'     => Release::SLUG,
+				'version'  => FORM_BRIDGE_VERSION,
+				'sections' => array( 'description' => '<p>' . esc_html( $description ) . '</p>' ),
+			);
+		}
+		return (object) $details;
+	}
+
+	/**
+	 * Fetches and checks the package in place of WordPress, whatever address it was told.
+	 *
+	 * @param mixed $reply
+	 * @return mixed The file of a package that was checked, or why there is none.
+	 */
+	public function download( $reply, $package, $upgrader, $about = array() ) {
+		if ( ! is_array( $about ) || plugin_basename( FORM_BRIDGE_FILE ) !== ( $about['plugin'] ?? '' ) ) {
+			return $reply;
+		}
+		$offer       = $this->with->offer->current();
+		$credentials = $this->with->credentials->load();
+		if ( null === $offer || null === $credentials ) {
+			return new \WP_Error( 'form_bridge_not_connected', __( 'Form-Bridge was not updated: connect the site first, then check for updates again', 'form-bridge' ) );
+		}
+		$objection = $this->objection( $offer );
+		if ( null !== $objection ) {
+			return $objection;
+		}
+		$release = new Release( $offer );
+		$file    = wp_tempnam( 'form-bridge.zip' );
+		$path    = '/plugins/' . Release::SLUG . '/' . rawurlencode( $release->version ) . '/download';
+		$fetched = $this->with->client->download( $credentials, $path, $file, Release::LARGEST );
+		$wrong   = is_wp_error( $fetched ) ? $fetched : $release->objection_to_file( $file );
+		if ( null !== $wrong ) {
+			wp_delete_file( $file );
+			return $wrong;
+		}
+		return $file;
+	}
+
+	/** Why the offer is not installed; null if it can be. For the page of the plugin, too. */
+	public function objection( array $offer ): ?\WP_Error {
+		return ( new Release( $offer ) )->objection( Build::release_keys() );
+	}
+
+	/** Not while a page is made, unless its purpose is to ask. */
+	private static function may_take_time(): bool {
+		// phpcs:ignore WordPress.Security.NonceVerification.Recommended -- WordPress itself reads it so.
+		return wp_doing_cron() || ( defined( 'WP_CLI' ) && WP_CLI ) || ! empty( $_GET['force-check'] );
+	}
+
+	private static function update_host(): string {
+		$header = get_file_data( FORM_BRIDGE_FILE, array( 'uri' => 'Update URI' ) );
+		return (string) wp_parse_url( $header['uri'], PHP_URL_HOST );
+	}
+}

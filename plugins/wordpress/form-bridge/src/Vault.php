@@ -1,0 +1,36 @@
+<?php
+namespace FormBridge;
+
+defined( 'ABSPATH' ) || exit;
+
+/**
+ * Seals what must not lie open in the database, under the salts of wp-config.php. After the salts
+ * have changed nothing opens any more: the site is then reconnected, which its address proves.
+ */
+final class Vault {
+
+	const MARK = 'fbv1:';
+
+	public function seal( string $text ): string {
+		$nonce = random_bytes( SODIUM_CRYPTO_SECRETBOX_NONCEBYTES );
+		return self::MARK . base64_encode( $nonce . sodium_crypto_secretbox( $text, $nonce, $this->key() ) );
+	}
+
+	/** Null if it was sealed under other salts, or is damaged. */
+	public function open( string $sealed ): ?string {
+		if ( 0 !== strpos( $sealed, self::MARK ) ) {
+			return null;
+		}
+		$bytes = base64_decode( substr( $sealed, strlen( self::MARK ) ), true );
+		if ( false === $bytes || strlen( $bytes ) < SODIUM_CRYPTO_SECRETBOX_NONCEBYTES + SODIUM_CRYPTO_SECRETBOX_MACBYTES ) {
+			return null;
+		}
+		$nonce = substr( $bytes, 0, SODIUM_CRYPTO_SECRETBOX_NONCEBYTES );
+		$text  = sodium_crypto_secretbox_open( substr( $bytes, SODIUM_CRYPTO_SECRETBOX_NONCEBYTES ), $nonce, $this->key() );
+		return false === $text ? null : $text;
+	}
+
+	private function key(): string {
+		return hash( 'sha256', wp_salt( 'auth' ) . 'form-bridge', true );
+	}
+}

@@ -1,0 +1,221 @@
+<?php
+/** As much of WordPress as the tests need, in memory. */
+
+const HOUR_IN_SECONDS = 3600;
+
+final class Site {
+
+	/** @var array<string, mixed> */
+	public static $options = array();
+
+	/** @var array[] Requests that were made. */
+	public static $requests = array();
+
+	/** @var array[] Answers to the next ones: status, body, headers. */
+	public static $answers = array();
+
+	/** @var array[] Events that were scheduled: time, hook, arguments. */
+	public static $events = array();
+
+	/** @var string */
+	public static $salt = 'salt';
+
+	public static function reset(): void {
+		self::$options  = array(
+			'home'                 => 'https://example.com',
+			'form_bridge_settings' => array( 'service_url' => 'https://forms.test/form-bridge' ),
+		);
+		self::$requests = array();
+		self::$answers  = array();
+		self::$events   = array();
+		self::$salt     = 'salt';
+		$GLOBALS['wpdb'] = new Fake_Database();
+	}
+
+	public static function answers( int $status, array $body, array $headers = array() ): void {
+		self::$answers[] = array( $status, json_encode( $body ), $headers );
+	}
+
+	public static function refuses( int $status, string $code, array $data = array(), array $headers = array() ): void {
+		self::answers(
+			$status,
+			array(
+				'error' => array(
+					'code'    => $code,
+					'message' => "Message of $code",
+					'data'    => $data,
+				),
+			),
+			$headers
+		);
+	}
+
+	/** The body of a request that was made. */
+	public static function sent( int $number ): array {
+		return json_decode( self::$requests[ $number ]['body'], true );
+	}
+}
+
+/** A database that takes every lock and holds no submissions. */
+final class Fake_Database {
+	public $options = 'wp_options';
+	public $prefix  = 'wp_';
+
+	public function prepare( string $query ): string {
+		return $query;
+	}
+
+	public function query(): int {
+		return 1;
+	}
+
+	public function delete(): int {
+		return 1;
+	}
+
+	public function get_var(): string {
+		return '0';
+	}
+
+	public function get_results(): array {
+		return array();
+	}
+}
+
+final class WP_Error {
+	private $code;
+	private $message;
+
+	public function __construct( string $code, string $message ) {
+		$this->code    = $code;
+		$this->message = $message;
+	}
+
+	public function get_error_code(): string {
+		return $this->code;
+	}
+
+	public function get_error_message(): string {
+		return $this->message;
+	}
+}
+
+/** What the commands print; an error ends them, as in the real one. */
+final class WP_CLI {
+
+	/** @var string[] */
+	public static $printed = array();
+
+	public static function log( string $text ): void {
+		self::$printed[] = $text;
+	}
+
+	public static function success( string $text ): void {
+		self::$printed[] = "Success: $text";
+	}
+
+	public static function error( string $text ): void {
+		throw new RuntimeException( $text );
+	}
+}
+
+function get_option( string $name, $default = false ) {
+	return Site::$options[ $name ] ?? $default;
+}
+
+function update_option( string $name, $value ): bool {
+	Site::$options[ $name ] = $value;
+	return true;
+}
+
+function delete_option( string $name ): bool {
+	unset( Site::$options[ $name ] );
+	return true;
+}
+
+function wp_cache_delete(): bool {
+	return true;
+}
+
+function get_site_option( string $name, $default = false ) {
+	return get_option( $name, $default );
+}
+
+function update_site_option( string $name, $value ): bool {
+	return update_option( $name, $value );
+}
+
+function delete_site_option( string $name ): bool {
+	return delete_option( $name );
+}
+
+function wp_remote_request( string $url, array $arguments ) {
+	Site::$requests[] = array( 'url' => $url ) + $arguments;
+	$answer           = array_shift( Site::$answers );
+	return null === $answer ? new WP_Error( 'http_request_failed', 'Connection refused' ) : $answer;
+}
+
+function is_wp_error( $value ): bool {
+	return $value instanceof WP_Error;
+}
+
+function wp_remote_retrieve_response_code( array $answer ): int {
+	return $answer[0];
+}
+
+function wp_remote_retrieve_body( array $answer ): string {
+	return $answer[1];
+}
+
+function wp_remote_retrieve_header( array $answer, string $name ): string {
+	return $answer[2][ $name ] ?? '';
+}
+
+function wp_schedule_single_event( int $time, string $hook, array $arguments = array() ): bool {
+	Site::$events[] = array( $time, $hook, $arguments );
+	return true;
+}
+
+function wp_next_scheduled( string $hook ): bool {
+	return in_array( $hook, array_column( Site::$events, 1 ), true );
+}
+
+function wp_clear_scheduled_hook(): int {
+	return 0;
+}
+
+function wp_rand( $least, $most ): int {
+	return random_int( (int) $least, (int) $most );
+}
+
+function wp_salt(): string {
+	return Site::$salt;
+}
+
+function wp_json_encode( $value ) {
+	return json_encode( $value );
+}
+
+function wp_parse_url( string $url, int $component = -1 ) {
+	return parse_url( $url, $component );
+}
+
+function untrailingslashit( string $text ): string {
+	return rtrim( $text, '/\\' );
+}
+
+function wp_check_invalid_utf8( string $text ): string {
+	return mb_scrub( $text, 'UTF-8' );
+}
+
+function wp_get_environment_type(): string {
+	return 'production';
+}
+
+function get_bloginfo(): string {
+	return '6.8.12';
+}
+
+function __( string $text ): string {
+	return $text;
+}

@@ -1,0 +1,62 @@
+<?php
+/**
+ * How the site stands, and the next thing to do.
+ *
+ * @var FormBridge\Services          $with
+ * @var string                       $status
+ * @var FormBridge\Admin\StatusTexts $texts
+ */
+
+use FormBridge\Admin\NextStep;
+use FormBridge\Admin\Page;
+use FormBridge\Connector;
+
+defined( 'ABSPATH' ) || exit;
+
+list( $kind, $status_title, $explanation ) = $texts->of( $status );
+
+$failure = $with->connector->failure();
+$icons   = array(
+	'good' => 'yes-alt',
+	'wait' => 'update',
+	'bad'  => 'warning',
+	'none' => 'marker',
+);
+?>
+<h2><?php esc_html_e( 'Connection', 'form-bridge' ); ?></h2>
+<div class="form-bridge-status form-bridge-status--<?php echo esc_attr( $kind ); ?>" aria-live="polite"
+	<?php if ( $with->connector->is_under_way() ) : ?>
+	data-next-step="<?php echo esc_url( NextStep::url() ); ?>"
+	<?php endif; ?>>
+	<p class="form-bridge-status__title"><span class="dashicons dashicons-<?php echo esc_attr( $icons[ $kind ] ); ?>" aria-hidden="true"></span> <strong><?php echo esc_html( $status_title ); ?></strong></p>
+	<p><?php echo esc_html( $explanation ); ?></p>
+</div>
+
+<?php if ( $with->connector->is_under_way() ) : ?>
+	<noscript><meta http-equiv="refresh" content="5"></noscript>
+	<?php Page::button( 'cancel', __( 'Cancel', 'form-bridge' ) ); ?>
+<?php elseif ( null !== $failure ) : ?>
+	<?php require __DIR__ . '/failure.php'; ?>
+<?php elseif ( 'moved' === $status ) : ?>
+	<?php require __DIR__ . '/choices.php'; ?>
+<?php elseif ( '' === $with->settings->service_url() ) : ?>
+	<p><?php esc_html_e( 'First say below where your service is.', 'form-bridge' ); ?></p>
+<?php elseif ( 'not_connected' === $status ) : ?>
+	<?php Page::open_form( 'connect' ); ?>
+		<input type="hidden" name="purpose" value="<?php echo esc_attr( Connector::CONNECT ); ?>">
+		<?php if ( '' === $with->settings->join_token() ) : ?>
+		<details class="form-bridge-more">
+			<summary><?php esc_html_e( 'I have a join token of an agency', 'form-bridge' ); ?></summary>
+			<p>
+				<label for="form-bridge-join-token"><?php esc_html_e( 'Join token', 'form-bridge' ); ?></label><br>
+				<input type="text" class="regular-text code" id="form-bridge-join-token" name="join_token" autocomplete="off" spellcheck="false">
+			</p>
+		</details>
+		<?php endif; ?>
+		<p><button type="submit" class="button button-primary"><?php esc_html_e( 'Connect', 'form-bridge' ); ?></button></p>
+	</form>
+<?php elseif ( 'rejected' === $status || 'unreadable' === $status ) : ?>
+	<?php Page::button( 'connect', __( 'Reconnect', 'form-bridge' ), 'button-primary', array( 'purpose' => Connector::CONNECT ) ); ?>
+<?php else : ?>
+	<?php Page::button( 'check', __( 'Check now', 'form-bridge' ) ); ?>
+<?php endif; ?>
