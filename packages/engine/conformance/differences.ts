@@ -17,7 +17,6 @@ export interface Difference {
   reason: string
 }
 
-const engine = ['drop-in', 'http', 'db'] as const
 const local = ['dynamodb-local'] as const
 
 const ownValidation =
@@ -25,12 +24,6 @@ const ownValidation =
 const notImplemented = 'Amazon did not implement it in DynamoDB Local'
 
 export const differences = {
-  'legacy-parameters': {
-    targets: engine,
-    aws: 'Takes the parameters from before expressions: AttributesToGet, AttributeUpdates, Expected, KeyConditions, QueryFilter, ScanFilter, ConditionalOperator',
-    instead: 'Refuses them with a ValidationException that names the parameter',
-    reason: 'AWS has advised against them since 2014, and every current library uses expressions',
-  },
   'plain-values': {
     targets: ['db'],
     aws: 'Refuses an AttributeValue without a type, a set with a member twice, an empty set of a known type, and text that is not a number',

@@ -71,6 +71,42 @@ interface Placeholders {
   ExpressionAttributeValues?: Record<string, Value>
 }
 
+/** A comparison as it was written before there were expressions. */
+export interface Comparison {
+  ComparisonOperator:
+    | 'EQ'
+    | 'NE'
+    | 'LT'
+    | 'LE'
+    | 'GT'
+    | 'GE'
+    | 'IN'
+    | 'BETWEEN'
+    | 'BEGINS_WITH'
+    | 'CONTAINS'
+    | 'NOT_CONTAINS'
+    | 'NULL'
+    | 'NOT_NULL'
+  AttributeValueList?: Value[]
+}
+
+export interface Expectation extends Partial<Comparison> {
+  Exists?: boolean
+  Value?: Value
+}
+
+export interface AttributeUpdate {
+  /** PUT if not given. */
+  Action?: 'PUT' | 'ADD' | 'DELETE'
+  Value?: Value
+}
+
+/** What ConditionExpression was before there were expressions. */
+interface LegacyConditional {
+  Expected?: Record<string, Expectation>
+  ConditionalOperator?: 'AND' | 'OR'
+}
+
 interface Conditional extends Placeholders {
   ConditionExpression?: string
   ReturnValuesOnConditionCheckFailure?: 'NONE' | 'ALL_OLD'
@@ -84,6 +120,7 @@ interface GetInput {
 }
 
 export interface GetItemInput extends GetInput, Metered {
+  AttributesToGet?: string[]
   ConsistentRead?: boolean
 }
 
@@ -102,16 +139,17 @@ interface KeyedInput extends Conditional {
   Key: Item
 }
 
-export interface PutItemInput extends PutInput, MeteredWrite {
+export interface PutItemInput extends PutInput, LegacyConditional, MeteredWrite {
   ReturnValues?: 'NONE' | 'ALL_OLD'
 }
 
-export interface UpdateItemInput extends KeyedInput, MeteredWrite {
+export interface UpdateItemInput extends KeyedInput, LegacyConditional, MeteredWrite {
+  AttributeUpdates?: Record<string, AttributeUpdate>
   UpdateExpression?: string
   ReturnValues?: 'NONE' | 'ALL_OLD' | 'UPDATED_OLD' | 'ALL_NEW' | 'UPDATED_NEW'
 }
 
-export interface DeleteItemInput extends KeyedInput, MeteredWrite {
+export interface DeleteItemInput extends KeyedInput, LegacyConditional, MeteredWrite {
   ReturnValues?: 'NONE' | 'ALL_OLD'
 }
 
@@ -126,6 +164,8 @@ export interface PageInput extends Placeholders, Metered {
   IndexName?: string
   FilterExpression?: string
   ProjectionExpression?: string
+  AttributesToGet?: string[]
+  ConditionalOperator?: 'AND' | 'OR'
   ConsistentRead?: boolean
   Limit?: number
   ExclusiveStartKey?: Item
@@ -133,11 +173,15 @@ export interface PageInput extends Placeholders, Metered {
 }
 
 export interface QueryInput extends PageInput {
-  KeyConditionExpression: string
+  /** Required, unless KeyConditions are given. */
+  KeyConditionExpression?: string
+  KeyConditions?: Record<string, Comparison>
+  QueryFilter?: Record<string, Comparison>
   ScanIndexForward?: boolean
 }
 
 export interface ScanInput extends PageInput {
+  ScanFilter?: Record<string, Comparison>
   Segment?: number
   TotalSegments?: number
 }
@@ -154,6 +198,7 @@ export interface KeysAndAttributes {
   Keys: Item[]
   ConsistentRead?: boolean
   ProjectionExpression?: string
+  AttributesToGet?: string[]
   ExpressionAttributeNames?: Record<string, string>
 }
 

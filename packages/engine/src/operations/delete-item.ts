@@ -42,7 +42,7 @@ export const deleteItem: Operation<DeleteItemInput, WriteOutput> = {
     checkReturnValues(input.ReturnValues)
     const key = form.ownItem(input.Key)
     const placeholders = readPlaceholders(input, form)
-    const condition = readCondition(input.ConditionExpression, placeholders)
+    const condition = readCondition(input, placeholders, form)
     placeholders.assertAllUsed()
     const table = existingTable(storage, input.TableName)
     refusePathsIntoKeys(table, { condition })

@@ -20,6 +20,7 @@ import { capacityMeter, isMetered, readUnits } from './capacity.ts'
 import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
 import type { Form } from './form.ts'
+import { readAttributesToGet } from './legacy-updates.ts'
 import type { Operation } from './operation.ts'
 
 export const getItem: Operation<GetItemInput, GetItemOutput> = {
@@ -60,12 +61,14 @@ export const getItem: Operation<GetItemInput, GetItemOutput> = {
 
 interface Projecting {
   ProjectionExpression?: string
+  AttributesToGet?: string[]
   ExpressionAttributeNames?: Record<string, string>
 }
 
 /** The projection of a read that has no other expression. */
 export function readProjection(input: Projecting, form: Form): Projection | undefined {
-  const { ProjectionExpression: text } = input
+  const { ProjectionExpression: text, AttributesToGet } = input
+  if (AttributesToGet) return readAttributesToGet(AttributesToGet)
   if (text === undefined || text === null) return undefined
   const placeholders = readPlaceholders(input, form)
   const projection = parseProjection(text, placeholders)

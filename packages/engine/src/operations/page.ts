@@ -115,20 +115,20 @@ export function requestedIndex(table: TableRecord, input: PageInput): IndexRecor
 
 /** Select against ProjectionExpression and IndexName; AWS speaks of querying even when it scans. */
 export function checkSelect(input: PageInput): void {
-  const projecting = input.ProjectionExpression !== undefined && input.ProjectionExpression !== null
+  const projection = projectionParameter(input)
   switch (input.Select) {
     case 'COUNT':
-      if (projecting) {
+      if (projection) {
         throw validationError(
-          'Cannot specify the ProjectionExpression when choosing to get only the Count',
+          `Cannot specify the ${projection} when choosing to get only the Count`,
         )
       }
       return
     case 'ALL_ATTRIBUTES':
     case 'ALL_PROJECTED_ATTRIBUTES':
-      if (projecting) {
+      if (projection) {
         throw validationError(
-          `Cannot specify the ProjectionExpression when choosing to get ${input.Select}`,
+          `Cannot specify the ${projection} when choosing to get ${input.Select}`,
         )
       }
       if (input.Select === 'ALL_PROJECTED_ATTRIBUTES' && !input.IndexName) {
@@ -138,12 +138,18 @@ export function checkSelect(input: PageInput): void {
       }
       return
     case 'SPECIFIC_ATTRIBUTES':
-      if (!projecting) {
+      if (!projection) {
         throw validationError(
           'Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES',
         )
       }
   }
+}
+
+function projectionParameter(input: PageInput): string | undefined {
+  if (input.AttributesToGet) return 'AttributesToGet'
+  const { ProjectionExpression: text } = input
+  return text === undefined || text === null ? undefined : 'ProjectionExpression'
 }
 
 /**

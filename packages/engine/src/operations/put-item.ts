@@ -53,7 +53,7 @@ export const putItem: Operation<PutItemInput, WriteOutput> = {
     const item = form.ownItem(input.Item)
     checkItemSize(item)
     const placeholders = readPlaceholders(input, form)
-    const condition = readCondition(input.ConditionExpression, placeholders)
+    const condition = readCondition(input, placeholders, form)
     placeholders.assertAllUsed()
     const table = existingTable(storage, input.TableName)
     refusePathsIntoKeys(table, { condition })

@@ -82,7 +82,7 @@ export function readAction(request: TransactWriteItem, form: Form): Action {
   if (kind === 'Put') checkItemSize(item)
   const placeholders = readPlaceholders(action, form)
   const update = kind === 'Update' ? readUpdate(action.UpdateExpression, placeholders) : undefined
-  const condition = readCondition(action.ConditionExpression, placeholders)
+  const condition = readCondition(action, placeholders, form)
   placeholders.assertAllUsed()
 
   const onFailure = action.ReturnValuesOnConditionCheckFailure

@@ -28,6 +28,7 @@ import {
 import { capacityMeter } from './capacity.ts'
 import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
+import { readAttributeUpdates } from './legacy-updates.ts'
 import type { Operation } from './operation.ts'
 import { returnValues, writeAnswer } from './put-item.ts'
 import {
@@ -64,8 +65,10 @@ export const updateItem: Operation<UpdateItemInput, WriteOutput> = {
     )
     const key = form.ownItem(input.Key)
     const placeholders = readPlaceholders(input, form)
-    const update = readUpdate(input.UpdateExpression, placeholders)
-    const condition = readCondition(input.ConditionExpression, placeholders)
+    const update = input.AttributeUpdates
+      ? readAttributeUpdates(form, input.AttributeUpdates)
+      : readUpdate(input.UpdateExpression, placeholders)
+    const condition = readCondition(input, placeholders, form)
     placeholders.assertAllUsed()
     const table = existingTable(storage, input.TableName)
     checkTargets(table, update)

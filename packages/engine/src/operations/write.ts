@@ -2,7 +2,7 @@
  * What PutItem, UpdateItem, DeleteItem and the actions of a transaction have in common: a condition,
  * and a decision on the old item that is made inside the write transaction.
  */
-import type { ConsumedCapacity, ItemCollectionMetrics } from '../db.ts'
+import type { ConsumedCapacity, ItemCollectionMetrics, PutItemInput } from '../db.ts'
 import { conditionalCheckFailed, validationError } from '../errors.ts'
 import { type Condition, parseCondition } from '../expressions/condition.ts'
 import { evaluate } from '../expressions/evaluate.ts'
@@ -12,6 +12,10 @@ import type { TableRecord } from '../storage/store.ts'
 import { itemSize, MOST_ITEM_BYTES } from '../values/size.ts'
 import { attribute, type Item, type Value } from '../values/types.ts'
 import type { CapacityMeter } from './capacity.ts'
+import type { Form } from './form.ts'
+import { readExpected } from './legacy-conditions.ts'
+
+type Conditional = Pick<PutItemInput, 'ConditionExpression' | 'Expected' | 'ConditionalOperator'>
 
 export function checkItemSize(item: Item): void {
   if (itemSize(item) > MOST_ITEM_BYTES) {
@@ -23,12 +27,18 @@ export function checkUpdatedItemSize(item: Item): void {
   if (itemSize(item) > MOST_ITEM_BYTES) throw updatedItemTooLarge()
 }
 
+/** The condition of a write, in either of the two ways to say it. */
 export function readCondition(
-  text: string | null | undefined,
+  input: Conditional,
   placeholders: Placeholders,
+  form: Form,
 ): Condition | undefined {
-  if (text === undefined || text === null) return undefined
-  return parseCondition(text, 'ConditionExpression', placeholders)
+  const { ConditionExpression: text, Expected, ConditionalOperator } = input
+  if (text !== undefined && text !== null) {
+    return parseCondition(text, 'ConditionExpression', placeholders)
+  }
+  if (!Expected && !ConditionalOperator) return undefined
+  return readExpected(form, Expected, ConditionalOperator)
 }
 
 /** Throws ConditionalCheckFailedException, with the old item if the request wants to see it. */

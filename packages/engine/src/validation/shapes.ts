@@ -137,7 +137,7 @@ const comparisonOperator = oneOf(
   'CONTAINS',
 )
 
-/** Members of the time before expressions; recognised so that they can be refused by name. */
+/** Members of the time before expressions. */
 export const legacy = {
   AttributesToGet: list(string(), { min: 1, max: 255 }),
   ConditionalOperator: oneOf('OR', 'AND'),
