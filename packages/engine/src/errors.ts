@@ -51,6 +51,14 @@ export function resourceInUse(message: string): DynamoError {
   return new DynamoError('ResourceInUseException', message)
 }
 
+export function tableNotFound(name: string): DynamoError {
+  return new DynamoError('TableNotFoundException', `Table not found: ${name}`)
+}
+
+export function tableAlreadyExists(name: string): DynamoError {
+  return new DynamoError('TableAlreadyExistsException', `Table already exists: ${name}`)
+}
+
 export function transactionCanceled(reasons: CancellationReason[]): DynamoError {
   const codes = reasons.map((reason) => reason.Code).join(', ')
   return new DynamoError(
