@@ -288,6 +288,11 @@ export interface Tag {
   Value: string
 }
 
+export interface StreamSpecification {
+  StreamEnabled: boolean
+  StreamViewType?: 'KEYS_ONLY' | 'NEW_IMAGE' | 'OLD_IMAGE' | 'NEW_AND_OLD_IMAGES'
+}
+
 export interface CreateTableInput {
   TableName: string
   AttributeDefinitions: AttributeDefinition[]
@@ -296,6 +301,7 @@ export interface CreateTableInput {
   ProvisionedThroughput?: Throughput
   GlobalSecondaryIndexes?: GlobalSecondaryIndex[]
   LocalSecondaryIndexes?: LocalSecondaryIndex[]
+  StreamSpecification?: StreamSpecification
   DeletionProtectionEnabled?: boolean
   TableClass?: 'STANDARD' | 'STANDARD_INFREQUENT_ACCESS'
   Tags?: Tag[]
@@ -311,6 +317,7 @@ export interface UpdateTableInput {
     Update?: { IndexName: string; ProvisionedThroughput?: Throughput }
     Delete?: { IndexName: string }
   }[]
+  StreamSpecification?: StreamSpecification
   DeletionProtectionEnabled?: boolean
   TableClass?: 'STANDARD' | 'STANDARD_INFREQUENT_ACCESS'
 }
@@ -341,6 +348,15 @@ export interface TableDescription {
     ProvisionedThroughput?: ThroughputDescription
   })[]
   LocalSecondaryIndexes?: IndexDescription[]
+  StreamSpecification?: StreamSpecification
+  LatestStreamLabel?: string
+  LatestStreamArn?: string
+  RestoreSummary?: {
+    SourceBackupArn?: string
+    SourceTableArn?: string
+    RestoreDateTime?: number
+    RestoreInProgress?: boolean
+  }
 }
 
 export interface IndexDescription {
@@ -373,7 +389,10 @@ export interface DescribeTimeToLiveOutput {
 
 export interface UpdateContinuousBackupsInput {
   TableName: string
-  PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: boolean }
+  PointInTimeRecoverySpecification: {
+    PointInTimeRecoveryEnabled: boolean
+    RecoveryPeriodInDays?: number
+  }
 }
 
 export interface DescribeContinuousBackupsOutput {

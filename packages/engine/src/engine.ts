@@ -7,6 +7,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, systemClock } from './clock.ts'
 import type { Db, TableAdmin } from './db.ts'
+import type { StreamsDb } from './db-streams.ts'
 import { unknownOperation } from './errors.ts'
 import { wireOperations } from './operations/all.ts'
 import { batchGetItem } from './operations/batch-get-item.ts'
@@ -24,11 +25,14 @@ import { describeTable } from './operations/describe-table.ts'
 import { describeTimeToLive } from './operations/describe-time-to-live.ts'
 import { plainForm } from './operations/form.ts'
 import { getItem } from './operations/get-item.ts'
+import { getRecords } from './operations/get-records.ts'
 import { listTables } from './operations/list-tables.ts'
 import type { Context, Operation } from './operations/operation.ts'
 import { putItem } from './operations/put-item.ts'
 import { query } from './operations/query.ts'
 import { scan } from './operations/scan.ts'
+import { getShardIterator } from './operations/shard-iterator.ts'
+import { describeStream, listStreams } from './operations/streams.ts'
 import { listTagsOfResource, tagResource, untagResource } from './operations/tags.ts'
 import { transactGetItems } from './operations/transact-get-items.ts'
 import { transactWriteItems } from './operations/transact-write-items.ts'
@@ -54,7 +58,7 @@ export interface EngineOptions {
   sweepIntervalMs?: number
 }
 
-export interface Engine extends Db, TableAdmin, AsyncDisposable {
+export interface Engine extends Db, TableAdmin, StreamsDb, AsyncDisposable {
   readonly region: string
   /** For what stands beside the operations, such as backups. */
   readonly storage: OpenStorage
@@ -90,6 +94,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     }
   const limits = call(describeLimits)
   const endpoints = call(describeEndpoints)
+  const streams = call(listStreams)
 
   return {
     region,
@@ -116,6 +121,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     tagResource: call(tagResource),
     untagResource: call(untagResource),
     listTagsOfResource: call(listTagsOfResource),
+    listStreams: (input = {}) => streams(input),
+    describeStream: call(describeStream),
+    getShardIterator: call(getShardIterator),
+    getRecords: call(getRecords),
     describeLimits: (input = {}) => limits(input),
     describeEndpoints: (input = {}) => endpoints(input),
     async handle(operation, request) {

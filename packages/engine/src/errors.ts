@@ -43,6 +43,11 @@ export function conditionalCheckFailed(item?: Item): DynamoError {
   })
 }
 
+/** Only INSERT of PartiQL minds an item that is there already. */
+export function duplicateItem(): DynamoError {
+  return new DynamoError('DuplicateItemException', 'Duplicate primary key exists in table')
+}
+
 export function resourceNotFound(message = 'Requested resource not found'): DynamoError {
   return new DynamoError('ResourceNotFoundException', message)
 }

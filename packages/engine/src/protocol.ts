@@ -12,11 +12,11 @@ import type { AddressInfo, Socket } from 'node:net'
 import { crc32 } from 'node:zlib'
 import type { Engine } from './engine.ts'
 import { DynamoError, serializationError, unknownOperation } from './errors.ts'
+import { operationOf } from './operations/targets.ts'
 import { wireFailure } from './operations/wire-failure.ts'
 import { discardBody, readBody } from './protocol-body.ts'
 
 const CONTENT_TYPE = 'application/x-amz-json-1.0'
-const TARGET_PREFIX = 'DynamoDB_20120810.'
 const LOOPBACK = /^(localhost|[a-z0-9-]+(\.[a-z0-9-]+)*\.localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/i
 
 export interface ServeOptions {
@@ -131,8 +131,9 @@ function readHeaders(request: IncomingMessage): string {
       403,
     )
   }
-  if (!target.startsWith(TARGET_PREFIX)) throw unknownOperation()
-  return target.slice(TARGET_PREFIX.length)
+  const operation = operationOf(target)
+  if (operation === undefined) throw unknownOperation()
+  return operation
 }
 
 function isLoopback(host: string | undefined): boolean {

@@ -12,11 +12,14 @@ import { describeTable } from './describe-table.ts'
 import { describeTimeToLive } from './describe-time-to-live.ts'
 import { wireForm } from './form.ts'
 import { getItem } from './get-item.ts'
+import { getRecords } from './get-records.ts'
 import { listTables } from './list-tables.ts'
 import type { Context, Operation } from './operation.ts'
 import { putItem } from './put-item.ts'
 import { query } from './query.ts'
 import { scan } from './scan.ts'
+import { getShardIterator } from './shard-iterator.ts'
+import { describeStream, listStreams } from './streams.ts'
 import { listTagsOfResource, tagResource, untagResource } from './tags.ts'
 import { transactGetItems } from './transact-get-items.ts'
 import { transactWriteItems } from './transact-write-items.ts'
@@ -63,6 +66,10 @@ export const wireOperations: ReadonlyMap<string, WireOperation> = new Map([
   onWire(tagResource),
   onWire(untagResource),
   onWire(listTagsOfResource),
+  onWire(listStreams),
+  onWire(describeStream),
+  onWire(getShardIterator),
+  onWire(getRecords),
   onWire(describeLimits),
   onWire(describeEndpoints),
 ])

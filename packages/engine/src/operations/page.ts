@@ -29,7 +29,8 @@ const FILTER_MS_PER_TURN = 10
 interface PagePlan {
   table: TableRecord
   index: IndexRecord | undefined
-  range: RangeQuery
+  /** Read one after the other; several where several partitions are asked for at once. */
+  ranges: readonly RangeQuery[]
   filter: Condition | undefined
   projection: Projection | undefined
   /** What the index shows of an item; undefined for whole items. */
@@ -39,7 +40,7 @@ interface PagePlan {
 export async function readPage(
   { storage }: Context,
   input: PageInput,
-  { table, index, range, filter, projection, shown }: PagePlan,
+  { table, index, ranges, filter, projection, shown }: PagePlan,
 ): Promise<PageOutput> {
   const keyNames = pageKeyNames(table, index)
   const limit = Math.floor(input.Limit ?? Infinity)
@@ -50,12 +51,15 @@ export async function readPage(
   let bytes = 0
   let last = undefined as Item | undefined
   let more = false as boolean
+  let [range, ...later] = ranges
+  /** Where this range goes on after a turn. */
+  let startKey = range?.startKey
 
   /** Reads until the page ends (true) or this turn's share is used up (false). */
   const readTurn = (): boolean => {
-    const from = last ? { ...range, startKey: picked(keyNames, last) } : range
     const turnEnd = scanned + ITEMS_PER_TURN
     const filterEnd = filter ? performance.now() + FILTER_MS_PER_TURN : Infinity
+    const from = startKey ? { ...range, startKey } : (range ?? {})
     for (const item of storage.range(table, index, from)) {
       const view = picked(shown, item)
       bytes += itemSize(view)
@@ -67,15 +71,20 @@ export async function readPage(
       }
       more = scanned >= limit || bytes >= MOST_PAGE_BYTES
       if (more) return true
-      if (scanned >= turnEnd || (filter && performance.now() > filterEnd)) return false
+      if (scanned >= turnEnd || (filter && performance.now() > filterEnd)) {
+        startKey = picked(keyNames, item)
+        return false
+      }
     }
-    return true
+    ;[range, ...later] = later
+    startKey = range?.startKey
+    return range === undefined
   }
 
   // oxlint-disable-next-line no-await-in-loop -- one turn after the other is the point
   while (!readTurn()) await nextTurn()
 
-  const consistent = range.consistent === true
+  const consistent = ranges[0]?.consistent === true
   const meter = capacityMeter(input.ReturnConsumedCapacity)
   meter.read(table, index, readUnits(bytes, consistent))
   if (index) meter.read(table, undefined, 0)

@@ -103,13 +103,15 @@ export const query: Operation<QueryInput, PageOutput> = {
       filter,
       projection,
       shown,
-      range: {
+      ranges: [
+        {
         partition: condition.partition,
         ...(condition.sort && { sort: condition.sort }),
         reverse: input.ScanIndexForward === false,
         ...(startKey && { startKey }),
         consistent: input.ConsistentRead === true,
       },
+      ],
     })
   },
 

@@ -71,11 +71,13 @@ export const scan: Operation<ScanInput, PageOutput> = {
       filter,
       projection,
       shown,
-      range: {
+      ranges: [
+        {
         ...(startKey && { startKey }),
         ...(segment && { segment }),
         consistent: input.ConsistentRead === true,
       },
+      ],
     })
   },
 

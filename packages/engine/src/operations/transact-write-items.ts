@@ -5,7 +5,11 @@
  * transaction itself, so a retry after a crash or from another process is recognised as well.
  */
 import { createHash } from 'node:crypto'
-import type { TransactWriteItemsInput, TransactWriteItemsOutput } from '../db.ts'
+import type {
+  ConsumedCapacity,
+  TransactWriteItemsInput,
+  TransactWriteItemsOutput,
+} from '../db.ts'
 import { idempotentParameterMismatch, validationError } from '../errors.ts'
 import { existingTable } from '../validation/names.ts'
 import {
@@ -24,7 +28,7 @@ import type { Item } from '../values/types.ts'
 import { itemToWire } from '../values/wire.ts'
 import { capacityMeter, isMetered } from './capacity.ts'
 import { keyIdentity } from './key-identity.ts'
-import type { Operation } from './operation.ts'
+import type { Context, Operation } from './operation.ts'
 import { type Action, readAction, type TableAction } from './transact-action.ts'
 import { assertNoReasons, MOST_ACTIONS, MOST_TRANSACTION_BYTES, reasonOf } from './transaction.ts'
 
@@ -74,20 +78,45 @@ export const transactWriteItems: Operation<TransactWriteItemsInput, TransactWrit
     ClientRequestToken: string({ min: 1, max: 36 }),
   }),
 
-  async run({ storage, clock }, input, form) {
+  async run(context, input, form) {
     const actions = input.TransactItems.map((item) => readAction(item, form))
-    const targets = actions.map((action) => action.on(existingTable(storage, action.tableName)))
-    for (const target of targets) target.refuseEmptyKeys()
-    assertNoReasons(targets.map((target) => reasonOf(() => target.check())))
-    const identities = targets.map(({ table, key }) => keyIdentity(table, key))
-    if (new Set(identities).size < identities.length) {
-      throw validationError('Transaction request cannot include multiple operations on one item')
-    }
-    checkPayload(actions)
+    const targets = actions.map((action) =>
+      action.on(existingTable(context.storage, action.tableName)),
+    )
+    const consumed = await writeAll(context, input, {
+      targets,
+      items: actions.map(({ item }) => item),
+      fingerprint: () => fingerprint(actions),
+    })
+    return consumed.length > 0 ? { ConsumedCapacity: consumed } : {}
+  },
+}
 
-    const token = input.ClientRequestToken ?? undefined
-    const hash = token === undefined ? '' : fingerprint(actions)
-    const consumed = await storage.write((tx) => {
+interface Transaction {
+  targets: readonly TableAction[]
+  /** The items to put, and the keys of those to change. */
+  items: readonly Item[]
+  /** Equal for equal transactions. */
+  fingerprint(): string
+}
+
+/** Checks and executes actions, all or none. Answers with what that consumed. */
+export async function writeAll(
+  { storage, clock }: Context,
+  input: Pick<TransactWriteItemsInput, 'ClientRequestToken' | 'ReturnConsumedCapacity'>,
+  { targets, items, fingerprint: hashOf }: Transaction,
+): Promise<ConsumedCapacity[]> {
+  for (const target of targets) target.refuseEmptyKeys()
+  assertNoReasons(targets.map((target) => reasonOf(() => target.check())))
+  const identities = targets.map(({ table, key }) => keyIdentity(table, key))
+  if (new Set(identities).size < identities.length) {
+    throw validationError('Transaction request cannot include multiple operations on one item')
+  }
+  checkPayload(items)
+
+  const token = input.ClientRequestToken ?? undefined
+  const hash = token === undefined ? '' : hashOf()
+  return storage.write((tx) => {
       const known = token === undefined ? undefined : tx.token(token)
       if (known && known.hash !== hash) throw idempotentParameterMismatch()
       const showsOld = known !== undefined || isMetered(input.ReturnConsumedCapacity)
@@ -111,12 +140,10 @@ export const transactWriteItems: Operation<TransactWriteItemsInput, TransactWrit
       }
       return meter.consumed()
     })
-    return consumed.length > 0 ? { ConsumedCapacity: consumed } : {}
-  },
 }
 
 function repeated(
-  input: TransactWriteItemsInput,
+  input: Pick<TransactWriteItemsInput, 'ReturnConsumedCapacity'>,
   targets: readonly TableAction[],
   old: readonly (Item | undefined)[],
 ) {
@@ -128,8 +155,8 @@ function repeated(
   return meter.consumed()
 }
 
-function checkPayload(actions: readonly Action[]): void {
-  const bytes = actions.reduce((sum, { item }) => sum + itemSize(item), 0)
+function checkPayload(items: readonly Item[]): void {
+  const bytes = items.reduce((sum, item) => sum + itemSize(item), 0)
   if (bytes > MOST_TRANSACTION_BYTES) {
     throw validationError(`Transaction payload size cannot exceed 4MB. Payload Size: ${bytes}`)
   }

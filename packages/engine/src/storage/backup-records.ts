@@ -69,7 +69,10 @@ export function removeBackup(tx: Transaction, id: number): void {
 }
 
 /** Everything is copied: the log that served for it goes. */
-export function finishBackup(tx: Transaction, { source, target, log, items, bytes }: CopyJob): void {
+export function finishBackup(
+  tx: Transaction,
+  { source, target, log, items, bytes }: CopyJob,
+): void {
   const backup = tx.env.meta.get(backupKey(target)) as BackupRecord | undefined
   if (backup === undefined) return
   const ids = new Ids(tx)

@@ -41,9 +41,7 @@ export function hasPassed(env: Environment, kept: Kept, now: number): boolean {
   const first = firstChange(env, kept.log)
   if (kept.what === 'stream') return first === undefined && kept.closedAt + kept.keepMs <= now
   return (
-    first !== undefined &&
-    first.at + kept.keepMs <= now &&
-    copiesOf(env, kept.log).length === 0
+    first !== undefined && first.at + kept.keepMs <= now && copiesOf(env, kept.log).length === 0
   )
 }
 

@@ -81,6 +81,9 @@ export const long = (rules: { min?: number; max?: number } = {}): IntegerShape =
   ...rules,
 })
 
+/** Epoch seconds, with a fraction or without. */
+export const timestamp = long()
+
 export const boolean: BooleanShape = { kind: 'boolean' }
 
 export const list = (of: Shape, rules: Length = {}): ListShape => ({ kind: 'list', of, ...rules })
