@@ -228,6 +228,24 @@ export const differences = {
     instead: 'Refuses the operations with an UnknownOperationException',
     reason: notImplemented,
   },
+  'stream-texts': {
+    targets: local,
+    aws: 'Names the table or the shard in errors about streams, and what is wrong with a StreamSpecification',
+    instead: 'Has shorter texts',
+    reason: ownValidation,
+  },
+  'stream-parameters': {
+    targets: local,
+    aws: 'Refuses an unknown ShardIteratorType, and a Limit above 1,000, with the constraint',
+    instead: 'Fails with an InternalFailure on the former, and has other words for the latter',
+    reason: ownValidation,
+  },
+  'expiry-in-streams': {
+    targets: local,
+    aws: 'Writes a record of each item that expires, with the service as its identity',
+    instead: 'Writes none within half a minute',
+    reason: notImplemented,
+  },
   endpoints: {
     targets: local,
     aws: 'Answers DescribeEndpoints',

@@ -66,6 +66,11 @@ function output(operation: string, result: Json): Json {
     Item: mapOf(typed),
     Attributes: mapOf(typed),
     Items: items,
+    Records: listOf(
+      fields({
+        dynamodb: fields({ Keys: mapOf(typed), NewImage: mapOf(typed), OldImage: mapOf(typed) }),
+      }),
+    ),
     LastEvaluatedKey: mapOf(typed),
     UnprocessedKeys: mapOf(fields({ Keys: items })),
     UnprocessedItems: mapOf(

@@ -20,6 +20,7 @@ import { query } from './query.ts'
 import { reservedWords } from './reserved-words.ts'
 import { scan } from './scan.ts'
 import { sizes } from './sizes.ts'
+import { streams } from './streams.ts'
 import { tableDefinitions } from './table-definitions.ts'
 import { tables } from './tables.ts'
 import { tags } from './tags.ts'
@@ -68,6 +69,7 @@ const suites = [
   timeToLive,
   tags,
   continuousBackups,
+  streams,
   account,
   wire,
 ]
