@@ -7,9 +7,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, systemClock } from './clock.ts'
 import type { Db, TableAdmin } from './db.ts'
+import type { PartiQl } from './db-partiql.ts'
 import type { StreamsDb } from './db-streams.ts'
 import { unknownOperation } from './errors.ts'
 import { wireOperations } from './operations/all.ts'
+import { batchExecuteStatement } from './operations/batch-execute-statement.ts'
 import { batchGetItem } from './operations/batch-get-item.ts'
 import { batchWriteItem } from './operations/batch-write-item.ts'
 import {
@@ -23,6 +25,8 @@ import { describeEndpoints } from './operations/describe-endpoints.ts'
 import { describeLimits } from './operations/describe-limits.ts'
 import { describeTable } from './operations/describe-table.ts'
 import { describeTimeToLive } from './operations/describe-time-to-live.ts'
+import { executeStatement } from './operations/execute-statement.ts'
+import { executeTransaction } from './operations/execute-transaction.ts'
 import { plainForm } from './operations/form.ts'
 import { getItem } from './operations/get-item.ts'
 import { getRecords } from './operations/get-records.ts'
@@ -58,7 +62,7 @@ export interface EngineOptions {
   sweepIntervalMs?: number
 }
 
-export interface Engine extends Db, TableAdmin, StreamsDb, AsyncDisposable {
+export interface Engine extends Db, TableAdmin, PartiQl, StreamsDb, AsyncDisposable {
   readonly region: string
   /** For what stands beside the operations, such as backups. */
   readonly storage: OpenStorage
@@ -109,6 +113,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     batchWriteItem: call(batchWriteItem),
     transactGetItems: call(transactGetItems),
     transactWriteItems: call(transactWriteItems),
+    executeStatement: call(executeStatement),
+    batchExecuteStatement: call(batchExecuteStatement),
+    executeTransaction: call(executeTransaction),
     createTable: call(createTable),
     describeTable: call(describeTable),
     listTables: call(listTables),

@@ -1,5 +1,6 @@
 /** Every operation by its name on the wire. */
 import { checkRequest } from '../validation/request.ts'
+import { batchExecuteStatement } from './batch-execute-statement.ts'
 import { batchGetItem } from './batch-get-item.ts'
 import { batchWriteItem } from './batch-write-item.ts'
 import { describeContinuousBackups, updateContinuousBackups } from './continuous-backups.ts'
@@ -10,6 +11,8 @@ import { describeEndpoints } from './describe-endpoints.ts'
 import { describeLimits } from './describe-limits.ts'
 import { describeTable } from './describe-table.ts'
 import { describeTimeToLive } from './describe-time-to-live.ts'
+import { executeStatement } from './execute-statement.ts'
+import { executeTransaction } from './execute-transaction.ts'
 import { wireForm } from './form.ts'
 import { getItem } from './get-item.ts'
 import { getRecords } from './get-records.ts'
@@ -54,6 +57,9 @@ export const wireOperations: ReadonlyMap<string, WireOperation> = new Map([
   onWire(batchWriteItem),
   onWire(transactGetItems),
   onWire(transactWriteItems),
+  onWire(executeStatement),
+  onWire(batchExecuteStatement),
+  onWire(executeTransaction),
   onWire(createTable),
   onWire(describeTable),
   onWire(listTables),

@@ -105,12 +105,12 @@ export const query: Operation<QueryInput, PageOutput> = {
       shown,
       ranges: [
         {
-        partition: condition.partition,
-        ...(condition.sort && { sort: condition.sort }),
-        reverse: input.ScanIndexForward === false,
-        ...(startKey && { startKey }),
-        consistent: input.ConsistentRead === true,
-      },
+          partition: condition.partition,
+          ...(condition.sort && { sort: condition.sort }),
+          reverse: input.ScanIndexForward === false,
+          ...(startKey && { startKey }),
+          consistent: input.ConsistentRead === true,
+        },
       ],
     })
   },

@@ -73,10 +73,10 @@ export const scan: Operation<ScanInput, PageOutput> = {
       shown,
       ranges: [
         {
-        ...(startKey && { startKey }),
-        ...(segment && { segment }),
-        consistent: input.ConsistentRead === true,
-      },
+          ...(startKey && { startKey }),
+          ...(segment && { segment }),
+          consistent: input.ConsistentRead === true,
+        },
       ],
     })
   },

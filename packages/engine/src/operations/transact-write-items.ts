@@ -5,11 +5,7 @@
  * transaction itself, so a retry after a crash or from another process is recognised as well.
  */
 import { createHash } from 'node:crypto'
-import type {
-  ConsumedCapacity,
-  TransactWriteItemsInput,
-  TransactWriteItemsOutput,
-} from '../db.ts'
+import type { ConsumedCapacity, TransactWriteItemsInput, TransactWriteItemsOutput } from '../db.ts'
 import { idempotentParameterMismatch, validationError } from '../errors.ts'
 import { existingTable } from '../validation/names.ts'
 import {
@@ -117,29 +113,29 @@ export async function writeAll(
   const token = input.ClientRequestToken ?? undefined
   const hash = token === undefined ? '' : hashOf()
   return storage.write((tx) => {
-      const known = token === undefined ? undefined : tx.token(token)
-      if (known && known.hash !== hash) throw idempotentParameterMismatch()
-      const showsOld = known !== undefined || isMetered(input.ReturnConsumedCapacity)
-      const old = targets.map(({ table, key, needsOld }) =>
-        needsOld || showsOld ? tx.get(table, key) : undefined,
-      )
-      // A repeated request has happened already; AWS then charges it as a read.
-      if (known) return repeated(input, targets, old)
+    const known = token === undefined ? undefined : tx.token(token)
+    if (known && known.hash !== hash) throw idempotentParameterMismatch()
+    const showsOld = known !== undefined || isMetered(input.ReturnConsumedCapacity)
+    const old = targets.map(({ table, key, needsOld }) =>
+      needsOld || showsOld ? tx.get(table, key) : undefined,
+    )
+    // A repeated request has happened already; AWS then charges it as a read.
+    if (known) return repeated(input, targets, old)
 
-      const next: (Item | undefined)[] = []
-      assertNoReasons(
-        targets.map((target, at) => reasonOf(() => void (next[at] = target.decide(old[at])))),
-      )
-      const meter = capacityMeter(input.ReturnConsumedCapacity, 'write')
-      targets.forEach((target, at) => {
-        target.write(tx, old[at], next[at])
-        meter.write(target.table, old[at], next[at])
-      })
-      if (token !== undefined) {
-        tx.rememberToken(token, hash, clock.now() + TOKEN_LIFETIME_MS)
-      }
-      return meter.consumed()
+    const next: (Item | undefined)[] = []
+    assertNoReasons(
+      targets.map((target, at) => reasonOf(() => void (next[at] = target.decide(old[at])))),
+    )
+    const meter = capacityMeter(input.ReturnConsumedCapacity, 'write')
+    targets.forEach((target, at) => {
+      target.write(tx, old[at], next[at])
+      meter.write(target.table, old[at], next[at])
     })
+    if (token !== undefined) {
+      tx.rememberToken(token, hash, clock.now() + TOKEN_LIFETIME_MS)
+    }
+    return meter.consumed()
+  })
 }
 
 function repeated(

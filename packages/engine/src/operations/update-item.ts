@@ -127,7 +127,7 @@ export function updatedItem(table: TableRecord, update: Update | undefined, item
   return next
 }
 
-function returned(
+export function returned(
   wanted: UpdateItemInput['ReturnValues'],
   update: Update | undefined,
   old: Item | undefined,

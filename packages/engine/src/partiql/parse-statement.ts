@@ -139,7 +139,13 @@ function update(parser: StatementParser): Change {
   withoutKind(() => checkUpdateSyntax({ actions }))
   const where = optionalWhere(parser)
   const returning = returningClause(parser)
-  return { type: 'update', table, actions, ...(where && { where }), ...(returning && { returning }) }
+  return {
+    type: 'update',
+    table,
+    actions,
+    ...(where && { where }),
+    ...(returning && { returning }),
+  }
 }
 
 function assignment(parser: StatementParser): ActionSyntax {
@@ -200,9 +206,7 @@ function returningClause(parser: StatementParser): Returning | undefined {
   const isOld = parser.skipWord('old')
   if (!isOld) parser.expectWord('new')
   if (!parser.skip('*')) {
-    throw validationError(
-      "Expected '*' after ( MODIFIED | ALL ) ( NEW | OLD ) in RETURNING clause",
-    )
+    throw validationError("Expected '*' after ( MODIFIED | ALL ) ( NEW | OLD ) in RETURNING clause")
   }
   return `${isAll ? 'ALL' : 'UPDATED'}_${isOld ? 'OLD' : 'NEW'}`
 }

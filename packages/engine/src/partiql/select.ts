@@ -2,7 +2,8 @@
  * SELECT: a query where the clause says which partitions, else a scan; in either case in pages as
  * Query and Scan have them.
  */
-import type { ExecuteStatementInput, PageOutput } from '../db.ts'
+import type { PageOutput } from '../db.ts'
+import type { ExecuteStatementInput } from '../db-partiql.ts'
 import { validationError } from '../errors.ts'
 import type { Condition } from '../expressions/condition.ts'
 import type { AttributeCondition } from '../expressions/key-condition.ts'
@@ -147,8 +148,7 @@ function rangesFrom(
 ): RangeQuery[] {
   const value = attribute(startKey, (index?.keys ?? table.keys).partition.name)
   const at = ranges.findIndex(
-    ({ partition }) =>
-      partition === undefined || (value !== undefined && equal(partition, value)),
+    ({ partition }) => partition === undefined || (value !== undefined && equal(partition, value)),
   )
   const range = ranges[at]
   if (!range) throw invalidToken()

@@ -76,12 +76,7 @@ function insertion(table: TableRecord, item: Item): WriteAction {
   return { action, update: undefined, item }
 }
 
-function change(
-  table: TableRecord,
-  body: Change,
-  bound: Bound,
-  onFailure: OnFailure,
-): WriteAction {
+function change(table: TableRecord, body: Change, bound: Bound, onFailure: OnFailure): WriteAction {
   const { key, rest } = mandatoryKey(table, boundWhere(bound, body.where))
   if (body.type === 'update') {
     const update = withoutKind(() => boundUpdate(body.actions, bound.placeholders))
@@ -129,7 +124,5 @@ function there(table: TableRecord, condition: Condition | undefined): Condition 
 function mandatoryKey(table: TableRecord, where: Condition | undefined): OneItem {
   const found = oneItem(table, where)
   if (found) return found
-  throw validationError(
-    'Where clause does not contain a mandatory equality on all key attributes',
-  )
+  throw validationError('Where clause does not contain a mandatory equality on all key attributes')
 }
