@@ -216,6 +216,24 @@ export const differences = {
     instead: 'Gives none',
     reason: notImplemented,
   },
+  'duplicate-item': {
+    targets: local,
+    aws: 'Refuses an INSERT of an item that is there with a DuplicateItemException, and cancels a transaction for the reason DuplicateItem',
+    instead: 'Has the name DuplicateItem, and the reason ValidationError',
+    reason: ownValidation,
+  },
+  'statement-capacity': {
+    targets: local,
+    aws: 'Returns the capacity that a statement of PartiQL consumed',
+    instead: 'Returns none',
+    reason: notImplemented,
+  },
+  'statement-last-key': {
+    targets: local,
+    aws: 'Returns LastEvaluatedKey beside NextToken',
+    instead: 'Returns NextToken alone',
+    reason: notImplemented,
+  },
   tags: {
     targets: local,
     aws: 'Keeps tags of tables',
@@ -243,7 +261,7 @@ export const differences = {
   'expiry-in-streams': {
     targets: local,
     aws: 'Writes a record of each item that expires, with the service as its identity',
-    instead: 'Writes none within half a minute',
+    instead: 'Writes a record without an identity, with the name UNKNOWN_TO_SDK_VERSION',
     reason: notImplemented,
   },
   endpoints: {

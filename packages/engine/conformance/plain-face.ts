@@ -18,6 +18,7 @@ const inputs: Record<string, (convert: Convert) => Convert> = {
   ExclusiveStartKey: mapOf,
   ExpressionAttributeValues: mapOf,
   Keys: (convert) => listOf(mapOf(convert)),
+  Parameters: listOf,
   Expected: (convert) => mapOf(fields({ Value: convert, AttributeValueList: listOf(convert) })),
   AttributeUpdates: (convert) => mapOf(fields({ Value: convert })),
   KeyConditions: (convert) => mapOf(fields({ AttributeValueList: listOf(convert) })),
@@ -83,7 +84,9 @@ function output(operation: string, result: Json): Json {
     ),
     ItemCollectionMetrics: fields({ ItemCollectionKey: mapOf(typed) }),
     Responses:
-      operation === 'TransactGetItems' ? listOf(fields({ Item: mapOf(typed) })) : mapOf(items),
+      operation === 'BatchGetItem'
+        ? mapOf(items)
+        : listOf(fields({ Item: mapOf(typed), Error: fields({ Item: mapOf(typed) }) })),
   }
   return fields(shape)(result) as Json
 }

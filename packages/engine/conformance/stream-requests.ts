@@ -23,6 +23,11 @@ export interface Event {
   userIdentity?: { PrincipalId: string; Type: string }
 }
 
+export interface Page {
+  Records: Event[]
+  NextShardIterator?: string
+}
+
 interface Answers {
   ListStreams: {
     Streams: { StreamArn: string; TableName: string; StreamLabel: string }[]
@@ -44,7 +49,7 @@ interface Answers {
     }
   }
   GetShardIterator: { ShardIterator: string }
-  GetRecords: { Records: Event[]; NextShardIterator?: string }
+  GetRecords: Page
 }
 
 export interface StreamRequests {
@@ -74,7 +79,7 @@ export function streamRequests(
     const answer = JSON.parse(text)
     if (status === 200) return answer
     const error = new Error(answer.message ?? answer.Message ?? '')
-    error.name = answer.__type.split('#')[1]
+    error.name = answer['__type'].split('#')[1]
     throw error
   }
 }

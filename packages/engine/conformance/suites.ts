@@ -14,6 +14,10 @@ import { keyConditions } from './key-conditions.ts'
 import { legacyParameters } from './legacy-parameters.ts'
 import { numbers } from './numbers.ts'
 import { pagination } from './pagination.ts'
+import { partiQlBatches } from './partiql-batches.ts'
+import { partiQlTransactions } from './partiql-transactions.ts'
+import { partiQlWrites } from './partiql-writes.ts'
+import { partiQl } from './partiql.ts'
 import { projectionExpressions } from './projection-expressions.ts'
 import { putItem } from './put-item.ts'
 import { query } from './query.ts'
@@ -56,6 +60,10 @@ const suites = [
   expressionErrors,
   validationOrder,
   legacyParameters,
+  partiQl,
+  partiQlWrites,
+  partiQlBatches,
+  partiQlTransactions,
   pagination,
   types,
   numbers,

@@ -8,11 +8,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, systemClock } from './clock.ts'
 import type { Db, TableAdmin } from './db.ts'
 import type { PartiQl } from './db-partiql.ts'
+import type { BackupsDb } from './db-backups.ts'
 import type { StreamsDb } from './db-streams.ts'
 import { unknownOperation } from './errors.ts'
 import { wireOperations } from './operations/all.ts'
 import { batchExecuteStatement } from './operations/batch-execute-statement.ts'
 import { batchGetItem } from './operations/batch-get-item.ts'
+import { createBackup, deleteBackup, describeBackup, listBackups } from './operations/backups.ts'
 import { batchWriteItem } from './operations/batch-write-item.ts'
 import {
   describeContinuousBackups,
@@ -34,6 +36,7 @@ import { listTables } from './operations/list-tables.ts'
 import type { Context, Operation } from './operations/operation.ts'
 import { putItem } from './operations/put-item.ts'
 import { query } from './operations/query.ts'
+import { restoreTableFromBackup, restoreTableToPointInTime } from './operations/restore.ts'
 import { scan } from './operations/scan.ts'
 import { getShardIterator } from './operations/shard-iterator.ts'
 import { describeStream, listStreams } from './operations/streams.ts'
@@ -62,7 +65,7 @@ export interface EngineOptions {
   sweepIntervalMs?: number
 }
 
-export interface Engine extends Db, TableAdmin, PartiQl, StreamsDb, AsyncDisposable {
+export interface Engine extends Db, TableAdmin, PartiQl, BackupsDb, StreamsDb, AsyncDisposable {
   readonly region: string
   /** For what stands beside the operations, such as backups. */
   readonly storage: OpenStorage
@@ -99,6 +102,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const limits = call(describeLimits)
   const endpoints = call(describeEndpoints)
   const streams = call(listStreams)
+  const backups = call(listBackups)
 
   return {
     region,
@@ -128,6 +132,12 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     tagResource: call(tagResource),
     untagResource: call(untagResource),
     listTagsOfResource: call(listTagsOfResource),
+    createBackup: call(createBackup),
+    describeBackup: call(describeBackup),
+    listBackups: (input = {}) => backups(input),
+    deleteBackup: call(deleteBackup),
+    restoreTableFromBackup: call(restoreTableFromBackup),
+    restoreTableToPointInTime: call(restoreTableToPointInTime),
     listStreams: (input = {}) => streams(input),
     describeStream: call(describeStream),
     getShardIterator: call(getShardIterator),

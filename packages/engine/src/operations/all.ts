@@ -3,6 +3,7 @@ import { checkRequest } from '../validation/request.ts'
 import { batchExecuteStatement } from './batch-execute-statement.ts'
 import { batchGetItem } from './batch-get-item.ts'
 import { batchWriteItem } from './batch-write-item.ts'
+import { createBackup, deleteBackup, describeBackup, listBackups } from './backups.ts'
 import { describeContinuousBackups, updateContinuousBackups } from './continuous-backups.ts'
 import { createTable } from './create-table.ts'
 import { deleteItem } from './delete-item.ts'
@@ -20,6 +21,7 @@ import { listTables } from './list-tables.ts'
 import type { Context, Operation } from './operation.ts'
 import { putItem } from './put-item.ts'
 import { query } from './query.ts'
+import { restoreTableFromBackup, restoreTableToPointInTime } from './restore.ts'
 import { scan } from './scan.ts'
 import { getShardIterator } from './shard-iterator.ts'
 import { describeStream, listStreams } from './streams.ts'
@@ -72,6 +74,12 @@ export const wireOperations: ReadonlyMap<string, WireOperation> = new Map([
   onWire(tagResource),
   onWire(untagResource),
   onWire(listTagsOfResource),
+  onWire(createBackup),
+  onWire(describeBackup),
+  onWire(listBackups),
+  onWire(deleteBackup),
+  onWire(restoreTableFromBackup),
+  onWire(restoreTableToPointInTime),
   onWire(listStreams),
   onWire(describeStream),
   onWire(getShardIterator),

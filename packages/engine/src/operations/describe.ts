@@ -96,17 +96,14 @@ function describeIndexes(storage: Storage, table: TableRecord, arn: string, stat
   const describe = (index: IndexRecord) => ({
     IndexName: index.name,
     KeySchema: describeKeys(index.keys),
-    Projection: {
-      ProjectionType: index.projection.type,
-      ...(index.projection.attributes && { NonKeyAttributes: index.projection.attributes }),
-    },
+    Projection: describeProjection(index.projection),
     IndexSizeBytes: 0,
     ItemCount: status === 'ACTIVE' ? storage.count(table, index) : 0,
     IndexArn: `${arn}/index/${index.name}`,
   })
   const describeGlobal = (index: IndexRecord) => ({
     ...describe(index),
-    IndexStatus: status === 'DELETING' ? status : index.status,
+    IndexStatus: status === 'DELETING' ? status : table.restoring ? 'CREATING' : index.status,
     ...(index.status === 'CREATING' && { Backfilling: true }),
     ProvisionedThroughput: describeThroughput(
       (index.details as { throughput?: Throughput } | undefined)?.throughput,
@@ -116,6 +113,10 @@ function describeIndexes(storage: Storage, table: TableRecord, arn: string, stat
     ...(global.length > 0 && { GlobalSecondaryIndexes: global.map(describeGlobal) }),
     ...(local.length > 0 && { LocalSecondaryIndexes: local.map(describe) }),
   }
+}
+
+export function describeProjection({ type, attributes }: IndexRecord['projection']) {
+  return { ProjectionType: type, ...(attributes && { NonKeyAttributes: attributes }) }
 }
 
 function describeThroughput(throughput: Throughput | undefined) {

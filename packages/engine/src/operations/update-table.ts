@@ -197,8 +197,8 @@ function unique(definitions: readonly AttributeDefinition[]): AttributeDefinitio
 }
 
 /** Definitions come and go with the keys they belong to. */
-function usedDefinitions(
-  table: TableRecord,
+export function usedDefinitions(
+  table: Pick<TableRecord, 'keys'>,
   indexes: readonly NewIndex[],
   definitions: readonly AttributeDefinition[],
 ): AttributeDefinition[] {

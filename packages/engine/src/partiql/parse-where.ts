@@ -60,9 +60,11 @@ function comparison(parser: StatementParser, operand: OperandSyntax): Parsed {
     const comparator = COMPARATORS.get(text)
     if (comparator) {
       parser.take()
-      return { type: 'compare', comparator, left: operand, right: parser.operand() }
+      const right = parser.operand()
+      refuseArithmetic(parser)
+      return { type: 'compare', comparator, left: operand, right }
     }
-    if (ARITHMETIC.includes(text)) throw unsupported(text)
+    refuseArithmetic(parser)
   }
   if (parser.isWord('like')) throw unsupported('like')
   if (parser.skipWord('is')) return nature(parser, operand)
@@ -83,6 +85,11 @@ const COMPARATORS: ReadonlyMap<string, Comparator> = new Map([
   ['>=', '>='],
 ])
 const ARITHMETIC = ['+', '-', '*', '/', '%', '|']
+
+function refuseArithmetic(parser: StatementParser): void {
+  const { kind, text } = parser.token
+  if (kind === 'symbol' && ARITHMETIC.includes(text)) throw unsupported(text)
+}
 
 function unsupported(operator: string): Error {
   return validationError(`Unsupported operator in Condition Expression. Operator: ${operator}`)

@@ -178,7 +178,10 @@ export class StatementParser {
         return false
       case 'null':
         return null
+      case 'missing':
+        throw validationError('Unsupported data type: MISSING under key root')
       default:
+        if (isKeyword(word.toLowerCase())) throw this.malformed(-1)
         throw validationError(`Unsupported data type: ${word} under key root`)
     }
   }
