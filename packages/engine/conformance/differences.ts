@@ -246,6 +246,12 @@ export const differences = {
     instead: 'Refuses the operations with an UnknownOperationException',
     reason: notImplemented,
   },
+  backups: {
+    targets: local,
+    aws: 'Makes, lists, deletes and restores backups',
+    instead: 'Refuses the operations with an UnknownOperationException',
+    reason: notImplemented,
+  },
   'stream-texts': {
     targets: local,
     aws: 'Names the table or the shard in errors about streams, and what is wrong with a StreamSpecification',

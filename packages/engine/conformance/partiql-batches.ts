@@ -48,7 +48,7 @@ export function partiQlBatches(target: Target): void {
       ])
       expect(Responses).toEqual([
         { TableName: table },
-        { TableName: table, Item: { n: { N: '1' }, x: { N: '2' } } },
+        { TableName: table, Item: { n: { N: '1' }, m: { M: { x: { N: '2' } } } } },
       ])
     })
 

@@ -91,7 +91,7 @@ export function partiQlWrites(target: Target): void {
         n: { N: '5' },
         tags: { SS: ['a', 'b'] },
         m: { M: { x: { N: '1' }, y: { L: [{ N: '1' }, { N: '2' }] } } },
-        old: { S: 'o' },
+        was: { S: 'o' },
       }
       const updated = async (clause: string, parameters?: AttributeValue[]) => {
         await write(target, table, [{ ...key('u'), ...given }])
@@ -133,9 +133,9 @@ export function partiQlWrites(target: Target): void {
       }
 
       test('REMOVE takes attributes away', async () => {
-        const { old, n, ...rest } = given
-        expect([old, n]).not.toContain(undefined)
-        expect(await updated('REMOVE old REMOVE n REMOVE lost')).toEqual(rest)
+        const { was, n, ...rest } = given
+        expect([was, n]).not.toContain(undefined)
+        expect(await updated('REMOVE was REMOVE n REMOVE lost')).toEqual(rest)
       })
 
       test('returns nothing unless it is told to', async () => {
@@ -190,7 +190,7 @@ export function partiQlWrites(target: Target): void {
 
       test('refuses what does not fit the item', async () => {
         await write(target, table, [{ ...key('unfit'), ...given }])
-        await expectRefusal(execute(`UPDATE TABLE SET n = old + 1 ${where('unfit')}`), {
+        await expectRefusal(execute(`UPDATE TABLE SET n = was + 1 ${where('unfit')}`), {
           message: 'An operand in the update expression has an incorrect data type',
         })
         await expectRefusal(execute(`UPDATE TABLE SET n = lost ${where('unfit')}`), {

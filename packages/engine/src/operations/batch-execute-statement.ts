@@ -10,9 +10,9 @@ import type {
   BatchStatementResponse,
 } from '../db-partiql.ts'
 import { DynamoError, validationError } from '../errors.ts'
+import { project } from '../expressions/projection.ts'
 import { type OneRead, readOne } from '../partiql/read-one.ts'
 import { runWrite } from '../partiql/run-write.ts'
-import { selected } from '../partiql/selection.ts'
 import { readStatement, statementParameters, statementText } from '../partiql/statement.ts'
 import type { Returning } from '../partiql/syntax.ts'
 import { type WriteAction, writeAction } from '../partiql/write-action.ts'
@@ -134,7 +134,8 @@ function reading({ table, key, projection }: OneRead, consistent: boolean): Work
       const item = storage.get(table, key, { consistent })
       const meter = capacityMeter(detail)
       meter.read(table, undefined, readUnits(item ? itemSize(item) : 0, consistent))
-      return { ...(item && { Item: selected(projection, item) }), ...singleConsumption(meter) }
+      const shown = item && projection ? project(projection, item) : item
+      return { ...(shown && { Item: shown }), ...singleConsumption(meter) }
     },
   }
 }

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import type { ExecuteTransactionInput, ExecuteTransactionOutput } from '../db-partiql.ts'
 import { DynamoError, validationError } from '../errors.ts'
+import { project } from '../expressions/projection.ts'
 import { type OneRead, readOne } from '../partiql/read-one.ts'
-import { selected } from '../partiql/selection.ts'
 import {
   type ReadStatement,
   readStatement,
@@ -92,9 +92,11 @@ function read(
   )
   const { items, consumed } = readTogether(context, reads, input.ReturnConsumedCapacity)
   return {
-    Responses: items.map((item, at) =>
-      item ? { Item: selected(reads[at]?.projection, item) } : {},
-    ),
+    Responses: items.map((item, at) => {
+      const projection = reads[at]?.projection
+      if (!item) return {}
+      return { Item: projection ? project(projection, item) : item }
+    }),
     ...(consumed.length > 0 && { ConsumedCapacity: consumed }),
   }
 }

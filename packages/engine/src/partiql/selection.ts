@@ -1,6 +1,7 @@
 /**
  * The attributes a SELECT returns. A path goes by its last name; of a path into a list, what the list
- * holds goes by the name and the first index, as in `DateWatched[0]`.
+ * holds goes by the name and the first index, as in `DateWatched[0]`. In a batch or a transaction it
+ * is a plain projection instead.
  */
 import { validationError } from '../errors.ts'
 import { boundPath } from '../expressions/operands.ts'
