@@ -1,5 +1,6 @@
 /** Every conformance suite, in the order they run. */
 import { account } from './account.ts'
+import { backups } from './backups.ts'
 import { batchGetItem } from './batch-get-item.ts'
 import { batchWriteItem } from './batch-write-item.ts'
 import { conditionExpressions } from './condition-expressions.ts'
@@ -77,6 +78,7 @@ const suites = [
   timeToLive,
   tags,
   continuousBackups,
+  backups,
   streams,
   account,
   wire,
