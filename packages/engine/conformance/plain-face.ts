@@ -82,7 +82,10 @@ function output(operation: string, result: Json): Json {
         }),
       ),
     ),
-    ItemCollectionMetrics: fields({ ItemCollectionKey: mapOf(typed) }),
+    ItemCollectionMetrics:
+      operation === 'BatchWriteItem' || operation === 'TransactWriteItems'
+        ? mapOf(listOf(fields({ ItemCollectionKey: mapOf(typed) })))
+        : fields({ ItemCollectionKey: mapOf(typed) }),
     Responses:
       operation === 'BatchGetItem'
         ? mapOf(items)

@@ -11,6 +11,7 @@ import { expressionErrors } from './expression-errors.ts'
 import { getItem } from './get-item.ts'
 import { idempotency } from './idempotency.ts'
 import { indexes } from './indexes.ts'
+import { itemCollections } from './item-collections.ts'
 import { keyConditions } from './key-conditions.ts'
 import { legacyParameters } from './legacy-parameters.ts'
 import { numbers } from './numbers.ts'
@@ -75,6 +76,7 @@ const suites = [
   updateTable,
   indexes,
   consumedCapacity,
+  itemCollections,
   timeToLive,
   tags,
   continuousBackups,

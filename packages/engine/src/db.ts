@@ -224,6 +224,7 @@ export interface BatchWriteItemInput extends MeteredWrite {
 export interface BatchWriteItemOutput {
   UnprocessedItems?: Record<string, WriteRequest[]>
   ConsumedCapacity?: ConsumedCapacity[]
+  ItemCollectionMetrics?: Record<string, ItemCollectionMetrics[]>
 }
 
 export interface TransactGetItemsInput extends Metered {
@@ -247,7 +248,10 @@ export interface TransactWriteItemsInput extends MeteredWrite {
   ClientRequestToken?: string
 }
 
-export type TransactWriteItemsOutput = object & { ConsumedCapacity?: ConsumedCapacity[] }
+export type TransactWriteItemsOutput = object & {
+  ConsumedCapacity?: ConsumedCapacity[]
+  ItemCollectionMetrics?: Record<string, ItemCollectionMetrics[]>
+}
 
 export interface TableInput {
   TableName: string

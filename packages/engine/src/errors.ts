@@ -90,12 +90,6 @@ export function idempotentParameterMismatch(
   return new DynamoError('IdempotentParameterMismatchException', message)
 }
 
-export function itemCollectionSizeLimitExceeded(
-  message = 'Item collection size limit of 10 gigabytes exceeded.',
-): DynamoError {
-  return new DynamoError('ItemCollectionSizeLimitExceededException', message)
-}
-
 export function limitExceeded(message: string): DynamoError {
   return new DynamoError('LimitExceededException', message)
 }

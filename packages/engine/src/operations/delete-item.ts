@@ -17,9 +17,10 @@ import {
 import { capacityMeter } from './capacity.ts'
 import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
+import { collectionMetrics } from './item-collections.ts'
 import type { Operation } from './operation.ts'
 import { checkReturnValues, returnValues, writeAnswer } from './put-item.ts'
-import { assertCondition, readCondition, singleConsumption, collectionMetrics } from './write.ts'
+import { assertCondition, readCondition, singleConsumption } from './write.ts'
 
 export const deleteItem: Operation<DeleteItemInput, WriteOutput> = {
   name: 'DeleteItem',

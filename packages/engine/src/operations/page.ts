@@ -44,11 +44,15 @@ export async function readPage(
 ): Promise<PageOutput> {
   const keyNames = pageKeyNames(table, index)
   const limit = Math.floor(input.Limit ?? Infinity)
+  const consistent = ranges[0]?.consistent === true
+  /** What a local index holds, if it is asked for more: then it fetches every item from its table. */
+  const held = shown ? undefined : projectedNames(table, index)
   const items: Item[] = []
   const counting = input.Select === 'COUNT'
   let count = 0
   let scanned = 0
   let bytes = 0
+  let fetchedUnits = 0
   let last = undefined as Item | undefined
   let more = false as boolean
   let [range, ...later] = ranges
@@ -62,7 +66,8 @@ export async function readPage(
     const from = startKey ? { ...range, startKey } : (range ?? {})
     for (const item of storage.range(table, index, from)) {
       const view = picked(shown, item)
-      bytes += itemSize(view)
+      bytes += itemSize(held ? picked(held, item) : view)
+      if (held) fetchedUnits += readUnits(itemSize(item), consistent)
       scanned += 1
       last = item
       if (!filter || evaluate(filter, view)) {
@@ -84,10 +89,9 @@ export async function readPage(
   // oxlint-disable-next-line no-await-in-loop -- one turn after the other is the point
   while (!readTurn()) await nextTurn()
 
-  const consistent = ranges[0]?.consistent === true
   const meter = capacityMeter(input.ReturnConsumedCapacity)
   meter.read(table, index, readUnits(bytes, consistent))
-  if (index) meter.read(table, undefined, 0)
+  if (index) meter.read(table, undefined, fetchedUnits)
   const [consumed] = meter.consumed()
   return {
     ...(!counting && { Items: items }),

@@ -23,6 +23,7 @@ import { itemSize } from '../values/size.ts'
 import type { Item } from '../values/types.ts'
 import { itemToWire } from '../values/wire.ts'
 import { capacityMeter, isMetered } from './capacity.ts'
+import { allCollectionMetrics, wireCollections } from './item-collections.ts'
 import { keyIdentity } from './key-identity.ts'
 import type { Context, Operation } from './operation.ts'
 import { type Action, readAction, type TableAction } from './transact-action.ts'
@@ -84,8 +85,19 @@ export const transactWriteItems: Operation<TransactWriteItemsInput, TransactWrit
       items: actions.map(({ item }) => item),
       fingerprint: () => fingerprint(actions),
     })
-    return consumed.length > 0 ? { ConsumedCapacity: consumed } : {}
+    return {
+      ...(consumed.length > 0 && { ConsumedCapacity: consumed }),
+      ...allCollectionMetrics(
+        targets.map(({ table, key }) => ({ table, item: key })),
+        input.ReturnItemCollectionMetrics,
+      ),
+    }
   },
+
+  answer: ({ ItemCollectionMetrics, ...rest }) => ({
+    ...rest,
+    ...wireCollections(ItemCollectionMetrics),
+  }),
 }
 
 interface Transaction {

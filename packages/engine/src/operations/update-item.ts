@@ -29,15 +29,10 @@ import { capacityMeter } from './capacity.ts'
 import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
 import { readAttributeUpdates } from './legacy-updates.ts'
+import { collectionMetrics } from './item-collections.ts'
 import type { Operation } from './operation.ts'
 import { returnValues, writeAnswer } from './put-item.ts'
-import {
-  assertCondition,
-  checkUpdatedItemSize,
-  readCondition,
-  singleConsumption,
-  collectionMetrics,
-} from './write.ts'
+import { assertCondition, checkUpdatedItemSize, readCondition, singleConsumption } from './write.ts'
 
 export const updateItem: Operation<UpdateItemInput, WriteOutput> = {
   name: 'UpdateItem',

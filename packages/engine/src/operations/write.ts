@@ -2,15 +2,14 @@
  * What PutItem, UpdateItem, DeleteItem and the actions of a transaction have in common: a condition,
  * and a decision on the old item that is made inside the write transaction.
  */
-import type { ConsumedCapacity, ItemCollectionMetrics, PutItemInput } from '../db.ts'
+import type { ConsumedCapacity, PutItemInput } from '../db.ts'
 import { conditionalCheckFailed, validationError } from '../errors.ts'
 import { type Condition, parseCondition } from '../expressions/condition.ts'
 import { evaluate } from '../expressions/evaluate.ts'
 import type { Placeholders } from '../expressions/placeholders.ts'
 import { updatedItemTooLarge } from '../expressions/update.ts'
-import type { TableRecord } from '../storage/store.ts'
 import { itemSize, MOST_ITEM_BYTES } from '../values/size.ts'
-import { attribute, type Item, type Value } from '../values/types.ts'
+import type { Item } from '../values/types.ts'
 import type { CapacityMeter } from './capacity.ts'
 import type { Form } from './form.ts'
 import { readExpected } from './legacy-conditions.ts'
@@ -55,16 +54,4 @@ export function assertCondition(
 export function singleConsumption(meter: CapacityMeter): { ConsumedCapacity?: ConsumedCapacity } {
   const [consumed] = meter.consumed()
   return consumed ? { ConsumedCapacity: consumed } : {}
-}
-
-/** What ReturnItemCollectionMetrics adds to an answer. Collections here have no size limit. */
-export function collectionMetrics(
-  table: TableRecord,
-  item: Item,
-  wanted: 'NONE' | 'SIZE' | undefined,
-): { ItemCollectionMetrics?: ItemCollectionMetrics } {
-  if (wanted !== 'SIZE' || !table.indexes.some((index) => index.kind === 'local')) return {}
-  const { name } = table.keys.partition
-  const key: Item = { [name]: attribute(item, name) as Value }
-  return { ItemCollectionMetrics: { ItemCollectionKey: key, SizeEstimateRangeGB: [0, 1] } }
 }
