@@ -125,7 +125,7 @@ export function partiQlBatches(target: Target): void {
           {
             Error: {
               Code: 'ValidationError',
-              Message: typeof message === 'string' ? message : expect.stringMatching(message),
+              Message: expect.stringMatching(message),
             },
           },
         ])

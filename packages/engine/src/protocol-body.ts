@@ -11,7 +11,7 @@ const MOST_DEPTH = 256
 /** Smaller bodies cannot nest deep enough to matter. */
 const HARMLESS_BYTES = 16 * 1024
 
-export async function readBody(request: IncomingMessage): Promise<string> {
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) throw tooLarge()
   const chunks: Buffer[] = []
   let size = 0
@@ -23,7 +23,7 @@ export async function readBody(request: IncomingMessage): Promise<string> {
   const [first] = chunks
   const body = chunks.length === 1 && first ? first : Buffer.concat(chunks)
   if (body.length > HARMLESS_BYTES && nestsTooDeep(body)) throw serializationError('')
-  return body.toString()
+  return body
 }
 
 /**
