@@ -14,6 +14,7 @@ import { indexes } from './indexes.ts'
 import { itemCollections } from './item-collections.ts'
 import { keyConditions } from './key-conditions.ts'
 import { legacyParameters } from './legacy-parameters.ts'
+import { limits } from './limits.ts'
 import { numbers } from './numbers.ts'
 import { pagination } from './pagination.ts'
 import { partiQlBatches } from './partiql-batches.ts'
@@ -60,6 +61,7 @@ const suites = [
   updateRefusals,
   projectionExpressions,
   expressionErrors,
+  limits,
   validationOrder,
   legacyParameters,
   partiQl,
