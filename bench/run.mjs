@@ -7,7 +7,7 @@ await setup()
 const { build } = await import('esbuild')
 const outdir = join(root, 'dist/bench')
 await build({
-  entryPoints: ['main', 'worker', 'server', 'http/bare-server'].map((name) =>
+  entryPoints: ['main', 'worker', 'server', 'http/bare-server', 'http/null-server'].map((name) =>
     join(root, `bench/src/${name}.ts`),
   ),
   outdir,

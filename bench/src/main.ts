@@ -7,6 +7,7 @@ import type { Result } from './result.ts'
 import { dynaliteSection } from './sections/dynalite.ts'
 import { engineSection } from './sections/engine.ts'
 import { growthSection } from './sections/growth.ts'
+import { httpSection } from './sections/http.ts'
 import { keyStoreSection } from './sections/key-store.ts'
 import { openSection } from './sections/open.ts'
 import { peersSection } from './sections/peers.ts'
@@ -19,6 +20,7 @@ const sections: Record<Section, (workspace: Workspace, options: Options) => Prom
   open: openSection,
   growth: growthSection,
   peers: peersSection,
+  http: httpSection,
   'key-store': keyStoreSection,
   sealed: sealedSection,
 }

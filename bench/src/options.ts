@@ -2,7 +2,16 @@
 
 import { parseArgs } from 'node:util'
 
-const SECTIONS = ['engine', 'dynalite', 'open', 'growth', 'peers', 'key-store', 'sealed'] as const
+const SECTIONS = [
+  'engine',
+  'dynalite',
+  'open',
+  'growth',
+  'peers',
+  'http',
+  'key-store',
+  'sealed',
+] as const
 export type Section = (typeof SECTIONS)[number]
 
 export interface Options {
