@@ -93,40 +93,64 @@ function set({ holder, at }: Place, value: unknown): void {
   })
 }
 
-/** Changes one thing in a request. */
+/** What two values must have in common for one to stand in for the other without notice. */
+function kindOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return typeof value
+  if (Array.isArray(value)) return 'list'
+  const [name = '', ...others] = Object.keys(value)
+  return others.length === 0 && TYPES.has(name) ? 'attribute' : 'map'
+}
+
+const TYPES = new Set(['S', 'N', 'B', 'BOOL', 'NULL', 'L', 'M', 'SS', 'NS', 'BS'])
+
+/** Changes one thing in a request, more often in a way that gets past the first checks. */
 function mutate(random: Random, request: object): void {
   const all = places(request)
   if (all.length === 0) return
+  const chance = random()
+  const texts = all.filter((place) => String(get(place)).includes(' '))
+  if (chance < 0.4 && texts.length > 0) {
+    const place = oneOf(random, texts)
+    const value = get(place)
+    if (typeof value === 'string') set(place, mutatedText(random, value, ' '))
+    return
+  }
   const place = oneOf(random, all)
+  if (chance < 0.75) replaceAlike(random, place)
+  else if (chance < 0.85) remove(place)
+  else distort(random, place, all)
+}
+
+/** Puts something of the same kind in its place: from another request, or odd. */
+function replaceAlike(random: Random, place: Place): void {
+  const kind = kindOf(get(place))
+  const donors = places(structuredClone(oneOf(random, goodRequests).request)).map(get)
+  const choices = [...donors, ...donors, ...structuredClone(scraps)].filter(
+    (choice) => kindOf(choice) === kind,
+  )
+  if (choices.length > 0) set(place, oneOf(random, choices))
+}
+
+function remove({ holder, at }: Place): void {
+  if (Array.isArray(holder)) holder.splice(Number(at), 1)
+  else Reflect.deleteProperty(holder, at)
+}
+
+function distort(random: Random, place: Place, all: readonly Place[]): void {
   const value = get(place)
-  switch (below(random, 6)) {
+  switch (below(random, 3)) {
     case 0:
       set(place, structuredClone(oneOf(random, scraps)))
       return
-    case 1:
-      if (Array.isArray(place.holder)) place.holder.splice(Number(place.at), 1)
-      else Reflect.deleteProperty(place.holder, place.at)
-      return
-    case 2: {
-      const donor = places(structuredClone(oneOf(random, goodRequests).request))
-      if (donor.length > 0) set(place, get(oneOf(random, donor)))
+    case 1: {
+      const copies = Array.from({ length: below(random, 120) }, () => structuredClone(value))
+      set(place, Array.isArray(value) ? copies.flat() : copies)
       return
     }
-    case 3:
-      if (Array.isArray(value)) {
-        const copies = Array.from({ length: below(random, 120) }, () => structuredClone(value))
-        set(place, copies.flat())
-      } else {
-        set(place, [value])
-      }
-      return
-    case 4: {
+    default: {
       const name = String(oneOf(random, [...words, ...all.map(({ at }) => at)]))
       if (!Array.isArray(place.holder)) set({ holder: place.holder, at: name }, value)
-      return
     }
-    default:
-      set(place, typeof value === 'string' ? mutatedText(random, value, ' ') : value)
   }
 }
 
@@ -174,7 +198,7 @@ function bodyOf(random: Random, good: GoodRequest): Buffer {
   }
   const request = structuredClone(good.request)
   if (kind < 0.07) return Buffer.from(JSON.stringify(request))
-  for (let left = 1 + below(random, 4); left > 0; left -= 1) mutate(random, request)
+  for (let left = 1 + below(random, 3); left > 0; left -= 1) mutate(random, request)
   const text = JSON.stringify(request)
-  return Buffer.from(kind > 0.92 ? mutatedText(random, text, '') : text)
+  return Buffer.from(kind > 0.97 ? mutatedText(random, text, '') : text)
 }

@@ -2,7 +2,7 @@
 
 const key = { id: { S: 'a' } }
 const note = { pk: { S: 'p' }, sk: { N: '1' } }
-const values = { ':v': { N: '1' }, ':s': { S: 'x' } }
+const values = { ':v': { N: '1' }, ':s': { S: 'S' } }
 const arn = 'arn:aws:dynamodb:local:000000000000:table/plain'
 const backup = `${arn}/backup/01489602797149-73d8d5bc`
 const stream = `${arn}/stream/2026-01-01T00:00:00.000`
@@ -10,8 +10,8 @@ const throughput = { ReadCapacityUnits: 1, WriteCapacityUnits: 1 }
 
 const item = {
   ...key,
-  list: { L: [{ S: 'x' }, { N: '1.50' }, { NULL: true }] },
-  map: { M: { x: { BOOL: true }, y: { B: 'AAEC' } } },
+  parts: { L: [{ S: 'x' }, { N: '1.50' }, { NULL: true }] },
+  doc: { M: { x: { BOOL: true }, y: { B: 'AAEC' } } },
   numbers: { NS: ['1', '2e3'] },
   strings: { SS: ['a', 'b'] },
   bytes: { BS: ['AA==', 'AQ=='] },
@@ -55,16 +55,16 @@ const table = {
 }
 
 const statements = [
-  `SELECT id, map.x, list[0] FROM plain WHERE id IN ['a', 'b'] AND size(list) > 1 ORDER BY id DESC`,
+  `SELECT id, doc.x, parts[0] FROM plain WHERE id IN ['a', 'b'] AND size(parts) > 1 ORDER BY id DESC`,
   `SELECT * FROM notes."by-owner" WHERE owner = ? AND since BETWEEN 1 AND 2e3`,
   `SELECT * FROM plain WHERE NOT (n = -1 OR begins_with(s, 'it''s')) AND m IS NOT MISSING`,
   `INSERT INTO plain VALUE {'id': 'z', 'm': {'l': [1, <<'a', 'b'>>, null]}, 'n': ?}`,
-  `UPDATE plain SET n = if_not_exists(n, 1) + 1, list = list_append(list, [1]) REMOVE map.x WHERE id = 'a' AND attribute_type(id, 'S') RETURNING ALL NEW *`,
+  `UPDATE plain SET n = if_not_exists(n, 1) + 1, parts = list_append(parts, [1]) REMOVE doc.x WHERE id = 'a' AND attribute_type(id, 'S') RETURNING ALL NEW *`,
   `UPDATE plain SET strings = set_add(strings, <<'c'>>) WHERE id = 'a' RETURNING MODIFIED OLD *`,
   `DELETE FROM plain WHERE id = 'b' AND contains(strings, 'a') RETURNING ALL OLD *`,
-  `EXISTS(SELECT * FROM plain WHERE id = 'a' AND n = 1)`,
 ]
-const parameters = [{ N: '1' }]
+const existence = `EXISTS(SELECT * FROM plain WHERE id = 'a' AND n = 1)`
+const parameters = [{ S: '1' }]
 
 const dynamoDb: [operation: string, request: object][] = [
   [
@@ -73,7 +73,7 @@ const dynamoDb: [operation: string, request: object][] = [
       TableName: 'plain',
       Item: item,
       ConditionExpression: 'attribute_exists(id) OR n < :v AND NOT contains(#l, :s)',
-      ExpressionAttributeNames: { '#l': 'list' },
+      ExpressionAttributeNames: { '#l': 'parts' },
       ExpressionAttributeValues: values,
       ReturnValues: 'ALL_OLD',
       ReturnConsumedCapacity: 'INDEXES',
@@ -96,8 +96,8 @@ const dynamoDb: [operation: string, request: object][] = [
       TableName: 'plain',
       Key: key,
       UpdateExpression:
-        'SET n = if_not_exists(n, :v) + :v, #m.x = :v, list[1] = :s REMOVE list[0] ADD c :v DELETE strings :set',
-      ExpressionAttributeNames: { '#m': 'map' },
+        'SET n = if_not_exists(n, :v) + :v, #m.x = :v, parts[1] = :s REMOVE parts[0] ADD c :v DELETE strings :set',
+      ExpressionAttributeNames: { '#m': 'doc' },
       ExpressionAttributeValues: { ...values, ':set': { SS: ['a'] } },
       ReturnValues: 'UPDATED_NEW',
     },
@@ -117,7 +117,7 @@ const dynamoDb: [operation: string, request: object][] = [
   ],
   [
     'GetItem',
-    { TableName: 'plain', Key: key, ProjectionExpression: 'list[0], map.x', ConsistentRead: true },
+    { TableName: 'plain', Key: key, ProjectionExpression: 'parts[0], doc.x', ConsistentRead: true },
   ],
   ['GetItem', { TableName: 'notes', Key: note, AttributesToGet: ['title', 'owner'] }],
   ['DeleteItem', { TableName: 'plain', Key: key, ReturnValues: 'ALL_OLD' }],
@@ -140,7 +140,7 @@ const dynamoDb: [operation: string, request: object][] = [
       TableName: 'notes',
       IndexName: 'by-owner',
       KeyConditions: { owner: { ComparisonOperator: 'EQ', AttributeValueList: [{ S: 'o' }] } },
-      QueryFilter: { title: { ComparisonOperator: 'NOT_NULL' }, t: comparison },
+      QueryFilter: { title: { ComparisonOperator: 'NOT_NULL' }, sk: comparison },
       ConditionalOperator: 'AND',
       Select: 'COUNT',
     },
@@ -149,7 +149,7 @@ const dynamoDb: [operation: string, request: object][] = [
     'Scan',
     {
       TableName: 'plain',
-      FilterExpression: 'size(list) > :v AND begins_with(s, :s)',
+      FilterExpression: 'size(parts) > :v AND begins_with(s, :s)',
       ExpressionAttributeValues: values,
       Segment: 0,
       TotalSegments: 2,
@@ -214,15 +214,17 @@ const dynamoDb: [operation: string, request: object][] = [
   ]),
   [
     'BatchExecuteStatement',
-    { Statements: statements.slice(3).map((Statement) => ({ Statement, Parameters: parameters })) },
+    {
+      Statements: [3, 4, 6].map((at) => ({ Statement: statements[at], Parameters: parameters })),
+    },
   ],
   [
     'ExecuteTransaction',
     {
-      TransactStatements: statements.slice(3, 4).map((Statement) => ({
-        Statement,
-        Parameters: parameters,
-      })),
+      TransactStatements: [
+        { Statement: existence },
+        { Statement: statements[3], Parameters: parameters },
+      ],
       ClientRequestToken: 'token',
     },
   ],
@@ -246,7 +248,13 @@ const dynamoDb: [operation: string, request: object][] = [
       ],
     },
   ],
-  ['UpdateTable', { TableName: 'plain', StreamSpecification: { StreamEnabled: false } }],
+  [
+    'UpdateTable',
+    {
+      TableName: 'plain',
+      StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_IMAGE' },
+    },
+  ],
   [
     'UpdateTimeToLive',
     { TableName: 'plain', TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true } },
