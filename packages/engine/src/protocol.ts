@@ -108,34 +108,33 @@ async function answer(
   response: ServerResponse,
   isClosing: () => boolean,
 ): Promise<void> {
-  const { statusCode, body } = await execute(engine, verifier, request)
-  const { bytes, headers } = await encodedAnswer(body, String(request.headers['accept-encoding']))
+  const { statusCode, text } = await execute(engine, verifier, request)
+  const encoded = encodedAnswer(text, request.headers['accept-encoding'])
+  const { content, headers } = encoded instanceof Promise ? await encoded : encoded
   if (request.destroyed && !request.complete) return
   if (!request.complete) discardBody(request)
-  response.writeHead(statusCode, {
-    'content-type': CONTENT_TYPE,
-    'x-amzn-requestid': randomUUID(),
-    ...headers,
-    ...(isClosing() && { connection: 'close' }),
-  })
-  response.end(bytes)
+  headers.push('content-type', CONTENT_TYPE, 'x-amzn-requestid', randomUUID())
+  if (isClosing()) headers.push('connection', 'close')
+  response.writeHead(statusCode, headers)
+  response.end(content)
 }
 
 async function execute(
   engine: Engine,
   verifier: Verifier | undefined,
   request: IncomingMessage,
-): Promise<{ statusCode: number; body: object }> {
+): Promise<{ statusCode: number; text: string }> {
   try {
     const operation = readHeaders(request)
     const claim = verifier ? readClaim(request.headers, verifier) : refuseForeignHost(request)
     const body = await readBody(request)
     if (claim) requireSigned(claim, body)
-    return { statusCode: 200, body: await engine.handle(operation, parse(body)) }
+    return { statusCode: 200, text: await engine.handle(operation, parse(body)) }
   } catch (error) {
-    return wireFailure(
+    const { statusCode, body } = wireFailure(
       error instanceof SignatureError ? new DynamoError(error.name, error.message) : error,
     )
+    return { statusCode, text: JSON.stringify(body) }
   }
 }
 
@@ -145,7 +144,7 @@ function readHeaders(request: IncomingMessage): string {
   if (request.method !== 'POST' || typeof target !== 'string') {
     throw new DynamoError('UnknownOperationException', '', 404)
   }
-  if (type.split(';', 1)[0]?.trim().toLowerCase() !== CONTENT_TYPE) {
+  if (type !== CONTENT_TYPE && type.split(';', 1)[0]?.trim().toLowerCase() !== CONTENT_TYPE) {
     throw new DynamoError('UnknownOperationException', '', 404)
   }
   const operation = operationOf(target)

@@ -84,7 +84,7 @@ async function respond(engine: Engine, { headers, body }: SdkRequest): Promise<S
     // A defect is shown as it is: client and engine are one program.
     if (!(error instanceof DynamoError)) throw error
     const failure = wireFailure(error)
-    return response(failure.statusCode, failure.body)
+    return response(failure.statusCode, JSON.stringify(failure.body))
   }
 }
 
@@ -97,12 +97,12 @@ function parsed(body: unknown): unknown {
   return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString())
 }
 
-function response(statusCode: number, body: object): SdkResponse {
+function response(statusCode: number, body: string): SdkResponse {
   return {
     statusCode,
     reason: statusCode === 200 ? 'OK' : 'Bad Request',
     headers: { 'content-type': 'application/x-amz-json-1.0' },
-    body: Buffer.from(JSON.stringify(body)),
+    body: Buffer.from(body),
   }
 }
 

@@ -32,8 +32,8 @@ import { updateItem } from './update-item.ts'
 import { updateTable } from './update-table.ts'
 import { updateTimeToLive } from './update-time-to-live.ts'
 
-/** Executes a request in its JSON form. */
-type WireOperation = (context: Context, request: unknown) => Promise<object>
+/** Executes a request in its JSON form and answers with the text of JSON. */
+type WireOperation = (context: Context, request: unknown) => Promise<string>
 
 function onWire<Input, Output extends object>(
   operation: Operation<Input, Output>,
@@ -43,7 +43,8 @@ function onWire<Input, Output extends object>(
     async (context, request) => {
       checkRequest(operation.input, request)
       const output = await operation.run(context, request as Input, wireForm)
-      return operation.answer ? operation.answer(output) : output
+      if (operation.text) return operation.text(output)
+      return JSON.stringify(operation.answer ? operation.answer(output) : output)
     },
   ]
 }

@@ -2,7 +2,7 @@
 import type { GetItemInput, GetItemOutput } from '../db.ts'
 import { parseProjection, project, type Projection } from '../expressions/projection.ts'
 import { itemSize } from '../values/size.ts'
-import { itemToWire } from '../values/wire.ts'
+import { answerText, itemText } from '../values/wire-text.ts'
 import { checkKey } from '../validation/keys.ts'
 import { existingTable } from '../validation/names.ts'
 import { checkExpressionParameters } from '../validation/parameters.ts'
@@ -56,7 +56,7 @@ export const getItem: Operation<GetItemInput, GetItemOutput> = {
     return output
   },
 
-  answer: ({ Item, ...rest }) => (Item ? { Item: itemToWire(Item), ...rest } : rest),
+  text: ({ Item, ...rest }) => answerText({ Item: Item && itemText(Item) }, rest),
 }
 
 interface Projecting {

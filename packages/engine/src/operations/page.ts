@@ -16,7 +16,7 @@ import type { IndexRecord, RangeQuery, TableRecord } from '../storage/store.ts'
 import { keyAttributes } from '../validation/keys.ts'
 import { itemSize } from '../values/size.ts'
 import type { Item } from '../values/types.ts'
-import { itemToWire } from '../values/wire.ts'
+import { answerText, itemText } from '../values/wire-text.ts'
 import { capacityMeter, readUnits } from './capacity.ts'
 import { picked, projectedNames } from './index-view.ts'
 import type { Context } from './operation.ts'
@@ -211,10 +211,10 @@ function invalid(reason: string): Error {
   return validationError(`One or more parameter values were invalid: ${reason}`)
 }
 
-export function pageAnswer({ Items, LastEvaluatedKey, ...rest }: PageOutput): object {
-  return {
-    ...(Items && { Items: Items.map(itemToWire) }),
-    ...rest,
-    ...(LastEvaluatedKey && { LastEvaluatedKey: itemToWire(LastEvaluatedKey) }),
+export function pageText({ Items, LastEvaluatedKey, ...rest }: PageOutput): string {
+  const texts = {
+    Items: Items && `[${Items.map(itemText).join(',')}]`,
+    LastEvaluatedKey: LastEvaluatedKey && itemText(LastEvaluatedKey),
   }
+  return answerText(texts, rest)
 }

@@ -27,7 +27,7 @@ import { readKeyConditions } from './legacy-conditions.ts'
 import type { Operation } from './operation.ts'
 import {
   checkSelect,
-  pageAnswer,
+  pageText,
   readPage,
   refuseUnprojectedFilter,
   requestedIndex,
@@ -115,7 +115,7 @@ export const query: Operation<QueryInput, PageOutput> = {
     })
   },
 
-  answer: pageAnswer,
+  text: pageText,
 }
 
 /** What an expression asks of keys is looked into later, when all parameters have been read. */

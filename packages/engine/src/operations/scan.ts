@@ -19,7 +19,7 @@ import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
 import { readStartKey } from './form.ts'
 import type { Operation } from './operation.ts'
-import { checkSelect, pageAnswer, readPage, requestedIndex, shownNames } from './page.ts'
+import { checkSelect, pageText, readPage, requestedIndex, shownNames } from './page.ts'
 import { readPageFilter, readPageProjection } from './page-expressions.ts'
 import { select } from './query.ts'
 import { checkScanStart } from './start-key.ts'
@@ -81,7 +81,7 @@ export const scan: Operation<ScanInput, PageOutput> = {
     })
   },
 
-  answer: pageAnswer,
+  text: pageText,
 }
 
 function readSegment(input: ScanInput): { index: number; total: number } | undefined {

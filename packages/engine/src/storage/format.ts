@@ -87,8 +87,8 @@ function assertKnownFormat(directory: string, file: string): void {
 
 export const KNOWN_VERSIONS = `this engine knows versions ${OLDEST_VERSION} to ${FORMAT_VERSION} only`
 
-export function isKnownVersion(format: unknown): format is number {
-  return typeof format === 'number' && format >= OLDEST_VERSION && format <= FORMAT_VERSION
+export function isKnownVersion(format: unknown): boolean {
+  return Number(format) >= OLDEST_VERSION && Number(format) <= FORMAT_VERSION
 }
 
 /** LMDB would create its files readable by everybody whom the umask allows. */
