@@ -7,9 +7,14 @@ await setup()
 const { build } = await import('esbuild')
 const outdir = join(root, 'dist/bench')
 await build({
-  entryPoints: ['main', 'worker', 'server', 'http/bare-server', 'http/bare-receiver'].map((name) =>
-    join(root, `bench/src/${name}.ts`),
-  ),
+  entryPoints: [
+    'main',
+    'worker',
+    'server',
+    'http/bare-server',
+    'http/bare-receiver',
+    'http/null-server',
+  ].map((name) => join(root, `bench/src/${name}.ts`)),
   outdir,
   bundle: true,
   splitting: true,

@@ -1,6 +1,8 @@
 // The benchmark: runs the chosen sections one after the other and reports. Ends with 1 if a bar falls
 // short, so that a script can tell.
 
+import { fileURLToPath } from 'node:url'
+import { writeDocument } from './document.ts'
 import { type Options, readOptions, type Section, USAGE } from './options.ts'
 import { busyNote, machine, report, summary } from './report.ts'
 import type { Result } from './result.ts'
@@ -9,6 +11,7 @@ import { engineSection } from './sections/engine.ts'
 import { ferryhookSection } from './sections/ferryhook.ts'
 import { formBridgeSection } from './sections/form-bridge.ts'
 import { growthSection } from './sections/growth.ts'
+import { httpSection } from './sections/http.ts'
 import { keyStoreSection } from './sections/key-store.ts'
 import { openSection } from './sections/open.ts'
 import { peersSection } from './sections/peers.ts'
@@ -16,12 +19,15 @@ import { sealedSection } from './sections/sealed.ts'
 import { twoKeySection } from './sections/two-key.ts'
 import { Workspace } from './workspace.ts'
 
+const DOCS = fileURLToPath(new URL('../../docs', import.meta.url))
+
 const sections: Record<Section, (workspace: Workspace, options: Options) => Promise<Result>> = {
   engine: engineSection,
   dynalite: dynaliteSection,
   open: openSection,
   growth: growthSection,
   peers: peersSection,
+  http: httpSection,
   'key-store': keyStoreSection,
   sealed: sealedSection,
   ferryhook: ferryhookSection,
@@ -32,22 +38,24 @@ const sections: Record<Section, (workspace: Workspace, options: Options) => Prom
 async function run(options: Options): Promise<void> {
   const workspace = new Workspace()
   const busy = busyNote()
-  const results: Result[] = []
+  const results = new Map<Section, Result>()
   try {
     if (!options.json) console.log(`${[machine(), busy].filter(Boolean).join('\n')}\n`)
     for (const name of options.sections) {
       // oxlint-disable-next-line no-await-in-loop -- sections must not disturb each other
       const result = await sections[name](workspace, options)
-      results.push(result)
+      results.set(name, result)
       if (!options.json) console.log(report(result))
     }
   } finally {
     workspace.remove()
   }
+  const all = [...results.values()]
+  if (options.write) writeDocument(DOCS, results, process.argv.slice(2))
   console.log(
-    options.json ? JSON.stringify({ machine: machine(), results }, null, 2) : summary(results),
+    options.json ? JSON.stringify({ machine: machine(), results: all }, null, 2) : summary(all),
   )
-  if (results.some(({ bars }) => bars.some(({ met }) => !met))) process.exitCode = 1
+  if (all.some(({ bars }) => bars.some(({ met }) => !met))) process.exitCode = 1
 }
 
 try {

@@ -8,6 +8,7 @@ const SECTIONS = [
   'open',
   'growth',
   'peers',
+  'http',
   'key-store',
   'sealed',
   'ferryhook',
@@ -23,14 +24,17 @@ export interface Options {
   /** Also with a million items. */
   large: boolean
   json: boolean
+  /** Write docs/performance.md and its charts. */
+  write: boolean
 }
 
-export const USAGE = `npm run bench -- [--only <section,…>] [--seconds <n>] [--large] [--json]
+export const USAGE = `npm run bench -- [--only <section,…>] [--seconds <n>] [--large] [--json] [--write]
 
   --only      of: ${SECTIONS.join(', ')}
   --seconds   for each figure, all rounds together (default 1; 0.3 for a quick look)
   --large     growth and memory up to a million items: some minutes, 2 GB of disk
   --json      for machines
+  --write     docs/performance.md and its charts, of what was run
 `
 
 /** Throws a message for the user. */
@@ -42,6 +46,7 @@ export function readOptions(parameters: string[]): Options | undefined {
       seconds: { type: 'string', default: '1' },
       large: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   })
@@ -54,5 +59,5 @@ export function readOptions(parameters: string[]): Options | undefined {
     throw new Error(`There is no section "${unknown}": choose of ${SECTIONS.join(', ')}`)
   }
   const sections = wanted ? SECTIONS.filter((name) => wanted.includes(name)) : SECTIONS
-  return { sections, seconds, large: values.large, json: values.json }
+  return { sections, seconds, large: values.large, json: values.json, write: values.write }
 }

@@ -29,7 +29,7 @@ function typed(value: unknown): AttributeValue {
   return { M: attributes(value as object) }
 }
 
-function attributes(map: object): Attributes {
+export function attributes(map: object): Attributes {
   return Object.fromEntries(Object.entries(map).map(([name, value]) => [name, typed(value)]))
 }
 

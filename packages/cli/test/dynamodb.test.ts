@@ -4,14 +4,15 @@ import {
   CreateTableCommand,
   DynamoDBClient,
   GetItemCommand,
+  ListTablesCommand,
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
 import { emptyDirectory, start, strongroom } from './strongroom.ts'
 
 describe('strongroom dynamodb', () => {
-  async function running(cwd: string) {
-    const server = start(['dynamodb', '--port', '0', '--data', 'd'], { cwd })
+  async function running(cwd: string, options: string[] = [], env = {}) {
+    const server = start(['dynamodb', '--port', '0', '--data', 'd', ...options], { cwd, env })
     const printed = await server.until('Press Ctrl+C to stop')
     const [endpoint = ''] = /http:\/\/\S+/.exec(printed) ?? []
     const client = new DynamoDBClient({
@@ -24,7 +25,7 @@ describe('strongroom dynamodb', () => {
       server.process.kill('SIGTERM')
       return (await server.finished).code
     }
-    return { client, stop }
+    return { client, endpoint, stop }
   }
 
   test('is a DynamoDB to any SDK, and keeps its data over a restart', async () => {
@@ -50,12 +51,31 @@ describe('strongroom dynamodb', () => {
     expect(await second.stop()).toBe(0)
   })
 
-  test('listens to this machine only', async () => {
+  test('answers only signed requests with --signed', async () => {
     const cwd = await emptyDirectory()
-    const { code, stderr } = await strongroom(['dynamodb', '--host', '0.0.0.0'], { cwd })
+    const env = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret of the test' }
+    const { client, endpoint, stop } = await running(cwd, ['--signed'], env)
+    const list = new ListTablesCommand({})
+    await expect(client.send(list)).rejects.toThrow('security token included in the request')
+    const known = new DynamoDBClient({
+      endpoint,
+      region: 'local',
+      credentials: { accessKeyId: 'AKID', secretAccessKey: 'secret of the test' },
+    })
+    expect((await known.send(list)).TableNames).toEqual([])
+    known.destroy()
+    expect(await stop()).toBe(0)
+  })
+
+  test('listens to other machines only if requests are signed', async () => {
+    const cwd = await emptyDirectory()
+    const { code, stderr } = await strongroom(['dynamodb', '--host', '0.0.0.0'], {
+      cwd,
+      env: { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' },
+    })
     expect([code, stderr]).toEqual([
       2,
-      expect.stringMatching(/^Cannot listen on .* only loopback is safe\n$/),
+      expect.stringMatching(/^Requests must be signed: set AWS_ACCESS_KEY_ID and .*\n$/),
     ])
   })
 

@@ -1,4 +1,4 @@
-/** ReturnConsumedCapacity and ReturnItemCollectionMetrics: real figures, by table and by index. */
+/** ReturnConsumedCapacity: real figures, by table and by index. */
 import {
   BatchGetItemCommand,
   BatchWriteItemCommand,
@@ -12,7 +12,7 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
-import { type Item, testUnless, text, useTable, write } from './harness.ts'
+import { type Item, text, useTable, write } from './harness.ts'
 import { expected, type Target } from './target.ts'
 
 export function consumedCapacity(target: Target): void {
@@ -133,6 +133,52 @@ export function consumedCapacity(target: Target): void {
           GlobalSecondaryIndexes: { 'by-owner': { CapacityUnits: 0.5 } },
         })
       })
+    })
+
+    describe('of a local index that is asked for more than it holds', () => {
+      const other = useTable(
+        target,
+        {
+          key: { pk: 'S', sk: 'N' },
+          local: { 'by-time': { key: { pk: 'S', l: 'S' }, project: 'KEYS_ONLY' } },
+        },
+        [0, 1, 2].map((n) => ({
+          pk: { S: 'p' },
+          sk: { N: `${n}` },
+          l: { S: `${n}` },
+          body: { S: text(5000) },
+        })),
+      )
+      const rows: [what: string, input: object, index: number, fetched: number][] = [
+        ['counts the index, and each item that is fetched', { Select: 'ALL_ATTRIBUTES' }, 0.5, 3],
+        [
+          'counts twice as much when consistent',
+          { ProjectionExpression: 'body', ConsistentRead: true },
+          1,
+          6,
+        ],
+        ['counts the index alone when nothing is fetched', { Select: 'COUNT' }, 0.5, 0],
+      ]
+      for (const [what, input, index, fetched] of rows) {
+        test(what, async () => {
+          const { ConsumedCapacity } = await client.send(
+            new QueryCommand({
+              TableName: other,
+              IndexName: 'by-time',
+              KeyConditionExpression: 'pk = :p',
+              ExpressionAttributeValues: { ':p': { S: 'p' } },
+              ReturnConsumedCapacity: 'INDEXES',
+              ...input,
+            }),
+          )
+          expect(ConsumedCapacity).toEqual({
+            TableName: other,
+            CapacityUnits: index + fetched,
+            Table: { CapacityUnits: fetched },
+            LocalSecondaryIndexes: { 'by-time': { CapacityUnits: index } },
+          })
+        })
+      }
     })
 
     describe('of a write', () => {
@@ -278,26 +324,57 @@ export function consumedCapacity(target: Target): void {
       })
     })
 
+    test('in a transaction is listed by index, read or written', async () => {
+      const Put = { TableName: table, Item: { ...key('t 3'), g: { S: 'g' } } }
+      const wrote = await client.send(
+        new TransactWriteItemsCommand({
+          TransactItems: [{ Put }],
+          ReturnConsumedCapacity: 'INDEXES',
+        }),
+      )
+      const twice = expected(
+        target,
+        'transaction-capacity',
+        (count: number) => ({ CapacityUnits: 2 * count, WriteCapacityUnits: 2 * count }),
+        (count: number) => ({ CapacityUnits: 2 * count }),
+      )
+      expect(wrote.ConsumedCapacity).toEqual([
+        {
+          TableName: table,
+          ...twice(2),
+          Table: twice(1),
+          GlobalSecondaryIndexes: { 'by-owner': twice(1) },
+        },
+      ])
+    })
+
+    test('of a batch is listed by index', async () => {
+      const wrote = await client.send(
+        new BatchWriteItemCommand({
+          RequestItems: {
+            [table]: [
+              { PutRequest: { Item: { ...key('b 1'), g: { S: 'g' }, l: { S: 'l' } } } },
+              { PutRequest: { Item: { ...key('b 2'), g: { S: 'g' } } } },
+            ],
+          },
+          ReturnConsumedCapacity: 'INDEXES',
+        }),
+      )
+      expect(wrote.ConsumedCapacity).toEqual([
+        {
+          ...units(5),
+          Table: { CapacityUnits: 2 },
+          GlobalSecondaryIndexes: { 'by-owner': { CapacityUnits: 2 } },
+          LocalSecondaryIndexes: { 'by-time': { CapacityUnits: 1 } },
+        },
+      ])
+    })
+
     test('is not returned with NONE', async () => {
       const output = await client.send(
         new GetItemCommand({ TableName: table, Key: key('x'), ReturnConsumedCapacity: 'NONE' }),
       )
       expect(output.ConsumedCapacity).toBeUndefined()
-    })
-
-    const metrics = 'item collection metrics name the partition of a table with local indexes'
-    testUnless(target, 'item-collection-metrics', metrics, async () => {
-      const output = await client.send(
-        new PutItemCommand({
-          TableName: table,
-          Item: key('collection'),
-          ReturnItemCollectionMetrics: 'SIZE',
-        }),
-      )
-      expect(output.ItemCollectionMetrics).toEqual({
-        ItemCollectionKey: { pk: { S: 'collection' } },
-        SizeEstimateRangeGB: [expect.any(Number), expect.any(Number)],
-      })
     })
   })
 }

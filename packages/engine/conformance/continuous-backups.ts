@@ -1,4 +1,4 @@
-/** DescribeContinuousBackups and UpdateContinuousBackups: point-in-time recovery, recorded. */
+/** DescribeContinuousBackups and UpdateContinuousBackups: whether a table can be recovered. */
 import {
   DescribeContinuousBackupsCommand,
   UpdateContinuousBackupsCommand,

@@ -17,7 +17,6 @@ export interface Difference {
   reason: string
 }
 
-const engine = ['drop-in', 'http', 'db'] as const
 const local = ['dynamodb-local'] as const
 
 const ownValidation =
@@ -25,12 +24,6 @@ const ownValidation =
 const notImplemented = 'Amazon did not implement it in DynamoDB Local'
 
 export const differences = {
-  'legacy-parameters': {
-    targets: engine,
-    aws: 'Takes the parameters from before expressions: AttributesToGet, AttributeUpdates, Expected, KeyConditions, QueryFilter, ScanFilter, ConditionalOperator',
-    instead: 'Refuses them with a ValidationException that names the parameter',
-    reason: 'AWS has advised against them since 2014, and every current library uses expressions',
-  },
   'plain-values': {
     targets: ['db'],
     aws: 'Refuses an AttributeValue without a type, a set with a member twice, an empty set of a known type, and text that is not a number',
@@ -223,6 +216,24 @@ export const differences = {
     instead: 'Gives none',
     reason: notImplemented,
   },
+  'duplicate-item': {
+    targets: local,
+    aws: 'Refuses an INSERT of an item that is there with a DuplicateItemException, and cancels a transaction for the reason DuplicateItem',
+    instead: 'Has the name DuplicateItem, and the reason ValidationError',
+    reason: ownValidation,
+  },
+  'statement-capacity': {
+    targets: local,
+    aws: 'Returns the capacity that a statement of PartiQL consumed',
+    instead: 'Returns none',
+    reason: notImplemented,
+  },
+  'statement-last-key': {
+    targets: local,
+    aws: 'Returns LastEvaluatedKey beside NextToken',
+    instead: 'Returns NextToken alone',
+    reason: notImplemented,
+  },
   tags: {
     targets: local,
     aws: 'Keeps tags of tables',
@@ -233,6 +244,30 @@ export const differences = {
     targets: local,
     aws: 'Knows continuous backups and point-in-time recovery',
     instead: 'Refuses the operations with an UnknownOperationException',
+    reason: notImplemented,
+  },
+  backups: {
+    targets: local,
+    aws: 'Makes, lists, deletes and restores backups',
+    instead: 'Refuses the operations with an UnknownOperationException',
+    reason: notImplemented,
+  },
+  'stream-texts': {
+    targets: local,
+    aws: 'Names the table or the shard in errors about streams, and what is wrong with a StreamSpecification',
+    instead: 'Has shorter texts',
+    reason: ownValidation,
+  },
+  'stream-parameters': {
+    targets: local,
+    aws: 'Refuses an unknown ShardIteratorType, and a Limit above 1,000, with the constraint',
+    instead: 'Fails with an InternalFailure on the former, and has other words for the latter',
+    reason: ownValidation,
+  },
+  'expiry-in-streams': {
+    targets: local,
+    aws: 'Writes a record of each item that expires, with the service as its identity',
+    instead: 'Writes a record without an identity, with the name UNKNOWN_TO_SDK_VERSION',
     reason: notImplemented,
   },
   endpoints: {

@@ -11,13 +11,20 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
-import { failure, type Item, read, refuses, testUnless, useTable, write } from './harness.ts'
-import { differs, type Target } from './target.ts'
+import {
+  expectRefusal,
+  failure,
+  type Item,
+  read,
+  refuses,
+  testUnless,
+  useTable,
+  write,
+} from './harness.ts'
+import type { Target } from './target.ts'
 
 export function legacyParameters(target: Target): void {
   const { client } = target
-
-  if (differs(target, 'legacy-parameters')) return refusesThem(target)
 
   describe('parameters before expressions', () => {
     const table = useTable(target, { key: { pk: 'S' } })
@@ -55,6 +62,19 @@ export function legacyParameters(target: Target): void {
         )
         expect(batch.Responses?.[table]).toEqual([{ b: { N: '2' } }])
       })
+
+      refuses(target, ScanCommand, { TableName: table, AttributesToGet: ['a'] }, [
+        [
+          'a count beside it',
+          { Select: 'COUNT' },
+          'Cannot specify the AttributesToGet when choosing to get only the Count',
+        ],
+        [
+          'all attributes beside it',
+          { Select: 'ALL_ATTRIBUTES' },
+          'Cannot specify the AttributesToGet when choosing to get ALL_ATTRIBUTES',
+        ],
+      ])
 
       refuses(target, GetItemCommand, { TableName: table, Key: key('a') }, [
         [
@@ -129,7 +149,50 @@ export function legacyParameters(target: Target): void {
         })
       })
 
+      test('no updates at all make an item of its key', async () => {
+        expect(await updated({}, {})).toEqual({})
+      })
+
+      test('UPDATED_NEW shows what was put and added', async () => {
+        await write(target, table, [{ ...key('shown'), n: { N: '1' }, gone: { S: 'x' } }])
+        const { Attributes } = await client.send(
+          new UpdateItemCommand({
+            TableName: table,
+            Key: key('shown'),
+            AttributeUpdates: {
+              n: { Action: 'ADD', Value: { N: '1' } },
+              gone: { Action: 'DELETE' },
+              a: { Action: 'PUT', Value: { S: 'a' } },
+            },
+            ReturnValues: 'UPDATED_NEW',
+          }),
+        )
+        expect(Attributes).toEqual({ n: { N: '2' }, a: { S: 'a' } })
+      })
+
+      for (const [Action, Value] of [
+        ['ADD', { SS: ['x'] }],
+        ['ADD', { L: [] }],
+        ['DELETE', { SS: ['x'] }],
+      ] as const) {
+        const type = Object.keys(Value).join()
+        test(`refuses ${Action} of ${type} where a string is`, async () => {
+          const change = { a: { Action, Value } }
+          await expectRefusal(updated({ a: { S: 'x' } }, change), {
+            message: 'Type mismatch for attribute to update',
+          })
+        })
+      }
+
       refuses(target, UpdateItemCommand, { TableName: table, Key: key('a') }, [
+        [
+          'the condition of an expression beside it',
+          {
+            AttributeUpdates: { a: { Action: 'DELETE' } },
+            ConditionExpression: 'attribute_exists(a)',
+          },
+          mixed('AttributeUpdates', 'ConditionExpression'),
+        ],
         [
           'an expression beside it',
           { AttributeUpdates: { a: { Action: 'DELETE' } }, UpdateExpression: 'REMOVE a' },
@@ -201,6 +264,15 @@ export function legacyParameters(target: Target): void {
         ['BEGINS_WITH', { s: one('BEGINS_WITH', { S: 'he' }) }, true],
         ['CONTAINS', { s: one('CONTAINS', { S: 'ell' }) }, true],
         ['NOT_CONTAINS', { s: one('NOT_CONTAINS', { S: 'ell' }) }, false],
+        ['NOT_CONTAINS of another', { s: one('NOT_CONTAINS', { S: 'x' }) }, true],
+        ['NOT_CONTAINS of another type', { n: one('NOT_CONTAINS', { S: 'x' }) }, true],
+        ['NOT_CONTAINS of nothing', { lost: one('NOT_CONTAINS', { S: 'x' }) }, false],
+        ['NE of nothing', { lost: one('NE', { S: 'x' }) }, true],
+        ['NE of another type', { n: one('NE', { S: '5' }) }, true],
+        ['EQ with a list', { n: one('EQ', { L: [] }) }, false],
+        ['a comparison with a Value', { n: { ComparisonOperator: 'LE', Value: { N: '5' } } }, true],
+        ['a name with a dot is one name', { 's.x': one('NOT_NULL') }, false],
+        ['nothing at all', {}, true],
         ['NULL', { lost: one('NULL') }, true],
         ['NOT_NULL', { n: one('NOT_NULL') }, true],
         ['two of which one fails', { n: one('NOT_NULL'), lost: one('NOT_NULL') }, false],
@@ -254,6 +326,61 @@ export function legacyParameters(target: Target): void {
           'One or more parameter values were invalid: Invalid number of argument(s) for the EQ ComparisonOperator',
         ],
         [
+          'neither a Value nor anything else',
+          { Expected: { a: {} } },
+          'One or more parameter values were invalid: Value must be provided when Exists is null for Attribute: a',
+        ],
+        [
+          'a comparison without a value',
+          { Expected: { a: one('EQ') } },
+          'One or more parameter values were invalid: Value or AttributeValueList must be used with ComparisonOperator: EQ for Attribute: a',
+        ],
+        [
+          'a Value beside a list of values',
+          { Expected: { a: { ...one('EQ', { S: 'x' }), Value: { S: 'x' } } } },
+          'One or more parameter values were invalid: Value and AttributeValueList cannot be used together for Attribute: a',
+        ],
+        [
+          'Exists beside a comparison',
+          { Expected: { a: { ...one('EQ', { S: 'x' }), Exists: true } } },
+          'One or more parameter values were invalid: Exists and ComparisonOperator cannot be used together for Attribute: a',
+        ],
+        [
+          'a list of values without a comparison',
+          { Expected: { a: { AttributeValueList: [{ S: 'x' }] } } },
+          'One or more parameter values were invalid: AttributeValueList can only be used with a ComparisonOperator for Attribute: a',
+        ],
+        [
+          'values of several types',
+          { Expected: { a: one('IN', { S: 'x' }, { N: '1' }) } },
+          'One or more parameter values were invalid: AttributeValues inside AttributeValueList must be of same type',
+        ],
+        [
+          'an order of sets',
+          { Expected: { a: one('LT', { SS: ['x'] }) } },
+          'One or more parameter values were invalid: ComparisonOperator LT is not valid for SS AttributeValue type',
+        ],
+        [
+          'a number as the beginning',
+          { Expected: { a: one('BEGINS_WITH', { N: '1' }) } },
+          'One or more parameter values were invalid: ComparisonOperator BEGINS_WITH is not valid for N AttributeValue type',
+        ],
+        [
+          'a list to be contained',
+          { Expected: { a: one('CONTAINS', { L: [] }) } },
+          'One or more parameter values were invalid: ComparisonOperator CONTAINS is not valid for L AttributeValue type',
+        ],
+        [
+          'bounds in the wrong order',
+          { Expected: { a: one('BETWEEN', { N: '5' }, { N: '3' }) } },
+          'The BETWEEN condition was provided a range where the lower bound is greater than the upper bound',
+        ],
+        [
+          'an operator with a single condition',
+          { Expected: { a: one('NULL') }, ConditionalOperator: 'OR' },
+          'ConditionalOperator can only be used when Filter or Expected has two or more elements',
+        ],
+        [
           'an operator between conditions that are not there',
           { ConditionalOperator: 'OR' },
           'ConditionalOperator cannot be used without Filter or Expected',
@@ -301,6 +428,16 @@ export function legacyParameters(target: Target): void {
         ])
       })
 
+      test('KeyConditions may stand beside a FilterExpression', async () => {
+        expect(
+          await find({
+            KeyConditions: { pk: partition },
+            FilterExpression: 'v > :v',
+            ExpressionAttributeValues: { ':v': { N: '8' } },
+          }),
+        ).toEqual([3, 4, 5])
+      })
+
       test('ScanFilter filters', async () => {
         const output = await client.send(
           new ScanCommand({
@@ -327,41 +464,54 @@ export function legacyParameters(target: Target): void {
           'Query key condition not supported',
         ],
         [
+          'a comparison that no key allows',
+          {
+            KeyConditions: {
+              pk: partition,
+              sk: { ComparisonOperator: 'IN', AttributeValueList: [{ N: '1' }] },
+            },
+          },
+          'Attempted conditional constraint is not an indexable operation',
+        ],
+        [
+          'a key of another type',
+          {
+            KeyConditions: {
+              pk: partition,
+              sk: { ComparisonOperator: 'EQ', AttributeValueList: [{ S: '1' }] },
+            },
+          },
+          'One or more parameter values were invalid: Condition parameter type does not match schema type',
+        ],
+        [
+          'a key that filters',
+          {
+            KeyConditions: { pk: partition },
+            QueryFilter: { sk: { ComparisonOperator: 'EQ', AttributeValueList: [{ N: '1' }] } },
+          },
+          'QueryFilter can only contain non-primary key attributes: Primary key attribute: sk',
+        ],
+        [
+          'a filter beside an expression for keys',
+          {
+            KeyConditionExpression: 'pk = :p',
+            ExpressionAttributeValues: { ':p': { S: 'p' } },
+            QueryFilter: { v: { ComparisonOperator: 'NOT_NULL' } },
+          },
+          mixed('QueryFilter', 'KeyConditionExpression'),
+        ],
+        [
+          'no key conditions',
+          { KeyConditions: {} },
+          'Conditions can be of length 1 or 2 only',
+          'legacy-texts',
+        ],
+        [
           'three key conditions',
           { KeyConditions: { pk: partition, sk: partition, v: partition } },
           'Conditions can be of length 1 or 2 only',
         ],
       ])
     })
-  })
-}
-
-/** A parameter that is not there must not be taken for granted: nothing may be ignored silently. */
-function refusesThem(target: Target): void {
-  describe('parameters before expressions', () => {
-    const table = useTable(target, { key: { pk: 'S' } })
-    const key = { pk: { S: 'a' } }
-    const condition = { ComparisonOperator: 'NOT_NULL' }
-    refuses(target, GetItemCommand, { TableName: table, Key: key }, [
-      ['AttributesToGet', { AttributesToGet: ['a'] }, /\bAttributesToGet\b/],
-    ])
-    refuses(target, PutItemCommand, { TableName: table, Item: key }, [
-      ['Expected', { Expected: { a: { Exists: false } } }, /\bExpected\b/],
-      ['ConditionalOperator', { ConditionalOperator: 'OR' }, /\bConditionalOperator\b/],
-    ])
-    refuses(target, UpdateItemCommand, { TableName: table, Key: key }, [
-      [
-        'AttributeUpdates',
-        { AttributeUpdates: { a: { Action: 'DELETE' } } },
-        /\bAttributeUpdates\b/,
-      ],
-    ])
-    refuses(target, QueryCommand, { TableName: table }, [
-      ['KeyConditions', { KeyConditions: { pk: condition } }, /\bKeyConditions\b/],
-      ['QueryFilter', { QueryFilter: { a: condition } }, /\bQueryFilter\b/],
-    ])
-    refuses(target, ScanCommand, { TableName: table }, [
-      ['ScanFilter', { ScanFilter: { a: condition } }, /\bScanFilter\b/],
-    ])
   })
 }

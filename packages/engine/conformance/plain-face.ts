@@ -18,6 +18,7 @@ const inputs: Record<string, (convert: Convert) => Convert> = {
   ExclusiveStartKey: mapOf,
   ExpressionAttributeValues: mapOf,
   Keys: (convert) => listOf(mapOf(convert)),
+  Parameters: listOf,
   Expected: (convert) => mapOf(fields({ Value: convert, AttributeValueList: listOf(convert) })),
   AttributeUpdates: (convert) => mapOf(fields({ Value: convert })),
   KeyConditions: (convert) => mapOf(fields({ AttributeValueList: listOf(convert) })),
@@ -66,6 +67,11 @@ function output(operation: string, result: Json): Json {
     Item: mapOf(typed),
     Attributes: mapOf(typed),
     Items: items,
+    Records: listOf(
+      fields({
+        dynamodb: fields({ Keys: mapOf(typed), NewImage: mapOf(typed), OldImage: mapOf(typed) }),
+      }),
+    ),
     LastEvaluatedKey: mapOf(typed),
     UnprocessedKeys: mapOf(fields({ Keys: items })),
     UnprocessedItems: mapOf(
@@ -76,9 +82,14 @@ function output(operation: string, result: Json): Json {
         }),
       ),
     ),
-    ItemCollectionMetrics: fields({ ItemCollectionKey: mapOf(typed) }),
+    ItemCollectionMetrics:
+      operation === 'BatchWriteItem' || operation === 'TransactWriteItems'
+        ? mapOf(listOf(fields({ ItemCollectionKey: mapOf(typed) })))
+        : fields({ ItemCollectionKey: mapOf(typed) }),
     Responses:
-      operation === 'TransactGetItems' ? listOf(fields({ Item: mapOf(typed) })) : mapOf(items),
+      operation === 'BatchGetItem'
+        ? mapOf(items)
+        : listOf(fields({ Item: mapOf(typed), Error: fields({ Item: mapOf(typed) }) })),
   }
   return fields(shape)(result) as Json
 }

@@ -13,7 +13,11 @@ export function scan(target: Target): void {
       sk: { N: `${n}` },
       third: { BOOL: n % 3 === 0 },
     }))
-    const table = useTable(target, { key: { pk: 'S', sk: 'N' } }, items)
+    const table = useTable(
+      target,
+      { key: { pk: 'S', sk: 'N' }, global: { 'by-number': { key: { sk: 'N', pk: 'S' } } } },
+      items,
+    )
     const bare = useTable(target, { key: { pk: 'S' } })
     const page = (input: Partial<ScanCommandInput> = {}) =>
       target.client.send(new ScanCommand({ TableName: table, ...input }))
@@ -63,6 +67,15 @@ export function scan(target: Target): void {
       )
       expect(ordered(segments.flat())).toEqual(items)
       expect(ordered(await pages({ Segment: 0, TotalSegments: 1 }))).toEqual(items)
+    })
+
+    test('segments of an index are disjoint and together the whole index', async () => {
+      const segments = await Promise.all(
+        [0, 1, 2].map((Segment) =>
+          pages({ IndexName: 'by-number', Segment, TotalSegments: 3, Limit: 7 }),
+        ),
+      )
+      expect(ordered(segments.flat())).toEqual(items)
     })
 
     test('more segments than partitions leave some empty and lose nothing', async () => {

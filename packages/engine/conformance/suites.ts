@@ -1,5 +1,6 @@
 /** Every conformance suite, in the order they run. */
 import { account } from './account.ts'
+import { backups } from './backups.ts'
 import { batchGetItem } from './batch-get-item.ts'
 import { batchWriteItem } from './batch-write-item.ts'
 import { conditionExpressions } from './condition-expressions.ts'
@@ -10,16 +11,23 @@ import { expressionErrors } from './expression-errors.ts'
 import { getItem } from './get-item.ts'
 import { idempotency } from './idempotency.ts'
 import { indexes } from './indexes.ts'
+import { itemCollections } from './item-collections.ts'
 import { keyConditions } from './key-conditions.ts'
 import { legacyParameters } from './legacy-parameters.ts'
+import { limits } from './limits.ts'
 import { numbers } from './numbers.ts'
 import { pagination } from './pagination.ts'
+import { partiQlBatches } from './partiql-batches.ts'
+import { partiQlTransactions } from './partiql-transactions.ts'
+import { partiQlWrites } from './partiql-writes.ts'
+import { partiQl } from './partiql.ts'
 import { projectionExpressions } from './projection-expressions.ts'
 import { putItem } from './put-item.ts'
 import { query } from './query.ts'
 import { reservedWords } from './reserved-words.ts'
 import { scan } from './scan.ts'
 import { sizes } from './sizes.ts'
+import { streams } from './streams.ts'
 import { tableDefinitions } from './table-definitions.ts'
 import { tables } from './tables.ts'
 import { tags } from './tags.ts'
@@ -53,8 +61,13 @@ const suites = [
   updateRefusals,
   projectionExpressions,
   expressionErrors,
+  limits,
   validationOrder,
   legacyParameters,
+  partiQl,
+  partiQlWrites,
+  partiQlBatches,
+  partiQlTransactions,
   pagination,
   types,
   numbers,
@@ -65,9 +78,12 @@ const suites = [
   updateTable,
   indexes,
   consumedCapacity,
+  itemCollections,
   timeToLive,
   tags,
   continuousBackups,
+  backups,
+  streams,
   account,
   wire,
 ]

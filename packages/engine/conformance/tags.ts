@@ -8,7 +8,15 @@ import {
   UntagResourceCommand,
 } from '@aws-sdk/client-dynamodb'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { becomesActive, failure, freshName, tableInput, useTable } from './harness.ts'
+import {
+  becomesActive,
+  expectRefusal,
+  failure,
+  freshName,
+  tableInput,
+  text,
+  useTable,
+} from './harness.ts'
 import { differs, type Target } from './target.ts'
 
 export function tags(target: Target): void {
@@ -54,6 +62,34 @@ export function tags(target: Target): void {
       await becomesActive(client, name)
       expect(await listed(TableDescription?.TableArn)).toEqual({ team: 'a' })
       await client.send(new DeleteTableCommand({ TableName: name }))
+    })
+
+    const tag = (count: number) =>
+      client.send(
+        new TagResourceCommand({
+          ResourceArn: arn,
+          Tags: Array.from({ length: count }, (_, n) => ({ Key: `tag-${n}`, Value: '' })),
+        }),
+      )
+
+    test('may be 50', async () => {
+      const team = Object.keys(await listed()).length
+      await tag(50 - team)
+      expect(Object.keys(await listed())).toHaveLength(50)
+      expect((await failure(tag(51))).name).toBe('ValidationException')
+      expect(Object.keys(await listed())).toHaveLength(50)
+    })
+
+    test('are refused if there are none, or if their names are too long', async () => {
+      await expectRefusal(tag(0), { message: 'Atleast one Tag needs to be provided as Input.' })
+      const long = client.send(
+        new TagResourceCommand({ ResourceArn: arn, Tags: [{ Key: text(129), Value: '' }] }),
+      )
+      expect((await failure(long)).name).toBe('ValidationException')
+      const none = client.send(new UntagResourceCommand({ ResourceArn: arn, TagKeys: [] }))
+      await expectRefusal(none, {
+        message: 'Atleast one Tag Key needs to be provided as Input.',
+      })
     })
 
     test('of a table that does not exist are refused', async () => {

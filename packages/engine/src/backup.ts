@@ -1,11 +1,12 @@
 // Backup and restore. A backup holds the tables and items of one snapshot, taken while others read
 // and write. Indexes are not in it, since restoring builds them anew; nor are idempotency tokens,
-// which live for ten minutes. Tables can be left out by name, so it is a copy of items and not of
+// which live for ten minutes, nor the past: what streams and recovery keep of changes, and backups
+// within the directory. Streams and recovery are on again after restoring, and begin anew. Tables can be left out by name, so it is a copy of items and not of
 // LMDB's file, whose pages would still hold the left-out ones.
 
 import { open, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import type { Clock } from './clock.ts'
+import { type Clock, systemClock } from './clock.ts'
 import {
   BackupWriter,
   cannotRestore,
@@ -28,7 +29,7 @@ import { DataError } from './storage/failures.ts'
 import { FORMAT_FILE, FORMAT_VERSION, syncDirectory } from './storage/format.ts'
 import { openStorage, type OpenStorage } from './storage/open.ts'
 import { lmdbRange } from './storage/reads.ts'
-import type { TableRecord } from './storage/store.ts'
+import type { NewLog, TableRecord } from './storage/store.ts'
 import type { Item } from './values/types.ts'
 
 export interface Progress {
@@ -65,7 +66,7 @@ export async function backup(
   const file = resolve(options.file)
   const temporary = `${file}.${process.pid}.tmp`
   storage.refresh()
-  const all = storage.tables()
+  const all = storage.tables().filter(({ restoring }) => !restoring)
   const snapshot = storage.environment.snapshot()
   try {
     const handle = await open(temporary, 'w', 0o600).catch((error: unknown) => {
@@ -144,11 +145,15 @@ async function writeTable(
 
 /** Without the ids, which belong to the directory. */
 function definition(table: TableRecord): BackupTable {
-  const { id: _id, version: _version, indexes, ttl, ...rest } = table
+  const { id: _id, version: _version, streamLabel: _label, indexes, ttl, logs, ...rest } = table
+  const kept = logs?.filter(({ kind }) => kind !== 'copy') ?? []
   return {
     ...rest,
     indexes: indexes.map(({ id: _indexId, status: _status, ...index }) => index),
     ...(ttl && { ttl: { attribute: ttl.attribute } }),
+    ...(kept.length > 0 && {
+      logs: kept.map(({ kind, view, keepMs }) => ({ kind, view, keepMs })),
+    }),
   }
 }
 
@@ -220,6 +225,7 @@ async function restoreInto(
   const storage = openStorage({ directory: staging, clock, sweepIntervalMs: 0 })
   try {
     let table: TableRecord | undefined
+    const logged: { name: string; logs: NewLog[] }[] = []
     let items: Item[] = []
     let bytes = 0
     let total = 0
@@ -238,8 +244,9 @@ async function restoreInto(
       if (frame.type === TABLE_FRAME) {
         await flush()
         total = 0
-        const { createdAt: created, ...wanted } = parse<BackupTable>(frame)
+        const { createdAt: created, logs, ...wanted } = parse<BackupTable>(frame)
         createdAt = created
+        if (logs) logged.push({ name: wanted.name, logs })
         table = await storage.createTable(wanted)
       } else if (frame.type === ITEM_FRAME) {
         items.push(decodeItem(frame.payload))
@@ -248,6 +255,10 @@ async function restoreInto(
       }
     }
     await flush()
+    createdAt = systemClock.now()
+    for (const { name, logs } of logged) {
+      await storage.replaceTable({ ...storage.table(name)!, logs })
+    }
     await assertRestored(file, storage, manifest)
   } finally {
     await storage.close()

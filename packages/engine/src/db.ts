@@ -71,6 +71,42 @@ interface Placeholders {
   ExpressionAttributeValues?: Record<string, Value>
 }
 
+/** A comparison as it was written before there were expressions. */
+export interface Comparison {
+  ComparisonOperator:
+    | 'EQ'
+    | 'NE'
+    | 'LT'
+    | 'LE'
+    | 'GT'
+    | 'GE'
+    | 'IN'
+    | 'BETWEEN'
+    | 'BEGINS_WITH'
+    | 'CONTAINS'
+    | 'NOT_CONTAINS'
+    | 'NULL'
+    | 'NOT_NULL'
+  AttributeValueList?: Value[]
+}
+
+export interface Expectation extends Partial<Comparison> {
+  Exists?: boolean
+  Value?: Value
+}
+
+export interface AttributeUpdate {
+  /** PUT if not given. */
+  Action?: 'PUT' | 'ADD' | 'DELETE'
+  Value?: Value
+}
+
+/** What ConditionExpression was before there were expressions. */
+interface LegacyConditional {
+  Expected?: Record<string, Expectation>
+  ConditionalOperator?: 'AND' | 'OR'
+}
+
 interface Conditional extends Placeholders {
   ConditionExpression?: string
   ReturnValuesOnConditionCheckFailure?: 'NONE' | 'ALL_OLD'
@@ -84,6 +120,7 @@ interface GetInput {
 }
 
 export interface GetItemInput extends GetInput, Metered {
+  AttributesToGet?: string[]
   ConsistentRead?: boolean
 }
 
@@ -102,16 +139,17 @@ interface KeyedInput extends Conditional {
   Key: Item
 }
 
-export interface PutItemInput extends PutInput, MeteredWrite {
+export interface PutItemInput extends PutInput, LegacyConditional, MeteredWrite {
   ReturnValues?: 'NONE' | 'ALL_OLD'
 }
 
-export interface UpdateItemInput extends KeyedInput, MeteredWrite {
+export interface UpdateItemInput extends KeyedInput, LegacyConditional, MeteredWrite {
+  AttributeUpdates?: Record<string, AttributeUpdate>
   UpdateExpression?: string
   ReturnValues?: 'NONE' | 'ALL_OLD' | 'UPDATED_OLD' | 'ALL_NEW' | 'UPDATED_NEW'
 }
 
-export interface DeleteItemInput extends KeyedInput, MeteredWrite {
+export interface DeleteItemInput extends KeyedInput, LegacyConditional, MeteredWrite {
   ReturnValues?: 'NONE' | 'ALL_OLD'
 }
 
@@ -126,6 +164,8 @@ export interface PageInput extends Placeholders, Metered {
   IndexName?: string
   FilterExpression?: string
   ProjectionExpression?: string
+  AttributesToGet?: string[]
+  ConditionalOperator?: 'AND' | 'OR'
   ConsistentRead?: boolean
   Limit?: number
   ExclusiveStartKey?: Item
@@ -133,11 +173,15 @@ export interface PageInput extends Placeholders, Metered {
 }
 
 export interface QueryInput extends PageInput {
-  KeyConditionExpression: string
+  /** Required, unless KeyConditions are given. */
+  KeyConditionExpression?: string
+  KeyConditions?: Record<string, Comparison>
+  QueryFilter?: Record<string, Comparison>
   ScanIndexForward?: boolean
 }
 
 export interface ScanInput extends PageInput {
+  ScanFilter?: Record<string, Comparison>
   Segment?: number
   TotalSegments?: number
 }
@@ -154,6 +198,7 @@ export interface KeysAndAttributes {
   Keys: Item[]
   ConsistentRead?: boolean
   ProjectionExpression?: string
+  AttributesToGet?: string[]
   ExpressionAttributeNames?: Record<string, string>
 }
 
@@ -179,6 +224,7 @@ export interface BatchWriteItemInput extends MeteredWrite {
 export interface BatchWriteItemOutput {
   UnprocessedItems?: Record<string, WriteRequest[]>
   ConsumedCapacity?: ConsumedCapacity[]
+  ItemCollectionMetrics?: Record<string, ItemCollectionMetrics[]>
 }
 
 export interface TransactGetItemsInput extends Metered {
@@ -202,7 +248,10 @@ export interface TransactWriteItemsInput extends MeteredWrite {
   ClientRequestToken?: string
 }
 
-export type TransactWriteItemsOutput = object & { ConsumedCapacity?: ConsumedCapacity[] }
+export type TransactWriteItemsOutput = object & {
+  ConsumedCapacity?: ConsumedCapacity[]
+  ItemCollectionMetrics?: Record<string, ItemCollectionMetrics[]>
+}
 
 export interface TableInput {
   TableName: string
@@ -243,6 +292,11 @@ export interface Tag {
   Value: string
 }
 
+export interface StreamSpecification {
+  StreamEnabled: boolean
+  StreamViewType?: 'KEYS_ONLY' | 'NEW_IMAGE' | 'OLD_IMAGE' | 'NEW_AND_OLD_IMAGES'
+}
+
 export interface CreateTableInput {
   TableName: string
   AttributeDefinitions: AttributeDefinition[]
@@ -251,6 +305,7 @@ export interface CreateTableInput {
   ProvisionedThroughput?: Throughput
   GlobalSecondaryIndexes?: GlobalSecondaryIndex[]
   LocalSecondaryIndexes?: LocalSecondaryIndex[]
+  StreamSpecification?: StreamSpecification
   DeletionProtectionEnabled?: boolean
   TableClass?: 'STANDARD' | 'STANDARD_INFREQUENT_ACCESS'
   Tags?: Tag[]
@@ -266,6 +321,7 @@ export interface UpdateTableInput {
     Update?: { IndexName: string; ProvisionedThroughput?: Throughput }
     Delete?: { IndexName: string }
   }[]
+  StreamSpecification?: StreamSpecification
   DeletionProtectionEnabled?: boolean
   TableClass?: 'STANDARD' | 'STANDARD_INFREQUENT_ACCESS'
 }
@@ -296,6 +352,15 @@ export interface TableDescription {
     ProvisionedThroughput?: ThroughputDescription
   })[]
   LocalSecondaryIndexes?: IndexDescription[]
+  StreamSpecification?: StreamSpecification
+  LatestStreamLabel?: string
+  LatestStreamArn?: string
+  RestoreSummary?: {
+    SourceBackupArn?: string
+    SourceTableArn?: string
+    RestoreDateTime?: number
+    RestoreInProgress?: boolean
+  }
 }
 
 export interface IndexDescription {
@@ -328,7 +393,10 @@ export interface DescribeTimeToLiveOutput {
 
 export interface UpdateContinuousBackupsInput {
   TableName: string
-  PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: boolean }
+  PointInTimeRecoverySpecification: {
+    PointInTimeRecoveryEnabled: boolean
+    RecoveryPeriodInDays?: number
+  }
 }
 
 export interface DescribeContinuousBackupsOutput {

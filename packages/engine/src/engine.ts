@@ -7,9 +7,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, systemClock } from './clock.ts'
 import type { Db, TableAdmin } from './db.ts'
+import type { PartiQl } from './db-partiql.ts'
+import type { BackupsDb } from './db-backups.ts'
+import type { StreamsDb } from './db-streams.ts'
 import { unknownOperation } from './errors.ts'
 import { wireOperations } from './operations/all.ts'
+import { batchExecuteStatement } from './operations/batch-execute-statement.ts'
 import { batchGetItem } from './operations/batch-get-item.ts'
+import { createBackup, deleteBackup, describeBackup, listBackups } from './operations/backups.ts'
 import { batchWriteItem } from './operations/batch-write-item.ts'
 import {
   describeContinuousBackups,
@@ -22,13 +27,19 @@ import { describeEndpoints } from './operations/describe-endpoints.ts'
 import { describeLimits } from './operations/describe-limits.ts'
 import { describeTable } from './operations/describe-table.ts'
 import { describeTimeToLive } from './operations/describe-time-to-live.ts'
+import { executeStatement } from './operations/execute-statement.ts'
+import { executeTransaction } from './operations/execute-transaction.ts'
 import { plainForm } from './operations/form.ts'
 import { getItem } from './operations/get-item.ts'
+import { getRecords } from './operations/get-records.ts'
 import { listTables } from './operations/list-tables.ts'
 import type { Context, Operation } from './operations/operation.ts'
 import { putItem } from './operations/put-item.ts'
 import { query } from './operations/query.ts'
+import { restoreTableFromBackup, restoreTableToPointInTime } from './operations/restore.ts'
 import { scan } from './operations/scan.ts'
+import { getShardIterator } from './operations/shard-iterator.ts'
+import { describeStream, listStreams } from './operations/streams.ts'
 import { listTagsOfResource, tagResource, untagResource } from './operations/tags.ts'
 import { transactGetItems } from './operations/transact-get-items.ts'
 import { transactWriteItems } from './operations/transact-write-items.ts'
@@ -54,12 +65,12 @@ export interface EngineOptions {
   sweepIntervalMs?: number
 }
 
-export interface Engine extends Db, TableAdmin, AsyncDisposable {
+export interface Engine extends Db, TableAdmin, PartiQl, BackupsDb, StreamsDb, AsyncDisposable {
   readonly region: string
   /** For what stands beside the operations, such as backups. */
   readonly storage: OpenStorage
-  /** Executes a request in its JSON form and answers in JSON; throws as the in-process face does. */
-  handle(operation: string, request: unknown): Promise<object>
+  /** Executes a request in its JSON form and answers with the text of JSON; throws as the in-process face does. */
+  handle(operation: string, request: unknown): Promise<string>
   /** Deletes items whose time to live has passed; resolves to how many there were. */
   sweep(): Promise<number>
   /** Resolves when no index is being filled and no deleted table is being removed. */
@@ -90,6 +101,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     }
   const limits = call(describeLimits)
   const endpoints = call(describeEndpoints)
+  const streams = call(listStreams)
+  const backups = call(listBackups)
 
   return {
     region,
@@ -104,6 +117,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     batchWriteItem: call(batchWriteItem),
     transactGetItems: call(transactGetItems),
     transactWriteItems: call(transactWriteItems),
+    executeStatement: call(executeStatement),
+    batchExecuteStatement: call(batchExecuteStatement),
+    executeTransaction: call(executeTransaction),
     createTable: call(createTable),
     describeTable: call(describeTable),
     listTables: call(listTables),
@@ -116,6 +132,16 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     tagResource: call(tagResource),
     untagResource: call(untagResource),
     listTagsOfResource: call(listTagsOfResource),
+    createBackup: call(createBackup),
+    describeBackup: call(describeBackup),
+    listBackups: (input = {}) => backups(input),
+    deleteBackup: call(deleteBackup),
+    restoreTableFromBackup: call(restoreTableFromBackup),
+    restoreTableToPointInTime: call(restoreTableToPointInTime),
+    listStreams: (input = {}) => streams(input),
+    describeStream: call(describeStream),
+    getShardIterator: call(getShardIterator),
+    getRecords: call(getRecords),
     describeLimits: (input = {}) => limits(input),
     describeEndpoints: (input = {}) => endpoints(input),
     async handle(operation, request) {

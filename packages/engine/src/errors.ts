@@ -43,12 +43,25 @@ export function conditionalCheckFailed(item?: Item): DynamoError {
   })
 }
 
+/** Only INSERT of PartiQL minds an item that is there already. */
+export function duplicateItem(): DynamoError {
+  return new DynamoError('DuplicateItemException', 'Duplicate primary key exists in table')
+}
+
 export function resourceNotFound(message = 'Requested resource not found'): DynamoError {
   return new DynamoError('ResourceNotFoundException', message)
 }
 
 export function resourceInUse(message: string): DynamoError {
   return new DynamoError('ResourceInUseException', message)
+}
+
+export function tableNotFound(name: string): DynamoError {
+  return new DynamoError('TableNotFoundException', `Table not found: ${name}`)
+}
+
+export function tableAlreadyExists(name: string): DynamoError {
+  return new DynamoError('TableAlreadyExistsException', `Table already exists: ${name}`)
 }
 
 export function transactionCanceled(reasons: CancellationReason[]): DynamoError {
@@ -75,12 +88,6 @@ export function idempotentParameterMismatch(
   message = 'The request uses the same client token as a previous, but non-identical request. Do not reuse a client token with different parameters, unless the requests are identical',
 ): DynamoError {
   return new DynamoError('IdempotentParameterMismatchException', message)
-}
-
-export function itemCollectionSizeLimitExceeded(
-  message = 'Item collection size limit of 10 gigabytes exceeded.',
-): DynamoError {
-  return new DynamoError('ItemCollectionSizeLimitExceededException', message)
 }
 
 export function limitExceeded(message: string): DynamoError {

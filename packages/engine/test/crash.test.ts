@@ -2,7 +2,10 @@ import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { checkStorage } from '../src/storage/check.ts'
-import { openStorage } from '../src/storage/open.ts'
+import { openStorage, type OpenStorage } from '../src/storage/open.ts'
+import type { TableRecord } from '../src/storage/store.ts'
+import { equal } from '../src/values/compare.ts'
+import type { Item } from '../src/values/types.ts'
 import { bundle, start, temporaryDirectory } from './programs-storage/harness.ts'
 
 const ROUNDS = process.env['SLOW'] === '1' ? 50 : 3
@@ -38,14 +41,58 @@ async function verify(directory: string, acknowledged: Acknowledged): Promise<vo
     expect([...acknowledged.transactions].filter((name) => !parts.has(name))).toEqual([])
     const { problems } = await checkStorage(storage)
     expect(problems).toEqual([])
+    expect(unlike(replayed(storage), contents(storage, table))).toEqual([])
+    await assertWholeBackups(storage)
   } finally {
     await storage.close()
   }
 }
 
+function contents(storage: OpenStorage, table: TableRecord): Map<unknown, Item> {
+  const items = new Map<unknown, Item>()
+  for (const item of storage.range(table, undefined, {})) items.set(item['id'], item)
+  return items
+}
+
+/** Thousands are compared, too many for `expect`. */
+function isSame(a: Item | undefined, b: Item | undefined): boolean {
+  return a === b || (a !== undefined && b !== undefined && equal(a, b))
+}
+
+function unlike(a: Map<unknown, Item>, b: Map<unknown, Item>): unknown[] {
+  const ids = new Set([...a.keys(), ...b.keys()])
+  return [...ids].filter((id) => !isSame(a.get(id), b.get(id)))
+}
+
+/** What the records of the stream make of an empty table. */
+function replayed(storage: OpenStorage): Map<unknown, Item> {
+  const items = new Map<unknown, Item>()
+  const [stream] = storage.streams.all()
+  for (const change of storage.streams.changes(stream!, 0, Number.MAX_SAFE_INTEGER)) {
+    const id = change.keys['id']
+    if (!isSame(items.get(id), change.old)) throw new Error(`Not what was changed: ${String(id)}`)
+    if (change.new) items.set(id, change.new)
+    else items.delete(id)
+  }
+  return items
+}
+
+/** Those that were being made are made now, of a moment at which no transaction was half done. */
+async function assertWholeBackups(storage: OpenStorage): Promise<void> {
+  await storage.settled()
+  for (const { status, space } of storage.backups.all()) {
+    expect(status).toBe('AVAILABLE')
+    const parts = new Map<unknown, number>()
+    for (const { name } of contents(storage, space).values()) {
+      if (name !== undefined) parts.set(name, (parts.get(name) ?? 0) + 1)
+    }
+    expect([...parts.values()].filter((count) => count !== 3)).toEqual([])
+  }
+}
+
 describe('a process that is killed while it writes', () => {
   test(
-    'loses no acknowledged write, tears no transaction, and leaves indexes that agree with the items',
+    'loses no acknowledged write, tears no transaction, and leaves indexes, a stream and backups that agree with the items',
     { timeout: ROUNDS * 20_000 },
     async () => {
       const directory = join(temporaryDirectory(), 'data')

@@ -259,7 +259,7 @@ describe('pages', () => {
     }))
     await engine.batchWriteItem({ RequestItems: { notes: requests } })
     const scanned = (Segment: number | null, TotalSegments: number | null) =>
-      engine.handle('Scan', { TableName: 'notes', Segment, TotalSegments })
+      engine.handle('Scan', { TableName: 'notes', Segment, TotalSegments }).then(JSON.parse)
     expect(await scanned(0.9, 2.9)).toEqual(await scanned(0, 2))
     expect(await scanned(null, null)).toMatchObject({ Count: 25 })
   })

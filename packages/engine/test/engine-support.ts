@@ -17,6 +17,19 @@ export async function freshEngine(options: Partial<EngineOptions> = {}): Promise
   return engine
 }
 
+/** An engine for all tests of a suite, on a directory of its own that goes when it is closed. */
+export async function engineForSuite(): Promise<{ engine: Engine; close: () => Promise<void> }> {
+  const directory = mkdtempSync(join(tmpdir(), 'engine-'))
+  const engine = await openEngine({ directory, sweepIntervalMs: 0 })
+  return {
+    engine,
+    async close() {
+      await engine.close()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
 /** A time that passes only when told to. */
 export function movableClock(start = Date.UTC(2026, 0, 1)) {
   let time = start

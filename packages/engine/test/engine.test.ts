@@ -165,15 +165,6 @@ test('keys that are stored alike are one item, also with halves of surrogate pai
   await engine.transactWriteItems({ TransactItems: [put('\u{1F600}'), put('\u{1F601}')] })
 })
 
-test('parameters of the time before expressions are refused by name', async () => {
-  const engine = await freshEngine()
-  await engine.createTable(plain)
-  const error = await refusal(
-    engine.putItem({ TableName: 'plain', Item: { id: 'a' }, Expected: { id: {} } } as never),
-  )
-  expect(error.message).toBe('The parameter Expected is not supported yet: use expressions instead')
-})
-
 test('a loop of awaited reads lets others have their turn', async () => {
   const engine = await freshEngine()
   await engine.createTable(plain)

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { DynamoError } from '../src/errors.ts'
 import { parseCondition } from '../src/expressions/condition.ts'
 import { evaluate } from '../src/expressions/evaluate.ts'
-import { planKeyCondition } from '../src/expressions/key-condition.ts'
+import { keyConditionsIn, planKeys } from '../src/expressions/key-condition.ts'
 import { createPlaceholders } from '../src/expressions/placeholders.ts'
 import { parseProjection, project } from '../src/expressions/projection.ts'
 import { applyUpdate, parseUpdate } from '../src/expressions/update.ts'
@@ -20,7 +20,10 @@ function surprises(text: string, names: Names, values: Values, item: Item = {}):
       evaluate(parseCondition(text, 'FilterExpression', createPlaceholders(names, values)), item),
     () => applyUpdate(parseUpdate(text, createPlaceholders(names, values)), item),
     () => project(parseProjection(text, createPlaceholders(names)), item),
-    () => planKeyCondition(text, createPlaceholders(names, values), key),
+    () => {
+      const placeholders = createPlaceholders(names, values)
+      planKeys(keyConditionsIn(parseCondition(text, 'KeyConditionExpression', placeholders)), key)
+    },
   ]
   return attempts.flatMap((attempt) => {
     try {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseCondition } from '../src/expressions/condition.ts'
-import { planKeyCondition, type KeySchema } from '../src/expressions/key-condition.ts'
+import { keyConditionsIn, planKeys, type KeySchema } from '../src/expressions/key-condition.ts'
 import { createPlaceholders } from '../src/expressions/placeholders.ts'
 import { parseUpdate } from '../src/expressions/update.ts'
 import { refusePathsIntoKeys } from '../src/operations/expression-paths.ts'
@@ -24,7 +24,9 @@ const bytes: KeySchema = { partition: { name: 'pk', type: 'S' }, sort: { name: '
 const partitionOnly: KeySchema = { partition: { name: 'pk', type: 'S' } }
 
 function plan(text: string, schema = strings) {
-  return planKeyCondition(text, createPlaceholders({ '#p': 'pk', '#s': 'sk' }, values), schema)
+  const placeholders = createPlaceholders({ '#p': 'pk', '#s': 'sk' }, values)
+  const condition = parseCondition(text, 'KeyConditionExpression', placeholders)
+  return planKeys(keyConditionsIn(condition), schema)
 }
 
 describe('a key condition', () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
-import { crc32 } from 'node:zlib'
+import { crc32, gunzipSync } from 'node:zlib'
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Engine } from '../src/engine.ts'
@@ -64,6 +64,44 @@ describe('an answer', () => {
       'x-amz-crc32': `${crc32(text)}`,
       'x-amzn-requestid': expect.stringMatching(/^[\w-]{36}$/),
     })
+  })
+
+  test('is compressed for clients that ask for it, with the checksum of the compressed bytes', async () => {
+    const { engine, server } = await freshServer()
+    await engine.putItem({ TableName: 'plain', Item: { id: 'a', text: 'x'.repeat(5000) } })
+    const get = async (encoding?: string) => {
+      const outgoing = request({
+        host: server.host,
+        port: server.port,
+        method: 'POST',
+        headers: {
+          'content-type': JSON_1_0,
+          ...target('GetItem'),
+          ...(encoding && { 'accept-encoding': encoding }),
+        },
+      })
+      outgoing.end('{"TableName":"plain","Key":{"id":{"S":"a"}}}')
+      const [response] = await once(outgoing, 'response')
+      const chunks: Buffer[] = []
+      for await (const chunk of response) chunks.push(chunk)
+      return { headers: response.headers, bytes: Buffer.concat(chunks) }
+    }
+    const whole = await get()
+    for (const encoding of ['gzip', 'deflate, gzip;q=0.5']) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { headers, bytes } = await get(encoding)
+      expect(headers).toMatchObject({
+        'content-encoding': 'gzip',
+        'content-length': `${bytes.length}`,
+        'x-amz-crc32': `${crc32(bytes)}`,
+      })
+      expect(gunzipSync(bytes)).toEqual(whole.bytes)
+      expect(bytes.length).toBeLessThan(whole.bytes.length)
+    }
+    for (const encoding of ['identity', 'gzip;q=0', 'br']) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect((await get(encoding)).headers['content-encoding']).toBeUndefined()
+    }
   })
 
   test("names a failure with its namespace, AWS's text and status 400", async () => {

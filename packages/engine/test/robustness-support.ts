@@ -27,7 +27,7 @@ export interface Answer {
 export async function send(
   server: DynamoServer,
   agent: Agent,
-  operation: string,
+  operation: string | { target: string },
   body: string | Buffer,
 ): Promise<Answer> {
   const outgoing = request({
@@ -37,7 +37,8 @@ export async function send(
     agent,
     headers: {
       'content-type': 'application/x-amz-json-1.0',
-      'x-amz-target': `DynamoDB_20120810.${operation}`,
+      'x-amz-target':
+        typeof operation === 'string' ? `DynamoDB_20120810.${operation}` : operation.target,
       'content-length': Buffer.byteLength(body),
     },
   })

@@ -60,10 +60,20 @@ describe('a directory that must not be opened', () => {
   test('one of a newer format is refused with both versions named', async () => {
     const directory = await filledDirectory()
     const file = join(directory, 'format.json')
-    writeFileSync(file, readFileSync(file, 'utf8').replace('"format":1', '"format":2'))
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"format":2', '"format":3'))
     expect(refusal(directory)).toContain(
-      'its format version is 2, and this engine knows version 1 only',
+      'its format version is 3, and this engine knows versions 1 to 2 only',
     )
+  })
+
+  test('one of the format before is opened, and is no longer of that format', async () => {
+    const directory = await filledDirectory()
+    const file = join(directory, 'format.json')
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"format":2', '"format":1'))
+    const storage = openStorage({ directory, sweepIntervalMs: 0 })
+    expect(storage.tables()).not.toEqual([])
+    await storage.close()
+    expect(readFileSync(file, 'utf8')).toContain('"format":2')
   })
 
   test('one with files of something else is refused and left alone', () => {

@@ -8,12 +8,19 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import {
+  type Credentials,
+  knownCredentials,
+  readClaim,
+  requireSigned,
+  SignatureError,
+  type Verifier,
+} from '@strongroom/engine/signature'
 import { KmsError } from './errors.ts'
 import type { EmbeddedKms } from './kms.ts'
 import { listen, type Place } from './listen.ts'
 import { CONTENT_TYPE, execute, type WireAnswer, wireFailure } from './protocol.ts'
 import { discardBody, readBody } from './request-body.ts'
-import { type Credentials, readClaim, requireSigned } from './signature.ts'
 
 export type ServeKmsOptions = Place & {
   /** Who may call; the access key stands in audit records as the caller. */
@@ -31,7 +38,8 @@ export interface KmsServer extends AsyncDisposable {
 
 export async function serveKms(kms: EmbeddedKms, options: ServeKmsOptions): Promise<KmsServer> {
   const { requestTimeoutMs = 30_000 } = options
-  const known = credentialsOf(options.credentials)
+  const known = knownCredentials(options.credentials)
+  const verifier: Verifier = { service: 'kms', known, clock: kms.clock }
   let closing: Promise<void> | undefined
   const server = createServer(
     {
@@ -41,7 +49,7 @@ export async function serveKms(kms: EmbeddedKms, options: ServeKmsOptions): Prom
       keepAliveTimeout: 60_000,
     },
     (request, response) => {
-      answer(kms, known, request)
+      answer(kms, verifier, request)
         .then((result) => send(request, response, result, closing !== undefined))
         .catch(() => response.destroy())
     },
@@ -57,30 +65,19 @@ export async function serveKms(kms: EmbeddedKms, options: ServeKmsOptions): Prom
   }
 }
 
-function credentialsOf(credentials: readonly Credentials[]): ReadonlyMap<string, Credentials> {
-  const known = new Map(credentials.map((each) => [each.accessKeyId, each]))
-  const usable = credentials.every(
-    ({ accessKeyId, secretAccessKey }) => accessKeyId !== '' && secretAccessKey !== '',
-  )
-  if (known.size === 0 || known.size < credentials.length || !usable) {
-    throw new Error('Give credentials for the KMS: access keys that differ, each with a secret')
-  }
-  return known
-}
-
 async function answer(
   kms: EmbeddedKms,
-  known: ReadonlyMap<string, Credentials>,
+  verifier: Verifier,
   request: IncomingMessage,
 ): Promise<WireAnswer> {
   try {
-    const { method = '', url, headers } = request
+    const { method, url, headers } = request
     if (method !== 'POST' || url !== '/') {
       throw new KmsError('UnknownOperationException', 'Requests to a KMS are POST /', 404)
     }
-    const claim = readClaim(headers, known, kms.clock)
+    const claim = readClaim(headers, verifier)
     const body = await readBody(request)
-    await requireSigned(claim, method, body)
+    requireSigned(claim, body)
     const target = headers['x-amz-target']
     return await execute(
       kms.as(claim.credentials.accessKeyId),
@@ -88,7 +85,9 @@ async function answer(
       body,
     )
   } catch (error) {
-    return wireFailure(error)
+    return wireFailure(
+      error instanceof SignatureError ? new KmsError(error.name, error.message, 403) : error,
+    )
   }
 }
 

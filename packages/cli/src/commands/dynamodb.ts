@@ -1,10 +1,11 @@
 /** `strongroom dynamodb`: the engine alone, for any program that speaks DynamoDB's protocol. */
 import { resolve } from 'node:path'
 import { openEngine } from '@strongroom/engine/engine'
-import { serve } from '@strongroom/engine/protocol'
+import { isLoopback, serve } from '@strongroom/engine/protocol'
 import { port as portType } from '@strongroom/kit/config-types'
 import { listenFailure } from '@strongroom/server/listen'
 import { type Command, UsageError } from '../command.ts'
+import { signingCredentials } from '../signing-credentials.ts'
 import { stopSignal } from '../stop-signal.ts'
 
 const DEFAULT_PORT = '8000'
@@ -14,23 +15,32 @@ export const dynamodb: Command = {
   summary: 'Run the embedded engine as a DynamoDB of its own, over HTTP',
   options: {
     port: { value: 'PORT', summary: `The port to listen on (${DEFAULT_PORT})` },
-    host: { value: 'HOST', summary: 'The loopback address to listen on (127.0.0.1)' },
+    host: { value: 'HOST', summary: 'The address to listen on (127.0.0.1)' },
+    signed: {
+      summary: 'Answer only requests that are signed with the credentials of this program',
+    },
     data: { value: 'DIR', summary: 'Where to keep the data (./dynamodb-data)' },
   },
   about: `Point any AWS SDK, the AWS CLI or a DynamoDB tool at it:
   aws dynamodb list-tables --endpoint-url http://127.0.0.1:${DEFAULT_PORT}
-Any region and any credentials will do. Only this machine reaches it.`,
-  async run({ options, output }) {
+Any region and any credentials will do, since only this machine reaches it. With --signed, and on an
+address that others reach, requests must be signed with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
+of its environment. They are not encrypted: put a proxy with TLS before it.`,
+  async run({ options, env, output }) {
     const port = portType().parse(String(options['port'] ?? DEFAULT_PORT))
     if (port === undefined) throw new UsageError(`--port must be ${portType().expects}`)
     const directory = resolve(String(options['data'] ?? './dynamodb-data'))
+    const host = String(options['host'] ?? '127.0.0.1')
+    const isSigned = options['signed'] === true || !isLoopback(host)
+    const signatures = isSigned && { credentials: [signingCredentials(env)] }
     const stopped = stopSignal()
     const engine = await openEngine({ directory })
     try {
-      const host = String(options['host'] ?? '127.0.0.1')
-      const server = await serve(engine, { host, port }).catch((error: NodeJS.ErrnoException) => {
-        throw error.code ? listenFailure(error, host, port) : new UsageError(error.message)
-      })
+      const server = await serve(engine, { host, port, ...signatures }).catch(
+        (error: NodeJS.ErrnoException) => {
+          throw error.code ? listenFailure(error, host, port) : new UsageError(error.message)
+        },
+      )
       output.result(
         `\nDynamoDB on ${server.url}\n\n  Data    ${directory}\n  Try     aws dynamodb list-tables --endpoint-url ${server.url}\n\nPress Ctrl+C to stop.\n`,
         { url: server.url, data: directory },

@@ -3,6 +3,7 @@ import { port as portType } from '@strongroom/kit/config-types'
 import { serveKms } from '@strongroom/kms/serve'
 import { CannotListen, listenFailure } from '@strongroom/server/listen'
 import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { signingCredentials } from '../signing-credentials.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { withEmbeddedKms } from '../with-store.ts'
 
@@ -21,7 +22,7 @@ export const kmsServe: Command = {
 whoever has them may decrypt. Only this machine reaches it.`,
   async run(input) {
     const place = placeOf(input)
-    const credentials = [credentialsOf(input)]
+    const credentials = [signingCredentials(input.env)]
     await withEmbeddedKms(input, async ({ kms, record }) => {
       const stopped = stopSignal()
       const { arn = null } = (await record()) ?? {}
@@ -50,16 +51,6 @@ function placeOf({ options: { port, socket } }: CommandInput): Place {
   const number = portType().parse(String(port ?? DEFAULT_PORT))
   if (number === undefined) throw new UsageError(`--port must be ${portType().expects}`)
   return { port: number }
-}
-
-function credentialsOf({ env }: CommandInput) {
-  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env
-  if (!accessKeyId || !secretAccessKey) {
-    throw new UsageError(
-      'Requests must be signed: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and give the same to clients',
-    )
-  }
-  return { accessKeyId, secretAccessKey }
 }
 
 function cannotListen(place: Place) {

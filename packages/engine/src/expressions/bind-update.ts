@@ -43,6 +43,8 @@ export interface Update {
   readonly paths: readonly Path[]
   /** The paths again, as a tree; a leaf is the index of its action. */
   readonly branches: PathBranches<number>
+  /** What is said of an ADD or DELETE that does not fit the attribute, if not the usual. */
+  readonly mismatch?: string
 }
 
 export function boundUpdate(syntax: readonly ActionSyntax[], placeholders: Placeholders): Update {

@@ -81,7 +81,15 @@ export function parseCondition(
   kind: ConditionKind,
   placeholders: Placeholders,
 ): Condition {
-  return new Binder(kind, placeholders).condition(parsers[kind](text))
+  return bindCondition(kind, parsers[kind](text), placeholders)
+}
+
+export function bindCondition(
+  kind: ConditionKind,
+  syntax: ConditionSyntax,
+  placeholders: Placeholders,
+): Condition {
+  return new Binder(kind, placeholders).condition(syntax)
 }
 
 class Binder {

@@ -4,11 +4,10 @@
  */
 import { type DynamoError, validationError } from '../errors.ts'
 import { typeOf, type Value } from '../values/types.ts'
-import { type Condition, parseCondition } from './condition.ts'
+import type { Condition } from './condition.ts'
 import { operandsOf } from './named-paths.ts'
 import type { Operand } from './operands.ts'
 import type { Path } from './paths.ts'
-import type { Placeholders } from './placeholders.ts'
 import type { Comparator } from './syntax.ts'
 
 export type KeyType = 'S' | 'N' | 'B'
@@ -30,23 +29,22 @@ export interface KeyCondition {
   sort?: { op: SortOperator; values: Value[] }
 }
 
-interface AttributeCondition {
+export interface AttributeCondition {
   op: SortOperator
   values: Value[]
 }
 
-export function planKeyCondition(
-  text: string,
-  placeholders: Placeholders,
-  keySchema: KeySchema,
-): KeyCondition {
-  const condition = parseCondition(text, 'KeyConditionExpression', placeholders)
+/** The conditions of a KeyConditionExpression, by attribute. */
+export function keyConditionsIn(condition: Condition): Map<string, AttributeCondition> {
   const conditions = new Map<string, AttributeCondition>()
   collect(condition, conditions)
-  return plan(conditions, keySchema)
+  return conditions
 }
 
-function plan(conditions: Map<string, AttributeCondition>, keySchema: KeySchema): KeyCondition {
+export function planKeys(
+  conditions: ReadonlyMap<string, AttributeCondition>,
+  keySchema: KeySchema,
+): KeyCondition {
   if (conditions.size > 2) throw validationError('Conditions can be of length 1 or 2 only')
   if (conditions.size === 2 && !keySchema.sort) throw notSupported()
   const partition = conditionOn(conditions, keySchema.partition)
@@ -64,7 +62,7 @@ function notSupported(): DynamoError {
 }
 
 function conditionOn(
-  conditions: Map<string, AttributeCondition>,
+  conditions: ReadonlyMap<string, AttributeCondition>,
   { name, type }: KeyAttribute,
 ): AttributeCondition {
   const condition = conditions.get(name)

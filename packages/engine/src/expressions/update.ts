@@ -55,7 +55,7 @@ export function applyUpdate(update: Update, item: Item): { item: Item; paths: re
   const values: (Value | undefined)[] = []
   let bytes = 0
   for (const [index, action] of update.actions.entries()) {
-    const value = newValue(action, update.paths[index] as Path, item)
+    const value = newValue(action, update.paths[index] as Path, item, update.mismatch)
     values.push(value)
     if (update.actions.length === 1 || value === undefined) continue
     // Each may be large, and there may be hundreds: they are not made first and refused later.
@@ -70,7 +70,12 @@ export function updatedItemTooLarge() {
 }
 
 /** What is to stand at the path; undefined for nothing. */
-function newValue(action: Action, path: Path, item: Item): Value | undefined {
+function newValue(
+  action: Action,
+  path: Path,
+  item: Item,
+  mismatch: string | undefined,
+): Value | undefined {
   if (action.type === 'SET') {
     placeOf(path, item)
     const value = assignedValue(action.assigned, item)
@@ -79,8 +84,9 @@ function newValue(action: Action, path: Path, item: Item): Value | undefined {
   }
   const old = partOf(placeOf(path, item), path[path.length - 1] as string | number)
   if (action.type === 'REMOVE') return undefined
-  if (action.type === 'ADD') return old === undefined ? action.value : sumOf(old, action.value)
-  return old === undefined ? undefined : remainder(old, action.value)
+  if (old === undefined) return action.type === 'ADD' ? action.value : undefined
+  const change = action.type === 'ADD' ? sumOf : remainder
+  return change(old, action.value, mismatch)
 }
 
 /** The map or list that the path's last part belongs to; it must be there already. */
@@ -165,15 +171,17 @@ function assignedValue(assigned: Assigned, item: Item): Value {
   }
 }
 
-function sumOf(old: Value, value: Value): Value {
+/** Only AttributeUpdates can add to a list; an expression is refused before. */
+function sumOf(old: Value, value: Value, mismatch: string | undefined): Value {
   if (isNumber(old) && isNumber(value)) return addNumbers(old, value)
-  if (!(old instanceof Set) || typeOf(old) !== typeOf(value)) throw incorrectType()
+  if (Array.isArray(old) && Array.isArray(value)) return old.concat(value)
+  if (!(old instanceof Set) || typeOf(old) !== typeOf(value)) throw incorrectType(mismatch)
   return union(old, value as SetValue)
 }
 
 /** A set that would be empty is no value at all. */
-function remainder(old: Value, value: Value): Value | undefined {
-  if (!(old instanceof Set) || typeOf(old) !== typeOf(value)) throw incorrectType()
+function remainder(old: Value, value: Value, mismatch: string | undefined): Value | undefined {
+  if (!(old instanceof Set) || typeOf(old) !== typeOf(value)) throw incorrectType(mismatch)
   const left = difference(old, value as SetValue)
   return left.size > 0 ? left : undefined
 }
@@ -182,6 +190,6 @@ function isNumber(value: Value): value is number | NumberValue {
   return typeof value === 'number' || value instanceof NumberValue
 }
 
-function incorrectType() {
-  return validationError('An operand in the update expression has an incorrect data type')
+function incorrectType(text = 'An operand in the update expression has an incorrect data type') {
+  return validationError(text)
 }

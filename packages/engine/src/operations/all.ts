@@ -1,7 +1,9 @@
 /** Every operation by its name on the wire. */
 import { checkRequest } from '../validation/request.ts'
+import { batchExecuteStatement } from './batch-execute-statement.ts'
 import { batchGetItem } from './batch-get-item.ts'
 import { batchWriteItem } from './batch-write-item.ts'
+import { createBackup, deleteBackup, describeBackup, listBackups } from './backups.ts'
 import { describeContinuousBackups, updateContinuousBackups } from './continuous-backups.ts'
 import { createTable } from './create-table.ts'
 import { deleteItem } from './delete-item.ts'
@@ -10,13 +12,19 @@ import { describeEndpoints } from './describe-endpoints.ts'
 import { describeLimits } from './describe-limits.ts'
 import { describeTable } from './describe-table.ts'
 import { describeTimeToLive } from './describe-time-to-live.ts'
+import { executeStatement } from './execute-statement.ts'
+import { executeTransaction } from './execute-transaction.ts'
 import { wireForm } from './form.ts'
 import { getItem } from './get-item.ts'
+import { getRecords } from './get-records.ts'
 import { listTables } from './list-tables.ts'
 import type { Context, Operation } from './operation.ts'
 import { putItem } from './put-item.ts'
 import { query } from './query.ts'
+import { restoreTableFromBackup, restoreTableToPointInTime } from './restore.ts'
 import { scan } from './scan.ts'
+import { getShardIterator } from './shard-iterator.ts'
+import { describeStream, listStreams } from './streams.ts'
 import { listTagsOfResource, tagResource, untagResource } from './tags.ts'
 import { transactGetItems } from './transact-get-items.ts'
 import { transactWriteItems } from './transact-write-items.ts'
@@ -24,8 +32,8 @@ import { updateItem } from './update-item.ts'
 import { updateTable } from './update-table.ts'
 import { updateTimeToLive } from './update-time-to-live.ts'
 
-/** Executes a request in its JSON form. */
-type WireOperation = (context: Context, request: unknown) => Promise<object>
+/** Executes a request in its JSON form and answers with the text of JSON. */
+type WireOperation = (context: Context, request: unknown) => Promise<string>
 
 function onWire<Input, Output extends object>(
   operation: Operation<Input, Output>,
@@ -35,7 +43,8 @@ function onWire<Input, Output extends object>(
     async (context, request) => {
       checkRequest(operation.input, request)
       const output = await operation.run(context, request as Input, wireForm)
-      return operation.answer ? operation.answer(output) : output
+      if (operation.text) return operation.text(output)
+      return JSON.stringify(operation.answer ? operation.answer(output) : output)
     },
   ]
 }
@@ -51,6 +60,9 @@ export const wireOperations: ReadonlyMap<string, WireOperation> = new Map([
   onWire(batchWriteItem),
   onWire(transactGetItems),
   onWire(transactWriteItems),
+  onWire(executeStatement),
+  onWire(batchExecuteStatement),
+  onWire(executeTransaction),
   onWire(createTable),
   onWire(describeTable),
   onWire(listTables),
@@ -63,6 +75,16 @@ export const wireOperations: ReadonlyMap<string, WireOperation> = new Map([
   onWire(tagResource),
   onWire(untagResource),
   onWire(listTagsOfResource),
+  onWire(createBackup),
+  onWire(describeBackup),
+  onWire(listBackups),
+  onWire(deleteBackup),
+  onWire(restoreTableFromBackup),
+  onWire(restoreTableToPointInTime),
+  onWire(listStreams),
+  onWire(describeStream),
+  onWire(getShardIterator),
+  onWire(getRecords),
   onWire(describeLimits),
   onWire(describeEndpoints),
 ])

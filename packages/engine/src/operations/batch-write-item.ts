@@ -27,6 +27,7 @@ import { itemToWire } from '../values/wire.ts'
 import { mapped } from './batch-get-item.ts'
 import { capacityMeter, isMetered } from './capacity.ts'
 import type { Form } from './form.ts'
+import { allCollectionMetrics, wireCollections } from './item-collections.ts'
 import { keyIdentity } from './key-identity.ts'
 import type { Operation } from './operation.ts'
 import { checkItemSize } from './write.ts'
@@ -93,12 +94,19 @@ export const batchWriteItem: Operation<BatchWriteItemInput, BatchWriteItemOutput
     return {
       UnprocessedItems: {},
       ...(consumed.length > 0 && { ConsumedCapacity: consumed }),
+      ...allCollectionMetrics(
+        plans.flatMap(({ table, writes }) =>
+          writes.map((write) => ({ table, item: 'item' in write ? write.item : write.key })),
+        ),
+        input.ReturnItemCollectionMetrics,
+      ),
     }
   },
 
-  answer: ({ UnprocessedItems, ...rest }) => ({
+  answer: ({ UnprocessedItems, ItemCollectionMetrics, ...rest }) => ({
     UnprocessedItems: mapped(UnprocessedItems ?? {}, (writes) => writes.map(wireWrite)),
     ...rest,
+    ...wireCollections(ItemCollectionMetrics),
   }),
 }
 

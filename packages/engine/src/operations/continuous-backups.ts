@@ -1,20 +1,20 @@
 /**
- * UpdateContinuousBackups and DescribeContinuousBackups: the setting is recorded and shown. Recovery
- * to a point in time is left out; backups are `backup.ts`.
+ * UpdateContinuousBackups and DescribeContinuousBackups: from the moment that recovery to a point in
+ * time is switched on, what each write replaces is kept for the time asked for.
  */
 import type {
   DescribeContinuousBackupsOutput,
   TableInput,
   UpdateContinuousBackupsInput,
 } from '../db.ts'
-import { resourceNotFound } from '../errors.ts'
-import type { Storage, TableRecord } from '../storage/store.ts'
+import { tableNotFound, validationError } from '../errors.ts'
+import type { LogRecord, NewLog, Storage, TableRecord } from '../storage/store.ts'
 import { nameOf } from '../validation/names.ts'
 import { boolean, integer, structure, tableName } from '../validation/shapes.ts'
-import { detailsOf, withDetails } from './describe.ts'
 import type { Operation } from './operation.ts'
 
-const RECOVERY_PERIOD_DAYS = 35
+const MOST_DAYS = 35
+const DAY_MS = 24 * 60 * 60 * 1000
 
 export const describeContinuousBackups: Operation<TableInput, DescribeContinuousBackupsOutput> = {
   name: 'DescribeContinuousBackups',
@@ -34,42 +34,66 @@ export const updateContinuousBackups: Operation<
     'TableName!': tableName,
     'PointInTimeRecoverySpecification!': structure('PointInTimeRecoverySpecification', {
       'PointInTimeRecoveryEnabled!': boolean,
-      RecoveryPeriodInDays: integer({ min: 1, max: RECOVERY_PERIOD_DAYS }),
+      RecoveryPeriodInDays: integer({ min: 1, max: MOST_DAYS }),
     }),
   }),
 
   async run({ storage, clock }, input) {
+    const { PointInTimeRecoveryEnabled: enabled, RecoveryPeriodInDays: days } =
+      input.PointInTimeRecoverySpecification
+    if (!enabled && days) {
+      throw validationError(
+        'Invalid Request: Cannot specify RecoveryPeriodInDays when disabling point-in-time recovery.',
+      )
+    }
     const table = backedUpTable(storage, input.TableName)
-    const enabled = input.PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled
-    const { recoverableSince, ...rest } = detailsOf(table)
-    const details = enabled ? { ...rest, recoverableSince: recoverableSince ?? clock.now() } : rest
-    const changed = await storage.replaceTable({ ...withDetails(table, {}), details })
-    return described(changed, clock.now())
+    const others = (table.logs ?? []).filter(({ kind }) => kind !== 'recovery')
+    const logs = enabled ? [...others, recoveryLog(table, days, clock.now())] : others
+    return described(await storage.replaceTable({ ...table, logs }), clock.now())
   },
 }
 
-/** These two operations have an exception name of their own for a missing table. */
-function backedUpTable(storage: Storage, tableNameOrArn: string): TableRecord {
+function recoveryLog(
+  table: TableRecord,
+  days: number | null | undefined,
+  now: number,
+): LogRecord | NewLog {
+  const current = recoveryOf(table)
+  const keepMs = (days ?? MOST_DAYS) * DAY_MS
+  if (!current) return { kind: 'recovery', view: 'OLD_IMAGE', keepMs }
+  // What a shorter period has let go does not come back with a longer one.
+  return { ...current, keepMs, createdAt: earliestOf(current, now) }
+}
+
+/** These operations have an exception name of their own for a missing table. */
+export function backedUpTable(storage: Storage, tableNameOrArn: string): TableRecord {
   const name = nameOf(tableNameOrArn)
   const table = storage.table(name)
-  if (table) return table
-  const error = resourceNotFound(`Table not found: ${name}`)
-  error.name = 'TableNotFoundException'
-  throw error
+  if (!table || table.restoring) throw tableNotFound(name)
+  return table
+}
+
+export function recoveryOf({ logs }: TableRecord): LogRecord | undefined {
+  return logs?.find(({ kind }) => kind === 'recovery')
+}
+
+/** The first moment to which a table can be restored; the last one is now. */
+export function earliestOf({ createdAt, keepMs }: LogRecord, now: number): number {
+  return Math.max(createdAt, now - keepMs)
 }
 
 function described(table: TableRecord, now: number): DescribeContinuousBackupsOutput {
-  const { recoverableSince } = detailsOf(table)
+  const recovery = recoveryOf(table)
   return {
     ContinuousBackupsDescription: {
       ContinuousBackupsStatus: 'ENABLED',
       PointInTimeRecoveryDescription:
-        recoverableSince === undefined
+        recovery === undefined
           ? { PointInTimeRecoveryStatus: 'DISABLED' }
           : {
               PointInTimeRecoveryStatus: 'ENABLED',
-              RecoveryPeriodInDays: RECOVERY_PERIOD_DAYS,
-              EarliestRestorableDateTime: recoverableSince / 1000,
+              RecoveryPeriodInDays: recovery.keepMs / DAY_MS,
+              EarliestRestorableDateTime: earliestOf(recovery, now) / 1000,
               LatestRestorableDateTime: now / 1000,
             },
     },

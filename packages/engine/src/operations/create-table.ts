@@ -1,6 +1,6 @@
 /**
- * CreateTable. The table is usable at once, so its status is never CREATING. Streams are refused;
- * replicas and encryption settings are not stored.
+ * CreateTable. The table is usable at once, so its status is never CREATING. Replicas and encryption
+ * settings are not stored.
  */
 import { randomUUID } from 'node:crypto'
 import type { CreateTableInput, TableDescription } from '../db.ts'
@@ -11,10 +11,11 @@ import {
   keySchema,
   provisionedThroughput,
   secondaryIndex,
+  streamSpecification,
   tableClass,
   tags,
 } from '../validation/table-shapes.ts'
-import { boolean, list, newTableName, oneOf, structure } from '../validation/shapes.ts'
+import { boolean, list, newTableName, structure } from '../validation/shapes.ts'
 import {
   checkDefinitionsUsed,
   checkIndexes,
@@ -23,10 +24,7 @@ import {
 } from '../validation/table-definition.ts'
 import { describeTable, type TableDetails } from './describe.ts'
 import type { Operation } from './operation.ts'
-
-interface WithStream {
-  StreamSpecification?: { StreamEnabled?: boolean; StreamViewType?: string }
-}
+import { newStream } from './stream-specification.ts'
 
 export const createTable: Operation<CreateTableInput, { TableDescription?: TableDescription }> = {
   name: 'CreateTable',
@@ -43,10 +41,7 @@ export const createTable: Operation<CreateTableInput, { TableDescription?: Table
         ProvisionedThroughput: provisionedThroughput,
       }),
     ),
-    StreamSpecification: structure('StreamSpecification', {
-      'StreamEnabled!': boolean,
-      StreamViewType: oneOf('NEW_IMAGE', 'OLD_IMAGE', 'NEW_AND_OLD_IMAGES', 'KEYS_ONLY'),
-    }),
+    StreamSpecification: streamSpecification,
     TableClass: tableClass,
     DeletionProtectionEnabled: boolean,
     Tags: tags,
@@ -58,7 +53,7 @@ export const createTable: Operation<CreateTableInput, { TableDescription?: Table
         "The parameter 'TableName' is required but was not present in the request",
       )
     }
-    refuseStream(input as WithStream)
+    const stream = newStream(input.StreamSpecification)
     const billing = input.BillingMode ?? 'PROVISIONED'
     const definitions = input.AttributeDefinitions
     checkThroughput(billing, input.ProvisionedThroughput)
@@ -79,17 +74,13 @@ export const createTable: Operation<CreateTableInput, { TableDescription?: Table
       ...(input.TableClass && { tableClass: input.TableClass }),
       ...(input.Tags && { tags: input.Tags }),
     }
-    const table = await storage.createTable({ name, keys, indexes, details: { ...details } })
+    const table = await storage.createTable({
+      name,
+      keys,
+      indexes,
+      details: { ...details },
+      ...(stream && { logs: [stream] }),
+    })
     return { TableDescription: describeTable(context, table) }
   },
-}
-
-function refuseStream({ StreamSpecification }: WithStream): void {
-  if (!StreamSpecification) return
-  if (StreamSpecification.StreamEnabled) throw validationError('Streams are not supported yet')
-  if (StreamSpecification.StreamViewType) {
-    throw validationError(
-      'One or more parameter values were invalid: Table is being created with a stream disabled, UpdateViewType should not be specified',
-    )
-  }
 }

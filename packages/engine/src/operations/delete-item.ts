@@ -17,9 +17,10 @@ import {
 import { capacityMeter } from './capacity.ts'
 import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
+import { collectionMetrics } from './item-collections.ts'
 import type { Operation } from './operation.ts'
 import { checkReturnValues, returnValues, writeAnswer } from './put-item.ts'
-import { assertCondition, readCondition, singleConsumption, collectionMetrics } from './write.ts'
+import { assertCondition, readCondition, singleConsumption } from './write.ts'
 
 export const deleteItem: Operation<DeleteItemInput, WriteOutput> = {
   name: 'DeleteItem',
@@ -42,7 +43,7 @@ export const deleteItem: Operation<DeleteItemInput, WriteOutput> = {
     checkReturnValues(input.ReturnValues)
     const key = form.ownItem(input.Key)
     const placeholders = readPlaceholders(input, form)
-    const condition = readCondition(input.ConditionExpression, placeholders)
+    const condition = readCondition(input, placeholders, form)
     placeholders.assertAllUsed()
     const table = existingTable(storage, input.TableName)
     refusePathsIntoKeys(table, { condition })

@@ -1,10 +1,17 @@
-/** DeleteTable. The name is free at once; items are removed in the background. */
+/**
+ * DeleteTable. The name is free at once; items are removed in the background. As in AWS, those of a
+ * table with point-in-time recovery stay as a system backup.
+ */
 import type { TableDescription, TableInput } from '../db.ts'
 import { validationError } from '../errors.ts'
 import { namedTable } from '../validation/names.ts'
 import { structure, tableName } from '../validation/shapes.ts'
+import type { DropOptions, TableRecord } from '../storage/store.ts'
+import { recoveryOf } from './continuous-backups.ts'
 import { describeTable, detailsOf } from './describe.ts'
-import type { Operation } from './operation.ts'
+import type { Context, Operation } from './operation.ts'
+
+const SYSTEM_BACKUP_MS = 35 * 24 * 60 * 60 * 1000
 
 export const deleteTable: Operation<TableInput, { TableDescription?: TableDescription }> = {
   name: 'DeleteTable',
@@ -17,7 +24,12 @@ export const deleteTable: Operation<TableInput, { TableDescription?: TableDescri
         'Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.',
       )
     }
-    await context.storage.dropTable(table.name)
+    await context.storage.dropTable(table.name, recoveryOf(table) ? kept(context, table) : {})
     return { TableDescription: describeTable(context, table, 'DELETING') }
   },
+}
+
+function kept({ storage }: Context, table: TableRecord): DropOptions {
+  const name = `${table.name}$DeletedTableBackup`
+  return { keepAs: { name, keepMs: SYSTEM_BACKUP_MS, items: storage.count(table) } }
 }

@@ -19,8 +19,8 @@ export interface TableDetails {
   deletionProtection?: boolean
   tableClass?: string
   tags?: Tag[]
-  /** Epoch milliseconds since when point-in-time recovery is on. */
-  recoverableSince?: number
+  /** What it is being restored from. */
+  restored?: NonNullable<TableDescription['RestoreSummary']>
 }
 
 export function detailsOf(table: TableRecord): TableDetails {
@@ -32,8 +32,21 @@ export function withDetails(table: TableRecord, change: Partial<TableDetails>): 
   return { ...table, details: { ...detailsOf(table), ...change } }
 }
 
-function tableArn({ region }: Context, name: string): string {
+export function tableArn({ region }: Pick<Context, 'region'>, name: string): string {
   return `arn:aws:dynamodb:${region}:000000000000:table/${name}`
+}
+
+function describeStream({ logs, streamLabel }: TableRecord, arn: string) {
+  const stream = logs?.find(({ kind }) => kind === 'stream')
+  return {
+    ...(stream && {
+      StreamSpecification: { StreamEnabled: true, StreamViewType: stream.view },
+    }),
+    ...(streamLabel !== undefined && {
+      LatestStreamLabel: streamLabel,
+      LatestStreamArn: `${arn}/stream/${streamLabel}`,
+    }),
+  }
 }
 
 type Status = 'ACTIVE' | 'DELETING'
@@ -51,7 +64,7 @@ export function describeTable(
     AttributeDefinitions: details.definitions,
     TableName: table.name,
     KeySchema: describeKeys(table.keys),
-    TableStatus: status === 'ACTIVE' && filling ? 'UPDATING' : status,
+    TableStatus: tableStatus(table, status, filling),
     CreationDateTime: table.createdAt / 1000,
     ProvisionedThroughput: describeThroughput(details.throughput),
     TableSizeBytes: 0,
@@ -65,9 +78,16 @@ export function describeTable(
       },
     }),
     ...describeIndexes(context.storage, table, arn, status),
+    ...describeStream(table, arn),
+    ...(details.restored && table.restoring && { RestoreSummary: details.restored }),
     ...(details.tableClass && { TableClassSummary: { TableClass: details.tableClass } }),
     DeletionProtectionEnabled: details.deletionProtection ?? false,
   }
+}
+
+function tableStatus(table: TableRecord, status: Status, filling: boolean): string {
+  if (status !== 'ACTIVE') return status
+  return table.restoring ? 'CREATING' : filling ? 'UPDATING' : status
 }
 
 function describeIndexes(storage: Storage, table: TableRecord, arn: string, status: Status) {
@@ -76,17 +96,14 @@ function describeIndexes(storage: Storage, table: TableRecord, arn: string, stat
   const describe = (index: IndexRecord) => ({
     IndexName: index.name,
     KeySchema: describeKeys(index.keys),
-    Projection: {
-      ProjectionType: index.projection.type,
-      ...(index.projection.attributes && { NonKeyAttributes: index.projection.attributes }),
-    },
+    Projection: describeProjection(index.projection),
     IndexSizeBytes: 0,
     ItemCount: status === 'ACTIVE' ? storage.count(table, index) : 0,
     IndexArn: `${arn}/index/${index.name}`,
   })
   const describeGlobal = (index: IndexRecord) => ({
     ...describe(index),
-    IndexStatus: status === 'DELETING' ? status : index.status,
+    IndexStatus: status === 'DELETING' ? status : table.restoring ? 'CREATING' : index.status,
     ...(index.status === 'CREATING' && { Backfilling: true }),
     ProvisionedThroughput: describeThroughput(
       (index.details as { throughput?: Throughput } | undefined)?.throughput,
@@ -98,6 +115,10 @@ function describeIndexes(storage: Storage, table: TableRecord, arn: string, stat
   }
 }
 
+export function describeProjection({ type, attributes }: IndexRecord['projection']) {
+  return { ProjectionType: type, ...(attributes && { NonKeyAttributes: attributes }) }
+}
+
 function describeThroughput(throughput: Throughput | undefined) {
   return {
     NumberOfDecreasesToday: 0,
@@ -106,7 +127,7 @@ function describeThroughput(throughput: Throughput | undefined) {
   }
 }
 
-function describeKeys({ partition, sort }: KeySchema) {
+export function describeKeys({ partition, sort }: KeySchema) {
   return [
     { AttributeName: partition.name, KeyType: 'HASH' },
     ...(sort ? [{ AttributeName: sort.name, KeyType: 'RANGE' }] : []),

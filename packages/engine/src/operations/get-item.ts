@@ -2,7 +2,7 @@
 import type { GetItemInput, GetItemOutput } from '../db.ts'
 import { parseProjection, project, type Projection } from '../expressions/projection.ts'
 import { itemSize } from '../values/size.ts'
-import { itemToWire } from '../values/wire.ts'
+import { answerText, itemText } from '../values/wire-text.ts'
 import { checkKey } from '../validation/keys.ts'
 import { existingTable } from '../validation/names.ts'
 import { checkExpressionParameters } from '../validation/parameters.ts'
@@ -20,6 +20,7 @@ import { capacityMeter, isMetered, readUnits } from './capacity.ts'
 import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
 import type { Form } from './form.ts'
+import { readAttributesToGet } from './legacy-updates.ts'
 import type { Operation } from './operation.ts'
 
 export const getItem: Operation<GetItemInput, GetItemOutput> = {
@@ -55,17 +56,19 @@ export const getItem: Operation<GetItemInput, GetItemOutput> = {
     return output
   },
 
-  answer: ({ Item, ...rest }) => (Item ? { Item: itemToWire(Item), ...rest } : rest),
+  text: ({ Item, ...rest }) => answerText({ Item: Item && itemText(Item) }, rest),
 }
 
 interface Projecting {
   ProjectionExpression?: string
+  AttributesToGet?: string[]
   ExpressionAttributeNames?: Record<string, string>
 }
 
 /** The projection of a read that has no other expression. */
 export function readProjection(input: Projecting, form: Form): Projection | undefined {
-  const { ProjectionExpression: text } = input
+  const { ProjectionExpression: text, AttributesToGet } = input
+  if (AttributesToGet) return readAttributesToGet(AttributesToGet)
   if (text === undefined || text === null) return undefined
   const placeholders = readPlaceholders(input, form)
   const projection = parseProjection(text, placeholders)

@@ -16,7 +16,7 @@ import type { IndexRecord, RangeQuery, TableRecord } from '../storage/store.ts'
 import { keyAttributes } from '../validation/keys.ts'
 import { itemSize } from '../values/size.ts'
 import type { Item } from '../values/types.ts'
-import { itemToWire } from '../values/wire.ts'
+import { answerText, itemText } from '../values/wire-text.ts'
 import { capacityMeter, readUnits } from './capacity.ts'
 import { picked, projectedNames } from './index-view.ts'
 import type { Context } from './operation.ts'
@@ -29,7 +29,8 @@ const FILTER_MS_PER_TURN = 10
 interface PagePlan {
   table: TableRecord
   index: IndexRecord | undefined
-  range: RangeQuery
+  /** Read one after the other; several where several partitions are asked for at once. */
+  ranges: readonly RangeQuery[]
   filter: Condition | undefined
   projection: Projection | undefined
   /** What the index shows of an item; undefined for whole items. */
@@ -39,26 +40,34 @@ interface PagePlan {
 export async function readPage(
   { storage }: Context,
   input: PageInput,
-  { table, index, range, filter, projection, shown }: PagePlan,
+  { table, index, ranges, filter, projection, shown }: PagePlan,
 ): Promise<PageOutput> {
   const keyNames = pageKeyNames(table, index)
   const limit = Math.floor(input.Limit ?? Infinity)
+  const consistent = ranges[0]?.consistent === true
+  /** What a local index holds, if it is asked for more: then it fetches every item from its table. */
+  const held = shown ? undefined : projectedNames(table, index)
   const items: Item[] = []
   const counting = input.Select === 'COUNT'
   let count = 0
   let scanned = 0
   let bytes = 0
+  let fetchedUnits = 0
   let last = undefined as Item | undefined
   let more = false as boolean
+  let [range, ...later] = ranges
+  /** Where this range goes on after a turn. */
+  let startKey = range?.startKey
 
   /** Reads until the page ends (true) or this turn's share is used up (false). */
   const readTurn = (): boolean => {
-    const from = last ? { ...range, startKey: picked(keyNames, last) } : range
     const turnEnd = scanned + ITEMS_PER_TURN
     const filterEnd = filter ? performance.now() + FILTER_MS_PER_TURN : Infinity
+    const from = startKey ? { ...range, startKey } : (range ?? {})
     for (const item of storage.range(table, index, from)) {
       const view = picked(shown, item)
-      bytes += itemSize(view)
+      bytes += itemSize(held ? picked(held, item) : view)
+      if (held) fetchedUnits += readUnits(itemSize(item), consistent)
       scanned += 1
       last = item
       if (!filter || evaluate(filter, view)) {
@@ -67,18 +76,22 @@ export async function readPage(
       }
       more = scanned >= limit || bytes >= MOST_PAGE_BYTES
       if (more) return true
-      if (scanned >= turnEnd || (filter && performance.now() > filterEnd)) return false
+      if (scanned >= turnEnd || (filter && performance.now() > filterEnd)) {
+        startKey = picked(keyNames, item)
+        return false
+      }
     }
-    return true
+    ;[range, ...later] = later
+    startKey = range?.startKey
+    return range === undefined
   }
 
   // oxlint-disable-next-line no-await-in-loop -- one turn after the other is the point
   while (!readTurn()) await nextTurn()
 
-  const consistent = range.consistent === true
   const meter = capacityMeter(input.ReturnConsumedCapacity)
   meter.read(table, index, readUnits(bytes, consistent))
-  if (index) meter.read(table, undefined, 0)
+  if (index) meter.read(table, undefined, fetchedUnits)
   const [consumed] = meter.consumed()
   return {
     ...(!counting && { Items: items }),
@@ -115,20 +128,20 @@ export function requestedIndex(table: TableRecord, input: PageInput): IndexRecor
 
 /** Select against ProjectionExpression and IndexName; AWS speaks of querying even when it scans. */
 export function checkSelect(input: PageInput): void {
-  const projecting = input.ProjectionExpression !== undefined && input.ProjectionExpression !== null
+  const projection = projectionParameter(input)
   switch (input.Select) {
     case 'COUNT':
-      if (projecting) {
+      if (projection) {
         throw validationError(
-          'Cannot specify the ProjectionExpression when choosing to get only the Count',
+          `Cannot specify the ${projection} when choosing to get only the Count`,
         )
       }
       return
     case 'ALL_ATTRIBUTES':
     case 'ALL_PROJECTED_ATTRIBUTES':
-      if (projecting) {
+      if (projection) {
         throw validationError(
-          `Cannot specify the ProjectionExpression when choosing to get ${input.Select}`,
+          `Cannot specify the ${projection} when choosing to get ${input.Select}`,
         )
       }
       if (input.Select === 'ALL_PROJECTED_ATTRIBUTES' && !input.IndexName) {
@@ -138,12 +151,18 @@ export function checkSelect(input: PageInput): void {
       }
       return
     case 'SPECIFIC_ATTRIBUTES':
-      if (!projecting) {
+      if (!projection) {
         throw validationError(
           'Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES',
         )
       }
   }
+}
+
+function projectionParameter(input: PageInput): string | undefined {
+  if (input.AttributesToGet) return 'AttributesToGet'
+  const { ProjectionExpression: text } = input
+  return text === undefined || text === null ? undefined : 'ProjectionExpression'
 }
 
 /**
@@ -192,10 +211,10 @@ function invalid(reason: string): Error {
   return validationError(`One or more parameter values were invalid: ${reason}`)
 }
 
-export function pageAnswer({ Items, LastEvaluatedKey, ...rest }: PageOutput): object {
-  return {
-    ...(Items && { Items: Items.map(itemToWire) }),
-    ...rest,
-    ...(LastEvaluatedKey && { LastEvaluatedKey: itemToWire(LastEvaluatedKey) }),
+export function pageText({ Items, LastEvaluatedKey, ...rest }: PageOutput): string {
+  const texts = {
+    Items: Items && `[${Items.map(itemText).join(',')}]`,
+    LastEvaluatedKey: LastEvaluatedKey && itemText(LastEvaluatedKey),
   }
+  return answerText(texts, rest)
 }

@@ -1,5 +1,5 @@
 /** PutItem: an item in place of whatever has its key. */
-import type { ItemCollectionMetrics, PutItemInput, WriteOutput } from '../db.ts'
+import type { PutItemInput, WriteOutput } from '../db.ts'
 import { validationError } from '../errors.ts'
 import { checkItem, keyOf } from '../validation/keys.ts'
 import { existingTable } from '../validation/names.ts'
@@ -20,14 +20,9 @@ import { itemToWire } from '../values/wire.ts'
 import { capacityMeter, isMetered } from './capacity.ts'
 import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
+import { collectionMetrics, wireMetrics } from './item-collections.ts'
 import type { Operation } from './operation.ts'
-import {
-  assertCondition,
-  checkItemSize,
-  readCondition,
-  singleConsumption,
-  collectionMetrics,
-} from './write.ts'
+import { assertCondition, checkItemSize, readCondition, singleConsumption } from './write.ts'
 
 export const returnValues = oneOf('ALL_NEW', 'UPDATED_OLD', 'ALL_OLD', 'NONE', 'UPDATED_NEW')
 
@@ -53,7 +48,7 @@ export const putItem: Operation<PutItemInput, WriteOutput> = {
     const item = form.ownItem(input.Item)
     checkItemSize(item)
     const placeholders = readPlaceholders(input, form)
-    const condition = readCondition(input.ConditionExpression, placeholders)
+    const condition = readCondition(input, placeholders, form)
     placeholders.assertAllUsed()
     const table = existingTable(storage, input.TableName)
     refusePathsIntoKeys(table, { condition })
@@ -104,8 +99,4 @@ export function writeAnswer(output: WriteOutput): object {
     ...rest,
     ...(metrics && { ItemCollectionMetrics: wireMetrics(metrics) }),
   }
-}
-
-function wireMetrics({ ItemCollectionKey, ...rest }: ItemCollectionMetrics): object {
-  return { ItemCollectionKey: itemToWire(ItemCollectionKey ?? {}), ...rest }
 }

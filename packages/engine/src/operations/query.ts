@@ -2,8 +2,8 @@
 import type { PageOutput, QueryInput } from '../db.ts'
 import { validationError } from '../errors.ts'
 import { parseCondition } from '../expressions/condition.ts'
-import { planKeyCondition } from '../expressions/key-condition.ts'
-import { parseProjection } from '../expressions/projection.ts'
+import { keyConditionsIn, planKeys } from '../expressions/key-condition.ts'
+import type { Placeholders } from '../expressions/placeholders.ts'
 import { keyAttributes } from '../validation/keys.ts'
 import { existingTable } from '../validation/names.ts'
 import { checkExpressionParameters } from '../validation/parameters.ts'
@@ -22,16 +22,18 @@ import {
 } from '../validation/shapes.ts'
 import { conditionNames, refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
-import { readStartKey } from './form.ts'
+import { type Form, readStartKey } from './form.ts'
+import { readKeyConditions } from './legacy-conditions.ts'
 import type { Operation } from './operation.ts'
 import {
   checkSelect,
-  pageAnswer,
+  pageText,
   readPage,
   refuseUnprojectedFilter,
   requestedIndex,
   shownNames,
 } from './page.ts'
+import { readPageFilter, readPageProjection } from './page-expressions.ts'
 import { checkQueryStart } from './start-key.ts'
 
 export const select = oneOf(
@@ -71,33 +73,24 @@ export const query: Operation<QueryInput, PageOutput> = {
     )
     const startKey = input.ExclusiveStartKey && readStartKey(form, input.ExclusiveStartKey)
     checkSelect(input)
-    if (input.KeyConditionExpression === undefined || input.KeyConditionExpression === null) {
-      throw validationError(
-        'Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.',
-      )
-    }
     const placeholders = readPlaceholders(input, form)
-    parseCondition(input.KeyConditionExpression, 'KeyConditionExpression', placeholders)
-    const filter = input.FilterExpression
-      ? parseCondition(input.FilterExpression, 'FilterExpression', placeholders)
-      : emptyFilter(input.FilterExpression)
-    const projection =
-      input.ProjectionExpression === undefined || input.ProjectionExpression === null
-        ? undefined
-        : parseProjection(input.ProjectionExpression, placeholders)
+    const conditions = readConditions(input, placeholders, form)
+    const filter = readPageFilter(input, input.QueryFilter, placeholders, form)
+    const projection = readPageProjection(input, placeholders)
     placeholders.assertAllUsed()
 
     const table = existingTable(context.storage, input.TableName)
     const index = requestedIndex(table, input)
     const keys = index?.keys ?? table.keys
-    const condition = planKeyCondition(input.KeyConditionExpression, placeholders, keys)
+    const condition = planKeys(conditions(), keys)
     if (startKey) checkQueryStart(table, index, startKey, condition)
     refusePathsIntoKeys(table, { condition: filter, projection })
     const filterNames = conditionNames(filter)
     for (const { name } of keyAttributes(keys)) {
       if (filterNames.includes(name)) {
+        const parameter = input.QueryFilter ? 'QueryFilter' : 'Filter Expression'
         throw validationError(
-          `Filter Expression can only contain non-primary key attributes: Primary key attribute: ${name}`,
+          `${parameter} can only contain non-primary key attributes: Primary key attribute: ${name}`,
         )
       }
     }
@@ -110,22 +103,33 @@ export const query: Operation<QueryInput, PageOutput> = {
       filter,
       projection,
       shown,
-      range: {
-        partition: condition.partition,
-        ...(condition.sort && { sort: condition.sort }),
-        reverse: input.ScanIndexForward === false,
-        ...(startKey && { startKey }),
-        consistent: input.ConsistentRead === true,
-      },
+      ranges: [
+        {
+          partition: condition.partition,
+          ...(condition.sort && { sort: condition.sort }),
+          reverse: input.ScanIndexForward === false,
+          ...(startKey && { startKey }),
+          consistent: input.ConsistentRead === true,
+        },
+      ],
     })
   },
 
-  answer: pageAnswer,
+  text: pageText,
 }
 
-/** An expression that is there but empty is a fault, not the same as none. */
-export function emptyFilter(text: string | null | undefined): undefined {
-  if (text === '')
-    throw validationError('Invalid FilterExpression: The expression can not be empty;')
-  return undefined
+/** What an expression asks of keys is looked into later, when all parameters have been read. */
+function readConditions(input: QueryInput, placeholders: Placeholders, form: Form) {
+  const { KeyConditionExpression: text, KeyConditions } = input
+  if (text !== undefined && text !== null) {
+    const condition = parseCondition(text, 'KeyConditionExpression', placeholders)
+    return () => keyConditionsIn(condition)
+  }
+  if (!KeyConditions) {
+    throw validationError(
+      'Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.',
+    )
+  }
+  const conditions = readKeyConditions(form, KeyConditions)
+  return () => conditions
 }

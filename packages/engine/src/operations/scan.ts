@@ -1,8 +1,6 @@
 /** Scan: all items of a table or index, or of one of several disjoint parts of it. */
 import type { PageOutput, ScanInput } from '../db.ts'
 import { validationError } from '../errors.ts'
-import { parseCondition } from '../expressions/condition.ts'
-import { parseProjection } from '../expressions/projection.ts'
 import { existingTable } from '../validation/names.ts'
 import { checkExpressionParameters } from '../validation/parameters.ts'
 import {
@@ -21,8 +19,9 @@ import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
 import { readStartKey } from './form.ts'
 import type { Operation } from './operation.ts'
-import { checkSelect, pageAnswer, readPage, requestedIndex, shownNames } from './page.ts'
-import { emptyFilter, select } from './query.ts'
+import { checkSelect, pageText, readPage, requestedIndex, shownNames } from './page.ts'
+import { readPageFilter, readPageProjection } from './page-expressions.ts'
+import { select } from './query.ts'
 import { checkScanStart } from './start-key.ts'
 
 export const scan: Operation<ScanInput, PageOutput> = {
@@ -56,13 +55,8 @@ export const scan: Operation<ScanInput, PageOutput> = {
     const segment = readSegment(input)
     checkSelect(input)
     const placeholders = readPlaceholders(input, form)
-    const filter = input.FilterExpression
-      ? parseCondition(input.FilterExpression, 'FilterExpression', placeholders)
-      : emptyFilter(input.FilterExpression)
-    const projection =
-      input.ProjectionExpression === undefined || input.ProjectionExpression === null
-        ? undefined
-        : parseProjection(input.ProjectionExpression, placeholders)
+    const filter = readPageFilter(input, input.ScanFilter, placeholders, form)
+    const projection = readPageProjection(input, placeholders)
     placeholders.assertAllUsed()
 
     const table = existingTable(context.storage, input.TableName)
@@ -77,15 +71,17 @@ export const scan: Operation<ScanInput, PageOutput> = {
       filter,
       projection,
       shown,
-      range: {
-        ...(startKey && { startKey }),
-        ...(segment && { segment }),
-        consistent: input.ConsistentRead === true,
-      },
+      ranges: [
+        {
+          ...(startKey && { startKey }),
+          ...(segment && { segment }),
+          consistent: input.ConsistentRead === true,
+        },
+      ],
     })
   },
 
-  answer: pageAnswer,
+  text: pageText,
 }
 
 function readSegment(input: ScanInput): { index: number; total: number } | undefined {

@@ -82,7 +82,7 @@ export function readAction(request: TransactWriteItem, form: Form): Action {
   if (kind === 'Put') checkItemSize(item)
   const placeholders = readPlaceholders(action, form)
   const update = kind === 'Update' ? readUpdate(action.UpdateExpression, placeholders) : undefined
-  const condition = readCondition(action.ConditionExpression, placeholders)
+  const condition = readCondition(action, placeholders, form)
   placeholders.assertAllUsed()
 
   const onFailure = action.ReturnValuesOnConditionCheckFailure
@@ -98,11 +98,14 @@ export function readAction(request: TransactWriteItem, form: Form): Action {
       action.ExpressionAttributeNames,
       values && itemToWire(readExpressionValues(form, values)),
     ],
-    on: (table) => bind(table, { kind, item, condition, update, onFailure }),
+    on: (table) => bindAction(table, { kind, item, condition, update, onFailure }),
   }
 }
 
-function bind(table: TableRecord, { kind, item, condition, update, onFailure }: Read): TableAction {
+export function bindAction(
+  table: TableRecord,
+  { kind, item, condition, update, onFailure }: Read,
+): TableAction {
   const putting = kind === 'Put'
   const needsOld = !putting || condition !== undefined
   return {

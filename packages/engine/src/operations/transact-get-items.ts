@@ -1,5 +1,5 @@
 /** TransactGetItems: up to 100 items by key, all from one moment. */
-import type { TransactGetItemsInput, TransactGetItemsOutput } from '../db.ts'
+import type { ConsumedCapacity, TransactGetItemsInput, TransactGetItemsOutput } from '../db.ts'
 import { transactionCanceled, validationError } from '../errors.ts'
 import { project } from '../expressions/projection.ts'
 import { checkKeySchema, refuseEmptyKeys } from '../validation/keys.ts'
@@ -14,13 +14,15 @@ import {
   structure,
   tableName,
 } from '../validation/shapes.ts'
+import type { TableRecord } from '../storage/store.ts'
 import { itemSize } from '../values/size.ts'
+import type { Item } from '../values/types.ts'
 import { itemToWire } from '../values/wire.ts'
 import { capacityMeter, readUnits } from './capacity.ts'
 import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readProjection } from './get-item.ts'
 import { keyIdentity } from './key-identity.ts'
-import type { Operation } from './operation.ts'
+import type { Context, Operation } from './operation.ts'
 import { assertNoReasons, MOST_ACTIONS, MOST_TRANSACTION_BYTES, reasonOf } from './transaction.ts'
 
 export const transactGetItems: Operation<TransactGetItemsInput, TransactGetItemsOutput> = {
@@ -40,7 +42,8 @@ export const transactGetItems: Operation<TransactGetItemsInput, TransactGetItems
     ReturnConsumedCapacity: returnConsumedCapacity,
   }),
 
-  run({ storage }, input, form) {
+  run(context, input, form) {
+    const { storage } = context
     const gets = input.TransactItems.map(({ Get }) => {
       checkExpressionParameters(Get, ['ProjectionExpression'], [])
       const key = form.item(Get.Key)
@@ -56,32 +59,12 @@ export const transactGetItems: Operation<TransactGetItemsInput, TransactGetItems
         }),
       ),
     )
-    const identities = plans.map(({ table, key }) => keyIdentity(table, key))
-    if (new Set(identities).size < identities.length) {
-      throw validationError('Transaction request cannot include multiple operations on one item')
-    }
-
-    // One synchronous turn reads from one snapshot; it is taken now, to be up to date.
-    storage.refresh()
-    const meter = capacityMeter(input.ReturnConsumedCapacity, 'read')
-    let bytes = 0
-    const responses = plans.map(({ table, key, projection }) => {
-      const item = storage.get(table, key)
-      const size = item ? itemSize(item) : 0
-      bytes += size
-      meter.read(table, undefined, readUnits(size, true))
+    const { items, consumed } = readTogether(context, plans, input.ReturnConsumedCapacity)
+    const responses = plans.map(({ projection }, at) => {
+      const item = items[at]
       if (!item) return {}
       return { Item: projection ? project(projection, item) : item }
     })
-    if (bytes > MOST_TRANSACTION_BYTES) {
-      throw transactionCanceled(
-        plans.map(() => ({
-          Code: 'ValidationError',
-          Message: 'Transaction payload size cannot exceed 4MB',
-        })),
-      )
-    }
-    const consumed = meter.consumed()
     return { Responses: responses, ...(consumed.length > 0 && { ConsumedCapacity: consumed }) }
   },
 
@@ -89,4 +72,35 @@ export const transactGetItems: Operation<TransactGetItemsInput, TransactGetItems
     ...rest,
     Responses: Responses?.map(({ Item }) => (Item ? { Item: itemToWire(Item) } : {})),
   }),
+}
+
+/** The items of checked keys, all from one moment. */
+export function readTogether(
+  { storage }: Context,
+  keys: readonly { table: TableRecord; key: Item }[],
+  detail: TransactGetItemsInput['ReturnConsumedCapacity'],
+): { items: (Item | undefined)[]; consumed: ConsumedCapacity[] } {
+  const identities = keys.map(({ table, key }) => keyIdentity(table, key))
+  if (new Set(identities).size < identities.length) {
+    throw validationError('Transaction request cannot include multiple operations on one item')
+  }
+  // One synchronous turn reads from one snapshot; it is taken now, to be up to date.
+  storage.refresh()
+  const meter = capacityMeter(detail, 'read')
+  let bytes = 0
+  const items = keys.map(({ table, key }) => {
+    const item = storage.get(table, key)
+    const size = item ? itemSize(item) : 0
+    bytes += size
+    meter.read(table, undefined, readUnits(size, true))
+    return item
+  })
+  if (bytes > MOST_TRANSACTION_BYTES) {
+    const reason = {
+      Code: 'ValidationError',
+      Message: 'Transaction payload size cannot exceed 4MB',
+    }
+    throw transactionCanceled(keys.map(() => reason))
+  }
+  return { items, consumed: meter.consumed() }
 }

@@ -5,7 +5,7 @@
  * transaction itself, so a retry after a crash or from another process is recognised as well.
  */
 import { createHash } from 'node:crypto'
-import type { TransactWriteItemsInput, TransactWriteItemsOutput } from '../db.ts'
+import type { ConsumedCapacity, TransactWriteItemsInput, TransactWriteItemsOutput } from '../db.ts'
 import { idempotentParameterMismatch, validationError } from '../errors.ts'
 import { existingTable } from '../validation/names.ts'
 import {
@@ -23,8 +23,9 @@ import { isWithin, itemSize } from '../values/size.ts'
 import type { Item } from '../values/types.ts'
 import { itemToWire } from '../values/wire.ts'
 import { capacityMeter, isMetered } from './capacity.ts'
+import { allCollectionMetrics, wireCollections } from './item-collections.ts'
 import { keyIdentity } from './key-identity.ts'
-import type { Operation } from './operation.ts'
+import type { Context, Operation } from './operation.ts'
 import { type Action, readAction, type TableAction } from './transact-action.ts'
 import { assertNoReasons, MOST_ACTIONS, MOST_TRANSACTION_BYTES, reasonOf } from './transaction.ts'
 
@@ -74,49 +75,83 @@ export const transactWriteItems: Operation<TransactWriteItemsInput, TransactWrit
     ClientRequestToken: string({ min: 1, max: 36 }),
   }),
 
-  async run({ storage, clock }, input, form) {
+  async run(context, input, form) {
     const actions = input.TransactItems.map((item) => readAction(item, form))
-    const targets = actions.map((action) => action.on(existingTable(storage, action.tableName)))
-    for (const target of targets) target.refuseEmptyKeys()
-    assertNoReasons(targets.map((target) => reasonOf(() => target.check())))
-    const identities = targets.map(({ table, key }) => keyIdentity(table, key))
-    if (new Set(identities).size < identities.length) {
-      throw validationError('Transaction request cannot include multiple operations on one item')
-    }
-    checkPayload(actions)
-
-    const token = input.ClientRequestToken ?? undefined
-    const hash = token === undefined ? '' : fingerprint(actions)
-    const consumed = await storage.write((tx) => {
-      const known = token === undefined ? undefined : tx.token(token)
-      if (known && known.hash !== hash) throw idempotentParameterMismatch()
-      const showsOld = known !== undefined || isMetered(input.ReturnConsumedCapacity)
-      const old = targets.map(({ table, key, needsOld }) =>
-        needsOld || showsOld ? tx.get(table, key) : undefined,
-      )
-      // A repeated request has happened already; AWS then charges it as a read.
-      if (known) return repeated(input, targets, old)
-
-      const next: (Item | undefined)[] = []
-      assertNoReasons(
-        targets.map((target, at) => reasonOf(() => void (next[at] = target.decide(old[at])))),
-      )
-      const meter = capacityMeter(input.ReturnConsumedCapacity, 'write')
-      targets.forEach((target, at) => {
-        target.write(tx, old[at], next[at])
-        meter.write(target.table, old[at], next[at])
-      })
-      if (token !== undefined) {
-        tx.rememberToken(token, hash, clock.now() + TOKEN_LIFETIME_MS)
-      }
-      return meter.consumed()
+    const targets = actions.map((action) =>
+      action.on(existingTable(context.storage, action.tableName)),
+    )
+    const consumed = await writeAll(context, input, {
+      targets,
+      items: actions.map(({ item }) => item),
+      fingerprint: () => fingerprint(actions),
     })
-    return consumed.length > 0 ? { ConsumedCapacity: consumed } : {}
+    return {
+      ...(consumed.length > 0 && { ConsumedCapacity: consumed }),
+      ...allCollectionMetrics(
+        targets.map(({ table, key }) => ({ table, item: key })),
+        input.ReturnItemCollectionMetrics,
+      ),
+    }
   },
+
+  answer: ({ ItemCollectionMetrics, ...rest }) => ({
+    ...rest,
+    ...wireCollections(ItemCollectionMetrics),
+  }),
+}
+
+interface Transaction {
+  targets: readonly TableAction[]
+  /** The items to put, and the keys of those to change. */
+  items: readonly Item[]
+  /** Equal for equal transactions. */
+  fingerprint(): string
+}
+
+/** Checks and executes actions, all or none. Answers with what that consumed. */
+export async function writeAll(
+  { storage, clock }: Context,
+  input: Pick<TransactWriteItemsInput, 'ClientRequestToken' | 'ReturnConsumedCapacity'>,
+  { targets, items, fingerprint: hashOf }: Transaction,
+): Promise<ConsumedCapacity[]> {
+  for (const target of targets) target.refuseEmptyKeys()
+  assertNoReasons(targets.map((target) => reasonOf(() => target.check())))
+  const identities = targets.map(({ table, key }) => keyIdentity(table, key))
+  if (new Set(identities).size < identities.length) {
+    throw validationError('Transaction request cannot include multiple operations on one item')
+  }
+  checkPayload(items)
+
+  const token = input.ClientRequestToken ?? undefined
+  const hash = token === undefined ? '' : hashOf()
+  return storage.write((tx) => {
+    const known = token === undefined ? undefined : tx.token(token)
+    if (known && known.hash !== hash) throw idempotentParameterMismatch()
+    const showsOld = known !== undefined || isMetered(input.ReturnConsumedCapacity)
+    const old = targets.map(({ table, key, needsOld }) =>
+      needsOld || showsOld ? tx.get(table, key) : undefined,
+    )
+    // A repeated request has happened already; AWS then charges it as a read.
+    if (known) return repeated(input, targets, old)
+
+    const next: (Item | undefined)[] = []
+    assertNoReasons(
+      targets.map((target, at) => reasonOf(() => void (next[at] = target.decide(old[at])))),
+    )
+    const meter = capacityMeter(input.ReturnConsumedCapacity, 'write')
+    targets.forEach((target, at) => {
+      target.write(tx, old[at], next[at])
+      meter.write(target.table, old[at], next[at])
+    })
+    if (token !== undefined) {
+      tx.rememberToken(token, hash, clock.now() + TOKEN_LIFETIME_MS)
+    }
+    return meter.consumed()
+  })
 }
 
 function repeated(
-  input: TransactWriteItemsInput,
+  input: Pick<TransactWriteItemsInput, 'ReturnConsumedCapacity'>,
   targets: readonly TableAction[],
   old: readonly (Item | undefined)[],
 ) {
@@ -128,10 +163,10 @@ function repeated(
   return meter.consumed()
 }
 
-function checkPayload(actions: readonly Action[]): void {
-  const share = MOST_TRANSACTION_BYTES / actions.length
-  if (actions.every(({ item }) => isWithin(item, share))) return
-  const bytes = actions.reduce((sum, { item }) => sum + itemSize(item), 0)
+function checkPayload(items: readonly Item[]): void {
+  const share = MOST_TRANSACTION_BYTES / items.length
+  if (items.every((item) => isWithin(item, share))) return
+  const bytes = items.reduce((sum, item) => sum + itemSize(item), 0)
   if (bytes > MOST_TRANSACTION_BYTES) {
     throw validationError(`Transaction payload size cannot exceed 4MB. Payload Size: ${bytes}`)
   }

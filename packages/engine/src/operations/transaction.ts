@@ -21,6 +21,9 @@ export function reasonOf(attempt: () => void): CancellationReason {
     if (error.name === 'ValidationException' && !refusesRequest(error)) {
       return { Code: 'ValidationError', Message: error.message }
     }
+    if (error.name === 'DuplicateItemException') {
+      return { Code: 'DuplicateItem', Message: error.message }
+    }
     if (error.name === 'ConditionalCheckFailedException') {
       return {
         ...(error.Item && { Item: error.Item }),

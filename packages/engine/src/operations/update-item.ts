@@ -28,15 +28,11 @@ import {
 import { capacityMeter } from './capacity.ts'
 import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
+import { readAttributeUpdates } from './legacy-updates.ts'
+import { collectionMetrics } from './item-collections.ts'
 import type { Operation } from './operation.ts'
 import { returnValues, writeAnswer } from './put-item.ts'
-import {
-  assertCondition,
-  checkUpdatedItemSize,
-  readCondition,
-  singleConsumption,
-  collectionMetrics,
-} from './write.ts'
+import { assertCondition, checkUpdatedItemSize, readCondition, singleConsumption } from './write.ts'
 
 export const updateItem: Operation<UpdateItemInput, WriteOutput> = {
   name: 'UpdateItem',
@@ -64,8 +60,10 @@ export const updateItem: Operation<UpdateItemInput, WriteOutput> = {
     )
     const key = form.ownItem(input.Key)
     const placeholders = readPlaceholders(input, form)
-    const update = readUpdate(input.UpdateExpression, placeholders)
-    const condition = readCondition(input.ConditionExpression, placeholders)
+    const update = input.AttributeUpdates
+      ? readAttributeUpdates(form, input.AttributeUpdates)
+      : readUpdate(input.UpdateExpression, placeholders)
+    const condition = readCondition(input, placeholders, form)
     placeholders.assertAllUsed()
     const table = existingTable(storage, input.TableName)
     checkTargets(table, update)
@@ -124,7 +122,7 @@ export function updatedItem(table: TableRecord, update: Update | undefined, item
   return next
 }
 
-function returned(
+export function returned(
   wanted: UpdateItemInput['ReturnValues'],
   update: Update | undefined,
   old: Item | undefined,

@@ -1,5 +1,5 @@
 /**
- * UpdateTable: billing, protection, and one index created or deleted at a time. A new index is filled
+ * UpdateTable: billing, protection, the stream, and one index created or deleted at a time. A new index is filled
  * in the background; until then it cannot be read.
  */
 import type {
@@ -17,11 +17,13 @@ import {
   billingMode,
   provisionedThroughput,
   secondaryIndex,
+  streamSpecification,
   tableClass,
 } from '../validation/table-shapes.ts'
 import { checkIndex, checkIndexLimits, checkThroughput } from '../validation/table-definition.ts'
 import { describeTable, detailsOf, type TableDetails } from './describe.ts'
 import type { Operation } from './operation.ts'
+import { changedLogs, checkStreamUpdate } from './stream-specification.ts'
 
 type IndexUpdates = NonNullable<UpdateTableInput['GlobalSecondaryIndexUpdates']>
 
@@ -45,6 +47,7 @@ export const updateTable: Operation<UpdateTableInput, { TableDescription?: Table
         Delete: structure('DeleteGlobalSecondaryIndexAction', { 'IndexName!': indexName }),
       }),
     ),
+    StreamSpecification: streamSpecification,
     TableClass: tableClass,
     DeletionProtectionEnabled: boolean,
   }),
@@ -53,6 +56,7 @@ export const updateTable: Operation<UpdateTableInput, { TableDescription?: Table
     const updates = input.GlobalSecondaryIndexUpdates ?? []
     checkSomethingToDo(input, updates)
     checkUpdates(updates)
+    checkStreamUpdate(input)
     const table = namedTable(context.storage, input.TableName)
     const { storage, clock } = context
 
@@ -62,7 +66,8 @@ export const updateTable: Operation<UpdateTableInput, { TableDescription?: Table
       ...detailsOf(table).definitions,
       ...(input.AttributeDefinitions ?? []),
     ])
-    const changed = await storage.replaceTable({ ...table, indexes, details: { ...details } })
+    const logs = changedLogs(table, input.StreamSpecification)
+    const changed = await storage.replaceTable({ ...table, indexes, logs, details: { ...details } })
     return { TableDescription: describeTable(context, changed) }
   },
 }
@@ -73,6 +78,7 @@ function checkSomethingToDo(input: UpdateTableInput, updates: IndexUpdates): voi
     !input.ProvisionedThroughput &&
     !input.BillingMode &&
     !input.TableClass &&
+    !input.StreamSpecification &&
     typeof input.DeletionProtectionEnabled !== 'boolean'
   if (nothing) {
     throw validationError(
@@ -191,8 +197,8 @@ function unique(definitions: readonly AttributeDefinition[]): AttributeDefinitio
 }
 
 /** Definitions come and go with the keys they belong to. */
-function usedDefinitions(
-  table: TableRecord,
+export function usedDefinitions(
+  table: Pick<TableRecord, 'keys'>,
   indexes: readonly NewIndex[],
   definitions: readonly AttributeDefinition[],
 ): AttributeDefinition[] {

@@ -13,6 +13,10 @@ const NAMESPACES: ReadonlyMap<string, string> = new Map([
   ['SerializationException', 'com.amazon.coral.service'],
   ['UnknownOperationException', 'com.amazon.coral.service'],
   ['AccessDeniedException', 'com.amazon.coral.service'],
+  ['MissingAuthenticationTokenException', 'com.amazon.coral.service'],
+  ['IncompleteSignatureException', 'com.amazon.coral.service'],
+  ['InvalidSignatureException', 'com.amazon.coral.service'],
+  ['UnrecognizedClientException', 'com.amazon.coral.service'],
   ['RequestEntityTooLargeException', 'com.amazon.coral.service'],
   ['RequestTimeoutException', 'com.amazon.coral.service'],
 ])

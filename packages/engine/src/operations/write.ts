@@ -2,16 +2,19 @@
  * What PutItem, UpdateItem, DeleteItem and the actions of a transaction have in common: a condition,
  * and a decision on the old item that is made inside the write transaction.
  */
-import type { ConsumedCapacity, ItemCollectionMetrics } from '../db.ts'
+import type { ConsumedCapacity, PutItemInput } from '../db.ts'
 import { conditionalCheckFailed, validationError } from '../errors.ts'
 import { type Condition, parseCondition } from '../expressions/condition.ts'
 import { evaluate } from '../expressions/evaluate.ts'
 import type { Placeholders } from '../expressions/placeholders.ts'
 import { updatedItemTooLarge } from '../expressions/update.ts'
-import type { TableRecord } from '../storage/store.ts'
 import { isWithin, MOST_ITEM_BYTES } from '../values/size.ts'
-import { attribute, type Item, type Value } from '../values/types.ts'
+import type { Item } from '../values/types.ts'
 import type { CapacityMeter } from './capacity.ts'
+import type { Form } from './form.ts'
+import { readExpected } from './legacy-conditions.ts'
+
+type Conditional = Pick<PutItemInput, 'ConditionExpression' | 'Expected' | 'ConditionalOperator'>
 
 export function checkItemSize(item: Item): void {
   if (!isWithin(item, MOST_ITEM_BYTES)) {
@@ -23,12 +26,18 @@ export function checkUpdatedItemSize(item: Item): void {
   if (!isWithin(item, MOST_ITEM_BYTES)) throw updatedItemTooLarge()
 }
 
+/** The condition of a write, in either of the two ways to say it. */
 export function readCondition(
-  text: string | null | undefined,
+  input: Conditional,
   placeholders: Placeholders,
+  form: Form,
 ): Condition | undefined {
-  if (text === undefined || text === null) return undefined
-  return parseCondition(text, 'ConditionExpression', placeholders)
+  const { ConditionExpression: text, Expected, ConditionalOperator } = input
+  if (text !== undefined && text !== null) {
+    return parseCondition(text, 'ConditionExpression', placeholders)
+  }
+  if (!Expected && !ConditionalOperator) return undefined
+  return readExpected(form, Expected, ConditionalOperator)
 }
 
 /** Throws ConditionalCheckFailedException, with the old item if the request wants to see it. */
@@ -45,16 +54,4 @@ export function assertCondition(
 export function singleConsumption(meter: CapacityMeter): { ConsumedCapacity?: ConsumedCapacity } {
   const [consumed] = meter.consumed()
   return consumed ? { ConsumedCapacity: consumed } : {}
-}
-
-/** What ReturnItemCollectionMetrics adds to an answer. Collections here have no size limit. */
-export function collectionMetrics(
-  table: TableRecord,
-  item: Item,
-  wanted: 'NONE' | 'SIZE' | undefined,
-): { ItemCollectionMetrics?: ItemCollectionMetrics } {
-  if (wanted !== 'SIZE' || !table.indexes.some((index) => index.kind === 'local')) return {}
-  const { name } = table.keys.partition
-  const key: Item = { [name]: attribute(item, name) as Value }
-  return { ItemCollectionMetrics: { ItemCollectionKey: key, SizeEstimateRangeGB: [0, 1] } }
 }

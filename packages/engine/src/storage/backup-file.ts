@@ -5,7 +5,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, stat, type FileHandle } from 'node:fs/promises'
-import { FORMAT_VERSION } from './format.ts'
+import { isKnownVersion, KNOWN_VERSIONS } from './format.ts'
 import type { NewTable } from './store.ts'
 import { DataError } from './failures.ts'
 
@@ -153,11 +153,8 @@ async function assertVersion(file: string, handle: FileHandle): Promise<void> {
   } catch (error) {
     throw cannotRestore(file, 'its header is damaged', error)
   }
-  if (format !== FORMAT_VERSION) {
-    throw cannotRestore(
-      file,
-      `its format version is ${String(format)}, and this engine knows version ${FORMAT_VERSION} only`,
-    )
+  if (!isKnownVersion(format)) {
+    throw cannotRestore(file, `its format version is ${String(format)}, and ${KNOWN_VERSIONS}`)
   }
 }
 

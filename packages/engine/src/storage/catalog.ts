@@ -4,6 +4,7 @@
 // can still fail.
 
 import type { Environment } from './lmdb.ts'
+import type { BackupRecord } from './backup-records.ts'
 import type { IndexRecord, TableRecord, TtlRecord } from './store.ts'
 
 export const VERSION_KEY = 'version'
@@ -14,6 +15,7 @@ export function tableKey(name: string): string[] {
 }
 
 const ALL_TABLES = { start: ['table'], end: ['table!'] }
+const ALL_BACKUPS = { start: ['backup'], end: ['backup!'] }
 
 /** Whatever has entries of its own: an index, or the time-ordered list behind a time to live. */
 export type EntryOwner = IndexRecord | TtlRecord
@@ -38,6 +40,11 @@ export class Catalog {
       const record = deepFreeze(value as TableRecord)
       byName.set(record.name, record)
       byId.set(record.id, record)
+    }
+    // The items of a backup lie under an id as those of a table do, but have no name.
+    for (const { value } of this.#env.meta.getRange(ALL_BACKUPS)) {
+      const { space } = deepFreeze(value as BackupRecord)
+      byId.set(space.id, space)
     }
     this.#byName = byName
     this.#byId = byId

@@ -3,15 +3,17 @@
 // what a background job has still to fill or to remove is not a problem.
 
 import type { Item } from '../values/types.ts'
+import { allBackups } from './backup-records.ts'
 import { allocate, type FastBuffer } from './bytes.ts'
 import { owners, type EntryOwner } from './catalog.ts'
 import { hasEntry, writeEntryKey } from './indexes.ts'
-import type { Job } from './jobs.ts'
+import type { Job } from './job-records.ts'
 import { writeItemKey } from './keys.ts'
 import { entryKey, KeySource, type Environment, type Snapshot, type Table } from './lmdb.ts'
 import type { OpenStorage } from './open.ts'
 import { lmdbRange } from './reads.ts'
 import type { TableRecord } from './store.ts'
+import { allStreams } from './streams.ts'
 
 export interface CheckReport {
   items: number
@@ -38,6 +40,7 @@ export async function checkStorage(
     const check = new Check(storage.environment, transaction, tables, options)
     await check.items()
     await check.entries()
+    await check.changes()
     return check.report
   } finally {
     transaction.done()
@@ -51,6 +54,7 @@ class Check {
   readonly #options: CheckOptions
   readonly #tables: Map<number, TableRecord>
   readonly #owners = new Map<number, { table: TableRecord; owner: EntryOwner }>()
+  readonly #logs = new Set<number>()
   readonly #filling = new Set<number>()
   readonly #removing = new Set<number>()
   readonly #source = new KeySource()
@@ -70,16 +74,19 @@ class Check {
     for (const table of tables) {
       for (const owner of owners(table)) this.#owners.set(owner.id, { table, owner })
     }
+    for (const { space } of allBackups(env)) this.#tables.set(space.id, space)
+    for (const { logs = [] } of tables) for (const { id } of logs) this.#logs.add(id)
+    for (const { id } of allStreams(env)) this.#logs.add(id)
     const jobs = env.meta.getRange({ start: ['job'], end: ['job!'], ...this.#snapshot })
     for (const { value } of jobs) {
       const job = value as Job
       if (job.kind === 'fill') this.#filling.add(job.owner)
-      else this.#removing.add(job.id)
+      else if (job.kind === 'remove') this.#removing.add(job.id)
     }
   }
 
   async items(): Promise<void> {
-    await this.#scan(this.#env.items, 'item', (key, item) => {
+    await this.#scan(this.#env.items, 'An item', (key, item) => {
       this.report.items++
       const id = key.readUInt32BE(0)
       const table = this.#tables.get(id)
@@ -89,12 +96,21 @@ class Check {
   }
 
   async entries(): Promise<void> {
-    await this.#scan(this.#env.entries, 'entry', (key, offset) => {
+    await this.#scan(this.#env.entries, 'An entry', (key, offset) => {
       this.report.entries++
       const id = key.readUInt32BE(0)
       const known = this.#owners.get(id)
       if (known !== undefined) this.#entry(known.table, known.owner, key, offset)
       else if (!this.#removing.has(id)) this.#problem(`An entry belongs to no index (id ${id})`)
+    })
+  }
+
+  async changes(): Promise<void> {
+    await this.#scan(this.#env.changes, 'A change', (key) => {
+      const id = key.readUInt32BE(0)
+      if (!this.#logs.has(id) && !this.#removing.has(id)) {
+        this.#problem(`A change belongs to no table or stream (id ${id})`)
+      }
     })
   }
 
@@ -160,7 +176,7 @@ class Check {
         done = true
       } catch (error) {
         const detail = error instanceof Error ? error.message : String(error)
-        this.#problem(`An ${what} cannot be read: ${detail}`)
+        this.#problem(`${what} cannot be read: ${detail}`)
         low = Buffer.concat([entryBytes(), Buffer.of(0)]) as FastBuffer
       }
     }

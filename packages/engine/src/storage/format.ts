@@ -16,7 +16,9 @@ import {
 import { dirname, join } from 'node:path'
 import { cannotOpen } from './failures.ts'
 
-export const FORMAT_VERSION = 1
+/** Version 2 has logs of changes and backups beside the items of version 1. */
+export const FORMAT_VERSION = 2
+const OLDEST_VERSION = 1
 export const FORMAT_FILE = 'format.json'
 export const DATA_FILE = 'data.mdb'
 const LOCK_FILE = 'lock.mdb'
@@ -76,12 +78,17 @@ function assertKnownFormat(directory: string, file: string): void {
   if (typeof format !== 'number') {
     throw cannotOpen(directory, `its ${FORMAT_FILE} does not name a format of this engine`)
   }
-  if (format !== FORMAT_VERSION) {
-    throw cannotOpen(
-      directory,
-      `its format version is ${format}, and this engine knows version ${FORMAT_VERSION} only`,
-    )
+  if (!isKnownVersion(format)) {
+    throw cannotOpen(directory, `its format version is ${format}, and ${KNOWN_VERSIONS}`)
   }
+  // From now on it must not be written by an engine that would not log changes.
+  if (format < FORMAT_VERSION) writeFormat(directory)
+}
+
+export const KNOWN_VERSIONS = `this engine knows versions ${OLDEST_VERSION} to ${FORMAT_VERSION} only`
+
+export function isKnownVersion(format: unknown): boolean {
+  return Number(format) >= OLDEST_VERSION && Number(format) <= FORMAT_VERSION
 }
 
 /** LMDB would create its files readable by everybody whom the umask allows. */

@@ -1,33 +1,23 @@
-// Work that outlives its request: filling a new index, removing what belonged to a dropped table or
-// index. A job is a stored record and each step of it is one commit that also stores how far it got,
+// Work that outlives its request: filling a new index, copying a table, removing what belonged to a
+// dropped table, index or log. A job is a stored record and each step of it is one commit that also stores how far it got,
 // so a crash costs at most one step, and two processes may work on the same job without harm.
 
 import { performance } from 'node:perf_hooks'
 import { owners, tableKey, type Catalog } from './catalog.ts'
+import { copy } from './copies.ts'
 import { boundsOf, boundsOfId } from './bounds.ts'
 import type { FastBuffer } from './bytes.ts'
-import { type Environment } from './lmdb.ts'
+import { ALL_JOBS, type Job, type JobKey } from './job-records.ts'
+import type { Environment } from './lmdb.ts'
 import type { WriteQueue } from './queue.ts'
 import { lmdbRange } from './reads.ts'
 import type { TableRecord } from './store.ts'
 import type { Transaction } from './transaction.ts'
 
-export type Job =
-  | { kind: 'fill'; table: number; owner: number; after?: string }
-  | { kind: 'remove'; space: 'items' | 'entries'; id: number }
-
-export type JobKey = ['job', number]
-
-const ALL_JOBS = { start: ['job'], end: ['job!'] }
-
 /** One step is one commit and runs on the event loop: a few milliseconds each, also of large items. */
 const FILL_STEP = 200
 const FILL_STEP_MS = 5
 const REMOVE_STEP = 500
-
-export function addJob(tx: Transaction, id: number, job: Job): void {
-  tx.putMeta(['job', id], job)
-}
 
 export class Jobs {
   readonly #env: Environment
@@ -76,6 +66,7 @@ function step(tx: Transaction, key: JobKey): void {
   // Another process may have finished it.
   if (job === undefined) return
   if (job.kind === 'remove') remove(tx, key, job)
+  else if (job.kind === 'copy') copy(tx, key, job)
   else fill(tx, key, job, tx.catalog)
 }
 

@@ -88,6 +88,8 @@ export interface Environment {
   items: Table<Item>
   /** Index and TTL entries to the offset of the item key within their key. */
   entries: Table<number>
+  /** Keys of logs to the changes of items. */
+  changes: Table<Item>
   /** The catalog, background work and tokens, as JSON. */
   meta: lmdb.Database<unknown>
   /** Called when a snapshot may be newer than the last one. */
@@ -155,13 +157,15 @@ export function openEnvironment(directory: string): Environment {
   root.readerCheck()
   const items = root.openDB('items', encodedWith(decodeItem))
   const entries = root.openDB('entries', encodedWith(decodeOffset))
+  const changes = root.openDB('changes', encodedWith(decodeItem))
   const meta: lmdb.Database<unknown> = root.openDB('meta', { encoding: 'json' })
   const reader = meta as unknown as { ensureReadTxn(): void }
-  const databases = [root, items, entries, meta] as unknown as NodeJS.EventEmitter[]
+  const databases = [root, items, entries, changes, meta] as unknown as NodeJS.EventEmitter[]
   return {
     root,
     items: items as unknown as Table<Item>,
     entries: entries as unknown as Table<number>,
+    changes: changes as unknown as Table<Item>,
     meta,
     onSnapshot: (listener) => {
       // Not `on`, which lmdb overrides with a broken call of super.

@@ -3,6 +3,7 @@
 
 import { systemClock, type Clock } from '../clock.ts'
 import { Catalog } from './catalog.ts'
+import { Backups } from './backups.ts'
 import { Counts } from './counts.ts'
 import { storageClosed } from './failures.ts'
 import { Jobs } from './jobs.ts'
@@ -10,6 +11,7 @@ import { openEnvironment, type Environment } from './lmdb.ts'
 import { WriteQueue } from './queue.ts'
 import { readItem, readRange } from './reads.ts'
 import type { NewTable, Storage, TableChange, TableRecord, WriteTx } from './store.ts'
+import { Streams } from './streams.ts'
 import { Sweeper } from './sweeper.ts'
 import { createTable, dropTable, replaceTable } from './tables.ts'
 import { Transaction } from './transaction.ts'
@@ -102,8 +104,8 @@ export function openStorage(options: StorageOptions): OpenStorage {
     table: (name) => catalog().byName(name),
     tables,
     createTable: (table: NewTable) => change((tx) => createTable(tx, table, clock.now())),
-    replaceTable: (table: TableChange) => change((tx) => replaceTable(tx, table)),
-    dropTable: (name) => change((tx) => dropTable(tx, name)),
+    replaceTable: (table: TableChange) => change((tx) => replaceTable(tx, table, clock.now())),
+    dropTable: (name, how) => change((tx) => dropTable(tx, name, clock.now(), how)),
     get(table, key, readOptions) {
       if (closing !== undefined) throw storageClosed(directory)
       if (readOptions?.consistent === true) refresh()
@@ -123,6 +125,8 @@ export function openStorage(options: StorageOptions): OpenStorage {
     blindPut: (table, item) => queue.push((tx) => tx.overwrite(table, item)),
     sweep: () => sweeper.sweep(),
     settled: () => jobs.run(),
+    streams: new Streams(env),
+    backups: new Backups(env, change, clock),
     close() {
       closing ??= close()
       return closing

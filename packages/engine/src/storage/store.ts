@@ -4,6 +4,8 @@
 // and AWS's validation texts, which belong to the operations.
 
 import type { Item, Value } from '../values/types.ts'
+import type { Backups } from './backups.ts'
+import type { Streams } from './streams.ts'
 
 export type KeyType = 'S' | 'N' | 'B'
 
@@ -46,10 +48,31 @@ export interface TtlRecord {
   id: number
 }
 
+/** Which images of an item a log keeps of each change, besides its key. */
+export type ImageView = 'KEYS_ONLY' | 'NEW_IMAGE' | 'OLD_IMAGE' | 'NEW_AND_OLD_IMAGES'
+
+export interface NewLog {
+  /** For readers of a stream, for recovery to a point in time, or while a copy is being made. */
+  kind: 'stream' | 'recovery' | 'copy'
+  view: ImageView
+  /** Older changes are removed in the background. */
+  keepMs: number
+}
+
+/** A list of the changes of a table, written in the same transaction as they are. */
+export interface LogRecord extends NewLog {
+  /** Prefix of its changes; never reused. */
+  id: number
+  /** Milliseconds since the epoch. */
+  createdAt: number
+}
+
 export interface NewTable {
   name: string
   keys: KeySchema
   indexes: NewIndex[]
+  /** Left out if there are none, so that other tables pay nothing for them. */
+  logs?: NewLog[]
   /** Items whose attribute holds a past time in epoch seconds are deleted in the background. */
   ttl?: { attribute: string }
   /** Whatever the operations record with a table (billing, tags, PITR, …): JSON, kept, never read here. */
@@ -66,11 +89,18 @@ export interface TableRecord extends NewTable {
   createdAt: number
   indexes: IndexRecord[]
   ttl?: TtlRecord
+  logs?: LogRecord[]
+  /** The label of its last stream, which may be closed. */
+  streamLabel?: string
+  /** It is being filled from a copy, and is not there yet for items. */
+  restoring?: true
 }
 
 /** A changed copy of a record. Indexes without an id are new and will be filled; missing ones are dropped. */
-export interface TableChange extends Omit<TableRecord, 'indexes' | 'ttl'> {
+export interface TableChange extends Omit<TableRecord, 'indexes' | 'ttl' | 'logs'> {
   indexes: (IndexRecord | NewIndex)[]
+  /** Those without an id are new; missing ones are closed. Logs of copies stay as they are. */
+  logs?: (LogRecord | NewLog)[]
   ttl?: { attribute: string }
 }
 
@@ -90,6 +120,11 @@ export interface RangeQuery {
   segment?: { index: number; total: number }
   /** See writes of other processes that were acknowledged before this call. */
   consistent?: boolean
+}
+
+export interface DropOptions {
+  /** Keeps its items as a backup of this name for so long. */
+  keepAs?: { name: string; keepMs: number; items: number }
 }
 
 export interface ReadOptions {
@@ -131,7 +166,7 @@ export interface Storage {
   /** Refused with ResourceInUseException if the record was changed since it was read. */
   replaceTable(table: TableChange): Promise<TableRecord>
   /** The table is gone when this resolves; its items and entries are removed in the background. */
-  dropTable(name: string): Promise<void>
+  dropTable(name: string, options?: DropOptions): Promise<void>
   get(table: TableRecord, key: Item, options?: ReadOptions): Item | undefined
   /**
    * Items in key order, lazily, from one snapshot; full items also through an index. Leave the loop
@@ -150,6 +185,8 @@ export interface Storage {
   sweep(): Promise<number>
   /** Resolves when no index is being filled and no dropped table is being removed. */
   settled(): Promise<void>
+  readonly streams: Streams
+  readonly backups: Backups
   /** Waits for queued writes. Everything afterwards is rejected. */
   close(): Promise<void>
 }

@@ -1,10 +1,12 @@
-// Runs expiry: items with a time to live, then idempotency tokens, in bounded batches. Looks first,
+// Runs expiry: items with a time to live, old changes, closed streams and backups, then idempotency
+// tokens, in bounded batches. Looks first,
 // in a plain read, so that an idle directory is never written to.
 
 import { epochSeconds, type Clock } from '../clock.ts'
 import type { Environment } from './lmdb.ts'
 import type { WriteQueue } from './queue.ts'
 import type { TableRecord } from './store.ts'
+import { hasPassed, passed, removePassed } from './retention.ts'
 import { forgetTokens, hasExpiredTokens } from './tokens.ts'
 import { deleteExpired, hasExpired } from './ttl.ts'
 
@@ -50,6 +52,11 @@ export class Sweeper {
       }
     }
     const nowMs = this.#clock.now()
+    for (const due of passed(this.#env, this.#tables(), nowMs)) {
+      for (let more = hasPassed(this.#env, due, nowMs); more && !this.#stopped;) {
+        more = await this.#queue.push((tx) => removePassed(tx, due, nowMs))
+      }
+    }
     for (let more = hasExpiredTokens(this.#env, nowMs); more;) {
       const left = await this.#queue.push((tx) => forgetTokens(tx, nowMs))
       more = left && !this.#stopped

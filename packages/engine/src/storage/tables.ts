@@ -2,58 +2,73 @@
 // lists come from one counter and are never used again, so whatever a crash leaves behind under an
 // old id can never be mistaken for something new.
 
-import { resourceInUse, resourceNotFound } from '../errors.ts'
-import { NEXT_ID_KEY, owners, tableKey } from './catalog.ts'
-import { addJob } from './jobs.ts'
+import { resourceInUse, resourceNotFound, type DynamoError } from '../errors.ts'
+import { keepDropped } from './backup-records.ts'
+import { owners, tableKey } from './catalog.ts'
+import { Ids } from './ids.ts'
+import { addJob, copiesOf } from './job-records.ts'
 import type {
+  DropOptions,
   IndexRecord,
+  LogRecord,
   NewIndex,
+  NewLog,
   NewTable,
   TableChange,
   TableRecord,
   TtlRecord,
 } from './store.ts'
+import { closeStream, openStream } from './streams.ts'
 import type { Transaction } from './transaction.ts'
-
-class Ids {
-  readonly #tx: Transaction
-  #next: number
-
-  constructor(tx: Transaction) {
-    this.#tx = tx
-    this.#next = (tx.env.meta.get(NEXT_ID_KEY) as number | undefined) ?? 1
-  }
-
-  take(): number {
-    return this.#next++
-  }
-
-  save(): void {
-    this.#tx.putMeta(NEXT_ID_KEY, this.#next)
-    this.#tx.raiseVersion()
-  }
-}
 
 export function createTable(tx: Transaction, table: NewTable, now: number): TableRecord {
   if (tx.catalog.byName(table.name) !== undefined) {
     throw resourceInUse(`Table already exists: ${table.name}`)
   }
   const ids = new Ids(tx)
-  const { ttl, ...rest } = table
+  const record = newRecord(tx, table, now, ids)
+  tx.putMeta(tableKey(record.name), record)
+  ids.save()
+  return record
+}
+
+/** The record of a new table, not yet written. */
+export function newRecord(
+  tx: Transaction,
+  { ttl, logs = [], ...table }: NewTable,
+  now: number,
+  ids: Ids,
+): TableRecord {
   const record: TableRecord = {
-    ...rest,
+    ...table,
     id: ids.take(),
     version: 1,
     createdAt: now,
     indexes: table.indexes.map((index) => ({ ...index, id: ids.take(), status: 'ACTIVE' })),
     ...(ttl && { ttl: { attribute: ttl.attribute, id: ids.take() } }),
   }
-  tx.putMeta(tableKey(record.name), record)
-  ids.save()
-  return record
+  return withLogs(
+    tx,
+    record,
+    logs.map((log) => newLog(log, now, ids)),
+  )
 }
 
-export function replaceTable(tx: Transaction, change: TableChange): TableRecord {
+function newLog(log: NewLog, createdAt: number, ids: Ids): LogRecord {
+  return { ...log, id: ids.take(), createdAt }
+}
+
+/** The record with these logs, of which those of streams that are not there yet are opened. */
+function withLogs(tx: Transaction, record: TableRecord, logs: LogRecord[]): TableRecord {
+  const { logs: before = [], ...rest } = record
+  if (logs.length === 0) return rest
+  const known = new Set(before.map(({ id }) => id))
+  const stream = logs.find(({ kind, id }) => kind === 'stream' && !known.has(id))
+  const streamLabel = stream && openStream(tx, record, stream)
+  return { ...rest, logs, ...(streamLabel !== undefined && { streamLabel }) }
+}
+
+export function replaceTable(tx: Transaction, change: TableChange, now: number): TableRecord {
   const current = tx.catalog.byName(change.name)
   if (current === undefined || current.id !== change.id) throw resourceNotFound()
   if (current.version !== change.version) {
@@ -61,9 +76,10 @@ export function replaceTable(tx: Transaction, change: TableChange): TableRecord 
       `Attempt to change a resource which is still in use: Table is being updated: ${change.name}`,
     )
   }
+  if (current.restoring) throw stillInUse(current, 'created')
   const ids = new Ids(tx)
-  const { ttl, ...rest } = change
-  const record: TableRecord = {
+  const { ttl, logs, ...rest } = change
+  const bare: TableRecord = {
     ...rest,
     keys: current.keys,
     createdAt: current.createdAt,
@@ -71,6 +87,7 @@ export function replaceTable(tx: Transaction, change: TableChange): TableRecord 
     indexes: change.indexes.map((index) => indexRecord(current, index, ids)),
     ...(ttl && { ttl: ttlRecord(current, ttl.attribute, ids) }),
   }
+  const record = replaceLogs(tx, current, bare, logs ?? [], now, ids)
   const before = new Set(owners(current).map((owner) => owner.id))
   const after = new Set(owners(record).map((owner) => owner.id))
   for (const owner of after) {
@@ -96,11 +113,55 @@ function ttlRecord(current: TableRecord, attribute: string, ids: Ids): TtlRecord
   return current.ttl?.attribute === attribute ? current.ttl : { attribute, id: ids.take() }
 }
 
-export function dropTable(tx: Transaction, name: string): void {
+/** Closes the logs that are gone and opens new ones; those of copies belong to their jobs. */
+function replaceLogs(
+  tx: Transaction,
+  current: TableRecord,
+  record: TableRecord,
+  wanted: (LogRecord | NewLog)[],
+  now: number,
+  ids: Ids,
+): TableRecord {
+  const before = current.logs ?? []
+  const after = wanted.filter(({ kind }) => kind !== 'copy')
+  const logs = [
+    ...after.map((log) => ('id' in log ? log : newLog(log, now, ids))),
+    ...before.filter(({ kind }) => kind === 'copy'),
+  ]
+  const kept = new Set(logs.map(({ id }) => id))
+  for (const log of before) {
+    if (kept.has(log.id)) continue
+    if (copiesOf(tx.env, log.id).length > 0) throw stillInUse(current, 'backed up')
+    closeLog(tx, log, now, ids)
+  }
+  return withLogs(tx, { ...record, ...(before.length > 0 && { logs: before }) }, logs)
+}
+
+function closeLog(tx: Transaction, { id, kind }: LogRecord, now: number, ids: Ids): void {
+  if (kind === 'stream') closeStream(tx, id, now)
+  else addJob(tx, ids.take(), { kind: 'remove', space: 'changes', id })
+}
+
+function stillInUse({ name }: TableRecord, state: 'created' | 'backed up'): DynamoError {
+  return resourceInUse(
+    `Attempt to change a resource which is still in use: Table is being ${state}: ${name}`,
+  )
+}
+
+export function dropTable(
+  tx: Transaction,
+  name: string,
+  now: number,
+  { keepAs }: DropOptions = {},
+): void {
   const table = tx.catalog.byName(name)
   if (table === undefined) throw resourceNotFound()
+  if (table.restoring) throw stillInUse(table, 'created')
+  // Copies of it that are being made need not be waited for: jobs are done one after the other.
   const ids = new Ids(tx)
-  addJob(tx, ids.take(), { kind: 'remove', space: 'items', id: table.id })
+  if (keepAs === undefined) addJob(tx, ids.take(), { kind: 'remove', space: 'items', id: table.id })
+  else keepDropped(tx, table, keepAs, now)
+  for (const log of table.logs ?? []) closeLog(tx, log, now, ids)
   for (const { id } of owners(table)) {
     addJob(tx, ids.take(), { kind: 'remove', space: 'entries', id })
   }

@@ -5,6 +5,7 @@
 import { resourceNotFound } from '../errors.ts'
 import type { Clock } from '../clock.ts'
 import type { Item } from '../values/types.ts'
+import { changeOf, imagesOf, type Position, SEQUENCE_KEY, writeChangeKey } from './changes.ts'
 import { owners, VERSION_KEY, type Catalog, type EntryOwner } from './catalog.ts'
 import { ItemWriter, decodeItem } from './codec.ts'
 import { hasEntry, sameEntry, writeEntryPrefix } from './indexes.ts'
@@ -17,6 +18,10 @@ const PUT_ITEM = 0
 const REMOVE_ITEM = 1
 const PUT_ENTRY = 2
 const REMOVE_ENTRY = 3
+const PUT_CHANGE = 4
+const REMOVE_CHANGE = 5
+
+const REMOVALS = { items: REMOVE_ITEM, entries: REMOVE_ENTRY, changes: REMOVE_CHANGE }
 
 interface Operation {
   kind: number
@@ -38,6 +43,8 @@ export class Transaction implements WriteTx {
   readonly #source = new KeySource()
   #operations: Operation[] = []
   #meta: { key: MetaKey; value: unknown }[] = []
+  /** That of the last change of this `run`, if it logged one. */
+  #position: Position | undefined
 
   constructor(env: Environment, catalog: Catalog, clock: Clock) {
     this.env = env
@@ -54,6 +61,7 @@ export class Transaction implements WriteTx {
     this.#writer.reset()
     if (this.#operations.length > 0) this.#operations = []
     if (this.#meta.length > 0) this.#meta = []
+    this.#position = undefined
   }
 
   get(table: TableRecord, key: Item): Item | undefined {
@@ -74,6 +82,7 @@ export class Transaction implements WriteTx {
     operation.valueStart = this.#writer.position
     this.#writer.item(item)
     operation.valueEnd = this.#writer.position
+    if (current.logs !== undefined) this.#log(current, old, item)
     if (current.indexes.length === 0 && current.ttl === undefined) return
     for (const owner of owners(current)) {
       const had = old !== undefined && hasEntry(owner, old)
@@ -85,14 +94,15 @@ export class Transaction implements WriteTx {
   }
 
   overwrite(table: TableRecord, item: Item): void {
-    const { indexes, ttl } = this.current(table)
-    const isBare = indexes.length === 0 && ttl === undefined
+    const { indexes, ttl, logs } = this.current(table)
+    const isBare = indexes.length === 0 && ttl === undefined && logs === undefined
     this.put(table, item, isBare ? undefined : this.get(table, item))
   }
 
-  delete(table: TableRecord, old: Item): void {
+  delete(table: TableRecord, old: Item, expired?: 'expired'): void {
     const current = this.current(table)
     const operation = this.#itemOperation(REMOVE_ITEM, table, old)
+    if (current.logs !== undefined) this.#log(current, old, undefined, expired)
     for (const owner of owners(current)) {
       if (hasEntry(owner, old)) this.#entryOperation(REMOVE_ENTRY, owner, old, operation)
     }
@@ -125,12 +135,11 @@ export class Transaction implements WriteTx {
     this.#entryOperation(PUT_ENTRY, owner, item, { keyStart, keyEnd })
   }
 
-  removeKey(space: 'items' | 'entries', key: Uint8Array): void {
+  removeKey(space: 'items' | 'entries' | 'changes', key: Uint8Array): void {
     const keyStart = this.#room()
     this.#writer.bytes.set(key, keyStart)
     this.#writer.position = keyStart + key.length
-    const kind = space === 'items' ? REMOVE_ITEM : REMOVE_ENTRY
-    this.#add(kind, keyStart, this.#writer.position)
+    this.#add(REMOVALS[space], keyStart, this.#writer.position)
   }
 
   /** `undefined` removes. */
@@ -145,7 +154,7 @@ export class Transaction implements WriteTx {
 
   /** Throws only if LMDB fails; the caller then rolls the whole commit back. */
   apply(): void {
-    const { items, entries, meta } = this.env
+    const { items, entries, changes, meta } = this.env
     const bytes = this.#writer.bytes as EncodedValue
     const source = this.#source
     for (const operation of this.#operations) {
@@ -155,8 +164,11 @@ export class Transaction implements WriteTx {
       if (operation.kind === PUT_ITEM) items.put(source, bytes)
       else if (operation.kind === PUT_ENTRY) entries.put(source, bytes)
       else if (operation.kind === REMOVE_ITEM) items.remove(source)
-      else entries.remove(source)
+      else if (operation.kind === REMOVE_ENTRY) entries.remove(source)
+      else if (operation.kind === PUT_CHANGE) changes.put(source, bytes)
+      else changes.remove(source)
     }
+    if (this.#position !== undefined) void meta.put(SEQUENCE_KEY, this.#position)
     for (const { key, value } of this.#meta) {
       if (value === undefined) void meta.remove(key)
       else void meta.put(key, value)
@@ -164,6 +176,32 @@ export class Transaction implements WriteTx {
     }
     // A later `run` of this commit must see the catalog that this one wrote.
     if (this.#meta.length > 0) this.catalog.refresh()
+  }
+
+  /** The position of the last change that was logged, by whomever. */
+  position(): Position {
+    return (
+      this.#position ??
+      (this.env.meta.get(SEQUENCE_KEY) as Position | undefined) ?? { sequence: 0, at: 0 }
+    )
+  }
+
+  /** Of tables with logs only: what a write leaves as it was is no change. */
+  #log(table: TableRecord, old: Item | undefined, item: Item | undefined, expired?: 'expired') {
+    const { sequence, at } = this.position()
+    const next = { sequence: sequence + 1, at: Math.max(at, this.#clock.now()) }
+    const change = changeOf(table.keys, next.at, old, item, expired)
+    if (change === undefined) return
+    this.#position = next
+    for (const { id, view } of table.logs ?? []) {
+      const keyStart = this.#room()
+      const keyEnd = writeChangeKey(id, next.sequence, this.#writer.bytes, keyStart)
+      this.#writer.position = keyEnd
+      const operation = this.#add(PUT_CHANGE, keyStart, keyEnd)
+      operation.valueStart = keyEnd
+      this.#writer.item(imagesOf(change, view))
+      operation.valueEnd = this.#writer.position
+    }
   }
 
   #room(): number {

@@ -53,7 +53,7 @@ export function deleteExpired(
     const item: Item | undefined = tx.env.items.get(source.ofBytes(key.bytes, offset, key.length))
     const expiry = item && Object.hasOwn(item, attribute) ? expiryOf(item[attribute]) : undefined
     if (item !== undefined && expiry === listed) {
-      tx.delete(current, item)
+      tx.delete(current, item, 'expired')
       deleted++
     } else {
       tx.removeKey('entries', entry)

@@ -25,7 +25,7 @@ export function nameOf(tableNameOrArn: string): string {
 /** The table an item operation names. */
 export function existingTable(storage: Storage, tableNameOrArn: string): TableRecord {
   const table = storage.table(tableNameOrArn) ?? storage.table(nameOf(tableNameOrArn))
-  if (!table) throw resourceNotFound()
+  if (!table || table.restoring) throw resourceNotFound()
   return table
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which parameters may stand together in one request: expressions and their placeholders, and the
- * parameters that expressions replaced. The latter are recognised and refused, not executed.
+ * Which parameters may stand together in one request: expressions and their placeholders, or the
+ * parameters that expressions replaced.
  */
 import { validationError } from '../errors.ts'
 
@@ -22,7 +22,7 @@ export function checkExpressionParameters(
     given(input, 'ExpressionAttributeNames') || given(input, 'ExpressionAttributeValues')
   if (!placeholders && !legacy.some((name) => given(input, name))) return
   const used = expressions.filter((name) => given(input, name))
-  const old = legacy.filter((name) => given(input, name))
+  const old = legacy.filter((name) => given(input, name) && !isKeyOfFilter(input, name))
   if (used.length > 0 && old.length > 0) {
     throw validationError(
       `Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {${old.join(', ')}} Expression parameters: {${used.join(', ')}}`,
@@ -32,11 +32,11 @@ export function checkExpressionParameters(
     throw validationError('ExpressionAttributeNames can only be specified when using expressions')
   }
   if (given(input, 'ExpressionAttributeValues')) checkValuesHaveAUse(expressions, used)
-  if (old.length > 0) {
-    throw validationError(
-      `The parameter ${old.join(', ')} is not supported yet: use expressions instead`,
-    )
-  }
+}
+
+/** KeyConditions may stand beside the expression of a filter, just not beside its own. */
+function isKeyOfFilter(input: Given, name: string): boolean {
+  return name === 'KeyConditions' && !given(input, 'KeyConditionExpression')
 }
 
 function checkValuesHaveAUse(expressions: readonly string[], used: readonly string[]): void {

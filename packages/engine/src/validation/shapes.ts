@@ -81,6 +81,9 @@ export const long = (rules: { min?: number; max?: number } = {}): IntegerShape =
   ...rules,
 })
 
+/** Epoch seconds, with a fraction or without. */
+export const timestamp = long()
+
 export const boolean: BooleanShape = { kind: 'boolean' }
 
 export const list = (of: Shape, rules: Length = {}): ListShape => ({ kind: 'list', of, ...rules })
@@ -137,7 +140,7 @@ const comparisonOperator = oneOf(
   'CONTAINS',
 )
 
-/** Members of the time before expressions; recognised so that they can be refused by name. */
+/** Members of the time before expressions. */
 export const legacy = {
   AttributesToGet: list(string(), { min: 1, max: 255 }),
   ConditionalOperator: oneOf('OR', 'AND'),

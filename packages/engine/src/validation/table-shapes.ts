@@ -1,5 +1,5 @@
 /** The shapes that CreateTable and UpdateTable share. */
-import { indexName, list, long, oneOf, string, structure } from './shapes.ts'
+import { boolean, indexName, list, long, oneOf, string, structure } from './shapes.ts'
 
 export const attributeDefinitions = list(
   structure('AttributeDefinition', {
@@ -31,6 +31,11 @@ export const secondaryIndex = {
   'KeySchema!': keySchema,
   'Projection!': projection,
 }
+
+export const streamSpecification = structure('StreamSpecification', {
+  'StreamEnabled!': boolean,
+  StreamViewType: oneOf('NEW_IMAGE', 'OLD_IMAGE', 'NEW_AND_OLD_IMAGES', 'KEYS_ONLY'),
+})
 
 export const billingMode = oneOf('PROVISIONED', 'PAY_PER_REQUEST')
 export const tableClass = oneOf('STANDARD', 'STANDARD_INFREQUENT_ACCESS')

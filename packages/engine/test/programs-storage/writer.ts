@@ -20,6 +20,7 @@ const table =
       },
     ],
     ttl: { attribute: 'expires-at' },
+    logs: [{ kind: 'stream', view: 'NEW_AND_OLD_IMAGES', keepMs: 24 * 60 * 60 * 1000 }],
   }))
 
 const filler = 'x'.repeat(600)
@@ -60,8 +61,18 @@ async function transactions(worker: number): Promise<never> {
   }
 }
 
+/** Each is still being copied when the next one is asked for, or when the process is killed. */
+async function backups(): Promise<never> {
+  for (;;) {
+    await storage.backups.create('backup', table)
+    for (const old of storage.backups.all().slice(0, -2)) await storage.backups.remove(old)
+    await storage.settled()
+  }
+}
+
 console.log('ready')
 await Promise.race([
+  backups(),
   ...Array.from({ length: 4 }, (_, worker) => puts(worker)),
   ...Array.from({ length: 3 }, (_, worker) => updates(worker)),
   ...Array.from({ length: 3 }, (_, worker) => transactions(worker)),

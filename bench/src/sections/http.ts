@@ -1,0 +1,126 @@
+// The HTTP face of the engine and the other servers, all with their data on disk, by a client so lean
+// that the server is what is measured; and a server that does nothing, as the floor.
+
+import { type Case, CASE_TEXT, CASES } from '../cases.ts'
+import { Sample } from '../data.ts'
+import { caseRequests, createTableRequest, loadRequests } from '../http/requests.ts'
+import { RawClient } from '../http/raw-client.ts'
+import { cpuOf, measure } from '../measure.ts'
+import type { Options } from '../options.ts'
+import { inParallel } from '../parallel.ts'
+import { type Bar, limitBar, rateBar, type Result } from '../result.ts'
+import { type Contender, cpuRatio, type Figures, measureInTurns } from '../rounds.ts'
+import { type RunningServer, type ServerName, startServer } from '../targets/servers.ts'
+import type { Workspace } from '../workspace.ts'
+
+const ITEMS = 2000
+const MOST_AT_ONCE = 32
+const SERVERS: ServerName[] = [
+  'engine-http',
+  'null-server',
+  'dynalite',
+  'dynoxide',
+  'dynamodb-local',
+]
+const TIMES_NULL = 2.5
+const TIMES: Partial<Record<ServerName, number>> = {
+  dynalite: 2,
+  dynoxide: 2,
+  'dynamodb-local': 20,
+}
+/** Every server is quick enough at reading one item. */
+const COMPARED: Case[] = ['put', 'update', 'query', 'transaction']
+
+interface Measured {
+  name: ServerName
+  server: RunningServer
+  client: RawClient
+}
+
+export async function httpSection(workspace: Workspace, options: Options): Promise<Result> {
+  const title = 'Servers with their data on disk, by a lean client; CPU time of the server alone'
+  const notes: string[] = []
+  const measured: Measured[] = []
+  try {
+    for (const name of SERVERS) {
+      // oxlint-disable-next-line no-await-in-loop -- one start at a time
+      const started = await start(name, workspace.directory())
+      if (started === undefined) notes.push(`${name}: not installed`)
+      else measured.push(started)
+    }
+    const figures = await measureAll(measured, options)
+    return { title, figures, bars: barsOf(figures), notes }
+  } finally {
+    for (const { server, client } of measured) {
+      client.close()
+      // oxlint-disable-next-line no-await-in-loop
+      await server.close()
+    }
+  }
+}
+
+async function start(name: ServerName, directory: string): Promise<Measured | undefined> {
+  const server = await startServer(name, directory, 'disk')
+  if (server === undefined) return undefined
+  const client = await RawClient.open(server.port, MOST_AT_ONCE)
+  await client.send(createTableRequest())
+  const requests = loadRequests(ITEMS)
+  await inParallel(requests.length, 4, async (n) => {
+    await client.send(requests[n]!)
+  })
+  return { name, server, client }
+}
+
+async function measureAll(measured: Measured[], options: Options): Promise<Figures[]> {
+  const requests = caseRequests(new Sample(ITEMS))
+  const timing = { warmUpSeconds: 0.5, rounds: 5, seconds: options.seconds }
+  const figures: Figures[] = []
+  for (const what of CASES) {
+    const able = measured.filter(({ name }) => name !== 'dynalite' || what !== 'transaction')
+    for (const concurrency of [1, MOST_AT_ONCE]) {
+      const contenders = able.map((each) => contender(each, requests[what]))
+      // oxlint-disable-next-line no-await-in-loop -- one case after the other
+      figures.push(...(await measureInTurns(contenders, CASE_TEXT[what], concurrency, timing)))
+    }
+  }
+  return figures
+}
+
+function contender({ name, server, client }: Measured, requests: Buffer[]): Contender {
+  let next = 0
+  return {
+    name,
+    async measure(concurrency, milliseconds) {
+      const before = cpuOf([server.pid])
+      const call = () => client.send(requests[next++ % requests.length]!)
+      const result = await measure(call, concurrency, milliseconds)
+      return { ...result, cpuMs: cpuOf([server.pid]) - before }
+    },
+  }
+}
+
+function barsOf(figures: readonly Figures[]): Bar[] {
+  const of = (target: ServerName, what: Case): Figures | undefined =>
+    figures.find(
+      (found) =>
+        found.target === target &&
+        found.what === CASE_TEXT[what] &&
+        found.concurrency === MOST_AT_ONCE,
+    )
+  const bars: Bar[] = []
+  for (const what of CASES) {
+    const [engine, floor] = [of('engine-http', what), of('null-server', what)]
+    if (engine === undefined || floor === undefined) continue
+    const text = `${CASE_TEXT[what]} @${MOST_AT_ONCE}, server CPU, times that of a server that does nothing`
+    bars.push(limitBar(text, cpuRatio(floor, engine), TIMES_NULL, '×'))
+  }
+  for (const [name, times] of Object.entries(TIMES) as [ServerName, number][]) {
+    for (const what of COMPARED) {
+      const [engine, other] = [of('engine-http', what), of(name, what)]
+      if (engine === undefined || other === undefined) continue
+      const text = `${CASE_TEXT[what]} @${MOST_AT_ONCE} over HTTP, times ${name}'s rate`
+      bars.push(rateBar(text, [engine, other], times, '×'))
+    }
+  }
+  return bars
+}

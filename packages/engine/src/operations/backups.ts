@@ -1,0 +1,149 @@
+/**
+ * CreateBackup, DescribeBackup, ListBackups and DeleteBackup. A backup is the table as it was when it
+ * was asked for; its items are copied in the background, and it outlives its table.
+ */
+import type {
+  BackupDetails,
+  BackupInput,
+  BackupOutput,
+  CreateBackupInput,
+  ListBackupsInput,
+  ListBackupsOutput,
+} from '../db-backups.ts'
+import { DynamoError, validationError } from '../errors.ts'
+import type { BackupRecord } from '../storage/backup-records.ts'
+import { nameOf } from '../validation/names.ts'
+import {
+  integer,
+  newTableName,
+  oneOf,
+  string,
+  structure,
+  tableName,
+  timestamp,
+} from '../validation/shapes.ts'
+import {
+  backupArn,
+  describeBackup as describe,
+  describeDetails,
+  existingBackup,
+  readBackupArn,
+} from './backup-description.ts'
+import { backedUpTable } from './continuous-backups.ts'
+import { detailsOf, tableArn } from './describe.ts'
+import type { Operation } from './operation.ts'
+
+const MOST_BACKUPS = 100
+export const backupArnShape = string({ min: 37, max: 1024 })
+
+export const createBackup: Operation<CreateBackupInput, { BackupDetails?: BackupDetails }> = {
+  name: 'CreateBackup',
+  input: structure('CreateBackupInput', {
+    'TableName!': tableName,
+    'BackupName!': newTableName,
+  }),
+
+  async run(context, input) {
+    const table = backedUpTable(context.storage, input.TableName)
+    const backup = await context.storage.backups.create(input.BackupName, table)
+    return { BackupDetails: describeDetails(context, backup) }
+  },
+}
+
+export const describeBackup: Operation<BackupInput, BackupOutput> = {
+  name: 'DescribeBackup',
+  input: structure('DescribeBackupInput', { 'BackupArn!': backupArnShape }),
+
+  run(context, input) {
+    return describe(context, existingBackup(context.storage, input.BackupArn))
+  },
+}
+
+export const deleteBackup: Operation<BackupInput, BackupOutput> = {
+  name: 'DeleteBackup',
+  input: structure('DeleteBackupInput', { 'BackupArn!': backupArnShape }),
+
+  async run(context, input) {
+    const { BackupArn: arn } = input
+    const { backups } = context.storage
+    const backup = existingBackup(context.storage, arn)
+    if (backup.status === 'CREATING') throw backupInUse(`Backup is being created: ${arn}`)
+    if (backup.expiresAt !== undefined) {
+      throw validationError(
+        `Invalid Request: User is not allowed to delete the system backup with arn ${arn}. It will automatically expire on ${new Date(backup.expiresAt).toISOString()}`,
+      )
+    }
+    if (backups.isBeingRestored(backup)) {
+      throw backupInUse(`Backup is being used to restore table: ${arn}`)
+    }
+    await backups.remove(backup)
+    const { BackupDescription } = describe(context, backup)
+    const details: BackupDetails = {
+      ...BackupDescription?.BackupDetails,
+      BackupStatus: 'DELETED',
+    }
+    return { BackupDescription: { ...BackupDescription, BackupDetails: details } }
+  },
+}
+
+export function backupInUse(message: string): DynamoError {
+  return new DynamoError('BackupInUseException', message)
+}
+
+export const listBackups: Operation<ListBackupsInput, ListBackupsOutput> = {
+  name: 'ListBackups',
+  input: structure('ListBackupsInput', {
+    TableName: tableName,
+    Limit: integer({ min: 1, max: MOST_BACKUPS }),
+    TimeRangeLowerBound: timestamp,
+    TimeRangeUpperBound: timestamp,
+    ExclusiveStartBackupArn: backupArnShape,
+    BackupType: oneOf('USER', 'SYSTEM', 'AWS_BACKUP', 'ALL'),
+  }),
+
+  run(context, input) {
+    const rest = context.storage.backups.all().filter(wanted(input)).toSorted(byAge)
+    const page = rest.slice(0, input.Limit ?? MOST_BACKUPS)
+    const last = page.at(-1)
+    return {
+      BackupSummaries: page.map((backup) => ({
+        TableName: backup.table.name,
+        TableId: detailsOf(backup.table).tableId,
+        TableArn: tableArn(context, backup.table.name),
+        ...describeDetails(context, backup),
+      })),
+      ...(last &&
+        page.length < rest.length && { LastEvaluatedBackupArn: backupArn(context, last) }),
+    }
+  },
+}
+
+function wanted(input: ListBackupsInput): (backup: BackupRecord) => boolean {
+  const { TimeRangeLowerBound: lower, TimeRangeUpperBound: upper } = input
+  const [from, to] = [(lower ?? 0) * 1000, upper ? upper * 1000 : Infinity]
+  if (from > to) {
+    throw validationError(
+      'One or more parameter values were invalid: Time range lower bound must be less than or equal to upper bound',
+    )
+  }
+  const name = input.TableName ? nameOf(input.TableName) : undefined
+  const type = input.BackupType ?? 'USER'
+  const start = input.ExclusiveStartBackupArn
+    ? readBackupArn(input.ExclusiveStartBackupArn)
+    : undefined
+  return (backup) =>
+    (name === undefined || backup.table.name === name) &&
+    (type === 'ALL' || backup.type === type) &&
+    backup.createdAt >= Math.round(from) &&
+    backup.createdAt < Math.round(to) &&
+    (start === undefined || byAge(backup, start) > 0)
+}
+
+interface Aged {
+  createdAt: number
+  id: number
+}
+
+function byAge(left: Aged, right: Aged): number {
+  return left.createdAt - right.createdAt || left.id - right.id
+}

@@ -1,0 +1,54 @@
+/**
+ * ItemCollectionMetrics: which item collections, the partitions of a table with local indexes, a write
+ * has changed. AWS limits a collection to 10 GB and estimates its size; here nothing limits it, and the
+ * estimate is always the lowest.
+ */
+import type { ItemCollectionMetrics } from '../db.ts'
+import type { TableRecord } from '../storage/store.ts'
+import { attribute, type Item, type Value } from '../values/types.ts'
+import { itemToWire } from '../values/wire.ts'
+import { mapped } from './batch-get-item.ts'
+
+type Wanted = 'NONE' | 'SIZE' | undefined
+type ByTable = Record<string, ItemCollectionMetrics[]>
+
+/** What ReturnItemCollectionMetrics adds to the answer of a write of one item. */
+export function collectionMetrics(
+  table: TableRecord,
+  item: Item,
+  wanted: Wanted,
+): { ItemCollectionMetrics?: ItemCollectionMetrics } {
+  if (wanted !== 'SIZE' || !table.indexes.some((index) => index.kind === 'local')) return {}
+  const { name } = table.keys.partition
+  const key: Item = { [name]: attribute(item, name) as Value }
+  return { ItemCollectionMetrics: { ItemCollectionKey: key, SizeEstimateRangeGB: [0, 1] } }
+}
+
+/** The same for a write of many items: each collection once, table by table. */
+export function allCollectionMetrics(
+  writes: readonly { table: TableRecord; item: Item }[],
+  wanted: Wanted,
+): { ItemCollectionMetrics?: ByTable } {
+  const byTable = new Map<string, Map<string, ItemCollectionMetrics>>()
+  for (const { table, item } of writes) {
+    const { ItemCollectionMetrics: metrics } = collectionMetrics(table, item, wanted)
+    if (!metrics) continue
+    const collections = byTable.get(table.name) ?? new Map<string, ItemCollectionMetrics>()
+    byTable.set(table.name, collections)
+    collections.set(JSON.stringify(itemToWire(metrics.ItemCollectionKey ?? {})), metrics)
+  }
+  if (byTable.size === 0) return {}
+  const entries = [...byTable].map(([name, collections]) => [name, [...collections.values()]])
+  return { ItemCollectionMetrics: Object.fromEntries(entries) as ByTable }
+}
+
+export function wireMetrics({ ItemCollectionKey, ...rest }: ItemCollectionMetrics): object {
+  return { ItemCollectionKey: itemToWire(ItemCollectionKey ?? {}), ...rest }
+}
+
+/** The part of an answer that `allCollectionMetrics` adds, as JSON. */
+export function wireCollections(metrics: ByTable | undefined): object {
+  return metrics
+    ? { ItemCollectionMetrics: mapped(metrics, (collections) => collections.map(wireMetrics)) }
+    : {}
+}

@@ -1,0 +1,129 @@
+/**
+ * What a restored table is: keys, indexes and billing of its source, or of them what the request
+ * overrides. As in AWS its stream, time to live, tags, protection, class and recovery are not restored.
+ */
+import { randomUUID } from 'node:crypto'
+import type { GlobalSecondaryIndex, LocalSecondaryIndex, TableDescription } from '../db.ts'
+import type { RestoreOverrides } from '../db-backups.ts'
+import { validationError } from '../errors.ts'
+import type { IndexRecord, NewIndex, NewTable, TableRecord } from '../storage/store.ts'
+import { list, newTableName, structure, type Shape } from '../validation/shapes.ts'
+import { checkIndex } from '../validation/table-definition.ts'
+import { billingMode, provisionedThroughput, secondaryIndex } from '../validation/table-shapes.ts'
+import { detailsOf, type TableDetails } from './describe.ts'
+import { usedDefinitions } from './update-table.ts'
+
+export const overrideShapes: Record<string, Shape> = {
+  'TargetTableName!': newTableName,
+  BillingModeOverride: billingMode,
+  ProvisionedThroughputOverride: provisionedThroughput,
+  GlobalSecondaryIndexOverride: list(
+    structure('GlobalSecondaryIndex', {
+      ...secondaryIndex,
+      ProvisionedThroughput: provisionedThroughput,
+    }),
+  ),
+  LocalSecondaryIndexOverride: list(structure('LocalSecondaryIndex', secondaryIndex)),
+}
+
+export function restoredTable(
+  source: TableRecord,
+  input: RestoreOverrides,
+  summary: NonNullable<TableDescription['RestoreSummary']>,
+  now: number,
+): NewTable {
+  const { definitions, ...details } = detailsOf(source)
+  const billing = billingOf(input, details)
+  const indexes = indexesOf(source, input, billing.billingMode)
+  const wanted: TableDetails = {
+    tableId: randomUUID(),
+    definitions: usedDefinitions(source, indexes, definitions),
+    ...billing,
+    ...(billing.billingMode === 'PAY_PER_REQUEST' && { onDemandSince: now }),
+    restored: summary,
+  }
+  return { name: input.TargetTableName, keys: source.keys, indexes, details: { ...wanted } }
+}
+
+function billingOf(
+  input: RestoreOverrides,
+  source: Pick<TableDetails, 'billingMode' | 'throughput'>,
+): Pick<TableDetails, 'billingMode' | 'throughput'> {
+  const mode = input.BillingModeOverride ?? source.billingMode
+  const throughput = input.ProvisionedThroughputOverride ?? undefined
+  if (mode === 'PAY_PER_REQUEST') {
+    if (throughput) {
+      throw invalidRequest(
+        input.BillingModeOverride
+          ? 'Cannot override ProvisionedThroughput if BillingMode is overridden to PAY_PER_REQUEST'
+          : 'Cannot override ProvisionedThroughput unless BillingMode is PROVISIONED',
+      )
+    }
+    return { billingMode: mode }
+  }
+  const given = throughput ?? source.throughput
+  if (!given) {
+    throw invalidRequest(
+      'Must override ProvisionedThroughput if BillingMode is overridden to PROVISIONED',
+    )
+  }
+  return { billingMode: mode, throughput: given }
+}
+
+function indexesOf(
+  source: TableRecord,
+  input: RestoreOverrides,
+  billing: TableDetails['billingMode'],
+): NewIndex[] {
+  const of = (kind: IndexRecord['kind'], override: Override[] | null | undefined) => {
+    const known = source.indexes.filter((index) => index.kind === kind)
+    if (!override) return known.map((index) => withoutId(index, billing))
+    return override.map((wanted) => {
+      const index = known.find((candidate) => candidate.name === wanted.IndexName)
+      if (!index || !isSame(index, wanted, source)) throw unknownIndex(wanted.IndexName)
+      const given = 'ProvisionedThroughput' in wanted ? wanted.ProvisionedThroughput : undefined
+      return given
+        ? { ...withoutId(index, billing), details: { throughput: given } }
+        : withoutId(index, billing)
+    })
+  }
+  return [
+    ...of('global', input.GlobalSecondaryIndexOverride),
+    ...of('local', input.LocalSecondaryIndexOverride),
+  ]
+}
+
+type Override = LocalSecondaryIndex | GlobalSecondaryIndex
+
+/** An override can leave indexes out, but not make other ones. */
+function isSame(index: IndexRecord, wanted: Override, source: TableRecord): boolean {
+  const { keys, projection } = checkIndex(
+    { ...wanted },
+    detailsOf(source).definitions,
+    detailsOf(source).billingMode,
+  )
+  const attributes = (of: IndexRecord['projection']) => (of.attributes ?? []).toSorted().join(' ')
+  return (
+    keys.partition.name === index.keys.partition.name &&
+    keys.sort?.name === index.keys.sort?.name &&
+    projection.type === index.projection.type &&
+    attributes(projection) === attributes(index.projection)
+  )
+}
+
+function withoutId(
+  { id: _id, status: _status, details, ...index }: IndexRecord,
+  billing: TableDetails['billingMode'],
+): NewIndex {
+  return details && billing === 'PROVISIONED' ? { ...index, details } : index
+}
+
+function unknownIndex(name: string): Error {
+  return invalidRequest(
+    `Index ${name} does not match a secondary index that existed in the source table and cannot be created during the restore operation`,
+  )
+}
+
+export function invalidRequest(reason: string): Error {
+  return validationError(`Invalid Request: ${reason}`)
+}

@@ -1,0 +1,15 @@
+/** The operation that an `x-amz-target` header names; streams are a service of their own in AWS. */
+
+const DYNAMODB = 'DynamoDB_20120810.'
+const STREAMS = 'DynamoDBStreams_20120810.'
+const ofStreams = new Set(['ListStreams', 'DescribeStream', 'GetShardIterator', 'GetRecords'])
+
+/** Undefined if there can be no such operation. */
+export function operationOf(target: string): string | undefined {
+  if (target.startsWith(DYNAMODB)) {
+    const name = target.slice(DYNAMODB.length)
+    return ofStreams.has(name) ? undefined : name
+  }
+  const name = target.startsWith(STREAMS) ? target.slice(STREAMS.length) : ''
+  return ofStreams.has(name) ? name : undefined
+}

@@ -1,0 +1,18 @@
+/**
+ * The words of an error in a statement. Conditions and updates are checked as those of expressions
+ * are, but a statement has no parameter such as "FilterExpression" that an error could name.
+ */
+import { DynamoError, validationError } from '../errors.ts'
+
+const KIND = /^Invalid \w+Expression: /
+
+export function withoutKind<T>(check: () => T): T {
+  try {
+    return check()
+  } catch (error) {
+    if (error instanceof DynamoError && KIND.test(error.message)) {
+      throw validationError(error.message.replace(KIND, ''))
+    }
+    throw error
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * Splits a PartiQL statement into tokens, in one pass over the text. A character or an open quote
+ * that belongs to no token becomes one of kind 'unknown', which no rule of the grammar accepts.
+ */
+
+export type TokenKind = 'word' | 'name' | 'string' | 'number' | 'symbol' | 'unknown' | 'end'
+
+export interface Token {
+  readonly kind: TokenKind
+  /** Of a word and a number as written, of a quoted token what stands between its quotes. */
+  readonly text: string
+  readonly start: number
+}
+
+const PAIRS: ReadonlySet<string> = new Set(['<<', '>>', '<>', '!=', '<=', '>='])
+const SINGLES = '=<>()[]{},.:+-*?;/%|'
+const SPACE = /\s/
+const LETTER = /[A-Za-z_$]/
+const WORD = /[A-Za-z0-9_$]*/y
+const NUMBER = /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y
+
+export function tokensOf(statement: string): Token[] {
+  const tokens: Token[] = []
+  let position = skipped(statement, 0)
+  while (position < statement.length) {
+    const { end, ...token } = tokenAt(statement, position)
+    tokens.push(token)
+    position = skipped(statement, end)
+  }
+  tokens.push({ kind: 'end', text: '', start: statement.length })
+  return tokens
+}
+
+/** Behind white space and comments. */
+function skipped(text: string, from: number): number {
+  let position = from
+  for (;;) {
+    if (position < text.length && SPACE.test(text.charAt(position))) {
+      position += 1
+    } else if (text.startsWith('--', position)) {
+      const end = text.indexOf('\n', position)
+      position = end < 0 ? text.length : end
+    } else if (text.startsWith('/*', position)) {
+      const end = text.indexOf('*/', position + 2)
+      if (end < 0) return position
+      position = end + 2
+    } else {
+      return position
+    }
+  }
+}
+
+function tokenAt(text: string, start: number): Token & { end: number } {
+  const first = text.charAt(start)
+  if (LETTER.test(first)) return matched('word', WORD, text, start)
+  if (/\d/.test(first) || (first === '.' && /\d/.test(text.charAt(start + 1)))) {
+    return matched('number', NUMBER, text, start)
+  }
+  if (first === "'" || first === '"') return quoted(text, start, first)
+  const pair = text.slice(start, start + 2)
+  if (PAIRS.has(pair)) return { kind: 'symbol', text: pair, start, end: start + 2 }
+  const kind = SINGLES.includes(first) ? 'symbol' : 'unknown'
+  return { kind, text: first, start, end: start + 1 }
+}
+
+function matched(kind: 'word' | 'number', pattern: RegExp, text: string, start: number) {
+  pattern.lastIndex = start
+  const found = pattern.exec(text)?.[0] ?? ''
+  return { kind, text: found, start, end: start + found.length }
+}
+
+/** A quote inside is written twice. */
+function quoted(text: string, start: number, quote: string): Token & { end: number } {
+  let content = ''
+  let from = start + 1
+  for (;;) {
+    const end = text.indexOf(quote, from)
+    if (end < 0) return { kind: 'unknown', text: quote, start, end: text.length }
+    content += text.slice(from, end)
+    if (text.charAt(end + 1) !== quote) {
+      return { kind: quote === "'" ? 'string' : 'name', text: content, start, end: end + 1 }
+    }
+    content += quote
+    from = end + 2
+  }
+}

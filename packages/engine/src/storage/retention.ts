@@ -1,0 +1,72 @@
+// What is kept for a limited time besides items and tokens: the changes in logs, closed streams, and
+// what is left of dropped tables. Batches are bounded, and a log that a copy needs is left alone.
+
+import { allBackups, removeBackup } from './backup-records.ts'
+import { allocate } from './bytes.ts'
+import { firstChange, readChanges, writeChangeKey } from './changes.ts'
+import { copiesOf } from './job-records.ts'
+import type { Environment } from './lmdb.ts'
+import type { TableRecord } from './store.ts'
+import { allStreams, streamKey, type StreamRecord } from './streams.ts'
+import type { Transaction } from './transaction.ts'
+
+export type Kept =
+  | { what: 'changes'; log: number; keepMs: number }
+  | { what: 'stream'; log: number; keepMs: number; closedAt: number }
+  | { what: 'backup'; id: number }
+
+const BATCH = 500
+
+/** What may have something to remove, in the order in which to ask `hasPassed`. */
+export function passed(env: Environment, tables: readonly TableRecord[], now: number): Kept[] {
+  const kept: Kept[] = []
+  for (const { logs = [] } of tables) {
+    for (const { id, kind, keepMs } of logs) {
+      if (kind === 'recovery') kept.push({ what: 'changes', log: id, keepMs })
+    }
+  }
+  for (const { id, keepMs, closed } of allStreams(env)) {
+    kept.push({ what: 'changes', log: id, keepMs })
+    if (closed) kept.push({ what: 'stream', log: id, keepMs, closedAt: closed.at })
+  }
+  for (const { id, expiresAt } of allBackups(env)) {
+    if (expiresAt !== undefined && expiresAt <= now) kept.push({ what: 'backup', id })
+  }
+  return kept
+}
+
+/** A plain read, so that nothing is written where nothing is due. */
+export function hasPassed(env: Environment, kept: Kept, now: number): boolean {
+  if (kept.what === 'backup') return copiesOf(env, kept.id).length === 0
+  const first = firstChange(env, kept.log)
+  if (kept.what === 'stream') return first === undefined && kept.closedAt + kept.keepMs <= now
+  return (
+    first !== undefined && first.at + kept.keepMs <= now && copiesOf(env, kept.log).length === 0
+  )
+}
+
+/** Removes a batch; returns whether more may be left. */
+export function removePassed(tx: Transaction, kept: Kept, now: number): boolean {
+  // Another process may have been faster.
+  if (!hasPassed(tx.env, kept, now)) return false
+  if (kept.what === 'changes') return trim(tx, kept.log, now - kept.keepMs)
+  if (kept.what === 'stream') tx.putMeta(streamKey(kept.log), undefined)
+  else removeBackup(tx, kept.id)
+  return false
+}
+
+function trim(tx: Transaction, log: number, until: number): boolean {
+  const key = allocate(12)
+  let removed = 0
+  let trimmed = 0
+  for (const { sequence, at } of readChanges(tx.env, log, { limit: BATCH })) {
+    if (at > until) break
+    writeChangeKey(log, sequence, key, 0)
+    tx.removeKey('changes', key)
+    trimmed = sequence
+    removed++
+  }
+  const stream = tx.env.meta.get(streamKey(log)) as StreamRecord | undefined
+  if (stream) tx.putMeta(streamKey(log), { ...stream, trimmed } satisfies StreamRecord)
+  return removed === BATCH
+}
