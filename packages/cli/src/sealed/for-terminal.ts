@@ -1,8 +1,8 @@
 /** A text of somebody else's, on a terminal: its control characters are shown, never obeyed. */
 
 /** A terminal obeys these; tabs and line ends do no harm. */
-// oxlint-disable-next-line no-control-regex
 const OBEYED =
+  // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]|\r(?!\n)/gu
 
 export function forTerminal(text: string): { shown: string; isExact: boolean } {
