@@ -14,6 +14,8 @@ export default defineConfig({
     include: ['packages/*/test/**/*.test.{ts,tsx}'],
     globalSetup: ['packages/kit/src/testing/dynamodb-local.ts'],
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
+    // Loading the modules anew for each of some hundred files would take as long as the tests.
+    isolate: false,
     // Only against tests that hang: on a busy machine DynamoDB Local takes its time.
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -1,6 +1,14 @@
 /** The settings of Ferryhook, and what follows from them. */
-import type { ConfigTable, ConfigType, ConfigValues } from '@strongroom/kit/config'
-import { boolean, list, network, oneOf, text, url } from '@strongroom/kit/config-types'
+import type { ConfigTable, ConfigValues } from '@strongroom/kit/config'
+import {
+  boolean,
+  type ConfigType,
+  list,
+  network,
+  oneOf,
+  text,
+  url,
+} from '@strongroom/kit/config-types'
 import type { SafeFetchOptions } from '@strongroom/kit/safe-fetch'
 import { plans } from './plans.ts'
 
