@@ -12,10 +12,10 @@ const EVENTS_PER_BATCH = 12
 
 type Item = NonNullable<Awaited<ReturnType<Engine['getItem']>>['Item']>
 
-export async function addEvents(directory: string, count: number): Promise<void> {
+export async function addEvents(directory: string, sourceId: string, count: number): Promise<void> {
   const engine = await openEngine({ directory, sweepIntervalMs: 0 })
   try {
-    const { event, ref } = await oneEvent(engine)
+    const { event, ref } = await oneEvent(engine, sourceId)
     await inParallel(Math.ceil(count / EVENTS_PER_BATCH), AT_ONCE, async () => {
       const puts = Array.from({ length: EVENTS_PER_BATCH }, () => copies(event, ref)).flat()
       const requests = puts.map((Put) => ({ PutRequest: { Item: Put } }))
@@ -26,11 +26,12 @@ export async function addEvents(directory: string, count: number): Promise<void>
   }
 }
 
-async function oneEvent(engine: Engine): Promise<{ event: Item; ref: Item }> {
-  const { Items: [event] = [] } = await engine.scan({
+async function oneEvent(engine: Engine, sourceId: string): Promise<{ event: Item; ref: Item }> {
+  const { Items: [event] = [] } = await engine.query({
     TableName: TABLE,
-    FilterExpression: 'begins_with(PK, :source) AND begins_with(SK, :event)',
-    ExpressionAttributeValues: { ':source': 'SRC#', ':event': 'EVT#' },
+    KeyConditionExpression: 'PK = :source AND begins_with(SK, :event)',
+    ExpressionAttributeValues: { ':source': `SRC#${sourceId}`, ':event': 'EVT#' },
+    Limit: 1,
   })
   if (!event) throw new Error('There is no event to copy')
   const Key = { PK: `EVT#${idOf(event)}`, SK: 'REF' }

@@ -3,6 +3,7 @@
 // cost.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { latencyChart } from '../ferryhook/chart.ts'
@@ -82,7 +83,7 @@ async function measureIngest(workspace: Workspace, options: Options) {
   let first: Figures | undefined
   for (const size of options.large ? [...SIZES, LARGE] : SIZES) {
     // oxlint-disable-next-line no-await-in-loop -- one size after the other
-    await addEvents(directory, size - stored)
+    await addEvents(directory, path.slice('/in/'.length), size - stored)
     stored = size
     // oxlint-disable-next-line no-await-in-loop
     const [found] = await measureInTurns([ours], 'ingest 1 KB', CONNECTIONS, timing)
@@ -144,8 +145,12 @@ async function measureLatency(workspace: Workspace, options: Options) {
   caller.close()
   await server.close()
   sink.close()
+  const [load = 0] = loadavg()
   mkdirSync(dirname(CHART), { recursive: true })
-  writeFileSync(CHART, latencyChart(loaded, `durable on disk, one server; ${machine()}`))
+  writeFileSync(
+    CHART,
+    latencyChart(loaded, `durable on disk, one server; ${machine()}, load ${load.toFixed(0)}`),
+  )
   return { idle, loaded }
 }
 

@@ -45,6 +45,8 @@ function dynamodbLocal(endpoint: string): TestStore {
         endpoint,
         region: 'eu-central-1',
         credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+        // On a busy machine its first answers take longer than those of AWS ever do.
+        requestHandler: { requestTimeout: 50_000, throwOnRequestTimeout: true },
       })
       const db = prefixTables(aws, `t${process.pid}-${opened++}-${Date.now()}-`)
       return { db, close: async () => aws.close() }
