@@ -49,6 +49,8 @@ export interface CheckerOptions {
 export interface RunningChecker extends ExistenceChecker {
   /** Saves what is new about known ids and learns what others saved; to be called each minute. */
   maintain(): Promise<void>
+  /** The app is gone from a team: what it vouched for is not believed any more. */
+  forgetTeam(team: string): void
   /** Resolves when nothing goes on in the background. */
   idle(): Promise<void>
 }
@@ -123,10 +125,11 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
     if (refreshing.has(key)) return
     refreshing.add(key)
     try {
-      const token = await tokenFor(ids, given)
-      if (token === undefined) return triples.drop(key)
       const deadline = clock.now() + BACKGROUND_MS
-      await inquiry.renew(ids, token, { deadline, channelPolicy: 'strict' })
+      const found = await within(deadline, tokenFor(ids, given))
+      if (found === 'late') return
+      if (found.value === undefined) return triples.drop(key)
+      await inquiry.renew(ids, found.value, { deadline, channelPolicy: 'strict' })
     } finally {
       refreshing.delete(key)
     }
@@ -194,6 +197,8 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
     },
 
     maintain: () => known.exchange(),
+
+    forgetTeam: (team) => triples.dropTeam(team),
 
     async idle() {
       while (background.size > 0) await Promise.all(background)

@@ -149,7 +149,8 @@ export function createInquiry(deps: {
       const triple = tripleOf(ids)
       let hasTriple = triple !== undefined && triples.get(triple.key) !== undefined
       if (triple && !hasTriple && !isRefusedAlready(ids, token, asked)) {
-        const stored = await triples.find(triple.key, triple.ids, token)
+        const until = asked.deadline
+        const stored = await triples.find(triple.key, triple.ids, { token, until })
         hasTriple = stored !== undefined
         if (stored) for (const name of namesOf(ids)) known.add(ids.team, name)
       }

@@ -11,7 +11,7 @@ export interface KnownIds {
   has(team: string, id: string): boolean
   /** The id has been verified now. */
   add(team: string, id: string): void
-  /** Saves what is new and learns what others have saved. Throws if the store fails. */
+  /** Saves what is new and learns what others have saved. Throws if the store fails for a team. */
   exchange(): Promise<void>
 }
 
@@ -75,6 +75,18 @@ export function createKnownIds({
     }
   }
 
+  async function exchangeTeam(kept: KnownStore, team: string, ids: TeamIds): Promise<void> {
+    const now = epochSeconds(clock)
+    dropOld(ids, now)
+    const news = unsaved(ids)
+    if (news.size > 0) {
+      await kept.save(team, news, now)
+      for (const [id, time] of news) ids.saved.set(id, time)
+    }
+    learn(ids, await kept.load(team))
+    ids.loaded = true
+  }
+
   return {
     loading(team) {
       const ids = of(team)
@@ -92,17 +104,11 @@ export function createKnownIds({
 
     async exchange() {
       if (!store) return
-      const now = epochSeconds(clock)
+      const failures: unknown[] = []
       for (const [team, ids] of teams) {
-        dropOld(ids, now)
-        const news = unsaved(ids)
-        if (news.size > 0) {
-          await store.save(team, news, now)
-          for (const [id, time] of news) ids.saved.set(id, time)
-        }
-        learn(ids, await store.load(team))
-        ids.loaded = true
+        await exchangeTeam(store, team, ids).catch((error: unknown) => failures.push(error))
       }
+      if (failures.length > 0) throw failures[0]
     },
   }
 }

@@ -10,13 +10,15 @@ export interface RequestTriple {
 }
 
 export function tripleOf(ids: SlackIds): RequestTriple | undefined {
-  const { team, channel, user, bot, otherTeams } = ids
+  const { team, channel, user, bot, otherTeams, enterprise } = ids
   const person = user ?? bot
   if (person === undefined || channel === undefined) return undefined
   return {
     key: `${team}#${person}#${channel}`,
     ids: { team, user: person, channel },
     isWhole:
+      // Whether the team is of that organisation, its token says.
+      enterprise === undefined &&
       (user === undefined || bot === undefined) &&
       (otherTeams === undefined || otherTeams.length === 0),
   }

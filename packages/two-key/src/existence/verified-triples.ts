@@ -30,11 +30,17 @@ export interface Triple {
 export interface VerifiedTriples {
   /** In memory. */
   get(key: string): Triple | undefined
-  /** In the table; undefined also if that fails or takes too long. */
-  find(key: string, ids: TripleIds, token: string): Promise<Triple | undefined>
+  /** In the table; undefined also if that fails, or takes too long or longer than until then. */
+  find(
+    key: string,
+    ids: TripleIds,
+    options: { token: string; until: number },
+  ): Promise<Triple | undefined>
   /** Keeps a triple in memory, and hands back the write to the table, which never throws. */
   add(key: string, ids: TripleIds, token: string, verifiedAt: number): Promise<void>
   drop(key: string): void
+  /** Those of a team, from memory. */
+  dropTeam(team: string): void
 }
 
 export function createVerifiedTriples(deps: {
@@ -55,10 +61,11 @@ export function createVerifiedTriples(deps: {
     return triple
   }
 
-  async function soon<T>(work: Promise<T>): Promise<T | undefined> {
+  async function soon<T>(work: Promise<T>, until: number): Promise<T | undefined> {
     let stop: (() => void) | undefined
     const late = new Promise<undefined>((resolve) => {
-      stop = startTimer(STORE_MS, () => resolve(undefined))
+      const left = Math.min(STORE_MS, Math.max(0, until - clock.now()))
+      stop = startTimer(left, () => resolve(undefined))
     })
     return Promise.race([work, late]).finally(stop)
   }
@@ -71,13 +78,14 @@ export function createVerifiedTriples(deps: {
       return undefined
     },
 
-    async find(key, ids, token) {
+    async find(key, ids, { token, until }) {
       if (!cache) return undefined
       const entry = await soon(
         cache.get(ids).catch((error: unknown) => {
           onFailed('read', error)
           return undefined
         }),
+        until,
       )
       if (!entry || (withMac && !isAuthentic(entry, token))) return undefined
       return remember(key, 1000 * (entry.ttl - CACHE_SECONDS))
@@ -93,5 +101,9 @@ export function createVerifiedTriples(deps: {
     },
 
     drop: (key) => void triples.delete(key),
+
+    dropTeam(team) {
+      for (const key of triples.keys()) if (key.startsWith(`${team}#`)) triples.delete(key)
+    },
   }
 }

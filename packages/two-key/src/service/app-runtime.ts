@@ -22,6 +22,8 @@ export interface ReadyApp {
   store: TwoKeyStore
   vault: TokenVault
   decisions: Decisions
+  /** The app is gone from a team: its token is forgotten, with what it vouched for. */
+  leaveTeam(team: string): Promise<void>
 }
 
 export interface AppRuntime {
@@ -133,7 +135,11 @@ export function createAppRuntime(deps: RuntimeDeps): AppRuntime {
       ...(onMissingToken && { onMissingToken }),
       ...(rejectStatus && { rejectStatus }),
     })
-    return { item, keys, store, vault, decisions }
+    const leaveTeam = async (team: string) => {
+      await vault.delete(team)
+      checker.forgetTeam(team)
+    }
+    return { item, keys, store, vault, decisions, leaveTeam }
   }
 
   return {

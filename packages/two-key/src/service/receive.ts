@@ -81,8 +81,8 @@ export function createReceiver(deps: {
   }
 
   async function forgetToken(app: ReadyApp, team: string): Promise<void> {
-    await app.vault
-      .delete(team)
+    await app
+      .leaveTeam(team)
       .catch((error: unknown) => log.error('Cannot forget a dead token', { error }))
   }
 

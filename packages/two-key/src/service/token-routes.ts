@@ -72,7 +72,8 @@ export function tokenRoutes(deps: OperatorDeps): OpenAPIHono<AppEnv> {
     method: 'delete',
     path: '/v1/apps/{app}/tokens/{team}',
     summary: 'Forget the bot token of a workspace',
-    description: 'From then on its requests are refused; other processes follow within a minute.',
+    description:
+      'From then on its requests are refused; other processes follow within five minutes.',
     request: { params: ofTeam },
     responses: {
       204: { description: 'It is gone' },
@@ -103,9 +104,9 @@ export function tokenRoutes(deps: OperatorDeps): OpenAPIHono<AppEnv> {
     })
     .openapi(remove, async (c) => {
       const { app, team } = c.req.valid('param')
-      const { vault, store } = await appOf(app)
+      const { store, leaveTeam } = await appOf(app)
       if (!(await store.tokens.get(team))) throw twoKeyError('token_not_found')
-      await vault.delete(team)
+      await leaveTeam(team)
       c.get('log').info('Bot token removed', { app, operator: c.get('operator') })
       return c.body(null, 204)
     })

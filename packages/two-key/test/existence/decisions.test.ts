@@ -184,6 +184,17 @@ describe('an organisation', () => {
     expect(own.verdict).toEqual({ ok: true, source: 'slack' })
   })
 
+  test('of others is not believed although the triple is fresh in memory', async () => {
+    const { clock, machine } = scene([org])
+    const checker = machine()
+    const asked = { deadline: clock.now() + 2000, channelPolicy: 'strict' } as const
+    const ids = { team: 'T1', user: 'U1', channel: 'C1', enterprise: 'E1' }
+    expect(await checker.check(ids, asked)).toEqual({ ok: true, source: 'slack' })
+    expect(await checker.check(ids, asked)).toEqual({ ok: true, source: 'cache' })
+    const token = { ...asked, token: 'xoxb-org' }
+    expect(await checker.check({ ...ids, enterprise: 'E404' }, token)).toEqual(refused('team'))
+  })
+
   test('does not vouch for a connected workspace of others', async () => {
     const ids = { team: 'TPARTNER', enterprise: 'E1', user: 'U1' }
     const foreign = { ...org, enterprise: 'E1' }

@@ -142,11 +142,17 @@ describe.each(testStores())('operators of Two-key, on $name', (store) => {
 
   test('remove a token, and requests of that workspace are refused from then on', async () => {
     const name = await newApp(machine, url)
+    const other = await start()
+    clock.advance({ seconds: 1 })
+    expect(await machine.send(name, 'message')).toMatchObject({ status: 200 })
+    expect(await other.send(name, 'command')).toMatchObject({ status: 200 })
     const path = `/apps/${name}/tokens/${sampleTeam.id}`
     expect((await machine.operate('DELETE', path)).status).toBe(204)
     expect((await machine.operate('DELETE', path)).body.error.code).toBe('two-key.token_not_found')
     clock.advance({ seconds: 1 })
     expect(await machine.send(name, 'message')).toMatchObject({ status: 403 })
+    clock.advance({ seconds: 300 })
+    expect(await other.send(name, 'command')).toMatchObject({ status: 403 })
   })
 
   test('see the latest decisions, the newest first, with the ids and never the contents', async () => {
