@@ -52,5 +52,6 @@ export const formBridgeError = defineErrors('form-bridge', {
   wrong_status: [409, 'The site does not have the status for this: look at it again'],
   join_token_not_found: [404, 'There is no such join token'],
   override_not_found: [404, 'There is no such exception from the limits'],
+  pattern_not_found: [404, 'No such pattern is known of this identifier'],
   destination_invalid: [400, 'Submissions cannot be sent to this URL: correct what details name'],
 })

@@ -70,7 +70,7 @@ export function startFormBridge(
   const watched = { guard, abuse, journal }
 
   const authenticate = createAuthenticate({ clock, authentication, kept })
-  const siteGuard = createSiteGuard({ ...watched, authenticate, callers, usage })
+  const siteGuard = createSiteGuard({ ...watched, authenticate, authentication, callers, usage })
   const siteDesk = createSiteDesk({ sites, authentication, agencies, checks })
   const agencyDesk = createAgencyDesk(layer)
   const register = createRegister({

@@ -87,6 +87,14 @@ export function createAgencyDesk(deps: {
         throw formBridgeError('site_not_found')
     },
 
+    /** An operator says that a site is for trying things out, or that it is not. */
+    async setOutsideLimit(agency_id: string, site_id: string, outside: boolean): Promise<Agency> {
+      await this.requireMember(agency_id, site_id)
+      const done = await agencies.setOutsideLimit({ agency_id, site_id }, outside)
+      if (done === 'full') throw formBridgeError('agency_full')
+      return existing(agency_id)
+    },
+
     async release(agency_id: string, site_id: string): Promise<void> {
       if (!(await agencies.leave({ agency_id, site_id }))) throw formBridgeError('site_not_found')
     },

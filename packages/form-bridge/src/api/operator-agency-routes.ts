@@ -8,7 +8,7 @@ import { formBridgeError } from '../errors.ts'
 import { AgencyStatus } from '../items/agency.ts'
 import { Email } from '../items/formats.ts'
 import type { ApiDeps } from './deps.ts'
-import { ByAgency, PageQuery } from './schemas.ts'
+import { ByAgency, BySite, PageQuery } from './schemas.ts'
 import { AgencyView, viewAgency } from './views.ts'
 
 const MaxSites = z.int().min(0).max(1_000_000)
@@ -78,6 +78,22 @@ export function operatorAgencyRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     },
   })
 
+  const place = createRoute({
+    ...permit.operator,
+    method: 'put',
+    path: '/v1/agencies/{agency_id}/sites/{site_id}',
+    summary: 'Say whether a site is for trying things out and so outside of the limit',
+    request: {
+      params: ByAgency.extend(BySite.shape),
+      body: jsonBody(z.strictObject({ outside_limit: z.boolean() })),
+    },
+    responses: {
+      200: jsonResponse(AgencyView, 'The agency'),
+      ...denied,
+      ...errorResponses(formBridgeError, 'site_not_found', 'agency_not_found', 'agency_full'),
+    },
+  })
+
   return new OpenAPIHono<AppEnv>()
     .openapi(create, async (c) => {
       const made = await agencyDesk.create(c.req.valid('json'))
@@ -94,6 +110,14 @@ export function operatorAgencyRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     .openapi(change, async (c) => {
       const agency = await agencyDesk.change(c.req.valid('param').agency_id, c.req.valid('json'))
       return c.json(viewAgency(agency), 200)
+    })
+    .openapi(place, async (c) => {
+      const { agency_id, site_id } = c.req.valid('param')
+      const { outside_limit } = c.req.valid('json')
+      return c.json(
+        viewAgency(await agencyDesk.setOutsideLimit(agency_id, site_id, outside_limit)),
+        200,
+      )
     })
     .openapi(newKey, async (c) => {
       const agency = await agencyDesk.existing(c.req.valid('param').agency_id)

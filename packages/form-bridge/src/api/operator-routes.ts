@@ -88,6 +88,18 @@ export function operatorRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     request: { query: PageQuery.extend({ type: AbusePatternType }) },
     responses: { 200: jsonResponse(pageOf(AbuseView), 'A page of patterns'), ...listed },
   })
+  const forgive = createRoute({
+    ...permit.operator,
+    method: 'delete',
+    path: '/v1/abuse-patterns/{type}/{id}',
+    summary: 'Forget a pattern: what it blocked or slowed down goes on',
+    request: { params: z.object({ type: AbusePatternType, id: z.string().min(1).max(600) }) },
+    responses: {
+      204: { description: 'Nothing is known of it any more' },
+      ...denied,
+      ...errorResponses(formBridgeError, 'pattern_not_found'),
+    },
+  })
   const adoption = createRoute({
     ...permit.operator,
     method: 'get',
@@ -166,6 +178,12 @@ export function operatorRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
         await pager(['abuse', type], page, list, (abuse) => AbuseView.parse(abuse)),
         200,
       )
+    })
+    .openapi(forgive, async (c) => {
+      const { type: pattern_type, id: identifier } = c.req.valid('param')
+      const cleared = await layer.abusePatterns.clear({ pattern_type, identifier })
+      if (cleared === 0) throw formBridgeError('pattern_not_found')
+      return c.body(null, 204)
     })
     .openapi(adoption, async (c) => {
       const { date = new Date(clock.now()).toISOString().slice(0, 10) } = c.req.valid('query')

@@ -12,6 +12,7 @@ import type { AbuseWatch } from '../security/abuse.ts'
 import type { Journal } from '../security/journal.ts'
 import { signatureIn } from '../signing/signed-request.ts'
 import { siteAddress } from '../sites/domain.ts'
+import type { createAuthentication } from '../store/authentication.ts'
 import type { Authenticate, Authenticated } from './authenticate.ts'
 import { targetOf } from './request-target.ts'
 
@@ -31,13 +32,14 @@ export type SiteGuard = ReturnType<typeof createSiteGuard>
 
 export function createSiteGuard(deps: {
   authenticate: Authenticate
+  authentication: Pick<ReturnType<typeof createAuthentication>, 'siteOfId'>
   callers: Callers
   guard: RateGuard
   usage: Usage
   journal: Journal
   abuse: AbuseWatch
 }) {
-  const { authenticate, callers, guard, usage, journal, abuse } = deps
+  const { authenticate, authentication, callers, guard, usage, journal, abuse } = deps
 
   async function identify<E extends AppEnv>(c: Context<E>): Promise<Authenticated> {
     const header = (name: string) => c.req.header(name)
@@ -52,11 +54,22 @@ export function createSiteGuard(deps: {
     return authenticate.bearer(key)
   }
 
+  /** The site that a request says it is from, whether it is or not. */
+  async function namedIn<E extends AppEnv>(c: Context<E>) {
+    const { site_id } = signatureIn((name) => c.req.header(name)) ?? {}
+    const site = site_id === undefined ? undefined : await authentication.siteOfId(site_id)
+    return site && nameOf(site)
+  }
+
   /** Whoever guesses is written down; a clock that is wrong is no crime. */
-  async function refused(error: unknown, caller: Caller): Promise<never> {
+  async function refused<E extends AppEnv>(
+    error: unknown,
+    c: Context<E>,
+    caller: Caller,
+  ): Promise<never> {
     if (error instanceof ApiError && error.status === 401) {
       const reason = error.code.slice('form-bridge.'.length)
-      await journal.note({ event_type: 'auth_failure', reason, caller })
+      await journal.note({ event_type: 'auth_failure', reason, caller, site: await namedIn(c) })
       if (reason !== 'timestamp_out_of_range') await abuse.failed('api_abuse', caller.client_ip)
     }
     throw error
@@ -107,7 +120,7 @@ export function createSiteGuard(deps: {
 
     async admit<E extends AppEnv>(c: Context<E>, needs: SiteNeeds): Promise<Authenticated> {
       const caller = await callers.of(c)
-      const asked = await identify(c).catch((error: unknown) => refused(error, caller))
+      const asked = await identify(c).catch((error: unknown) => refused(error, c, caller))
       const { site, signed } = asked
       if (needs.signature && !signed) throw formBridgeError('signature_required')
       if (site.status === 'disabled') throw formBridgeError('site_disabled')

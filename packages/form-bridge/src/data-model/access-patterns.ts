@@ -246,6 +246,11 @@ const rows: Row[] = [
     'PK = ABUSE#{pattern_type}, SK = {identifier}#{detected_at}#{ulid}',
   ],
   [
+    'Forget a pattern of an identifier',
+    'store/abuse-patterns.ts: clear',
+    'PK = ABUSE#{pattern_type}, SK begins_with {identifier}#',
+  ],
+  [
     'Get a pattern of an identifier',
     'store/abuse-patterns.ts: of',
     'PK = ABUSE#{pattern_type}, SK begins_with {identifier}#',
@@ -299,6 +304,11 @@ const rows: Row[] = [
     'Join an agency',
     'store/agencies.ts: join',
     'one transaction: INFO if current_sites < max_sites, SITE#{site_id}, JOIN#{token_hash}',
+  ],
+  [
+    'Take a site out of an agency’s limit',
+    'store/agencies.ts: setOutsideLimit',
+    'one transaction: AGENCY# / SITE#, AGENCY# / INFO',
   ],
   [
     'See whether a site is an agency’s',

@@ -128,6 +128,7 @@ export const functions: readonly ServiceFunction[] = [
         actions: ['GetItem', 'Query'],
         leadingKeys: ['FAILED#*', 'ABUSE#*', 'UPDATE_CHECK#*', 'ADOPTION#*', 'PLUGIN#*'],
       },
+      { table, actions: ['DeleteItem'], leadingKeys: ['ABUSE#*'] },
       {
         table,
         actions: [],

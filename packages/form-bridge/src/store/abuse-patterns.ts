@@ -44,6 +44,18 @@ export function createAbusePatterns({ db, clock }: StoreDeps) {
       return item
     },
 
+    /** Forgets what is known of one pattern of one identifier; returns how many there were. */
+    async clear({
+      pattern_type,
+      identifier,
+    }: Pick<Abuse, 'pattern_type' | 'identifier'>): Promise<number> {
+      const { items } = await patterns.query({
+        key: expr`${attr('PK')} = ${`ABUSE#${pattern_type}`} AND begins_with(${attr('SK')}, ${`${identifier}#`})`,
+      })
+      for (const { PK, SK } of items) await patterns.delete({ PK, SK })
+      return items.length
+    },
+
     /** One pattern of one identifier, newest first; consistent, because a block depends on it. */
     of(
       { pattern_type, identifier }: Pick<Abuse, 'pattern_type' | 'identifier'>,

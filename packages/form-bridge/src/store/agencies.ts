@@ -163,6 +163,31 @@ export function createAgencies({ db, clock }: StoreDeps) {
       return refusal === undefined
     },
 
+    /** Takes a site out of the limit, or back into it if there is room. */
+    async setOutsideLimit(
+      name: Pick<AgencySite, 'agency_id' | 'site_id'>,
+      outside: boolean,
+    ): Promise<'done' | 'unchanged' | 'full'> {
+      const flag = agencySites.attr('outside_limit')
+      const [current, max] = [attr('current_sites'), attr('max_sites')]
+      const refusal = await settle(db, {
+        member: agencySites.part.update(
+          agencySiteKey(name),
+          outside ? expr`SET ${flag} = ${true}` : expr`REMOVE ${flag}`,
+          outside
+            ? expr`attribute_exists(${agencySites.attr('PK')}) AND attribute_not_exists(${flag})`
+            : expr`${flag} = ${true}`,
+        ),
+        agency: agencies.part.update(
+          agencyKey(name.agency_id),
+          expr`SET ${current} = ${current} + ${outside ? -1 : 1}`,
+          outside ? expr`${current} > ${0}` : expr`${current} < ${max}`,
+        ),
+      })
+      if (!refusal) return 'done'
+      return refusal.has('member') ? 'unchanged' : 'full'
+    },
+
     sites(
       agency_id: string,
       { limit = DEFAULT_LIMIT, after }: PageRequest = {},

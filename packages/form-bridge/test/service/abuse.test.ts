@@ -35,6 +35,19 @@ describe.each(testStores().slice(0, 1))('abuse on $name', (store) => {
     expect((await service.register(wordpress, {}, peer)).status).toBe(201)
   })
 
+  test('is forgiven by an operator, and what was blocked goes on', async () => {
+    const peer = '192.0.2.12'
+    for (let n = 0; n < 30; n++) await invalid(peer)
+    const wordpress = service.host.site()
+    expect((await service.register(wordpress, {}, peer)).code).toBe('form-bridge.blocked')
+    const [{ identifier }] = await patterns('invalid_domains')
+    const path = `/abuse-patterns/invalid_domains/${identifier}`
+    expect((await service.ask('DELETE', path, { token: service.operator })).status).toBe(204)
+    expect((await service.register(wordpress, {}, peer)).status).toBe(201)
+    const again = await service.ask('DELETE', path, { token: service.operator })
+    expect(again).toMatchObject({ status: 404, code: 'form-bridge.pattern_not_found' })
+  })
+
   test('by registrations is noticed, and quarters what the address may register', async () => {
     const peer = '192.0.2.20'
     const burst = () => atOnce(50, () => service.register(service.host.site(), {}, peer))

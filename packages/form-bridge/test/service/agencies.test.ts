@@ -114,6 +114,23 @@ describe.each(testStores().slice(0, 1))('an agency on $name', (store) => {
     expect((await service.exchange(another)).code).toBe('form-bridge.agency_full')
   })
 
+  test('has a site outside of its limit if an operator says so, and back in if there is room', async () => {
+    const { agency_id, api_key } = await service.agency(1)
+    const join_token = await service.joinToken(api_key, { max_uses: 5 })
+    const { site_id } = await service.connected({ join_token })
+    const mark = (outside_limit: boolean, id = site_id) =>
+      service.ask('PUT', `/agencies/${agency_id}/sites/${id}`, {
+        token: service.operator,
+        body: { outside_limit },
+      })
+    const answers = await atOnce(4, () => mark(true))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    expect(await facts(api_key)).toMatchObject({ current_sites: 0 })
+    await service.connected({ join_token })
+    expect(await mark(false)).toMatchObject({ status: 409, code: 'form-bridge.agency_full' })
+    expect((await mark(true, 'site_0123456789abcdef')).code).toBe('form-bridge.site_not_found')
+  })
+
   test('gets its place back when a site is disconnected or let go', async () => {
     const { api_key } = await service.agency(2)
     const join_token = await service.joinToken(api_key, { max_uses: 9 })

@@ -83,6 +83,7 @@ describe.each(testStores().slice(0, 1))('operators on $name', (store) => {
         .replace('{agency_id}', 'agency_0123456789abcdef')
         .replace('{action}', 'suspend')
         .replace('{scope}', 'api')
+        .replace('{type}', 'api_abuse')
         .replace('{slug}', 'form-bridge')
         .replace('{version}', '1.0.0')
         .replace('{id}', 'a'.repeat(64))

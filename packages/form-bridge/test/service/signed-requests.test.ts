@@ -92,6 +92,15 @@ describe.each(testStores())('a signed request on $name', (store) => {
     expect(madeUp.bytes).toEqual(foreign.bytes)
   })
 
+  test('that was refused is written down with the site that it names', async () => {
+    const site = await service.connected()
+    await service.signed(site, 'GET', '/site', undefined, { secret: 'fb_whs_guess' })
+    const { items } = await service.layer.securityEvents.of({ site_id: site.site_id })
+    expect(items).toMatchObject([
+      { event_type: 'auth_failure', domain: site.domain, details: { reason: 'unauthorized' } },
+    ])
+  })
+
   test('that was refused has used up no nonce', async () => {
     const site = await service.connected()
     const nonce = randomBytes(16).toString('hex')

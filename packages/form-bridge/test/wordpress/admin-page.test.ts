@@ -33,13 +33,13 @@ if (found) {
     /** What axe has to say, and whether anything sticks out, with all that can be opened open. */
     async function faults(): Promise<unknown[]> {
       const all: unknown[] = []
+      await page.goto(world.site.url + PAGE, { waitUntil: 'domcontentloaded' })
+      await page.evaluate(
+        `document.querySelectorAll('details').forEach((each) => (each.open = true))`,
+      )
+      await page.evaluate(axe)
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 800 })
-        await page.goto(world.site.url + PAGE, { waitUntil: 'domcontentloaded' })
-        await page.evaluate(
-          `document.querySelectorAll('details').forEach((each) => (each.open = true))`,
-        )
-        await page.evaluate(axe)
         const { violations } = await page.evaluate<{ violations: { id: string }[] }>(
           `axe.run('.wrap.form-bridge')`,
         )

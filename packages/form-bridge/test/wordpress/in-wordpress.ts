@@ -68,7 +68,7 @@ export async function untilConnected(site: WordPressSite): Promise<void> {
     const { phase } = JSON.parse(answer) as { phase: string }
     if (phase === 'idle') return
     if (phase === 'failed') throw new Error(`Not connected: ${await wordsOn(site)}`)
-    await setTimeout(200)
+    await setTimeout(400)
   }
   throw new Error('Neither connected nor failed')
 }
