@@ -36,6 +36,11 @@ export function statementRefusals(target: Target, table: string): void {
       `SELECT VALUE pk FROM ${name}`,
       "Select projection doesn't support value or pivot keywords",
     ],
+    [
+      'an index that no list can have',
+      `SELECT m[99999999999] FROM ${name}`,
+      placed('List index is not within the allowable range; index: [99999999999]'),
+    ],
     ['a sum to select', `SELECT n + 1 FROM ${name}`, placed('Unexpected path component')],
     ['a function to select', `SELECT size(n) FROM ${name}`, placed('Unexpected path component')],
     ['a value to select', `SELECT 1 FROM ${name}`, placed('Unexpected path component')],

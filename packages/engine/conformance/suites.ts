@@ -24,9 +24,11 @@ import { partiQl } from './partiql.ts'
 import { projectionExpressions } from './projection-expressions.ts'
 import { putItem } from './put-item.ts'
 import { query } from './query.ts'
+import { recovery } from './recovery.ts'
 import { reservedWords } from './reserved-words.ts'
 import { scan } from './scan.ts'
 import { sizes } from './sizes.ts'
+import { streamLifecycle } from './stream-lifecycle.ts'
 import { streams } from './streams.ts'
 import { tableDefinitions } from './table-definitions.ts'
 import { tables } from './tables.ts'
@@ -83,7 +85,9 @@ const suites = [
   tags,
   continuousBackups,
   backups,
+  recovery,
   streams,
+  streamLifecycle,
   account,
   wire,
 ]

@@ -69,8 +69,8 @@ export interface Engine extends Db, TableAdmin, PartiQl, BackupsDb, StreamsDb, A
   readonly region: string
   /** For what stands beside the operations, such as backups. */
   readonly storage: OpenStorage
-  /** Executes a request in its JSON form and answers with the text of JSON; throws as the in-process face does. */
-  handle(operation: string, request: unknown): Promise<string>
+  /** Executes a request in its JSON form and answers with the text of JSON, or its bytes; throws as the in-process face does. */
+  handle(operation: string, request: unknown): Promise<string | Buffer>
   /** Deletes items whose time to live has passed; resolves to how many there were. */
   sweep(): Promise<number>
   /** Resolves when no index is being filled and no deleted table is being removed. */

@@ -20,20 +20,20 @@ interface EncodedAnswer {
 
 /** At once for most clients, which ask for no compression. */
 export function encodedAnswer(
-  text: string,
+  text: string | Buffer,
   acceptEncoding: string | undefined,
 ): EncodedAnswer | Promise<EncodedAnswer> {
   if (acceptEncoding !== undefined && text.length >= WORTHWHILE_BYTES) {
     if (acceptsGzip(acceptEncoding)) return compressed(text)
   }
-  if (text.length <= MOST_TEXT) {
+  if (typeof text === 'string' && text.length <= MOST_TEXT) {
     return { content: text, headers: headersOf(Buffer.byteLength(text), crc32(text)) }
   }
-  const bytes = Buffer.from(text)
+  const bytes = typeof text === 'string' ? Buffer.from(text) : text
   return { content: bytes, headers: headersOf(bytes.length, crc32(bytes)) }
 }
 
-async function compressed(text: string): Promise<EncodedAnswer> {
+async function compressed(text: string | Buffer): Promise<EncodedAnswer> {
   const content = await compress(text, { level: constants.Z_BEST_SPEED })
   const headers = headersOf(content.length, crc32(content))
   return { content, headers: [...headers, 'content-encoding', 'gzip'] }

@@ -123,7 +123,7 @@ async function execute(
   engine: Engine,
   verifier: Verifier | undefined,
   request: IncomingMessage,
-): Promise<{ statusCode: number; text: string }> {
+): Promise<{ statusCode: number; text: string | Buffer }> {
   try {
     const operation = readHeaders(request)
     const claim = verifier ? readClaim(request.headers, verifier) : refuseForeignHost(request)

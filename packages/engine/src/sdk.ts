@@ -97,12 +97,12 @@ function parsed(body: unknown): unknown {
   return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString())
 }
 
-function response(statusCode: number, body: string): SdkResponse {
+function response(statusCode: number, body: string | Buffer): SdkResponse {
   return {
     statusCode,
     reason: statusCode === 200 ? 'OK' : 'Bad Request',
     headers: { 'content-type': 'application/x-amz-json-1.0' },
-    body: Buffer.from(body),
+    body: typeof body === 'string' ? Buffer.from(body) : body,
   }
 }
 

@@ -259,7 +259,9 @@ describe('pages', () => {
     }))
     await engine.batchWriteItem({ RequestItems: { notes: requests } })
     const scanned = (Segment: number | null, TotalSegments: number | null) =>
-      engine.handle('Scan', { TableName: 'notes', Segment, TotalSegments }).then(JSON.parse)
+      engine
+        .handle('Scan', { TableName: 'notes', Segment, TotalSegments })
+        .then((json) => JSON.parse(String(json)))
     expect(await scanned(0.9, 2.9)).toEqual(await scanned(0, 2))
     expect(await scanned(null, null)).toMatchObject({ Count: 25 })
   })

@@ -171,3 +171,26 @@ describe('tables', () => {
     })
   })
 })
+
+describe('the ARN of a table', () => {
+  const arn = 'arn:aws:dynamodb:local:000000000000:table/plain'
+
+  test('stands for its name, also when it is created', async () => {
+    const engine = await freshEngine()
+    await engine.createTable({ ...plain, TableName: arn })
+    expect((await engine.listTables({})).TableNames).toEqual(['plain'])
+    await engine.putItem({ TableName: arn, Item: { id: 'a' } })
+    expect(await engine.getItem({ TableName: 'plain', Key: { id: 'a' } })).toEqual({
+      Item: { id: 'a' },
+    })
+  })
+
+  test('is no name of anything else', async () => {
+    const engine = await freshEngine()
+    await engine.createTable(plain)
+    const asIndex = await refusal(engine.scan({ TableName: 'plain', IndexName: arn }))
+    expect(asIndex.message).toContain("at 'indexName' failed to satisfy constraint")
+    const asBackup = await refusal(engine.createBackup({ TableName: 'plain', BackupName: arn }))
+    expect(asBackup.message).toContain("at 'backupName' failed to satisfy constraint")
+  })
+})

@@ -34,7 +34,7 @@ function heapInUse(): number {
   return process.memoryUsage().heapUsed
 }
 
-describe('the wire face', { timeout: SLOW ? 1_800_000 : 120_000 }, () => {
+describe(`the wire face, with FUZZ_SEED=${SEED}`, { timeout: SLOW ? 1_800_000 : 120_000 }, () => {
   let suite: Awaited<ReturnType<typeof engineForSuite>>
   let server: DynamoServer
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })

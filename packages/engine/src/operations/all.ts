@@ -32,8 +32,8 @@ import { updateItem } from './update-item.ts'
 import { updateTable } from './update-table.ts'
 import { updateTimeToLive } from './update-time-to-live.ts'
 
-/** Executes a request in its JSON form and answers with the text of JSON. */
-type WireOperation = (context: Context, request: unknown) => Promise<string>
+/** Executes a request in its JSON form and answers with the text of JSON, or its bytes. */
+type WireOperation = (context: Context, request: unknown) => Promise<string | Buffer>
 
 function onWire<Input, Output extends object>(
   operation: Operation<Input, Output>,

@@ -15,6 +15,7 @@ import {
   tableClass,
   tags,
 } from '../validation/table-shapes.ts'
+import { nameOf } from '../validation/names.ts'
 import { boolean, list, newTableName, structure } from '../validation/shapes.ts'
 import {
   checkDefinitionsUsed,
@@ -30,7 +31,7 @@ export const createTable: Operation<CreateTableInput, { TableDescription?: Table
   name: 'CreateTable',
   input: structure('CreateTableInput', {
     'AttributeDefinitions!': attributeDefinitions,
-    TableName: newTableName,
+    TableName: { ...newTableName, arn: true },
     BillingMode: billingMode,
     ProvisionedThroughput: provisionedThroughput,
     'KeySchema!': keySchema,
@@ -62,7 +63,7 @@ export const createTable: Operation<CreateTableInput, { TableDescription?: Table
     checkDefinitionsUsed(definitions, keys, indexes)
 
     const { storage, clock } = context
-    const name = input.TableName
+    const name = nameOf(input.TableName)
     if (storage.table(name)) throw resourceInUse(`Table already exists: ${name}`)
     const details: TableDetails = {
       tableId: randomUUID(),

@@ -16,16 +16,24 @@ export interface Form {
   /** For use in a later turn. */
   ownItem(attributes: unknown): Item
   ownValue(attribute: unknown): Value
+  /** Whether an optional attribute is there: null is a value in process, and none on the wire. */
+  isGiven(attribute: unknown): boolean
 }
 
 export const plainForm: Form = {
   item: checkedItem,
   ownItem: (attributes) => copiedItem(checkedItem(attributes)),
   ownValue: (attribute) => copiedValue(checkedValue(attribute)),
+  isGiven: (attribute) => attribute !== undefined,
 }
 
 /** JSON is translated, so that everything read from it is a copy. */
-export const wireForm: Form = { item: itemFromWire, ownItem: itemFromWire, ownValue: fromWire }
+export const wireForm: Form = {
+  item: itemFromWire,
+  ownItem: itemFromWire,
+  ownValue: fromWire,
+  isGiven: (attribute) => attribute !== undefined && attribute !== null,
+}
 
 /** ExpressionAttributeValues, with AWS's words around what is wrong with one of them. */
 export function readExpressionValues(form: Form, values: object): Record<string, Value> {

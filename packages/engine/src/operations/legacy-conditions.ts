@@ -88,7 +88,7 @@ function joined(conditions: readonly Condition[], join: Join): Condition | undef
 function expectation(form: Form, name: string, expected: Expectation): Condition {
   const { ComparisonOperator: operator, AttributeValueList: list, Exists: exists } = expected
   const given = (value: unknown) => value !== undefined && value !== null
-  const hasValue = Object.hasOwn(expected, 'Value') && expected.Value !== undefined
+  const hasValue = form.isGiven(expected.Value)
   if (given(list) && hasValue) {
     throw invalid(`Value and AttributeValueList cannot be used together for Attribute: ${name}`)
   }

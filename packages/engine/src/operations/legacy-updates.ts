@@ -29,7 +29,7 @@ const ADDABLE: readonly TypeName[] = ['N', 'L', ...SETS]
 
 function actionOf(form: Form, update: AttributeUpdate): Action {
   const action = update.Action ?? 'PUT'
-  if (!Object.hasOwn(update, 'Value') || update.Value === undefined) {
+  if (!form.isGiven(update.Value)) {
     if (action === 'DELETE') return { type: 'REMOVE' }
     throw invalid('Only DELETE action is allowed when no attribute value is specified')
   }

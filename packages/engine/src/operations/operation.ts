@@ -23,6 +23,6 @@ export interface Operation<Input, Output> {
   run(context: Context, input: Input, form: Form): Output | Promise<Output>
   /** The answer as JSON; without it an answer holds no attribute values and is JSON already. */
   readonly answer?: (output: Output) => object
-  /** The text of that JSON, where making it at once is worth it. */
-  readonly text?: (output: Output) => string
+  /** The text of that JSON, or its bytes, where making it at once is worth it. */
+  readonly text?: (output: Output) => string | Buffer
 }

@@ -21,12 +21,12 @@ import { capacityMeter, readUnits } from './capacity.ts'
 import { picked, projectedNames } from './index-view.ts'
 import type { Context } from './operation.ts'
 
-const MOST_PAGE_BYTES = 1024 * 1024
+export const MOST_PAGE_BYTES = 1024 * 1024
 /** Few enough to read in some milliseconds; how long a filter takes is up to the request. */
-const ITEMS_PER_TURN = 2000
+export const ITEMS_PER_TURN = 2000
 const FILTER_MS_PER_TURN = 10
 
-interface PagePlan {
+export interface PagePlan {
   table: TableRecord
   index: IndexRecord | undefined
   /** Read one after the other; several where several partitions are asked for at once. */

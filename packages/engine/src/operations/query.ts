@@ -22,9 +22,10 @@ import {
 } from '../validation/shapes.ts'
 import { conditionNames, refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
-import { type Form, readStartKey } from './form.ts'
+import { type Form, readStartKey, wireForm } from './form.ts'
 import { readKeyConditions } from './legacy-conditions.ts'
 import type { Operation } from './operation.ts'
+import { isWhole, readWirePage, WirePage } from './wire-page.ts'
 import {
   checkSelect,
   pageText,
@@ -97,7 +98,7 @@ export const query: Operation<QueryInput, PageOutput> = {
     refuseUnprojectedFilter({ table, index }, filterNames)
     const shown = shownNames(input, { table, index, projection })
 
-    return readPage(context, input, {
+    const plan = {
       table,
       index,
       filter,
@@ -112,10 +113,12 @@ export const query: Operation<QueryInput, PageOutput> = {
           consistent: input.ConsistentRead === true,
         },
       ],
-    })
+    }
+    const isWire = form === wireForm && isWhole(input, plan)
+    return isWire ? readWirePage(context, input, plan) : readPage(context, input, plan)
   },
 
-  text: pageText,
+  text: (page) => (page instanceof WirePage ? page.json : pageText(page)),
 }
 
 /** What an expression asks of keys is looked into later, when all parameters have been read. */

@@ -17,8 +17,9 @@ import {
 } from '../validation/shapes.ts'
 import { refusePathsIntoKeys } from './expression-paths.ts'
 import { readPlaceholders } from './expressions.ts'
-import { readStartKey } from './form.ts'
+import { readStartKey, wireForm } from './form.ts'
 import type { Operation } from './operation.ts'
+import { isWhole, readWirePage, WirePage } from './wire-page.ts'
 import { checkSelect, pageText, readPage, requestedIndex, shownNames } from './page.ts'
 import { readPageFilter, readPageProjection } from './page-expressions.ts'
 import { select } from './query.ts'
@@ -65,7 +66,7 @@ export const scan: Operation<ScanInput, PageOutput> = {
     refusePathsIntoKeys(table, { condition: filter, projection })
     const shown = shownNames(input, { table, index, projection })
 
-    return readPage(context, input, {
+    const plan = {
       table,
       index,
       filter,
@@ -78,10 +79,12 @@ export const scan: Operation<ScanInput, PageOutput> = {
           consistent: input.ConsistentRead === true,
         },
       ],
-    })
+    }
+    const isWire = form === wireForm && isWhole(input, plan)
+    return isWire ? readWirePage(context, input, plan) : readPage(context, input, plan)
   },
 
-  text: pageText,
+  text: (page) => (page instanceof WirePage ? page.json : pageText(page)),
 }
 
 function readSegment(input: ScanInput): { index: number; total: number } | undefined {

@@ -1,7 +1,7 @@
 /** The grammar of statements: SELECT, INSERT, UPDATE, DELETE, and EXISTS around a SELECT. */
 import { validationError } from '../errors.ts'
 import { cachedByText } from '../expressions/cache.ts'
-import { checkConditionSyntax, checkUpdateSyntax } from '../expressions/check-syntax.ts'
+import { checkConditionSyntax, checkPath, checkUpdateSyntax } from '../expressions/check-syntax.ts'
 import type {
   ActionSyntax,
   ArithmeticSyntax,
@@ -73,6 +73,7 @@ function selection(parser: StatementParser): PathSyntax[] | undefined {
       if (operand.type === 'path' && parser.token.kind === 'end') throw parser.malformed()
       throw validationError('Unexpected path component')
     }
+    withoutKind(() => checkPath('ProjectionExpression', operand))
     return operand
   })
 }

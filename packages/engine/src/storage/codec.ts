@@ -6,30 +6,30 @@
 import { NumberValue, setAttribute, type Item, type Value } from '../values/types.ts'
 import { allocate, latin1Slice, utf8Slice, type FastBuffer } from './bytes.ts'
 
-const CODEC_VERSION = 1
+export const CODEC_VERSION = 1
 
-const NULL = 0
-const FALSE = 1
-const TRUE = 2
-const INT8 = 3
-const INT32 = 4
-const DOUBLE = 5
-const DECIMAL = 6
-const ASCII8 = 7
-const UTF8 = 8
-const ASCII32 = 9
-const BYTES8 = 10
-const BYTES32 = 11
-const LIST = 12
-const MAP = 13
-const STRING_SET = 14
-const NUMBER_SET = 15
-const BINARY_SET = 16
+export const NULL = 0
+export const FALSE = 1
+export const TRUE = 2
+export const INT8 = 3
+export const INT32 = 4
+export const DOUBLE = 5
+export const DECIMAL = 6
+export const ASCII8 = 7
+export const UTF8 = 8
+export const ASCII32 = 9
+export const BYTES8 = 10
+export const BYTES32 = 11
+export const LIST = 12
+export const MAP = 13
+export const STRING_SET = 14
+export const NUMBER_SET = 15
+export const BINARY_SET = 16
 
-const LONG_NAME = 255
+export const LONG_NAME = 255
 
 /** Deeper than any checked value; a corrupt or unchecked one ends here instead of in the stack. */
-const MAX_DEPTH = 100
+export const MAX_DEPTH = 100
 
 const double = new Float64Array(1)
 const doubleBytes = new Uint8Array(double.buffer)
@@ -243,7 +243,7 @@ export function decodeItem(bytes: Uint8Array): Item {
   return item
 }
 
-function corrupt(detail: string): Error {
+export function corrupt(detail: string): Error {
   return new Error(`Cannot decode stored item: ${detail}`)
 }
 

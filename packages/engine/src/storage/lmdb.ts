@@ -86,6 +86,8 @@ export interface Environment {
   root: lmdb.RootDatabase
   /** Item keys to items. */
   items: Table<Item>
+  /** The same, as bytes that the next read overwrites. */
+  stored: Table<Uint8Array>
   /** Index and TTL entries to the offset of the item key within their key. */
   entries: Table<number>
   /** Keys of logs to the changes of items. */
@@ -156,14 +158,26 @@ export function openEnvironment(directory: string): Environment {
   // Slots of readers that were killed would keep old pages from being reused.
   root.readerCheck()
   const items = root.openDB('items', encodedWith(decodeItem))
+  const stored = root.openDB(
+    'items',
+    encodedWith((bytes) => bytes),
+  )
   const entries = root.openDB('entries', encodedWith(decodeOffset))
   const changes = root.openDB('changes', encodedWith(decodeItem))
   const meta: lmdb.Database<unknown> = root.openDB('meta', { encoding: 'json' })
   const reader = meta as unknown as { ensureReadTxn(): void }
-  const databases = [root, items, entries, changes, meta] as unknown as NodeJS.EventEmitter[]
+  const databases = [
+    root,
+    items,
+    stored,
+    entries,
+    changes,
+    meta,
+  ] as unknown as NodeJS.EventEmitter[]
   return {
     root,
     items: items as unknown as Table<Item>,
+    stored: stored as unknown as Table<Uint8Array>,
     entries: entries as unknown as Table<number>,
     changes: changes as unknown as Table<Item>,
     meta,

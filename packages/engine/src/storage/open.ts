@@ -9,7 +9,7 @@ import { storageClosed } from './failures.ts'
 import { Jobs } from './jobs.ts'
 import { openEnvironment, type Environment } from './lmdb.ts'
 import { WriteQueue } from './queue.ts'
-import { readItem, readRange } from './reads.ts'
+import { readItem, readRange, readStoredRange } from './reads.ts'
 import type { NewTable, Storage, TableChange, TableRecord, WriteTx } from './store.ts'
 import { Streams } from './streams.ts'
 import { Sweeper } from './sweeper.ts'
@@ -115,6 +115,11 @@ export function openStorage(options: StorageOptions): OpenStorage {
       if (closing !== undefined) throw storageClosed(directory)
       if (query.consistent === true) refresh()
       return readRange(env, table, index, query)
+    },
+    storedRange(table, query) {
+      if (closing !== undefined) throw storageClosed(directory)
+      if (query.consistent === true) refresh()
+      return readStoredRange(env, table, query)
     },
     count(table, index) {
       if (closing !== undefined) throw storageClosed(directory)

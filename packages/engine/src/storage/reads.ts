@@ -25,6 +25,21 @@ export function readRange(
   return index === undefined ? itemsIn(env, bounds, reverse) : itemsThrough(env, bounds, reverse)
 }
 
+/** The bytes of the items of a table; each is overwritten by the next. */
+export function readStoredRange(
+  env: Environment,
+  table: TableRecord,
+  query: RangeQuery,
+): Iterable<Uint8Array> {
+  const bounds = boundsOf(table, undefined, query)
+  if (Buffer.compare(bounds.low, bounds.high) >= 0) return []
+  return storedIn(env, bounds, query.reverse === true)
+}
+
+function* storedIn(env: Environment, bounds: Bounds, reverse: boolean): Iterable<Uint8Array> {
+  for (const { value } of env.stored.getRange(lmdbRange(bounds, reverse))) yield value
+}
+
 /** lmdb's range runs from an inclusive start; backwards, ours excludes it and includes the end. */
 export function lmdbRange(
   { low, high }: Bounds,

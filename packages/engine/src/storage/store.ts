@@ -173,6 +173,8 @@ export interface Storage {
    * normally (break, return, throw) so that the snapshot is released.
    */
   range(table: TableRecord, index: IndexRecord | undefined, query: RangeQuery): Iterable<Item>
+  /** The same for a table, as stored bytes that the next one overwrites. */
+  storedRange(table: TableRecord, query: RangeQuery): Iterable<Uint8Array>
   /** Items in the table or index; of a large one, a moment ago. */
   count(table: TableRecord, index?: IndexRecord): number
   /** Later reads of this turn see everything committed by now. Reads between two calls share a snapshot. */

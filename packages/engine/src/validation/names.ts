@@ -8,14 +8,14 @@ import type { Storage, TableRecord } from '../storage/store.ts'
 const patterns = new Map<string, RegExp>()
 const ARN = /^arn:[^:]+:dynamodb:[^:]*:[^:]*:table\/([a-zA-Z0-9_.-]{3,255})$/
 
-/** Whether the whole text matches; the ARN of a table passes wherever its name does. */
-export function matches(pattern: string, text: string): boolean {
+/** Whether the whole text matches; where a table is named, its ARN passes too. */
+export function matches(pattern: string, text: string, arn = false): boolean {
   let compiled = patterns.get(pattern)
   if (!compiled) {
     compiled = new RegExp(`^(?:${pattern})$`)
     patterns.set(pattern, compiled)
   }
-  return compiled.test(text) || ARN.test(text)
+  return compiled.test(text) || (arn && ARN.test(text))
 }
 
 export function nameOf(tableNameOrArn: string): string {

@@ -32,7 +32,10 @@ function fits(shape: Shape, value: unknown): boolean {
     case 'string':
       if (typeof value !== 'string') return false
       if (shape.enum) return shape.enum.includes(value)
-      return fitsLength(shape, value.length) && (!shape.pattern || matches(shape.pattern, value))
+      return (
+        fitsLength(shape, value.length) &&
+        (!shape.pattern || matches(shape.pattern, value, shape.arn))
+      )
     case 'integer':
       return (
         Number.isInteger(value) &&
@@ -84,7 +87,10 @@ function fitsMap(shape: MapShape, value: Record<string, unknown>): boolean {
 
 function fitsKey(shape: MapShape, name: string): boolean {
   const { keys } = shape
-  return !keys || (fitsLength(keys, name.length) && (!keys.pattern || matches(keys.pattern, name)))
+  return (
+    !keys ||
+    (fitsLength(keys, name.length) && (!keys.pattern || matches(keys.pattern, name, keys.arn)))
+  )
 }
 
 function fitsLength({ min = 0, max = Infinity }: { min?: number; max?: number }, length: number) {
@@ -176,7 +182,7 @@ function collect(shape: Shape, value: unknown, path: string, errors: string[]): 
         }
         return
       }
-      if (shape.pattern && value !== '' && !matches(shape.pattern, value as string)) {
+      if (shape.pattern && value !== '' && !matches(shape.pattern, value as string, shape.arn)) {
         fail(`Member must satisfy regular expression pattern: ${shape.pattern}`)
       }
       return collectLength(shape, (value as string).length, fail)

@@ -15,6 +15,8 @@ interface StringShape extends Length {
   kind: 'string'
   enum?: readonly string[]
   pattern?: string
+  /** Names a table, for which its ARN will do. */
+  arn?: true
 }
 
 interface IntegerShape {
@@ -36,7 +38,7 @@ interface ListShape extends Length {
 export interface MapShape extends Length {
   kind: 'map'
   of: Shape
-  keys?: Length & { pattern?: string }
+  keys?: Length & { pattern?: string; arn?: true }
   values?: Length
 }
 
@@ -115,9 +117,9 @@ const NAME = '[a-zA-Z0-9_.-]+'
 /** The name of a table to create. */
 export const newTableName = string({ pattern: NAME, min: 3, max: 255 })
 /** The name of a table in any other request; an ARN counts as well, see `names.ts`. */
-export const tableName = string({ pattern: NAME, min: 1, max: 255 })
+export const tableName = string({ pattern: NAME, min: 1, max: 255, arn: true })
 export const indexName = string({ pattern: NAME, min: 3, max: 255 })
-export const tableNames = { pattern: NAME, max: 255, min: 1 }
+export const tableNames = { pattern: NAME, max: 255, min: 1, arn: true } as const
 
 export const returnConsumedCapacity = oneOf('INDEXES', 'TOTAL', 'NONE')
 export const returnItemCollectionMetrics = oneOf('SIZE', 'NONE')

@@ -1,0 +1,81 @@
+/**
+ * A page of whole items of a table for the wire faces: their stored bytes become the bytes of the
+ * answer without being decoded, which is most of what a query costs. The rules of a page are those
+ * of `page.ts`.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { PageInput, PageOutput } from '../db.ts'
+import { decodeItem } from '../storage/codec.ts'
+import { JsonWriter } from '../storage/codec-json.ts'
+import { itemText } from '../values/wire-text.ts'
+import { capacityMeter, readUnits } from './capacity.ts'
+import { picked } from './index-view.ts'
+import type { Context } from './operation.ts'
+import { ITEMS_PER_TURN, MOST_PAGE_BYTES, pageKeyNames, type PagePlan } from './page.ts'
+
+/** The answer to a request, in place of its parts. */
+export class WirePage implements PageOutput {
+  readonly Count: number
+  readonly json: Buffer
+
+  constructor(count: number, json: Buffer) {
+    this.Count = count
+    this.json = json
+  }
+}
+
+/** Whether nothing is asked of the items but to be there. */
+export function isWhole(input: PageInput, plan: PagePlan): boolean {
+  const { index, filter, projection, shown, ranges } = plan
+  return !(index || filter || projection || shown || input.Select === 'COUNT' || ranges.length > 1)
+}
+
+/** One page at a time is being written, unless it takes several turns. */
+let spare: JsonWriter | undefined
+const MOST_SPARE_BYTES = 4 * MOST_PAGE_BYTES
+
+export async function readWirePage(
+  { storage }: Context,
+  input: PageInput,
+  { table, ranges }: PagePlan,
+): Promise<WirePage> {
+  const writer = spare ?? new JsonWriter()
+  spare = undefined
+  writer.position = 0
+  writer.text('{"Items":[')
+  const keyNames = pageKeyNames(table, undefined)
+  const limit = Math.floor(input.Limit ?? Infinity)
+  const consistent = ranges[0]?.consistent === true
+  let range = ranges[0] ?? {}
+  let scanned = 0
+  let bytes = 0
+  let last = ''
+
+  /** Reads until the page ends (true) or this turn's share is used up (false). */
+  const readTurn = (): boolean => {
+    const turnEnd = scanned + ITEMS_PER_TURN
+    for (const stored of storage.storedRange(table, range)) {
+      if (scanned > 0) writer.text(',')
+      bytes += writer.item(stored)
+      scanned += 1
+      const more = scanned >= limit || bytes >= MOST_PAGE_BYTES
+      if (!more && scanned < turnEnd) continue
+      const startKey = picked(keyNames, decodeItem(stored))
+      if (more) last = `,"LastEvaluatedKey":${itemText(startKey)}`
+      else range = { ...range, startKey }
+      return more
+    }
+    return true
+  }
+  // oxlint-disable-next-line no-await-in-loop -- one turn after the other is the point
+  while (!readTurn()) await nextTurn()
+
+  const meter = capacityMeter(input.ReturnConsumedCapacity)
+  meter.read(table, undefined, readUnits(bytes, consistent))
+  const [consumed] = meter.consumed()
+  const capacity = consumed ? `,"ConsumedCapacity":${JSON.stringify(consumed)}` : ''
+  writer.text(`],"Count":${scanned},"ScannedCount":${scanned}${last}${capacity}}`)
+  const json = Buffer.from(writer.bytes.subarray(0, writer.position))
+  if (writer.bytes.length <= MOST_SPARE_BYTES) spare = writer
+  return new WirePage(scanned, json)
+}

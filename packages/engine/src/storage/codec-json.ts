@@ -1,0 +1,298 @@
+// Stored items as the bytes of DynamoDB's JSON, without decoding them on the way: texts are stored as
+// UTF-8 and go out as UTF-8, with the few characters escaped that must be. It says the same as the
+// JSON of the decoded item, and counts the item's size as it goes.
+
+import { numberText } from '../values/numbers.ts'
+import { valueSize } from '../values/size.ts'
+import { NumberValue } from '../values/types.ts'
+import { allocate, latin1Slice, utf8Slice, type FastBuffer } from './bytes.ts'
+import * as codec from './codec.ts'
+
+const literal = (text: string): Uint8Array => Buffer.from(text)
+const OPEN_S = literal('{"S":')
+const OPEN_N = literal('{"N":"')
+const OPEN_B = literal('{"B":"')
+const OPEN_L = literal('{"L":[')
+const OPEN_M = literal('{"M":')
+const OPEN_SS = literal('{"SS":[')
+const OPEN_NS = literal('{"NS":[')
+const OPEN_BS = literal('{"BS":[')
+const BOOL_TRUE = literal('{"BOOL":true}')
+const BOOL_FALSE = literal('{"BOOL":false}')
+const NULL_VALUE = literal('{"NULL":true}')
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN = 0x7b
+const CLOSE = 0x7d
+const CLOSE_LIST = 0x5d
+
+const CONTAINER_BYTES = 3
+const ENTRY_BYTES = 1
+/** A byte becomes at most six, and what stands around a value is short. */
+const MOST_ESCAPED = 6
+const ROOM = 64
+
+/** Up to this length a loop copies faster than a call does. */
+const SHORT = 48
+
+const escapes = new Uint8Array(256)
+for (let byte = 0; byte < 0x20; byte++) escapes[byte] = 1
+escapes[QUOTE] = 1
+escapes[BACKSLASH] = 1
+
+function isPlain(source: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (escapes[source[i]!] !== 0) return false
+  return true
+}
+
+const double = new Float64Array(1)
+const doubleBytes = new Uint8Array(double.buffer)
+
+/** A buffer that only grows, into which items and texts are written one after the other. */
+export class JsonWriter {
+  bytes: FastBuffer = allocate(0x10000)
+  position = 0
+  #source: Uint8Array = new Uint8Array(0)
+  #at = 0
+
+  text(text: string): void {
+    this.#reserve(text.length * 3)
+    this.position += this.bytes.utf8Write(text, this.position)
+  }
+
+  /** Appends an item; returns its size as DynamoDB counts it. Throws on bytes that are not an item. */
+  item(stored: Uint8Array): number {
+    if (stored[0] !== codec.CODEC_VERSION) {
+      throw codec.corrupt(`unknown item version ${stored[0]}`)
+    }
+    this.#source = stored
+    this.#at = 1
+    const size = this.#map(0, 0)
+    if (!(this.#at <= stored.length)) throw codec.corrupt('an item ends too early')
+    return size
+  }
+
+  #map(depth: number, perEntry: number): number {
+    const count = this.#count()
+    let size = 0
+    this.#reserve(ROOM)
+    this.bytes[this.position++] = OPEN
+    for (let i = 0; i < count; i++) {
+      if (i > 0) this.bytes[this.position++] = COMMA
+      const length = this.#nameLength()
+      this.#quoted(length)
+      this.bytes[this.position++] = COLON
+      size += perEntry + length + this.#value(depth)
+    }
+    this.bytes[this.position++] = CLOSE
+    return size
+  }
+
+  /** Leaves room for what comes after it. */
+  #value(depth: number): number {
+    const tag = this.#source[this.#at++]
+    switch (tag) {
+      case codec.ASCII8:
+        return this.#wrapped(OPEN_S, this.#source[this.#at++]!)
+      case codec.ASCII32:
+      case codec.UTF8:
+        return this.#wrapped(OPEN_S, this.#count())
+      case codec.NULL:
+        this.#literal(NULL_VALUE)
+        return 1
+      case codec.FALSE:
+        this.#literal(BOOL_FALSE)
+        return 1
+      case codec.TRUE:
+        this.#literal(BOOL_TRUE)
+        return 1
+      case codec.INT8:
+      case codec.INT32:
+      case codec.DOUBLE:
+      case codec.DECIMAL: {
+        this.#literal(OPEN_N)
+        const size = this.#number(tag)
+        this.#end(QUOTE)
+        return size
+      }
+      case codec.BYTES8:
+      case codec.BYTES32: {
+        this.#literal(OPEN_B)
+        const size = this.#binary(tag)
+        this.#end(QUOTE)
+        return size
+      }
+      default:
+        return this.#collection(tag, depth + 1)
+    }
+  }
+
+  #wrapped(open: Uint8Array, length: number): number {
+    this.#literal(open)
+    this.#quoted(length)
+    this.bytes[this.position++] = CLOSE
+    return length
+  }
+
+  #end(last: number): void {
+    this.#reserve(ROOM)
+    this.bytes[this.position++] = last
+    this.bytes[this.position++] = CLOSE
+  }
+
+  #collection(tag: number | undefined, depth: number): number {
+    if (depth > codec.MAX_DEPTH) throw codec.corrupt('a value is nested too deep')
+    switch (tag) {
+      case codec.MAP: {
+        this.#literal(OPEN_M)
+        const size = CONTAINER_BYTES + this.#map(depth, ENTRY_BYTES)
+        this.bytes[this.position++] = CLOSE
+        return size
+      }
+      case codec.LIST:
+        return this.#list(OPEN_L, CONTAINER_BYTES, () => ENTRY_BYTES + this.#value(depth))
+      case codec.STRING_SET:
+        return this.#list(OPEN_SS, 0, () => this.#member())
+      case codec.NUMBER_SET:
+        return this.#list(OPEN_NS, 0, () => this.#member())
+      case codec.BINARY_SET:
+        return this.#list(OPEN_BS, 0, () => this.#member())
+      default:
+        throw codec.corrupt(`unknown value tag ${tag}`)
+    }
+  }
+
+  #list(open: Uint8Array, own: number, member: () => number): number {
+    const count = this.#count()
+    let size = own
+    this.#literal(open)
+    for (let i = 0; i < count; i++) {
+      if (i > 0) this.bytes[this.position++] = COMMA
+      size += member()
+    }
+    this.#end(CLOSE_LIST)
+    return size
+  }
+
+  #member(): number {
+    const tag = this.#source[this.#at++]
+    if (tag === codec.ASCII8 || tag === codec.ASCII32 || tag === codec.UTF8) {
+      const length = tag === codec.ASCII8 ? this.#source[this.#at++]! : this.#count()
+      this.#quoted(length)
+      return length
+    }
+    this.#reserve(ROOM)
+    this.bytes[this.position++] = QUOTE
+    const isBinary = tag === codec.BYTES8 || tag === codec.BYTES32
+    const size = isBinary ? this.#binary(tag) : this.#number(tag)
+    this.bytes[this.position++] = QUOTE
+    return size
+  }
+
+  #number(tag: number | undefined): number {
+    const number = this.#readNumber(tag)
+    const text = typeof number === 'number' ? numberText(number) : number.value
+    this.#plain(text)
+    return valueSize(number)
+  }
+
+  #readNumber(tag: number | undefined): number | NumberValue {
+    const source = this.#source
+    switch (tag) {
+      case codec.INT8:
+        return (source[this.#at++]! << 24) >> 24
+      case codec.INT32:
+        return this.#uint32() | 0
+      case codec.DOUBLE:
+        for (let i = 0; i < 8; i++) doubleBytes[i] = source[this.#at + i]!
+        this.#at += 8
+        return double[0]!
+      case codec.DECIMAL:
+        return new NumberValue(this.#digits(this.#nameLength()))
+      default:
+        throw codec.corrupt(`unknown value tag ${tag}`)
+    }
+  }
+
+  #digits(length: number): string {
+    const start = this.#take(length)
+    return latin1Slice.call(this.#source, start, start + length)
+  }
+
+  #binary(tag: number): number {
+    const length = tag === codec.BYTES8 ? this.#source[this.#at++]! : this.#count()
+    const start = this.#take(length)
+    const { buffer, byteOffset } = this.#source
+    this.#plain(Buffer.from(buffer, byteOffset + start, length).toString('base64'))
+    return length
+  }
+
+  /** Copies a text of the source with quotes around it; what is not plain is left to JSON itself. */
+  #quoted(length: number): void {
+    const start = this.#take(length)
+    const end = start + length
+    this.#reserve(MOST_ESCAPED * length + ROOM)
+    const source = this.#source
+    const bytes = this.bytes
+    let position = this.position
+    if (!isPlain(source, start, end)) {
+      const text = JSON.stringify(utf8Slice.call(source, start, end))
+      this.position = position + bytes.utf8Write(text, position)
+      return
+    }
+    bytes[position++] = QUOTE
+    if (length > SHORT) bytes.set(source.subarray(start, end), position)
+    else for (let i = 0; i < length; i++) bytes[position + i] = source[start + i]!
+    bytes[position + length] = QUOTE
+    this.position = position + length + 1
+  }
+
+  #plain(ascii: string): void {
+    this.#reserve(ascii.length + ROOM)
+    for (let i = 0; i < ascii.length; i++) this.bytes[this.position++] = ascii.charCodeAt(i)
+  }
+
+  #literal(part: Uint8Array): void {
+    this.#reserve(ROOM)
+    for (let i = 0; i < part.length; i++) this.bytes[this.position++] = part[i]!
+  }
+
+  /** Where so many bytes start, behind which reading goes on. */
+  #take(length: number): number {
+    const start = this.#at
+    if (!(start + length <= this.#source.length)) throw codec.corrupt('a text ends too early')
+    this.#at = start + length
+    return start
+  }
+
+  #nameLength(): number {
+    const length = this.#source[this.#at++]!
+    return length === codec.LONG_NAME ? this.#count() : length
+  }
+
+  #count(): number {
+    const count = this.#uint32()
+    if (count > this.#source.length) throw codec.corrupt(`impossible count ${count}`)
+    return count
+  }
+
+  #uint32(): number {
+    const source = this.#source
+    const at = this.#at
+    this.#at = at + 4
+    return (
+      ((source[at]! << 24) | (source[at + 1]! << 16) | (source[at + 2]! << 8) | source[at + 3]!) >>>
+      0
+    )
+  }
+
+  #reserve(size: number): void {
+    if (this.position + size <= this.bytes.length) return
+    const grown = allocate(Math.max(this.bytes.length * 2, this.position + size))
+    this.bytes.copy(grown, 0, 0, this.position)
+    this.bytes = grown
+  }
+}

@@ -1,0 +1,55 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { JsonWriter } from '../src/storage/codec-json.ts'
+import { decodeItem, ItemWriter } from '../src/storage/codec.ts'
+import { itemSize } from '../src/values/size.ts'
+import type { Item } from '../src/values/types.ts'
+import { itemText } from '../src/values/wire-text.ts'
+import { anyItem } from './values-arbitrary.ts'
+
+function stored(item: Item): Uint8Array {
+  const writer = new ItemWriter()
+  writer.item(item)
+  return Uint8Array.from(writer.bytes.subarray(0, writer.position))
+}
+
+function json(writer: JsonWriter): string {
+  return writer.bytes.toString('utf8', 0, writer.position)
+}
+
+describe('stored bytes as JSON', () => {
+  test('say what the decoded item says, and count its size', () => {
+    fc.assert(
+      fc.property(anyItem, (item) => {
+        const bytes = stored(item)
+        const writer = new JsonWriter()
+        const size = writer.item(bytes)
+        const decoded = decodeItem(bytes)
+        expect(json(writer)).toBe(itemText(decoded))
+        expect(size).toBe(itemSize(decoded))
+      }),
+    )
+  })
+
+  test('follow each other, however long they are', () => {
+    const items = [
+      { id: 'a', text: 'x'.repeat(300_000) },
+      { id: '"\\\n', text: '"'.repeat(50_000) },
+      { ['n'.repeat(300)]: 'é'.repeat(70_000), ['__proto__']: new Uint8Array(9000) },
+    ]
+    const writer = new JsonWriter()
+    for (const item of items) writer.item(stored(item))
+    expect(json(writer)).toBe(items.map(itemText).join(''))
+  })
+
+  test('are refused if they are not an item', () => {
+    const bytes = stored({ id: 'a', list: [1, 'two'], set: new Set(['x']) })
+    for (let end = 0; end < bytes.length; end++) {
+      expect(() => new JsonWriter().item(bytes.subarray(0, end)), `${end}`).toThrow(
+        'Cannot decode stored item',
+      )
+    }
+    expect(() => new JsonWriter().item(Uint8Array.of(9, 0, 0, 0, 0))).toThrow('item version 9')
+    expect(() => new JsonWriter().item(Uint8Array.of(1, 0, 0, 0, 1, 1, 97, 99))).toThrow('tag 99')
+  })
+})
