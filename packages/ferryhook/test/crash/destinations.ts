@@ -27,7 +27,8 @@ export async function openDestinations() {
       watch.before()
       const isRefused = path === '/grumpy' && !refused.has(eventId)
       if (isRefused) refused.add(eventId)
-      response.writeHead(isRefused ? 500 : 200).end(watch.after)
+      // Not 500: so many of them would open the circuit, and one attempt in minutes would be made.
+      response.writeHead(isRefused ? 409 : 200).end(watch.after)
     })
   })
   server.listen(0, '127.0.0.1')
