@@ -52,7 +52,7 @@ describe('strongroom on the command line', () => {
     ],
     [
       ['serve', '--only', 'nothing'],
-      'There is no service "nothing": choose from sealed, key-store',
+      'There is no service "nothing": choose from sealed, ferryhook, key-store, two-key',
     ],
     [['serve', '--only', 'keystore'], 'There is no service "keystore": did you mean key-store?'],
   ])('says in one line what is wrong with "%s"', async (args, line) => {
