@@ -149,7 +149,7 @@ describe('strongroom serve', () => {
       url,
       store: { kind: 'embedded', location: join(cwd, 'data') },
       kms: { kind: 'embedded', location: join(cwd, 'data', 'keys', 'master.key') },
-      services: ['sealed', 'ferryhook', 'key-store'],
+      services: ['sealed', 'ferryhook', 'form-bridge', 'key-store', 'two-key'],
       operatorTokenFile: join(cwd, 'data', 'operator-admin.token'),
     })
   })
