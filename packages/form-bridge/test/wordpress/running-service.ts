@@ -1,5 +1,5 @@
 /** The service as people run it: a process of its own, with somebody between it and the sites. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -10,6 +10,7 @@ import { buildPlugin } from '../../../../scripts/build-plugin.mjs'
 import { Destination } from './destination.ts'
 import { freePort } from './free-port.ts'
 import { GoBetween } from './go-between.ts'
+import { endTied, startTied, type TiedProcess } from './tied-process.ts'
 
 const launcher = fileURLToPath(new URL('../../../cli/bin/strongroom.mjs', import.meta.url))
 
@@ -18,13 +19,13 @@ const { privateKey: releaseKey } = generateKeyPairSync('ed25519')
 export class RunningService {
   readonly between: GoBetween
   readonly destination: Destination
-  readonly #process: ChildProcess
+  readonly #process: TiedProcess
   readonly #directory: string
   readonly #token: string
 
   private constructor(
     parts: Pick<RunningService, 'between' | 'destination'>,
-    child: ChildProcess,
+    child: TiedProcess,
     directory: string,
     token: string,
   ) {
@@ -40,8 +41,9 @@ export class RunningService {
     const port = await freePort()
     const between = await GoBetween.open(`http://127.0.0.1:${port}`)
     const destination = await Destination.open()
-    const child = spawn(process.execPath, [launcher, 'serve'], {
+    const child = startTied(process.execPath, [launcher, 'serve'], {
       cwd: directory,
+      complaints: 'inherit',
       env: {
         PATH: process.env['PATH'],
         HOME: process.env['HOME'],
@@ -55,7 +57,6 @@ export class RunningService {
         FORM_BRIDGE_DESTINATION_NETWORKS: '127.0.0.0/8',
         FORM_BRIDGE_RELEASE_KEYS: publicKeyOf(releaseKey),
       },
-      stdio: ['ignore', 'pipe', 'inherit'],
     })
     let printed = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
@@ -118,9 +119,7 @@ export class RunningService {
   }
 
   async stop(): Promise<void> {
-    const ended = once(this.#process, 'exit')
-    this.#process.kill('SIGTERM')
-    await ended
+    await endTied(this.#process)
     await this.between.close()
     await this.destination.close()
     await rm(this.#directory, { recursive: true, force: true })

@@ -1,5 +1,5 @@
 /** A real WordPress with the plugin in it, on PHP's own web server and SQLite. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { unzipSync } from 'fflate'
 import { freePort } from './free-port.ts'
 import type { Installation } from './installations.ts'
+import { endTied, startTied, type TiedProcess } from './tied-process.ts'
 
 const harness = fileURLToPath(new URL('site/', import.meta.url))
 
@@ -35,22 +36,17 @@ export class WordPressSite {
   readonly url: string
   readonly #installation: Installation
   readonly #directory: string
-  readonly #server: ChildProcess
+  readonly #server: TiedProcess
   #cookies = ''
 
   private constructor(installation: Installation, directory: string, url: string) {
     this.#installation = installation
     this.#directory = directory
     this.url = url
-    this.#server = spawn(
+    this.#server = startTied(
       'php',
       [...OPCACHE, '-S', new URL(url).host, '-t', installation.files, join(harness, 'router.php')],
-      {
-        env: { ...this.#environment(), PHP_CLI_SERVER_WORKERS: WORKERS },
-        stdio: 'ignore',
-        // A group of its own, so that its workers can be ended with it.
-        detached: true,
-      },
+      { env: { ...this.#environment(), PHP_CLI_SERVER_WORKERS: WORKERS }, complaints: 'ignore' },
     )
   }
 
@@ -192,9 +188,7 @@ export class WordPressSite {
   }
 
   async stop(): Promise<void> {
-    const ended = once(this.#server, 'exit')
-    if (this.#server.pid !== undefined) process.kill(-this.#server.pid, 'SIGTERM')
-    await ended
+    await endTied(this.#server)
     await rm(this.#directory, { recursive: true, force: true })
   }
 
