@@ -20,7 +20,7 @@ const CHARTED: { section: Section; title: string }[] = [
 export function writeDocument(
   docs: string,
   results: ReadonlyMap<Section, Result>,
-  parameters: readonly string[],
+  { parameters, busy }: { parameters: readonly string[]; busy: string | undefined },
 ): void {
   mkdirSync(join(docs, 'images'), { recursive: true })
   const images: string[] = []
@@ -42,6 +42,7 @@ export function writeDocument(
       '[`bench/README.md`](../bench/README.md). Rates on a machine that has other work to do say little;',
       'CPU time says more.',
       '',
+      ...(busy === undefined ? [] : [busy, '']),
       ...images,
       '## What is required',
       '',

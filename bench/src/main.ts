@@ -51,7 +51,7 @@ async function run(options: Options): Promise<void> {
     workspace.remove()
   }
   const all = [...results.values()]
-  if (options.write) writeDocument(DOCS, results, process.argv.slice(2))
+  if (options.write) writeDocument(DOCS, results, { parameters: process.argv.slice(2), busy })
   console.log(
     options.json ? JSON.stringify({ machine: machine(), results: all }, null, 2) : summary(all),
   )

@@ -308,3 +308,21 @@ describe('recovery to a point in time', () => {
     expect((await checkStorage(engine.storage)).items).toBe(1)
   })
 })
+
+test('a table that is deleted while it is copied leaves its backups, and nothing else', async () => {
+  const engine = await freshEngine()
+  await engine.createTable(plain)
+  await fill(engine, 500)
+  await engine.updateContinuousBackups({
+    TableName: 'plain',
+    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+  })
+  await create(engine)
+  await engine.deleteTable({ TableName: 'plain' })
+  await engine.settled()
+  expect(engine.storage.tables()).toEqual([])
+  const { BackupSummaries = [] } = await engine.listBackups({ BackupType: 'ALL' })
+  expect(BackupSummaries.map(({ BackupType, BackupStatus }) => [BackupType, BackupStatus])).toEqual(
+    expect.arrayContaining([['USER', 'AVAILABLE']]),
+  )
+})

@@ -79,7 +79,8 @@ export function finishBackup(
   const done: BackupRecord = { ...backup, status: 'AVAILABLE', items, bytes }
   tx.putMeta(backupKey(target), done)
   const table = tx.catalog.byId(source)
-  if (table !== undefined && log !== undefined) {
+  // A table that was dropped meanwhile may be a backup itself: the same id, but no name and no logs.
+  if (table !== undefined && table.name !== '' && log !== undefined) {
     const { logs = [], ...rest } = table
     const left = logs.filter(({ id }) => id !== log)
     const record: TableRecord = left.length === 0 ? rest : { ...rest, logs: left }

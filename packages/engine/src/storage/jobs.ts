@@ -23,6 +23,7 @@ export class Jobs {
   readonly #env: Environment
   readonly #queue: WriteQueue
   #running: Promise<void> | undefined
+  #asked = false
   #stopped = false
 
   constructor(env: Environment, queue: WriteQueue) {
@@ -32,9 +33,8 @@ export class Jobs {
 
   /** Works until nothing is left; rejects if a step failed, which the next call takes up again. */
   run(): Promise<void> {
-    this.#running ??= this.#work().finally(() => {
-      this.#running = undefined
-    })
+    this.#asked = true
+    this.#running ??= this.#work()
     return this.#running
   }
 
@@ -54,20 +54,28 @@ export class Jobs {
   }
 
   async #work(): Promise<void> {
-    for (let key = this.#next(); key !== undefined && !this.#stopped; key = this.#next()) {
-      const current = key
-      await this.#queue.push((tx) => step(tx, current))
+    try {
+      // Whoever asks while this is ending has a job that the last look may have missed.
+      while (this.#asked && !this.#stopped) {
+        this.#asked = false
+        while (!this.#stopped && (await this.#queue.push(step)));
+      }
+    } finally {
+      this.#running = undefined
     }
   }
 }
 
-function step(tx: Transaction, key: JobKey): void {
-  const job = tx.env.meta.get(key) as Job | undefined
-  // Another process may have finished it.
-  if (job === undefined) return
-  if (job.kind === 'remove') remove(tx, key, job)
-  else if (job.kind === 'copy') copy(tx, key, job)
-  else fill(tx, key, job, tx.catalog)
+/** Looks for a job inside the write transaction, since a snapshot may be of before it; false if there is none. */
+function step(tx: Transaction): boolean {
+  for (const { key, value } of tx.env.meta.getRange({ ...ALL_JOBS, limit: 1 })) {
+    const job = value as Job
+    if (job.kind === 'remove') remove(tx, key as JobKey, job)
+    else if (job.kind === 'copy') copy(tx, key as JobKey, job)
+    else fill(tx, key as JobKey, job, tx.catalog)
+    return true
+  }
+  return false
 }
 
 function remove(tx: Transaction, key: JobKey, job: Job & { kind: 'remove' }): void {

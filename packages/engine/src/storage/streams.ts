@@ -1,7 +1,7 @@
 // Streams: logs of tables that outlive them. A stream is closed when it is switched off or when its
 // table is dropped; it can then be read for as long as its changes are kept.
 
-import { firstChange, readChanges, type Change } from './changes.ts'
+import { type Position, readChanges, SEQUENCE_KEY, type Change } from './changes.ts'
 import type { Environment } from './lmdb.ts'
 import type { ImageView, KeySchema, LogRecord, TableRecord } from './store.ts'
 import type { Transaction } from './transaction.ts'
@@ -86,11 +86,7 @@ export class Streams {
 
   /** The number of the last change of any table, after which all later ones come. */
   latest(): number {
-    return (this.#env.meta.get('sequence') as { sequence: number } | undefined)?.sequence ?? 0
-  }
-
-  first({ id }: StreamRecord): Change | undefined {
-    return firstChange(this.#env, id)
+    return (this.#env.meta.get(SEQUENCE_KEY) as Position | undefined)?.sequence ?? 0
   }
 
   /** Leave the loop normally, so that the snapshot is released. */
