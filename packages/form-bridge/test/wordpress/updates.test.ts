@@ -127,6 +127,16 @@ inWordPress('updates of the plugin', (world) => {
     ])
   })
 
+  test('translations that the service adds to a signed release are not installed', async () => {
+    lieAboutUpdates((offer) => {
+      offer['translations'] = [{ language: 'de_DE', package: 'http://127.0.0.1:1/evil.zip' }]
+      offer['autoupdate'] = true
+    })
+    expect((await check()).response).not.toHaveProperty('autoupdate')
+    world.service.between.lie = undefined
+    expect(await world.site.php(`return wp_get_translation_updates();`)).toEqual([])
+  })
+
   test('WordPress shows the release, its details, and the switch for automatic updates', async () => {
     const { site } = world
     await check()

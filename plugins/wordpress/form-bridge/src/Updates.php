@@ -42,7 +42,7 @@ final class Updates {
 				'version' => FORM_BRIDGE_VERSION,
 			);
 		}
-		return array_merge( $offer, array( 'slug' => Release::SLUG ) );
+		return Listing::update( $offer );
 	}
 
 	/**
@@ -58,14 +58,9 @@ final class Updates {
 		$details = $this->with->offer->details();
 		if ( null === $details ) {
 			$description = __( 'What is new will be shown here once the service has been asked.', 'form-bridge' );
-			$details     = array(
-				'name'     => 'Form-Bridge',
-				'slug'     => Release::SLUG,
-				'version'  => FORM_BRIDGE_VERSION,
-				'sections' => array( 'description' => '<p>' . esc_html( $description ) . '</p>' ),
-			);
+			$details     = array( 'sections' => array( 'description' => '<p>' . esc_html( $description ) . '</p>' ) );
 		}
-		return (object) $details;
+		return (object) Listing::details( $details );
 	}
 
 	/**
