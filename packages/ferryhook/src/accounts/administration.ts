@@ -7,6 +7,7 @@ import type { Ticket } from '../items/ticket.ts'
 import type { User } from '../items/user.ts'
 import type { Plan } from '../plans.ts'
 import type { Audit } from './audit-trail.ts'
+import { credentialsOf } from './credentials.ts'
 import type { Notices } from './notices.ts'
 
 const INVITE_SECONDS = 7 * 86_400
@@ -60,10 +61,11 @@ export function createAdministration(deps: {
       }),
 
     async offerPasswordReset(operator: string, userId: string): Promise<MadeTicket> {
-      await get(userId)
+      const user = await get(userId)
       const made = await layer.tickets.create({
         kind: 'password_reset',
         userId,
+        replaces: credentialsOf(user),
         createdBy: operator,
         lifetimeSeconds: RESET_SECONDS,
       })

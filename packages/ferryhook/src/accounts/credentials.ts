@@ -1,4 +1,5 @@
 /** Passwords: signing in with one, changing it, and setting a new one with a link of an operator. */
+import { createHash } from 'node:crypto'
 import { requestError, serverError } from '@strongroom/kit/http/errors'
 import type { Principal } from '../auth/principal.ts'
 import type { RateGuard } from '../auth/rate-guard.ts'
@@ -83,11 +84,15 @@ export function createCredentials(deps: {
     async reset({ ticket: text, password, network }) {
       await rateGuard('signup', network)
       const ticket = await tickets.get('password_reset', text)
-      const userId = ticket?.userId
-      if (!ticket || userId === undefined) throw ferryhookError('invalid_reset')
+      const user = ticket?.userId === undefined ? null : await users.getById(ticket.userId)
+      // Whoever got another password or address since is not who the link was made for.
+      if (!ticket || !user || ticket.replaces !== credentialsOf(user)) {
+        throw ferryhookError('invalid_reset')
+      }
+      const { userId } = user
       const passwordHash = await hash(password, 'body.password')
       await users
-        .resetPassword(userId, passwordHash, tickets.usePart(ticket))
+        .resetPassword(user, passwordHash, tickets.usePart(ticket))
         .catch((error: unknown) => {
           throw error instanceof Refused ? ferryhookError('invalid_reset') : error
         })
@@ -95,6 +100,11 @@ export function createCredentials(deps: {
       await audit(userId, `user:${userId}`, 'account.password_reset')
     },
   }
+}
+
+/** What somebody signs in with, as a link to replace it knows it. */
+export function credentialsOf({ email, passwordHash = '' }: User): string {
+  return createHash('sha256').update(`${email}\n${passwordHash}`).digest('hex')
 }
 
 /** More passwords wait to be hashed than can be in reasonable time. */

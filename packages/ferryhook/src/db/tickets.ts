@@ -15,7 +15,9 @@ export function createTickets({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>
   return {
     /** The ticket as text is told here and never again. */
     async create(
-      input: Pick<Ticket, 'kind' | 'userId' | 'createdBy'> & { lifetimeSeconds: number },
+      input: Pick<Ticket, 'kind' | 'userId' | 'replaces' | 'createdBy'> & {
+        lifetimeSeconds: number
+      },
     ): Promise<{ text: string; ticket: Ticket }> {
       const text = randomToken(32)
       const ticketHash = hashTicket(text)
@@ -24,6 +26,7 @@ export function createTickets({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>
         kind: input.kind,
         ticketHash,
         ...(input.userId !== undefined && { userId: input.userId }),
+        ...(input.replaces !== undefined && { replaces: input.replaces }),
         createdBy: input.createdBy,
         createdAt: isoNow(clock),
         expiresAt: epochSeconds(clock) + input.lifetimeSeconds,

@@ -50,6 +50,8 @@ const Changeable = UserItem.omit({
 /** What is given as undefined is removed. */
 export type UserChanges = Partial<z.infer<typeof Changeable>>
 
+type SignInAttributes = Partial<Pick<User, 'email' | 'githubId' | 'googleId' | 'passwordHash'>>
+
 export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) {
   const users = entity(db, mainTable, UserItem)
   const guards = entity(db, mainTable, GuardItem)
@@ -95,14 +97,15 @@ export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) 
     )
   }
 
+  function same(before: SignInAttributes, name: keyof SignInAttributes): Expression {
+    const value = before[name]
+    const attribute = users.attr(name)
+    if (value === undefined) return expr`attribute_not_exists(${attribute})`
+    return expr`${attribute} = ${value}`
+  }
+
   function sameIdentity(before: User): Expression | undefined {
-    const same = (name: 'email' | 'githubId' | 'googleId') => {
-      const value = before[name]
-      const attribute = users.attr(name)
-      if (value === undefined) return expr`attribute_not_exists(${attribute})`
-      return expr`${attribute} = ${value}`
-    }
-    return all(same('email'), same('githubId'), same('googleId'))
+    return all(same(before, 'email'), same(before, 'githubId'), same(before, 'googleId'))
   }
 
   return {
@@ -180,22 +183,26 @@ export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) 
       return users.update(key, change, exists).catch(orNotFound)
     },
 
-    /** Together with the ticket that allows it, a part of the transaction; or refused `ticket_used`. */
+    /**
+     * Together with the ticket that allows it, a part of the transaction; or refused `ticket_used`,
+     * also if address or password are not those any more that were seen.
+     */
     async resetPassword(
-      userId: string,
+      seen: Pick<User, 'userId' | 'email' | 'passwordHash'>,
       passwordHash: string,
       ticket: TransactWriteItem,
     ): Promise<void> {
-      const key = userKey.of({ userId })
+      const key = userKey.of(seen)
+      const unchanged = all(exists, same(seen, 'email'), same(seen, 'passwordHash'))
       const change = changeExpression(mainTable, UserItem, key, {
         passwordHash,
         updatedAt: isoNow(clock),
       })
-      await transact(db, [ticket, users.part.update(key, change, exists)]).catch(
+      await transact(db, [ticket, users.part.update(key, change, unchanged)]).catch(
         (error: unknown) => {
-          if (!(error instanceof TransactionFailed)) throw error
-          if (error.conditionFailed(0)) throw new Refused('ticket_used', { cause: error })
-          throw error.conditionFailed(1) ? new Refused('not_found', { cause: error }) : error
+          if (!(error instanceof TransactionFailed && error.conditionFailed())) throw error
+          const isGone = error.conditionFailed(1) && error.reasons[1]?.item === undefined
+          throw new Refused(isGone ? 'not_found' : 'ticket_used', { cause: error })
         },
       )
     },

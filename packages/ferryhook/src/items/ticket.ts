@@ -12,6 +12,11 @@ export const TicketItem = z.object({
   ticketHash: z.string().regex(/^[0-9a-f]{64}$/),
   /** Whose password may be set; an invite has no user yet. */
   userId: id('usr').optional(),
+  /** SHA-256 of the address and password that it is to replace: it is for no others. */
+  replaces: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
   /** The operator. */
   createdBy: z.string().min(1).max(100),
   createdAt: isoTime,

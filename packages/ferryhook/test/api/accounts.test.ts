@@ -144,6 +144,28 @@ describe.each(testStores())('accounts on $name', (store) => {
       expect((await login(email, PASSWORD)).status).toBe(200)
     })
 
+    test('is not set with a link that was made before another, or a new address, was in force', async () => {
+      const { id, email, token } = await api.person()
+      const links = [await resetLink(id), await resetLink(id), await resetLink(id)]
+      const together = await Promise.all(links.slice(0, 2).map(({ ticket }) => reset(ticket)))
+      expect(together.map(({ status }) => String(status)).toSorted()).toEqual(['204', '403'])
+      expect(codeOf(await reset(links[2].ticket, 'a stolen link'))).toBe('ferryhook.invalid_reset')
+      expect((await login(email, NEW_PASSWORD)).status).toBe(200)
+      expect((await api.ask('GET', '/account', { token })).status).toBe(401)
+
+      const changed = await api.person()
+      const byPassword = await resetLink(changed.id)
+      const body = { currentPassword: PASSWORD, newPassword: NEW_PASSWORD }
+      await api.ask('PUT', '/account/password', { token: changed.token, body })
+      expect(codeOf(await reset(byPassword.ticket))).toBe('ferryhook.invalid_reset')
+
+      const moved = await api.person()
+      const toOldAddress = await resetLink(moved.id)
+      const address = { email: `moved-${moved.email}`, currentPassword: PASSWORD }
+      await api.ask('PATCH', '/account', { token: moved.token, body: address })
+      expect(codeOf(await reset(toOldAddress.ticket))).toBe('ferryhook.invalid_reset')
+    })
+
     test('that cannot be used leaves the link as it is', async () => {
       const { ticket } = await resetLink((await api.person()).id)
       const refused = await reset(ticket, 'é'.repeat(40))
