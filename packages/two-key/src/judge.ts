@@ -53,7 +53,7 @@ export function createJudge(options: JudgeOptions): Judge {
   async function ask(payload: Listened, limits: JudgeLimits): Promise<ExistenceVerdict> {
     const { deadline, token } = limits
     const asking = { deadline, ...(token === undefined ? {} : { token }) }
-    if (payload.kind === 'uninstall') return checker.checkUninstalled(payload.team, asking)
+    if (payload.kind === 'uninstall') return checker.checkUninstalled(payload, asking)
     const policy = policies[payload.kind]
     const channelPolicy = payload.channelMayBeGone && policy === 'strict' ? 'if-visible' : policy
     return checker.check(payload.ids, { ...asking, channelPolicy })

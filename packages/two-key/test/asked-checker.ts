@@ -3,12 +3,13 @@ import type {
   ExistenceChecker,
   ExistenceOptions,
   ExistenceVerdict,
+  Installation,
   SlackIds,
 } from '../src/existence/verdict.ts'
 
 export interface AskedChecker extends ExistenceChecker {
   asked: { ids: SlackIds; options: ExistenceOptions }[]
-  askedUninstalled: string[]
+  askedUninstalled: Installation[]
   verdict: ExistenceVerdict
 }
 
@@ -23,8 +24,13 @@ export function askedChecker(
       checker.asked.push({ ids, options })
       return checker.verdict
     },
-    async checkUninstalled(team) {
-      checker.askedUninstalled.push(team)
+    async checkUninstalled({ team, enterprise, otherTeams, isOrgWide }) {
+      checker.askedUninstalled.push({
+        team,
+        ...(enterprise !== undefined && { enterprise }),
+        ...(otherTeams && { otherTeams }),
+        ...(isOrgWide && { isOrgWide }),
+      })
       return checker.verdict
     },
   }

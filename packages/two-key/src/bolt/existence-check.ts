@@ -77,7 +77,10 @@ export function existenceCheck(options: ExistenceCheckOptions = {}): BoltMiddlew
     if (decision.ok) {
       const twoKey = contextOf(decision)
       if (twoKey.verified && context.botToken !== undefined) {
-        keep(lastTokens, twoKey.ids.team, context.botToken)
+        const { team, enterprise } = twoKey.ids
+        keep(lastTokens, team, context.botToken)
+        const isOrgWide = context['isEnterpriseInstall'] === true
+        if (isOrgWide && enterprise !== undefined) keep(lastTokens, enterprise, context.botToken)
       }
       Object.assign(context, { twoKey })
       await next()

@@ -18,15 +18,17 @@ import { createLookups } from './lookups.ts'
 import { type ExistenceMetrics, noMetrics } from './metrics.ts'
 import { createMissBudgets } from './miss-budgets.ts'
 import { createSlackApi, type SlackApiOptions } from './slack-api.ts'
-import { isDeadToken } from './slack-errors.ts'
 import { systemTimer } from './system-timer.ts'
 import { tripleOf } from './triple.ts'
+import { createUninstallation } from './uninstallation.ts'
 import type { ExistenceChecker, ExistenceOptions, ExistenceVerdict, SlackIds } from './verdict.ts'
 import { createVerifiedTriples } from './verified-triples.ts'
 
 export interface CheckerOptions {
   /** The bot token of a team or organisation; undefined if the app is not installed there. */
   tokenOf(team: string): Promise<string | undefined>
+  /** The token of a team or organisation has proved to be dead when it was said to be gone. */
+  onUninstalled?: (team: string) => Promise<void>
   /** Verified triples that all machines share; without it each remembers its own. */
   cache?: ExistenceCache | undefined
   /** Ids verified in the last day, kept beyond a restart. */
@@ -103,6 +105,15 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
       }),
   })
   const inquiry = createInquiry({ clock, lookups, known, triples, within })
+  const uninstallation = createUninstallation({
+    tokenOf,
+    probe: inquiry.probe,
+    within,
+    async gone(team) {
+      triples.dropTeam(team)
+      await options.onUninstalled?.(team)
+    },
+  })
 
   const background = new Set<Promise<void>>()
   const refreshing = new Set<string>()
@@ -166,35 +177,11 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
       return verdict
     },
 
-    async checkUninstalled(team, { deadline, token }) {
-      if (!isSlackId(team)) return { ok: false, kind: 'refused', reason: 'bad_id' }
-      try {
-        const found = await within(deadline, tokenFor({ team }, token))
-        if (found === 'late') return { ok: false, kind: 'undecidable', reason: 'store' }
-        // There is nothing to prove it wrong with, and nothing that it could take away.
-        if (found.value === undefined) return { ok: true, source: 'cache' }
-        const { value } = found
-        const signal = new AbortController()
-        const asked = await within(
-          deadline,
-          api.call('auth.test', {}, { token: value, signal: signal.signal }),
-        )
-        if (asked === 'late') {
-          signal.abort()
-          return { ok: false, kind: 'undecidable', reason: 'timeout' }
-        }
-        const reply = asked.value
-        if (reply.kind === 'ok') return { ok: false, kind: 'refused', reason: 'still_installed' }
-        if (reply.kind === 'error' && isDeadToken(reply.error)) {
-          inquiry.unbind(value)
-          return { ok: true, source: 'slack' }
-        }
-        return { ok: false, kind: 'undecidable', reason: 'slack_error' }
-      } catch (error) {
+    checkUninstalled: async (installation, asked) =>
+      uninstallation(installation, asked).catch((error: unknown): ExistenceVerdict => {
         log.error('Cannot decide about an uninstallation', { error })
         return { ok: false, kind: 'undecidable', reason: 'store' }
-      }
-    },
+      }),
 
     maintain: () => known.exchange(),
 

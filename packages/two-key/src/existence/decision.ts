@@ -35,7 +35,7 @@ export function decide(ids: SlackIds, findings: Findings, policy: ChannelPolicy)
   let verifiedAt = Infinity
   let fromSlack = false
   for (const [, finding] of parts) {
-    if (finding?.state === 'undecidable') return undecided(finding)
+    if (finding?.state === 'undecidable') return { verdict: undecided(finding) }
     if (finding?.state !== 'exists') continue
     verifiedAt = Math.min(verifiedAt, finding.verifiedAt)
     fromSlack ||= finding.fromSlack
@@ -69,13 +69,11 @@ function no(reason: 'team' | 'user' | 'bot' | 'channel' | 'mismatch'): Decision 
   return { verdict: { ok: false, kind: 'refused', reason } }
 }
 
-function undecided({ reason, retryAfterSeconds }: Undecided): Decision {
+export function undecided({ reason, retryAfterSeconds }: Undecided): ExistenceVerdict {
   return {
-    verdict: {
-      ok: false,
-      kind: 'undecidable',
-      reason,
-      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-    },
+    ok: false,
+    kind: 'undecidable',
+    reason,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   }
 }

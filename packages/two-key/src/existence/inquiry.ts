@@ -23,8 +23,8 @@ export interface Inquiry {
   ): Promise<{ verdict: ExistenceVerdict; saved?: Promise<void> | undefined }>
   /** Verifies a triple that is still believed again, and drops it if it does not hold any more. */
   renew(ids: SlackIds, token: string, asked: Asked): Promise<void>
-  /** The token is dead. */
-  unbind(token: string): void
+  /** Asks Slack whether a token works, whatever is known of it, as one of many who may ask that. */
+  probe(token: string, deadline: number): Promise<Finding>
 }
 
 /** What is older than this part of its life is asked again when its triple is renewed. */
@@ -174,7 +174,8 @@ export function createInquiry(deps: {
       else if (verdict.kind === 'refused' && triple) triples.drop(triple.key)
     },
 
-    unbind: (token) => lookups.forget(bindingOf(token)),
+    probe: async (token, deadline) =>
+      lookups.ask(bindingOf(token), { until: deadline, isKnown: false }),
   }
 }
 

@@ -9,7 +9,7 @@ import { type EntityKind, entityMethods, type EntityPolicy, type Facts } from '.
 import type { Knowledge, Known } from './knowledge.ts'
 import type { MissBudgets } from './miss-budgets.ts'
 import type { SlackApi, SlackReply } from './slack-api.ts'
-import { classOf } from './slack-errors.ts'
+import { classOf, isDeadToken } from './slack-errors.ts'
 import type { UndecidableReason } from './verdict.ts'
 
 export interface Question {
@@ -31,6 +31,8 @@ export interface Undecided {
   state: 'undecidable'
   reason: UndecidableReason
   retryAfterSeconds?: number
+  /** The token that was asked with will never work again. */
+  isTokenDead?: true
 }
 
 export interface Lookups {
@@ -38,7 +40,6 @@ export interface Lookups {
   known(question: Question): Finding | undefined
   /** Asks Slack, and waits until then at most. Never throws. */
   ask(question: Question, options: { until: number; isKnown: boolean }): Promise<Finding>
-  forget(question: Pick<Question, 'team' | 'kind' | 'id'>): void
 }
 
 const TRIES = 3
@@ -143,7 +144,8 @@ export function createLookups(deps: {
     if (meaning === 'credential') {
       knowledge.forget(key)
       deps.onCredentialError(reply.error)
-      return { state: 'undecidable', reason: 'credential' }
+      const dead = isDeadToken(reply.error) ? ({ isTokenDead: true } as const) : {}
+      return { state: 'undecidable', reason: 'credential', ...dead }
     }
     knowledge.absent(key)
     return { state: 'absent' }
@@ -192,8 +194,6 @@ export function createLookups(deps: {
       }
       return waitFor(flight.finding, until)
     },
-
-    forget: (question) => knowledge.forget(keyOf(question)),
   }
 }
 

@@ -14,6 +14,15 @@ export interface SlackIds {
   otherTeams?: readonly string[]
 }
 
+/** An installation that a payload says is gone, by everything that a handler may know it by. */
+export interface Installation {
+  team: string
+  enterprise?: string
+  otherTeams?: readonly string[]
+  /** It is of the whole organisation. */
+  isOrgWide?: true
+}
+
 /**
  * What an unknown channel means. Slack says `channel_not_found` of a private conversation that the
  * bot is not in, which is where people use commands and shortcuts too: `if-visible` lets it pass
@@ -65,11 +74,11 @@ export type ExistenceVerdict =
 export interface ExistenceChecker {
   check(ids: SlackIds, options: ExistenceOptions): Promise<ExistenceVerdict>
   /**
-   * Whether the app is really gone from a team: its token is dead, or there is none. A payload
-   * that says so while the token still works is forged.
+   * Whether the app is really gone from where it was installed: its token is dead, or there is
+   * none. A payload that says so while the token still works is forged.
    */
   checkUninstalled(
-    team: string,
+    installation: Installation,
     options: Pick<ExistenceOptions, 'deadline' | 'token'>,
   ): Promise<ExistenceVerdict>
 }

@@ -1,5 +1,5 @@
 /** Where events of the Events API name team, user and channel. */
-import type { SlackIds } from '../existence/verdict.ts'
+import type { Installation, SlackIds } from '../existence/verdict.ts'
 import { idAt, sameId, slackIds } from './ids.ts'
 import { isObject, type JsonObject, objectAt, own } from './json.ts'
 import { PayloadRefused } from './refusal.ts'
@@ -40,19 +40,14 @@ export function eventIds(body: JsonObject, event: JsonObject, type: string): Sla
     if (isWritten && user === undefined && bot === undefined) throw new PayloadRefused('missing_id')
   }
   return slackIds({
-    team:
-      idAt(own(first, 'team_id')) ??
-      idAt(own(body, 'context_team_id')) ??
-      idAt(own(body, 'team_id')),
+    team: teamOf(body, first),
     // That of the outer payload may be the organisation of somebody else in a shared channel.
     enterprise: idAt(own(authorizations.length > 0 ? first : body, 'enterprise_id')),
     user,
     bot,
     channel,
     teams: [
-      ...authorizations.map((each) => own(each, 'team_id')),
-      own(body, 'context_team_id'),
-      own(body, 'team_id'),
+      ...outerTeams(body, authorizations),
       teamName(own(event, 'team')),
       own(event, 'team_id'),
       own(event, 'user_team'),
@@ -60,6 +55,32 @@ export function eventIds(body: JsonObject, event: JsonObject, type: string): Sla
       own(objectAt(event, 'user'), 'team_id'),
     ],
   })
+}
+
+/** Whichever of these a handler reads, that installation must be gone. */
+export function installationOf(body: JsonObject): Installation {
+  const authorizations = authorizationsOf(body)
+  const places = [...authorizations, body]
+  const installation = slackIds({
+    team: teamOf(body, authorizations[0] ?? {}),
+    enterprise: sameId(...places.map((each) => own(each, 'enterprise_id'))),
+    teams: outerTeams(body, authorizations),
+  })
+  const isOrgWide = places.some((each) => Boolean(own(each, 'is_enterprise_install')))
+  return isOrgWide ? { ...installation, isOrgWide } : installation
+}
+
+function teamOf(body: JsonObject, authorization: JsonObject): string | undefined {
+  return (
+    idAt(own(authorization, 'team_id')) ??
+    idAt(own(body, 'context_team_id')) ??
+    idAt(own(body, 'team_id'))
+  )
+}
+
+function outerTeams(body: JsonObject, authorizations: readonly JsonObject[]): unknown[] {
+  const named = authorizations.map((each) => own(each, 'team_id'))
+  return [...named, own(body, 'context_team_id'), own(body, 'team_id')]
 }
 
 function authorizationsOf(body: JsonObject): readonly JsonObject[] {

@@ -1,8 +1,7 @@
 /** What a request of Slack is, and which ids it names: the table that everything else goes by. */
-import type { SlackIds } from '../existence/verdict.ts'
+import type { Installation, SlackIds } from '../existence/verdict.ts'
 import type { ReadBody, Wrapping } from './body.ts'
-import { channelMayBeGone, eventIds } from './event-ids.ts'
-import { idAt } from './ids.ts'
+import { channelMayBeGone, eventIds, installationOf } from './event-ids.ts'
 import { isObject, type JsonObject, objectAt, own } from './json.ts'
 import { PayloadRefused } from './refusal.ts'
 import { commandIds, interactionIds } from './request-ids.ts'
@@ -23,11 +22,10 @@ export interface CheckedPayload {
 }
 
 /** A payload that says that the app is gone from a team: its token must be dead. */
-export interface UninstallPayload {
+export interface UninstallPayload extends Installation {
   kind: 'uninstall'
   type: string
   body: JsonObject
-  team: string
   eventId?: string
 }
 
@@ -118,9 +116,7 @@ function eventPayload(body: JsonObject): CheckedPayload | UninstallPayload {
   const eventId = own(body, 'event_id')
   const identified = typeof eventId === 'string' ? { eventId } : {}
   if (type === 'app_uninstalled' || (type === 'tokens_revoked' && namesBotToken(event))) {
-    const team = idAt(own(body, 'team_id'))
-    if (team === undefined) throw new PayloadRefused('missing_id')
-    return { kind: 'uninstall', type, body, team, ...identified }
+    return { kind: 'uninstall', type, body, ...installationOf(body), ...identified }
   }
   const ids = eventIds(body, event, type)
   const gone = channelMayBeGone(type) ? ({ channelMayBeGone: true } as const) : {}

@@ -76,6 +76,10 @@ export function createAppRuntime(deps: RuntimeDeps): AppRuntime {
     const { deletedUser, archivedChannel } = item.policy
     return createExistenceChecker({
       tokenOf: vault.tokenOf,
+      onUninstalled: async (team) =>
+        vault
+          .deleteHeld(team)
+          .catch((error: unknown) => log.error('Cannot forget a dead token', { error })),
       cache: store.cache,
       knownStore: createKnownStore(db, item.SK),
       cacheMac: config.TWO_KEY_CACHE_MAC,

@@ -44,8 +44,10 @@ export function createDecisions(clock: Clock): Decisions {
     watching: (checker) => ({
       ...checker,
       check: async (ids, options) => recordVerdict(ids, await checker.check(ids, options)),
-      checkUninstalled: async (team, options) =>
-        recordVerdict({ team }, await checker.checkUninstalled(team, options)),
+      checkUninstalled: async (installation, options) => {
+        const { team } = installation
+        return recordVerdict({ team }, await checker.checkUninstalled(installation, options))
+      },
     }),
 
     decided(decision) {

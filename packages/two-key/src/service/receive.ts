@@ -80,12 +80,6 @@ export function createReceiver(deps: {
     return done
   }
 
-  async function forgetToken(app: ReadyApp, team: string): Promise<void> {
-    await app
-      .leaveTeam(team)
-      .catch((error: unknown) => log.error('Cannot forget a dead token', { error }))
-  }
-
   async function askApp(
     app: ReadyApp,
     payload: HandledPayload,
@@ -113,12 +107,8 @@ export function createReceiver(deps: {
     const { payload } = screened.verified
     switch (payload.kind) {
       case 'event':
+      case 'uninstall':
         return takeEvent(app, payload.eventId ?? '', request)
-      case 'uninstall': {
-        const answer = await takeEvent(app, payload.eventId ?? '', request)
-        await forgetToken(app, payload.team)
-        return answer
-      }
       case 'app_rate_limited':
         if (await handOver(app, request)) return done
         throw twoKeyError('not_handed_over')

@@ -16,6 +16,8 @@ export interface TokenVault {
   tokenOf(team: string): Promise<string | undefined>
   put(team: string, token: string): Promise<void>
   delete(team: string): Promise<void>
+  /** Deletes the token that was used last, unless another has taken its place meanwhile. */
+  deleteHeld(team: string): Promise<void>
 }
 
 interface Held {
@@ -72,6 +74,12 @@ export function createTokenVault(deps: {
     async delete(team) {
       await tokens.delete(team)
       held.delete(team)
+    },
+
+    async deleteHeld(team) {
+      const used = await held.get(team)?.token
+      held.delete(team)
+      if (used !== undefined && used === (await read(team))) await tokens.delete(team)
     },
   }
 }

@@ -125,6 +125,17 @@ describe('in a Bolt app', () => {
     expect(bolt.handled).toEqual(['message'])
   })
 
+  test('an uninstallation of nobody that lets Bolt find somebody else is forged', async () => {
+    const bolt = openBolt()
+    await bolt.send(samples['message']!(now()))
+    const event = eventBody(
+      { type: 'app_uninstalled' },
+      { team_id: 'T404', context_team_id: 'T404' },
+    )
+    await bolt.send(signedJson(event, now()))
+    expect(bolt.handled).toEqual(['message'])
+  })
+
   test('people use commands where the bot is not, but events come from where it is', async () => {
     const bolt = openBolt()
     await bolt.send(signedForm({ ...command, channel_id: 'G0000HIDE' }, now()))

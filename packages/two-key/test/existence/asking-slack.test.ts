@@ -179,7 +179,7 @@ test('a store without the token cannot decide, and one that hangs is left at the
   const asked = { deadline: clock.now() + 2000, channelPolicy: 'strict' } as const
   const failing = machine({ tokenOf: async () => Promise.reject(new Error('down')) })
   expect(await failing.check(ids, asked)).toEqual(undecidable('store'))
-  expect(await failing.checkUninstalled('T1', asked)).toEqual(undecidable('store'))
+  expect(await failing.checkUninstalled({ team: 'T1' }, asked)).toEqual(undecidable('store'))
   const hanging = machine({ tokenOf: async () => new Promise<never>(() => {}) })
   const verdict = hanging.check(ids, asked)
   await timers.pass({ seconds: 2 })

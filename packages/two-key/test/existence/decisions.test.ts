@@ -204,29 +204,3 @@ describe('an organisation', () => {
     expect(await machine().check(ids, asked)).toEqual(refused('team'))
   })
 })
-
-describe('that the app was uninstalled', () => {
-  const asked = { deadline: Date.parse('2100-01-01T00:00:02Z') }
-
-  test('is believed when the token is dead or there is none', async () => {
-    const { machine, slack } = scene([home])
-    expect(await machine().checkUninstalled('T404', asked)).toMatchObject({ ok: true })
-    slack.break({ kind: 'error', error: 'account_inactive' })
-    expect(await machine().checkUninstalled('T1', asked)).toEqual({ ok: true, source: 'slack' })
-  })
-
-  test('is forged when the token still works', async () => {
-    const { machine } = scene([home])
-    expect(await machine().checkUninstalled('T1', asked)).toEqual(refused('still_installed'))
-  })
-
-  test('cannot be decided while Slack does not answer', async () => {
-    const { machine, slack, timers } = scene([home])
-    slack.break({ kind: 'error', error: 'internal_error', times: 1 })
-    expect(await machine().checkUninstalled('T1', asked)).toEqual(undecidable('slack_error'))
-    slack.break({ kind: 'hang' })
-    const verdict = machine().checkUninstalled('T1', asked)
-    await timers.pass({ seconds: 2 })
-    expect(await verdict).toEqual(undecidable('timeout'))
-  })
-})

@@ -237,7 +237,29 @@ describe('payloads with nobody to check', () => {
     ['tokens_revoked', { type: 'tokens_revoked', tokens: { oauth: [], bot: ['U0000BOT1'] } }],
   ])('that the app is gone is believed only when its token is dead: %s', async (_, event) => {
     const result = await asked(signedJson(eventBody(event)))
-    expect([result.asked, result.uninstalled]).toEqual([[], [TEAM]])
+    expect([result.asked, result.uninstalled]).toEqual([[], [{ team: TEAM }]])
+  })
+
+  test.each<[string, Body, Body]>([
+    ['another team outside', { team_id: 'T0OUTER' }, { team: TEAM, otherTeams: ['T0OUTER'] }],
+    [
+      'another team as the authorised one',
+      { authorizations: [{ team_id: 'T0OTHER', enterprise_id: null }] },
+      { team: 'T0OTHER', otherTeams: [TEAM] },
+    ],
+    ['its organisation', { enterprise_id: 'E0000001' }, { team: TEAM, enterprise: 'E0000001' }],
+    [
+      'an organisation alone',
+      {
+        team_id: null,
+        context_team_id: null,
+        authorizations: [{ team_id: null, enterprise_id: 'E0000001', is_enterprise_install: true }],
+      },
+      { team: 'E0000001', enterprise: 'E0000001', isOrgWide: true },
+    ],
+  ])('that the app is gone is asked of all that are named: %s', async (_, more, installation) => {
+    const result = await asked(signedJson(eventBody({ type: 'app_uninstalled' }, more)))
+    expect(result.uninstalled).toEqual([installation])
   })
 
   test('that only tokens of users are revoked says nothing about the token of the app', async () => {

@@ -60,7 +60,12 @@ describe('a signed request is refused before anybody is asked', () => {
     ],
     [
       'an uninstallation of no team',
-      signedJson(eventBody({ type: 'app_uninstalled' }, { team_id: null })),
+      signedJson(
+        eventBody(
+          { type: 'app_uninstalled' },
+          { team_id: null, context_team_id: null, authorizations: [] },
+        ),
+      ),
     ],
     [
       'a channel that is an object without an id',

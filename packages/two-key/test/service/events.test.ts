@@ -175,6 +175,29 @@ describe.each(testStores())('events of Slack, on $name', (store) => {
     expect(upstream.received).toHaveLength(1)
   })
 
+  test('that tell of an uninstallation never end a token that they were not checked with', async () => {
+    const joining = await newApp(machine, await upstream.url())
+    const other = await start()
+    const path = `/apps/${joining}/tokens/${sampleTeam.id}`
+    const event = (id: string) =>
+      signedJson(
+        {
+          type: 'event_callback',
+          team_id: sampleTeam.id,
+          api_app_id: sampleTeam.app,
+          event_id: id,
+          event: { type: 'app_uninstalled' },
+        },
+        clock.now(),
+      )
+    // One machine remembers that there is none while the other gets one.
+    await machine.operate('DELETE', path)
+    expect(await machine.send(joining, event('EvNone1'))).toMatchObject({ status: 200 })
+    await other.operate('PUT', path, { token: sampleTeam.token })
+    expect(await machine.send(joining, event('EvNone2'))).toMatchObject({ status: 200 })
+    expect(await other.send(joining, 'message')).toMatchObject({ status: 200 })
+  })
+
   test('of teams that never installed the app are refused, and leave no token behind', async () => {
     const before = await opened.db.scan({ TableName: 'slack-workspace-tokens' })
     for (const team of ['T0STRANGE1', 'T0STRANGE2']) {

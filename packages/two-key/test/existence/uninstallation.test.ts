@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import type { Installation } from '../../src/existence/verdict.ts'
+import type { FakeTeam } from '../../src/fake-slack/world.ts'
+import { refused, scene, undecidable } from './scene.ts'
+
+const home: FakeTeam = { id: 'T1', token: 'xoxb-home', users: [{ id: 'U1' }] }
+const dead = { kind: 'error', error: 'account_inactive', method: 'auth.test' } as const
+
+function opened(teams: readonly FakeTeam[], tokens?: Record<string, string>) {
+  const on = scene(teams)
+  const ended: string[] = []
+  const checker = on.machine({
+    ...(tokens && { tokenOf: async (team: string) => tokens[team] }),
+    onUninstalled: async (team) => void ended.push(team),
+  })
+  const check = async (installation: Installation) =>
+    checker.checkUninstalled(installation, { deadline: on.clock.now() + 2000 })
+  return { ...on, checker, check, ended }
+}
+
+describe('that the app was uninstalled', () => {
+  test('is believed when the token is dead, which then ends', async () => {
+    const { check, slack, ended } = opened([home])
+    slack.break(dead)
+    expect(await check({ team: 'T1' })).toEqual({ ok: true, source: 'slack' })
+    expect(ended).toEqual(['T1'])
+  })
+
+  test('is believed when there is no token, and ends none', async () => {
+    const { check, ended, slack } = opened([home])
+    expect(await check({ team: 'T404' })).toEqual({ ok: true, source: 'cache' })
+    expect([ended, slack.calls()]).toEqual([[], []])
+  })
+
+  test('is forged when the token still works', async () => {
+    const { check, ended } = opened([home])
+    expect(await check({ team: 'T1' })).toEqual(refused('still_installed'))
+    expect(ended).toEqual([])
+  })
+
+  test('is forged when any team that it names is still there', async () => {
+    const { check } = opened([home])
+    expect(await check({ team: 'T404', otherTeams: ['T1'] })).toEqual(refused('still_installed'))
+  })
+
+  test('is not believed for want of a scope', async () => {
+    const { check, slack, ended } = opened([home])
+    slack.break({ ...dead, error: 'missing_scope' })
+    expect(await check({ team: 'T1' })).toEqual(undecidable('credential'))
+    expect(ended).toEqual([])
+  })
+
+  test('cannot be decided while Slack does not answer', async () => {
+    const { check, slack, timers } = opened([home])
+    slack.break({ kind: 'error', error: 'internal_error', times: 3 })
+    const failing = check({ team: 'T1' })
+    await timers.pass({ seconds: 1 })
+    expect(await failing).toEqual(undecidable('slack_error'))
+    slack.break({ kind: 'hang' })
+    const hanging = check({ team: 'T1' })
+    await timers.pass({ seconds: 2 })
+    expect(await hanging).toEqual(undecidable('timeout'))
+  })
+
+  test('said a thousand times costs few calls, and nobody who is real waits for them', async () => {
+    const { check, checker, clock, slack } = opened([home])
+    for (let said = 0; said < 1000; said++) await check({ team: 'T1' })
+    expect(slack.calls('auth.test').length).toBeLessThanOrEqual(40)
+    expect(await check({ team: 'T1' })).toEqual(undecidable('budget'))
+    const asked = { deadline: clock.now() + 2000, channelPolicy: 'strict' } as const
+    expect(await checker.check({ team: 'T1', user: 'U1' }, asked)).toMatchObject({ ok: true })
+  })
+})
+
+describe('that an organisation has uninstalled the app', () => {
+  const org: FakeTeam = { ...home, token: 'xoxb-org', enterprise: 'E1', orgWide: true }
+  const workspace = { team: 'T1', enterprise: 'E1' }
+
+  test('is forged while its token works, by whichever workspace it is said', async () => {
+    const { check } = opened([org])
+    expect(await check(workspace)).toEqual(refused('still_installed'))
+    expect(await check({ team: 'T404', enterprise: 'E1' })).toEqual(refused('still_installed'))
+    expect(await check({ team: 'E1' })).toEqual(refused('still_installed'))
+  })
+
+  test('ends its token when that is dead', async () => {
+    const { check, slack, ended } = opened([org])
+    slack.break(dead)
+    expect(await check(workspace)).toEqual({ ok: true, source: 'slack' })
+    expect(ended).toEqual(['E1'])
+  })
+
+  test('is not what a workspace says that ends an installation of its own', async () => {
+    const { check, ended } = opened([org], { T1: 'xoxb-replaced', E1: 'xoxb-org' })
+    expect(await check(workspace)).toEqual({ ok: true, source: 'slack' })
+    expect(ended).toEqual(['T1'])
+    expect(await check({ ...workspace, isOrgWide: true })).toEqual(refused('still_installed'))
+  })
+})

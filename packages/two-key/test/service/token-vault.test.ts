@@ -1,0 +1,39 @@
+import { testStores } from '@strongroom/kit/testing/stores'
+import { testClock } from '@strongroom/kit/testing/test-clock'
+import { describe, expect, test } from 'vitest'
+import { createTwoKeyStore } from '../../src/store.ts'
+import { createTokenVault } from '../../src/tokens/token-vault.ts'
+import { openDb } from '../existence/scene.ts'
+import { newIds } from '../open-store.ts'
+import { testBox } from './machine.ts'
+
+describe.each(testStores())('a dead token, on $name', (store) => {
+  const opened = openDb(store)
+
+  function machines() {
+    const box = testBox()
+    const clock = testClock()
+    const { tokens } = createTwoKeyStore({ db: opened.db, clock })
+    const vault = () => createTokenVault({ app: 'deploy-bot', tokens, box, clock })
+    return { one: vault(), other: vault(), third: vault(), team: newIds().team }
+  }
+
+  test('is deleted', async () => {
+    const { one, other, team } = machines()
+    await one.put(team, 'xoxb-old')
+    expect(await one.tokenOf(team)).toBe('xoxb-old')
+    await one.deleteHeld(team)
+    expect(await other.tokenOf(team)).toBeUndefined()
+    expect(await one.tokenOf(team)).toBeUndefined()
+  })
+
+  test('does not take with it the one that another machine has put in its place', async () => {
+    const { one, other, third, team } = machines()
+    await one.put(team, 'xoxb-old')
+    expect(await one.tokenOf(team)).toBe('xoxb-old')
+    await other.put(team, 'xoxb-new')
+    await one.deleteHeld(team)
+    expect(await third.tokenOf(team)).toBe('xoxb-new')
+    expect(await one.tokenOf(team)).toBe('xoxb-new')
+  })
+})
