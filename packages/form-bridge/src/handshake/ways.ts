@@ -11,6 +11,7 @@ import {
 import type { SiteAddress } from '../sites/domain.ts'
 import { type Attempt, attempt, failedAttempt, refusedAttempt } from './attempt.ts'
 import type { Dns } from './dns.ts'
+import { metaContents } from './meta-tags.ts'
 
 export const WELL_KNOWN = '/.well-known/form-bridge-verification.txt'
 export const META_NAME = 'form-bridge-verification'
@@ -74,7 +75,7 @@ export function createWays({
       ),
     meta: ({ home }, subject) =>
       get('meta', `${home}/`, ({ body }) =>
-        judged('meta', proofsAmong(metaContents(textOf(body))), subject),
+        judged('meta', proofsAmong(metaContents(textOf(body), META_NAME)), subject),
       ),
     async dns({ host }, subject) {
       try {
@@ -101,17 +102,4 @@ function responseIn(text: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-/** Only of the head: what stands in the body of a page may have been written by its visitors. */
-function metaContents(html: string): string[] {
-  const [head = ''] = html.split(/<\/head|<body/i)
-  return [...head.replace(/<!--[\s\S]*?-->/g, '').matchAll(/<meta\s([^<>]{1,500})>/gi)]
-    .map(([, attributes = '']) => attributes)
-    .filter((attributes) => attributeOf(attributes, 'name') === META_NAME)
-    .map((attributes) => attributeOf(attributes, 'content') ?? '')
-}
-
-function attributeOf(attributes: string, name: string): string | undefined {
-  return new RegExp(`(?:^|\\s)${name}\\s*=\\s*["']([^"']*)["']`, 'i').exec(attributes)?.[1]
 }

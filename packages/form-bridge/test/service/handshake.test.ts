@@ -118,17 +118,6 @@ describe.each(testStores())('connecting a site on $name', (store) => {
     expect(await service.connected({}, wordpress)).toMatchObject({ proved_by: 'rest' })
   })
 
-  test('takes a meta tag in the head only, where visitors cannot write', async () => {
-    const wordpress = service.host.site()
-    const { body } = await service.register(wordpress)
-    const tag = `<meta name="form-bridge-verification" content="${body.proofs.meta.content}">`
-    for (const html of [`<head></head><body>${tag}</body>`, `<head><!-- ${tag} --></head>`]) {
-      wordpress.answers.set('/', (_, response) => end(response, 200, html))
-      const answer = await service.exchange(wordpress, { methods: ['meta'] })
-      expect(codes(answer.body.error.data.attempts)).toEqual({ meta: 'not_published' })
-    }
-  })
-
   test('asks the site with a fresh challenge each time and without cookies or its secrets', async () => {
     const wordpress = service.host.site()
     const { body } = await service.register(wordpress)

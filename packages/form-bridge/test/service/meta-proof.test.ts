@@ -1,0 +1,28 @@
+import { testStores } from '@strongroom/kit/testing/stores'
+import { describe, expect, test } from 'vitest'
+import { openService } from './open-service.ts'
+import { end } from './wordpress-host.ts'
+
+describe.each(testStores())('the proof by a meta tag on $name', (store) => {
+  const service = openService(store)
+
+  test('is taken from a tag of the head only, where visitors cannot write', async () => {
+    const wordpress = service.host.site()
+    const { body } = await service.register(wordpress)
+    const { name, content } = body.proofs.meta
+    const tag = `<meta name='${name}' content='${content}'>`
+    const heads = [
+      `<!-- ${tag} -->`,
+      `<!-- ${tag}`,
+      `<title>${tag}</title>`,
+      `<script>const title = "${tag}"</script>`,
+      `<meta name="description" content="${tag}">`,
+      `<meta property="og:title" content="${content}' name='${name}'">`,
+    ]
+    for (const html of [`<head></head><body>${tag}</body>`, ...heads.map((h) => `<head>${h}`)]) {
+      wordpress.answers.set('/', (_, response) => end(response, 200, html))
+      const answer = await service.exchange(wordpress, { methods: ['meta'] })
+      expect(answer.body.error.data.attempts).toMatchObject([{ result: 'not_published' }])
+    }
+  })
+})
