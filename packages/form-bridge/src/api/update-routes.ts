@@ -4,6 +4,7 @@ import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonResponse } from '@strongroom/kit/http/openapi'
 import { formBridgeError } from '../errors.ts'
 import type { Release } from '../items/release.ts'
+import { rateLimited } from '../limits/guard.ts'
 import type { ApiDeps } from './deps.ts'
 import { BySlug, ByVersion, UpdateQuery } from './schemas.ts'
 
@@ -111,7 +112,8 @@ export function updateRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     const site_id = await tokens.siteOf(token, what)
     const site = site_id && (await layer.authentication.siteOfId(site_id))
     if (!site || site.status !== 'active') throw formBridgeError('download_token_invalid')
-    await guard.take({ scope: 'update_check', site_id: site.site_id })
+    const decision = await guard.take({ scope: 'update_check', site_id: site.site_id })
+    if (!decision.admitted) throw rateLimited('update_check', decision)
   }
 
   async function installs(): Promise<number> {

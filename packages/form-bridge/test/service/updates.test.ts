@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { isSignedBy, sha256Of } from '../../src/signing/release-signature.ts'
-import { openService, ORIGIN } from './open-service.ts'
+import { atOnce, openService, ORIGIN } from './open-service.ts'
 import { pluginZip, publish, releaseKey, signatureOf } from './published.ts'
 
 describe.each(testStores().slice(0, 1))('updates on $name', (store) => {
@@ -97,6 +97,16 @@ describe.each(testStores().slice(0, 1))('updates on $name', (store) => {
     )
     await service.ask('POST', `/sites/${site.site_id}/suspend`, { token: service.operator })
     expect(await service.ask('GET', link)).toMatchObject(invalid)
+  })
+
+  test('have a link that is counted like every other request of the site', async () => {
+    const slug = await newPlugin('1.1.0')
+    const site = await service.connected()
+    const link = linkOf((await service.signed(site, 'GET', pathOf(slug))).body)
+    const answers = await atOnce(20, () => service.ask('GET', link))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(9)
+    const refused = { status: 429, code: 'form-bridge.rate_limited' }
+    expect(answers.find(({ status }) => status !== 200)).toMatchObject(refused)
   })
 
   test('are downloaded by a signed request too, and by nobody without', async () => {
