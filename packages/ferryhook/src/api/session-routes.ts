@@ -61,7 +61,7 @@ export function sessionRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     request: { body: jsonBody(z.strictObject({ email: Email, password: GivenPassword })) },
     responses: {
       200: jsonResponse(SessionView, 'Signed in'),
-      ...errorResponses(ferryhookError, 'wrong_credentials', 'foreign_origin'),
+      ...errorResponses(ferryhookError, 'wrong_credentials', 'session_ended', 'foreign_origin'),
     },
   })
 

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { randomToken } from '@strongroom/kit/ids'
 import type { DataLayer } from '../db/data-layer.ts'
+import { ferryhookError } from '../errors.ts'
 import type { User } from '../items/user.ts'
 import type { AccessTokens } from './access-tokens.ts'
 
@@ -22,6 +23,7 @@ export type Refresh =
   | { ended: true; reusedBy: string | undefined }
 
 export interface Sessions {
+  /** Throws `session_ended` if the password is not the user's any more. */
   begin(user: User): Promise<Session>
   refresh(refreshToken: string): Promise<Refresh>
   /** Tells whose session that was. */
@@ -42,6 +44,12 @@ export function createSessions(deps: {
       const { userId } = user
       const secret = randomToken(32)
       const { familyId } = await refreshTokens.create({ userId, tokenHash: hash(secret) })
+      // A password replaced since it was checked has ended all sessions, and this came too late for that.
+      const current = await users.getById(userId)
+      if (current?.passwordHash !== user.passwordHash) {
+        await refreshTokens.revoke(userId, familyId)
+        throw ferryhookError('session_ended')
+      }
       const access = await tokens.issue({ userId, sessionId: familyId })
       return { user, ...access, refreshToken: `${userId}.${familyId}.${secret}` }
     },

@@ -1,5 +1,5 @@
 import { testStores } from '@strongroom/kit/testing/stores'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { openApi, ORIGIN, PASSWORD } from './open-api.ts'
 
 const COOKIE = '__Host-ferryhook-session'
@@ -47,6 +47,20 @@ describe.each(testStores())('sessions on $name', (store) => {
     expect((await me(token)).status).toBe(200)
     api.clock.advance({ seconds: 1 })
     expect((await me(token)).body.error.code).toBe('ferryhook.unauthorized')
+  })
+
+  test('a password that is replaced while it is being checked signs nobody in', async () => {
+    const { id, email } = await api.person()
+    const made = await api.ask('POST', `/users/${id}/password-resets`, { token: api.operator })
+    vi.spyOn(api.passwords, 'verify').mockImplementationOnce(async () => {
+      const body = { ticket: made.body.ticket, password: 'another long password' }
+      expect((await api.ask('POST', '/auth/password-reset', { body })).status).toBe(204)
+      return true
+    })
+    const answer = await login(email)
+    expect(answer.body.error.code).toBe('ferryhook.session_ended')
+    expect(answer.cookies).toEqual({})
+    expect(await api.layer.refreshTokens.listByUser(id)).toEqual([])
   })
 
   test('a token that somebody else made is refused', async () => {
