@@ -7,6 +7,11 @@ import { createTableInput, type Table } from './table.ts'
 export interface CreateTablesOptions {
   /** Waits between two looks at a table that is being made; tests need not wait. */
   pause?: (ms: number) => Promise<unknown>
+  /**
+   * How far back tables that ask for it can be recovered, 0 for not at all. Unless given, whoever
+   * runs the store decides: recovery is switched on where it is off.
+   */
+  recoveryDays?: number | undefined
   /** Told as each table is done, for progress. */
   onTable?: (table: Table, outcome: 'created' | 'exists') => void
 }
@@ -14,13 +19,13 @@ export interface CreateTablesOptions {
 export async function createTables(
   db: Db,
   tables: readonly Table[],
-  { pause = setTimeout, onTable }: CreateTablesOptions = {},
+  { pause = setTimeout, recoveryDays, onTable }: CreateTablesOptions = {},
 ): Promise<void> {
   for (const table of tables) {
     const created = await createIfAbsent(db, table)
     await untilActive(db, table, { pause })
     await unlessRaced(() => setTimeToLive(db, table), pause)
-    await unlessRaced(() => setRecovery(db, table), pause)
+    await unlessRaced(() => setRecovery(db, table, recoveryDays), pause)
     onTable?.(table, created ? 'created' : 'exists')
   }
 }
@@ -61,16 +66,23 @@ async function setTimeToLive(db: Db, { name, ttl }: Table) {
   })
 }
 
-async function setRecovery(db: Db, { name, pointInTimeRecovery }: Table) {
+async function setRecovery(db: Db, { name, pointInTimeRecovery }: Table, days?: number) {
   if (!pointInTimeRecovery) return
+  const isWanted = days !== 0
   try {
     const { ContinuousBackupsDescription: now } = await db.describeContinuousBackups({
       TableName: name,
     })
-    if (now?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus === 'ENABLED') return
+    const { PointInTimeRecoveryStatus: status, RecoveryPeriodInDays: period } =
+      now?.PointInTimeRecoveryDescription ?? {}
+    const isOn = status === 'ENABLED'
+    if (isOn === isWanted && (!isOn || days === undefined || days === period)) return
     await db.updateContinuousBackups({
       TableName: name,
-      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      PointInTimeRecoverySpecification: {
+        PointInTimeRecoveryEnabled: isWanted,
+        ...(isWanted && days !== undefined && { RecoveryPeriodInDays: days }),
+      },
     })
   } catch (error) {
     // DynamoDB Local and most other endpoints do not have it; `verify` says so.

@@ -252,11 +252,17 @@ export interface DescribeTimeToLiveOutput {
 
 export interface UpdateContinuousBackupsInput {
   TableName: string
-  PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: boolean }
+  PointInTimeRecoverySpecification: {
+    PointInTimeRecoveryEnabled: boolean
+    RecoveryPeriodInDays?: number
+  }
 }
 
 export interface DescribeContinuousBackupsOutput {
   ContinuousBackupsDescription?: {
-    PointInTimeRecoveryDescription?: { PointInTimeRecoveryStatus?: string }
+    PointInTimeRecoveryDescription?: {
+      PointInTimeRecoveryStatus?: string
+      RecoveryPeriodInDays?: number
+    }
   }
 }

@@ -4,6 +4,7 @@ import {
   directory,
   file,
   host,
+  integer,
   oneOf,
   port,
   text,
@@ -27,6 +28,12 @@ const own = {
     type: directory(),
     default: './data',
     description: 'Where the embedded store keeps its data',
+  },
+  STRONGROOM_RECOVERY_DAYS: {
+    type: integer({ min: 0, max: 35 }),
+    default: 7,
+    description:
+      'How many days back tables of the embedded store can be restored; each change is kept as long, 0 keeps none',
   },
   STRONGROOM_STORE: {
     type: oneOf('embedded', 'aws'),

@@ -14,6 +14,8 @@ export interface Store {
   detail: string
   /** Where it is exactly, for whoever runs the server. */
   location: string
+  /** How far back its tables can be recovered, where this server decides it. */
+  recoveryDays?: number
   /** Asks the store for an answer; fails if it has none. */
   check(): Promise<void>
   close(): Promise<void>
@@ -98,6 +100,7 @@ async function openEmbedded(settings: Settings): Promise<Store> {
     label: 'Embedded engine',
     detail: isAbsolute(settings.STRONGROOM_DATA) ? 'on this machine' : settings.STRONGROOM_DATA,
     location: directory,
+    recoveryDays: settings.STRONGROOM_RECOVERY_DAYS,
     db: prefixTables(engine, settings.STRONGROOM_TABLE_PREFIX),
     check: async () => void (await engine.listTables({ Limit: 1 })),
     close: () => engine.close(),

@@ -16,8 +16,11 @@ export function tablesOf(services: readonly Pick<Service, 'tables'>[]): Table[] 
  * Sees to it that the tables are there. On the embedded store they are made on the way; elsewhere
  * making tables is a decision of its operator, so a missing one stops the start.
  */
-export async function requireTables({ db, kind }: Store, tables: readonly Table[]): Promise<void> {
-  if (kind === 'embedded') return createTables(db, tables)
+export async function requireTables(
+  { db, kind, recoveryDays }: Store,
+  tables: readonly Table[],
+): Promise<void> {
+  if (kind === 'embedded') return createTables(db, tables, { recoveryDays })
   const checks = await verifyTables(db, tables)
   const wrong = checks.find(({ differences }) => differences.length > 0)
   if (wrong) {

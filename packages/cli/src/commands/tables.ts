@@ -11,9 +11,10 @@ export const tablesCreate: Command = {
   name: 'tables create',
   summary: 'Create the tables that are missing on the configured store',
   run: (input) =>
-    withStore(input, async ({ db }, { STRONGROOM_TABLE_PREFIX: prefix }) => {
+    withStore(input, async ({ db, recoveryDays }, { STRONGROOM_TABLE_PREFIX: prefix }) => {
       const done: { table: string; outcome: string }[] = []
       await createTables(db, everyTable, {
+        recoveryDays,
         onTable({ name }, outcome) {
           done.push({ table: prefix + name, outcome })
           input.output.progress(
@@ -26,13 +27,16 @@ export const tablesCreate: Command = {
     }),
 }
 
+/** As declared but for recovery, where the settings switch it off. */
+const unrecoverable = everyTable.map((table) => ({ ...table, pointInTimeRecovery: false }))
+
 export const tablesVerify: Command = {
   name: 'tables verify',
   summary: 'Compare the tables of the configured store with their declarations',
   about: 'Exits with 1 if a table is missing or differs.',
   run: (input) =>
-    withStore(input, async ({ db }, { STRONGROOM_TABLE_PREFIX: prefix }) => {
-      const checks = await verifyTables(db, everyTable)
+    withStore(input, async ({ db, recoveryDays }, { STRONGROOM_TABLE_PREFIX: prefix }) => {
+      const checks = await verifyTables(db, recoveryDays === 0 ? unrecoverable : everyTable)
       const lines = checks.flatMap(({ table, differences }) =>
         differences.length === 0
           ? [`${prefix}${table}: as declared`]
