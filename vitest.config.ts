@@ -16,6 +16,8 @@ export default defineConfig({
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
     // Loading the modules anew for each of some hundred files would take as long as the tests.
     isolate: false,
+    // Unless told, one core is left out, which of two is half.
+    maxWorkers: '100%',
     // Only against tests that hang: on a busy machine DynamoDB Local takes its time.
     testTimeout: 60_000,
     hookTimeout: 120_000,
