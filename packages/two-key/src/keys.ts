@@ -38,8 +38,12 @@ export function isSlackId(text: string): boolean {
 const EVENT_ID = /^[A-Za-z0-9._-]{1,64}$/
 const APP_NAME = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/
 
+export function isAppName(text: string): boolean {
+  return APP_NAME.test(text)
+}
+
 export function appKeys(app?: string): AppKeys {
-  if (app !== undefined && !APP_NAME.test(app)) {
+  if (app !== undefined && !isAppName(app)) {
     throw new TypeError('An app has a name of 1 to 32 lower-case letters, digits and hyphens')
   }
   const prefix = app === undefined ? '' : `${app}:`

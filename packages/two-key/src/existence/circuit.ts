@@ -3,6 +3,7 @@
  * need not be asked, and nobody has to wait for it.
  */
 import type { Clock } from '@strongroom/kit/clock'
+import { isAhead } from '../lasting.ts'
 import type { SlackMethod } from './slack-api.ts'
 
 /** So many failures in a row, of whatever team and method, mean that Slack is down. */
@@ -12,7 +13,7 @@ const PAUSE_MS = 5_000
 /** What a 429 without Retry-After means. */
 const DEFAULT_RETRY_SECONDS = 30
 /** Nobody is locked out for longer by one answer, whatever it says. */
-const LONGEST_RETRY_SECONDS = 3_600
+const LONGEST_RETRY_MS = 3_600_000
 
 export interface Circuit {
   /** Why and for how long a call must wait; undefined if it need not. */
@@ -39,18 +40,20 @@ export function createCircuit(clock: Clock): Circuit {
       const key = `${team} ${method}`
       const until = limitedUntil.get(key)
       if (until !== undefined) {
-        if (until > now) return { reason: 'rate_limited', milliseconds: until - now }
+        if (isAhead(until, now, LONGEST_RETRY_MS))
+          return { reason: 'rate_limited', milliseconds: until - now }
         limitedUntil.delete(key)
       }
       if (failures < FAILURES) return undefined
-      if (downUntil > now) return { reason: 'circuit', milliseconds: downUntil - now }
+      if (isAhead(downUntil, now, PAUSE_MS))
+        return { reason: 'circuit', milliseconds: downUntil - now }
       // This call is the one that finds out; the others go on waiting.
       downUntil = now + PAUSE_MS
       return undefined
     },
 
     rateLimited(team, method, seconds = DEFAULT_RETRY_SECONDS) {
-      const until = clock.now() + 1000 * Math.min(seconds, LONGEST_RETRY_SECONDS)
+      const until = clock.now() + Math.min(1000 * seconds, LONGEST_RETRY_MS)
       limitedUntil.set(`${team} ${method}`, until)
     },
 

@@ -27,6 +27,9 @@ export interface Inquiry {
   probe(token: string, deadline: number): Promise<Finding>
 }
 
+/** Who is known says only from which half of the budget he is asked for: Slack gets the other half. */
+const KNOWN_MS = 1000
+
 /** What is older than this part of its life is asked again when its triple is renewed. */
 const RENEWED_FROM = 0.5
 
@@ -100,7 +103,7 @@ export function createInquiry(deps: {
     // Whoever may name any workspace of an organisation must not get a budget for each.
     const owner = workspace === undefined ? team : (facts.enterprise ?? team)
     const loading = known.loading(owner)
-    if (loading) await within(course.deadline, loading)
+    if (loading) await within(Math.min(course.deadline, clock.now() + KNOWN_MS), loading)
     const ask = async (kind: EntityKind, id: string) =>
       find({ team: owner, kind, id, token, workspace }, course)
     const askPart = async (kind: 'user' | 'bot' | 'channel', id: string | undefined) =>

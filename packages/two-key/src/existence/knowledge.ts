@@ -3,6 +3,7 @@
  * that there is none for one. The oldest go first when there is no more room.
  */
 import type { Clock } from '@strongroom/kit/clock'
+import { isAhead } from '../lasting.ts'
 import { CACHE_SECONDS } from '../table.ts'
 
 /** A new person or channel must soon work. */
@@ -32,11 +33,11 @@ export function createKnowledge<Facts>(clock: Clock): Knowledge<Facts> {
     get(key) {
       const now = clock.now()
       const found = existing.get(key)
-      if (found && now < found.verifiedAt + EXISTS_MS) return found
+      if (found && isAhead(found.verifiedAt + EXISTS_MS, now, EXISTS_MS)) return found
       if (found) existing.delete(key)
       const until = absentUntil.get(key)
       if (until === undefined) return undefined
-      if (now < until) return 'absent'
+      if (isAhead(until, now, ABSENT_MS)) return 'absent'
       absentUntil.delete(key)
       return undefined
     },

@@ -63,6 +63,8 @@ function createWindow(size: number): Window {
   let next = 0
   return {
     take(now) {
+      // If the clock was set back, the calls that are still to come were made just now.
+      if ((calls[next] ?? 0) > now) calls.set(calls.map((time) => Math.min(time, now)))
       const wait = (calls[next] ?? 0) + WINDOW_MS - now
       if (wait > 0) return wait
       calls[next] = now

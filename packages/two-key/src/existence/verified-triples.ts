@@ -2,10 +2,11 @@
  * Triples that were verified in the last five minutes: in memory, and behind that in the table that
  * all machines share. The store is asked for a moment only, and if it fails nothing is known.
  */
-import type { Clock } from '@strongroom/kit/clock'
+import { type Clock, epochSeconds } from '@strongroom/kit/clock'
 import type { StartTimer } from '@strongroom/kit/safe-fetch/deadline'
 import type { ExistenceCache } from '../existence-cache.ts'
 import type { SlackIds as TripleIds } from '../keys.ts'
+import { isAhead } from '../lasting.ts'
 import { CACHE_SECONDS } from '../table.ts'
 import { isAuthentic, macOf } from './cache-mac.ts'
 import { keep } from './knowledge.ts'
@@ -73,7 +74,7 @@ export function createVerifiedTriples(deps: {
   return {
     get(key) {
       const found = triples.get(key)
-      if (!found || clock.now() < found.expiresAt) return found
+      if (!found || isAhead(found.expiresAt, clock.now(), LIFE_MS)) return found
       triples.delete(key)
       return undefined
     },
@@ -93,8 +94,11 @@ export function createVerifiedTriples(deps: {
 
     async add(key, ids, token, verifiedAt) {
       remember(key, verifiedAt)
+      const second = Math.floor(verifiedAt / 1000)
+      // It ends within this very second: an entry must outlive the moment it is made.
+      if (second + CACHE_SECONDS <= epochSeconds(clock)) return
       const options = {
-        verifiedAt: Math.floor(verifiedAt / 1000),
+        verifiedAt: second,
         ...(withMac && { mac: macOf(token) }),
       }
       await cache?.put(ids, options).catch((error: unknown) => onFailed('write', error))

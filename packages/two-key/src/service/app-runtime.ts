@@ -7,6 +7,8 @@ import { createExistenceChecker, type RunningChecker } from '../existence/checke
 import { createKnownStore } from '../existence/known-store.ts'
 import type { ExistenceMetrics } from '../existence/metrics.ts'
 import type { SlackApiOptions } from '../existence/slack-api.ts'
+import { isAppName } from '../keys.ts'
+import { isAhead } from '../lasting.ts'
 import type { TwoKeySettings } from '../settings.ts'
 import { createTwoKeyStore, type TwoKeyStore } from '../store.ts'
 import type { SecretBox } from '../tokens/secret-box.ts'
@@ -148,8 +150,9 @@ export function createAppRuntime(deps: RuntimeDeps): AppRuntime {
 
   return {
     async get(name) {
+      if (!isAppName(name)) return undefined
       const found = ready.get(name)
-      if (found && clock.now() < found.until) return found.app
+      if (found && isAhead(found.until, clock.now(), KEPT_MS)) return found.app
       const made = { app: makeReady(name), until: clock.now() + KEPT_MS }
       ready.delete(name)
       ready.set(name, made)

@@ -3,6 +3,7 @@
  * sealed under a key of its own team, and was seen to be that team's before it was kept.
  */
 import type { Clock } from '@strongroom/kit/clock'
+import { isAhead } from '../lasting.ts'
 import type { WorkspaceTokens } from '../workspace-tokens.ts'
 import type { SecretBox, SecretPlace } from './secret-box.ts'
 
@@ -50,7 +51,7 @@ export function createTokenVault(deps: {
   return {
     async tokenOf(team) {
       const found = held.get(team)
-      if (found && clock.now() < found.until) return found.token
+      if (found && isAhead(found.until, clock.now(), KEPT_MS)) return found.token
       const entry: Held = { token: read(team), until: clock.now() + KEPT_MS }
       held.delete(team)
       held.set(team, entry)

@@ -99,6 +99,20 @@ describe.each(testStores())('what key two keeps on $name', (store) => {
     expect(slack.calls().length).toBeGreaterThan(asked)
   })
 
+  test('is not written when what it rests on ends within the second', async () => {
+    const { clock, machine, cache, ids, raw, check } = oneTeam()
+    const checker = machine({ cache })
+    const asked = { deadline: clock.now() + 600_000, channelPolicy: 'strict' } as const
+    clock.advance({ ms: 900 })
+    expect(await checker.check({ team: ids.team, user: ids.user }, asked)).toMatchObject({
+      ok: true,
+    })
+    clock.advance({ ms: 299_500 })
+    expect(await check(checker)).toMatchObject({ ok: true })
+    await checker.idle()
+    expect(await raw()).toBeUndefined()
+  })
+
   test('carries a MAC where that is asked for, and an entry without the right one is none', async () => {
     const { clock, machine, cache, check, key, raw } = oneTeam()
     const withMac = { cache, cacheMac: true }
@@ -158,6 +172,17 @@ describe('a cache that fails', () => {
       channelPolicy: 'strict',
     })
     await timers.pass({ ms: 300 })
+    expect(await verdict).toEqual({ ok: true, source: 'slack' })
+  })
+
+  test('and does not say who is known leaves time to ask Slack', async () => {
+    const { clock, machine, timers } = scene([team])
+    const knownStore = { load: hanging.get, save: failing.put }
+    const verdict = machine({ knownStore }).check(ids, {
+      deadline: clock.now() + 2000,
+      channelPolicy: 'strict',
+    })
+    await timers.pass({ seconds: 1 })
     expect(await verdict).toEqual({ ok: true, source: 'slack' })
   })
 })

@@ -209,11 +209,14 @@ describe.each(testStores())('events of Slack, on $name', (store) => {
     expect(after.Items).toEqual(before.Items)
   })
 
-  test('to no app are told so, and not to come again', async () => {
-    const answer = await machine.send('nobody', newEvent())
-    expect(answer.status).toBe(404)
-    expect(answer.headers.get('x-slack-no-retry')).toBe('1')
-  })
+  test.each(['nobody', 'NOBODY', 'a'.repeat(2000)])(
+    'to no app are told so, and not to come again: %.8s',
+    async (nobody) => {
+      const answer = await machine.send(nobody, newEvent())
+      expect(answer.status).toBe(404)
+      expect(answer.headers.get('x-slack-no-retry')).toBe('1')
+    },
+  )
 
   test('of Slack’s own are answered: the challenge, and the notice of a limit goes to the app', async () => {
     const challenge = signedJson({ type: 'url_verification', challenge: 'c' }, clock.now())
