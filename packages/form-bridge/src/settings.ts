@@ -57,6 +57,8 @@ type Policy = Pick<
 
 const USER_AGENT = 'Form-Bridge/1.0'
 const PROOF_MS = 8_000
+/** Less than the plugin waits: what it gave up on it would take for an outage, and send again. */
+const DELIVERY_MS = 4_000
 
 /** Which sites are asked for a proof, and how. */
 export function sitePolicy(settings: FormBridgeSettings): Policy {
@@ -72,7 +74,9 @@ export function sitePolicy(settings: FormBridgeSettings): Policy {
 }
 
 /** Where submissions may be sent. */
-export function destinationPolicy(settings: FormBridgeSettings): Policy {
+export function destinationPolicy(
+  settings: Pick<FormBridgeSettings, 'FORM_BRIDGE_DESTINATION_NETWORKS'>,
+): Policy {
   const allow = settings.FORM_BRIDGE_DESTINATION_NETWORKS
   return {
     allow,
@@ -80,6 +84,7 @@ export function destinationPolicy(settings: FormBridgeSettings): Policy {
     allowLocalNames: allow.length > 0,
     ports: 'unprivileged',
     userAgent: USER_AGENT,
+    timeoutMs: DELIVERY_MS,
   }
 }
 

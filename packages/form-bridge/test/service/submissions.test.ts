@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
+import { destinationPolicy } from '../../src/settings.ts'
 import { type ConnectedSite, newSubmission, openService } from './open-service.ts'
 import { end } from './wordpress-host.ts'
 
@@ -74,6 +76,14 @@ describe.each(testStores().slice(0, 1))('a form submission on $name', (store) =>
     await setDestination(site, { url: 'http://127.0.0.1:1024/' })
     const answer = await service.signed(site, 'POST', '/webhook', newSubmission())
     expect(answer).toMatchObject({ status: 503, code: 'form-bridge.destination_unreachable' })
+  })
+
+  test('is given up by the server before the plugin gives up the server', () => {
+    const plugin = new URL('../../../../plugins/wordpress/form-bridge/src/', import.meta.url)
+    const client = readFileSync(new URL('Client.php', plugin), 'utf8')
+    const [, seconds] = /const TIMEOUT = (\d+);/.exec(client) ?? []
+    const { timeoutMs } = destinationPolicy({ FORM_BRIDGE_DESTINATION_NETWORKS: [] })
+    expect(timeoutMs).toBeLessThan(Number(seconds) * 1000)
   })
 
   test('goes to the general destination unless the site has its own', async () => {

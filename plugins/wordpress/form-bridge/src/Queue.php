@@ -82,11 +82,11 @@ final class Queue {
 		}
 	}
 
-	/** @return object[] The oldest first. */
+	/** @return object[] Those that were tried least, and of these the oldest, first. */
 	public function due( int $most ): array {
 		global $wpdb;
 		return (array) $wpdb->get_results(
-			$wpdb->prepare( "SELECT * FROM {$this->table()} WHERE refused = 0 AND due_at <= %d ORDER BY id LIMIT %d", $this->clock->now(), $most )
+			$wpdb->prepare( "SELECT * FROM {$this->table()} WHERE refused = 0 AND due_at <= %d ORDER BY attempts, id LIMIT %d", $this->clock->now(), $most )
 		);
 	}
 

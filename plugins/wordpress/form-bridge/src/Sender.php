@@ -73,6 +73,10 @@ final class Sender {
 		if ( $answer->is( 'confirmation_needed' ) || $answer->is( 'no_destination' ) ) {
 			$this->with->queue->all_later( HOUR_IN_SECONDS, $answer->message );
 		}
+		if ( $answer->is_outage() ) {
+			// Or something on the way, such as a firewall, dislikes this one: others go first next time.
+			$this->with->queue->later( (int) $row->id, $attempts, 0, $answer->message );
+		}
 		// The rest is about the site or the service, and says nothing of this submission.
 		return false;
 	}
