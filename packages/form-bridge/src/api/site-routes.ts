@@ -83,7 +83,8 @@ export function siteRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     },
   })
   const disconnect = createRoute({
-    ...permit.site({ scope: 'api', signature: true, suspended: true, anywhere: true }),
+    // Not while suspended, or it could come back as a new site; not from a clone, which has none.
+    ...permit.site({ scope: 'api', signature: true }),
     method: 'post',
     path: '/v1/site/disconnect',
     summary: 'Leave for ever',

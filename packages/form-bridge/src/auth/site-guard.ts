@@ -20,10 +20,8 @@ export interface SiteNeeds {
   scope: 'api' | 'webhook' | 'update_check'
   /** A key is not enough. */
   signature?: true
-  /** Also while the site is suspended: to learn that it is, and to leave. */
+  /** Also while the site is suspended: to learn that it is. */
   suspended?: true
-  /** Also from an address that is not the site's: a clone may leave. */
-  anywhere?: true
 }
 
 export const choices = ['move', 'new_site', 'staging'] as const
@@ -126,7 +124,7 @@ export function createSiteGuard(deps: {
       if (site.status === 'disabled') throw formBridgeError('site_disabled')
       if (site.status === 'suspended' && !needs.suspended) throw formBridgeError('site_suspended')
       await count(c, site, needs.scope, caller)
-      if (!needs.anywhere) await requireHome(c, site, caller)
+      await requireHome(c, site, caller)
       return asked
     },
   }

@@ -136,12 +136,22 @@ describe.each(testStores().slice(0, 1))('the life of a site on $name', (store) =
       expect(next.site_id).not.toBe(site.site_id)
     })
 
-    test('is open to a site that is suspended, and to a clone', async () => {
+    test('is no way out of a suspension', async () => {
       const site = await service.connected()
       await operate(site.site_id, 'suspend')
+      const answer = await service.signed(site, 'POST', '/site/disconnect', {})
+      expect(answer).toMatchObject({ status: 403, code: 'form-bridge.site_suspended' })
+      await service.register(site.wordpress)
+      const again = await service.exchange(site.wordpress)
+      expect(again).toMatchObject({ status: 403, code: 'form-bridge.site_suspended' })
+    })
+
+    test('of a clone leaves the original as it is', async () => {
+      const site = await service.connected()
       const home = 'https://clone.example.org'
       const answer = await service.signed(site, 'POST', '/site/disconnect', {}, { home })
-      expect(answer.status).toBe(200)
+      expect(answer).toMatchObject({ status: 409, code: 'form-bridge.site_moved' })
+      expect((await service.signed(site, 'GET', '/site')).body.status).toBe('active')
     })
   })
 

@@ -39,7 +39,7 @@ final class Account {
 		$answer      = Answer::from( 200, '{}', '' );
 		if ( null !== $credentials && 'moved' !== $this->with->status() ) {
 			$answer = $this->with->client->signed( $credentials, 'POST', '/site/disconnect', array() );
-			$is_out = $answer->ok() || $answer->is( 'unauthorized' ) || $answer->is( 'site_disabled' );
+			$is_out = $answer->ok() || $answer->is( 'unauthorized' ) || $answer->is( 'site_disabled' ) || $answer->is( 'site_moved' );
 			if ( ! $is_out ) {
 				return $answer;
 			}
