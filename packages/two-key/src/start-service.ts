@@ -72,7 +72,9 @@ export function startTwoKey(
   }
 
   let stopTimer: (() => void) | undefined
+  let isClosed = false
   const eachMinute = () => {
+    if (isClosed) return
     stopTimer = startTimer(MINUTE_MS, () => void runtime.maintain().finally(eachMinute))
   }
   eachMinute()
@@ -83,6 +85,7 @@ export function startTwoKey(
       .route('/', appRoutes(operatorDeps))
       .route('/', tokenRoutes(operatorDeps)),
     async close() {
+      isClosed = true
       stopTimer?.()
       await runtime.close()
       await safeFetch.close()

@@ -3,6 +3,7 @@
  * thrown: Slack says no with status 200, and what comes in an incident may be no JSON at all.
  */
 import type { Clock } from '@strongroom/kit/clock'
+import { limitedBody } from '../adapters/limited-body.ts'
 
 export type SlackMethod =
   | 'auth.test'
@@ -34,6 +35,8 @@ export interface SlackApiOptions {
   onAnswered?: (method: SlackMethod, milliseconds: number) => void
 }
 
+/** What is asked for is a few kilobytes; whatever stands in Slack's place may never end. */
+const MOST_BYTES = 1024 * 1024
 const SLACK = 'https://slack.com/api/'
 
 export function createSlackApi(options: SlackApiOptions): SlackApi {
@@ -76,7 +79,9 @@ async function replyOf(answer: Response): Promise<SlackReply> {
     await answer.body?.cancel()
     return { kind: 'unreachable' }
   }
-  const body: unknown = await answer.json()
+  const bytes = await limitedBody(answer.body ?? [], MOST_BYTES)
+  if (!bytes) return { kind: 'unreachable' }
+  const body: unknown = JSON.parse(Buffer.from(bytes).toString())
   if (typeof body !== 'object' || body === null || !('ok' in body)) return { kind: 'unreachable' }
   if (body.ok === true) {
     const scopes = (answer.headers.get('x-oauth-scopes') ?? '').split(',')

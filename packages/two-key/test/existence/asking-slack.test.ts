@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { createExistenceChecker } from '../../src/existence/checker.ts'
 import { createFakeSlack } from '../../src/fake-slack/fake-slack.ts'
@@ -172,6 +174,50 @@ test('the status of a real answer is what says that the rate is limited', async 
   } finally {
     await server.close()
   }
+})
+
+test('a redirect is no answer, and the token does not follow it', async () => {
+  const paths: unknown[] = []
+  const server = createServer((req, res) => {
+    paths.push(req.url)
+    res.writeHead(307, { location: '/elsewhere' }).end()
+  })
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const checker = createExistenceChecker({
+    tokenOf: async () => team.token,
+    slackApiUrl: `http://127.0.0.1:${port}/api`,
+  })
+  const asked = { deadline: Date.now() + 2000, channelPolicy: 'strict' } as const
+  expect(await checker.check(ids, asked)).toEqual(undecidable('slack_error'))
+  expect(new Set(paths)).toEqual(new Set(['/api/auth.test']))
+  server.closeAllConnections()
+  await new Promise((resolve) => void server.close(resolve))
+})
+
+test('a channel that Slack cannot tell of now is not one that it does not show', async () => {
+  const { clock, machine, slack, timers } = scene([team])
+  slack.break({ kind: 'status', status: 503, method: 'conversations.info' })
+  const asked = { deadline: clock.now() + 2000, channelPolicy: 'if-visible' } as const
+  const verdict = machine().check(ids, asked)
+  await timers.pass({ seconds: 2 })
+  expect(await verdict).toEqual(undecidable('slack_error'))
+})
+
+test('an answer that never ends is no answer, and is not kept', async () => {
+  const { clock, machine } = scene([team])
+  let given = 0
+  const endless = new ReadableStream({
+    pull(controller) {
+      given += 1
+      if (given > 100) controller.error(new Error('Nobody stops'))
+      else controller.enqueue(new Uint8Array(64 * 1024).fill(0x20))
+    },
+  })
+  const checker = machine({ fetch: async () => new Response(endless) })
+  const asked = { deadline: clock.now() + 50, channelPolicy: 'strict' } as const
+  expect(await checker.check(ids, asked)).toEqual(undecidable('slack_error'))
+  expect(given).toBeLessThan(20)
 })
 
 test('a store without the token cannot decide, and one that hangs is left at the deadline', async () => {

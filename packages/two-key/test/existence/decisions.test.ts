@@ -204,3 +204,18 @@ describe('an organisation', () => {
     expect(await machine().check(ids, asked)).toEqual(refused('team'))
   })
 })
+
+describe('a triple that is fresh in memory', () => {
+  test.each<[string, Partial<SlackIds>, string]>([
+    ['a further team', { otherTeams: ['T404'] }, 'team'],
+    ['a bot beside the user', { bot: 'B404' }, 'bot'],
+  ])('does not vouch for what it does not have: %s', async (_, further, reason) => {
+    const { clock, machine } = scene([home])
+    const checker = machine()
+    const asked = { deadline: clock.now() + 2000, channelPolicy: 'strict' } as const
+    const ids = { team: 'T1', user: 'U1', channel: 'C1' }
+    expect(await checker.check(ids, asked)).toEqual({ ok: true, source: 'slack' })
+    expect(await checker.check(ids, asked)).toEqual({ ok: true, source: 'cache' })
+    expect(await checker.check({ ...ids, ...further }, asked)).toEqual(refused(reason))
+  })
+})
