@@ -125,6 +125,8 @@ function eventPayload(body: JsonObject): CheckedPayload | UninstallPayload {
 
 /** Tokens of users may end while the app stays. */
 function namesBotToken(event: JsonObject): boolean {
-  const bots = own(objectAt(event, 'tokens'), 'bot')
-  return Array.isArray(bots) && bots.length > 0
+  const bots = own(objectAt(event, 'tokens'), 'bot') ?? []
+  // Something else may still be bot tokens to who handles it.
+  if (!Array.isArray(bots)) throw new PayloadRefused('malformed_body')
+  return bots.length > 0
 }

@@ -144,6 +144,11 @@ describe('a signed request is refused before anybody is asked', () => {
     ],
     ['an event without a type', signedJson(eventBody(without(message, 'type'))), 'malformed_body'],
     [
+      'revoked tokens that are no list',
+      signedJson(eventBody({ type: 'tokens_revoked', tokens: { bot: 'U0000BOT1' } })),
+      'malformed_body',
+    ],
+    [
       'authorizations that are no list',
       signedJson(eventBody(message, { authorizations: {} })),
       'malformed_body',
