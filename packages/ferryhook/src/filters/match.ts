@@ -35,7 +35,9 @@ export function matchFilter(filter: Filter, event: FilteredEvent): FilterResult 
   }
   const verdict = check(event, limitedWork())
   if (verdict.holds) return { matched: true }
-  return { matched: false, reason: verdict.why.slice(0, longestReason) }
+  // A path may hold, or be cut to, half a character: not every store takes that for text.
+  const reason = verdict.why.slice(0, longestReason).replace(/\p{Surrogate}/gu, '\ufffd')
+  return { matched: false, reason }
 }
 
 function checkOf(rule: FilterRule, at: string): Check {

@@ -59,3 +59,12 @@ test('a form with one name many times is read in a moment', () => {
   const event = received('a=&'.repeat(longestBody / 3), { contentType })
   expect(holds('$.a[80000]', 'equals', '', event)).toBe(true)
 })
+
+test('a reason never holds half a character, which no store can keep', () => {
+  const paths = [`$.${'a'.repeat(77)}😀`, `$.${'a'.repeat(77)}😀b`, '$.\ud83d', '$.\ude00x']
+  for (const path of paths) {
+    const { reason = '' } = match([{ path, operator: 'exists' }], received({}))
+    expect(reason).toContain('exists does not hold')
+    expect(Buffer.from(reason).toString()).toBe(reason)
+  }
+})
