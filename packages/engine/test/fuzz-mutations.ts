@@ -5,10 +5,10 @@
 import { type GoodRequest, goodRequests } from './fuzz-requests.ts'
 
 /** A number from 0 to 1, and the next, and the next. */
-export type Random = () => number
+type Random = () => number
 
 /** The generator "mulberry32", for the request of that number. */
-export function randomOf(seed: number, number: number): Random {
+function randomOf(seed: number, number: number): Random {
   let state = (seed ^ Math.imul(number + 1, 0x9e3779b1)) >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0
