@@ -75,6 +75,8 @@ export function createDispatch(deps: DispatchDeps) {
     const { status } = destination.connection
     if (status === 'paused')
       return void track(park(task, destination, { reason: 'paused' }, origin))
+    // Claimed or routed while the worker was told to end.
+    if (lanes.isClosed) return void track(db.dueWork.giveBack(task))
     void track(
       new Promise<void>((leave) => {
         lanes.of(destination).offer(jobOf(task, destination, origin, leave))

@@ -9,8 +9,9 @@ export interface Lanes {
   of(destination: Destination): Lane
   /** How many more may be taken from a partition of the queue: none while those taken only wait. */
   vacancies(from: string): number
-  /** All that wait and have not begun; they are the caller's again. */
-  empty(): LaneJob[]
+  /** All that wait and have not begun; they are the caller's again, and nothing begins any more. */
+  close(): LaneJob[]
+  readonly isClosed: boolean
   /** Lets go of those that have nothing to do and nothing to remember. */
   sweep(): void
   readonly inHand: number
@@ -33,6 +34,7 @@ export function createLanes({
   const lanes = new Map<string, Lane>()
   const crowd: Crowd = { inHand: 0, most: settings.mostInHand, waiting: new Map() }
   let stopLooking: (() => void) | undefined
+  let isClosed = false
 
   /** By timers, not by a clock: while the process itself is held up, nothing can move. */
   function look(): void {
@@ -53,12 +55,16 @@ export function createLanes({
     },
     vacancies: (from) =>
       Math.min(ENOUGH_WAITING - (crowd.waiting.get(from) ?? 0), crowd.most - crowd.inHand),
-    empty() {
+    close() {
+      isClosed = true
       stopLooking?.()
       return [...lanes.values()].flatMap((lane) => lane.empty())
     },
     sweep() {
       for (const [id, lane] of lanes) if (lane.isIdle) lanes.delete(id)
+    },
+    get isClosed() {
+      return isClosed
     },
     get inHand() {
       return crowd.inHand

@@ -141,7 +141,7 @@ export function createWorker(options: WorkerOptions): DeliveryWorker {
     async close() {
       stopPolling()
       intake.stop()
-      for (const job of lanes.empty()) job.giveBack()
+      for (const job of lanes.close()) job.giveBack()
       await allDone()
       await health.flush()
     },
