@@ -30,7 +30,6 @@ const misfits: [attribute: string, given: Partial<NewSecret>][] = [
   ['linkHash', { linkHash: new Uint8Array(31) }],
   ['proofHash', { proofHash: new Uint8Array(33) }],
   ['receiptUntil', { receiptUntil: 4_102_444_800 }],
-  ['userAgent', { userAgent: 'curl' } as Partial<NewSecret>],
 ]
 
 describe.each(testStores())('what does not fit on $name', (store) => {
@@ -46,6 +45,12 @@ describe.each(testStores())('what does not fit on $name', (store) => {
       expect(await rawItem(opened.db, secret.id)).toBeUndefined()
     },
   )
+
+  test('nothing is stored of a secret but what is declared', async () => {
+    const secret = newSecret({ userAgent: 'curl' } as Partial<NewSecret>)
+    await opened.secrets.create(secret)
+    expect(await rawItem(opened.db, secret.id)).not.toHaveProperty('userAgent')
+  })
 
   test('a claim that is no hash is refused before it is stored', async () => {
     const secret = newSecret()
