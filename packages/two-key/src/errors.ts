@@ -18,6 +18,7 @@ export const twoKeyError = defineErrors('two-key', {
 
   // What Slack is told beside what the two keys say
   invalid_event: [400, 'The event has no id that it could be known by'],
+  store_unavailable: [503, 'The store does not answer: send it again'],
   event_in_progress: [503, 'The event is being handed over: send it again'],
   not_handed_over: [503, 'The app did not take the event: send it again'],
   app_unavailable: [502, 'The app did not answer in time, or not at all'],

@@ -12,6 +12,7 @@ import { createSlackApi, type SlackApiOptions } from './existence/slack-api.ts'
 import type { TwoKeyNeeds } from './service-definition.ts'
 import { createAppRuntime } from './service/app-runtime.ts'
 import { appRoutes } from './service/app-routes.ts'
+import { createDeadlines } from './existence/deadlines.ts'
 import { createApps } from './service/apps.ts'
 import { createTwoKeyMetrics } from './service/metrics.ts'
 import type { OperatorDeps } from './service/operator-deps.ts'
@@ -42,6 +43,7 @@ export function startTwoKey(
   const slack = { ...(fetch && { fetch }) }
   const runtime = createAppRuntime({ ...deps, box, apps, metrics, startTimer, ...slack })
   const send = createUpstream(safeFetch)
+  const deadlines = createDeadlines({ clock, startTimer })
   const operatorDeps: OperatorDeps = {
     db,
     apps,
@@ -81,7 +83,7 @@ export function startTwoKey(
 
   return {
     routes: new OpenAPIHono<AppEnv>()
-      .route('/', slackRoutes(createReceiver({ clock, log, runtime, send, metrics })))
+      .route('/', slackRoutes(createReceiver({ clock, log, runtime, send, metrics, deadlines })))
       .route('/', appRoutes(operatorDeps))
       .route('/', tokenRoutes(operatorDeps)),
     async close() {

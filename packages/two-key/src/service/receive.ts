@@ -8,6 +8,7 @@ import type { Log } from '@strongroom/kit/log'
 import type { SafeFetchResponse } from '@strongroom/kit/safe-fetch'
 import { type Answer, type HandledPayload, screen } from '../adapters/screen.ts'
 import { twoKeyError } from '../errors.ts'
+import type { Deadlines } from '../existence/deadlines.ts'
 import { InvalidSlackId } from '../keys.ts'
 import type { AppRuntime, ReadyApp } from './app-runtime.ts'
 import type { TwoKeyMetrics } from './metrics.ts'
@@ -38,8 +39,16 @@ export function createReceiver(deps: {
   runtime: Pick<AppRuntime, 'get'>
   send: SendUpstream
   metrics: Pick<TwoKeyMetrics, 'handedOver'>
+  deadlines: Deadlines
 }): (request: SlackRequest) => Promise<ReceivedAnswer> {
-  const { clock, log, runtime, send, metrics } = deps
+  const { clock, log, runtime, send, metrics, deadlines } = deps
+
+  /** What the store says, while Slack still waits for an answer. */
+  async function stored<T>(deadline: number, asked: Promise<T>): Promise<T> {
+    const found = await deadlines.within(deadline, asked)
+    if (found === 'late') throw twoKeyError('store_unavailable')
+    return found.value
+  }
 
   /** Whether the app has it now. */
   async function handOver(app: ReadyApp, { headers, body }: SlackRequest): Promise<boolean> {
@@ -52,13 +61,15 @@ export function createReceiver(deps: {
     app: ReadyApp,
     event: string,
     request: SlackRequest,
+    deadline: number,
   ): Promise<ReceivedAnswer> {
     const { events } = app.store
     const claimant = randomToken(16)
-    const claim = await events.claim(event, claimant).catch((error: unknown) => {
+    const claiming = events.claim(event, claimant).catch((error: unknown) => {
       if (!(error instanceof InvalidSlackId)) throw error
       throw twoKeyError('invalid_event', { headers: NO_RETRY })
     })
+    const claim = await stored(deadline, claiming)
     if (claim === 'processed') {
       metrics.handedOver('duplicate')
       return done
@@ -100,7 +111,7 @@ export function createReceiver(deps: {
 
   return async (request) => {
     const deadline = clock.now() + INTERACTIVE_MS
-    const app = await runtime.get(request.app)
+    const app = await stored(deadline, runtime.get(request.app))
     if (!app) throw twoKeyError('app_not_found', { headers: NO_RETRY })
     const screened = await screen(request.body, request.headers, app.keys)
     if ('answer' in screened) return screened.answer
@@ -108,7 +119,7 @@ export function createReceiver(deps: {
     switch (payload.kind) {
       case 'event':
       case 'uninstall':
-        return takeEvent(app, payload.eventId ?? '', request)
+        return takeEvent(app, payload.eventId ?? '', request, deadline)
       case 'app_rate_limited':
         if (await handOver(app, request)) return done
         throw twoKeyError('not_handed_over')

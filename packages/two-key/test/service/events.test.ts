@@ -5,7 +5,15 @@ import { sampleTeam } from '../../src/fake-slack/world.ts'
 import { createTwoKeyStore } from '../../src/store.ts'
 import { openDb } from '../existence/scene.ts'
 import { signedJson } from './signed.ts'
-import { type Machine, newApp, otherTeam, SECRET, upstreamApp, world } from './machine.ts'
+import {
+  hangingDb,
+  type Machine,
+  newApp,
+  otherTeam,
+  SECRET,
+  upstreamApp,
+  world,
+} from './machine.ts'
 
 describe.each(testStores())('events of Slack, on $name', (store) => {
   const opened = openDb(store)
@@ -41,6 +49,21 @@ describe.each(testStores())('events of Slack, on $name', (store) => {
       expect(await machine.send(app, event)).toMatchObject({ status: 200 })
     }
     expect(upstream.received).toHaveLength(1)
+  })
+
+  test.each([
+    ['what the app is', 'strongroom-server'],
+    ['whether an event was taken', 'slack-event-dedupe'],
+  ])('are sent again by Slack if the store does not say %s', async (_, table) => {
+    const { db, asked, hang } = hangingDb(opened.db, table)
+    const other = await start(db)
+    hang()
+    const sending = other.send(app, newEvent())
+    await asked
+    await timers.pass({ seconds: 3 })
+    const answer = await sending
+    expect([answer.status, codeOf(answer)]).toEqual([503, 'two-key.store_unavailable'])
+    expect(upstream.received).toEqual([])
   })
 
   test('that come to two machines at once are handed over by one of them', async () => {

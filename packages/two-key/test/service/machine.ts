@@ -96,7 +96,8 @@ export interface World {
   timers: ReturnType<typeof testTimers>
   slack: ReturnType<typeof createFakeSlack>
   logged: string[]
-  start(): Promise<Machine>
+  /** On the store, or on what stands before it. */
+  start(db?: Db): Promise<Machine>
 }
 
 export type Machine = Awaited<ReturnType<typeof startMachine>>
@@ -117,8 +118,8 @@ export function world(opened: { db: Db }): World {
     timers,
     slack,
     logged,
-    async start() {
-      const machine = await startMachine({ db: opened.db, clock, timers, slack, logged, box })
+    async start(db = opened.db) {
+      const machine = await startMachine({ db, clock, timers, slack, logged, box })
       closers.push(machine.close)
       return machine
     },
@@ -190,6 +191,24 @@ async function startMachine(on: Omit<World, 'start'> & { db: Db; box: SecretBox 
     metrics: async () => metrics.text(),
     close: async () => running.close?.(),
   }
+}
+
+/** A store of which one table no longer answers, once it is told so. */
+export function hangingDb(db: Db, table: string) {
+  let isHanging = false
+  let tell = () => {}
+  const asked = new Promise<void>((resolve) => (tell = resolve))
+  const hanging = new Proxy(db, {
+    get(target, name: keyof Db) {
+      const call = target[name] as (input: { TableName?: string }) => Promise<unknown>
+      return async (input: { TableName?: string }) => {
+        if (!isHanging || !input.TableName?.endsWith(table)) return call.call(target, input)
+        tell()
+        return new Promise(() => {})
+      }
+    },
+  })
+  return { db: hanging, asked, hang: () => void (isHanging = true) }
 }
 
 let made = 0
