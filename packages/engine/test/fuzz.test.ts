@@ -1,8 +1,7 @@
 /**
  * The wire face under requests at random: whatever comes, the answer has AWS's form and comes soon, and
- * memory does not grow. FUZZ_SEED repeats a run; a failure prints the seed and the request.
+ * memory does not grow. The same requests each time, others with FUZZ_SEED; a failure prints the request.
  */
-import { randomInt } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -17,7 +16,7 @@ import { wireOperations } from '../src/operations/all.ts'
 
 const SLOW = Boolean(process.env['SLOW'])
 const REQUESTS = SLOW ? 120_000 : 3000
-const SEED = Number(process.env['FUZZ_SEED'] ?? randomInt(2 ** 31))
+const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_116)
 /** Then the tables are made anew, so that what earlier requests stored does not slow the later ones. */
 const ROUND = 1000
 const AT_ONCE = 16
