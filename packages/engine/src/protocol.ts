@@ -15,6 +15,7 @@ import type { Engine } from './engine.ts'
 import { DynamoError, serializationError, unknownOperation } from './errors.ts'
 import { operationOf } from './operations/targets.ts'
 import { wireFailure } from './operations/wire-failure.ts'
+import { giveBack } from './operations/wire-page.ts'
 import { encodedAnswer } from './protocol-answer.ts'
 import { discardBody, readBody } from './protocol-body.ts'
 import {
@@ -116,6 +117,8 @@ async function answer(
   headers.push('content-type', CONTENT_TYPE, 'x-amzn-requestid', randomUUID())
   if (isClosing()) headers.push('connection', 'close')
   response.writeHead(statusCode, headers)
+  // By then the system has taken all of it.
+  if (typeof text !== 'string') response.once('finish', () => giveBack(text))
   response.end(content)
 }
 

@@ -232,6 +232,42 @@ describe('connections', () => {
     expect(found.map(({ Item }) => Item?.['id']?.S)).toEqual(ids)
   })
 
+  test('get the pages they asked for, however late they read them', async () => {
+    const { engine, server } = await freshServer()
+    const ids = Array.from({ length: 20 }, (_, n) => `i${n}`)
+    const textOf = (id: string) => `${id} `.repeat(10_000)
+    for (const id of ids)
+      await engine.putItem({ TableName: 'plain', Item: { id, text: textOf(id) } })
+    const queryOf = (id: string) =>
+      JSON.stringify({
+        TableName: 'plain',
+        KeyConditionExpression: 'id = :id',
+        ExpressionAttributeValues: { ':id': { S: id } },
+      })
+    const asked = Array.from({ length: 300 }, (_, n) => ids[n % 7]!)
+    const late = connect(server.port, server.host)
+    for (const id of asked) {
+      const body = queryOf(id)
+      late.write(
+        `POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: ${JSON_1_0}\r\n` +
+          `x-amz-target: DynamoDB_20120810.Query\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      )
+    }
+    // It is more than the system takes at once, so that much of it still waits in the server.
+    const others = Array.from({ length: 100 }, (_, n) => ids[7 + (n % 13)]!)
+    for (const id of others) {
+      const { text } = await send(server, { headers: target('Query'), body: queryOf(id) })
+      expect(JSON.parse(text).Items[0].text.S === textOf(id), id).toBe(true)
+    }
+    late.end()
+    const chunks: Buffer[] = []
+    for await (const chunk of late) chunks.push(chunk as Buffer)
+    const answers = Buffer.concat(chunks).toString().split('HTTP/1.1 200 OK').slice(1)
+    const found = answers.map((answer) => JSON.parse(answer.split('\r\n\r\n')[1]!).Items[0])
+    expect(found.map(({ id }) => id.S)).toEqual(asked)
+    for (const { id, text } of found) expect(text.S === textOf(id.S), id.S).toBe(true)
+  })
+
   test('with a request under way are answered before the server closes', async () => {
     const { server } = await freshServer()
     const outgoing = request({

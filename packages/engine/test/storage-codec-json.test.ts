@@ -31,6 +31,20 @@ describe('stored bytes as JSON', () => {
     )
   })
 
+  test('escape each character that JSON escapes, wherever it stands', () => {
+    const characters = Array.from({ length: 0x100 }, (_, code) => String.fromCharCode(code))
+    for (const character of [...characters, '\u2028', '\ud83d\ude00']) {
+      for (let before = 0; before < 9; before++) {
+        for (let after = 0; after < 5; after++) {
+          const item = { id: `${'a'.repeat(before)}${character}${'~'.repeat(after)}` }
+          const writer = new JsonWriter()
+          writer.item(stored(item))
+          expect(json(writer)).toBe(itemText(item))
+        }
+      }
+    }
+  })
+
   test('follow each other, however long they are', () => {
     const items = [
       { id: 'a', text: 'x'.repeat(300_000) },

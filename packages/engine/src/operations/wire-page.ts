@@ -30,17 +30,29 @@ export function isWhole(input: PageInput, plan: PagePlan): boolean {
   return !(index || filter || projection || shown || input.Select === 'COUNT' || ranges.length > 1)
 }
 
-/** One page at a time is being written, unless it takes several turns. */
-let spare: JsonWriter | undefined
-const MOST_SPARE_BYTES = 4 * MOST_PAGE_BYTES
+/**
+ * The memory of pages that were sent is written again: to take some for every page, and to give it
+ * back, is a fifth of what a query costs. Pages that nobody gives back are left to the collector.
+ */
+const spare: JsonWriter[] = []
+const lent = new WeakMap<Buffer, JsonWriter>()
+const MOST_SPARE = 32
+const MOST_SPARE_BYTES = 256 * 1024
+
+/** For whoever has sent an answer: nobody reads these bytes any more. */
+export function giveBack(json: Buffer): void {
+  const writer = lent.get(json)
+  lent.delete(json)
+  if (!writer || spare.length >= MOST_SPARE || writer.bytes.length > MOST_SPARE_BYTES) return
+  spare.push(writer)
+}
 
 export async function readWirePage(
   { storage }: Context,
   input: PageInput,
   { table, ranges }: PagePlan,
 ): Promise<WirePage> {
-  const writer = spare ?? new JsonWriter()
-  spare = undefined
+  const writer = spare.pop() ?? new JsonWriter()
   writer.position = 0
   writer.text('{"Items":[')
   const keyNames = pageKeyNames(table, undefined)
@@ -75,7 +87,7 @@ export async function readWirePage(
   const [consumed] = meter.consumed()
   const capacity = consumed ? `,"ConsumedCapacity":${JSON.stringify(consumed)}` : ''
   writer.text(`],"Count":${scanned},"ScannedCount":${scanned}${last}${capacity}}`)
-  const json = Buffer.from(writer.bytes.subarray(0, writer.position))
-  if (writer.bytes.length <= MOST_SPARE_BYTES) spare = writer
+  const json = writer.bytes.subarray(0, writer.position)
+  lent.set(json, writer)
   return new WirePage(scanned, json)
 }

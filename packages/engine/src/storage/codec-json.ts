@@ -3,7 +3,7 @@
 // JSON of the decoded item, and counts the item's size as it goes.
 
 import { numberText } from '../values/numbers.ts'
-import { valueSize } from '../values/size.ts'
+import { numberTextSize } from '../values/size.ts'
 import { NumberValue } from '../values/types.ts'
 import { allocate, latin1Slice, utf8Slice, type FastBuffer } from './bytes.ts'
 import * as codec from './codec.ts'
@@ -35,17 +35,20 @@ const ENTRY_BYTES = 1
 const MOST_ESCAPED = 6
 const ROOM = 64
 
-/** Up to this length a loop copies faster than a call does. */
-const SHORT = 48
+/** Four bytes at a time: whether one of them must be escaped, by the arithmetic of whole words. */
+function needsEscape(word: number): boolean {
+  const quote = word ^ 0x22222222
+  const backslash = word ^ 0x5c5c5c5c
+  const control = (word - 0x20202020) & ~word
+  return (
+    ((control | ((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash)) &
+      0x80808080) !==
+    0
+  )
+}
 
-const escapes = new Uint8Array(256)
-for (let byte = 0; byte < 0x20; byte++) escapes[byte] = 1
-escapes[QUOTE] = 1
-escapes[BACKSLASH] = 1
-
-function isPlain(source: Uint8Array, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) if (escapes[source[i]!] !== 0) return false
-  return true
+function isEscaped(byte: number): boolean {
+  return byte < 0x20 || byte === QUOTE || byte === BACKSLASH
 }
 
 const double = new Float64Array(1)
@@ -55,7 +58,9 @@ const doubleBytes = new Uint8Array(double.buffer)
 export class JsonWriter {
   bytes: FastBuffer = allocate(0x10000)
   position = 0
+  #view = viewOf(this.bytes)
   #source: Uint8Array = new Uint8Array(0)
+  #sourceView = viewOf(this.#source)
   #at = 0
 
   text(text: string): void {
@@ -67,6 +72,10 @@ export class JsonWriter {
   item(stored: Uint8Array): number {
     if (stored[0] !== codec.CODEC_VERSION) {
       throw codec.corrupt(`unknown item version ${stored[0]}`)
+    }
+    // lmdb reads into the same memory again and again.
+    if (stored.buffer !== this.#source.buffer || stored.byteOffset !== this.#source.byteOffset) {
+      this.#sourceView = new DataView(stored.buffer, stored.byteOffset)
     }
     this.#source = stored
     this.#at = 1
@@ -193,10 +202,9 @@ export class JsonWriter {
   }
 
   #number(tag: number | undefined): number {
-    const number = this.#readNumber(tag)
-    const text = typeof number === 'number' ? numberText(number) : number.value
+    const text = numberText(this.#readNumber(tag))
     this.#plain(text)
-    return valueSize(number)
+    return numberTextSize(text)
   }
 
   #readNumber(tag: number | undefined): number | NumberValue {
@@ -233,31 +241,48 @@ export class JsonWriter {
   /** Copies a text of the source with quotes around it; what is not plain is left to JSON itself. */
   #quoted(length: number): void {
     const start = this.#take(length)
-    const end = start + length
     this.#reserve(MOST_ESCAPED * length + ROOM)
-    const source = this.#source
-    const bytes = this.bytes
-    let position = this.position
-    if (!isPlain(source, start, end)) {
-      const text = JSON.stringify(utf8Slice.call(source, start, end))
-      this.position = position + bytes.utf8Write(text, position)
+    const position = this.position
+    this.bytes[position] = QUOTE
+    if (this.#copyPlain(start, length, position + 1)) {
+      this.bytes[position + length + 1] = QUOTE
+      this.position = position + length + 2
       return
     }
-    bytes[position++] = QUOTE
-    if (length > SHORT) bytes.set(source.subarray(start, end), position)
-    else for (let i = 0; i < length; i++) bytes[position + i] = source[start + i]!
-    bytes[position + length] = QUOTE
-    this.position = position + length + 1
+    const text = JSON.stringify(utf8Slice.call(this.#source, start, start + length))
+    this.position = position + this.bytes.utf8Write(text, position)
+  }
+
+  /** False, with whatever was written to be overwritten, if a character needs an escape. */
+  #copyPlain(from: number, length: number, to: number): boolean {
+    const source = this.#sourceView
+    const target = this.#view
+    const words = length & ~3
+    for (let i = 0; i < words; i += 4) {
+      const word = source.getInt32(from + i, true)
+      if (needsEscape(word)) return false
+      target.setInt32(to + i, word, true)
+    }
+    for (let i = words; i < length; i++) {
+      const byte = source.getUint8(from + i)
+      if (isEscaped(byte)) return false
+      target.setUint8(to + i, byte)
+    }
+    return true
   }
 
   #plain(ascii: string): void {
     this.#reserve(ascii.length + ROOM)
-    for (let i = 0; i < ascii.length; i++) this.bytes[this.position++] = ascii.charCodeAt(i)
+    const { bytes, position } = this
+    for (let i = 0; i < ascii.length; i++) bytes[position + i] = ascii.charCodeAt(i)
+    this.position = position + ascii.length
   }
 
   #literal(part: Uint8Array): void {
     this.#reserve(ROOM)
-    for (let i = 0; i < part.length; i++) this.bytes[this.position++] = part[i]!
+    const { bytes, position } = this
+    for (let i = 0; i < part.length; i++) bytes[position + i] = part[i]!
+    this.position = position + part.length
   }
 
   /** Where so many bytes start, behind which reading goes on. */
@@ -294,5 +319,10 @@ export class JsonWriter {
     const grown = allocate(Math.max(this.bytes.length * 2, this.position + size))
     this.bytes.copy(grown, 0, 0, this.position)
     this.bytes = grown
+    this.#view = viewOf(grown)
   }
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength)
 }

@@ -3,7 +3,7 @@
  * a number, three bytes for a list or a map and one for each of its entries. Amazon documents the
  * size of a number as approximate; that digits are paired from the decimal point was measured.
  */
-import { decimalOf } from './decimal.ts'
+import { numberText } from './numbers.ts'
 import type { Member } from './sets.ts'
 import { NumberValue, type Item, type Value } from './types.ts'
 
@@ -14,6 +14,10 @@ const CONTAINER_BYTES = 3
 const ENTRY_BYTES = 1
 /** 38 digits in pairs from the decimal point, the exponent and the sign. */
 const NUMBER_BYTES = 22
+
+const ZERO = 48
+const NINE = 57
+const MINUS = 45
 
 /** Whether an item has at most so many bytes. Of most it is plain without counting them all. */
 export function isWithin(item: Item, bytes: number): boolean {
@@ -67,10 +71,24 @@ export function valueSize(value: Value): number {
 function numberSize(number: number | NumberValue): number {
   if (number === 0) return 1
   if (typeof number === 'number' && Number.isSafeInteger(number)) return integerSize(number)
-  const { negative, digits, exponent } = decimalOf(number)
-  const first = Math.floor(exponent / 2)
-  const last = Math.floor((exponent - digits.length + 1) / 2)
-  return 1 + (first - last + 1) + (negative ? 1 : 0)
+  return numberTextSize(numberText(number))
+}
+
+/** Of a number as plain digits; only the places from the first to the last that is not 0 count. */
+export function numberTextSize(text: string): number {
+  const point = text.indexOf('.')
+  const units = point < 0 ? text.length - 1 : point - 1
+  let first = Number.NaN
+  let last = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code <= ZERO || code > NINE) continue
+    // The power of ten: behind the point the places go on from -1.
+    last = at <= units ? units - at : units + 1 - at
+    if (Number.isNaN(first)) first = last
+  }
+  if (Number.isNaN(first)) return 1
+  return 2 + Math.floor(first / 2) - Math.floor(last / 2) + (text.charCodeAt(0) === MINUS ? 1 : 0)
 }
 
 function integerSize(integer: number): number {
