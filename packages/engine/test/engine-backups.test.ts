@@ -1,77 +1,22 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { BackupDetails } from '../src/db-backups.ts'
-import { type Engine, openEngine } from '../src/engine.ts'
-import type { FastBuffer } from '../src/storage/bytes.ts'
+import { openEngine } from '../src/engine.ts'
 import { checkStorage } from '../src/storage/check.ts'
-import { lmdbRange } from '../src/storage/reads.ts'
 import type { Item } from '../src/values/types.ts'
+import {
+  all,
+  change,
+  changesIn,
+  create,
+  fill,
+  recover,
+  recovery,
+  restore,
+} from './backup-support.ts'
 import { freshEngine, movableClock, notes, plain, refusal } from './engine-support.ts'
 
 const DAY = 24 * 3600
 const SLOW = process.env['SLOW'] === '1'
-
-async function all(engine: Engine, TableName: string): Promise<Item[]> {
-  const items: Item[] = []
-  let start: Item | undefined
-  do {
-    const page = await engine.scan({ TableName, ...(start && { ExclusiveStartKey: start }) })
-    items.push(...(page.Items ?? []))
-    start = page.LastEvaluatedKey
-  } while (start)
-  return items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
-}
-
-async function fill(engine: Engine, count: number, TableName = 'plain'): Promise<void> {
-  for (let from = 0; from < count; from += 25) {
-    const requests = Array.from({ length: Math.min(25, count - from) }, (_, at) => ({
-      PutRequest: { Item: { id: `item-${from + at}`, n: 0, filler: 'x'.repeat(200) } },
-    }))
-    await engine.batchWriteItem({ RequestItems: { [TableName]: requests } })
-  }
-}
-
-async function create(engine: Engine, TableName = 'plain'): Promise<BackupDetails> {
-  const { BackupDetails = {} } = await engine.createBackup({ TableName, BackupName: 'backup' })
-  return BackupDetails
-}
-
-async function restore(engine: Engine, { BackupArn = '' }: BackupDetails): Promise<Item[]> {
-  await engine.restoreTableFromBackup({ BackupArn, TargetTableName: 'restored' })
-  await engine.settled()
-  return all(engine, 'restored')
-}
-
-async function recover(engine: Engine, ms: number, TargetTableName: string): Promise<void> {
-  await engine.restoreTableToPointInTime({
-    SourceTableName: 'plain',
-    TargetTableName,
-    RestoreDateTime: ms / 1000,
-  })
-}
-
-const recovery = (engine: Engine, days?: number, on = true) =>
-  engine.updateContinuousBackups({
-    TableName: 'plain',
-    PointInTimeRecoverySpecification: {
-      PointInTimeRecoveryEnabled: on,
-      ...(days !== undefined && { RecoveryPeriodInDays: days }),
-    },
-  })
-
-const change = (engine: Engine, id: string) =>
-  engine.updateItem({
-    TableName: 'plain',
-    Key: { id },
-    UpdateExpression: 'ADD n :one',
-    ExpressionAttributeValues: { ':one': 1 },
-  })
-
-function changesIn({ storage }: Engine): number {
-  storage.refresh()
-  const everything = { low: Buffer.of(0) as FastBuffer, high: Buffer.of(0xff) as FastBuffer }
-  return storage.environment.changes.getKeysCount(lmdbRange(everything, false))
-}
 
 describe('a backup', () => {
   test('is the table as it was, though it is written to while it is copied', async () => {

@@ -41,10 +41,11 @@ export class Catalog {
       byName.set(record.name, record)
       byId.set(record.id, record)
     }
-    // The items of a backup lie under an id as those of a table do, but have no name.
+    // The items of a backup lie under an id as those of a table do, but have no name. One that is made
+    // is never written to, above all not what is left of a dropped table, in the name of that table.
     for (const { value } of this.#env.meta.getRange(ALL_BACKUPS)) {
-      const { space } = deepFreeze(value as BackupRecord)
-      byId.set(space.id, space)
+      const { space, status } = deepFreeze(value as BackupRecord)
+      if (status === 'CREATING') byId.set(space.id, space)
     }
     this.#byName = byName
     this.#byId = byId

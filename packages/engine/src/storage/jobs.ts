@@ -9,6 +9,7 @@ import { boundsOf, boundsOfId } from './bounds.ts'
 import type { FastBuffer } from './bytes.ts'
 import { ALL_JOBS, type Job, type JobKey } from './job-records.ts'
 import type { Environment } from './lmdb.ts'
+import { removeOrphan } from './lost-copies.ts'
 import type { WriteQueue } from './queue.ts'
 import { lmdbRange } from './reads.ts'
 import type { TableRecord } from './store.ts'
@@ -22,13 +23,15 @@ const REMOVE_STEP = 500
 export class Jobs {
   readonly #env: Environment
   readonly #queue: WriteQueue
+  readonly #tables: () => TableRecord[]
   #running: Promise<void> | undefined
   #asked = false
   #stopped = false
 
-  constructor(env: Environment, queue: WriteQueue) {
+  constructor(env: Environment, queue: WriteQueue, tables: () => TableRecord[]) {
     this.#env = env
     this.#queue = queue
+    this.#tables = tables
   }
 
   /** Works until nothing is left; rejects if a step failed, which the next call takes up again. */
@@ -45,7 +48,11 @@ export class Jobs {
   }
 
   isIdle(): boolean {
-    return this.#running === undefined && this.#next() === undefined
+    return (
+      this.#running === undefined &&
+      this.#next() === undefined &&
+      this.#tables().every(({ restoring }) => !restoring)
+    )
   }
 
   #next(): JobKey | undefined {
@@ -66,7 +73,7 @@ export class Jobs {
   }
 }
 
-/** Looks for a job inside the write transaction, since a snapshot may be of before it; false if there is none. */
+/** Looks for work inside the write transaction, since a snapshot may be of before it; false if there is none. */
 function step(tx: Transaction): boolean {
   for (const { key, value } of tx.env.meta.getRange({ ...ALL_JOBS, limit: 1 })) {
     const job = value as Job
@@ -75,7 +82,7 @@ function step(tx: Transaction): boolean {
     else fill(tx, key as JobKey, job, tx.catalog)
     return true
   }
-  return false
+  return removeOrphan(tx)
 }
 
 function remove(tx: Transaction, key: JobKey, job: Job & { kind: 'remove' }): void {

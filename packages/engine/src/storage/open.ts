@@ -35,7 +35,7 @@ export function openStorage(options: StorageOptions): OpenStorage {
   const committed = new Catalog(env)
   const transaction = new Transaction(env, new Catalog(env), clock)
   const queue = new WriteQueue(env, transaction, directory)
-  const jobs = new Jobs(env, queue)
+  const jobs = new Jobs(env, queue, () => tables())
   const counts = new Counts(env)
   const sweeper = new Sweeper(env, queue, clock, () => tables())
   let stale = true
