@@ -26,6 +26,7 @@ import { putItem } from './put-item.ts'
 import { query } from './query.ts'
 import { recovery } from './recovery.ts'
 import { reservedWords } from './reserved-words.ts'
+import { restores } from './restores.ts'
 import { scan } from './scan.ts'
 import { sizes } from './sizes.ts'
 import { streamLifecycle } from './stream-lifecycle.ts'
@@ -85,6 +86,7 @@ const suites = [
   tags,
   continuousBackups,
   backups,
+  restores,
   recovery,
   streams,
   streamLifecycle,
