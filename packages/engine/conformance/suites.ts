@@ -17,6 +17,7 @@ import { legacyParameters } from './legacy-parameters.ts'
 import { limits } from './limits.ts'
 import { numbers } from './numbers.ts'
 import { pagination } from './pagination.ts'
+import { parameterLimits } from './parameter-limits.ts'
 import { partiQlBatches } from './partiql-batches.ts'
 import { partiQlTransactions } from './partiql-transactions.ts'
 import { partiQlWrites } from './partiql-writes.ts'
@@ -65,6 +66,7 @@ const suites = [
   projectionExpressions,
   expressionErrors,
   limits,
+  parameterLimits,
   validationOrder,
   legacyParameters,
   partiQl,
