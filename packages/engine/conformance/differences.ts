@@ -107,8 +107,8 @@ export const differences = {
   },
   'lenient-schema': {
     targets: local,
-    aws: 'Refuses throughput together with PAY_PER_REQUEST, and an empty list of local indexes',
-    instead: 'Accepts both',
+    aws: 'Refuses throughput together with PAY_PER_REQUEST, an empty list of local indexes, and a new index without throughput in a provisioned table',
+    instead: 'Accepts the former two, and fails with an InternalFailure on the latter',
     reason: ownValidation,
   },
   'legacy-texts': {

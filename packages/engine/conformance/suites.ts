@@ -32,6 +32,7 @@ import { scan } from './scan.ts'
 import { sizes } from './sizes.ts'
 import { streamLifecycle } from './stream-lifecycle.ts'
 import { streams } from './streams.ts'
+import { tableChanges } from './table-changes.ts'
 import { tableDefinitions } from './table-definitions.ts'
 import { tables } from './tables.ts'
 import { tags } from './tags.ts'
@@ -81,6 +82,7 @@ const suites = [
   tables,
   tableDefinitions,
   updateTable,
+  tableChanges,
   indexes,
   consumedCapacity,
   itemCollections,
