@@ -56,7 +56,6 @@ describe('a backup', () => {
     const { directory } = engine.storage
     const again = await openEngine({ directory, sweepIntervalMs: 0 })
     try {
-      await engine.close()
       await change(again, 'item-1')
       await again.settled()
       await again.deleteTable({ TableName: 'plain' })
@@ -257,17 +256,20 @@ describe('recovery to a point in time', () => {
 test('a table that is deleted while it is copied leaves its backups, and nothing else', async () => {
   const engine = await freshEngine()
   await engine.createTable(plain)
-  await fill(engine, 500)
-  await engine.updateContinuousBackups({
-    TableName: 'plain',
-    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-  })
+  await fill(engine, 1500)
+  const before = await all(engine, 'plain')
+  await recovery(engine)
   await create(engine)
   await engine.deleteTable({ TableName: 'plain' })
   await engine.settled()
   expect(engine.storage.tables()).toEqual([])
+  expect(changesIn(engine)).toBe(0)
+  expect(await checkStorage(engine.storage)).toMatchObject({ items: 3000, problems: [] })
   const { BackupSummaries = [] } = await engine.listBackups({ BackupType: 'ALL' })
-  expect(BackupSummaries.map(({ BackupType, BackupStatus }) => [BackupType, BackupStatus])).toEqual(
-    expect.arrayContaining([['USER', 'AVAILABLE']]),
-  )
+  const kinds = BackupSummaries.map((each) => `${each.BackupType} ${each.BackupStatus}`)
+  expect(kinds.toSorted()).toEqual(['SYSTEM AVAILABLE', 'USER AVAILABLE'])
+  for (const summary of BackupSummaries) {
+    expect(await restore(engine, summary)).toEqual(before)
+    await engine.deleteTable({ TableName: 'restored' })
+  }
 })

@@ -1,5 +1,5 @@
 /** A table that is being restored ends as it should, whatever happens to its source meanwhile. */
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { type Engine, openEngine } from '../src/engine.ts'
 import { backupKey } from '../src/storage/backup-records.ts'
 import { checkStorage } from '../src/storage/check.ts'
@@ -198,6 +198,8 @@ describe('a table is gone, and its name free, if the next process finds no more'
 
   async function left(again: Engine) {
     try {
+      const isGone = async () => (await again.listTables({})).TableNames?.length === 1
+      await vi.waitUntil(isGone, { timeout: 10_000 })
       await again.settled()
       const { TableNames } = await again.listTables({})
       const { problems } = await checkStorage(again.storage)

@@ -14,7 +14,7 @@ export function tableKey(name: string): string[] {
   return ['table', name]
 }
 
-const ALL_TABLES = { start: ['table'], end: ['table!'] }
+export const ALL_TABLES = { start: ['table'], end: ['table!'] }
 const ALL_BACKUPS = { start: ['backup'], end: ['backup!'] }
 
 /** Whatever has entries of its own: an index, or the time-ordered list behind a time to live. */

@@ -23,15 +23,13 @@ const REMOVE_STEP = 500
 export class Jobs {
   readonly #env: Environment
   readonly #queue: WriteQueue
-  readonly #tables: () => TableRecord[]
   #running: Promise<void> | undefined
   #asked = false
   #stopped = false
 
-  constructor(env: Environment, queue: WriteQueue, tables: () => TableRecord[]) {
+  constructor(env: Environment, queue: WriteQueue) {
     this.#env = env
     this.#queue = queue
-    this.#tables = tables
   }
 
   /** Works until nothing is left; rejects if a step failed, which the next call takes up again. */
@@ -48,11 +46,7 @@ export class Jobs {
   }
 
   isIdle(): boolean {
-    return (
-      this.#running === undefined &&
-      this.#next() === undefined &&
-      this.#tables().every(({ restoring }) => !restoring)
-    )
+    return this.#running === undefined && this.#next() === undefined
   }
 
   #next(): JobKey | undefined {

@@ -3,9 +3,11 @@
 // unfinished for ever.
 
 import { type BackupRecord, backupKey, removeBackup } from './backup-records.ts'
+import { ALL_TABLES } from './catalog.ts'
 import { releaseLog } from './copy-logs.ts'
 import { Ids } from './ids.ts'
 import { addJob, type CopyJob, isToBeRemoved, type JobKey } from './job-records.ts'
+import type { Environment } from './lmdb.ts'
 import type { TableRecord } from './store.ts'
 import { removeRecord } from './tables.ts'
 import type { Transaction } from './transaction.ts'
@@ -32,6 +34,14 @@ export function abandon(tx: Transaction, key: JobKey, job: CopyJob): void {
   else if (target !== undefined) removeUnfinished(tx, target, ids)
   releaseLog(tx, job, ids)
   ids.save()
+}
+
+/** Whether a process that ended has left a table unfinished, with or without a job. */
+export function hasOrphan(env: Environment): boolean {
+  for (const { value } of env.meta.getRange({ ...ALL_TABLES })) {
+    if ((value as TableRecord).restoring) return true
+  }
+  return false
 }
 
 /** If no job is left: a table that is still to be filled will never be. Returns whether there was one. */

@@ -8,6 +8,7 @@ import { Counts } from './counts.ts'
 import { storageClosed } from './failures.ts'
 import { Jobs } from './jobs.ts'
 import { openEnvironment, type Environment } from './lmdb.ts'
+import { hasOrphan } from './lost-copies.ts'
 import { WriteQueue } from './queue.ts'
 import { readItem, readRange, readStoredRange } from './reads.ts'
 import type { NewTable, Storage, TableChange, TableRecord, WriteTx } from './store.ts'
@@ -35,7 +36,7 @@ export function openStorage(options: StorageOptions): OpenStorage {
   const committed = new Catalog(env)
   const transaction = new Transaction(env, new Catalog(env), clock)
   const queue = new WriteQueue(env, transaction, directory)
-  const jobs = new Jobs(env, queue, () => tables())
+  const jobs = new Jobs(env, queue)
   const counts = new Counts(env)
   const sweeper = new Sweeper(env, queue, clock, () => tables())
   let stale = true
@@ -96,7 +97,7 @@ export function openStorage(options: StorageOptions): OpenStorage {
     await env.root.close()
   }
 
-  if (!jobs.isIdle()) startJobs()
+  if (!jobs.isIdle() || hasOrphan(env)) startJobs()
 
   return {
     directory,
