@@ -1,5 +1,7 @@
 /** Renders `docs/dynamodb-differences.md` from the table of differences and from what is left out. */
+import { errorsSection } from './aws-errors.ts'
 import { operationsSection } from './aws-operations.ts'
+import { parametersSection } from './aws-parameters.ts'
 import { type Difference, differences } from './differences.ts'
 
 /** What the engine leaves out on purpose, and what it does in its own way without answering wrongly. */
@@ -9,24 +11,16 @@ const leftOut: [what: string, reason: string][] = [
     'Not there yet; a request for one of them is refused with an UnknownOperationException',
   ],
   [
-    'Encryption settings, limits of on-demand throughput and warm throughput are taken and have no effect',
-    'They say how AWS runs a table, not what it holds',
-  ],
-  [
     'Global indexes with several attributes in one key',
     'Not there yet; such an index is refused with a ValidationException',
   ],
   [
-    'A stream has one shard for as long as it is on',
+    'A stream has one shard for as long as it is on, and ShardFilter of DescribeStream has no effect',
     'Shards divide the work of a fleet; here the changes of all items come in one order',
   ],
   [
     'A table with point-in-time recovery can be restored up to now, in AWS up to five minutes ago',
     'What a write replaces is kept in the same transaction',
-  ],
-  [
-    'Encryption and on-demand throughput of a table to restore are taken and have no effect',
-    'They say how AWS runs a table, not what it holds',
   ],
   [
     'The items of one partition may exceed 10 GB in a table with local indexes too; in AWS a write then fails with an ItemCollectionSizeLimitExceededException. ReturnItemCollectionMetrics always estimates 0 to 1 GB',
@@ -41,12 +35,36 @@ const leftOut: [what: string, reason: string][] = [
     'An index is written in the same transaction as its item; ConsistentRead on one is still refused, as in AWS',
   ],
   [
-    'Tables and indexes are ACTIVE as soon as they are there, except an index that is being filled',
+    'Tables and indexes are ACTIVE as soon as they are there, except an index that is being filled and a table that is being restored; a deleted table is gone at once',
     'There is nothing to provision',
   ],
   [
     'Expired items are deleted within seconds, in AWS within days',
     'They are found by an index on their time, which costs next to nothing',
+  ],
+  [
+    'TableSizeBytes, IndexSizeBytes, and the size of the backup that is left of a deleted table are 0; items are counted, at the latest a moment ago',
+    'AWS counts both every six hours; a size would cost a pass over all items',
+  ],
+  [
+    'How often throughput, billing and time to live are changed, and how many tables there are, is not limited; DescribeLimits says what a new account of AWS has',
+    'These are limits of an account that is shared',
+  ],
+  [
+    'Names of resources are those of the account 000000000000; each client sees all tables, whatever its region and keys. Signatures are checked only if the engine was given keys, which it must be on an address that is not loopback',
+    'There are no accounts, only those who reach the engine',
+  ],
+  [
+    'A projection may name more than 20 attributes; together at most 100, as in AWS',
+    'The reference of AWS has both limits, its guide the latter alone',
+  ],
+  [
+    'Tags may have names that begin with aws:',
+    'AWS keeps them for itself; here nobody else makes tags',
+  ],
+  [
+    'An INSERT of an item that is there cancels an ExecuteTransaction for the reason ValidationError',
+    'AWS documents no code of a cancellation for it; DynamoDB Local has this one',
   ],
   [
     'UpdateItem measures the finished item against 400 KB; AWS measures what the expression writes as well',
@@ -75,6 +93,8 @@ export function differencesDocument(): string {
     'test: an entry that no suite uses, or that the target no longer needs, fails.',
     '',
     ...operationsSection(),
+    ...parametersSection(),
+    ...errorsSection(),
     '## The engine',
     '',
     ...ofEngine.flatMap(section),

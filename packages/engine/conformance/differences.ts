@@ -50,6 +50,12 @@ export const differences = {
     instead: 'Reports the first violation, in other words',
     reason: ownValidation,
   },
+  'unchecked-parameters': {
+    targets: local,
+    aws: 'Refuses an empty list of Parameters or AttributesToGet, a ClientRequestToken of ExecuteTransaction that is too long, and a NextToken that it did not make',
+    instead: 'Accepts the former, and fails with an InternalFailure on the latter',
+    reason: ownValidation,
+  },
   'unknown-enums': {
     targets: local,
     aws: 'Refuses an unknown ReturnConsumedCapacity or BillingMode',
@@ -101,8 +107,8 @@ export const differences = {
   },
   'lenient-schema': {
     targets: local,
-    aws: 'Refuses throughput together with PAY_PER_REQUEST, and an empty list of local indexes',
-    instead: 'Accepts both',
+    aws: 'Refuses throughput together with PAY_PER_REQUEST, an empty list of local indexes, and a new index without throughput in a provisioned table',
+    instead: 'Accepts the former two, and fails with an InternalFailure on the latter',
     reason: ownValidation,
   },
   'legacy-texts': {
@@ -218,8 +224,8 @@ export const differences = {
   },
   'duplicate-item': {
     targets: local,
-    aws: 'Refuses an INSERT of an item that is there with a DuplicateItemException, and cancels a transaction for the reason DuplicateItem',
-    instead: 'Has the name DuplicateItem, and the reason ValidationError',
+    aws: 'Refuses an INSERT of an item that is there with a DuplicateItemException',
+    instead: 'Has the name DuplicateItem',
     reason: ownValidation,
   },
   'statement-capacity': {
@@ -260,7 +266,7 @@ export const differences = {
   },
   'stream-parameters': {
     targets: local,
-    aws: 'Refuses an unknown ShardIteratorType, and a Limit above 1,000, with the constraint',
+    aws: 'Refuses an unknown ShardIteratorType, and a Limit above 1,000 records or 100 shards or streams, with the constraint',
     instead: 'Fails with an InternalFailure on the former, and has other words for the latter',
     reason: ownValidation,
   },

@@ -230,12 +230,18 @@ export function streamLifecycle(target: Target): void {
         })
       })
 
-      testUnless(target, 'stream-parameters', 'more than a thousand records', async () => {
-        await expectRefusal(ask('GetRecords', { ShardIterator: 'nonsense', Limit: 1001 }), {
-          message:
-            "1 validation error detected: Value '1001' at 'limit' failed to satisfy constraint: Member must have value less than or equal to 1000",
+      const tooMany = [
+        ['GetRecords', 'records', { ShardIterator: 'nonsense' }, 1000],
+        ['DescribeStream', 'shards', { StreamArn: other }, 100],
+        ['ListStreams', 'streams', {}, 100],
+      ] as const
+      for (const [operation, what, input, most] of tooMany) {
+        testUnless(target, 'stream-parameters', `more than ${most} ${what}`, async () => {
+          await expectRefusal(ask(operation, { ...input, Limit: most + 1 }), {
+            message: `1 validation error detected: Value '${most + 1}' at 'limit' failed to satisfy constraint: Member must have value less than or equal to ${most}`,
+          })
         })
-      })
+      }
 
       if (target.kind !== 'db') {
         test('to be asked for as if they were tables', async () => {

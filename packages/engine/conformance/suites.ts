@@ -17,6 +17,7 @@ import { legacyParameters } from './legacy-parameters.ts'
 import { limits } from './limits.ts'
 import { numbers } from './numbers.ts'
 import { pagination } from './pagination.ts'
+import { parameterLimits } from './parameter-limits.ts'
 import { partiQlBatches } from './partiql-batches.ts'
 import { partiQlTransactions } from './partiql-transactions.ts'
 import { partiQlWrites } from './partiql-writes.ts'
@@ -26,10 +27,12 @@ import { putItem } from './put-item.ts'
 import { query } from './query.ts'
 import { recovery } from './recovery.ts'
 import { reservedWords } from './reserved-words.ts'
+import { restores } from './restores.ts'
 import { scan } from './scan.ts'
 import { sizes } from './sizes.ts'
 import { streamLifecycle } from './stream-lifecycle.ts'
 import { streams } from './streams.ts'
+import { tableChanges } from './table-changes.ts'
 import { tableDefinitions } from './table-definitions.ts'
 import { tables } from './tables.ts'
 import { tags } from './tags.ts'
@@ -64,6 +67,7 @@ const suites = [
   projectionExpressions,
   expressionErrors,
   limits,
+  parameterLimits,
   validationOrder,
   legacyParameters,
   partiQl,
@@ -78,6 +82,7 @@ const suites = [
   tables,
   tableDefinitions,
   updateTable,
+  tableChanges,
   indexes,
   consumedCapacity,
   itemCollections,
@@ -85,6 +90,7 @@ const suites = [
   tags,
   continuousBackups,
   backups,
+  restores,
   recovery,
   streams,
   streamLifecycle,

@@ -101,7 +101,19 @@ export function tags(target: Target): void {
       expect(['ResourceNotFoundException', 'AccessDeniedException']).toContain(
         (await failure(list)).name,
       )
-      expect((await failure(add)).name).toBe('ResourceNotFoundException')
+      await expectRefusal(add, {
+        name: 'ResourceNotFoundException',
+        message: `Requested resource not found: ResourcArn: ${missing} not found`,
+      })
+    })
+
+    test('of what is no table are refused', async () => {
+      const add = client.send(
+        new TagResourceCommand({ ResourceArn: 'nonsense', Tags: [{ Key: 'a', Value: 'b' }] }),
+      )
+      await expectRefusal(add, {
+        message: 'Invalid TableArn: Invalid ResourceArn provided as input nonsense',
+      })
     })
   })
 }

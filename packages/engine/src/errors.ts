@@ -74,16 +74,6 @@ export function transactionCanceled(reasons: CancellationReason[]): DynamoError 
   )
 }
 
-export function transactionInProgress(
-  message = 'Transaction is in progress for the given idempotent token',
-): DynamoError {
-  return new DynamoError('TransactionInProgressException', message)
-}
-
-export function transactionConflict(message = 'Transaction is ongoing for the item'): DynamoError {
-  return new DynamoError('TransactionConflictException', message)
-}
-
 export function idempotentParameterMismatch(
   message = 'The request uses the same client token as a previous, but non-identical request. Do not reuse a client token with different parameters, unless the requests are identical',
 ): DynamoError {

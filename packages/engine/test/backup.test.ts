@@ -258,7 +258,8 @@ describe('a backup of tables with a past', () => {
     })
     const kept = await storage.backups.create('backup', table)
     await storage.settled()
-    await storage.backups.restore(kept, { ...COUNTERS, name: 'restoring' })
+    const target = { ...COUNTERS, name: 'restoring' }
+    await storage.backups.restore(kept, target, (state) => new Error(state))
     const file = join(temporaryDirectory(), 'backup')
     const { tables } = await backup(storage, { file, clock: fixedClock() })
     expect(tables).toEqual([{ name: 'counters', items: 1000 }])

@@ -1,77 +1,22 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { BackupDetails } from '../src/db-backups.ts'
-import { type Engine, openEngine } from '../src/engine.ts'
-import type { FastBuffer } from '../src/storage/bytes.ts'
+import { openEngine } from '../src/engine.ts'
 import { checkStorage } from '../src/storage/check.ts'
-import { lmdbRange } from '../src/storage/reads.ts'
 import type { Item } from '../src/values/types.ts'
+import {
+  all,
+  change,
+  changesIn,
+  create,
+  fill,
+  recover,
+  recovery,
+  restore,
+} from './backup-support.ts'
 import { freshEngine, movableClock, notes, plain, refusal } from './engine-support.ts'
 
 const DAY = 24 * 3600
 const SLOW = process.env['SLOW'] === '1'
-
-async function all(engine: Engine, TableName: string): Promise<Item[]> {
-  const items: Item[] = []
-  let start: Item | undefined
-  do {
-    const page = await engine.scan({ TableName, ...(start && { ExclusiveStartKey: start }) })
-    items.push(...(page.Items ?? []))
-    start = page.LastEvaluatedKey
-  } while (start)
-  return items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
-}
-
-async function fill(engine: Engine, count: number, TableName = 'plain'): Promise<void> {
-  for (let from = 0; from < count; from += 25) {
-    const requests = Array.from({ length: Math.min(25, count - from) }, (_, at) => ({
-      PutRequest: { Item: { id: `item-${from + at}`, n: 0, filler: 'x'.repeat(200) } },
-    }))
-    await engine.batchWriteItem({ RequestItems: { [TableName]: requests } })
-  }
-}
-
-async function create(engine: Engine, TableName = 'plain'): Promise<BackupDetails> {
-  const { BackupDetails = {} } = await engine.createBackup({ TableName, BackupName: 'backup' })
-  return BackupDetails
-}
-
-async function restore(engine: Engine, { BackupArn = '' }: BackupDetails): Promise<Item[]> {
-  await engine.restoreTableFromBackup({ BackupArn, TargetTableName: 'restored' })
-  await engine.settled()
-  return all(engine, 'restored')
-}
-
-async function recover(engine: Engine, ms: number, TargetTableName: string): Promise<void> {
-  await engine.restoreTableToPointInTime({
-    SourceTableName: 'plain',
-    TargetTableName,
-    RestoreDateTime: ms / 1000,
-  })
-}
-
-const recovery = (engine: Engine, days?: number, on = true) =>
-  engine.updateContinuousBackups({
-    TableName: 'plain',
-    PointInTimeRecoverySpecification: {
-      PointInTimeRecoveryEnabled: on,
-      ...(days !== undefined && { RecoveryPeriodInDays: days }),
-    },
-  })
-
-const change = (engine: Engine, id: string) =>
-  engine.updateItem({
-    TableName: 'plain',
-    Key: { id },
-    UpdateExpression: 'ADD n :one',
-    ExpressionAttributeValues: { ':one': 1 },
-  })
-
-function changesIn({ storage }: Engine): number {
-  storage.refresh()
-  const everything = { low: Buffer.of(0) as FastBuffer, high: Buffer.of(0xff) as FastBuffer }
-  return storage.environment.changes.getKeysCount(lmdbRange(everything, false))
-}
 
 describe('a backup', () => {
   test('is the table as it was, though it is written to while it is copied', async () => {
@@ -111,7 +56,6 @@ describe('a backup', () => {
     const { directory } = engine.storage
     const again = await openEngine({ directory, sweepIntervalMs: 0 })
     try {
-      await engine.close()
       await change(again, 'item-1')
       await again.settled()
       await again.deleteTable({ TableName: 'plain' })
@@ -312,17 +256,20 @@ describe('recovery to a point in time', () => {
 test('a table that is deleted while it is copied leaves its backups, and nothing else', async () => {
   const engine = await freshEngine()
   await engine.createTable(plain)
-  await fill(engine, 500)
-  await engine.updateContinuousBackups({
-    TableName: 'plain',
-    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-  })
+  await fill(engine, 1500)
+  const before = await all(engine, 'plain')
+  await recovery(engine)
   await create(engine)
   await engine.deleteTable({ TableName: 'plain' })
   await engine.settled()
   expect(engine.storage.tables()).toEqual([])
+  expect(changesIn(engine)).toBe(0)
+  expect(await checkStorage(engine.storage)).toMatchObject({ items: 3000, problems: [] })
   const { BackupSummaries = [] } = await engine.listBackups({ BackupType: 'ALL' })
-  expect(BackupSummaries.map(({ BackupType, BackupStatus }) => [BackupType, BackupStatus])).toEqual(
-    expect.arrayContaining([['USER', 'AVAILABLE']]),
-  )
+  const kinds = BackupSummaries.map((each) => `${each.BackupType} ${each.BackupStatus}`)
+  expect(kinds.toSorted()).toEqual(['SYSTEM AVAILABLE', 'USER AVAILABLE'])
+  for (const summary of BackupSummaries) {
+    expect(await restore(engine, summary)).toEqual(before)
+    await engine.deleteTable({ TableName: 'restored' })
+  }
 })

@@ -171,10 +171,8 @@ async function freshTables(engine: Engine): Promise<void> {
       // oxlint-disable-next-line no-await-in-loop -- the same
       await engine.updateTable({ TableName, DeletionProtectionEnabled: false })
     }
-    // A table whose restore lost its backup meanwhile stays as it is, and is in nobody's way.
-    const isStuck = Table?.TableStatus === 'CREATING'
     // oxlint-disable-next-line no-await-in-loop -- the same
-    if (!isStuck) await engine.deleteTable({ TableName })
+    await engine.deleteTable({ TableName })
   }
   await engine.settled()
   await engine.createTable(plain)

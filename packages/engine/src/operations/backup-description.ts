@@ -24,9 +24,13 @@ export function existingBackup(storage: Storage, arn: string): BackupRecord {
   const { createdAt, id } = readBackupArn(arn)
   const backup = storage.backups.find(id)
   if (!backup || backup.createdAt !== createdAt || !arn.includes(`table/${backup.table.name}/`)) {
-    throw new DynamoError('BackupNotFoundException', `Backup not found: ${arn}`)
+    throw backupNotFound(arn)
   }
   return backup
+}
+
+export function backupNotFound(arn: string): DynamoError {
+  return new DynamoError('BackupNotFoundException', `Backup not found: ${arn}`)
 }
 
 export function describeDetails(context: Context, backup: BackupRecord): BackupDetails {

@@ -12,6 +12,7 @@ import type {
 } from '../db-backups.ts'
 import { DynamoError, validationError } from '../errors.ts'
 import type { BackupRecord } from '../storage/backup-records.ts'
+import type { Refusal } from '../storage/backups.ts'
 import { nameOf } from '../validation/names.ts'
 import {
   integer,
@@ -24,6 +25,7 @@ import {
 } from '../validation/shapes.ts'
 import {
   backupArn,
+  backupNotFound,
   describeBackup as describe,
   describeDetails,
   existingBackup,
@@ -67,16 +69,12 @@ export const deleteBackup: Operation<BackupInput, BackupOutput> = {
     const { BackupArn: arn } = input
     const { backups } = context.storage
     const backup = existingBackup(context.storage, arn)
-    if (backup.status === 'CREATING') throw backupInUse(`Backup is being created: ${arn}`)
     if (backup.expiresAt !== undefined) {
       throw validationError(
         `Invalid Request: User is not allowed to delete the system backup with arn ${arn}. It will automatically expire on ${new Date(backup.expiresAt).toISOString()}`,
       )
     }
-    if (backups.isBeingRestored(backup)) {
-      throw backupInUse(`Backup is being used to restore table: ${arn}`)
-    }
-    await backups.remove(backup)
+    await backups.remove(backup, refusalOf(arn, 'table'))
     const { BackupDescription } = describe(context, backup)
     const details: BackupDetails = {
       ...BackupDescription?.BackupDetails,
@@ -86,8 +84,13 @@ export const deleteBackup: Operation<BackupInput, BackupOutput> = {
   },
 }
 
-export function backupInUse(message: string): DynamoError {
-  return new DynamoError('BackupInUseException', message)
+export function refusalOf(arn: string, restored: 'table' | 'another table'): Refusal {
+  const inUse = (message: string) => new DynamoError('BackupInUseException', `${message}: ${arn}`)
+  return (state) => {
+    if (state === 'gone') return backupNotFound(arn)
+    if (state === 'being created') return inUse('Backup is being created')
+    return inUse(`Backup is being used to restore ${restored}`)
+  }
 }
 
 export const listBackups: Operation<ListBackupsInput, ListBackupsOutput> = {

@@ -8,10 +8,10 @@ import type {
   RestoreToPointInTimeInput,
 } from '../db-backups.ts'
 import { DynamoError, tableAlreadyExists } from '../errors.ts'
-import type { Storage } from '../storage/store.ts'
+import type { LogRecord, Storage, TableRecord } from '../storage/store.ts'
 import { boolean, string, structure, tableName, timestamp } from '../validation/shapes.ts'
 import { backupArn, existingBackup } from './backup-description.ts'
-import { backupArnShape, backupInUse } from './backups.ts'
+import { backupArnShape, refusalOf } from './backups.ts'
 import { backedUpTable, earliestOf, recoveryOf } from './continuous-backups.ts'
 import { describeTable, tableArn } from './describe.ts'
 import type { Operation } from './operation.ts'
@@ -28,10 +28,6 @@ export const restoreTableFromBackup: Operation<RestoreFromBackupInput, RestoreOu
     const { storage, clock } = context
     const { BackupArn: arn } = input
     const backup = existingBackup(storage, arn)
-    if (backup.status === 'CREATING') throw backupInUse(`Backup is being created: ${arn}`)
-    if (storage.backups.isBeingRestored(backup)) {
-      throw backupInUse(`Backup is being used to restore another table: ${arn}`)
-    }
     refuseExisting(storage, input.TargetTableName)
     const summary = {
       SourceBackupArn: backupArn(context, backup),
@@ -40,7 +36,7 @@ export const restoreTableFromBackup: Operation<RestoreFromBackupInput, RestoreOu
       RestoreInProgress: true,
     }
     const wanted = restoredTable(backup.table, input, summary, clock.now())
-    const table = await storage.backups.restore(backup, wanted)
+    const table = await storage.backups.restore(backup, wanted, refusalOf(arn, 'another table'))
     return { TableDescription: describeTable(context, table) }
   },
 }
@@ -67,16 +63,14 @@ export const restoreTableToPointInTime: Operation<RestoreToPointInTimeInput, Res
       )
     }
     const source = backedUpTable(storage, name ?? arn ?? '')
-    const recovery = recoveryOf(source)
-    if (!recovery) {
-      throw new DynamoError(
-        'PointInTimeRecoveryUnavailableException',
-        `Point in time recovery is not enabled for table '${source.name}'`,
-      )
-    }
     const now = clock.now()
     const time = given === undefined || given === null ? now : Math.round(given * 1000)
-    checkTime(time, earliestOf(recovery, now), now)
+    const logThatReaches = (table: TableRecord) => {
+      const log = enabledRecovery(table)
+      checkTime(time, earliestOf(log, now), now)
+      return log
+    }
+    logThatReaches(source)
     refuseExisting(storage, input.TargetTableName)
     const summary = {
       SourceTableArn: tableArn(context, source.name),
@@ -84,9 +78,18 @@ export const restoreTableToPointInTime: Operation<RestoreToPointInTimeInput, Res
       RestoreInProgress: true,
     }
     const wanted = restoredTable(source, input, summary, now)
-    const table = await storage.backups.restoreAt(source, time, wanted)
+    const table = await storage.backups.restoreAt(source, time, wanted, logThatReaches)
     return { TableDescription: describeTable(context, table) }
   },
+}
+
+function enabledRecovery(table: TableRecord): LogRecord {
+  const log = recoveryOf(table)
+  if (log) return log
+  throw new DynamoError(
+    'PointInTimeRecoveryUnavailableException',
+    `Point in time recovery is not enabled for table '${table.name}'`,
+  )
 }
 
 function checkTime(time: number, earliest: number, latest: number): void {

@@ -21,8 +21,9 @@ export function reasonOf(attempt: () => void): CancellationReason {
     if (error.name === 'ValidationException' && !refusesRequest(error)) {
       return { Code: 'ValidationError', Message: error.message }
     }
+    // AWS documents no code of a cancellation for it alone, as it does for statements in batches.
     if (error.name === 'DuplicateItemException') {
-      return { Code: 'DuplicateItem', Message: error.message }
+      return { Code: 'ValidationError', Message: error.message }
     }
     if (error.name === 'ConditionalCheckFailedException') {
       return {

@@ -1,8 +1,7 @@
 // What is stored of backups of tables within the data directory. The items of a backup lie beside those
 // of tables, under an id of their own.
 
-import { tableKey } from './catalog.ts'
-import { Ids } from './ids.ts'
+import type { Ids } from './ids.ts'
 import { addJob, type CopyJob } from './job-records.ts'
 import type { Environment } from './lmdb.ts'
 import type { DropOptions, TableRecord } from './store.ts'
@@ -61,31 +60,18 @@ export function keepDropped(
   tx.putMeta(backupKey(table.id), backup)
 }
 
-export function removeBackup(tx: Transaction, id: number): void {
-  const ids = new Ids(tx)
+export function removeBackup(tx: Transaction, id: number, ids: Ids): void {
   addJob(tx, ids.take(), { kind: 'remove', space: 'items', id })
   tx.putMeta(backupKey(id), undefined)
-  ids.save()
 }
 
-/** Everything is copied: the log that served for it goes. */
-export function finishBackup(
-  tx: Transaction,
-  { source, target, log, items, bytes }: CopyJob,
-): void {
-  const backup = tx.env.meta.get(backupKey(target)) as BackupRecord | undefined
-  if (backup === undefined) return
-  const ids = new Ids(tx)
-  const done: BackupRecord = { ...backup, status: 'AVAILABLE', items, bytes }
-  tx.putMeta(backupKey(target), done)
-  const table = tx.catalog.byId(source)
-  // A table that was dropped meanwhile may be a backup itself: the same id, but no name and no logs.
-  if (table !== undefined && table.name !== '' && log !== undefined) {
-    const { logs = [], ...rest } = table
-    const left = logs.filter(({ id }) => id !== log)
-    const record: TableRecord = left.length === 0 ? rest : { ...rest, logs: left }
-    tx.putMeta(tableKey(table.name), record)
-    addJob(tx, ids.take(), { kind: 'remove', space: 'changes', id: log })
-  }
-  ids.save()
+/** Everything is copied. */
+export function finishBackup(tx: Transaction, { target, items, bytes }: CopyJob): void {
+  const backup = tx.env.meta.get(backupKey(target)) as BackupRecord
+  tx.putMeta(backupKey(target), {
+    ...backup,
+    status: 'AVAILABLE',
+    items,
+    bytes,
+  } satisfies BackupRecord)
 }

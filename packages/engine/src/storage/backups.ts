@@ -2,7 +2,7 @@
 // table's past.
 
 import type { Clock } from '../clock.ts'
-import { resourceNotFound, tableAlreadyExists } from '../errors.ts'
+import { tableAlreadyExists } from '../errors.ts'
 import {
   allBackups,
   backupKey,
@@ -20,6 +20,9 @@ import { newRecord } from './tables.ts'
 import type { Transaction } from './transaction.ts'
 
 type Change = <T>(run: (tx: Transaction) => T) => Promise<T>
+
+/** What is said when a backup cannot be deleted or restored, which the write itself finds out. */
+export type Refusal = (state: 'gone' | 'being created' | 'being restored') => Error
 
 export class Backups {
   readonly #env: Environment
@@ -76,35 +79,47 @@ export class Backups {
     })
   }
 
-  isBeingRestored(backup: BackupRecord): boolean {
-    return copiesOf(this.#env, backup.space.id).length > 0
-  }
-
-  remove(backup: BackupRecord): Promise<void> {
-    return this.#change((tx) => removeBackup(tx, backup.id))
+  remove(backup: BackupRecord, refusal: Refusal): Promise<void> {
+    return this.#change((tx) => {
+      refuseUnusable(tx, backup, refusal)
+      const ids = new Ids(tx)
+      removeBackup(tx, backup.id, ids)
+      ids.save()
+    })
   }
 
   /** A new table of a backup's items, filled in the background. */
-  restore(backup: BackupRecord, table: NewTable): Promise<TableRecord> {
+  restore(backup: BackupRecord, table: NewTable, refusal: Refusal): Promise<TableRecord> {
     return this.#change((tx) => {
-      if (tx.env.meta.get(backupKey(backup.id)) === undefined) throw resourceNotFound()
+      refuseUnusable(tx, backup, refusal)
       return startRestore(tx, table, this.#clock.now(), (target) =>
         copyJob(backup.space.id, target, { from: 0 }),
       )
     })
   }
 
-  /** A new table of the items that a table with a log for recovery had at a time. */
-  restoreAt(source: TableRecord, time: number, table: NewTable): Promise<TableRecord> {
+  /** A new table of the items that a table had at a time, by its log that `recoveryOf` finds or refuses. */
+  restoreAt(
+    source: TableRecord,
+    time: number,
+    table: NewTable,
+    recoveryOf: (current: TableRecord) => LogRecord,
+  ): Promise<TableRecord> {
     return this.#change((tx) => {
-      const log = tx.current(source).logs?.find(({ kind }) => kind === 'recovery')
-      if (log === undefined) throw resourceNotFound()
+      const log = recoveryOf(tx.current(source))
       const from = sequenceAt(tx.env, log.id, time)
       return startRestore(tx, table, this.#clock.now(), (target) =>
         copyJob(source.id, target, { log: log.id, from }),
       )
     })
   }
+}
+
+function refuseUnusable({ env }: Transaction, { id }: BackupRecord, refusal: Refusal): void {
+  const backup = env.meta.get(backupKey(id)) as BackupRecord | undefined
+  if (backup === undefined) throw refusal('gone')
+  if (backup.status === 'CREATING') throw refusal('being created')
+  if (copiesOf(env, id).length > 0) throw refusal('being restored')
 }
 
 function copyJob(source: number, target: number, how: { log?: number; from: number }): CopyJob {

@@ -14,7 +14,7 @@ export function tableKey(name: string): string[] {
   return ['table', name]
 }
 
-const ALL_TABLES = { start: ['table'], end: ['table!'] }
+export const ALL_TABLES = { start: ['table'], end: ['table!'] }
 const ALL_BACKUPS = { start: ['backup'], end: ['backup!'] }
 
 /** Whatever has entries of its own: an index, or the time-ordered list behind a time to live. */
@@ -41,10 +41,11 @@ export class Catalog {
       byName.set(record.name, record)
       byId.set(record.id, record)
     }
-    // The items of a backup lie under an id as those of a table do, but have no name.
+    // The items of a backup lie under an id as those of a table do, but have no name. One that is made
+    // is never written to, above all not what is left of a dropped table, in the name of that table.
     for (const { value } of this.#env.meta.getRange(ALL_BACKUPS)) {
-      const { space } = deepFreeze(value as BackupRecord)
-      byId.set(space.id, space)
+      const { space, status } = deepFreeze(value as BackupRecord)
+      if (status === 'CREATING') byId.set(space.id, space)
     }
     this.#byName = byName
     this.#byId = byId

@@ -10,7 +10,10 @@ import { boundsOfId } from './bounds.ts'
 import type { FastBuffer } from './bytes.ts'
 import { tableKey } from './catalog.ts'
 import { lastChange, readChanges } from './changes.ts'
+import { releaseLog } from './copy-logs.ts'
+import { Ids } from './ids.ts'
 import type { CopyJob, JobKey } from './job-records.ts'
+import { abandon, isLost } from './lost-copies.ts'
 import { lmdbRange } from './reads.ts'
 import type { TableRecord } from './store.ts'
 import type { Transaction } from './transaction.ts'
@@ -21,7 +24,7 @@ const STEP_MS = 5
 
 export function copy(tx: Transaction, key: JobKey, job: CopyJob): void {
   const target = tx.catalog.byId(job.target)
-  if (target === undefined) tx.putMeta(key, undefined)
+  if (target === undefined || isLost(tx, job)) abandon(tx, key, job)
   else if (job.undoTo === undefined) copyItems(tx, key, { ...job }, target)
   else undoChanges(tx, key, { ...job }, target, job.undoTo)
 }
@@ -75,12 +78,16 @@ function undoChanges(
 }
 
 function finish(tx: Transaction, key: JobKey, job: CopyJob, target: TableRecord): void {
+  const ids = new Ids(tx)
   tx.putMeta(key, undefined)
   if (target.restoring) {
     const { restoring: _restoring, ...table } = target
-    tx.putMeta(tableKey(table.name), table satisfies TableRecord)
-    tx.raiseVersion()
+    // Whoever read it before has a record of a table that is still being restored.
+    const restored: TableRecord = { ...table, version: table.version + 1 }
+    tx.putMeta(tableKey(restored.name), restored)
   } else {
     finishBackup(tx, job)
   }
+  releaseLog(tx, job, ids)
+  ids.save()
 }

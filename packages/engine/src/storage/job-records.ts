@@ -41,3 +41,12 @@ export function copiesOf(env: Environment, id: number): CopyJob[] {
   }
   return copies
 }
+
+/** Whether it is dropped, and all of it is still there until its turn comes. */
+export function isToBeRemoved(env: Environment, space: 'items' | 'changes', id: number): boolean {
+  for (const { value } of env.meta.getRange(ALL_JOBS)) {
+    const job = value as Job
+    if (job.kind === 'remove' && job.space === space && job.id === id) return true
+  }
+  return false
+}

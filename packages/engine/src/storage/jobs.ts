@@ -9,6 +9,7 @@ import { boundsOf, boundsOfId } from './bounds.ts'
 import type { FastBuffer } from './bytes.ts'
 import { ALL_JOBS, type Job, type JobKey } from './job-records.ts'
 import type { Environment } from './lmdb.ts'
+import { removeOrphan } from './lost-copies.ts'
 import type { WriteQueue } from './queue.ts'
 import { lmdbRange } from './reads.ts'
 import type { TableRecord } from './store.ts'
@@ -66,7 +67,7 @@ export class Jobs {
   }
 }
 
-/** Looks for a job inside the write transaction, since a snapshot may be of before it; false if there is none. */
+/** Looks for work inside the write transaction, since a snapshot may be of before it; false if there is none. */
 function step(tx: Transaction): boolean {
   for (const { key, value } of tx.env.meta.getRange({ ...ALL_JOBS, limit: 1 })) {
     const job = value as Job
@@ -75,7 +76,7 @@ function step(tx: Transaction): boolean {
     else fill(tx, key as JobKey, job, tx.catalog)
     return true
   }
-  return false
+  return removeOrphan(tx)
 }
 
 function remove(tx: Transaction, key: JobKey, job: Job & { kind: 'remove' }): void {

@@ -4,6 +4,7 @@
 import { allBackups, removeBackup } from './backup-records.ts'
 import { allocate } from './bytes.ts'
 import { firstChange, readChanges, writeChangeKey } from './changes.ts'
+import { Ids } from './ids.ts'
 import { copiesOf } from './job-records.ts'
 import type { Environment } from './lmdb.ts'
 import type { TableRecord } from './store.ts'
@@ -51,7 +52,11 @@ export function removePassed(tx: Transaction, kept: Kept, now: number): boolean 
   if (!hasPassed(tx.env, kept, now)) return false
   if (kept.what === 'changes') return trim(tx, kept.log, now - kept.keepMs)
   if (kept.what === 'stream') tx.putMeta(streamKey(kept.log), undefined)
-  else removeBackup(tx, kept.id)
+  else {
+    const ids = new Ids(tx)
+    removeBackup(tx, kept.id, ids)
+    ids.save()
+  }
   return false
 }
 

@@ -5,8 +5,9 @@
 import { resourceInUse, resourceNotFound, type DynamoError } from '../errors.ts'
 import { keepDropped } from './backup-records.ts'
 import { owners, tableKey } from './catalog.ts'
+import { keptForCopies } from './copy-logs.ts'
 import { Ids } from './ids.ts'
-import { addJob, copiesOf } from './job-records.ts'
+import { addJob } from './job-records.ts'
 import type {
   DropOptions,
   IndexRecord,
@@ -76,7 +77,7 @@ export function replaceTable(tx: Transaction, change: TableChange, now: number):
       `Attempt to change a resource which is still in use: Table is being updated: ${change.name}`,
     )
   }
-  if (current.restoring) throw stillInUse(current, 'created')
+  if (current.restoring) throw beingCreated(current)
   const ids = new Ids(tx)
   const { ttl, logs, ...rest } = change
   const bare: TableRecord = {
@@ -124,15 +125,11 @@ function replaceLogs(
 ): TableRecord {
   const before = current.logs ?? []
   const after = wanted.filter(({ kind }) => kind !== 'copy')
-  const logs = [
-    ...after.map((log) => ('id' in log ? log : newLog(log, now, ids))),
-    ...before.filter(({ kind }) => kind === 'copy'),
-  ]
-  const kept = new Set(logs.map(({ id }) => id))
-  for (const log of before) {
-    if (kept.has(log.id)) continue
-    if (copiesOf(tx.env, log.id).length > 0) throw stillInUse(current, 'backed up')
-    closeLog(tx, log, now, ids)
+  const open = after.map((log) => ('id' in log ? log : newLog(log, now, ids)))
+  const left = before.filter((log) => open.every(({ id }) => id !== log.id))
+  const logs = [...open, ...keptForCopies(tx, left)]
+  for (const log of left) {
+    if (logs.every(({ id }) => id !== log.id)) closeLog(tx, log, now, ids)
   }
   return withLogs(tx, { ...record, ...(before.length > 0 && { logs: before }) }, logs)
 }
@@ -142,9 +139,9 @@ function closeLog(tx: Transaction, { id, kind }: LogRecord, now: number, ids: Id
   else addJob(tx, ids.take(), { kind: 'remove', space: 'changes', id })
 }
 
-function stillInUse({ name }: TableRecord, state: 'created' | 'backed up'): DynamoError {
+function beingCreated({ name }: TableRecord): DynamoError {
   return resourceInUse(
-    `Attempt to change a resource which is still in use: Table is being ${state}: ${name}`,
+    `Attempt to change a resource which is still in use: Table is being created: ${name}`,
   )
 }
 
@@ -156,15 +153,20 @@ export function dropTable(
 ): void {
   const table = tx.catalog.byName(name)
   if (table === undefined) throw resourceNotFound()
-  if (table.restoring) throw stillInUse(table, 'created')
+  if (table.restoring) throw beingCreated(table)
   // Copies of it that are being made need not be waited for: jobs are done one after the other.
   const ids = new Ids(tx)
   if (keepAs === undefined) addJob(tx, ids.take(), { kind: 'remove', space: 'items', id: table.id })
   else keepDropped(tx, table, keepAs, now)
   for (const log of table.logs ?? []) closeLog(tx, log, now, ids)
+  removeRecord(tx, table, ids)
+  ids.save()
+}
+
+/** The record of a table, and the entries of its items. */
+export function removeRecord(tx: Transaction, table: TableRecord, ids: Ids): void {
   for (const { id } of owners(table)) {
     addJob(tx, ids.take(), { kind: 'remove', space: 'entries', id })
   }
-  tx.putMeta(tableKey(name), undefined)
-  ids.save()
+  tx.putMeta(tableKey(table.name), undefined)
 }

@@ -65,8 +65,9 @@ async function transactions(worker: number): Promise<never> {
 async function backups(): Promise<never> {
   for (;;) {
     await storage.backups.create('backup', table)
-    for (const old of storage.backups.all().slice(0, -2)) await storage.backups.remove(old)
+    const old = storage.backups.all().slice(0, -2)
     await storage.settled()
+    for (const each of old) await storage.backups.remove(each, (state) => new Error(state))
   }
 }
 
