@@ -66,11 +66,15 @@ export function measureStoresInTurns(
   concurrency: number,
   timing: Timing,
 ): Promise<Figures[]> {
-  const contenders = workers.map((worker) => ({
-    name: worker.name,
-    measure: (atOnce: number, milliseconds: number) => worker.measure(what, atOnce, milliseconds),
-  }))
+  const contenders = workers.map((worker) => storeContender(worker, what))
   return measureInTurns(contenders, CASE_TEXT[what], concurrency, timing)
+}
+
+export function storeContender(worker: WorkerProcess, what: Case): Contender {
+  return {
+    name: worker.name,
+    measure: (concurrency, milliseconds) => worker.measure(what, concurrency, milliseconds),
+  }
 }
 
 export function median(values: readonly number[]): number {

@@ -9,8 +9,16 @@ import { cpuOf, measure } from '../measure.ts'
 import type { Options } from '../options.ts'
 import { inParallel } from '../parallel.ts'
 import { type Bar, limitBar, rateBar, type Result } from '../result.ts'
-import { type Contender, cpuRatio, type Figures, measureInTurns } from '../rounds.ts'
+import {
+  type Contender,
+  cpuRatio,
+  type Figures,
+  measureInTurns,
+  median,
+  storeContender,
+} from '../rounds.ts'
 import { type RunningServer, type ServerName, startServer } from '../targets/servers.ts'
+import type { WorkerProcess } from '../worker-process.ts'
 import type { Workspace } from '../workspace.ts'
 
 const ITEMS = 2000
@@ -41,6 +49,7 @@ export async function httpSection(workspace: Workspace, options: Options): Promi
   const title = 'Servers with their data on disk, by a lean client; CPU time of the server alone'
   const notes: string[] = []
   const measured: Measured[] = []
+  const lmdb = await workspace.on('lmdb', ITEMS)
   try {
     for (const name of SERVERS) {
       // oxlint-disable-next-line no-await-in-loop -- one start at a time
@@ -48,9 +57,10 @@ export async function httpSection(workspace: Workspace, options: Options): Promi
       if (started === undefined) notes.push(`${name}: not installed`)
       else measured.push(started)
     }
-    const figures = await measureAll(measured, options)
-    return { title, figures, bars: barsOf(figures), notes }
+    const figures = await measureAll(measured, lmdb, options)
+    return { title, figures, bars: barsOf(figures), notes: [...notes, ...floorNotes(figures)] }
   } finally {
+    await lmdb.close()
     for (const { server, client } of measured) {
       client.close()
       // oxlint-disable-next-line no-await-in-loop
@@ -71,14 +81,20 @@ async function start(name: ServerName, directory: string): Promise<Measured | un
   return { name, server, client }
 }
 
-async function measureAll(measured: Measured[], options: Options): Promise<Figures[]> {
+async function measureAll(
+  measured: Measured[],
+  lmdb: WorkerProcess,
+  options: Options,
+): Promise<Figures[]> {
   const requests = caseRequests(new Sample(ITEMS))
   const timing = { warmUpSeconds: 0.5, rounds: 5, seconds: options.seconds }
   const figures: Figures[] = []
   for (const what of CASES) {
     const able = measured.filter(({ name }) => name !== 'dynalite' || what !== 'transaction')
     for (const concurrency of [1, MOST_AT_ONCE]) {
-      const contenders = able.map((each) => contender(each, requests[what]))
+      const servers = able.map((each) => contender(each, requests[what]))
+      const store = storeContender(lmdb, what)
+      const contenders = [...servers, store]
       // oxlint-disable-next-line no-await-in-loop -- one case after the other
       figures.push(...(await measureInTurns(contenders, CASE_TEXT[what], concurrency, timing)))
     }
@@ -99,14 +115,34 @@ function contender({ name, server, client }: Measured, requests: Buffer[]): Cont
   }
 }
 
-function barsOf(figures: readonly Figures[]): Bar[] {
-  const of = (target: ServerName, what: Case): Figures | undefined =>
-    figures.find(
-      (found) =>
-        found.target === target &&
-        found.what === CASE_TEXT[what] &&
-        found.concurrency === MOST_AT_ONCE,
+function figuresOf(
+  figures: readonly Figures[],
+  target: ServerName | 'lmdb',
+  what: Case,
+): Figures | undefined {
+  return figures.find(
+    (found) =>
+      found.target === target &&
+      found.what === CASE_TEXT[what] &&
+      found.concurrency === MOST_AT_ONCE,
+  )
+}
+
+/** What no engine on this store could go below: HTTP without a store, and the store without HTTP. */
+function floorNotes(figures: readonly Figures[]): string[] {
+  return CASES.flatMap((what) => {
+    const [engine, nothing, lmdb] = (['engine-http', 'null-server', 'lmdb'] as const).map(
+      (target) => figuresOf(figures, target, what),
     )
+    if (!engine || !nothing || !lmdb) return []
+    const [cost, http, store] = [engine, nothing, lmdb].map(({ cpu }) => median(cpu))
+    const together = http! + store!
+    return `${CASE_TEXT[what]} @${MOST_AT_ONCE}: ${cost!.toFixed(0)} µs of CPU; a server that does nothing and raw lmdb together ${together.toFixed(0)} µs (${(cost! / together).toFixed(1)} ×)`
+  })
+}
+
+function barsOf(figures: readonly Figures[]): Bar[] {
+  const of = (target: ServerName, what: Case) => figuresOf(figures, target, what)
   const bars: Bar[] = []
   for (const what of CASES) {
     const [engine, floor] = [of('engine-http', what), of('null-server', what)]
