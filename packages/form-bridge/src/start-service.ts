@@ -12,6 +12,7 @@ import { createSiteGuard } from './auth/site-guard.ts'
 import { createConnect } from './handshake/connect.ts'
 import { type Dns, systemDns } from './handshake/dns.ts'
 import { createExchange } from './handshake/exchange.ts'
+import { createProofBudget } from './handshake/proof-budget.ts'
 import { createProve } from './handshake/prove.ts'
 import { createRegister } from './handshake/register.ts'
 import { createVerifying } from './handshake/verifying.ts'
@@ -80,12 +81,14 @@ export function startFormBridge(
     allowHttp: config.FORM_BRIDGE_ALLOW_HTTP,
   })
   const verifying = createVerifying({ log })
+  const budget = createProofBudget(watched)
   const connect = createConnect({ ...layer, kept, journal, firstRemaining: general.api[0].limit })
   const exchange = createExchange({
     ...watched,
     clock,
     registrations: layer.registrations,
     addressOf: register.addressOf,
+    budget,
     prove: createProve(createWays({ fetch: siteFetch, dns })),
     verifying,
     connect,
@@ -104,6 +107,7 @@ export function startFormBridge(
     siteGuard,
     register,
     exchange,
+    budget,
     validate: createValidate({ ...layer, fetch: looking, dns, patterns: layer.abusePatterns }),
     siteAffairs: createSiteAffairs({ ...layer, clock, kept, siteDesk, latest }),
     siteDesk,
