@@ -47,7 +47,7 @@ export function startFormBridge(
 ): RunningService {
   const { clock, log, metrics, secrets, config, publicUrl } = deps
   const layer = createDataLayer(deps)
-  const { authentication, sites, agencies, releases, updateChecks: checks } = layer
+  const { authentication, sites, places, releases, updateChecks: checks } = layer
   const siteFetch = createSafeFetch(sitePolicy(config))
   // Looks at pages and sends nothing secret, so it also sees whether http is answered.
   const looking = createSafeFetch({ ...sitePolicy(config), allowHttp: true })
@@ -72,7 +72,7 @@ export function startFormBridge(
 
   const authenticate = createAuthenticate({ clock, authentication, kept })
   const siteGuard = createSiteGuard({ ...watched, authenticate, authentication, callers, usage })
-  const siteDesk = createSiteDesk({ sites, authentication, agencies, checks })
+  const siteDesk = createSiteDesk({ sites, authentication, places, checks })
   const agencyDesk = createAgencyDesk(layer)
   const register = createRegister({
     ...layer,
@@ -109,7 +109,7 @@ export function startFormBridge(
     exchange,
     budget,
     validate: createValidate({ ...layer, fetch: looking, dns, patterns: layer.abusePatterns }),
-    siteAffairs: createSiteAffairs({ ...layer, clock, kept, siteDesk, latest }),
+    siteAffairs: createSiteAffairs({ ...layer, clock, kept, latest }),
     siteDesk,
     agencyDesk,
     deliver: createDeliver({

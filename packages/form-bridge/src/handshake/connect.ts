@@ -8,10 +8,10 @@ import type { Caller } from '../limits/client-ids.ts'
 import type { Journal } from '../security/journal.ts'
 import type { SiteAddress } from '../sites/domain.ts'
 import { isTryingOut } from '../sites/environment.ts'
-import type { createAgencies } from '../store/agencies.ts'
 import type { createAuthentication } from '../store/authentication.ts'
 import type { createConnections, NewSite } from '../store/connections.ts'
 import type { createJoinTokens } from '../store/join-tokens.ts'
+import type { createPlaces } from '../store/places.ts'
 import type { createSites } from '../store/sites.ts'
 
 export interface Credentials {
@@ -37,14 +37,14 @@ export function createConnect(deps: {
   connections: ReturnType<typeof createConnections>
   authentication: Pick<ReturnType<typeof createAuthentication>, 'siteOfApiKey'>
   sites: Pick<ReturnType<typeof createSites>, 'ofDomain'>
-  agencies: Pick<ReturnType<typeof createAgencies>, 'ofSite'>
+  places: Pick<ReturnType<typeof createPlaces>, 'of'>
   joinTokens: Pick<ReturnType<typeof createJoinTokens>, 'get'>
   kept: Pick<KeptSecrets, 'sealWebhookSecret'>
   journal: Journal
   /** What a new site has left in its first window. */
   firstRemaining: number
 }): Connect {
-  const { connections, authentication, sites, agencies, joinTokens, kept, journal } = deps
+  const { connections, authentication, sites, places, joinTokens, kept, journal } = deps
 
   async function newKeys(site_id: string) {
     const [api_key, webhook_secret] = [newKey('live'), newWebhookSecret()]
@@ -120,8 +120,8 @@ export function createConnect(deps: {
 
   /** Without the old key somebody must say that destination and agency still go with the domain. */
   async function needsConfirmation(site: Site, registration: Registration): Promise<boolean> {
-    const memberships = await agencies.ofSite(site.site_id)
-    const stranger = memberships.some(({ agency_id }) => agency_id !== registration.agency_id)
+    const members = await places.of(site.site_id)
+    const stranger = members.some(({ agency_id }) => agency_id !== registration.agency_id)
     return stranger || site.destination !== undefined
   }
 
@@ -159,8 +159,7 @@ export function createConnect(deps: {
     const { site_id } = site
     const { domain } = registration
     const { shown, stored } = await newKeys(site_id)
-    const memberships = await agencies.ofSite(site_id)
-    const done = await connections.move(registration, site, stored, memberships)
+    const done = await connections.move(registration, site, stored)
     if (!done.moved) throw refusedChange(done.refused)
     const details = { from: site.domain }
     await journal.note({

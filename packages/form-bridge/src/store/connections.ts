@@ -3,8 +3,8 @@
  * has, or moves a site to its domain. Each is one transaction, so there is never half a site.
  */
 import type { TransactWriteItem } from '@strongroom/kit/db'
-import { entity } from '@strongroom/kit/entity'
-import { expr } from '@strongroom/kit/expression'
+import { type Entity, entity } from '@strongroom/kit/entity'
+import { all, expr, type Expression } from '@strongroom/kit/expression'
 import { isoNow } from '../expiry.ts'
 import { type AgencySite, AgencySiteItem, agencySiteKey } from '../items/agency-site.ts'
 import { ApiKeyItem, apiKeyKey } from '../items/api-key.ts'
@@ -15,8 +15,10 @@ import { formBridgeTable } from '../table.ts'
 import { agencyJoin, type JoinRefusal } from './agency-join.ts'
 import { apiKeyParts, isUnchanged, type NewKeys } from './new-keys.ts'
 import type { StoreDeps } from './deps.ts'
+import { createPlaces } from './places.ts'
 import { requireFit } from './require-fit.ts'
 import { settle } from './settle.ts'
+import { CHANGED, whileItChanges } from './while-it-changes.ts'
 
 /** The registration as its owner names it: the hash of the temporary key must be the stored one. */
 export type Claim = Pick<Registration, 'domain' | 'registration_id' | 'temp_key'>
@@ -50,6 +52,7 @@ export function createConnections({ db, clock }: StoreDeps) {
   const apiKeys = entity(db, formBridgeTable, ApiKeyItem)
   const agencySites = entity(db, formBridgeTable, AgencySiteItem)
   const newKeys = apiKeyParts({ db, clock })
+  const places = createPlaces({ db })
   const { attr } = sites
 
   /** The registration is pending, its hour is not over, and the claimant has its key: once. */
@@ -151,58 +154,66 @@ export function createConnections({ db, clock }: StoreDeps) {
     /**
      * Takes a site to the domain of the registration, with new keys. Whoever calls this knows that
      * the claimant has the site's old key: the proof of the new domain says nothing of the old one.
-     * Its places in agencies move along; one that it left since they were read refuses the move.
+     * All else that it has moves along, its places in agencies too, as it is when it moves.
      */
-    async move(
-      claim: Claim,
-      site: Site,
-      keys: NewKeys,
-      memberships: readonly Pick<AgencySite, 'agency_id'>[],
-    ): Promise<Moved> {
+    async move(claim: Claim, read: Site, keys: NewKeys): Promise<Moved> {
       const { domain } = claim
-      const { site_id } = site
+      const { site_id } = read
       // It has a site, this one: a reconnection.
-      if (domain === site.domain) return { moved: false, refused: 'domain' }
-      const now = isoNow(clock)
-      const key_version = site.key_version + 1
-      const moved: Site = {
-        ...site,
-        ...siteKey({ domain, site_id }),
-        ...keys,
-        domain,
-        activated_at: now,
-        key_version,
-        oldest_key_version: key_version,
-        previous_webhook_secret: undefined,
-        previous_valid_until: undefined,
-      }
-      const refusal = await settle(db, {
-        registration: claimPart(claim),
-        domain: owners.part.put(
-          { ...domainOwnerKey(domain), domain, site_id, created_at: now },
-          expr`attribute_not_exists(${owners.attr('PK')})`,
-        ),
-        site: sites.part.delete(siteKey(site), isUnchanged(sites, site)),
-        oldDomain: owners.part.delete(domainOwnerKey(site.domain)),
-        moved: sites.part.put(moved),
-        siteId: siteIds.part.put({
-          ...siteIdKey(site_id),
-          site_id,
+      if (domain === read.domain) return { moved: false, refused: 'domain' }
+      return whileItChanges(async () => {
+        const [site, members] = await Promise.all([sites.get(siteKey(read)), places.of(site_id)])
+        const isSame = site?.key_version === read.key_version && site.status === 'active'
+        if (!isSame) return { moved: false, refused: 'site' } as const
+        const now = isoNow(clock)
+        const moved: Site = {
+          ...site,
+          ...siteKey({ domain, site_id }),
+          ...keys,
           domain,
-          created_at: site.created_at,
-        }),
-        oldKey: apiKeys.part.delete(apiKeyKey(site.api_key_hash)),
-        apiKey: newKeys.part(moved, keys.api_key_hash, key_version),
-        ...Object.fromEntries(
-          memberships.map(({ agency_id }) => [
-            agency_id,
-            memberPart({ agency_id, site_id }, domain),
-          ]),
-        ),
+          activated_at: now,
+          key_version: site.key_version + 1,
+          oldest_key_version: site.key_version + 1,
+          previous_webhook_secret: undefined,
+          previous_valid_until: undefined,
+        }
+        const refusal = await settle<string>(db, {
+          registration: claimPart(claim),
+          domain: owners.part.put(
+            { ...domainOwnerKey(domain), domain, site_id, created_at: now },
+            expr`attribute_not_exists(${owners.attr('PK')})`,
+          ),
+          site: sites.part.delete(siteKey(site), isAsRead(sites, site)),
+          oldDomain: owners.part.delete(domainOwnerKey(site.domain)),
+          moved: sites.part.put(moved),
+          siteId: siteIds.part.put({
+            ...siteIdKey(site_id),
+            site_id,
+            domain,
+            created_at: site.created_at,
+          }),
+          oldKey: apiKeys.part.delete(apiKeyKey(site.api_key_hash)),
+          apiKey: newKeys.part(moved, keys.api_key_hash, moved.key_version),
+          ...Object.fromEntries(
+            members.map((member) => [member.agency_id, memberPart(member, domain)]),
+          ),
+        })
+        if (!refusal) return { moved: true, site: moved } as const
+        const refused = (['registration', 'domain'] as const).find((part) => refusal.has(part))
+        return refused ? { moved: false, refused } : CHANGED
       })
-      if (!refusal) return { moved: true, site: moved }
-      const refused = (['registration', 'domain'] as const).find((part) => refusal.has(part))
-      return { moved: false, refused: refused ?? 'site' }
     },
   }
+}
+
+/** Nothing of the site has changed since it was read. */
+function isAsRead({ attr }: Entity<Site, unknown>, site: Site): Expression | undefined {
+  const names = SiteItem.keyof().options.filter((name) => name !== 'PK' && name !== 'SK')
+  return all(
+    ...names.map((name) =>
+      site[name] === undefined
+        ? expr`attribute_not_exists(${attr(name)})`
+        : expr`${attr(name)} = ${site[name]}`,
+    ),
+  )
 }
