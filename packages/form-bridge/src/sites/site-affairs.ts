@@ -11,7 +11,7 @@ import type { createSites } from '../store/sites.ts'
 import type { Latest } from '../updates/latest.ts'
 
 export interface Heartbeat {
-  wp_version: string
+  wp_version?: string | undefined
   php_version?: string | undefined
   environment?: SiteEnvironment | undefined
   telemetry: boolean
@@ -42,7 +42,9 @@ export function createSiteAffairs(deps: {
     async heard(site: Site, { wp_version, php_version, environment, telemetry }: Heartbeat) {
       await sites.noteState(site, {
         environment: environment ?? site.environment ?? 'production',
-        telemetry: telemetry ? { wp_version, ...(php_version && { php_version }) } : undefined,
+        telemetry: telemetry
+          ? { ...(wp_version && { wp_version }), ...(php_version && { php_version }) }
+          : undefined,
       })
       return latest.newestVersion(OWN_PLUGIN)
     },

@@ -204,8 +204,12 @@ function untrailingslashit( string $text ): string {
 	return rtrim( $text, '/\\' );
 }
 
-function wp_check_invalid_utf8( string $text ): string {
-	return mb_scrub( $text, 'UTF-8' );
+function is_wp_version_compatible( string $required ): bool {
+	return '' === $required || version_compare( get_bloginfo(), $required, '>=' );
+}
+
+function is_php_version_compatible( string $required ): bool {
+	return '' === $required || version_compare( PHP_VERSION, $required, '>=' );
 }
 
 function wp_get_environment_type(): string {
