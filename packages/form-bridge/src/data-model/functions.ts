@@ -83,7 +83,11 @@ export const functions: readonly ServiceFunction[] = [
     allows: [
       ...authentication,
       { table, actions: ['GetItem', 'Query'], leadingKeys: ['PLUGIN#*', 'PACKAGE#*'] },
-      { table, actions: ['GetItem', 'PutItem'], leadingKeys: ['PLUGIN_VERSION#latest'] },
+      {
+        table,
+        actions: ['GetItem', 'PutItem', 'DeleteItem'],
+        leadingKeys: ['PLUGIN_VERSION#latest'],
+      },
       {
         table,
         actions: ['GetItem', 'PutItem', 'UpdateItem', 'Query'],
