@@ -1,6 +1,8 @@
 <?php
 /** Nothing of what a form hands over is lost, and the service takes it. */
 
+use FormBridge\Clock;
+use FormBridge\Queue;
 use FormBridge\Submission;
 
 /** The fields as they arrive. */
@@ -127,5 +129,31 @@ test(
 		same( 0, strpos( $fields['file'], 'Resource id #' ) );
 		same( array( 'a' => null ), $fields['object'] );
 		same( array(), $fields['empty'] );
+	}
+);
+
+test(
+	'a submission that the database refuses twice is handed to whoever can keep it, and the log says so',
+	function () {
+		// There is a table, as far as anybody knows.
+		$kept = function ( array $insertions ) {
+			$GLOBALS['wpdb']->insertions = $insertions;
+			Site::$options[ Queue::SCHEMA ] = '1';
+			$log                            = tempnam( sys_get_temp_dir(), 'log' );
+			$before                         = ini_set( 'error_log', $log );
+			$submission                     = Submission::of( 'contact', array( 'name' => 'Ada' ), array(), 0 );
+			$queue                          = new Queue( new Clock() );
+			$queue->add( $submission );
+			ini_set( 'error_log', $before );
+			$logged = file_get_contents( $log );
+			unlink( $log );
+			same( false, strpos( $logged, 'Ada' ) );
+			return array( '' !== $logged, array_column( Site::$actions, 1, 0 )['form_bridge_not_kept'] ?? null, $submission->json() );
+		};
+		same( array( false, null ), array_slice( $kept( array( 1 ) ), 0, 2 ) );
+		same( array( false, null ), array_slice( $kept( array( false, 1 ) ), 0, 2 ) );
+		list( $is_logged, $handed, $json ) = $kept( array( false, false ) );
+		same( true, $is_logged );
+		same( array( $json ), $handed );
 	}
 );
