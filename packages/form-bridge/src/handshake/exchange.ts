@@ -87,8 +87,10 @@ export function createExchange(deps: {
   ): Promise<ProofMethod | 'verifying'> {
     const { registration_id, domain } = registration
     const { methods } = given
-    const before = verifying.before(registration_id)
-    const look = (most: number) => prove(address, { ...given, domain }, { methods, before, most })
+    const look = (most: number) => {
+      const before = verifying.before(registration_id)
+      return prove(address, { ...given, domain }, { methods, before, most })
+    }
     if (given.wait) {
       const most = await budget.ways(registration, address, caller)
       const proof = verifying.note(registration_id, await look(most))
@@ -99,6 +101,8 @@ export function createExchange(deps: {
     if (attempts) throw await failed(attempts, domain, caller)
     if (verifying.isRunning(registration_id)) return 'verifying'
     const most = await budget.ways(registration, address, caller)
+    // Another call may have begun while this one was counted.
+    if (verifying.isRunning(registration_id)) return 'verifying'
     verifying.start(registration_id, async () => {
       const proof = await look(most)
       if (proof.proved) await registrations.prove(registration, proof.method)

@@ -86,6 +86,23 @@ describe.each(testStores().slice(0, 1))('how often a host is asked on $name', (s
     },
   )
 
+  test('calls at once that do not wait have it asked once', async () => {
+    const wordpress = service.host.site()
+    await service.register(wordpress)
+    const held: (() => void)[] = []
+    wordpress.answers.set(
+      '/wp-json/form-bridge/v1/verify',
+      (_, response) => void held.push(() => end(response, 403, '')),
+    )
+    const ask = () => service.exchange(wordpress, { wait: false, methods: ['rest'] })
+    const answers = await atOnce(8, ask)
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202))
+    await expect.poll(() => held.length).toBe(1)
+    for (const answer of held) answer()
+    await expect.poll(async () => (await ask()).code).toBe('form-bridge.proof_failed')
+    expect(wordpress.asked).toHaveLength(1)
+  })
+
   test('way by way the owner is told at the end what each of them found', async () => {
     const wordpress = service.host.site()
     await atOnce(10, () => claim(wordpress))
