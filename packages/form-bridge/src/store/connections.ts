@@ -23,11 +23,16 @@ import { CHANGED, whileItChanges } from './while-it-changes.ts'
 /** The registration as its owner names it: the hash of the temporary key must be the stored one. */
 export type Claim = Pick<Registration, 'domain' | 'registration_id' | 'temp_key'>
 
+/** A place in an agency, and the token that is spent for it. */
+export type NewPlace = Pick<AgencySite, 'agency_id' | 'role' | 'outside_limit'> & {
+  join_token_hash?: string
+}
+
 export interface NewSite extends NewKeys {
   site_id: string
   rate_limit_remaining: number
   environment?: SiteEnvironment | undefined
-  agency?: Pick<AgencySite, 'agency_id' | 'role' | 'outside_limit'> & { join_token_hash?: string }
+  agency?: NewPlace
 }
 
 export type Connected =
@@ -38,7 +43,7 @@ export type Connected =
 export type Reconnected =
   | { connected: true }
   /** `site`: its keys or its status have changed since it was read. */
-  | { connected: false; refused: 'registration' | 'site' }
+  | { connected: false; refused: 'registration' | 'site' | JoinRefusal }
 
 export type Moved =
   | { moved: true; site: Site }
@@ -121,19 +126,22 @@ export function createConnections({ db, clock }: StoreDeps) {
     /**
      * New keys for the site of a domain that was proved again. All older keys end at once. Unless it
      * is confirmed, what the site had from others waits until somebody says that it still is theirs.
+     * With a place in an agency if one is named.
      */
     async reconnect(
       claim: Claim,
       site: Site,
       keys: NewKeys,
-      { confirmed = true }: { confirmed?: boolean } = {},
+      { confirmed = true, agency }: { confirmed?: boolean; agency?: NewPlace | undefined } = {},
     ): Promise<Reconnected> {
       const unconfirmed = confirmed
         ? expr``
         : expr`, ${attr('unconfirmed_since')} = ${isoNow(clock)}`
       requireFit(SiteItem, siteKey(site), keys)
+      const { site_id, domain } = site
+      const joining = agency && agencyJoin({ db, clock }, { ...agency, site_id, domain })
       const key_version = site.key_version + 1
-      const refusal = await settle(db, {
+      const refusal = await settle<string>(db, {
         registration: claimPart(claim),
         owner: owners.part.check(
           domainOwnerKey(claim.domain),
@@ -146,9 +154,11 @@ export function createConnections({ db, clock }: StoreDeps) {
         ),
         oldKey: apiKeys.part.delete(apiKeyKey(site.api_key_hash)),
         apiKey: newKeys.part(site, keys.api_key_hash, key_version),
+        ...joining?.parts,
       })
       if (!refusal) return { connected: true }
-      return { connected: false, refused: refusal.has('registration') ? 'registration' : 'site' }
+      if (refusal.has('registration')) return { connected: false, refused: 'registration' }
+      return { connected: false, refused: joining?.refusedBy(refusal) ?? 'site' }
     },
 
     /**

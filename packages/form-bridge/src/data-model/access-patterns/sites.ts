@@ -43,7 +43,7 @@ export const patternsOfSites: readonly PatternRow[] = [
   [
     'Reconnect the site of a domain',
     'store/connections.ts: reconnect',
-    'one transaction: REG#, OWNER, CREDS#, API#',
+    'one transaction: REG#, OWNER, CREDS#, API#, and AGENCY# if it joins one',
   ],
   [
     'Move a site to another domain',
