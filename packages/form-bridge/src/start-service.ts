@@ -12,6 +12,7 @@ import { createSiteGuard } from './auth/site-guard.ts'
 import { createConnect } from './handshake/connect.ts'
 import { type Dns, systemDns } from './handshake/dns.ts'
 import { createExchange } from './handshake/exchange.ts'
+import { createProofBudget } from './handshake/proof-budget.ts'
 import { createProve } from './handshake/prove.ts'
 import { createRegister } from './handshake/register.ts'
 import { createVerifying } from './handshake/verifying.ts'
@@ -46,7 +47,7 @@ export function startFormBridge(
 ): RunningService {
   const { clock, log, metrics, secrets, config, publicUrl } = deps
   const layer = createDataLayer(deps)
-  const { authentication, sites, agencies, releases, updateChecks: checks } = layer
+  const { authentication, sites, places, releases, updateChecks: checks } = layer
   const siteFetch = createSafeFetch(sitePolicy(config))
   // Looks at pages and sends nothing secret, so it also sees whether http is answered.
   const looking = createSafeFetch({ ...sitePolicy(config), allowHttp: true })
@@ -71,7 +72,7 @@ export function startFormBridge(
 
   const authenticate = createAuthenticate({ clock, authentication, kept })
   const siteGuard = createSiteGuard({ ...watched, authenticate, authentication, callers, usage })
-  const siteDesk = createSiteDesk({ sites, authentication, agencies, checks })
+  const siteDesk = createSiteDesk({ sites, authentication, places, checks })
   const agencyDesk = createAgencyDesk(layer)
   const register = createRegister({
     ...layer,
@@ -80,12 +81,14 @@ export function startFormBridge(
     allowHttp: config.FORM_BRIDGE_ALLOW_HTTP,
   })
   const verifying = createVerifying({ log })
+  const budget = createProofBudget(watched)
   const connect = createConnect({ ...layer, kept, journal, firstRemaining: general.api[0].limit })
   const exchange = createExchange({
     ...watched,
     clock,
     registrations: layer.registrations,
     addressOf: register.addressOf,
+    budget,
     prove: createProve(createWays({ fetch: siteFetch, dns })),
     verifying,
     connect,
@@ -104,8 +107,9 @@ export function startFormBridge(
     siteGuard,
     register,
     exchange,
+    budget,
     validate: createValidate({ ...layer, fetch: looking, dns, patterns: layer.abusePatterns }),
-    siteAffairs: createSiteAffairs({ ...layer, clock, kept, siteDesk, latest }),
+    siteAffairs: createSiteAffairs({ ...layer, clock, kept, latest }),
     siteDesk,
     agencyDesk,
     deliver: createDeliver({

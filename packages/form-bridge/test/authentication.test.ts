@@ -193,7 +193,7 @@ onEveryStore('new keys', (world) => {
     const site = await connectedSite()
     const registration = await register(newDomain())
     const keys = newKeys()
-    const outcome = await connections.move(registration, site, keys, [])
+    const outcome = await connections.move(registration, site, keys)
     expect(outcome).toMatchObject({ moved: true })
     const moved = await authentication.siteOfId(site.site_id)
     expect(moved).toMatchObject({ domain: registration.domain, ...keys, key_version: 2 })
@@ -208,12 +208,12 @@ onEveryStore('new keys', (world) => {
     const { connectedSite, register, connections, sites } = world()
     const [site, other] = [await connectedSite(), await connectedSite()]
     const registration = await register(other.domain)
-    expect(await connections.move(registration, site, newKeys(), [])).toEqual({
+    expect(await connections.move(registration, site, newKeys())).toEqual({
       moved: false,
       refused: 'domain',
     })
     const own = await register(site.domain)
-    expect(await connections.move(own, site, newKeys(), [])).toEqual({
+    expect(await connections.move(own, site, newKeys())).toEqual({
       moved: false,
       refused: 'domain',
     })

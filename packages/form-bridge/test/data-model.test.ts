@@ -52,6 +52,7 @@ describe('the table', () => {
       'RATE#{scope}#{id}',
       'UPDATE_CHECK#{site_id}',
       'AGENCY#{agency_id}',
+      'SITEID#{site_id}',
     ]
     const templates = dataModel.entities.map(({ keys }) => keys.PK ?? '')
     const once = templates.filter((template) => !shared.includes(template))

@@ -25,6 +25,7 @@ onEveryStore('rates', (world) => {
     const { take } = rates.limiter([{ name: 'minute', limit: 1, windowSeconds: 60 }])
     const site_id = newSiteId()
     const client_ip = `ip-${site_id}`
+    const domain = newDomain()
     const subjects = [
       { scope: 'api', site_id },
       { scope: 'webhook', site_id },
@@ -33,8 +34,10 @@ onEveryStore('rates', (world) => {
       { scope: 'registration', client_ip },
       { scope: 'key_exchange', client_ip },
       { scope: 'validation', client_ip },
-      { scope: 'registration_domain', domain: newDomain() },
-      { scope: 'validation_domain', domain: newDomain() },
+      { scope: 'registration_domain', domain, asked_by: client_ip },
+      { scope: 'registration_domain', domain, asked_by: 'ip_another' },
+      { scope: 'validation_share', domain, asked_by: client_ip },
+      { scope: 'validation_domain', domain },
       { scope: 'agency', agency_id: `agency_${site_id.slice(5)}` },
     ] as const
     const first = await Promise.all(subjects.map(take))
@@ -46,9 +49,9 @@ onEveryStore('rates', (world) => {
   test('are counted outside the indexes, under the kind of request', async () => {
     const { rates, raw } = world()
     const domain = newDomain()
-    await rates.count({ scope: 'registration_domain', domain }, 300)
+    await rates.count({ scope: 'registration_domain', domain, asked_by: 'ip_one' }, 300)
     await rates.count({ scope: 'agency', agency_id: 'agency_0123456789abcdef' }, 60)
-    const aimed = await raw(`RATE#registration_domain#${domain}`, `TIME#300#${START}`)
+    const aimed = await raw(`RATE#registration_domain#${domain}#ip_one`, `TIME#300#${START}`)
     expect(aimed).toMatchObject({ action: 'registration', n: 1 })
     expect(Object.keys(aimed ?? {}).filter((name) => name.startsWith('GSI'))).toEqual([])
     const shared = await raw('RATE#agency#agency_0123456789abcdef', `TIME#60#${START}`)
@@ -57,7 +60,7 @@ onEveryStore('rates', (world) => {
 
   test('of one caller may have limits of their own, which are listed until they are removed', async () => {
     const { rates } = world()
-    const callers = times(3, () => ({ scope: 'api', site_id: newSiteId() }) as const)
+    const callers = times(3, () => ({ scope: 'api', id: newSiteId() }) as const)
     for (const caller of callers) await rates.setOverride(caller, { minute: 500 })
     const [first] = callers
     if (!first) throw new Error('There are three')
@@ -66,7 +69,7 @@ onEveryStore('rates', (world) => {
     const page = await rates.listOverrides({ limit: 2 })
     const rest = await rates.listOverrides({ limit: 2, after: page.next })
     expect([...page.items, ...rest.items].map(({ id }) => id)).toEqual(
-      callers.map(({ site_id }) => site_id).toSorted(),
+      callers.map(({ id }) => id).toSorted(),
     )
     for (const caller of callers) expect(await rates.removeOverride(caller)).toBe(true)
     expect(await rates.removeOverride(first)).toBe(false)

@@ -381,6 +381,15 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
       added_at: START_ISO,
       role: 'member',
     })
+    expect(await raw(`SITEID#${site.site_id}`, `AGENCY#${agency_id}`)).toEqual({
+      PK: `SITEID#${site.site_id}`,
+      SK: `AGENCY#${agency_id}`,
+      agency_id,
+      site_id: site.site_id,
+    })
+    await agencies.leave({ agency_id, ...site })
+    expect(await raw(`AGENCY#${agency_id}`, `SITE#${site.site_id}`)).toBeUndefined()
+    expect(await raw(`SITEID#${site.site_id}`, `AGENCY#${agency_id}`)).toBeUndefined()
   })
 
   test('a join token, by its hash', async () => {

@@ -9,6 +9,7 @@ import { createAgencies } from '../src/store/agencies.ts'
 import { createAuthentication } from '../src/store/authentication.ts'
 import { createConnections } from '../src/store/connections.ts'
 import { createJoinTokens } from '../src/store/join-tokens.ts'
+import { createPlaces } from '../src/store/places.ts'
 import { createRates } from '../src/store/rates.ts'
 import { createRegistrations } from '../src/store/registrations.ts'
 import { createReleases } from '../src/store/releases.ts'
@@ -56,6 +57,7 @@ export function createWorld(db: Db, clock = testClock(), calm = db) {
     registrations: createRegistrations(deps),
     connections: createConnections(deps),
     agencies: createAgencies(deps),
+    places: createPlaces(deps),
     rotation: createRotation(deps),
     sites: createSites(deps),
     authentication: createAuthentication(deps),

@@ -2,9 +2,9 @@
 import type { Page } from '@strongroom/kit/query-page'
 import { formBridgeError } from '../errors.ts'
 import type { Site, SiteStatus, SiteSummary } from '../items/site.ts'
-import type { createAgencies } from '../store/agencies.ts'
 import type { createAuthentication } from '../store/authentication.ts'
 import type { PageRequest } from '../store/deps.ts'
+import type { createPlaces } from '../store/places.ts'
 import type { createSites } from '../store/sites.ts'
 import type { createUpdateChecks } from '../store/update-checks.ts'
 
@@ -30,10 +30,10 @@ export type SiteDesk = ReturnType<typeof createSiteDesk>
 export function createSiteDesk(deps: {
   sites: ReturnType<typeof createSites>
   authentication: Pick<ReturnType<typeof createAuthentication>, 'siteOfId'>
-  agencies: Pick<ReturnType<typeof createAgencies>, 'ofSite' | 'leave'>
+  places: Pick<ReturnType<typeof createPlaces>, 'of'>
   checks: Pick<ReturnType<typeof createUpdateChecks>, 'current'>
 }) {
-  const { sites, authentication, agencies, checks } = deps
+  const { sites, authentication, places, checks } = deps
 
   async function existing(site_id: string): Promise<Site> {
     const site = await authentication.siteOfId(site_id)
@@ -42,8 +42,8 @@ export function createSiteDesk(deps: {
   }
 
   async function factsOf(site: Site): Promise<SiteFacts> {
-    const [places, version] = await Promise.all([
-      agencies.ofSite(site.site_id),
+    const [members, version] = await Promise.all([
+      places.of(site.site_id),
       checks.current(site.site_id),
     ])
     return {
@@ -58,7 +58,7 @@ export function createSiteDesk(deps: {
       key_version: site.key_version,
       has_destination: site.destination !== undefined,
       confirmation_needed: site.unconfirmed_since !== undefined,
-      agencies: places.map(({ agency_id }) => agency_id),
+      agencies: members.map(({ agency_id }) => agency_id),
       installed_version: version?.current_version ?? null,
     }
   }
@@ -68,19 +68,8 @@ export function createSiteDesk(deps: {
     return factsOf(await existing(site_id))
   }
 
-  /** For ever; its places in agencies are free again. */
-  async function end(site: Site): Promise<boolean> {
-    if (!(await sites.disable(site))) return false
-    const { site_id } = site
-    for (const { agency_id } of await agencies.ofSite(site_id)) {
-      await agencies.leave({ agency_id, site_id })
-    }
-    return true
-  }
-
   return {
     existing,
-    end,
     list: (
       status: SiteStatus,
       page: PageRequest & { search?: string },
@@ -88,7 +77,7 @@ export function createSiteDesk(deps: {
     show: async (site_id: string) => factsOf(await existing(site_id)),
     suspend: (site_id: string) => changed(site_id, (site) => sites.suspend(site)),
     resume: (site_id: string) => changed(site_id, (site) => sites.resume(site)),
-    disable: (site_id: string) => changed(site_id, end),
+    disable: (site_id: string) => changed(site_id, (site) => sites.disable(site)),
     confirm: (site_id: string) => changed(site_id, (site) => sites.confirm(site)),
     setDestination: (site_id: string, sealed: string | undefined) =>
       changed(site_id, (site) => sites.setDestination(site, sealed)),

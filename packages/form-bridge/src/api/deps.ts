@@ -5,6 +5,7 @@ import type { SiteDesk } from '../administration/site-desk.ts'
 import type { AgencyDesk } from '../agencies/agency-desk.ts'
 import type { SiteGuard } from '../auth/site-guard.ts'
 import type { Exchange } from '../handshake/exchange.ts'
+import type { ProofBudget } from '../handshake/proof-budget.ts'
 import type { Register } from '../handshake/register.ts'
 import type { Callers } from '../limits/client-ids.ts'
 import type { RateGuard } from '../limits/guard.ts'
@@ -30,6 +31,7 @@ export interface ApiDeps {
   siteGuard: SiteGuard
   register: Register
   exchange: Exchange
+  budget: Pick<ProofBudget, 'check'>
   validate: Validate
   siteAffairs: SiteAffairs
   siteDesk: SiteDesk

@@ -39,7 +39,7 @@ const Waiting = z.object({ result: z.literal('verifying'), retry_after: z.int() 
 const RETRY_AFTER = 2
 
 export function handshakeRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
-  const { permit, register, exchange, validate, callers, guard, baseOf } = deps
+  const { permit, register, exchange, budget, validate, callers, guard, baseOf } = deps
 
   const registering = createRoute({
     ...permit.public,
@@ -134,7 +134,7 @@ export function handshakeRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
       if (cached) return c.json(viewValidation(cached), 200)
       const decision = await guard.take({ scope: 'validation', client_ip: caller.client_ip })
       if (!decision.admitted) throw rateLimited('validation', decision)
-      await exchange.countTarget(address.domain, caller)
+      await budget.check(registration, address, caller)
       return c.json(
         viewValidation(await validate.check(registration, address, validation_level)),
         200,

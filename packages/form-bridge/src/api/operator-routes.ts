@@ -7,7 +7,7 @@ import { operatorError } from '@strongroom/kit/operators'
 import { formBridgeError } from '../errors.ts'
 import { AbusePatternType, AbuseSeverity } from '../items/abuse.ts'
 import { IsoDate, IsoTime, SiteId, Version } from '../items/formats.ts'
-import { RateScope, type RateSubject } from '../items/rate.ts'
+import { RateScope } from '../items/rate.ts'
 import { SecurityEventType } from '../items/security-event.ts'
 import type { ApiDeps } from './deps.ts'
 import { PageQuery } from './schemas.ts'
@@ -205,33 +205,15 @@ export function operatorRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
       return c.json(view, 200)
     })
     .openapi(setOverride, async (c) => {
-      const subject = subjectOf(c.req.valid('param'))
+      const subject = c.req.valid('param')
       const made = await layer.rates.setOverride(subject, c.req.valid('json').limits)
       guard.forget(subject)
       return c.json(OverrideView.parse(made), 200)
     })
     .openapi(removeOverride, async (c) => {
-      const subject = subjectOf(c.req.valid('param'))
+      const subject = c.req.valid('param')
       if (!(await layer.rates.removeOverride(subject))) throw formBridgeError('override_not_found')
       guard.forget(subject)
       return c.body(null, 204)
     })
-}
-
-function subjectOf({ scope, id }: z.infer<typeof BySubject>): RateSubject {
-  switch (scope) {
-    case 'api':
-    case 'webhook':
-    case 'update_check':
-      return { scope, site_id: id }
-    case 'registration':
-    case 'key_exchange':
-    case 'validation':
-      return { scope, client_ip: id }
-    case 'registration_domain':
-    case 'validation_domain':
-      return { scope, domain: id }
-    case 'agency':
-      return { scope, agency_id: id }
-  }
 }

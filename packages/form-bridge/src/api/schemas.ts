@@ -59,7 +59,7 @@ export const RotateBody = z.strictObject({
 })
 
 export const HeartbeatBody = z.strictObject({
-  wp_version: Version,
+  wp_version: Version.optional(),
   plugin_version: Version,
   php_version: Version.optional(),
   environment: SiteEnvironment.optional(),

@@ -55,4 +55,12 @@ export const departures = [
     what: 'Registrations and credentials have attributes of their own',
     decision: '0067-form-bridge-attributes.md',
   },
+  {
+    what: 'What aims at a domain is counted for who asks, and in part for its host',
+    decision: '0090-form-bridge-strangers-and-the-owner.md',
+  },
+  {
+    what: 'The places of a site in agencies are items of its own, and end with it',
+    decision: '0091-form-bridge-places-of-a-site.md',
+  },
 ]

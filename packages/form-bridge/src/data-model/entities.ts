@@ -1,7 +1,7 @@
 import type { EntityModel } from '@strongroom/kit/data-model'
 import { AbuseItem } from '../items/abuse.ts'
 import { AgencyItem, AgencyKeyItem } from '../items/agency.ts'
-import { AgencySiteItem } from '../items/agency-site.ts'
+import { AgencySiteItem, SitePlaceItem } from '../items/agency-site.ts'
 import { ApiKeyItem } from '../items/api-key.ts'
 import { JoinTokenItem } from '../items/join-token.ts'
 import { NonceItem } from '../items/nonce.ts'
@@ -215,6 +215,12 @@ export const entities: readonly EntityModel[] = [
       GSI1SK: 'AGENCY#{agency_id}',
     },
     schema: AgencySiteItem,
+  },
+  {
+    name: 'Place of a site in an agency',
+    table,
+    keys: { PK: 'SITEID#{site_id}', SK: 'AGENCY#{agency_id}' },
+    schema: SitePlaceItem,
   },
   {
     name: 'Join token',

@@ -21,9 +21,8 @@ const authentication = [
 /** In which agencies a site is: it moves, and leaves, with its places in them. */
 const placesInAgencies = {
   table,
-  actions: [],
-  indexes: ['GSI1'],
-  leadingKeys: ['SITE#*'],
+  actions: ['GetItem', 'Query', 'DeleteItem'],
+  leadingKeys: ['SITEID#*'],
 } as const
 
 export const functions: readonly ServiceFunction[] = [
@@ -84,7 +83,11 @@ export const functions: readonly ServiceFunction[] = [
     allows: [
       ...authentication,
       { table, actions: ['GetItem', 'Query'], leadingKeys: ['PLUGIN#*', 'PACKAGE#*'] },
-      { table, actions: ['GetItem', 'PutItem'], leadingKeys: ['PLUGIN_VERSION#latest'] },
+      {
+        table,
+        actions: ['GetItem', 'PutItem', 'DeleteItem'],
+        leadingKeys: ['PLUGIN_VERSION#latest'],
+      },
       {
         table,
         actions: ['GetItem', 'PutItem', 'UpdateItem', 'Query'],
@@ -105,7 +108,7 @@ export const functions: readonly ServiceFunction[] = [
       },
       // Of its own sites: to show, to confirm, and to say where submissions go.
       { table, actions: ['GetItem', 'UpdateItem'], leadingKeys: ['SITE#*'] },
-      { table, actions: ['GetItem'], leadingKeys: ['SITEID#*', 'UPDATE_CHECK#*'] },
+      { table, actions: ['GetItem'], leadingKeys: ['UPDATE_CHECK#*'] },
       placesInAgencies,
       ...limitsAndEvents,
     ],
@@ -116,7 +119,6 @@ export const functions: readonly ServiceFunction[] = [
     allows: [
       // One site at a time, whose secrets it cannot open: the lists are in GSI2, which has none.
       { table, actions: ['GetItem', 'UpdateItem', 'DeleteItem'], leadingKeys: ['SITE#*'] },
-      { table, actions: ['GetItem'], leadingKeys: ['SITEID#*'] },
       placesInAgencies,
       {
         table,

@@ -8,10 +8,11 @@ import type { Caller } from '../limits/client-ids.ts'
 import type { Journal } from '../security/journal.ts'
 import type { SiteAddress } from '../sites/domain.ts'
 import { isTryingOut } from '../sites/environment.ts'
-import type { createAgencies } from '../store/agencies.ts'
 import type { createAuthentication } from '../store/authentication.ts'
-import type { createConnections, NewSite } from '../store/connections.ts'
+import type { JoinRefusal } from '../store/agency-join.ts'
+import type { createConnections, NewPlace } from '../store/connections.ts'
 import type { createJoinTokens } from '../store/join-tokens.ts'
+import type { createPlaces } from '../store/places.ts'
 import type { createSites } from '../store/sites.ts'
 
 export interface Credentials {
@@ -37,14 +38,14 @@ export function createConnect(deps: {
   connections: ReturnType<typeof createConnections>
   authentication: Pick<ReturnType<typeof createAuthentication>, 'siteOfApiKey'>
   sites: Pick<ReturnType<typeof createSites>, 'ofDomain'>
-  agencies: Pick<ReturnType<typeof createAgencies>, 'ofSite'>
+  places: Pick<ReturnType<typeof createPlaces>, 'of'>
   joinTokens: Pick<ReturnType<typeof createJoinTokens>, 'get'>
   kept: Pick<KeptSecrets, 'sealWebhookSecret'>
   journal: Journal
   /** What a new site has left in its first window. */
   firstRemaining: number
 }): Connect {
-  const { connections, authentication, sites, agencies, joinTokens, kept, journal } = deps
+  const { connections, authentication, sites, places, joinTokens, kept, journal } = deps
 
   async function newKeys(site_id: string) {
     const [api_key, webhook_secret] = [newKey('live'), newWebhookSecret()]
@@ -71,7 +72,7 @@ export function createConnect(deps: {
     if (agency_id === undefined || token_hash === undefined) return undefined
     const token = await joinTokens.get({ agency_id, token_hash })
     if (!token) throw formBridgeError('join_token_invalid')
-    const place: NonNullable<NewSite['agency']> = {
+    const place: NewPlace = {
       agency_id,
       role: token.role,
       join_token_hash: token_hash,
@@ -103,26 +104,10 @@ export function createConnect(deps: {
         confirmation_needed,
       } as const
     }
-    switch (made.refused) {
-      case 'agency_full':
-      case 'agency_closed':
-        throw formBridgeError(made.refused)
-      case 'join_token':
-        throw formBridgeError('join_token_invalid')
-      case 'registration':
-        throw formBridgeError('registration_invalid')
-      case 'domain':
-      case 'already_member':
-        // Somebody else was faster; the registration is unspent, so a repetition reconnects.
-        throw formBridgeError('changed_meanwhile')
-    }
-  }
-
-  /** Without the old key somebody must say that destination and agency still go with the domain. */
-  async function needsConfirmation(site: Site, registration: Registration): Promise<boolean> {
-    const memberships = await agencies.ofSite(site.site_id)
-    const stranger = memberships.some(({ agency_id }) => agency_id !== registration.agency_id)
-    return stranger || site.destination !== undefined
+    // Who was faster has made a site of the domain; this registration is unspent and reconnects it.
+    throw made.refused === 'domain'
+      ? formBridgeError('changed_meanwhile')
+      : refusedChange(made.refused)
   }
 
   async function again(site: Site, registration: Registration, proved: Proved) {
@@ -131,10 +116,16 @@ export function createConnect(deps: {
     if (previous !== undefined && (await previousSite(previous)).site_id !== site.site_id) {
       throw formBridgeError('previous_key_invalid')
     }
-    const confirmed = previous !== undefined || !(await needsConfirmation(site, registration))
     const { site_id, domain } = site
+    const members = await places.of(site_id)
+    // Without the old key somebody must say that destination and agency still go with the domain.
+    const isOthers = members.some(({ agency_id }) => agency_id !== registration.agency_id)
+    const confirmed = previous !== undefined || !(isOthers || site.destination !== undefined)
+    // Who is in an agency may confirm: what is to be confirmed by others comes first.
+    const mayJoin = confirmed && site.unconfirmed_since === undefined && members.length === 0
+    const agency = mayJoin ? await agencyOf(registration, proved.address) : undefined
     const { shown, stored } = await newKeys(site_id)
-    const done = await connections.reconnect(registration, site, stored, { confirmed })
+    const done = await connections.reconnect(registration, site, stored, { confirmed, agency })
     if (!done.connected) throw refusedChange(done.refused)
     const details = { confirmed }
     await journal.note({
@@ -159,8 +150,7 @@ export function createConnect(deps: {
     const { site_id } = site
     const { domain } = registration
     const { shown, stored } = await newKeys(site_id)
-    const memberships = await agencies.ofSite(site_id)
-    const done = await connections.move(registration, site, stored, memberships)
+    const done = await connections.move(registration, site, stored)
     if (!done.moved) throw refusedChange(done.refused)
     const details = { from: site.domain }
     await journal.note({
@@ -187,7 +177,19 @@ function requireActive({ status }: Pick<Site, 'status'>): void {
   if (status === 'disabled') throw formBridgeError('site_disabled')
 }
 
-function refusedChange(refused: 'registration' | 'site' | 'domain') {
-  if (refused === 'registration') return formBridgeError('registration_invalid')
-  return formBridgeError(refused === 'domain' ? 'domain_has_site' : 'changed_meanwhile')
+function refusedChange(refused: 'registration' | 'site' | 'domain' | JoinRefusal) {
+  switch (refused) {
+    case 'agency_full':
+    case 'agency_closed':
+      return formBridgeError(refused)
+    case 'join_token':
+      return formBridgeError('join_token_invalid')
+    case 'registration':
+      return formBridgeError('registration_invalid')
+    case 'domain':
+      return formBridgeError('domain_has_site')
+    case 'site':
+    case 'already_member':
+      return formBridgeError('changed_meanwhile')
+  }
 }

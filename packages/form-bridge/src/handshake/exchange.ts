@@ -10,6 +10,7 @@ import type { Journal } from '../security/journal.ts'
 import type { SiteAddress } from '../sites/domain.ts'
 import type { createRegistrations } from '../store/registrations.ts'
 import type { Connect, Credentials } from './connect.ts'
+import type { ProofBudget } from './proof-budget.ts'
 import type { Prove } from './prove.ts'
 import type { Register } from './register.ts'
 import type { Verifying } from './verifying.ts'
@@ -33,13 +34,15 @@ export function createExchange(deps: {
   registrations: ReturnType<typeof createRegistrations>
   addressOf: Register['addressOf']
   prove: Prove
+  budget: Pick<ProofBudget, 'ways'>
   verifying: Verifying
   connect: Connect
   guard: RateGuard
   abuse: AbuseWatch
   journal: Journal
 }) {
-  const { clock, registrations, addressOf, prove, verifying, connect, guard, abuse, journal } = deps
+  const { clock, registrations, addressOf, prove, budget, verifying, connect } = deps
+  const { guard, abuse, journal } = deps
 
   /** The pending registration of whoever has its key. Wrong keys are what an address is counted by. */
   async function pending(
@@ -63,17 +66,8 @@ export function createExchange(deps: {
     return proved_by
   }
 
-  /** How often the server asks a site depends on the site, not on who makes it ask. */
-  async function countTarget(domain: string, caller: Caller): Promise<void> {
-    const decision = await guard.take({ scope: 'validation_domain', domain })
-    if (decision.admitted) return
-    await journal.note({ event_type: 'rate_limit', reason: 'proof', caller })
-    throw rateLimited('validation_domain', decision)
-  }
-
   return {
     pending,
-    countTarget,
 
     async exchange(given: Exchanging, caller: Caller): Promise<Credentials | 'verifying'> {
       const address = addressOf(given.site_url)
@@ -92,19 +86,25 @@ export function createExchange(deps: {
     caller: Caller,
   ): Promise<ProofMethod | 'verifying'> {
     const { registration_id, domain } = registration
-    const look = () => prove(address, { ...given, domain }, given.methods)
+    const { methods } = given
+    const look = (most: number) => {
+      const before = verifying.before(registration_id)
+      return prove(address, { ...given, domain }, { methods, before, most })
+    }
     if (given.wait) {
-      await countTarget(domain, caller)
-      const proof = await look()
+      const most = await budget.ways(registration, address, caller)
+      const proof = verifying.note(registration_id, await look(most))
       if (proof.proved) return proof.method
       throw await failed(proof.attempts, domain, caller)
     }
     const attempts = verifying.failure(registration_id)
     if (attempts) throw await failed(attempts, domain, caller)
     if (verifying.isRunning(registration_id)) return 'verifying'
-    await countTarget(domain, caller)
+    const most = await budget.ways(registration, address, caller)
+    // Another call may have begun while this one was counted.
+    if (verifying.isRunning(registration_id)) return 'verifying'
     verifying.start(registration_id, async () => {
-      const proof = await look()
+      const proof = await look(most)
       if (proof.proved) await registrations.prove(registration, proof.method)
       return proof
     })

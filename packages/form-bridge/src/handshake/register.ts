@@ -74,7 +74,9 @@ export function createRegister(deps: {
     const own = agency_id
       ? ({ scope: 'agency', agency_id } as const)
       : ({ scope: 'registration', client_ip: caller.client_ip } as const)
-    for (const subject of [own, { scope: 'registration_domain', domain } as const]) {
+    const asked_by = agency_id ?? caller.client_ip
+    const aimed = { scope: 'registration_domain', domain, asked_by } as const
+    for (const subject of [own, aimed]) {
       const decision = await guard.take(subject)
       if (decision.admitted) continue
       await journal.note({ event_type: 'rate_limit', reason: 'registration', caller })

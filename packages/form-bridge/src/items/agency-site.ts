@@ -22,3 +22,15 @@ export type AgencySite = z.infer<typeof AgencySiteItem>
 export function agencySiteKey({ agency_id, site_id }: Pick<AgencySite, 'agency_id' | 'site_id'>) {
   return { PK: `AGENCY#${agency_id}`, SK: `SITE#${site_id}` }
 }
+
+/** The same from the site's side, so that its places are read without an index. */
+export const SitePlaceItem = z.object({
+  PK: key('SITEID#'),
+  SK: key('AGENCY#'),
+  site_id: SiteId,
+  agency_id: AgencyId,
+})
+
+export function sitePlaceKey({ agency_id, site_id }: Pick<AgencySite, 'agency_id' | 'site_id'>) {
+  return { PK: `SITEID#${site_id}`, SK: `AGENCY#${agency_id}` }
+}

@@ -7,25 +7,33 @@ import { Count, EpochSecond, IsoTime, key } from './formats.ts'
 
 export const RequestType = z.enum(['api', 'webhook', 'update_check'])
 export const RateAction = z.enum(['registration', 'key_exchange', 'validation'])
-const DomainScope = z.enum(['registration_domain', 'validation_domain'])
+/** Of requests that aim at a domain: all of them together, or those of one who asks. */
+const SharedScope = z.enum(['validation_domain'])
+const OwnShareScope = z.enum(['registration_domain', 'validation_share'])
 export const actionOfDomainScope = {
   registration_domain: 'registration',
   validation_domain: 'validation',
+  validation_share: 'validation',
 } as const
 /** The limits of an agency are shared by its sites. */
 export const RateScope = z.enum([
   ...RequestType.options,
   ...RateAction.options,
-  ...DomainScope.options,
+  ...SharedScope.options,
+  ...OwnShareScope.options,
   'agency',
 ])
 export type RateScope = z.infer<typeof RateScope>
 
-/** Whose requests are counted: a site's, an address's, all those that aim at a domain, an agency's. */
+/**
+ * Whose requests are counted: a site's, an address's, all those that aim at a domain, those of one
+ * address or agency that aim at a domain, an agency's.
+ */
 export type RateSubject =
   | { scope: z.infer<typeof RequestType>; site_id: string }
   | { scope: z.infer<typeof RateAction>; client_ip: string }
-  | { scope: z.infer<typeof DomainScope>; domain: string }
+  | { scope: z.infer<typeof SharedScope>; domain: string }
+  | { scope: z.infer<typeof OwnShareScope>; domain: string; asked_by: string }
   | { scope: 'agency'; agency_id: string }
 
 /** The item that decides; `kit/rate-limit` keeps `{limit}_win`, `_cur` and `_prev` in it. */
@@ -62,22 +70,31 @@ export const RateOverrideItem = z.object({
 })
 export type RateOverride = z.infer<typeof RateOverrideItem>
 
-export function rateId(subject: RateSubject): string {
+/** What an operator may set limits for. */
+export type LimitedSubject = Pick<RateOverride, 'scope' | 'id'>
+
+/** A share of a domain has the limits of the domain, whoever asks. */
+export function limitedSubject(subject: RateSubject): LimitedSubject {
+  return { scope: subject.scope, id: nameOf(subject) }
+}
+
+function nameOf(subject: RateSubject): string {
   if ('site_id' in subject) return subject.site_id
   if ('client_ip' in subject) return subject.client_ip
   return 'domain' in subject ? subject.domain : subject.agency_id
 }
 
 export function ratePartition(subject: RateSubject): string {
-  return `RATE#${subject.scope}#${rateId(subject)}`
+  const partition = `RATE#${subject.scope}#${nameOf(subject)}`
+  return 'asked_by' in subject ? `${partition}#${subject.asked_by}` : partition
 }
 
 export function rateWindowKey(subject: RateSubject) {
   return { PK: ratePartition(subject), SK: 'WINDOW' } as const
 }
 
-export function rateOverrideKey(subject: RateSubject) {
-  return { PK: ratePartition(subject), SK: 'OVERRIDE' } as const
+export function rateOverrideKey({ scope, id }: LimitedSubject) {
+  return { PK: `RATE#${scope}#${id}`, SK: 'OVERRIDE' } as const
 }
 
 /** Ten digits, so that the order of texts is the order of times. */

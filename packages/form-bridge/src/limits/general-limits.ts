@@ -22,9 +22,12 @@ export function generalLimits(
     // Of an address that gives wrong keys; who has the right one is not counted here.
     key_exchange: [minute(30), hour(300)],
     validation: [minute(20), hour(200)],
+    // Of one domain by one address: a stranger who names a domain uses up nothing of its owner's.
     registration_domain: [fiveMinutes(10), hour(30)],
-    // What makes the server ask a site: proofs and checks together.
+    // What makes the server ask a host: proofs by all ways, and checks, whoever wants them. Then
+    // each address still has one way at a time, as often as its share says.
     validation_domain: [minute(10), hour(60)],
+    validation_share: [minute(30), hour(300)],
     agency: [minute(300), hour(6000)],
   }
 }

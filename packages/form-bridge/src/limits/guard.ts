@@ -8,7 +8,13 @@ import type { Clock } from '@strongroom/kit/clock'
 import { rateLimitHeaders } from '@strongroom/kit/http/rate-limit-headers'
 import type { RateDecision } from '@strongroom/kit/rate-limit'
 import { formBridgeError } from '../errors.ts'
-import { ratePartition, type RateScope, type RateSubject } from '../items/rate.ts'
+import {
+  type LimitedSubject,
+  limitedSubject,
+  rateOverrideKey,
+  type RateScope,
+  type RateSubject,
+} from '../items/rate.ts'
 import type { createRates } from '../store/rates.ts'
 import type { Limits } from './general-limits.ts'
 
@@ -45,11 +51,12 @@ export function createRateGuard(deps: {
   }
 
   async function limitsOf(subject: RateSubject): Promise<Limits> {
-    const name = ratePartition(subject)
+    const limited = limitedSubject(subject)
+    const name = rateOverrideKey(limited).PK
     const found = known.get(name)
     const age = found ? clock.now() - found.at : FRESH_MS
     if (found && age >= 0 && age < FRESH_MS) return found.limits
-    const [override, slowed] = await Promise.all([rates.override(subject), isSlowed(subject)])
+    const [override, slowed] = await Promise.all([rates.override(limited), isSlowed(subject)])
     const of = ({ name: limit, ...rest }: Limits[number]) => {
       const own = override?.limits[limit] ?? rest.limit
       return { ...rest, name: limit, limit: slowed ? Math.ceil(own / SLOWED) : own }
@@ -66,8 +73,8 @@ export function createRateGuard(deps: {
     limitsOf,
 
     /** What an operator has just changed holds here at once, elsewhere in a few seconds. */
-    forget(subject: RateSubject): void {
-      known.delete(ratePartition(subject))
+    forget(subject: LimitedSubject): void {
+      known.delete(rateOverrideKey(subject).PK)
     },
 
     async take(subject: RateSubject): Promise<RateDecision> {

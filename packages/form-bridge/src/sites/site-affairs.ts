@@ -1,18 +1,17 @@
 /** What a site does with itself: its keys, its state, its end. */
 import type { Clock } from '@strongroom/kit/clock'
-import type { SiteDesk } from '../administration/site-desk.ts'
 import { formBridgeError } from '../errors.ts'
 import { endingAfter } from '../expiry.ts'
 import type { Site, SiteEnvironment } from '../items/site.ts'
 import { hashOf, newKey, newWebhookSecret } from '../keys/key-text.ts'
 import type { KeptSecrets } from '../keys/kept-secrets.ts'
-import type { createAgencies } from '../store/agencies.ts'
+import type { createPlaces } from '../store/places.ts'
 import type { createRotation } from '../store/rotation.ts'
 import type { createSites } from '../store/sites.ts'
 import type { Latest } from '../updates/latest.ts'
 
 export interface Heartbeat {
-  wp_version: string
+  wp_version?: string | undefined
   php_version?: string | undefined
   environment?: SiteEnvironment | undefined
   telemetry: boolean
@@ -25,18 +24,17 @@ export type SiteAffairs = ReturnType<typeof createSiteAffairs>
 
 export function createSiteAffairs(deps: {
   clock: Clock
-  sites: Pick<ReturnType<typeof createSites>, 'noteState'>
-  agencies: Pick<ReturnType<typeof createAgencies>, 'ofSite'>
+  sites: Pick<ReturnType<typeof createSites>, 'noteState' | 'disable'>
+  places: Pick<ReturnType<typeof createPlaces>, 'of'>
   rotation: ReturnType<typeof createRotation>
   kept: Pick<KeptSecrets, 'sealWebhookSecret'>
-  siteDesk: Pick<SiteDesk, 'end'>
   latest: Pick<Latest, 'newestVersion'>
 }) {
-  const { clock, sites, agencies, rotation, kept, siteDesk, latest } = deps
+  const { clock, sites, places, rotation, kept, latest } = deps
 
   return {
     async agencyOf({ site_id }: Site): Promise<string | null> {
-      const [place] = await agencies.ofSite(site_id)
+      const [place] = await places.of(site_id)
       return place?.agency_id ?? null
     },
 
@@ -44,7 +42,9 @@ export function createSiteAffairs(deps: {
     async heard(site: Site, { wp_version, php_version, environment, telemetry }: Heartbeat) {
       await sites.noteState(site, {
         environment: environment ?? site.environment ?? 'production',
-        telemetry: telemetry ? { wp_version, ...(php_version && { php_version }) } : undefined,
+        telemetry: telemetry
+          ? { ...(wp_version && { wp_version }), ...(php_version && { php_version }) }
+          : undefined,
       })
       return latest.newestVersion(OWN_PLUGIN)
     },
@@ -61,7 +61,7 @@ export function createSiteAffairs(deps: {
     },
 
     async disconnect(site: Site): Promise<void> {
-      if (!(await siteDesk.end(site))) throw formBridgeError('site_disabled')
+      if (!(await sites.disable(site))) throw formBridgeError('site_disabled')
     },
   }
 }

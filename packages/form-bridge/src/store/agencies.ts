@@ -18,8 +18,10 @@ import { type AgencySite, AgencySiteItem, agencySiteKey } from '../items/agency-
 import { formBridgeTable } from '../table.ts'
 import { agencyJoin, type Joining, type JoinRefusal } from './agency-join.ts'
 import { DEFAULT_LIMIT, type PageRequest, type StoreDeps } from './deps.ts'
+import { createPlaces } from './places.ts'
 import { requireFit } from './require-fit.ts'
 import { settle } from './settle.ts'
+import { CHANGED, whileItChanges } from './while-it-changes.ts'
 import { written } from './written.ts'
 
 export type NewAgency = Pick<
@@ -34,6 +36,7 @@ export function createAgencies({ db, clock }: StoreDeps) {
   const summaries = entity(db, formBridgeTable, AgencySummaryItem)
   const agencySites = entity(db, formBridgeTable, AgencySiteItem)
   const keys = entity(db, formBridgeTable, AgencyKeyItem)
+  const places = createPlaces({ db })
   const { attr } = agencies
   const exists = expr`attribute_exists(${attr('PK')})`
 
@@ -143,24 +146,11 @@ export function createAgencies({ db, clock }: StoreDeps) {
 
     /** Gives its place back; false if it had none. */
     async leave(name: Pick<AgencySite, 'agency_id' | 'site_id'>): Promise<boolean> {
-      const member = await agencySites.get(agencySiteKey(name))
-      if (!member) return false
-      const current = attr('current_sites')
-      const refusal = await settle(db, {
-        member: agencySites.part.delete(
-          agencySiteKey(name),
-          // The one that was read: whether it had used up the limit is known of no other.
-          expr`${agencySites.attr('added_at')} = ${member.added_at}`,
-        ),
-        ...(!member.outside_limit && {
-          agency: agencies.part.update(
-            agencyKey(name.agency_id),
-            expr`SET ${current} = ${current} - ${1}`,
-            expr`${current} > ${0}`,
-          ),
-        }),
+      return whileItChanges(async () => {
+        const member = await agencySites.get(agencySiteKey(name))
+        if (!member) return false
+        return (await settle(db, places.leaving(member))) ? CHANGED : true
       })
-      return refusal === undefined
     },
 
     /** Takes a site out of the limit, or back into it if there is room. */

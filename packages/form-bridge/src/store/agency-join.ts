@@ -7,7 +7,13 @@ import { entity } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import { isoNow } from '../expiry.ts'
 import { AgencyItem, agencyKey } from '../items/agency.ts'
-import { type AgencySite, AgencySiteItem, agencySiteKey } from '../items/agency-site.ts'
+import {
+  type AgencySite,
+  AgencySiteItem,
+  agencySiteKey,
+  SitePlaceItem,
+  sitePlaceKey,
+} from '../items/agency-site.ts'
 import { JoinTokenItem, joinTokenKey } from '../items/join-token.ts'
 import { formBridgeTable } from '../table.ts'
 import type { StoreDeps } from './deps.ts'
@@ -27,6 +33,7 @@ export type JoinRefusal = 'agency_full' | 'agency_closed' | 'already_member' | '
 export function agencyJoin({ db, clock }: StoreDeps, joining: Joining) {
   const agencies = entity(db, formBridgeTable, AgencyItem)
   const agencySites = entity(db, formBridgeTable, AgencySiteItem)
+  const places = entity(db, formBridgeTable, SitePlaceItem)
   const joinTokens = entity(db, formBridgeTable, JoinTokenItem)
   const { join_token_hash, ...member } = joining
   const { agency_id, site_id, outside_limit } = member
@@ -63,6 +70,7 @@ export function agencyJoin({ db, clock }: StoreDeps, joining: Joining) {
   const parts: Record<string, TransactWriteItem> = {
     agency: placePart(),
     member: agencySites.part.put(item, expr`attribute_not_exists(${agencySites.attr('PK')})`),
+    place: places.part.put({ ...sitePlaceKey(member), agency_id, site_id }),
     ...(join_token_hash && { joinToken: tokenPart(join_token_hash) }),
   }
 

@@ -3,8 +3,8 @@
  * has, or moves a site to its domain. Each is one transaction, so there is never half a site.
  */
 import type { TransactWriteItem } from '@strongroom/kit/db'
-import { entity } from '@strongroom/kit/entity'
-import { expr } from '@strongroom/kit/expression'
+import { type Entity, entity } from '@strongroom/kit/entity'
+import { all, expr, type Expression } from '@strongroom/kit/expression'
 import { isoNow } from '../expiry.ts'
 import { type AgencySite, AgencySiteItem, agencySiteKey } from '../items/agency-site.ts'
 import { ApiKeyItem, apiKeyKey } from '../items/api-key.ts'
@@ -15,17 +15,24 @@ import { formBridgeTable } from '../table.ts'
 import { agencyJoin, type JoinRefusal } from './agency-join.ts'
 import { apiKeyParts, isUnchanged, type NewKeys } from './new-keys.ts'
 import type { StoreDeps } from './deps.ts'
+import { createPlaces } from './places.ts'
 import { requireFit } from './require-fit.ts'
 import { settle } from './settle.ts'
+import { CHANGED, whileItChanges } from './while-it-changes.ts'
 
 /** The registration as its owner names it: the hash of the temporary key must be the stored one. */
 export type Claim = Pick<Registration, 'domain' | 'registration_id' | 'temp_key'>
+
+/** A place in an agency, and the token that is spent for it. */
+export type NewPlace = Pick<AgencySite, 'agency_id' | 'role' | 'outside_limit'> & {
+  join_token_hash?: string
+}
 
 export interface NewSite extends NewKeys {
   site_id: string
   rate_limit_remaining: number
   environment?: SiteEnvironment | undefined
-  agency?: Pick<AgencySite, 'agency_id' | 'role' | 'outside_limit'> & { join_token_hash?: string }
+  agency?: NewPlace
 }
 
 export type Connected =
@@ -36,7 +43,7 @@ export type Connected =
 export type Reconnected =
   | { connected: true }
   /** `site`: its keys or its status have changed since it was read. */
-  | { connected: false; refused: 'registration' | 'site' }
+  | { connected: false; refused: 'registration' | 'site' | JoinRefusal }
 
 export type Moved =
   | { moved: true; site: Site }
@@ -50,6 +57,7 @@ export function createConnections({ db, clock }: StoreDeps) {
   const apiKeys = entity(db, formBridgeTable, ApiKeyItem)
   const agencySites = entity(db, formBridgeTable, AgencySiteItem)
   const newKeys = apiKeyParts({ db, clock })
+  const places = createPlaces({ db })
   const { attr } = sites
 
   /** The registration is pending, its hour is not over, and the claimant has its key: once. */
@@ -118,19 +126,22 @@ export function createConnections({ db, clock }: StoreDeps) {
     /**
      * New keys for the site of a domain that was proved again. All older keys end at once. Unless it
      * is confirmed, what the site had from others waits until somebody says that it still is theirs.
+     * With a place in an agency if one is named.
      */
     async reconnect(
       claim: Claim,
       site: Site,
       keys: NewKeys,
-      { confirmed = true }: { confirmed?: boolean } = {},
+      { confirmed = true, agency }: { confirmed?: boolean; agency?: NewPlace | undefined } = {},
     ): Promise<Reconnected> {
       const unconfirmed = confirmed
         ? expr``
         : expr`, ${attr('unconfirmed_since')} = ${isoNow(clock)}`
       requireFit(SiteItem, siteKey(site), keys)
+      const { site_id, domain } = site
+      const joining = agency && agencyJoin({ db, clock }, { ...agency, site_id, domain })
       const key_version = site.key_version + 1
-      const refusal = await settle(db, {
+      const refusal = await settle<string>(db, {
         registration: claimPart(claim),
         owner: owners.part.check(
           domainOwnerKey(claim.domain),
@@ -143,66 +154,76 @@ export function createConnections({ db, clock }: StoreDeps) {
         ),
         oldKey: apiKeys.part.delete(apiKeyKey(site.api_key_hash)),
         apiKey: newKeys.part(site, keys.api_key_hash, key_version),
+        ...joining?.parts,
       })
       if (!refusal) return { connected: true }
-      return { connected: false, refused: refusal.has('registration') ? 'registration' : 'site' }
+      if (refusal.has('registration')) return { connected: false, refused: 'registration' }
+      return { connected: false, refused: joining?.refusedBy(refusal) ?? 'site' }
     },
 
     /**
      * Takes a site to the domain of the registration, with new keys. Whoever calls this knows that
      * the claimant has the site's old key: the proof of the new domain says nothing of the old one.
-     * Its places in agencies move along; one that it left since they were read refuses the move.
+     * All else that it has moves along, its places in agencies too, as it is when it moves.
      */
-    async move(
-      claim: Claim,
-      site: Site,
-      keys: NewKeys,
-      memberships: readonly Pick<AgencySite, 'agency_id'>[],
-    ): Promise<Moved> {
+    async move(claim: Claim, read: Site, keys: NewKeys): Promise<Moved> {
       const { domain } = claim
-      const { site_id } = site
+      const { site_id } = read
       // It has a site, this one: a reconnection.
-      if (domain === site.domain) return { moved: false, refused: 'domain' }
-      const now = isoNow(clock)
-      const key_version = site.key_version + 1
-      const moved: Site = {
-        ...site,
-        ...siteKey({ domain, site_id }),
-        ...keys,
-        domain,
-        activated_at: now,
-        key_version,
-        oldest_key_version: key_version,
-        previous_webhook_secret: undefined,
-        previous_valid_until: undefined,
-      }
-      const refusal = await settle(db, {
-        registration: claimPart(claim),
-        domain: owners.part.put(
-          { ...domainOwnerKey(domain), domain, site_id, created_at: now },
-          expr`attribute_not_exists(${owners.attr('PK')})`,
-        ),
-        site: sites.part.delete(siteKey(site), isUnchanged(sites, site)),
-        oldDomain: owners.part.delete(domainOwnerKey(site.domain)),
-        moved: sites.part.put(moved),
-        siteId: siteIds.part.put({
-          ...siteIdKey(site_id),
-          site_id,
+      if (domain === read.domain) return { moved: false, refused: 'domain' }
+      return whileItChanges(async () => {
+        const [site, members] = await Promise.all([sites.get(siteKey(read)), places.of(site_id)])
+        const isSame = site?.key_version === read.key_version && site.status === 'active'
+        if (!isSame) return { moved: false, refused: 'site' } as const
+        const now = isoNow(clock)
+        const moved: Site = {
+          ...site,
+          ...siteKey({ domain, site_id }),
+          ...keys,
           domain,
-          created_at: site.created_at,
-        }),
-        oldKey: apiKeys.part.delete(apiKeyKey(site.api_key_hash)),
-        apiKey: newKeys.part(moved, keys.api_key_hash, key_version),
-        ...Object.fromEntries(
-          memberships.map(({ agency_id }) => [
-            agency_id,
-            memberPart({ agency_id, site_id }, domain),
-          ]),
-        ),
+          activated_at: now,
+          key_version: site.key_version + 1,
+          oldest_key_version: site.key_version + 1,
+          previous_webhook_secret: undefined,
+          previous_valid_until: undefined,
+        }
+        const refusal = await settle<string>(db, {
+          registration: claimPart(claim),
+          domain: owners.part.put(
+            { ...domainOwnerKey(domain), domain, site_id, created_at: now },
+            expr`attribute_not_exists(${owners.attr('PK')})`,
+          ),
+          site: sites.part.delete(siteKey(site), isAsRead(sites, site)),
+          oldDomain: owners.part.delete(domainOwnerKey(site.domain)),
+          moved: sites.part.put(moved),
+          siteId: siteIds.part.put({
+            ...siteIdKey(site_id),
+            site_id,
+            domain,
+            created_at: site.created_at,
+          }),
+          oldKey: apiKeys.part.delete(apiKeyKey(site.api_key_hash)),
+          apiKey: newKeys.part(moved, keys.api_key_hash, moved.key_version),
+          ...Object.fromEntries(
+            members.map((member) => [member.agency_id, memberPart(member, domain)]),
+          ),
+        })
+        if (!refusal) return { moved: true, site: moved } as const
+        const refused = (['registration', 'domain'] as const).find((part) => refusal.has(part))
+        return refused ? { moved: false, refused } : CHANGED
       })
-      if (!refusal) return { moved: true, site: moved }
-      const refused = (['registration', 'domain'] as const).find((part) => refusal.has(part))
-      return { moved: false, refused: refused ?? 'site' }
     },
   }
+}
+
+/** Nothing of the site has changed since it was read. */
+function isAsRead({ attr }: Entity<Site, unknown>, site: Site): Expression | undefined {
+  const names = SiteItem.keyof().options.filter((name) => name !== 'PK' && name !== 'SK')
+  return all(
+    ...names.map((name) =>
+      site[name] === undefined
+        ? expr`attribute_not_exists(${attr(name)})`
+        : expr`${attr(name)} = ${site[name]}`,
+    ),
+  )
 }

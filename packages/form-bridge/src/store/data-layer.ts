@@ -5,6 +5,7 @@ import { createAuthentication } from './authentication.ts'
 import { createConnections } from './connections.ts'
 import type { StoreDeps } from './deps.ts'
 import { createJoinTokens } from './join-tokens.ts'
+import { createPlaces } from './places.ts'
 import { createRates } from './rates.ts'
 import { createRegistrations } from './registrations.ts'
 import { createReleases } from './releases.ts'
@@ -24,6 +25,7 @@ export function createDataLayer(deps: StoreDeps) {
     authentication: createAuthentication(deps),
     connections: createConnections(deps),
     joinTokens: createJoinTokens(deps),
+    places: createPlaces(deps),
     rates: createRates(deps),
     registrations: createRegistrations(deps),
     releases: createReleases(deps),

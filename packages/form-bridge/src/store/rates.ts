@@ -7,10 +7,10 @@ import type { RateLimit } from '@strongroom/kit/sliding-window'
 import { isLive, isoNow } from '../expiry.ts'
 import {
   actionOfDomainScope,
+  type LimitedSubject,
   type RateBucket,
   RateBucketItem,
   rateBucketKey,
-  rateId,
   type RateOverride,
   RateOverrideItem,
   rateOverrideKey,
@@ -83,9 +83,11 @@ export function createRates({ db, clock }: StoreDeps) {
       return items.filter((item) => isLive(item, clock))
     },
 
-    async setOverride(subject: RateSubject, limits: Record<string, number>): Promise<RateOverride> {
-      const { scope } = subject
-      const id = rateId(subject)
+    async setOverride(
+      subject: LimitedSubject,
+      limits: Record<string, number>,
+    ): Promise<RateOverride> {
+      const { scope, id } = subject
       const item: RateOverride = {
         ...rateOverrideKey(subject),
         GSI2PK: 'RATE_OVERRIDES',
@@ -99,11 +101,11 @@ export function createRates({ db, clock }: StoreDeps) {
       return item
     },
 
-    override(subject: RateSubject): Promise<RateOverride | undefined> {
+    override(subject: LimitedSubject): Promise<RateOverride | undefined> {
       return overrides.get(rateOverrideKey(subject))
     },
 
-    removeOverride(subject: RateSubject): Promise<boolean> {
+    removeOverride(subject: LimitedSubject): Promise<boolean> {
       const exists = expr`attribute_exists(${overrides.attr('PK')})`
       return written(overrides.delete(rateOverrideKey(subject), exists))
     },

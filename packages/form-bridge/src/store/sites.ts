@@ -18,8 +18,10 @@ import {
 import { DomainOwnerItem, domainOwnerKey } from '../items/site-names.ts'
 import { formBridgeTable } from '../table.ts'
 import { DEFAULT_LIMIT, type PageRequest, type StoreDeps } from './deps.ts'
+import { createPlaces } from './places.ts'
 import { requireFit } from './require-fit.ts'
 import { settle } from './settle.ts'
+import { CHANGED, whileItChanges } from './while-it-changes.ts'
 import { written } from './written.ts'
 
 export function createSites({ db, clock }: StoreDeps) {
@@ -27,6 +29,7 @@ export function createSites({ db, clock }: StoreDeps) {
   const summaries = entity(db, formBridgeTable, SiteSummaryItem)
   const owners = entity(db, formBridgeTable, DomainOwnerItem)
   const apiKeys = entity(db, formBridgeTable, ApiKeyItem)
+  const places = createPlaces({ db })
   const { attr } = sites
 
   function statusUpdate(to: SiteStatus) {
@@ -159,21 +162,29 @@ export function createSites({ db, clock }: StoreDeps) {
       )
     },
 
-    /** For ever; its domain may then be registered as a new site. False if it was disabled before. */
+    /**
+     * For ever; its domain may then be registered as a new site, and its places in agencies are
+     * free again, all at once. False if it was disabled before.
+     */
     async disable(name: SiteName): Promise<boolean> {
       const owned = owners.attr('site_id')
-      const refusal = await settle(db, {
-        site: sites.part.update(
-          siteKey(name),
-          statusUpdate('disabled'),
-          oneOf(attr('status'), ['active', 'suspended']),
-        ),
-        owner: owners.part.delete(
-          domainOwnerKey(name.domain),
-          expr`attribute_not_exists(${owners.attr('PK')}) OR ${owned} = ${name.site_id}`,
-        ),
+      return whileItChanges(async () => {
+        const members = await places.of(name.site_id)
+        const refusal = await settle<string>(db, {
+          site: sites.part.update(
+            siteKey(name),
+            statusUpdate('disabled'),
+            oneOf(attr('status'), ['active', 'suspended']),
+          ),
+          owner: owners.part.delete(
+            domainOwnerKey(name.domain),
+            expr`attribute_not_exists(${owners.attr('PK')}) OR ${owned} = ${name.site_id}`,
+          ),
+          ...Object.assign({}, ...members.map((member) => places.leaving(member))),
+        })
+        if (!refusal) return true
+        return refusal.has('site') || refusal.has('owner') ? false : CHANGED
       })
-      return refusal === undefined
     },
   }
 }

@@ -32,14 +32,21 @@ export function createLatest(deps: {
   const { clock, releases, cache } = deps
   const known = new Map<string, { at: number; info: LatestInfo | undefined }>()
 
+  async function listed(slug: string): Promise<LatestInfo | undefined> {
+    const newest = (await releases.list(slug)).find(({ status }) => status === 'published')
+    return newest && infoOf(newest)
+  }
+
   async function look(slug: string): Promise<LatestInfo | undefined> {
     const cached = await cache.latest(slug)
     if (cached) return LatestInfo.parse(cached)
-    const newest = (await releases.list(slug)).find(({ status }) => status === 'published')
-    if (!newest) return undefined
-    const info = infoOf(newest)
+    const info = await listed(slug)
+    if (!info) return undefined
     await cache.put({ ...info, details: Details.parse(info.details) })
-    return info
+    // Who published or withdrew one since it was listed may have cleared the cache before this.
+    const now = await listed(slug)
+    if (now?.version !== info.version) await cache.clear()
+    return now
   }
 
   async function remembered(slug: string): Promise<LatestInfo | undefined> {

@@ -1,7 +1,7 @@
 import { testStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { isTryingOut } from '../../src/sites/environment.ts'
-import { atOnce, openService } from './open-service.ts'
+import { atOnce, type ConnectedSite, openService } from './open-service.ts'
 
 describe.each(testStores().slice(0, 1))('an agency on $name', (store) => {
   const service = openService(store)
@@ -64,6 +64,41 @@ describe.each(testStores().slice(0, 1))('an agency on $name', (store) => {
     const second = await service.joinToken(api_key, { expires_in: 3600 })
     service.clock.advance({ hours: 1 })
     expect((await join(second)).code).toBe('form-bridge.join_token_invalid')
+  })
+
+  test('takes a site that was connected before, when it reconnects with a join token, once', async () => {
+    const { api_key } = await service.agency(1)
+    const join_token = await service.joinToken(api_key, { max_uses: 5 })
+    const [site, late] = [await service.connected(), await service.connected()]
+    const again = async ({ wordpress }: ConnectedSite) => {
+      await service.register(wordpress, { join_token })
+      return service.exchange(wordpress)
+    }
+    const joined = { result: 'reconnected', site_id: site.site_id, confirmation_needed: false }
+    for (const _ of [1, 2]) expect((await again(site)).body).toMatchObject(joined)
+    expect(await facts(api_key)).toMatchObject({ current_sites: 1 })
+    expect((await again(late)).code).toBe('form-bridge.agency_full')
+    expect((await service.signed(late, 'GET', '/site')).status).toBe(200)
+  })
+
+  test('gets no word about what a site has from others by taking it', async () => {
+    const { api_key } = await service.agency()
+    const join_token = await service.joinToken(api_key, { max_uses: 5 })
+    const site = await service.connected()
+    const body = { url: 'https://collector.example/forms' }
+    const path = `/sites/${site.site_id}/destination`
+    expect((await service.ask('PUT', path, { token: service.operator, body })).status).toBe(200)
+    const known: { api_key?: string } = {}
+    for (const _ of [1, 2]) {
+      await service.register(site.wordpress, { join_token })
+      const given = known.api_key ? { previous_api_key: known.api_key } : {}
+      const answer = await service.exchange(site.wordpress, given)
+      expect(answer.body).toMatchObject({ result: 'reconnected', confirmation_needed: true })
+      known.api_key = answer.body.api_key
+    }
+    expect(await facts(api_key)).toMatchObject({ current_sites: 0 })
+    const confirm = `/agency/sites/${site.site_id}/confirm`
+    expect((await service.ask('POST', confirm, { token: api_key })).status).toBe(404)
   })
 
   test('that is suspended takes no sites and answers nothing, and its sites go on', async () => {

@@ -149,6 +149,12 @@ export function openService(store: TestStore, env: Record<string, string> = {}):
       return app
     }
 
+    const layer = createDataLayer({ db, clock })
+    // All sites of all tests are of one host.
+    await layer.rates.setOverride(
+      { scope: 'validation_domain', id: '127.0.0.1' },
+      { minute: 10_000, hour: 10_000 },
+    )
     const app = await start({}, clock)
     Object.assign(opened, {
       app,
@@ -157,7 +163,7 @@ export function openService(store: TestStore, env: Record<string, string> = {}):
       logged,
       txt,
       host: await openHost(),
-      layer: createDataLayer({ db, clock }),
+      layer,
       operator: await createOperators({ db, clock }).add('ops'),
       ask: asking(app),
       another: async (settings = {}, its = clock) => asking(await start(settings, its)),

@@ -81,6 +81,9 @@ describe.each(testStores().slice(0, 1))('what is kept on $name', (store) => {
     expect(Math.max(...(await left('FAILED#')()))).toBe(30 * 86_400)
     expect(Math.max(...(await left('VALIDATION#')()))).toBe(86_400)
     expect(Math.max(...(await left(`SITE#${wordpress.domain}`)()))).toBe(3600)
+    expect(Math.max(...(await left('RATE#registration#')()))).toBe(600)
+    for (const scope of ['registration_domain', 'key_exchange', 'validation_share'])
+      expect(Math.max(...(await left(`RATE#${scope}#`)())), scope).toBe(7200)
   })
 
   test('holds no key, no token and no secret as it was shown', async () => {

@@ -55,6 +55,24 @@ describe.each(testStores().slice(0, 1))('a form submission on $name', (store) =>
     expect(headers['webhook-signature']).toBe(`v1,${mac}`)
   })
 
+  test('names its form and page in texts as long as the plugin cuts them, and no longer', async () => {
+    const { url, received } = destination()
+    const site = await service.connected()
+    await setDestination(site, { url })
+    const longest = {
+      form_id: '😀'.repeat(200),
+      form_name: '😀'.repeat(500),
+      page_url: '😀'.repeat(2000),
+    }
+    const send = (changes: object) =>
+      service.signed(site, 'POST', '/webhook', { ...newSubmission(), ...longest, ...changes })
+    expect((await send({})).status).toBe(200)
+    expect(JSON.parse(received[0]?.body ?? '')).toMatchObject(longest)
+    for (const [name, text] of Object.entries(longest)) {
+      expect((await send({ [name]: `${text}.` })).code, name).toBe('request.invalid')
+    }
+  })
+
   test('is taken only when the destination has taken it, and a retry has the same id', async () => {
     const { url, received } = destination(500, 301, 200)
     const site = await service.connected()

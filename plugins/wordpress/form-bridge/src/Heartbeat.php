@@ -61,12 +61,12 @@ final class Heartbeat {
 		}
 		$telemetry = (bool) $this->with->settings->all()['telemetry'];
 		$body      = array(
-			'wp_version'     => get_bloginfo( 'version' ),
 			'plugin_version' => FORM_BRIDGE_VERSION,
 			'environment'    => Environment::current( $this->with->settings ),
 			'telemetry'      => $telemetry,
 		);
 		if ( $telemetry ) {
+			$body['wp_version']  = get_bloginfo( 'version' );
 			$body['php_version'] = PHP_VERSION;
 		}
 		$answer = $this->with->client->signed( $credentials, 'POST', '/site/heartbeat', $body );

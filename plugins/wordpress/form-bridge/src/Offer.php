@@ -38,16 +38,15 @@ final class Offer {
 		if ( 'connected' !== $this->with->status() ) {
 			return;
 		}
-		$path   = '/updates/check?' . http_build_query(
-			array(
-				'slug'            => Release::SLUG,
-				'current_version' => FORM_BRIDGE_VERSION,
-				'wp_version'      => get_bloginfo( 'version' ),
-				'php_version'     => PHP_VERSION,
-			),
-			'',
-			'&'
+		$query = array(
+			'slug'            => Release::SLUG,
+			'current_version' => FORM_BRIDGE_VERSION,
 		);
+		if ( $this->with->settings->all()['telemetry'] ) {
+			$query['wp_version']  = get_bloginfo( 'version' );
+			$query['php_version'] = PHP_VERSION;
+		}
+		$path   = '/updates/check?' . http_build_query( $query, '', '&' );
 		$answer = $this->with->client->signed( $this->with->credentials->load(), 'GET', $path );
 		if ( ! $answer->ok() || ! is_string( $answer->body['version'] ?? null ) ) {
 			return;

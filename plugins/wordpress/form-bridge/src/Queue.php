@@ -53,9 +53,23 @@ final class Queue {
 			// The table is gone, as after half of a backup was restored.
 			delete_option( self::SCHEMA );
 			$this->prepare();
-			$this->insert( $submission );
+			if ( ! $this->insert( $submission ) ) {
+				$this->not_kept( $submission );
+			}
 		}
 		$this->send_soon();
+	}
+
+	/** Nothing is left that could keep it, unless somebody else does: that must not go unnoticed. */
+	private function not_kept( Submission $submission ): void {
+		// phpcs:ignore WordPress.PHP.DevelopmentFunctions -- for whoever looks after the server.
+		error_log( 'Form-Bridge: the database refused a submission, which is lost unless the action form_bridge_not_kept keeps it' );
+		/**
+		 * A submission that the database refused.
+		 *
+		 * @param string $json As it would have been sent.
+		 */
+		do_action( 'form_bridge_not_kept', $submission->json() );
 	}
 
 	private function insert( Submission $submission ): bool {

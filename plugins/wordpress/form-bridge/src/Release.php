@@ -20,11 +20,20 @@ final class Release {
 	/** @var string */
 	private $signature;
 
+	/** @var string Of WordPress. */
+	private $requires;
+
+	/** @var string */
+	private $requires_php;
+
 	/** @param array<string, mixed> $offer */
 	public function __construct( array $offer ) {
 		$this->version   = self::text( $offer, 'version' );
 		$this->sha256    = self::text( $offer, 'sha256' );
 		$this->signature = self::text( $offer, 'signature' );
+
+		$this->requires     = self::text( $offer, 'requires' );
+		$this->requires_php = self::text( $offer, 'requires_php' );
 	}
 
 	public function is_newer( string $than = FORM_BRIDGE_VERSION ): bool {
@@ -44,6 +53,19 @@ final class Release {
 		}
 		if ( ! ReleaseSignature::is_valid( self::SLUG, $this->version, $this->sha256, $this->signature, $keys ) ) {
 			return new \WP_Error( 'form_bridge_signature', __( 'Form-Bridge was not updated: the signature of the offered version is not of a key that this plugin trusts', 'form-bridge' ) );
+		}
+		return null;
+	}
+
+	/** @return \WP_Error|null Null if it can run here; the service is not told what runs here. */
+	public function incompatibility(): ?\WP_Error {
+		if ( ! is_wp_version_compatible( $this->requires ) ) {
+			/* translators: %s: a version of WordPress. */
+			return new \WP_Error( 'form_bridge_wordpress', sprintf( __( 'Form-Bridge was not updated: the offered version needs WordPress %s', 'form-bridge' ), $this->requires ) );
+		}
+		if ( ! is_php_version_compatible( $this->requires_php ) ) {
+			/* translators: %s: a version of PHP. */
+			return new \WP_Error( 'form_bridge_php', sprintf( __( 'Form-Bridge was not updated: the offered version needs PHP %s', 'form-bridge' ), $this->requires_php ) );
 		}
 		return null;
 	}

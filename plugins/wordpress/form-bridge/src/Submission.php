@@ -9,6 +9,12 @@ final class Submission {
 	/** What the service takes, with room for what surrounds it. */
 	const LARGEST = 1000000;
 
+	/** What it takes of the optional texts. */
+	const LONGEST = array(
+		'form_name' => 500,
+		'page_url'  => 2000,
+	);
+
 	/** @var string The same at every try, so that a repetition can be told. */
 	public $id;
 
@@ -21,7 +27,7 @@ final class Submission {
 	}
 
 	/**
-	 * @param string               $form_id Which form, at most 200 characters.
+	 * @param string               $form_id Which form; what is longer than the service takes is cut.
 	 * @param array<string, mixed> $fields  Name of each field, and what was in it.
 	 * @param array<string, mixed> $about   Optional: 'form_name', 'page_url'.
 	 */
@@ -29,14 +35,14 @@ final class Submission {
 		$id      = bin2hex( random_bytes( 16 ) );
 		$content = array(
 			'submission_id' => $id,
-			'form_id'       => self::cut( $form_id ),
+			'form_id'       => self::cut( $form_id, 200 ),
 			'submitted_at'  => gmdate( 'Y-m-d\TH:i:s\Z', $now ),
 			// An empty array would become a list.
-			'fields'        => (object) $fields,
+			'fields'        => (object) Plain::value( $fields ),
 		);
-		foreach ( array( 'form_name', 'page_url' ) as $name ) {
-			if ( isset( $about[ $name ] ) && '' !== (string) $about[ $name ] ) {
-				$content[ $name ] = self::cut( (string) $about[ $name ], 'page_url' === $name ? 2000 : 200 );
+		foreach ( self::LONGEST as $name => $longest ) {
+			if ( is_scalar( $about[ $name ] ?? null ) && '' !== (string) $about[ $name ] ) {
+				$content[ $name ] = self::cut( (string) $about[ $name ], $longest );
 			}
 		}
 		return new self( $id, $content );
@@ -46,8 +52,9 @@ final class Submission {
 		return (string) wp_json_encode( $this->content );
 	}
 
-	private static function cut( string $text, int $length = 200 ): string {
-		$cut = mb_substr( wp_check_invalid_utf8( $text, true ), 0, $length );
-		return '' === $cut ? 'form' : $cut;
+	/** Counted in characters, as the service does, and not in bytes. */
+	private static function cut( string $text, int $longest ): string {
+		preg_match( '/^.{0,' . $longest . '}/su', Plain::text( $text ), $cut );
+		return '' === $cut[0] ? 'form' : $cut[0];
 	}
 }

@@ -35,7 +35,7 @@ final class Updates {
 			$this->with->offer->refresh();
 		}
 		$offer = $this->with->offer->current();
-		if ( null === $offer || null !== $this->objection( $offer ) ) {
+		if ( null === $offer || null !== ( new Release( $offer ) )->objection( Build::release_keys() ) ) {
 			// An offer that would not be installed is not shown.
 			return array(
 				'slug'    => Release::SLUG,
@@ -78,11 +78,11 @@ final class Updates {
 		if ( null === $offer || null === $credentials ) {
 			return new \WP_Error( 'form_bridge_not_connected', __( 'Form-Bridge was not updated: connect the site first, then check for updates again', 'form-bridge' ) );
 		}
-		$objection = $this->objection( $offer );
+		$release   = new Release( $offer );
+		$objection = $release->objection( Build::release_keys() ) ?? $release->incompatibility();
 		if ( null !== $objection ) {
 			return $objection;
 		}
-		$release = new Release( $offer );
 		$file    = wp_tempnam( 'form-bridge.zip' );
 		$path    = '/plugins/' . Release::SLUG . '/' . rawurlencode( $release->version ) . '/download';
 		$fetched = $this->with->client->download( $credentials, $path, $file, Release::LARGEST );
@@ -92,11 +92,6 @@ final class Updates {
 			return $wrong;
 		}
 		return $file;
-	}
-
-	/** Why the offer is not installed; null if it can be. For the page of the plugin, too. */
-	public function objection( array $offer ): ?\WP_Error {
-		return ( new Release( $offer ) )->objection( Build::release_keys() );
 	}
 
 	/** Not while a page is made, unless its purpose is to ask. */

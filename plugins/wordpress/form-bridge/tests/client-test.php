@@ -4,6 +4,7 @@
 use FormBridge\Answer;
 use FormBridge\Clock;
 use FormBridge\Credentials;
+use FormBridge\Heartbeat;
 use FormBridge\Outage;
 use FormBridge\Services;
 
@@ -174,5 +175,34 @@ test(
 		same( 'moved', $with->status() );
 		Site::$options['home'] = 'https://elsewhere.example';
 		same( 'active', $with->state->name() );
+	}
+);
+
+test(
+	'the service is told which WordPress and PHP there are only if the owner has chosen so',
+	function () {
+		$with  = connected_site();
+		$asked = function () use ( $with ) {
+			Site::$requests = array();
+			Site::$answers  = array();
+			Site::answers( 200, array( 'status' => 'active' ) );
+			Site::answers( 200, array( 'version' => '1.0.0' ) );
+			Site::answers( 200, array( 'name' => 'Form-Bridge' ) );
+			( new Heartbeat( $with ) )->beat();
+			same( '/form-bridge/v1/updates/check', wp_parse_url( Site::$requests[1]['url'], PHP_URL_PATH ) );
+			parse_str( wp_parse_url( Site::$requests[1]['url'], PHP_URL_QUERY ), $query );
+			return array( array_keys( Site::sent( 0 ) ), $query );
+		};
+		$check = array(
+			'slug'            => 'form-bridge',
+			'current_version' => '1.0.0',
+		);
+		same( array( array( 'plugin_version', 'environment', 'telemetry' ), $check ), $asked() );
+		$with->settings->change( array( 'telemetry' => true ) );
+		$versions = array(
+			'wp_version'  => '6.8.12',
+			'php_version' => PHP_VERSION,
+		);
+		same( array( array( 'plugin_version', 'environment', 'telemetry', 'wp_version', 'php_version' ), $check + $versions ), $asked() );
 	}
 );

@@ -5,7 +5,6 @@ use FormBridge\Credentials;
 use FormBridge\Environment;
 use FormBridge\Release;
 use FormBridge\Sender;
-use FormBridge\Submission;
 use FormBridge\Vault;
 
 test(
@@ -75,25 +74,6 @@ test(
 );
 
 test(
-	'a submission is what the service takes, whatever a form hands over',
-	function () {
-		$about      = array(
-			'form_name' => str_repeat( 'ä', 500 ),
-			'page_url'  => 'https://example.com/contact/',
-			'other'     => 'x',
-		);
-		$submission = Submission::of( '', array(), $about, 1793527200 );
-		$content    = json_decode( $submission->json() );
-		same( 1, preg_match( '/^[A-Za-z0-9_-]{16,64}$/', $content->submission_id ) );
-		same( 'form', $content->form_id );
-		same( '2026-11-01T10:00:00Z', $content->submitted_at );
-		same( true, $content->fields instanceof stdClass );
-		same( 200, mb_strlen( $content->form_name ) );
-		same( false, isset( $content->other ) );
-	}
-);
-
-test(
 	'a submission is tried again later and later, at least twice a day',
 	function () {
 		$pauses = array_map( array( Sender::class, 'pause' ), range( 1, 20 ) );
@@ -102,5 +82,28 @@ test(
 		same( $sorted, $pauses );
 		same( 60, $pauses[0] );
 		same( 43200, max( $pauses ) );
+	}
+);
+
+test(
+	'a release that needs a newer WordPress or PHP is not installed, and the site itself sees to it',
+	function () {
+		$code = function ( array $offer ) {
+			$objection = ( new Release( $offer ) )->incompatibility();
+			return null === $objection ? null : $objection->get_error_code();
+		};
+		same( null, $code( array() ) );
+		same(
+			null,
+			$code(
+				array(
+					'requires'     => '5.8',
+					'requires_php' => '7.4',
+				)
+			)
+		);
+		same( 'form_bridge_wordpress', $code( array( 'requires' => '99.0' ) ) );
+		same( 'form_bridge_php', $code( array( 'requires_php' => '99.0' ) ) );
+		same( null, $code( array( 'requires' => array( '99' ) ) ) );
 	}
 );

@@ -20,6 +20,9 @@ final class Site {
 	/** @var string */
 	public static $salt = 'salt';
 
+	/** @var array[] Actions that were done: name, arguments. */
+	public static $actions = array();
+
 	public static function reset(): void {
 		self::$options  = array(
 			'home'                 => 'https://example.com',
@@ -29,6 +32,7 @@ final class Site {
 		self::$answers  = array();
 		self::$events   = array();
 		self::$salt     = 'salt';
+		self::$actions  = array();
 		$GLOBALS['wpdb'] = new Fake_Database();
 	}
 
@@ -56,8 +60,12 @@ final class Site {
 	}
 }
 
-/** A database that takes every lock and holds no submissions. */
+/** A database that takes every lock and holds no submissions, or refuses them. */
 final class Fake_Database {
+
+	/** @var int[] What the next insertions come to; the rest is taken. */
+	public $insertions = array();
+
 	public $options = 'wp_options';
 	public $prefix  = 'wp_';
 
@@ -71,6 +79,15 @@ final class Fake_Database {
 
 	public function delete(): int {
 		return 1;
+	}
+
+	public function get_charset_collate(): string {
+		return '';
+	}
+
+	/** @return int|false */
+	public function insert() {
+		return array_shift( $this->insertions ) ?? 1;
 	}
 
 	public function get_var(): string {
@@ -131,6 +148,10 @@ function update_option( string $name, $value ): bool {
 function delete_option( string $name ): bool {
 	unset( Site::$options[ $name ] );
 	return true;
+}
+
+function do_action( string $name, ...$arguments ): void {
+	Site::$actions[] = array( $name, $arguments );
 }
 
 function wp_cache_delete(): bool {
@@ -204,8 +225,12 @@ function untrailingslashit( string $text ): string {
 	return rtrim( $text, '/\\' );
 }
 
-function wp_check_invalid_utf8( string $text ): string {
-	return mb_scrub( $text, 'UTF-8' );
+function is_wp_version_compatible( string $required ): bool {
+	return '' === $required || version_compare( get_bloginfo(), $required, '>=' );
+}
+
+function is_php_version_compatible( string $required ): bool {
+	return '' === $required || version_compare( PHP_VERSION, $required, '>=' );
 }
 
 function wp_get_environment_type(): string {

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { createLatest } from '../src/updates/latest.ts'
+import { onEveryStore } from './on-every-store.ts'
+import { hash, type World } from './world.ts'
+
+const texts = { name: '', author: '', homepage: '', requires: '', requires_php: '', tested: '' }
+
+function publish({ releases }: World, slug: string, version: string) {
+  const signature = Buffer.alloc(64, 7).toString('base64')
+  const details = { ...texts, upgrade_notice: '', sections: {} }
+  const release = { slug, version, details, sha256: hash(version), signature }
+  return releases.publish(release, Buffer.from(version))
+}
+
+onEveryStore('the newest version', (world) => {
+  /** What all are told after one has changed it between another one's look and note. */
+  async function toldAfter(its: World, slug: string, change: () => Promise<unknown>) {
+    const { clock, releases, versionCache: cache } = its
+    const machine = (list = releases.list) => createLatest({ clock, cache, releases: { list } })
+    let isFirst = true
+    const looking = machine(async (name) => {
+      const found = await releases.list(name)
+      if (isFirst) {
+        isFirst = false
+        await change()
+        await machine().changed(slug)
+      }
+      return found
+    })
+    await cache.clear()
+    return [(await looking.of(slug)).version, (await machine().of(slug)).version]
+  }
+
+  test('that is published while another process looks is not hidden by what it remembers', async () => {
+    const its = world()
+    await publish(its, 'published-meanwhile', '1.0.0')
+    const change = () => publish(its, 'published-meanwhile', '1.1.0')
+    expect(await toldAfter(its, 'published-meanwhile', change)).toEqual(['1.1.0', '1.1.0'])
+  })
+
+  test('that is withdrawn while another process looks is offered by none', async () => {
+    const its = world()
+    const slug = 'withdrawn-meanwhile'
+    for (const version of ['1.0.0', '1.1.0']) await publish(its, slug, version)
+    const change = () => its.releases.withdraw({ slug, version: '1.1.0' })
+    expect(await toldAfter(its, slug, change)).toEqual(['1.0.0', '1.0.0'])
+  })
+})

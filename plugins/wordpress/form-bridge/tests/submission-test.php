@@ -1,0 +1,159 @@
+<?php
+/** Nothing of what a form hands over is lost, and the service takes it. */
+
+use FormBridge\Clock;
+use FormBridge\Queue;
+use FormBridge\Submission;
+
+/** The fields as they arrive. */
+function arriving( array $fields ): array {
+	$content = json_decode( Submission::of( 'contact', $fields, array(), 1793527200 )->json(), true );
+	same( JSON_ERROR_NONE, json_last_error() );
+	return $content['fields'];
+}
+
+test(
+	'a submission is what the service takes, whatever a form hands over',
+	function () {
+		$about      = array(
+			'form_name' => str_repeat( 'ä', 600 ),
+			'page_url'  => 'https://example.com/contact/',
+			'other'     => 'x',
+		);
+		$submission = Submission::of( '', array(), $about, 1793527200 );
+		$content    = json_decode( $submission->json() );
+		same( 1, preg_match( '/^[A-Za-z0-9_-]{16,64}$/', $content->submission_id ) );
+		same( 'form', $content->form_id );
+		same( '2026-11-01T10:00:00Z', $content->submitted_at );
+		same( true, $content->fields instanceof stdClass );
+		same( 500, mb_strlen( $content->form_name ) );
+		same( 'https://example.com/contact/', $content->page_url );
+		same( false, isset( $content->other ) );
+	}
+);
+
+test(
+	'texts are cut where the service counts, and never inside a character',
+	function () {
+		foreach ( array( '😀', 'a😀', 'ä', '漢' ) as $piece ) {
+			$about   = array(
+				'form_name' => str_repeat( $piece, 600 ),
+				'page_url'  => str_repeat( $piece, 3000 ),
+			);
+			$content = json_decode( Submission::of( str_repeat( $piece, 300 ), array(), $about, 0 )->json() );
+			foreach ( array( 'form_id' => 200, 'form_name' => 500, 'page_url' => 2000 ) as $name => $longest ) {
+				same( mb_substr( str_repeat( $piece, 3000 ), 0, $longest ), $content->$name );
+			}
+		}
+	}
+);
+
+test(
+	'numbers that JSON does not have, or programs round, are kept as text, and the other fields as they are',
+	function () {
+		$fields = array(
+			'name'  => 'Ada',
+			'ratio' => NAN,
+			'most'  => array( INF, -INF, 1.5 ),
+			'order' => array( 9007199254740991, 9007199254740993, -9007199254740993, PHP_INT_MIN ),
+		);
+		same(
+			array(
+				'name'  => 'Ada',
+				'ratio' => 'NAN',
+				'most'  => array( 'INF', '-INF', 1.5 ),
+				'order' => array( 9007199254740991, '9007199254740993', '-9007199254740993', '-9223372036854775808' ),
+			),
+			arriving( $fields )
+		);
+	}
+);
+
+test(
+	'what is deeper than JSON goes, or contains itself, is kept as text',
+	function () {
+		$deep = 'at the bottom';
+		for ( $level = 0; $level < 600; ++$level ) {
+			$deep = array( $deep );
+		}
+		$itself         = new stdClass();
+		$itself->name   = 'a loop';
+		$itself->itself = $itself;
+		$fields         = arriving( compact( 'deep', 'itself' ) + array( 'name' => 'Ada' ) );
+		same( 'Ada', $fields['name'] );
+		same( true, false !== strpos( json_encode( $fields['deep'] ), 'at the bottom' ) );
+		same( 'a loop', $fields['itself']['itself']['name'] );
+	}
+);
+
+test(
+	'bytes that are no UTF-8 are kept as the characters that they are in Latin-1, in names too',
+	function () {
+		same(
+			array(
+				'caf' . 'é' => 'naïve, 漢 and 😀 and é',
+				'cut'        => 'â',
+			),
+			arriving(
+				array(
+					"caf\xE9" => "na\xEFve, 漢 and 😀 and é",
+					'cut'     => "\xE2",
+				)
+			)
+		);
+	}
+);
+
+test(
+	'objects, open files and what cannot say what it is take nothing else down',
+	function () {
+		$broken = new class() implements JsonSerializable {
+			public $seen    = 'yes';
+			private $hidden = 'no';
+
+			#[ReturnTypeWillChange]
+			public function jsonSerialize() {
+				throw new Exception( $this->hidden );
+			}
+		};
+		$fields = arriving(
+			array(
+				'broken' => $broken,
+				'file'   => STDIN,
+				'when'   => new ArrayObject( array( 1 ) ),
+				'object' => (object) array( 'a' => null ),
+				'empty'  => array(),
+			)
+		);
+		same( array( 'seen' => 'yes' ), $fields['broken'] );
+		same( 0, strpos( $fields['file'], 'Resource id #' ) );
+		same( array( 'a' => null ), $fields['object'] );
+		same( array(), $fields['empty'] );
+	}
+);
+
+test(
+	'a submission that the database refuses twice is handed to whoever can keep it, and the log says so',
+	function () {
+		// There is a table, as far as anybody knows.
+		$kept = function ( array $insertions ) {
+			$GLOBALS['wpdb']->insertions = $insertions;
+			Site::$options[ Queue::SCHEMA ] = '1';
+			$log                            = tempnam( sys_get_temp_dir(), 'log' );
+			$before                         = ini_set( 'error_log', $log );
+			$submission                     = Submission::of( 'contact', array( 'name' => 'Ada' ), array(), 0 );
+			$queue                          = new Queue( new Clock() );
+			$queue->add( $submission );
+			ini_set( 'error_log', $before );
+			$logged = file_get_contents( $log );
+			unlink( $log );
+			same( false, strpos( $logged, 'Ada' ) );
+			return array( '' !== $logged, array_column( Site::$actions, 1, 0 )['form_bridge_not_kept'] ?? null, $submission->json() );
+		};
+		same( array( false, null ), array_slice( $kept( array( 1 ) ), 0, 2 ) );
+		same( array( false, null ), array_slice( $kept( array( false, 1 ) ), 0, 2 ) );
+		list( $is_logged, $handed, $json ) = $kept( array( false, false ) );
+		same( true, $is_logged );
+		same( array( $json ), $handed );
+	}
+);

@@ -1,0 +1,6 @@
+<?php
+/** Makes tables, which the tests do not have. */
+
+function dbDelta(): array {
+	return array();
+}
