@@ -105,6 +105,8 @@ describe('what a destination gets', () => {
         Host: 'hooks.example',
         Cookie: 'session=1',
         Authorization: 'Basic c2VjcmV0',
+        'X-Gitlab-Token': 'the-shared-token',
+        'X-Api-Key': 'the-key',
         'Content-Length': '999',
         Connection: 'keep-alive, X-Hop',
         'X-Hop': 'by hop',
@@ -140,6 +142,8 @@ describe('what a destination gets', () => {
     for (const name of [
       'cookie',
       'authorization',
+      'x-gitlab-token',
+      'x-api-key',
       'x-hop',
       'te',
       'upgrade',
