@@ -65,7 +65,7 @@ describe('what a destination gets', () => {
       required((await bench.layer.deliveries.listByEvent(event.eventId))[0]).connectionId,
     )
     await bench.worker.runOnce()
-    await bench.timers.pass(60_000)
+    await bench.timers.pass({ ms: 60_000 })
     await bench.worker.runOnce()
     const [, first, second] = bench.sink.received(path)
     expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
@@ -88,7 +88,7 @@ describe('what a destination gets', () => {
     await bench.layer.connections.update(connectionId, { signingSecret }, { sourceId })
     await bench.receive(source)
     await bench.worker.runOnce()
-    await bench.timers.pass(3_600_000)
+    await bench.timers.pass({ ms: 3_600_000 })
     await bench.receive(source)
     await bench.worker.runOnce()
     const signatures = bench.sink
