@@ -19,7 +19,9 @@ describe('after the clock was set back', () => {
   test('ingest believes nothing that it read in a time to come', async () => {
     const clock = settableClock()
     const sourceId = newId('src')
-    const read = vi.fn(async () => ({ source: { sourceId } }) as KnownSource | null)
+    const read = vi.fn<() => Promise<KnownSource | null>>(
+      async () => ({ source: { sourceId } }) as KnownSource,
+    )
     const cache = createSourceCache({ clock, read })
     await cache.get(sourceId)
     await cache.get(sourceId)
@@ -35,8 +37,8 @@ describe('after the clock was set back', () => {
   test('a worker reads its connections anew, and lets go of what it knew', async () => {
     const clock = settableClock()
     const source = { sourceId: newId('src'), userId: newId('usr') }
-    const listBySource = vi.fn(async () => [])
-    const get = vi.fn(async () => null)
+    const listBySource = vi.fn<() => Promise<[]>>(async () => [])
+    const get = vi.fn<() => Promise<null>>(async () => null)
     const destinations = createDestinations({
       db: {
         sources: { getOwned: async () => null },
