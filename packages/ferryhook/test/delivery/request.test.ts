@@ -1,5 +1,6 @@
 import { testStores } from '@strongroom/kit/testing/stores'
 import { Webhook } from 'standardwebhooks'
+import { createLog } from '@strongroom/kit/log'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CreateEventInput } from '../../src/db/event-intake.ts'
 import type { Connection } from '../../src/items/connection.ts'
@@ -274,9 +275,13 @@ describe('what a destination gets', () => {
     )
     await bench.layer.connections.update(connectionId, { signingSecret }, { sourceId })
     const event = await bench.receive(source)
-    await bench.worker.runOnce()
+    const lines: string[] = []
+    const log = createLog({ sink: (line) => void lines.push(line) })
+    await bench.anotherWorker({ log }).runOnce()
     expect(bench.sink.received(path)).toHaveLength(1)
     expect(await bench.status(event)).toBe('retrying')
     expect(await bench.delivery(event, connection)).toMatchObject({ reason: 'signing' })
+    expect(lines.join('')).toContain('The secrets of a connection cannot be used')
+    expect(lines.join('')).not.toContain(connectionId)
   })
 })
