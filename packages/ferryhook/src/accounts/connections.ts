@@ -213,13 +213,13 @@ export function createConnectionBook(deps: {
 
 export type ConnectionBook = ReturnType<typeof createConnectionBook>
 
-/** Whether headers that were given for one server would be sent to another. */
+/** Whether headers that were given for one address would be sent to another: many share a server. */
 function redirectsHeaders(
   { customHeaders, destinationUrl: before }: Connection,
   { destinationUrl: after, headers }: ConnectionInput,
 ): boolean {
   if (customHeaders === undefined || headers !== undefined || after === undefined) return false
-  return new URL(before).origin !== new URL(after).origin
+  return new URL(before).href !== new URL(after).href
 }
 
 function asJson<Name extends string>(

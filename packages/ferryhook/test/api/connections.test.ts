@@ -73,13 +73,13 @@ describe.each(testStores())('connections on $name', (store) => {
     })
   })
 
-  test('a key that may not administrate cannot have kept headers sent to another server', async () => {
+  test('a key that may not administrate cannot have kept headers sent elsewhere', async () => {
     const headers = { Authorization: 'Bearer tell-nobody' }
     const { body: made } = await make({ headers })
     const [writes, admin] = [await api.key(ada, 'write'), await api.key(ada, 'admin')]
     const change = (token: string, body: object) =>
       api.ask('PATCH', `/connections/${made.id}`, { token, body })
-    for (const destinationUrl of ['https://other.example/', 'https://shop.example:8443/hooks']) {
+    for (const destinationUrl of ['https://other.example/', 'https://shop.example/not-theirs']) {
       const refused = await change(writes, { destinationUrl })
       expect(refused.body.error).toMatchObject({
         code: 'ferryhook.permission_required',
@@ -87,7 +87,8 @@ describe.each(testStores())('connections on $name', (store) => {
       })
     }
     expect((await stored(made.id)).destinationUrl).toBe(made.destinationUrl)
-    expect((await change(writes, { destinationUrl: 'https://shop.example/v2' })).status).toBe(200)
+    const same = { name: 'Renamed', destinationUrl: made.destinationUrl }
+    expect((await change(writes, same)).status).toBe(200)
     const anew = { destinationUrl: 'https://other.example/', headers: { 'X-Shop': '7' } }
     expect((await change(writes, anew)).body.headerNames).toEqual(['x-shop'])
     const moved = await change(admin, { destinationUrl: 'https://third.example/' })
