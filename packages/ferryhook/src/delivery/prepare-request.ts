@@ -37,8 +37,9 @@ export async function prepareRequest(
 ): Promise<Prepared> {
   const { connection } = destination
   /** The owner is told what they can do, the operator why: it may be the key store that is away. */
-  const cannotOpen = (error: unknown): undefined =>
-    void log.warn('The secrets of a connection cannot be used: it is tried again', { error })
+  const cannotOpen = (error: unknown): undefined => {
+    log.warn('The secrets of a connection cannot be used: it is tried again', { error })
+  }
   const attemptedAt = clock.now()
   const failed = (end: Exchange['end'], error: string, isFinal: boolean): Prepared => ({
     failed: {

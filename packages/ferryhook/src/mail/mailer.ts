@@ -17,7 +17,7 @@ export interface Mailer {
 /** What the mail server says names the address that it was about: only the codes are kept. */
 class MailNotTaken extends Error {
   constructor(error: unknown) {
-    const { code, responseCode } = error as { code?: unknown; responseCode?: unknown }
+    const { code, responseCode } = error as { code?: string; responseCode?: number }
     const codes = [code, responseCode].filter((each) => each !== undefined).join(', ')
     super(`The mail server did not take the mail (${codes || 'no code'}): see its log`)
   }
