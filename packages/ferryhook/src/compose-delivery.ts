@@ -6,6 +6,7 @@ import { createChannels } from './alerts/channels.ts'
 import { createTeller } from './alerts/teller.ts'
 import { openCursors } from './api/cursors.ts'
 import { createDataLayer } from './db/data-layer.ts'
+import { createKeeper } from './delivery/keeper.ts'
 import { systemTimers, type Timers } from './delivery/timers.ts'
 import { createWorker } from './delivery/worker.ts'
 import { openMailer } from './mail/mailer.ts'
@@ -33,6 +34,8 @@ export async function composeDelivery(
     alerts: teller,
     timers,
   })
+  const keeper = createKeeper({ ...deps, layer, timers })
+  keeper.start()
   return {
     cursors,
     layer,
@@ -45,6 +48,7 @@ export async function composeDelivery(
     worker,
     timers,
     async close() {
+      await keeper.close()
       await worker.close()
       await teller.close()
       await Promise.all([sandbox.close(), safeFetch.close()])

@@ -6,6 +6,8 @@ import { openWorkbench, testWorlds, times, type Workbench } from './workbench.ts
 
 const hash = (token: string) => createHash('sha256').update(token).digest('hex')
 
+const FAMILY_KEY = 'k'.repeat(43)
+
 describe.each(testWorlds())('sessions and the audit log on $name', (world) => {
   let bench: Workbench
   let refreshTokens: Workbench['layer']['refreshTokens']
@@ -19,6 +21,7 @@ describe.each(testWorlds())('sessions and the audit log on $name', (world) => {
   async function session() {
     const { userId, familyId } = await refreshTokens.create({
       userId: newId('usr'),
+      familyKey: FAMILY_KEY,
       tokenHash: hash('1'),
     })
     const rotate = (from: string, to: string) =>
@@ -33,6 +36,7 @@ describe.each(testWorlds())('sessions and the audit log on $name', (world) => {
       ...key,
       userId,
       familyId,
+      familyKey: FAMILY_KEY,
       tokenHash: hash('1'),
       rotatedAt: bench.clock.now(),
       createdAt: new Date(bench.clock.now()).toISOString(),
@@ -75,7 +79,7 @@ describe.each(testWorlds())('sessions and the audit log on $name', (world) => {
 
   test('all sessions of a user can be ended', async () => {
     const { userId } = await session()
-    await refreshTokens.create({ userId, tokenHash: hash('other') })
+    await refreshTokens.create({ userId, familyKey: FAMILY_KEY, tokenHash: hash('other') })
     await refreshTokens.revokeAll(userId)
     expect(await refreshTokens.listByUser(userId)).toEqual([])
   })

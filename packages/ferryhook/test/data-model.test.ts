@@ -86,7 +86,11 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
       await api.apiKeys.updateLastUsed(apiKey.keyId)
       await api.apiKeys.delete(apiKey.keyId, userId)
       const connection = await api.connections.update(connectionId, { status: 'active' })
-      const session = await api.refreshTokens.create({ userId, tokenHash: '0'.repeat(64) })
+      const session = await api.refreshTokens.create({
+        userId,
+        familyKey: 'k'.repeat(43),
+        tokenHash: '0'.repeat(64),
+      })
       await api.refreshTokens.revoke(userId, session.familyId)
       await api.audit.add({ userId, actor: userId, action: 'test' })
 

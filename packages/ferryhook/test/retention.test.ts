@@ -257,10 +257,12 @@ describe.each(testStores())('retention on $name', (store) => {
     })
   })
 
-  test('the routing of an event that has expired ends, however many connections there are', async () => {
+  test('the routing of an event that TTL is deleting ends, however many connections there are', async () => {
     const { eventId } = await layer.events.create(eventInput({ plan: 'free' }))
     const task = await routeTaskOf(layer, eventId)
     bench.clock.advance({ seconds: DAY })
+    const Key = { PK: `EVT#${eventId}`, SK: 'REF' }
+    await bench.db.deleteItem({ TableName: 'ferryhook-events', Key })
     const connectionIds = times(50, () => newId('conn'))
     expect(await layer.routing.route(task, targetsOf(connectionIds))).toEqual({
       tasks: [],

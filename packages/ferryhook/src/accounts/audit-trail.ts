@@ -6,7 +6,8 @@ export type AuditAction =
   | `account.${'plan_changed' | 'password_reset_offered' | 'session_reused' | 'signed_out'}`
   | `alerts.${'changed' | 'secret_rotated' | 'tested'}`
   | `identity.${'linked' | 'unlinked'}`
-  | `source.${'created' | 'changed' | 'paused' | 'resumed' | 'secret_rotated' | 'deleted'}`
+  | `source.${'created' | 'changed' | 'paused' | 'resumed' | 'deleted'}`
+  | `source.${'signing_changed' | 'secret_rotated'}`
   | `connection.${'created' | 'changed' | 'paused' | 'resumed' | 'deleted' | 'tested'}`
   | `connection.${'secret_rotated' | 'secret_shown'}`
   | `api_key.${'created' | 'deleted'}`

@@ -3,7 +3,7 @@ import type { Clock } from '@strongroom/kit/clock'
 import { serverError } from '@strongroom/kit/http/errors'
 import { newId } from '@strongroom/kit/ids'
 import type { SafeFetch } from '@strongroom/kit/safe-fetch'
-import type { Principal } from '../auth/principal.ts'
+import { type Principal, requirePermission } from '../auth/principal.ts'
 import type { ConnectionChanges } from '../db/connections.ts'
 import type { DataLayer } from '../db/data-layer.ts'
 import { Refused } from '../db/refused.ts'
@@ -150,12 +150,17 @@ export function createConnectionBook(deps: {
       return { connection, signingSecret }
     },
 
+    /** Headers that are never shown again go nowhere else either, unless an administrator says so. */
     change: (
       principal: Principal,
       connectionId: string,
       input: ConnectionInput,
     ): Promise<Connection> =>
-      update(principal, connectionId, 'connection.changed', (seen) => attributesOf(seen, input)),
+      update(principal, connectionId, 'connection.changed', async (seen) => {
+        const changes = await attributesOf(seen, input)
+        if (redirectsHeaders(seen, input)) requirePermission(principal, 'admin')
+        return changes
+      }),
 
     pause: (principal: Principal, connectionId: string): Promise<Connection> =>
       update(principal, connectionId, 'connection.paused', () => ({
@@ -207,6 +212,15 @@ export function createConnectionBook(deps: {
 }
 
 export type ConnectionBook = ReturnType<typeof createConnectionBook>
+
+/** Whether headers that were given for one address would be sent to another: many share a server. */
+function redirectsHeaders(
+  { customHeaders, destinationUrl: before }: Connection,
+  { destinationUrl: after, headers }: ConnectionInput,
+): boolean {
+  if (customHeaders === undefined || headers !== undefined || after === undefined) return false
+  return new URL(before).href !== new URL(after).href
+}
 
 function asJson<Name extends string>(
   name: Name,

@@ -1,7 +1,7 @@
 /** The sources of a user. */
 import type { Clock } from '@strongroom/kit/clock'
 import { newId } from '@strongroom/kit/ids'
-import type { Principal } from '../auth/principal.ts'
+import { type Principal, requirePermission } from '../auth/principal.ts'
 import type { DataLayer } from '../db/data-layer.ts'
 import { Refused } from '../db/refused.ts'
 import type { SourceChanges } from '../db/sources.ts'
@@ -79,12 +79,17 @@ export function createSourceBook(deps: {
       return created
     },
 
-    change: (principal: Principal, sourceId: string, input: SourceInput): Promise<Source> =>
-      update(principal, sourceId, 'source.changed', async (source) => ({
-        ...(changesSigning(input) && (await signing.ofChanged(source, input))),
+    /** How a source is verified is for those who administrate: it decides who is believed. */
+    async change(principal: Principal, sourceId: string, input: SourceInput): Promise<Source> {
+      const isSigning = changesSigning(input)
+      if (isSigning) requirePermission(principal, 'admin')
+      const action = isSigning ? 'source.signing_changed' : 'source.changed'
+      return update(principal, sourceId, action, async (source) => ({
+        ...(isSigning && (await signing.ofChanged(source, input))),
         ...(input.name !== undefined && { name: input.name }),
         ...dedupOf(input),
-      })),
+      }))
+    },
 
     rotateSecret: (
       principal: Principal,

@@ -80,7 +80,8 @@ export function connectionRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     method: 'patch',
     path: '/v1/connections/{id}',
     summary: 'Change a connection',
-    description: 'What is given as null is removed.',
+    description:
+      'What is given as null is removed. To send the headers that it has to another address needs the permission admin, unless they are given anew.',
     request: { params: ById, body: jsonBody(ConnectionFields.partial()) },
     responses: {
       200: one,

@@ -11,7 +11,7 @@ import type { MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import { findTargetHandler } from 'hono/utils/handler'
 import type { Authenticate } from '../auth/authenticate.ts'
-import { includes, type Permission, type Principal } from '../auth/principal.ts'
+import { type Permission, type Principal, requirePermission } from '../auth/principal.ts'
 import type { DataLayer } from '../db/data-layer.ts'
 import { ferryhookError } from '../errors.ts'
 
@@ -40,13 +40,10 @@ export function createPermissions(deps: {
     const check: MiddlewareHandler<PrincipalEnv> = async (c, next) => {
       const principal = await principalOf(c.req.header('authorization'))
       await countRequest(principal)
-      const permission = needed === 'session' ? 'admin' : needed
       if (needed === 'session' && principal.sessionId === undefined) {
         throw ferryhookError('session_required')
       }
-      if (!includes(principal.permission, permission)) {
-        throw ferryhookError('permission_required', { data: { permission } })
-      }
+      requirePermission(principal, needed === 'session' ? 'admin' : needed)
       c.set('principal', principal)
       await next()
     }

@@ -74,6 +74,8 @@ export function sourceRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     method: 'patch',
     path: '/v1/sources/{id}',
     summary: 'Change a source',
+    description:
+      'Needs the permission admin if it changes how the source is verified: provider, signingSecret, signingAlgorithm or signingOptions.',
     request: { params: ById, body: jsonBody(SourceChange) },
     responses: {
       200: one,
@@ -83,7 +85,7 @@ export function sourceRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     },
   })
   const rotate = createRoute({
-    ...permit.write,
+    ...permit.admin,
     method: 'post',
     path: '/v1/sources/{id}/rotate-secret',
     summary: 'Rotate the signing secret of a source',

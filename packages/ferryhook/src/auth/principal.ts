@@ -1,4 +1,5 @@
 /** Who is asking, and what they may. */
+import { ferryhookError } from '../errors.ts'
 import type { User } from '../items/user.ts'
 
 export const permissions = ['read', 'write', 'admin'] as const
@@ -16,6 +17,12 @@ export interface Principal {
 }
 
 /** Each permission includes those before it. */
-export function includes(held: Permission, needed: Permission): boolean {
+function includes(held: Permission, needed: Permission): boolean {
   return permissions.indexOf(held) >= permissions.indexOf(needed)
+}
+
+/** Throws `permission_required` with what is needed. */
+export function requirePermission(held: Pick<Principal, 'permission'>, needed: Permission): void {
+  if (includes(held.permission, needed)) return
+  throw ferryhookError('permission_required', { data: { permission: needed } })
 }

@@ -8,6 +8,7 @@ import type { DataLayer } from '../db/data-layer.ts'
 import { ferryhookError } from '../errors.ts'
 import type { User } from '../items/user.ts'
 import type { AccessTokens } from './access-tokens.ts'
+import { newTokenSecret, wasIssued } from './token-secret.ts'
 
 export interface Session {
   user: User
@@ -42,8 +43,10 @@ export function createSessions(deps: {
   return {
     async begin(user) {
       const { userId } = user
-      const secret = randomToken(32)
-      const { familyId } = await refreshTokens.create({ userId, tokenHash: hash(secret) })
+      const familyKey = randomToken(32)
+      const secret = newTokenSecret(familyKey)
+      const tokenHash = hash(secret)
+      const { familyId } = await refreshTokens.create({ userId, familyKey, tokenHash })
       // A password replaced since it was checked has ended all sessions, and this came too late for that.
       const current = await users.getById(userId)
       if (current?.passwordHash !== user.passwordHash) {
@@ -58,7 +61,11 @@ export function createSessions(deps: {
       const presented = parse(refreshToken)
       if (!presented) return { ended: true, reusedBy: undefined }
       const { userId, familyId, secret } = presented
-      const next = randomToken(32)
+      const family = await refreshTokens.get(userId, familyId)
+      // The ids alone are no secret: what was never issued changes nothing.
+      if (!family || !wasIssued(secret, family.familyKey))
+        return { ended: true, reusedBy: undefined }
+      const next = newTokenSecret(family.familyKey)
       const rotation = await refreshTokens.rotate({
         userId,
         familyId,
@@ -104,7 +111,7 @@ function parse(refreshToken: string) {
   return { userId, familyId, secret }
 }
 
-/** A token has 256 random bits, so a plain hash is as good as a slow one. */
+/** A token has 128 random bits, so a plain hash is as good as a slow one. */
 function hash(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
 }

@@ -131,7 +131,7 @@ export const patterns: readonly AccessPattern[] = [
     ['Get event by ID, as last written', 'events.ts: getCurrent', 'PK = EVT#{eventId}, SK = REF'],
     [
       'Get event of a task',
-      'events.ts: get',
+      'events.ts: getNeeded',
       'PK = SRC#{sourceId}, SK = EVT#{receivedAt}#{eventId}',
     ],
     ['Get body of event', 'events.ts: getBody', 'PK = EVT#{eventId}, SK = BODY'],
@@ -162,6 +162,16 @@ export const patterns: readonly AccessPattern[] = [
       'PK = EVT#{eventId}, SK = DLV#{connectionId} if no run is open',
     ],
     ['List due work of a shard', 'due-work.ts: listDue', 'PK = DUE#{shard}, SK < {now + 1}'],
+    [
+      'List overdue work of a shard',
+      'due-work.ts: listOverdue',
+      'PK = DUE#{shard}, SK < {now - 20 minutes}',
+    ],
+    [
+      'Keep events of overdue work',
+      'keeping.ts: keepOverdue',
+      'PK = SRC#{sourceId}, SK = EVT#{receivedAt}#{eventId} if rev is unchanged',
+    ],
     [
       'Claim task',
       'due-work.ts: claim',

@@ -22,6 +22,10 @@ export const departures: DataModel['departures'] = [
     decision: '0017-ferryhook-retention.md',
   },
   {
+    what: 'expiresAt also moves while work on its event is overdue, and late work is still done',
+    decision: '0086-ferryhook-overdue-work.md',
+  },
+  {
     what: 'Due work, waiting deliveries and wakes are items of ferryhook-events',
     decision: '0018-ferryhook-due-work.md',
   },

@@ -36,11 +36,11 @@ export function createAttempts({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'
   }
   const exists = expr`attribute_exists(${attempts.attr('PK')})`
 
-  async function listByEvent(eventId: string): Promise<Attempt[]> {
+  async function stored(eventId: string): Promise<Attempt[]> {
     const { items } = await attempts.query({
       key: expr`${attempts.attr('PK')} = ${`EVT#${eventId}`} AND begins_with(${attempts.attr('SK')}, ${'ATT#'})`,
     })
-    return items.filter((attempt) => isLive(clock, attempt))
+    return items
   }
 
   return {
@@ -56,7 +56,9 @@ export function createAttempts({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'
     },
 
     /** In the order of their numbers. */
-    listByEvent,
+    async listByEvent(eventId: string): Promise<Attempt[]> {
+      return (await stored(eventId)).filter((attempt) => isLive(clock, attempt))
+    },
 
     putPart: (
       id: Pick<Attempt, 'eventId' | 'connectionId' | 'run' | 'attemptNumber'>,
@@ -70,7 +72,7 @@ export function createAttempts({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'
       expiresAt: number,
     ): Promise<TransactWriteItem[]> {
       const keep = expr`SET ${attempts.attr('expiresAt')} = ${expiresAt}`
-      return (await listByEvent(eventId))
+      return (await stored(eventId))
         .filter((attempt) => attempt.connectionId === connectionId && attempt.expiresAt < expiresAt)
         .toSorted((a, b) => a.attemptedAt - b.attemptedAt)
         .slice(-longestHistory)

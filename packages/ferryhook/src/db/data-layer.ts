@@ -15,6 +15,7 @@ import { createEventIntake } from './event-intake.ts'
 import { createEventWriter } from './event-writer.ts'
 import { createEventScan } from './event-scan.ts'
 import { createEvents } from './events.ts'
+import { createKeeping } from './keeping.ts'
 import { createRates } from './rates.ts'
 import { createRefreshTokens } from './refresh-tokens.ts'
 import { createReplays } from './replays.ts'
@@ -61,6 +62,7 @@ export function createDataLayer(deps: DataLayerDeps) {
     routing: createRouting({ ...parts, deliveries }),
     settling: createSettling({ ...parts, attempts }),
     waiting,
+    keeping: createKeeping({ ...parts, attempts, dueShards }),
     deliveryControl: createDeliveryControl({ ...parts, waiting }),
     replays: createReplays(deps),
     refreshTokens: createRefreshTokens(deps),

@@ -38,12 +38,16 @@ export function createDeliveries(deps: DeliveriesDeps) {
     return live(clock, await deliveries.get(deliveryKey.of({ eventId, connectionId }))) ?? null
   }
 
-  async function listByEvent(eventId: string): Promise<Delivery[]> {
+  /** With those that have expired and are still there, if wanted. */
+  async function listByEvent(
+    eventId: string,
+    { expired = false }: { expired?: boolean } = {},
+  ): Promise<Delivery[]> {
     const { PK, SK } = deliveryKey.of({ eventId, connectionId: '' })
     const { items } = await deliveries.query({
       key: expr`${deliveries.attr('PK')} = ${PK} AND begins_with(${deliveries.attr('SK')}, ${SK})`,
     })
-    return items.filter((delivery) => isLive(clock, delivery))
+    return expired ? items : items.filter((delivery) => isLive(clock, delivery))
   }
 
   return {

@@ -85,17 +85,18 @@ export function createDeliveryWriter({
       change: DeliveryChange,
     ): Promise<{ parts: TransactWriteItem[]; after: Event; delivery: Delivery }> {
       const { task, from, to, reason, attemptsMade, claimedAt, neededUntil = 0, next } = change
-      const expiresAt = Math.max(event.expiresAt, neededUntil)
       const processedAt = earlier(event.processedAt, claimedAt)
       const changed = newDelivery(task, clock.now(), next)
       changed.state = to
       if (reason !== undefined) changed.reason = reasonText.parse(reason)
       changed.attemptsMade = attemptsMade ?? task.attemptNumber - 1
-      changed.expiresAt = expiresAt
-      const eventChange: EventChange = { counts: moved(event.counts, { from, to }), expiresAt }
+      const counts = moved(event.counts, { from, to })
+      const eventChange: EventChange = { counts, expiresAt: neededUntil }
       if (processedAt !== undefined) eventChange.processedAt = processedAt
       if (to === 'delivered') eventChange.deliveredAt = clock.now()
       const ofEvent = writer.change(event, eventChange)
+      const { expiresAt } = ofEvent.after
+      changed.expiresAt = expiresAt
       const put: TransactWriteItem = {
         Put: {
           TableName,

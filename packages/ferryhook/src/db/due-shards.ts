@@ -9,6 +9,7 @@ import { expr } from '@strongroom/kit/expression'
 import { DueShardsItem, dueShardsKey } from '../items/task.ts'
 import { eventsTable } from '../table.ts'
 import type { DataLayerDeps } from './deps.ts'
+import { isRecent } from './times.ts'
 
 export const DEFAULT_SHARDS = 8
 
@@ -23,16 +24,16 @@ const MOST_HASHES = 10_000
 export function createDueShards({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) {
   const items = entity(db, eventsTable, DueShardsItem)
   const key = dueShardsKey.of({})
-  let remembered: { shards: Promise<number>; until: number } | undefined
+  let remembered: { shards: Promise<number>; readAt: number } | undefined
 
   async function read(): Promise<number> {
     return (await items.get(key))?.shards ?? DEFAULT_SHARDS
   }
 
   async function count(): Promise<number> {
-    if (!remembered || remembered.until <= clock.now()) {
+    if (!remembered || !isRecent(clock, remembered.readAt, REMEMBERED_MS)) {
       const shards = read()
-      remembered = { shards, until: clock.now() + REMEMBERED_MS }
+      remembered = { shards, readAt: clock.now() }
       // A failed read is not remembered.
       shards.catch(() => (remembered = undefined))
     }

@@ -63,6 +63,19 @@ export function createDueWork({
       }
     },
 
+    /** Those that were due before a time, the longest due first, page by page. */
+    async listOverdue(
+      shard: number,
+      before: number,
+      after: Item | undefined,
+    ): Promise<{ tasks: DueTask[]; next: Item | undefined }> {
+      const [PK, SK] = [deliveries.attr('PK'), deliveries.attr('SK')]
+      const key = expr`${PK} = ${`DUE#${shard}`} AND ${SK} < ${String(before)}`
+      const page = await queryPage(db, eventsTable, { key, limit: 100, after }, parse)
+      const tasks = page.items.filter((item): item is DueTask => !(item instanceof ItemMismatch))
+      return { tasks, next: page.next }
+    },
+
     /** Of all who try, one gets the task until the lease ends; the others get undefined. */
     async claim(task: DeliveryTask, leaseUntil: number): Promise<LeasedTask | undefined> {
       if (!(leaseUntil > clock.now()) || leaseUntil <= task.dueAt) {

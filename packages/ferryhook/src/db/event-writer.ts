@@ -1,4 +1,5 @@
 /** Changes of an event, as parts of the transactions that cause them. */
+import { epochSeconds } from '@strongroom/kit/clock'
 import type { Item, TransactWriteItem, Value } from '@strongroom/kit/db'
 import { entity } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
@@ -16,7 +17,7 @@ import {
 import { eventsTable } from '../table.ts'
 import { requireFit } from './changes.ts'
 import type { DataLayerDeps } from './deps.ts'
-import { live } from './times.ts'
+import { isLive, live } from './times.ts'
 
 export type EventChange = Partial<
   Pick<
@@ -32,6 +33,9 @@ export type EventChange = Partial<
   >
 >
 
+/** What was needed beyond its expiry is kept for so long after its last change, to be seen. */
+const KEPT_AFTER_EXPIRY_SECONDS = 3_600
+
 export function createEventWriter({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) {
   const events = entity(db, eventsTable, EventItem)
   const refs = entity(db, eventsTable, EventRefItem)
@@ -44,12 +48,25 @@ export function createEventWriter({ db, clock }: Pick<DataLayerDeps, 'db' | 'clo
     },
 
     /**
+     * The event of a task, expired or not: a task has no expiry, so that work that nobody did in
+     * time is still done, as long as TTL has deleted nothing of it.
+     */
+    async needed(address: EventAddress): Promise<Event | undefined> {
+      const event = await events.get(eventKey.of(address))
+      if (!event || isLive(clock, event)) return event
+      const ref = await refs.get(eventRefKey.of(event))
+      const isWhole = event.body !== undefined || (await bodies.get(eventBodyKey.of(event)))
+      return ref && isWhole ? event : undefined
+    },
+
+    /**
      * Holds only if nobody changed the event since it was read. New counts bring the status that
      * follows from them; a later expiry is given to the parts of the event too. `after` is the
      * event as it is once the transaction is done.
      */
     change(event: Event, change: EventChange): { parts: TransactWriteItem[]; after: Event } {
-      const expiresAt = Math.max(event.expiresAt, change.expiresAt ?? 0)
+      const late = isLive(clock, event) ? 0 : epochSeconds(clock) + KEPT_AFTER_EXPIRY_SECONDS
+      const expiresAt = Math.max(event.expiresAt, change.expiresAt ?? 0, late)
       const status = change.status ?? (change.counts && derivedStatus(change.counts))
       const { PK, SK } = event
       const changes: Partial<Event> = { ...change, expiresAt, rev: event.rev + 1 }

@@ -3,6 +3,7 @@ import { expr } from '@strongroom/kit/expression'
 import { queryPage } from '@strongroom/kit/query-page'
 import { derivedStatus } from '../items/delivery-state.ts'
 import {
+  type EventBody,
   EventBodyItem,
   eventBodyKey,
   type Event,
@@ -55,6 +56,15 @@ export function createEvents({
     return (ref && (await writer.read(ref))) ?? null
   }
 
+  async function bodyOf(
+    event: Pick<Event, 'eventId' | 'body'>,
+    accepted: (stored: EventBody | undefined) => EventBody | undefined,
+  ): Promise<Uint8Array | null> {
+    if (event.body !== undefined) return new TextEncoder().encode(event.body)
+    const stored = accepted(await bodies.get(eventBodyKey.of(event)))
+    return stored ? unpackBody(stored) : null
+  }
+
   return {
     create: intake.create,
     receive: intake.receive,
@@ -78,16 +88,17 @@ export function createEvents({
 
     getCurrent,
 
-    /** As it was last written, for those who know where it is; null if it is gone. */
-    get: async (address: EventAddress): Promise<Event | null> =>
-      (await writer.read(address)) ?? null,
+    /** For whoever has a task about it, as it was last written; null if it is gone. */
+    getNeeded: async (address: EventAddress): Promise<Event | null> =>
+      (await writer.needed(address)) ?? null,
 
     /** The bytes as they came; null if the event is gone. */
-    async getBody(event: Pick<Event, 'eventId' | 'body'>): Promise<Uint8Array | null> {
-      if (event.body !== undefined) return new TextEncoder().encode(event.body)
-      const stored = live(clock, await bodies.get(eventBodyKey.of(event)))
-      return stored ? unpackBody(stored) : null
-    },
+    getBody: (event: Pick<Event, 'eventId' | 'body'>): Promise<Uint8Array | null> =>
+      bodyOf(event, (stored) => live(clock, stored)),
+
+    /** The same for whoever has a task about it. */
+    getNeededBody: (event: Pick<Event, 'eventId' | 'body'>): Promise<Uint8Array | null> =>
+      bodyOf(event, (stored) => stored),
 
     /**
      * Newest first. A page may be short, even empty, if few events have the status or match the

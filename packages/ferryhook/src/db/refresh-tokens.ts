@@ -37,12 +37,17 @@ export function createRefreshTokens({ db, clock }: Pick<DataLayerDeps, 'db' | 'c
   }
 
   return {
-    async create(input: { userId: string; tokenHash: string }): Promise<RefreshToken> {
+    async create(input: {
+      userId: string
+      familyKey: string
+      tokenHash: string
+    }): Promise<RefreshToken> {
       const familyId = newId('rtk')
       const family: RefreshToken = {
         ...refreshTokenKey.of({ userId: input.userId, familyId }),
         userId: input.userId,
         familyId,
+        familyKey: input.familyKey,
         tokenHash: input.tokenHash,
         rotatedAt: clock.now(),
         createdAt: isoNow(clock),
@@ -52,7 +57,7 @@ export function createRefreshTokens({ db, clock }: Pick<DataLayerDeps, 'db' | 'c
       return family
     },
 
-    /** Of all who send a token at once, one gets the next. */
+    /** Of all who send a token at once, one gets the next. Only for tokens that were issued. */
     async rotate(input: {
       userId: string
       familyId: string
@@ -76,8 +81,10 @@ export function createRefreshTokens({ db, clock }: Pick<DataLayerDeps, 'db' | 'c
         if (!(error instanceof ConditionFailed)) throw error
         const family = live(clock, error.item && families.parse(error.item))
         if (!family) return 'unknown'
+        // Another machine may be ahead of this one; a clock that was set back gives no more time.
         const justReplaced =
-          family.previousHash === presentedHash && clock.now() - family.rotatedAt <= GRACE_MS
+          family.previousHash === presentedHash &&
+          Math.abs(clock.now() - family.rotatedAt) <= GRACE_MS
         if (justReplaced) return 'grace'
         await revoke(userId, familyId)
         return 'reused'

@@ -70,7 +70,7 @@ export function createRouting(deps: RoutingDeps) {
     for (let more = true; more;) {
       more = await optimistically(
         async () => {
-          const before = event ?? (await writer.read(task))
+          const before = event ?? (await writer.needed(task))
           event = undefined
           const missing = before ? await withoutDelivery(before, targets) : []
           const now = missing.slice(0, CONNECTIONS_AT_ONCE)
@@ -101,7 +101,7 @@ export function createRouting(deps: RoutingDeps) {
   /** Those of the connections that the event was not routed to yet. */
   async function withoutDelivery(event: Event, targets: readonly RouteTarget[]) {
     if (!derivedStatus(event.counts)) return targets
-    const existing = await deliveries.listByEvent(event.eventId)
+    const existing = await deliveries.listByEvent(event.eventId, { expired: true })
     const has = new Set(existing.map(({ connectionId }) => connectionId))
     return targets.filter(({ connectionId }) => !has.has(connectionId))
   }
@@ -124,7 +124,7 @@ export function createRouting(deps: RoutingDeps) {
           connectionId,
           run: 1,
           attemptNumber: 1,
-          keptUntil: Math.max(event.expiresAt, later ? expiryForAttempt(dueAt) : 0),
+          keptUntil: Math.max(event.expiresAt, expiryForAttempt(later ? dueAt : now)),
           dueAt: later ? dueAt : (leaseUntil ?? now),
           ...(leaseUntil !== undefined && !later && { leaseId: newId('lse'), claimedAt: now }),
         })

@@ -50,7 +50,7 @@ export function createSettling(deps: SettlingDeps) {
       let hint = known
       return optimistically<Event | undefined>(
         async () => {
-          const event = hint ?? (await writer.read(task))
+          const event = hint ?? (await writer.needed(task))
           hint = undefined
           const end = dueWork.endPart(task)
           // Deleted by its owner: there is nothing left to write about.

@@ -83,7 +83,7 @@ export function createWaiting(deps: WaitingDeps) {
     const exists = expr`attribute_exists(${waiting.attr('PK')})`
     return optimistically(
       async () => {
-        const event = await writer.read(task)
+        const event = await writer.needed(task)
         const end = waiting.part.delete({ PK: task.PK, SK: task.SK }, exists)
         await transact(db, [end, ...(event ? await to(event) : [])])
         return true
@@ -166,7 +166,7 @@ export function createWaiting(deps: WaitingDeps) {
       const neededUntil = Math.ceil(parkedAt / 1000) + LONGEST_WAIT_SECONDS
       await optimistically(
         async () => {
-          const event = await writer.read(task)
+          const event = await writer.needed(task)
           const end = dueWork.endPart(task)
           if (!event) return transact(db, [end])
 

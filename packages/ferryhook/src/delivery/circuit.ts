@@ -3,6 +3,7 @@
  * while nothing is attempted. Then one attempt is let through, and decides.
  */
 import type { Clock } from '@strongroom/kit/clock'
+import { isRecent } from '../db/times.ts'
 import type { CircuitSettings } from './settings.ts'
 
 /** While a probe is under way the others ask again soon. */
@@ -21,31 +22,30 @@ export interface Circuit {
 
 export function createCircuit(clock: Clock, settings: CircuitSettings): Circuit {
   let failures = 0
-  let openedUntil: number | undefined
+  let opened: { at: number; forMs: number } | undefined
   let period = settings.openMs
   let isProbing = false
 
   function open(): void {
-    openedUntil = clock.now() + period
+    opened = { at: clock.now(), forMs: period }
     period = Math.min(period * 2, settings.longestOpenMs)
   }
 
   function close(): void {
     failures = 0
-    openedUntil = undefined
+    opened = undefined
     period = settings.openMs
   }
 
   return {
     blockedUntil() {
-      const now = clock.now()
-      if (openedUntil === undefined) return undefined
-      if (now < openedUntil) return openedUntil
-      return isProbing ? now + PROBE_MS : undefined
+      if (!opened) return undefined
+      if (isRecent(clock, opened.at, opened.forMs)) return opened.at + opened.forMs
+      return isProbing ? clock.now() + PROBE_MS : undefined
     },
 
     begin() {
-      const isProbe = openedUntil !== undefined
+      const isProbe = opened !== undefined
       if (isProbe) isProbing = true
       return (end) => {
         if (isProbe) isProbing = false
@@ -53,16 +53,16 @@ export function createCircuit(clock: Clock, settings: CircuitSettings): Circuit 
         if (end === 'answered') return close()
         failures += 1
         // Those that began before it opened say nothing new.
-        if (isProbe || (openedUntil === undefined && failures >= settings.failures)) open()
+        if (isProbe || (!opened && failures >= settings.failures)) open()
       }
     },
 
     get isOpen() {
-      return openedUntil !== undefined
+      return opened !== undefined
     },
 
     get isQuiet() {
-      return failures === 0 && openedUntil === undefined
+      return failures === 0 && !opened
     },
   }
 }

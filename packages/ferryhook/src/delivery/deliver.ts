@@ -146,7 +146,7 @@ export function createDeliver(deps: DeliverDeps) {
   }
 
   async function readEvent(task: LeasedTask): Promise<EventInHand | undefined> {
-    const event = await db.events.get(task)
+    const event = await db.events.getNeeded(task)
     return event ? eventInHand(db.events, event) : undefined
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '@strongroom/kit/clock'
 import type { DataLayer } from '../db/data-layer.ts'
+import { isRecent } from '../db/times.ts'
 import type { Connection } from '../items/connection.ts'
 import type { Source } from '../items/source.ts'
 import { type Destination, destinationOf, type OpenSecrets } from './destination.ts'
@@ -60,7 +61,7 @@ export function createDestinations({
 
   function remember<T>(map: Map<string, Remembered<T>>, id: string, read: () => Promise<T>) {
     const known = map.get(id)
-    if (known && clock.now() < known.readAt + rememberMs) return known.value
+    if (known && isRecent(clock, known.readAt, rememberMs)) return known.value
     const entry = { value: read(), readAt: clock.now() }
     map.set(id, entry)
     // A failed read is not remembered.
@@ -80,7 +81,7 @@ export function createDestinations({
 
     async of({ connectionId, sourceId }) {
       const known = bySource.get(sourceId)
-      if (known && clock.now() < known.readAt + rememberMs) {
+      if (known && isRecent(clock, known.readAt, rememberMs)) {
         const { destinations } = await known.value
         const found = destinations.find((each) => each.connection.connectionId === connectionId)
         if (found) return found
@@ -97,11 +98,12 @@ export function createDestinations({
     },
 
     sweep() {
-      const now = clock.now()
       for (const map of [bySource, byId]) {
-        for (const [id, { readAt }] of map) if (now >= readAt + rememberMs) map.delete(id)
+        for (const [id, { readAt }] of map) if (!isRecent(clock, readAt, rememberMs)) map.delete(id)
       }
-      for (const [id, { usedAt }] of prepared) if (now >= usedAt + KEPT_MS) prepared.delete(id)
+      for (const [id, { usedAt }] of prepared) {
+        if (!isRecent(clock, usedAt, KEPT_MS)) prepared.delete(id)
+      }
     },
   }
 }

@@ -15,7 +15,7 @@ export interface EventInHand {
 }
 
 export function eventInHand(
-  events: Pick<DataLayer['events'], 'getBody'>,
+  events: Pick<DataLayer['events'], 'getNeededBody'>,
   found: Event,
 ): EventInHand {
   let current = found
@@ -23,7 +23,7 @@ export function eventInHand(
   let last: Promise<void> = Promise.resolve()
 
   async function read(): Promise<ReceivedEvent | null> {
-    const body = await events.getBody(found)
+    const body = await events.getNeededBody(found)
     if (!body) return null
     return {
       id: found.eventId,

@@ -5,6 +5,7 @@
 import type { Clock } from '@strongroom/kit/clock'
 import type { Log } from '@strongroom/kit/log'
 import type { DataLayer } from '../db/data-layer.ts'
+import { isRecent } from '../db/times.ts'
 import type { DueTask } from '../items/task.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { WorkerSettings } from './settings.ts'
@@ -38,8 +39,8 @@ export interface Intake {
 }
 
 interface Shard {
-  /** Tasks that are being handled, or rest after a failure until then. */
-  busy: Map<string, number>
+  /** Tasks that are being handled, or rest after a failure, and since when. */
+  busy: Map<string, number | undefined>
   readers: number
   /** Somebody asked while it was being read. */
   again: boolean
@@ -65,20 +66,22 @@ export function createIntake(deps: IntakeDeps): Intake {
   }
 
   async function handle(task: DueTask, shard: Shard): Promise<void> {
-    shard.busy.set(task.SK, Number.POSITIVE_INFINITY)
+    shard.busy.set(task.SK, undefined)
     try {
       await deps.handle(task)
       shard.busy.delete(task.SK)
     } catch (error) {
       metrics.taskFailed(task.kind)
       log.error('A task failed and is tried again', { kind: task.kind, error })
-      shard.busy.set(task.SK, clock.now() + REST_MS)
+      shard.busy.set(task.SK, clock.now())
     }
   }
 
   /** Those that are due and not in hand; whether there may be more. */
   async function list(number: number, shard: Shard) {
-    for (const [id, until] of shard.busy) if (until <= clock.now()) shard.busy.delete(id)
+    for (const [id, failedAt] of shard.busy) {
+      if (failedAt !== undefined && !isRecent(clock, failedAt, REST_MS)) shard.busy.delete(id)
+    }
     // What is in hand or of no use stands in front, and must not hide the rest.
     const limit =
       Math.min(settings.page, vacancies(number, shard)) + shard.busy.size + shard.damaged

@@ -1,9 +1,7 @@
 /** Which headers a destination gets: those of the event, those of its owner, and ours, in that order. */
 import { checkHeader, isForbiddenHeader } from '@strongroom/kit/safe-fetch/request-headers'
 import type { RequestHeaders } from '@strongroom/kit/safe-fetch/request-headers'
-
-/** Credentials of the sender were for us. */
-const notForwarded = new Set(['authorization', 'cookie', 'content-length'])
+import { isCredentialHeader } from '../items/credential-headers.ts'
 
 /** These are ours: what the event had under such a name gets another one. */
 const ours = /^(?:webhook-|x-ferryhook-|user-agent$)/
@@ -33,7 +31,9 @@ export function forwardedHeaders(
   const named = namedByConnection(headers)
   for (const [given, value] of Object.entries(headers)) {
     const name = given.toLowerCase()
-    if (isForbiddenHeader(name) || notForwarded.has(name) || named.has(name)) continue
+    if (isForbiddenHeader(name) || name === 'content-length' || named.has(name)) continue
+    // Credentials of the sender were for us.
+    if (isCredentialHeader(name)) continue
     if (!bodyIsSame && ofTheBytes.has(name)) continue
     // What a sender may send but nobody may send on is left out, and does not stop the event.
     if (!isSendable(name, value)) continue

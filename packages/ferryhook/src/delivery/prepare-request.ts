@@ -1,5 +1,6 @@
 /** What is sent to a destination: the event as its transform makes it, signed. */
 import type { Clock } from '@strongroom/kit/clock'
+import type { Log } from '@strongroom/kit/log'
 import type { SafeFetchRequest } from '@strongroom/kit/safe-fetch'
 import type { ReceivedEvent } from '../filters/event.ts'
 import { type DeliveryTask, isReplay } from '../items/task.ts'
@@ -27,9 +28,18 @@ export async function prepareRequest(
   event: ReceivedEvent,
   destination: Destination,
   task: Pick<DeliveryTask, 'attemptNumber' | 'run' | 'replayId'>,
-  { sandbox, clock, exchangeMs }: { sandbox: Sandbox; clock: Clock; exchangeMs: number },
+  {
+    sandbox,
+    clock,
+    exchangeMs,
+    log,
+  }: { sandbox: Sandbox; clock: Clock; exchangeMs: number; log: Log },
 ): Promise<Prepared> {
   const { connection } = destination
+  /** The owner is told what they can do, the operator why: it may be the key store that is away. */
+  const cannotOpen = (error: unknown): undefined => {
+    log.warn('The secrets of a connection cannot be used: it is tried again', { error })
+  }
   const attemptedAt = clock.now()
   const failed = (end: Exchange['end'], error: string, isFinal: boolean): Prepared => ({
     failed: {
@@ -49,10 +59,14 @@ export async function prepareRequest(
     const made = await applyTransform(transform, event, { sandbox, owner: connection.userId })
     if (made.dropped) return { dropped: made.reason }
 
-    const custom = await destination.customHeaders().catch(() => undefined)
-    const signed = await signature(destination, event.id, made.body, clock.now())
+    const custom = await destination.customHeaders().catch(cannotOpen)
+    const signed = await signature(destination, event.id, made.body, clock.now()).catch(cannotOpen)
     if (!signed || !custom) {
-      return failed('signing', 'The secrets of the connection cannot be used: rotate them', false)
+      return failed(
+        'signing',
+        'The secrets of the connection cannot be used: rotate them if it stays so',
+        false,
+      )
     }
 
     const bodyIsSame = transform === undefined || transform.type === 'passthrough'
@@ -81,16 +95,12 @@ export async function prepareRequest(
   }
 }
 
-/** Undefined if there is no secret that can be used: nothing goes out unsigned. */
+/** Rejects if there is no secret that can be used: nothing goes out unsigned. */
 async function signature(
   destination: Destination,
   eventId: string,
   body: Uint8Array,
   now: number,
-): Promise<HeaderFields | undefined> {
-  try {
-    return { ...outboundHeaders({ eventId, body, secrets: await destination.secrets(now), now }) }
-  } catch {
-    return undefined
-  }
+): Promise<HeaderFields> {
+  return { ...outboundHeaders({ eventId, body, secrets: await destination.secrets(now), now }) }
 }

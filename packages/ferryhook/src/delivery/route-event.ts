@@ -56,7 +56,10 @@ export function createRouteEvent(deps: RouteEventDeps) {
   async function route(task: RouteTask): Promise<void> {
     // Counted also if nothing else comes of it; and if this worker dies now, by the next one.
     await planCounting(task)
-    const [known, found] = await Promise.all([db.events.get(task), destinations.ofSource(task)])
+    const [known, found] = await Promise.all([
+      db.events.getNeeded(task),
+      destinations.ofSource(task),
+    ])
     if (!known) {
       await db.routing.route(task, [])
       return

@@ -12,7 +12,9 @@ export function createTokenBucket(clock: Clock): TokenBucket {
   return {
     take(perSecond) {
       const now = clock.now()
-      const grown = (tokens ?? perSecond) + ((now - filledAt) / 1000) * perSecond
+      // A clock that was set back takes nothing away.
+      const passed = Math.max(0, now - filledAt) / 1000
+      const grown = (tokens ?? perSecond) + passed * perSecond
       tokens = Math.min(grown, Math.max(1, perSecond))
       filledAt = now
       if (tokens < 1) return Math.ceil(((1 - tokens) / perSecond) * 1000)

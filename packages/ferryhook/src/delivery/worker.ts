@@ -10,6 +10,7 @@ import { createKeptSecrets } from '../accounts/kept-secrets.ts'
 import type { SecretBox } from '../accounts/secret-box.ts'
 import { type Alerts, noAlerts } from '../alerts/alert.ts'
 import type { DataLayer } from '../db/data-layer.ts'
+import { isRecent } from '../db/times.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { createDeliver } from './deliver.ts'
 import { createDestinations } from './destinations.ts'
@@ -124,7 +125,7 @@ export function createWorker(options: WorkerOptions): DeliveryWorker {
     destinations.sweep()
     lanes.sweep()
     routing.sweep()
-    if (clock.now() < flushedAt + settings.health.flushMs) return
+    if (isRecent(clock, flushedAt, settings.health.flushMs)) return
     flushedAt = clock.now()
     await health.flush()
   }

@@ -65,7 +65,9 @@ export const BodyView = z.object({
 
 export const HeadersView = z
   .record(z.string(), z.union([z.string(), z.array(z.string())]))
-  .openapi({ description: 'As they came; a list where a name came several times' })
+  .openapi({
+    description: 'As they came, without credentials; a list where a name came several times',
+  })
 
 export const EventDetailView = EventView.omit({ deliveries: true })
   .extend({

@@ -1,5 +1,6 @@
 /** The headers of a request, as they are kept and as signatures see them. */
 import { ferryhookError } from '../errors.ts'
+import { isCredentialHeader } from '../items/credential-headers.ts'
 
 export interface ReceivedHeaders {
   /** Lower-case names; repeated headers joined with a comma. */
@@ -8,8 +9,7 @@ export interface ReceivedHeaders {
   json: string
 }
 
-/** Credentials of the sender that nobody after us is sent: it is enough to know that they were there. */
-const NOT_KEPT = new Set(['authorization', 'cookie', 'proxy-authorization'])
+/** Of credentials it is enough to know that they were there. */
 const PLACEHOLDER = '(not kept)'
 
 /** As the item of an event has it. */
@@ -25,10 +25,11 @@ export function receivedHeaders(rawHeaders: readonly string[]): ReceivedHeaders 
     const value = rawHeaders[at + 1] as string
     // No provider has it, and to an object it means something else.
     if (name === '__proto__') continue
-    if (NOT_KEPT.has(name)) otherwise.set(name, PLACEHOLDER)
+    const isCredential = isCredentialHeader(name)
+    if (isCredential) otherwise.set(name, PLACEHOLDER)
     if (Object.hasOwn(joined, name)) {
       const before = joined[name] as string
-      if (!NOT_KEPT.has(name)) otherwise.set(name, [otherwise.get(name) ?? before, value].flat())
+      if (!isCredential) otherwise.set(name, [otherwise.get(name) ?? before, value].flat())
       joined[name] = `${before}, ${value}`
     } else joined[name] = value
   }

@@ -3,6 +3,7 @@
  * once; what is changed elsewhere is seen after a minute.
  */
 import type { Clock } from '@strongroom/kit/clock'
+import { isRecent } from '../db/times.ts'
 import type { KnownSource } from './known-source.ts'
 
 const REMEMBERED_MS = 60_000
@@ -17,7 +18,7 @@ const SOURCE_ID = /^src_[A-Za-z0-9_-]{16}$/
 
 interface Remembered {
   known: KnownSource
-  until: number
+  readAt: number
 }
 
 export type SourceCache = ReturnType<typeof createSourceCache>
@@ -34,10 +35,10 @@ export function createSourceCache({
   const reading = new Map<string, Promise<KnownSource | null>>()
 
   function keep(sourceId: string, known: KnownSource | null): void {
-    const now = clock.now()
+    const readAt = clock.now()
     sources.delete(sourceId)
-    if (known) put(sources, MOST_SOURCES, sourceId, { known, until: now + REMEMBERED_MS })
-    else put(absent, MOST_ABSENCES, sourceId, now + ABSENCE_REMEMBERED_MS)
+    if (known) put(sources, MOST_SOURCES, sourceId, { known, readAt })
+    else put(absent, MOST_ABSENCES, sourceId, readAt)
   }
 
   function readOnce(sourceId: string): Promise<KnownSource | null> {
@@ -58,10 +59,11 @@ export function createSourceCache({
   return {
     /** Null if there is no such source, or it takes no events. */
     async get(sourceId: string): Promise<KnownSource | null> {
-      const now = clock.now()
       const remembered = sources.get(sourceId)
-      if (remembered && remembered.until > now) return remembered.known
-      if (!SOURCE_ID.test(sourceId) || (absent.get(sourceId) ?? 0) > now) return null
+      if (remembered && isRecent(clock, remembered.readAt, REMEMBERED_MS)) return remembered.known
+      const absentAt = absent.get(sourceId)
+      if (absentAt !== undefined && isRecent(clock, absentAt, ABSENCE_REMEMBERED_MS)) return null
+      if (!SOURCE_ID.test(sourceId)) return null
       return readOnce(sourceId)
     },
 

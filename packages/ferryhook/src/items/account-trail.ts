@@ -12,6 +12,8 @@ export const RefreshTokenItem = z.object({
   ...refreshTokenKey.fields,
   userId: id('usr'),
   familyId: id('rtk'),
+  /** Proves which tokens were issued for the session; to sign in takes the newest of them. */
+  familyKey: z.string().regex(/^[\w-]{43}$/),
   tokenHash,
   /** The token before, which a second tab may still send for a moment. */
   previousHash: tokenHash.optional(),

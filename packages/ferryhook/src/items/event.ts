@@ -90,6 +90,7 @@ export const EventBodyItem = z.object({
   encoding: z.enum(['identity', 'gzip']),
   expiresAt: seconds,
 })
+export type EventBody = z.infer<typeof EventBodyItem>
 
 export const dedupKey = keyTemplate({ PK: 'DEDUP#{sourceId}#{keyHash}', SK: 'DEDUP' })
 

@@ -6,6 +6,7 @@ import type { Clock } from '@strongroom/kit/clock'
 import type { Cursors } from '@strongroom/kit/cursor'
 import type { Log } from '@strongroom/kit/log'
 import type { DataLayer } from '../db/data-layer.ts'
+import { isRecent } from '../db/times.ts'
 import type { Timers } from '../delivery/timers.ts'
 import type { Event } from '../items/event.ts'
 import { createFollower, type FollowPosition } from './follower.ts'
@@ -57,7 +58,7 @@ export async function openStream(
   const unwatch = hub.watch(sourceId, alarm.ring)
   stopping.addEventListener('abort', alarm.ring)
   const left = new AbortController()
-  let checkAt = clock.now() + CHECK_MS
+  let checkedAt = clock.now()
 
   async function* frames(): AsyncGenerator<string> {
     let saidAt = clock.now()
@@ -75,7 +76,7 @@ export async function openStream(
       }
       const reason = stopping.aborted ? 'stopping' : await reasonToEnd()
       if (reason) return void (yield end(reason))
-      if (clock.now() >= saidAt + HEARTBEAT_MS) {
+      if (!isRecent(clock, saidAt, HEARTBEAT_MS)) {
         saidAt = clock.now()
         yield ':\n\n'
       }
@@ -90,8 +91,8 @@ export async function openStream(
   }
 
   async function reasonToEnd(): Promise<EndReason | undefined> {
-    if (clock.now() < checkAt) return undefined
-    checkAt = clock.now() + CHECK_MS
+    if (isRecent(clock, checkedAt, CHECK_MS)) return undefined
+    checkedAt = clock.now()
     return endedBecause()
   }
 

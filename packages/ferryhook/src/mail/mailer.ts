@@ -14,6 +14,15 @@ export interface Mailer {
   close(): void
 }
 
+/** What the mail server says names the address that it was about: only the codes are kept. */
+class MailNotTaken extends Error {
+  constructor(error: unknown) {
+    const { code, responseCode } = error as { code?: string; responseCode?: number }
+    const codes = [code, responseCode].filter((each) => each !== undefined).join(', ')
+    super(`The mail server did not take the mail (${codes || 'no code'}): see its log`)
+  }
+}
+
 type MailSettings = Pick<FerryhookSettings, 'FERRYHOOK_SMTP_URL' | 'FERRYHOOK_MAIL_FROM'>
 
 const TIMEOUT_MS = 10_000
@@ -43,7 +52,10 @@ export async function openMailer(settings: MailSettings): Promise<Mailer | undef
   return {
     async send({ to, subject, text }) {
       // As an object: in a text, a comma would make two addresses of one.
-      await transport.sendMail({ from, to: { name: '', address: to }, subject, text })
+      const mail = { from, to: { name: '', address: to }, subject, text }
+      await transport.sendMail(mail).catch((error: unknown) => {
+        throw new MailNotTaken(error)
+      })
     },
     close: () => transport.close(),
   }

@@ -7,7 +7,7 @@ import { rateLimited } from '@strongroom/kit/http/rate-limit-headers'
 import { newId } from '@strongroom/kit/ids'
 import type { Audit } from '../accounts/audit-trail.ts'
 import type { Notices } from '../accounts/notices.ts'
-import { includes, type Principal } from '../auth/principal.ts'
+import { type Principal, requirePermission } from '../auth/principal.ts'
 import type { DataLayer } from '../db/data-layer.ts'
 import { Refused } from '../db/refused.ts'
 import { ferryhookError } from '../errors.ts'
@@ -79,9 +79,7 @@ export function createReplayDesk(deps: {
       await count(principal)
       const event = await eventBook.get(principal, eventId)
       const isForged = isUnverified(event)
-      if (isForged && request.acceptUnverified && !includes(principal.permission, 'admin')) {
-        throw ferryhookError('permission_required', { data: { permission: 'admin' } })
-      }
+      if (isForged && request.acceptUnverified) requirePermission(principal, 'admin')
       const { user, actor } = principal
       const replayId = newId('rpl')
       // Before it happens: what nobody would have done otherwise must not go unnoticed.

@@ -11,7 +11,7 @@ import { alertKinds } from '../../src/items/alert-settings.ts'
 import { openMailer } from '../../src/mail/mailer.ts'
 import { firstSecret } from '../../src/signing/secret-list.ts'
 import { answer, openSink, type Sink } from '../delivery/sink.ts'
-import { type TestTimers, testTimers } from '../delivery/test-timers.ts'
+import { type TestTimers, testTimers } from '@strongroom/kit/testing/test-timers'
 import { keptSecrets, SECRET } from '../delivery/worker-bench.ts'
 import { type Mailbox, openMailbox } from '../mail/mailbox.ts'
 import { openWorkbench, required, type Workbench } from '../workbench.ts'
@@ -33,12 +33,17 @@ describe.each(testStores())('alerts told on $name', (store) => {
     mailbox = await openMailbox()
     timers = testTimers(clock)
     newTeller = async (allow) => {
-      const startTimer = timers.after
+      const startTimer = timers.start
       safeFetch = createSafeFetch({ allow, allowHttp: true, ports: 'unprivileged', startTimer })
       const mailer = await openMailer(mailbox.env as never)
       const publicUrl = 'https://hooks.example'
       const given = { layer, kept: keptSecrets, safeFetch, mailer, clock, publicUrl }
-      return createTeller({ ...given, channels: createChannels(given), timers, log: silentLog })
+      return createTeller({
+        ...given,
+        channels: createChannels(given),
+        timers: { after: startTimer },
+        log: silentLog,
+      })
     }
     teller = await newTeller(['127.0.0.0/8'])
   })
@@ -73,7 +78,7 @@ describe.each(testStores())('alerts told on $name', (store) => {
     sink.received(path).map(({ body }) => JSON.parse(body.toString()) as { data: object })
   /** Lets time pass and what happens then come to its end. */
   const pass = async (ms: number) => {
-    await timers.pass(ms)
+    await timers.pass({ ms })
     await teller.settled()
   }
 
@@ -170,7 +175,7 @@ describe.each(testStores())('alerts told on $name', (store) => {
     guarded.raise(failed(userId))
     await guarded.settled()
     expect((await bench.layer.alertSettings.get(userId))?.failure).toBe('blocked_address')
-    await timers.pass(600_000)
+    await timers.pass({ ms: 600_000 })
     await guarded.close()
     expect(sink.received('/inside')).toEqual([])
   })

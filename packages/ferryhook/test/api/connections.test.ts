@@ -73,6 +73,31 @@ describe.each(testStores())('connections on $name', (store) => {
     })
   })
 
+  test('a key that may not administrate cannot have kept headers sent elsewhere', async () => {
+    const headers = { Authorization: 'Bearer tell-nobody' }
+    const { body: made } = await make({ headers })
+    const [writes, admin] = [await api.key(ada, 'write'), await api.key(ada, 'admin')]
+    const change = (token: string, body: object) =>
+      api.ask('PATCH', `/connections/${made.id}`, { token, body })
+    for (const destinationUrl of ['https://other.example/', 'https://shop.example/not-theirs']) {
+      const refused = await change(writes, { destinationUrl })
+      expect(refused.body.error).toMatchObject({
+        code: 'ferryhook.permission_required',
+        data: { permission: 'admin' },
+      })
+    }
+    expect((await stored(made.id)).destinationUrl).toBe(made.destinationUrl)
+    const same = { name: 'Renamed', destinationUrl: made.destinationUrl }
+    expect((await change(writes, same)).status).toBe(200)
+    const anew = { destinationUrl: 'https://other.example/', headers: { 'X-Shop': '7' } }
+    expect((await change(writes, anew)).body.headerNames).toEqual(['x-shop'])
+    const moved = await change(admin, { destinationUrl: 'https://third.example/' })
+    expect(moved.body).toMatchObject({
+      destinationUrl: 'https://third.example/',
+      headerNames: ['x-shop'],
+    })
+  })
+
   test('change in what is given; null removes', async () => {
     const { body } = await make({
       filters: [{ path: '$.a', operator: 'exists' }],

@@ -185,6 +185,26 @@ describe.each(testStores())('sessions on $name', (store) => {
       expect((await refresh(each)).body.error.code).toBe('ferryhook.session_ended')
     }
     expect((await refresh({ [COOKIE]: changed })).status).toBe(401)
+    expect((await refresh(cookies)).status).toBe(200)
+  })
+
+  test('a cookie from before the one before ends the session, too', async () => {
+    const { cookies } = await api.person()
+    let newest = await refresh(cookies)
+    for (let time = 0; time < 3; time++) newest = await refresh(newest.cookies)
+    expect((await refresh(cookies)).body.error.code).toBe('ferryhook.session_ended')
+    expect((await refresh(newest.cookies)).status).toBe(401)
+    expect((await me(newest.body.accessToken)).status).toBe(401)
+  })
+
+  test('a used cookie is no better after the clock is set back', async () => {
+    const { cookies } = await api.person()
+    const next = await refresh(cookies)
+    const setBack = vi.spyOn(api.clock, 'now').mockReturnValue(api.clock.now() - 300_000)
+    const reused = await refresh(cookies)
+    setBack.mockRestore()
+    expect(reused.status).toBe(401)
+    expect((await refresh(next.cookies)).status).toBe(401)
   })
 
   test('signing out ends the session and its access tokens at once', async () => {
@@ -202,9 +222,20 @@ describe.each(testStores())('sessions on $name', (store) => {
   test('knowing the ids of a session is not enough to end it', async () => {
     const { cookies, token } = await api.person()
     const [userId, familyId] = (cookies[COOKIE] ?? '').split('.')
-    const guess = { [COOKIE]: `${userId}.${familyId}.${'A'.repeat(43)}` }
-    await api.ask('POST', '/auth/logout', { cookies: guess })
+    const [, , ofAnother] = ((await api.person()).cookies[COOKIE] ?? '').split('.')
+    const next = await refresh(cookies)
+    api.clock.advance({ seconds: 11 })
+    for (const secret of ['A'.repeat(43), ofAnother]) {
+      const guess = { [COOKIE]: `${userId}.${familyId}.${secret}` }
+      await api.ask('POST', '/auth/logout', { cookies: guess })
+      expect((await refresh(guess)).body.error.code).toBe('ferryhook.session_ended')
+    }
     expect((await me(token)).status).toBe(200)
+    const { body } = await api.ask('GET', '/audit', { token })
+    expect(body.items.map(({ action }: { action: string }) => action)).not.toContain(
+      'account.session_reused',
+    )
+    expect((await refresh(next.cookies)).status).toBe(200)
   })
 
   test('pages of other origins get nothing done with the cookie', async () => {

@@ -139,6 +139,43 @@ describe.each(testStores())('sources on $name', (store) => {
     expect((await ask('GET', `/${id}`)).body).toEqual(none.body)
   })
 
+  test('how they are verified is changed by those who administrate, and is in the audit log', async () => {
+    const id = await api.source(ada, { signingSecret: 'one' })
+    const before = await stored(id)
+    const [writes, admin] = [await api.key(ada, 'write'), await api.key(ada, 'admin')]
+    const change = (token: string, body: object) =>
+      api.ask('PATCH', `/sources/${id}`, { token, body })
+    const rotate = (token: string) =>
+      api.ask('POST', `/sources/${id}/rotate-secret`, { token, body: { signingSecret: 'mine' } })
+    const weaker = [
+      { signingSecret: null },
+      { signingSecret: 'mine' },
+      { signingAlgorithm: 'none' },
+      { signingOptions: { toleranceSeconds: 600 } },
+      { provider: 'github' },
+      { name: 'Renamed', signingAlgorithm: 'none' },
+    ]
+    for (const answer of [
+      ...(await Promise.all(weaker.map((body) => change(writes, body)))),
+      await rotate(writes),
+    ]) {
+      expect(answer.status).toBe(403)
+      expect(answer.body.error.data).toEqual({ permission: 'admin' })
+    }
+    expect(await stored(id)).toEqual(before)
+    expect((await change(writes, { name: 'Renamed' })).status).toBe(200)
+    expect((await rotate(admin)).status).toBe(200)
+    expect((await change(admin, { signingAlgorithm: 'none' })).status).toBe(200)
+    const { body } = await api.ask('GET', '/audit', { token: admin })
+    const ofSource = body.items.filter(({ target }: { target: string }) => target === id)
+    expect(ofSource.map(({ action }: { action: string }) => action)).toEqual([
+      'source.signing_changed',
+      'source.secret_rotated',
+      'source.changed',
+      'source.created',
+    ])
+  })
+
   test('a rotated secret is in force beside the old one for the overlap', async () => {
     const id = await api.source(ada, { signingSecret: 'one' })
     const rotate = (signingSecret: string, overlapSeconds?: number) =>

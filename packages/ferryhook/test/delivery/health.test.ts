@@ -32,7 +32,7 @@ describe('a connection that keeps failing', () => {
     for (let hour = 0; hour < hours; hour += 2) {
       await bench.receive(source)
       await worker.runOnce()
-      await bench.timers.pass(2 * HOUR_MS)
+      await bench.timers.pass({ ms: 2 * HOUR_MS })
     }
     await worker.runOnce()
   }
@@ -60,7 +60,7 @@ describe('a connection that keeps failing', () => {
     for (let day = 0; day < 8; day++) {
       await bench.receive(source)
       await bench.worker.runOnce()
-      await bench.timers.pass(24 * HOUR_MS)
+      await bench.timers.pass({ ms: 24 * HOUR_MS })
     }
     await bench.worker.runOnce()
     expect(told()).toEqual([])
@@ -73,7 +73,7 @@ describe('a connection that keeps failing', () => {
     bench.sink.behave('/failing', answer(200))
     await bench.receive(source)
     await bench.worker.runOnce()
-    await bench.timers.pass(HOUR_MS)
+    await bench.timers.pass({ ms: HOUR_MS })
     await bench.worker.runOnce()
     expect(await stored()).not.toHaveProperty('failingSince')
     bench.sink.behave('/failing', answer(404))
@@ -97,7 +97,7 @@ describe('a connection that keeps failing', () => {
     for (let hour = 0; hour < 80; hour += 2) {
       await bench.layer.deliveries.replay(event.eventId, connection.connectionId)
       await bench.worker.runOnce()
-      await bench.timers.pass(2 * HOUR_MS)
+      await bench.timers.pass({ ms: 2 * HOUR_MS })
     }
     expect(told()).toEqual([])
     expect(await stored()).toMatchObject({ status: 'active', failedAttempts: 1 })

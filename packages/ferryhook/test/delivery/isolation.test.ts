@@ -69,9 +69,9 @@ describe('one destination does not hold up another', () => {
     const events = await receive(source, 8)
     const done = bench.worker.runOnce()
     await bench.sink.until('/hangs', 3)
-    await bench.timers.pass(9_999)
+    await bench.timers.pass({ ms: 9_999 })
     expect(bench.sink.received('/hangs')).toHaveLength(3)
-    await bench.timers.pass(1)
+    await bench.timers.pass({ ms: 1 })
     await bench.sink.until('/hangs', 6)
     await bench.timers.until(done)
     const attempts = (
@@ -140,14 +140,14 @@ describe('one destination does not hold up another', () => {
     expect(bench.sink.received('/circuit')).toHaveLength(attempted)
 
     // Half open: one attempt decides, and it fails.
-    await bench.timers.pass(openMs + 5_000)
+    await bench.timers.pass({ ms: openMs + 5_000 })
     await bench.worker.runOnce()
     expect(bench.sink.received('/circuit')).toHaveLength(attempted + 1)
 
     bench.sink.behave('/circuit', answer(200))
     await bench.live(3 * (openMs / 1000))
     expect(await bench.layer.waiting.list(connection.connectionId)).toEqual([])
-    await bench.timers.pass(600_000)
+    await bench.timers.pass({ ms: 600_000 })
     await bench.worker.runOnce()
     expect(new Set(await statuses(first))).toEqual(new Set(['delivered']))
   })

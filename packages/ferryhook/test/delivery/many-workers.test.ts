@@ -52,10 +52,10 @@ describe.each(testWorlds())('many workers on $name', (world) => {
     const leased = async () => (await bench.layer.deliveries.listByEvent(event.eventId)).length
     while ((await leased()) === 0) await new Promise((resolve) => setImmediate(resolve))
     const leaseEnds = bench.clock.now() + 25_000
-    await bench.timers.pass(24_999)
+    await bench.timers.pass({ ms: 24_999 })
     await bench.worker.runOnce()
     expect(bench.sink.received('/taken-over')).toEqual([])
-    await bench.timers.pass(1)
+    await bench.timers.pass({ ms: 1 })
     await bench.worker.runOnce()
     expect(bench.sink.received('/taken-over')).toMatchObject([{ at: leaseEnds }])
     expect(await bench.status(event)).toBe('delivered')
@@ -128,7 +128,7 @@ describe.each(testWorlds().slice(0, 1))('answers that get lost on $name', (world
       let open = events
       for (let round = 0; open.length > 0 && round < 100; round++) {
         await bench.timers.until(worker.runOnce())
-        await bench.timers.pass(10_000)
+        await bench.timers.pass({ ms: 10_000 })
         const still = await Promise.all(open.map(isOpen))
         open = open.filter((_, index) => still[index])
       }

@@ -1,5 +1,6 @@
 import { testStores } from '@strongroom/kit/testing/stores'
 import { Webhook } from 'standardwebhooks'
+import { createLog } from '@strongroom/kit/log'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CreateEventInput } from '../../src/db/event-intake.ts'
 import type { Connection } from '../../src/items/connection.ts'
@@ -65,7 +66,7 @@ describe('what a destination gets', () => {
       required((await bench.layer.deliveries.listByEvent(event.eventId))[0]).connectionId,
     )
     await bench.worker.runOnce()
-    await bench.timers.pass(60_000)
+    await bench.timers.pass({ ms: 60_000 })
     await bench.worker.runOnce()
     const [, first, second] = bench.sink.received(path)
     expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
@@ -88,7 +89,7 @@ describe('what a destination gets', () => {
     await bench.layer.connections.update(connectionId, { signingSecret }, { sourceId })
     await bench.receive(source)
     await bench.worker.runOnce()
-    await bench.timers.pass(3_600_000)
+    await bench.timers.pass({ ms: 3_600_000 })
     await bench.receive(source)
     await bench.worker.runOnce()
     const signatures = bench.sink
@@ -105,6 +106,8 @@ describe('what a destination gets', () => {
         Host: 'hooks.example',
         Cookie: 'session=1',
         Authorization: 'Basic c2VjcmV0',
+        'X-Gitlab-Token': 'the-shared-token',
+        'X-Api-Key': 'the-key',
         'Content-Length': '999',
         Connection: 'keep-alive, X-Hop',
         'X-Hop': 'by hop',
@@ -140,6 +143,8 @@ describe('what a destination gets', () => {
     for (const name of [
       'cookie',
       'authorization',
+      'x-gitlab-token',
+      'x-api-key',
       'x-hop',
       'te',
       'upgrade',
@@ -270,9 +275,13 @@ describe('what a destination gets', () => {
     )
     await bench.layer.connections.update(connectionId, { signingSecret }, { sourceId })
     const event = await bench.receive(source)
-    await bench.worker.runOnce()
+    const lines: string[] = []
+    const log = createLog({ sink: (line) => void lines.push(line) })
+    await bench.anotherWorker({ log }).runOnce()
     expect(bench.sink.received(path)).toHaveLength(1)
     expect(await bench.status(event)).toBe('retrying')
     expect(await bench.delivery(event, connection)).toMatchObject({ reason: 'signing' })
+    expect(lines.join('')).toContain('The secrets of a connection cannot be used')
+    expect(lines.join('')).not.toContain(connectionId)
   })
 })

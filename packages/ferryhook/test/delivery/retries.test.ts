@@ -36,10 +36,10 @@ describe.each([
       })
       expected += delay
       const before = bench.sink.received('/down').length
-      await bench.timers.pass(delay - 1)
+      await bench.timers.pass({ ms: delay - 1 })
       await bench.worker.runOnce()
       expect(bench.sink.received('/down')).toHaveLength(before)
-      await bench.timers.pass(1)
+      await bench.timers.pass({ ms: 1 })
       await bench.worker.runOnce()
       expect(bench.sink.received('/down').slice(before)).toMatchObject([{ at: expected }])
     }
@@ -60,7 +60,7 @@ describe.each([
     expect(told).toEqual([
       { kind: 'delivery.failed', userId, sourceId, connectionId, eventId, reason: 'exhausted' },
     ])
-    await bench.timers.pass(10 * 86_400_000)
+    await bench.timers.pass({ ms: 10 * 86_400_000 })
     await bench.worker.runOnce()
     expect(bench.sink.received('/down')).toHaveLength(8)
   })
@@ -89,10 +89,10 @@ describe('what is retried, and when', () => {
     const { nextAttemptAt } = required(await bench.delivery(event, connection))
     const delay = required(nextAttemptAt) - bench.clock.now()
     const path = new URL(connection.destinationUrl).pathname
-    await bench.timers.pass(delay - 1)
+    await bench.timers.pass({ ms: delay - 1 })
     await bench.worker.runOnce()
     expect(bench.sink.received(path)).toHaveLength(1)
-    await bench.timers.pass(1)
+    await bench.timers.pass({ ms: 1 })
     await bench.worker.runOnce()
     expect(bench.sink.received(path)).toHaveLength(2)
     return delay / 1000
@@ -116,7 +116,7 @@ describe('what is retried, and when', () => {
     const { event, connection } = await attempted('/own', answer(502), { retryConfig: '[0,7,11]' })
     expect(await secondsToSecond(event, connection)).toBe(7)
     expect(await bench.status(event)).toBe('retrying')
-    await bench.timers.pass(11_000)
+    await bench.timers.pass({ ms: 11_000 })
     await bench.worker.runOnce()
     expect(bench.sink.received('/own')).toHaveLength(3)
     expect(await bench.status(event)).toBe('failed')

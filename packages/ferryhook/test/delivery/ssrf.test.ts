@@ -51,7 +51,7 @@ describe('a destination inside the network', () => {
     expect(attempt).toMatchObject({ statusCode: 0, error: expect.stringContaining('not allowed') })
     expect(attempt?.error).not.toMatch(/127|169|::/)
     expect(bench.alerts).toMatchObject([{ kind: 'delivery.failed', reason: 'blocked_address' }])
-    await bench.timers.pass(86_400_000)
+    await bench.timers.pass({ ms: 86_400_000 })
     await bench.worker.runOnce()
     expect(await bench.attempts(event, connection)).toHaveLength(1)
   })

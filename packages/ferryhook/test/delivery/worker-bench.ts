@@ -22,7 +22,7 @@ import {
   type World,
 } from '../workbench.ts'
 import { openSink, type Sink } from './sink.ts'
-import { type TestTimers, testTimers } from './test-timers.ts'
+import { type TestTimers, testTimers } from '@strongroom/kit/testing/test-timers'
 
 export interface WorkerBench extends Workbench {
   timers: TestTimers
@@ -83,14 +83,14 @@ export async function openWorkerBench(
       allowHttp: true,
       ports: 'unprivileged',
       userAgent: 'Ferryhook/1.0',
-      startTimer: timers.after,
+      startTimer: timers.start,
       ...fetch,
     })
     fetchers.push(fetcher)
     const worker = createWorker({
       db: layerOn(bench.db, clock, world.hostility),
       clock,
-      timers,
+      timers: { after: timers.start },
       fetcher,
       secretBox: testSecretBox,
       sandbox: { run: () => Promise.reject(new Error('No scripts here')), close: async () => {} },
@@ -139,7 +139,7 @@ export async function openWorkerBench(
     delivery: ({ eventId }, { connectionId }) => layer.deliveries.get(eventId, connectionId),
     async live(seconds) {
       for (let second = 0; second < seconds; second++) {
-        await timers.pass(1_000)
+        await timers.pass({ ms: 1_000 })
         await worker.runOnce()
       }
     },

@@ -2,7 +2,7 @@ import type { Db } from '@strongroom/kit/db'
 import { retryingDb } from '@strongroom/kit/retrying-db'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { testTimers } from '../delivery/test-timers.ts'
+import { testTimers } from '@strongroom/kit/testing/test-timers'
 import { few, type IngestBench, openIngestBench } from './ingest-bench.ts'
 
 describe.each(testStores())('a webhook that cannot be stored, on $name', (store) => {
@@ -73,13 +73,13 @@ describe.each(testStores())('a webhook that cannot be stored, on $name', (store)
       isAsked()
       return new Promise(() => {})
     })
-    const receiver = await bench.another({ on, timers })
+    const receiver = await bench.another({ on, timers: { after: timers.start } })
     const source = await bench.source()
     const answer = receiver.send(source.sourceId)
     await asked
-    await timers.pass(29_000)
+    await timers.pass({ ms: 29_000 })
     expect(receiver.lines).toEqual([])
-    await timers.pass(2_000)
+    await timers.pass({ ms: 2_000 })
     const { status, headers, body } = await answer
     expect([status, body.error?.code]).toEqual([503, 'server.unavailable'])
     expect(headers.get('retry-after')).toBe('5')

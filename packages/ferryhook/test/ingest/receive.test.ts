@@ -81,6 +81,32 @@ describe.each(testStores())('a webhook received on $name', (store) => {
     })
   })
 
+  test('keeps no header that is a secret itself, once, twice or with a wrong secret, and logs none', async () => {
+    const source = await bench.source({ provider: 'gitlab', secret: 'the-shared-token' })
+    const others = ['X-Api-Key', 'X-Goog-Channel-Token', 'X-Telegram-Bot-Api-Secret-Token']
+    const also = Object.fromEntries(others.map((name) => [name, 'the-other-token']))
+    const send = (token: string) =>
+      bench.send(source.sourceId, { headers: { ...also, 'X-Gitlab-Token': token } })
+    expect((await send('the-shared-token')).status).toBe(200)
+    expect((await send('the-shared-tokem')).status).toBe(401)
+    const twice = ['x-gitlab-token', 'the-shared-token', 'X-GitLab-Token', 'the-shared-token']
+    await new Promise((resolve) => {
+      const headers = [...twice, 'content-length', '0', 'host', 'a']
+      const sending = nodeRequest(`${bench.url}/in/${source.sourceId}`, { method: 'POST', headers })
+      sending.on('response', (answer) => resolve(answer.resume())).end()
+    })
+    const events = await bench.eventsOf(source)
+    expect(events.map(({ status }) => status)).toEqual(
+      expect.arrayContaining(['received', 'signature_failed', 'signature_failed']),
+    )
+    for (const { headers } of events) {
+      expect(JSON.parse(headers)).toMatchObject({ 'x-gitlab-token': '(not kept)' })
+    }
+    const { Items } = await bench.db.scan({ TableName: 'ferryhook-events' })
+    const everything = JSON.stringify(Items) + bench.lines.join('')
+    expect(everything).not.toMatch(/the-shared-toke|the-other-token/)
+  })
+
   test('has the address that trusted proxies vouch for', async () => {
     const source = await bench.source()
     const proxied = await bench.another({ trustedProxies: { hops: 1 } })

@@ -1,5 +1,5 @@
 import { testStores } from '@strongroom/kit/testing/stores'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { layerOn, times } from '../workbench.ts'
 import { type LiveBench, type LiveSource, openLiveBench } from './live-bench.ts'
 
@@ -170,6 +170,15 @@ describe.each(testStores())('a stream of events, on $name', (store) => {
     await source.receive()
     expect(await stream.next()).toMatchObject({ event: 'end', data: { reason: 'unauthorized' } })
     expect(await stream.next()).toMatchObject({ event: 'closed' })
+  })
+
+  test('ends when its key is revoked, also after the clock was set back', async () => {
+    const source = await bench.newSource()
+    const stream = await source.open()
+    await bench.layer.apiKeys.delete(source.keyId, source.userId)
+    const setBack = vi.spyOn(bench.clock, 'now').mockReturnValue(bench.clock.now() - 3_600_000)
+    expect(await stream.next()).toMatchObject({ event: 'end' })
+    setBack.mockRestore()
   })
 
   test('ends when its source is deleted', async () => {

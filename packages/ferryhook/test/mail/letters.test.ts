@@ -98,6 +98,16 @@ describe.each(testStores())('mail on $name', (store) => {
     )
   })
 
+  test('that the mail server refuses is told by its code', async () => {
+    const email = 'refused@example.com'
+    mailbox.refuseFor(email)
+    const answer = await ask('POST', '/invites/mail', { token: api.operator, body: { email } })
+    expect([answer.status, answer.body.error.code]).toEqual([502, 'ferryhook.mail_failed'])
+    expect(answer.text).not.toContain(email)
+    expect(api.logged.join('')).toContain('EENVELOPE, 550')
+    expect(api.logged.join('')).not.toContain(email)
+  })
+
   test('leaves no address and no ticket in the log', () => {
     const log = api.logged.join('')
     expect(log).toContain('Invite mailed')

@@ -17,6 +17,8 @@ export interface Mailbox {
   until(count: number): Promise<void>
   /** How many of the next are refused. */
   refuse(count: number): void
+  /** An address that it takes no mail for, and says so as mail servers do. */
+  refuseFor(address: string): void
   close(): Promise<void>
 }
 
@@ -24,11 +26,15 @@ export async function openMailbox(): Promise<Mailbox> {
   const received: Received[] = []
   const waiters = new Set<() => void>()
   let refused = 0
+  let unwanted: string | undefined
   const server = new SMTPServer({
     authOptional: true,
     // Whoever keeps a connection open is not waited for.
     closeTimeout: 1,
     disabledCommands: ['STARTTLS'],
+    onRcptTo({ address }, _session, done) {
+      done(address === unwanted ? new Error(`<${address}>: no such mailbox`) : null)
+    },
     onData(stream, session, done) {
       const chunks: Buffer[] = []
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -63,6 +69,7 @@ export async function openMailbox(): Promise<Mailbox> {
         look()
       }),
     refuse: (count) => (refused = count),
+    refuseFor: (address) => (unwanted = address),
     close: () => new Promise((resolve) => server.close(() => resolve())),
   }
 }

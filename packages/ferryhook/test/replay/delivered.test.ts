@@ -34,7 +34,13 @@ describe.each(testStores())('what a replay delivers, on $name', (store) => {
       createdBy: 'test',
     })
     const onReplayed = () => {}
-    await createReplayRunner({ layer, clock, timers, log: silentLog, onReplayed }).runOnce()
+    await createReplayRunner({
+      layer,
+      clock,
+      timers: { after: timers.start },
+      log: silentLog,
+      onReplayed,
+    }).runOnce()
     await worker.runOnce()
     return replay
   }

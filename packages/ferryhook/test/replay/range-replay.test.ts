@@ -3,7 +3,7 @@ import { silentLog } from '@strongroom/kit/log'
 import { describe, expect, test } from 'vitest'
 import { createReplayRunner } from '../../src/replay/runner.ts'
 import { openApi } from '../api/open-api.ts'
-import { testTimers } from '../delivery/test-timers.ts'
+import { testTimers } from '@strongroom/kit/testing/test-timers'
 import { deliver, ownerOf } from '../events/people.ts'
 
 describe.each(testStores())('a replay of a stretch of time over HTTP, on $name', (store) => {
@@ -11,7 +11,7 @@ describe.each(testStores())('a replay of a stretch of time over HTTP, on $name',
 
   const run = () => {
     const { layer, clock } = api
-    const timers = testTimers(clock)
+    const timers = { after: testTimers(clock).start }
     return createReplayRunner({ layer, clock, timers, log: silentLog, onReplayed: () => {} })
   }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CreateReplayInput } from '../../src/db/replays.ts'
 import type { DataLayer } from '../../src/db/data-layer.ts'
 import { createReplayRunner } from '../../src/replay/runner.ts'
-import { testTimers } from '../delivery/test-timers.ts'
+import { testTimers } from '@strongroom/kit/testing/test-timers'
 import {
   attemptResult,
   connectionInput,
@@ -31,7 +31,7 @@ describe.each(testWorlds())('a replay of what a filter finds, on $name', (world)
   /** A runner as another process has it; `layer` may fail it on the way. */
   function runnerOn(given: DataLayer = layerOn(bench.db, bench.clock, world.hostility)) {
     const { clock } = bench
-    const timers = testTimers(clock)
+    const timers = { after: testTimers(clock).start }
     const onReplayed = () => {}
     return createReplayRunner({ layer: given, clock, timers, log: silentLog, onReplayed })
   }

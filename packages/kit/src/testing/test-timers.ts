@@ -6,6 +6,8 @@ export interface TestTimers {
   start: StartTimer
   /** Lets time pass, with everything that becomes due on the way. */
   pass(by: { ms?: number; seconds?: number }): Promise<void>
+  /** Lets time pass, second by second, until something is done. */
+  until<T>(done: Promise<T>): Promise<T>
 }
 
 export function testTimers(clock: TestClock): TestTimers {
@@ -16,6 +18,19 @@ export function testTimers(clock: TestClock): TestTimers {
     return due.toSorted((a, b) => a.at - b.at)[0]
   }
 
+  async function pass({ ms = 0, seconds = 0 }: { ms?: number; seconds?: number }): Promise<void> {
+    const end = clock.now() + ms + 1000 * seconds
+    await settle()
+    for (let next = nextDue(end); next; next = nextDue(end)) {
+      waiting.delete(next)
+      clock.advance({ ms: Math.max(0, next.at - clock.now()) })
+      next.expire()
+      await settle()
+    }
+    clock.advance({ ms: end - clock.now() })
+    await settle()
+  }
+
   return {
     start(ms, expire) {
       const timer = { at: clock.now() + ms, expire }
@@ -23,17 +38,18 @@ export function testTimers(clock: TestClock): TestTimers {
       return () => void waiting.delete(timer)
     },
 
-    async pass({ ms = 0, seconds = 0 }) {
-      const end = clock.now() + ms + 1000 * seconds
-      await settle()
-      for (let next = nextDue(end); next; next = nextDue(end)) {
-        waiting.delete(next)
-        clock.advance({ ms: Math.max(0, next.at - clock.now()) })
-        next.expire()
-        await settle()
+    pass,
+
+    async until(done) {
+      const state = { isDone: false }
+      const end = () => (state.isDone = true)
+      done.then(end, end)
+      while (!state.isDone) {
+        // What goes on in sockets and in the store needs turns of the loop, not time of the clock.
+        for (let turn = 0; turn < 5 && !state.isDone; turn++) await settle()
+        if (!state.isDone) await pass({ seconds: 1 })
       }
-      clock.advance({ ms: end - clock.now() })
-      await settle()
+      return done
     },
   }
 }

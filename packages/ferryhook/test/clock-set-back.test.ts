@@ -1,0 +1,97 @@
+import { newId } from '@strongroom/kit/ids'
+import { testStores } from '@strongroom/kit/testing/stores'
+import { testClock } from '@strongroom/kit/testing/test-clock'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createCircuit } from '../src/delivery/circuit.ts'
+import { createDestinations } from '../src/delivery/destinations.ts'
+import { createTokenBucket } from '../src/delivery/token-bucket.ts'
+import type { KnownSource } from '../src/ingest/known-source.ts'
+import { createSourceCache } from '../src/ingest/source-cache.ts'
+import { layerOn, openWorkbench, type Workbench } from './workbench.ts'
+
+/** A clock as the machine has it, which somebody may set. */
+function settableClock() {
+  let now = testClock().now()
+  return { now: () => now, setBack: (ms: number) => void (now -= ms) }
+}
+
+describe('after the clock was set back', () => {
+  test('ingest believes nothing that it read in a time to come', async () => {
+    const clock = settableClock()
+    const sourceId = newId('src')
+    const read = vi.fn<() => Promise<KnownSource | null>>(
+      async () => ({ source: { sourceId } }) as KnownSource,
+    )
+    const cache = createSourceCache({ clock, read })
+    await cache.get(sourceId)
+    await cache.get(sourceId)
+    expect(read).toHaveBeenCalledTimes(1)
+    clock.setBack(86_400_000)
+    read.mockResolvedValue(null)
+    expect(await cache.get(sourceId)).toBeNull()
+    clock.setBack(86_400_000)
+    expect(await cache.get(sourceId)).toBeNull()
+    expect(read).toHaveBeenCalledTimes(3)
+  })
+
+  test('a worker reads its connections anew, and lets go of what it knew', async () => {
+    const clock = settableClock()
+    const source = { sourceId: newId('src'), userId: newId('usr') }
+    const listBySource = vi.fn<() => Promise<[]>>(async () => [])
+    const get = vi.fn<() => Promise<null>>(async () => null)
+    const destinations = createDestinations({
+      db: {
+        sources: { getOwned: async () => null },
+        connections: { listBySource, get },
+      } as never,
+      clock,
+      open: {} as never,
+      settings: { rememberMs: 2_000, concurrency: 1 },
+    })
+    const connection = { ...source, connectionId: newId('conn') }
+    const ask = () => Promise.all([destinations.ofSource(source), destinations.of(connection)])
+    await ask()
+    await ask()
+    expect([listBySource, get].map(({ mock }) => mock.calls.length)).toEqual([1, 1])
+    clock.setBack(3_600_000)
+    await ask()
+    expect([listBySource, get].map(({ mock }) => mock.calls.length)).toEqual([2, 2])
+  })
+
+  test('a circuit that opened in a time to come lets one attempt through', () => {
+    const clock = settableClock()
+    const circuit = createCircuit(clock, { failures: 1, openMs: 30_000, longestOpenMs: 100_000 })
+    circuit.begin()('failed')
+    expect(circuit.blockedUntil()).toBe(clock.now() + 30_000)
+    clock.setBack(3_600_000)
+    expect(circuit.blockedUntil()).toBeUndefined()
+    circuit.begin()
+    expect(circuit.blockedUntil()).toBe(clock.now() + 5_000)
+  })
+
+  test('a limit a second does not become one an hour', () => {
+    const clock = settableClock()
+    const bucket = createTokenBucket(clock)
+    expect(bucket.take(1)).toBe(0)
+    clock.setBack(3_600_000)
+    expect(bucket.take(1)).toBe(1_000)
+  })
+
+  describe.each(testStores())('on $name', (store) => {
+    let bench: Workbench
+    beforeAll(async () => {
+      bench = await openWorkbench({ store })
+    })
+    afterAll(() => bench.close())
+
+    test('the number of partitions is read anew', async () => {
+      const clock = settableClock()
+      const { dueShards } = layerOn(bench.db, { ...clock, advance: () => {} })
+      expect(await dueShards.count()).toBe(8)
+      await bench.layer.dueShards.raise(16)
+      expect(await dueShards.count()).toBe(8)
+      clock.setBack(3_600_000)
+      expect(await dueShards.count()).toBe(16)
+    })
+  })
+})
