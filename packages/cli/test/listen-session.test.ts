@@ -197,6 +197,7 @@ describe('forwarding', () => {
       'transfer-encoding': 'chunked',
       'x-hub-signature-256': 'sha256=abc',
       'x-many': ['1', '2'],
+      'x-gitlab-token': '(not kept)',
       'content-type': 'application/octet-stream',
     },
     body: Buffer.from([0xff, 0x00, 0x0d, 0x0a]).toString('base64'),
@@ -210,7 +211,7 @@ describe('forwarding', () => {
     return { stop, send: (given = event) => forwarder.forward(given, stop.signal) }
   }
 
-  test('keeps method, query, headers and every byte, but what is of the connection', async () => {
+  test('keeps method, query, headers and every byte, but what is of the connection or was not kept', async () => {
     const program = await localProgram((response) => response.writeHead(202).end('ok'))
     const { send } = await forwarding(`${program.url}/hook?token=x`)
     expect(await send()).toMatchObject({ status: 202, error: undefined })
@@ -224,6 +225,8 @@ describe('forwarding', () => {
       'x-many': '1, 2',
     })
     expect(request?.headers).not.toHaveProperty('transfer-encoding')
+    // The program would take it for a secret that is wrong.
+    expect(request?.headers).not.toHaveProperty('x-gitlab-token')
   })
 
   test('does not follow the program elsewhere', async () => {

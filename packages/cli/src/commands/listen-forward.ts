@@ -44,6 +44,9 @@ const ofTheConnection = new Set([
   'upgrade',
 ])
 
+/** What stands for the value of a header that Ferryhook does not keep, since it is a secret. */
+const NOT_KEPT = '(not kept)'
+
 const TIMEOUT_MS = 30_000
 
 class NoAnswer extends Error {}
@@ -56,7 +59,7 @@ export function createForwarder(to: URL): Forwarder {
   function answerTo(event: LiveEvent, signal: AbortSignal): Promise<number> {
     const body = Buffer.from(event.body, event.encoding)
     const headers = Object.entries(event.headers).filter(
-      ([name]) => !ofTheConnection.has(name.toLowerCase()),
+      ([name, value]) => value !== NOT_KEPT && !ofTheConnection.has(name.toLowerCase()),
     )
     return new Promise<number>((resolve, reject) => {
       const sent = request(

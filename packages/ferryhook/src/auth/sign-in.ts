@@ -126,11 +126,11 @@ export function createSignIn(deps: {
     },
 
     async unlink(name, { user, actor }) {
-      const others = [user.passwordHash, name === 'github' ? user.googleId : user.githubId]
-      if (others.every((other) => other === undefined)) throw ferryhookError('only_sign_in')
-      const changed = await layer.users
-        .update(user.userId, { [`${name}Id`]: undefined })
-        .catch(asUserGone)
+      const changed = await layer.users.unlink(user.userId, name).catch((error: unknown) => {
+        const isOnly = error instanceof Refused && error.reason === 'only_sign_in'
+        if (isOnly) throw ferryhookError('only_sign_in')
+        return asUserGone(error)
+      })
       await audit(user.userId, actor, 'identity.unlinked', name)
       return changed
     },

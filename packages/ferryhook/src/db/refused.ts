@@ -3,6 +3,7 @@ export type RefusalReason =
   | 'not_found'
   | 'email_taken'
   | 'identity_taken'
+  | 'only_sign_in'
   | 'ticket_used'
   | 'plan_limit'
   | 'month_limit'

@@ -10,7 +10,6 @@ import {
   normalEmail,
   type OAuthProvider,
   oauthGuardKey,
-  oauthProviders,
   type User,
   userByEmail,
   UserItem,
@@ -23,6 +22,7 @@ import type { DataLayerDeps } from './deps.ts'
 import { Refused } from './refused.ts'
 import { isoNow, monthOf } from './times.ts'
 import { optimistically } from './transaction.ts'
+import { guardsOf, requireSignIn, takenBy } from './user-identities.ts'
 
 export interface CreateUserInput {
   email: string
@@ -69,12 +69,17 @@ export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) 
     return user && guardsOf(user).some(({ PK }) => PK === guard.PK) ? user : null
   }
 
-  async function changeIdentity(userId: string, changes: UserChanges): Promise<User> {
+  async function changeIdentity(
+    userId: string,
+    changes: UserChanges,
+    require: (after: User) => void = () => {},
+  ): Promise<User> {
     return optimistically(
       async () => {
         const before = await getById(userId)
         if (!before) throw new Refused('not_found')
         const after = { ...before, ...changes }
+        require(after)
         const [had, has] = [guardsOf(before), guardsOf(after)]
         const won = has.filter(({ PK }) => !had.some((guard) => guard.PK === PK))
         const lost = had.filter(({ PK }) => !has.some((guard) => guard.PK === PK))
@@ -183,6 +188,10 @@ export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) 
       return users.update(key, change, exists).catch(orNotFound)
     },
 
+    /** Refused with `only_sign_in` if there would be no way left. */
+    unlink: (userId: string, provider: OAuthProvider): Promise<User> =>
+      changeIdentity(userId, { [`${provider}Id`]: undefined }, requireSignIn),
+
     /**
      * Together with the ticket that allows it, a part of the transaction; or refused `ticket_used`,
      * also if address or password are not those any more that were seen.
@@ -252,32 +261,6 @@ export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) 
       if (error instanceof ConditionFailed) return 'again'
       throw error
     }
-  }
-}
-
-/** What of a user belongs to that user only. */
-function guardsOf(user: Partial<Pick<User, 'email' | 'githubId' | 'googleId'>>) {
-  const guards: { PK: string; SK: 'GUARD' }[] = []
-  if (user.email !== undefined)
-    guards.push({ PK: emailGuardKey.of({ email: user.email }).PK, SK: 'GUARD' })
-  for (const provider of oauthProviders) {
-    const id = user[`${provider}Id`]
-    if (id !== undefined) guards.push({ PK: oauthGuardKey.of({ provider, id }).PK, SK: 'GUARD' })
-  }
-  return guards
-}
-
-/**
- * A guard put is refused only if its identity belongs to somebody. If that is the user, who asked
- * for the same change twice at once, another read shows that it is done.
- */
-function takenBy(guards: { PK: string }[], userId: string) {
-  return (failure: TransactionFailed) => {
-    const refused = failure.reasons.filter((_, part) => failure.conditionFailed(part))
-    const others = refused.filter(({ item }) => item?.userId !== userId)
-    const taken = guards.find(({ PK }) => others.some(({ item }) => item?.PK === PK))
-    if (!taken) return undefined
-    throw new Refused(taken.PK.startsWith('EMAIL#') ? 'email_taken' : 'identity_taken')
   }
 }
 

@@ -318,6 +318,22 @@ describe.each(testStores())('sign-in through providers on $name', (store) => {
       expect(failure(await signIn('google'))).toBe('ferryhook.email_taken')
     })
 
+    test('is left to an account whose two are removed at once', async () => {
+      for (let round = 0; round < 5; round++) {
+        google.user = googleUser()
+        github.user = githubUser()
+        const person = await whoIs(await signIn('google'))
+        await link(person, 'github')
+        const answers = await Promise.all([
+          unlink(person.token, 'google'),
+          unlink(person.token, 'github'),
+        ])
+        expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409])
+        const { body } = await ask('GET', '/account', { token: person.token })
+        expect(body.identities).toHaveLength(1)
+      }
+    })
+
     test('an account without a password is deleted by who is signed in', async () => {
       google.user = googleUser()
       const { token } = await whoIs(await signIn('google'))
