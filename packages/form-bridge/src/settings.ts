@@ -1,7 +1,6 @@
 /** The settings of Form-Bridge, and what follows from them. */
-import { isIP } from 'node:net'
 import type { ConfigTable, ConfigValues } from '@strongroom/kit/config'
-import { boolean, type ConfigType, integer, list, url } from '@strongroom/kit/config-types'
+import { boolean, type ConfigType, integer, list, network, url } from '@strongroom/kit/config-types'
 import type { SafeFetchOptions } from '@strongroom/kit/safe-fetch'
 import { isSigningSecret } from './submissions/webhook-signature.ts'
 
@@ -85,18 +84,6 @@ export function destinationPolicy(
     ports: 'unprivileged',
     userAgent: USER_AGENT,
     timeoutMs: DELIVERY_MS,
-  }
-}
-
-function network(): ConfigType<string> {
-  return {
-    expects: 'a network like 10.1.0.0/16 or fd12::/48',
-    parse(given) {
-      const [, address = '', bits = ''] = /^([^/%]+)\/(\d{1,3})$/.exec(given) ?? []
-      const version = isIP(address)
-      return version !== 0 && Number(bits) <= (version === 4 ? 32 : 128) ? given : undefined
-    },
-    format: String,
   }
 }
 
