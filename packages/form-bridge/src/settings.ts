@@ -49,10 +49,7 @@ export const formBridgeSettings = {
 
 export type FormBridgeSettings = ConfigValues<typeof formBridgeSettings>
 
-type Policy = Pick<
-  SafeFetchOptions,
-  'allow' | 'allowHttp' | 'allowLocalNames' | 'ports' | 'userAgent' | 'timeoutMs'
->
+type Policy = Pick<SafeFetchOptions, 'allow' | 'allowHttp' | 'ports' | 'userAgent' | 'timeoutMs'>
 
 const USER_AGENT = 'Form-Bridge/1.0'
 const PROOF_MS = 8_000
@@ -65,7 +62,6 @@ export function sitePolicy(settings: FormBridgeSettings): Policy {
   return {
     allow,
     allowHttp: settings.FORM_BRIDGE_ALLOW_HTTP,
-    allowLocalNames: allow.length > 0,
     ports: allow.length > 0 ? 'unprivileged' : 'web',
     userAgent: USER_AGENT,
     timeoutMs: PROOF_MS,
@@ -80,7 +76,6 @@ export function destinationPolicy(
   return {
     allow,
     allowHttp: allow.length > 0,
-    allowLocalNames: allow.length > 0,
     ports: 'unprivileged',
     userAgent: USER_AGENT,
     timeoutMs: DELIVERY_MS,
