@@ -13,7 +13,7 @@ import { RequestFailed } from '@strongroom/sealed/client/errors'
 import { SealedError } from '@strongroom/sealed/crypto/errors'
 import { NoReceipt } from './commands/receipt.ts'
 import { UsageError } from './command.ts'
-import { ServerUnusable } from './commands/keys-remote.ts'
+import { ServerUnusable } from './operator-api.ts'
 import { NoPassphrase } from './sealed/passphrase.ts'
 import { CannotWrite } from './sealed/write-out.ts'
 

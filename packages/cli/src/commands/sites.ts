@@ -6,7 +6,7 @@ import {
   type SiteLine,
   withSites,
 } from '../form-bridge/site-access.ts'
-import { onServer } from './keys-access.ts'
+import { onServer } from '../operator-api.ts'
 
 const statuses = ['active', 'suspended', 'disabled'] as const
 

@@ -5,8 +5,8 @@ import { siteDeskOn } from '@strongroom/server/form-bridge'
 import { services } from '@strongroom/server/services'
 import { requireTables, tablesOf } from '@strongroom/server/tables'
 import type { CommandInput } from '../command.ts'
+import { type Ask, operatorApiIfGiven } from '../operator-api.ts'
 import { withStore } from '../with-store.ts'
-import { type Ask, remoteOf } from './remote.ts'
 
 export type SiteAction = 'suspend' | 'resume' | 'disable' | 'confirm'
 export type SiteStatus = 'active' | 'suspended' | 'disabled'
@@ -42,7 +42,7 @@ export async function withSites<T>(
   input: CommandInput,
   work: (sites: SiteAccess) => Promise<T>,
 ): Promise<T> {
-  const ask = remoteOf(input)
+  const ask = operatorApiIfGiven(input, 'form-bridge')
   return ask ? work(remoteSites(ask)) : withLocalSites(input, work)
 }
 
