@@ -1,15 +1,10 @@
 /** `strongroom plugin …`: releases of a WordPress plugin, signed where the server has no access. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { systemClock } from '@strongroom/kit/clock'
-import {
-  newSigningKey,
-  packageFacts,
-  publishOn,
-  releasesOn,
-  signPackage,
-} from '@strongroom/server/form-bridge'
 import { requireTables } from '@strongroom/server/tables'
 import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { publishOn, releasesOn } from '../form-bridge/on-store.ts'
+import { newSigningKey, packageFacts, signPackage } from '../form-bridge/plugin-signing.ts'
 import { formBridgeTables } from '../form-bridge/site-access.ts'
 import { onServer, operatorApiIfGiven } from '../operator-api.ts'
 import { withStore } from '../with-store.ts'

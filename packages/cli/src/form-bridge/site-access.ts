@@ -1,12 +1,12 @@
 /** Sites, wherever they are: on the configured store, or behind a server. */
 import { systemClock } from '@strongroom/kit/clock'
 import { serverTable } from '@strongroom/kit/server-table'
-import { siteDeskOn } from '@strongroom/server/form-bridge'
 import { services } from '@strongroom/server/services'
 import { requireTables, tablesOf } from '@strongroom/server/tables'
 import type { CommandInput } from '../command.ts'
 import { type Ask, operatorApiIfGiven } from '../operator-api.ts'
 import { withStore } from '../with-store.ts'
+import { siteDeskOn } from './on-store.ts'
 
 export type SiteAction = 'suspend' | 'resume' | 'disable' | 'confirm'
 export type SiteStatus = 'active' | 'suspended' | 'disabled'
