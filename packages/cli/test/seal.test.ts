@@ -2,9 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { describe, expect, test } from 'vitest'
-import { commands } from '../src/commands.ts'
-import { exitCodeOf, explain } from '../src/failure.ts'
-import { run } from '../src/run.ts'
+import { inProcess } from './in-process.ts'
 import { sealedServer } from './sealed-server.ts'
 import { emptyDirectory, strongroom } from './strongroom.ts'
 
@@ -14,26 +12,11 @@ interface Sealed {
   expiresAt: number
 }
 
-/** What needs neither standard input nor output runs here: a process each would take long. */
-async function inProcess(argv: string[], env: NodeJS.ProcessEnv = {}) {
-  let [stdout, stderr] = ['', '']
-  const terminal = {
-    env,
-    out: (text: string) => void (stdout += text),
-    error: (text: string) => void (stderr += text),
-  }
-  const code = await run(argv, commands, terminal).catch((error: unknown) => {
-    stderr += `${explain(error)}\n`
-    return exitCodeOf(error)
-  })
-  return { code, stdout, stderr }
-}
-
 async function seal(url: string, args: string[] = [], text = 'hunter2\n') {
   const file = join(await emptyDirectory(), 'secret.txt')
   await writeFile(file, text)
   const argv = ['seal', '--json', '--file', file, ...args]
-  const { code, stdout, stderr } = await inProcess(argv, { STRONGROOM_SERVER: url })
+  const { code, stdout, stderr } = await inProcess(argv, { env: { STRONGROOM_SERVER: url } })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   return JSON.parse(stdout) as Sealed
 }
