@@ -5,21 +5,40 @@
  *
  * What later runs use again goes to LASTING_TMPDIR, where temporary files were before.
  */
-import { mkdtempSync, statfsSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const MEMORY = '/dev/shm'
+const NAME = 'strongroom-tests-'
 /** Containers often have 64 MB there, which would not do. */
 const ENOUGH_BYTES = 4 * 1024 ** 3
 
 export default function setup() {
   if (process.env.LASTING_TMPDIR !== undefined || !hasRoom()) return
-  const directory = mkdtempSync(join(MEMORY, 'strongroom-tests-'))
+  removeAbandoned()
+  const directory = join(MEMORY, `${NAME}${process.pid}`)
+  mkdirSync(directory, { mode: 0o700 })
   process.env.LASTING_TMPDIR = tmpdir()
   process.env.TMPDIR = directory
   return () => rm(directory, { recursive: true, force: true })
+}
+
+/** Of runs that were killed. */
+function removeAbandoned() {
+  for (const name of readdirSync(MEMORY)) {
+    if (!name.startsWith(NAME) || isRunning(Number(name.slice(NAME.length)))) continue
+    rmSync(join(MEMORY, name), { recursive: true, force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }
 
 function hasRoom(): boolean {
