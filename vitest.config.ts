@@ -12,7 +12,10 @@ export default defineConfig({
   ],
   test: {
     include: ['packages/*/test/**/*.test.{ts,tsx}'],
-    globalSetup: ['packages/kit/src/testing/dynamodb-local.ts'],
+    globalSetup: [
+      'packages/kit/src/testing/temporary-files.ts',
+      'packages/kit/src/testing/dynamodb-local.ts',
+    ],
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
     // Loading the modules anew for each of some hundred files would take as long as the tests.
     isolate: false,

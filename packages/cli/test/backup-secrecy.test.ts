@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { openEngine } from '@strongroom/engine/engine'
 import { openMasterKeyFile } from '@strongroom/kms/master-key-file'
 import { describe, expect, test } from 'vitest'
+import { inProcess } from './in-process.ts'
 import { serverSecret } from './server-secret.ts'
 import { emptyDirectory, strongroom } from './strongroom.ts'
 
@@ -36,14 +37,14 @@ describe('a backup', () => {
     }
     await engine.close()
 
-    const made = await strongroom(['backup', 'without'], { cwd })
+    const made = await inProcess(['backup', join(cwd, 'without')], { cwd })
     expect([made.code, made.stdout]).toEqual([
       0,
       `1 table with 0 items copied to ${join(cwd, 'without')}\nsealed-secrets was left out: --with-sealed copies it\ntwo-sealed-secrets was left out: --with-sealed copies it\n`,
     ])
     expect((await readFile(join(cwd, 'without'))).includes(secret)).toBe(false)
 
-    const whole = await strongroom(['backup', 'with', '--with-sealed', '--json'], { cwd })
+    const whole = await inProcess(['backup', join(cwd, 'with'), '--with-sealed', '--json'], { cwd })
     expect(JSON.parse(whole.stdout)).toMatchObject({
       tables: tables.toSorted().map((name) => ({ name })),
       excluded: [],
@@ -62,14 +63,14 @@ describe('a backup', () => {
       ...(['hex', 'base64', 'base64url'] as const).map((form) => Buffer.from(key.toString(form))),
       await readFile(masterKeyIn(cwd)),
     ]
-    const made = await strongroom(['backup', 'without'], { cwd })
+    const made = await inProcess(['backup', join(cwd, 'without')], { cwd })
     expect(made.stdout).toContain(
       `Save ${masterKeyIn(cwd)} too, elsewhere: without it nothing opens what the KMS has encrypted\n`,
     )
     const file = await readFile(join(cwd, 'without'))
     for (const form of forms) expect(file.includes(form)).toBe(false)
 
-    const asked = await strongroom(['backup', 'with', '--with-master-key'], { cwd })
+    const asked = await inProcess(['backup', join(cwd, 'with'), '--with-master-key'], { cwd })
     expect(asked.stdout).toContain('The master key is in it: whoever has the file has everything\n')
     expect((await stat(join(cwd, 'with'))).mode & 0o777).toBe(0o600)
     const line = (await readFile(masterKeyIn(cwd))).toString('base64')
@@ -79,11 +80,14 @@ describe('a backup', () => {
   test('says what else to save also to one who has forgotten the prefix of the tables', async () => {
     const cwd = await emptyDirectory()
     await serverSecret(cwd, { env: { STRONGROOM_TABLE_PREFIX: 'two-' } })
-    const made = await strongroom(['backup', 'copy'], { cwd })
+    const made = await inProcess(['backup', join(cwd, 'copy')], { cwd })
     expect(made.stdout).toContain(`Save ${masterKeyIn(cwd)} too, elsewhere`)
     await serverSecret(cwd, { data: 'other' })
     const env = { STRONGROOM_MASTER_KEY_FILE: masterKeyIn(cwd, 'other') }
-    const back = await strongroom(['restore', 'copy', '--data', 'again'], { cwd, env })
+    const back = await inProcess(['restore', join(cwd, 'copy'), '--data', join(cwd, 'again')], {
+      cwd,
+      env,
+    })
     expect([back.code, back.stderr]).toEqual([
       1,
       expect.stringContaining('its KMS keys were made with another master key'),
@@ -95,8 +99,11 @@ describe('a backup', () => {
     await serverSecret(cwd)
     await serverSecret(cwd, { data: 'other' })
     const backup = (STRONGROOM_MASTER_KEY_FILE: string) =>
-      strongroom(['backup', 'x', '--with-master-key'], { cwd, env: { STRONGROOM_MASTER_KEY_FILE } })
-    expect(await backup('nowhere')).toMatchObject({
+      inProcess(['backup', join(cwd, 'x'), '--with-master-key'], {
+        cwd,
+        env: { STRONGROOM_MASTER_KEY_FILE },
+      })
+    expect(await backup(join(cwd, 'nowhere'))).toMatchObject({
       code: 1,
       stderr: `Cannot put the master key into the backup: there is none in "${join(cwd, 'nowhere')}"\n`,
     })
@@ -113,8 +120,11 @@ describe('restoring', () => {
     const cwd = await emptyDirectory()
     const env = { STRONGROOM_TABLE_PREFIX: 'two-' }
     const secret = await serverSecret(cwd, { env })
-    await strongroom(['backup', 'copy', '--with-master-key'], { cwd, env })
-    const back = await strongroom(['restore', 'copy', '--data', 'again'], { cwd, env })
+    await inProcess(['backup', join(cwd, 'copy'), '--with-master-key'], { cwd, env })
+    const back = await inProcess(['restore', join(cwd, 'copy'), '--data', join(cwd, 'again')], {
+      cwd,
+      env,
+    })
     expect([back.code, back.stdout]).toEqual([
       0,
       expect.stringContaining(`The master key is in ${masterKeyIn(cwd, 'again')}\n`),
@@ -127,8 +137,10 @@ describe('restoring', () => {
   test('without the master key says where to put it, and works once it is there', async () => {
     const cwd = await emptyDirectory()
     const secret = await serverSecret(cwd)
-    await strongroom(['backup', 'copy'], { cwd })
-    const back = await strongroom(['restore', 'copy', '--data', 'again'], { cwd })
+    await inProcess(['backup', join(cwd, 'copy')], { cwd })
+    const back = await inProcess(['restore', join(cwd, 'copy'), '--data', join(cwd, 'again')], {
+      cwd,
+    })
     expect([back.code, back.stdout]).toEqual([
       0,
       expect.stringContaining(
@@ -145,7 +157,7 @@ describe('restoring', () => {
     const cwd = await emptyDirectory()
     const env = { STRONGROOM_MASTER_KEY_PASSPHRASE: 'open sesame' }
     const secret = await serverSecret(cwd, { env })
-    await strongroom(['backup', 'copy', '--with-master-key'], { cwd })
+    await inProcess(['backup', join(cwd, 'copy'), '--with-master-key'], { cwd })
     await mkdir(join(cwd, 'again', 'keys'), { recursive: true, mode: 0o700 })
     await cp(masterKeyIn(cwd), masterKeyIn(cwd, 'again'))
     const before = await contentOf(join(cwd, 'again'))
@@ -156,7 +168,10 @@ describe('restoring', () => {
       expect.stringMatching(/is protected by a passphrase: set STRONGROOM_\S+_FILE or \S+\n$/),
     ])
     expect(await contentOf(join(cwd, 'again'))).toEqual(before)
-    const back = await strongroom(['restore', 'copy', '--data', 'again'], { cwd, env })
+    const back = await inProcess(['restore', join(cwd, 'copy'), '--data', join(cwd, 'again')], {
+      cwd,
+      env,
+    })
     expect(back.code).toBe(0)
     expect(await serverSecret(cwd, { data: 'again', env })).toEqual(secret)
   })
@@ -166,14 +181,19 @@ describe('restoring', () => {
     async ({ attached }) => {
       const cwd = await emptyDirectory()
       await serverSecret(cwd)
-      await strongroom(['backup', 'copy', ...(attached ? ['--with-master-key'] : [])], { cwd })
+      await inProcess(['backup', join(cwd, 'copy'), ...(attached ? ['--with-master-key'] : [])], {
+        cwd,
+      })
       await serverSecret(cwd, { data: 'other' })
       await mkdir(join(cwd, 'again', 'keys'), { recursive: true, mode: 0o700 })
       await cp(masterKeyIn(cwd, 'other'), masterKeyIn(cwd, 'again'))
       const before = await contentOf(cwd)
-      const { code, stdout, stderr } = await strongroom(['restore', 'copy', '--data', 'again'], {
-        cwd,
-      })
+      const { code, stdout, stderr } = await inProcess(
+        ['restore', join(cwd, 'copy'), '--data', join(cwd, 'again')],
+        {
+          cwd,
+        },
+      )
       expect([code, stdout, stderr]).toEqual([
         1,
         '',

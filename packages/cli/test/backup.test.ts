@@ -1,30 +1,34 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { inProcess } from './in-process.ts'
 import { emptyDirectory, start, strongroom } from './strongroom.ts'
 
 describe('strongroom backup and restore', () => {
   async function withOperator() {
     const cwd = await emptyDirectory()
-    const { stdout } = await strongroom(['operator', 'add', 'ops'], { cwd })
+    const { stdout } = await inProcess(['operator', 'add', 'ops'], { cwd })
     return { cwd, token: stdout.trim() }
   }
 
   const operators = async (cwd: string, data: string) => {
-    const env = { STRONGROOM_DATA: data }
-    const { stdout } = await strongroom(['operator', 'list', '--json'], { cwd, env })
+    const env = { STRONGROOM_DATA: join(cwd, data) }
+    const { stdout } = await inProcess(['operator', 'list', '--json'], { cwd, env })
     return (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)
   }
 
   test('carry everything over to another directory', async () => {
     const { cwd } = await withOperator()
-    const made = await strongroom(['backup', 'copy.strongroom'], { cwd })
+    const made = await inProcess(['backup', join(cwd, 'copy.strongroom')], { cwd })
     expect([made.code, made.stdout]).toEqual([
       0,
       `1 table with 1 item copied to ${join(cwd, 'copy.strongroom')}\n`,
     ])
     expect((await stat(join(cwd, 'copy.strongroom'))).mode & 0o777).toBe(0o600)
-    const back = await strongroom(['restore', 'copy.strongroom', '--data', 'again'], { cwd })
+    const back = await inProcess(
+      ['restore', join(cwd, 'copy.strongroom'), '--data', join(cwd, 'again')],
+      { cwd },
+    )
     expect([back.code, back.stdout]).toEqual([
       0,
       `1 table with 1 item restored to ${join(cwd, 'again')}\n`,
@@ -47,13 +51,13 @@ describe('strongroom backup and restore', () => {
 
   test('refuse a damaged backup and leave nothing behind', async () => {
     const { cwd } = await withOperator()
-    await strongroom(['backup', 'copy.strongroom'], { cwd })
+    await inProcess(['backup', join(cwd, 'copy.strongroom')], { cwd })
     const bytes = await readFile(join(cwd, 'copy.strongroom'))
     bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1
     await writeFile(join(cwd, 'damaged.strongroom'), bytes)
     const before = (await readdir(cwd)).toSorted()
-    const { code, stderr } = await strongroom(
-      ['restore', 'damaged.strongroom', '--data', 'again'],
+    const { code, stderr } = await inProcess(
+      ['restore', join(cwd, 'damaged.strongroom'), '--data', join(cwd, 'again')],
       {
         cwd,
       },
@@ -65,8 +69,8 @@ describe('strongroom backup and restore', () => {
 
   test('refuse a directory that holds something', async () => {
     const { cwd } = await withOperator()
-    await strongroom(['backup', 'copy.strongroom'], { cwd })
-    const { code, stderr } = await strongroom(['restore', 'copy.strongroom'], { cwd })
+    await inProcess(['backup', join(cwd, 'copy.strongroom')], { cwd })
+    const { code, stderr } = await inProcess(['restore', join(cwd, 'copy.strongroom')], { cwd })
     expect([code, stderr]).toEqual([1, expect.stringMatching(/ is not empty\n$/)])
     expect(await operators(cwd, 'data')).toEqual(['ops'])
   })
@@ -74,13 +78,13 @@ describe('strongroom backup and restore', () => {
   test('refuse a store that is not the embedded one, or is not there', async () => {
     const cwd = await emptyDirectory()
     const env = { DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' }
-    const endpoint = await strongroom(['backup', 'x'], { cwd, env })
+    const endpoint = await inProcess(['backup', join(cwd, 'x')], { cwd, env })
     expect(endpoint).toMatchObject({
       code: 1,
       stderr:
         'Only the embedded store is backed up this way: on DynamoDB use point-in-time recovery or AWS Backup\n',
     })
-    const missing = await strongroom(['backup', 'x'], { cwd })
+    const missing = await inProcess(['backup', join(cwd, 'x')], { cwd })
     expect([missing.code, missing.stderr]).toEqual([
       1,
       `There is no data directory ${join(cwd, 'data')}: set STRONGROOM_DATA or --data\n`,
@@ -90,7 +94,7 @@ describe('strongroom backup and restore', () => {
 
   test('say in one line that the file cannot be written', async () => {
     const { cwd } = await withOperator()
-    const { code, stderr } = await strongroom(['backup', 'nowhere/copy'], { cwd })
+    const { code, stderr } = await inProcess(['backup', join(cwd, 'nowhere/copy')], { cwd })
     expect([code, stderr]).toEqual([
       1,
       expect.stringMatching(/^Cannot write the backup ".*nowhere\/copy": ENOENT.*\n$/),

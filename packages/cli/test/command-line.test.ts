@@ -3,11 +3,12 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, inject, test } from 'vitest'
+import { inProcess } from './in-process.ts'
 import { emptyDirectory, strongroom } from './strongroom.ts'
 
 describe('strongroom on the command line', () => {
   test.each([[], ['--help'], ['-h'], ['help']])('shows its commands for "%s"', async (...args) => {
-    const { code, stdout, stderr } = await strongroom(args)
+    const { code, stdout, stderr } = await inProcess(args)
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toContain('Usage\n  strongroom COMMAND [OPTIONS]')
     for (const command of ['serve', 'config', 'tables create', 'operator add NAME']) {
@@ -21,13 +22,13 @@ describe('strongroom on the command line', () => {
   })
 
   test('shows what a command takes', async () => {
-    const { stdout } = await strongroom(['serve', '--help'])
+    const { stdout } = await inProcess(['serve', '--help'])
     expect(stdout).toContain('strongroom serve [OPTIONS]')
     expect(stdout).toMatch(/--only SERVICE +Run this service alone/)
   })
 
   test('shows the commands of a group', async () => {
-    const { code, stdout } = await strongroom(['tables'])
+    const { code, stdout } = await inProcess(['tables'])
     expect(code).toBe(0)
     expect(stdout).toContain('tables verify')
     expect(stdout).not.toContain('operator')
@@ -56,8 +57,13 @@ describe('strongroom on the command line', () => {
     ],
     [['serve', '--only', 'keystore'], 'There is no service "keystore": did you mean key-store?'],
   ])('says in one line what is wrong with "%s"', async (args, line) => {
-    const { code, stdout, stderr } = await strongroom(args)
+    const { code, stdout, stderr } = await inProcess(args)
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: `${line}\n` })
+  })
+
+  test('says it as a process too, with its exit code', async () => {
+    const line = 'There is no command "nonsense": run "strongroom --help"'
+    expect(await strongroom(['nonsense'])).toEqual({ code: 2, stdout: '', stderr: `${line}\n` })
   })
 
   test('takes options before the command too', async () => {
@@ -65,20 +71,20 @@ describe('strongroom on the command line', () => {
       ['--json', 'config'],
       ['config', '--json'],
     ]
-    expect(await strongroom(before)).toEqual(await strongroom(after))
+    expect(await inProcess(before)).toEqual(await inProcess(after))
   })
 
   test('lists the settings with their values, for people and for programs', async () => {
     const env = { PORT: '5000' }
-    expect((await strongroom(['config'], { env })).stdout).toMatch(/^PORT {2}\(= 5000\)$/m)
-    const { stdout } = await strongroom(['config', '--json'], { env })
+    expect((await inProcess(['config'], { env })).stdout).toMatch(/^PORT {2}\(= 5000\)$/m)
+    const { stdout } = await inProcess(['config', '--json'], { env })
     expect(JSON.parse(stdout)).toContainEqual(
       expect.objectContaining({ name: 'PORT', value: 5000, default: '4280' }),
     )
   })
 
   test('prints the CloudFormation template of all tables, with the prefix', async () => {
-    const { stdout } = await strongroom(['tables', 'cloudformation'], {
+    const { stdout } = await inProcess(['tables', 'cloudformation'], {
       env: { STRONGROOM_TABLE_PREFIX: 'dev-' },
     })
     expect(JSON.parse(stdout).Resources.StrongroomServer.Properties.TableName).toBe(
@@ -88,9 +94,9 @@ describe('strongroom on the command line', () => {
 })
 
 describe('a start that cannot succeed says why in one line and creates nothing', () => {
-  async function failure(env: Record<string, string>) {
+  async function failure(env: Record<string, string>, run = inProcess) {
     const cwd = await emptyDirectory()
-    const { code, stdout, stderr } = await strongroom(['serve'], { cwd, env })
+    const { code, stdout, stderr } = await run(['serve'], { cwd, env })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(await readdir(cwd)).toEqual([])
     return stderr
@@ -137,13 +143,14 @@ describe('a start that cannot succeed says why in one line and creates nothing',
   })
 
   test('AWS without credentials', async () => {
-    const stderr = await failure({
+    const env = {
       PORT: '0',
       STRONGROOM_STORE: 'aws',
       AWS_REGION: 'eu-central-1',
       AWS_EC2_METADATA_DISABLED: 'true',
       HOME: '/nonexistent',
-    })
+    }
+    const stderr = await failure(env, strongroom)
     expect(stderr).toBe(
       'Cannot use DynamoDB in eu-central-1 (CredentialsProviderError): check AWS_REGION and the AWS credentials\n',
     )

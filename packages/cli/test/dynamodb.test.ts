@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
 import {
   CreateTableCommand,
   DynamoDBClient,
@@ -8,7 +9,8 @@ import {
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
-import { emptyDirectory, start, strongroom } from './strongroom.ts'
+import { inProcess } from './in-process.ts'
+import { emptyDirectory, start } from './strongroom.ts'
 
 describe('strongroom dynamodb', () => {
   async function running(cwd: string, options: string[] = [], env = {}) {
@@ -68,9 +70,7 @@ describe('strongroom dynamodb', () => {
   })
 
   test('listens to other machines only if requests are signed', async () => {
-    const cwd = await emptyDirectory()
-    const { code, stderr } = await strongroom(['dynamodb', '--host', '0.0.0.0'], {
-      cwd,
+    const { code, stderr } = await inProcess(['dynamodb', '--host', '0.0.0.0'], {
       env: { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' },
     })
     expect([code, stderr]).toEqual([
@@ -83,9 +83,9 @@ describe('strongroom dynamodb', () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo
-    const { code, stderr } = await strongroom(['dynamodb', '--port', String(port)], {
-      cwd: await emptyDirectory(),
-    })
+    const data = join(await emptyDirectory(), 'd')
+    const args = ['dynamodb', '--port', String(port), '--data', data]
+    const { code, stderr } = await inProcess(args)
     other.close()
     expect([code, stderr]).toEqual([
       1,
@@ -94,9 +94,7 @@ describe('strongroom dynamodb', () => {
   })
 
   test('says what is wrong with a port', async () => {
-    const { code, stderr } = await strongroom(['dynamodb', '--port', 'x'], {
-      cwd: await emptyDirectory(),
-    })
+    const { code, stderr } = await inProcess(['dynamodb', '--port', 'x'])
     expect([code, stderr]).toEqual([2, '--port must be a whole number from 0 to 65535\n'])
   })
 })

@@ -1,6 +1,7 @@
 /**
  * Runs `strongroom` in the process of the test, on the data of a directory: for what a process of
- * its own would not show better, and takes many times longer to.
+ * its own would not show better, and takes many times longer to. Not for what reads standard input
+ * or has paths that begin at the directory.
  */
 import { join } from 'node:path'
 import { commands } from '../src/commands.ts'
@@ -10,12 +11,12 @@ import type { Finished } from './strongroom.ts'
 
 export async function inProcess(
   args: readonly string[],
-  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
+  { cwd, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
 ): Promise<Finished> {
   const finished: Finished = { code: null, stdout: '', stderr: '' }
   try {
     finished.code = await run(args, commands, {
-      env: { STRONGROOM_DATA: join(cwd, 'data'), ...env },
+      env: { ...(cwd !== undefined && { STRONGROOM_DATA: join(cwd, 'data') }), ...env },
       out: (text) => void (finished.stdout += text),
       error: (text) => void (finished.stderr += text),
     })

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
+import { inProcess } from './in-process.ts'
 import { makeKeys, onBranchKeysOf } from './keys-made.ts'
-import { emptyDirectory, start, strongroom } from './strongroom.ts'
+import { emptyDirectory, start } from './strongroom.ts'
 
 const OLD = ['keys', 'rotate', '--all', '--older-than', '90d']
 
@@ -12,14 +13,14 @@ describe('strongroom keys rotate --all', () => {
     await onBranchKeysOf(cwd, { ageDays: 10 }, (branchKeys) =>
       branchKeys.create({ id: 'young', encryptionContext: { tenant: 'a' } }),
     )
-    const first = await strongroom(OLD, { cwd })
+    const first = await inProcess(OLD, { cwd })
     expect([first.code, first.stdout]).toEqual([0, '3 keys rotated, 1 young enough, 0 failed\n'])
     expect(first.stderr.trim().split('\n').toSorted()).toEqual(
       [1, 2, 3].map((number) =>
         expect.stringMatching(new RegExp(`^${number}\\. key:\\d \\(100 days old\\): rotated$`)),
       ),
     )
-    const second = await strongroom([...OLD, '--json'], { cwd })
+    const second = await inProcess([...OLD, '--json'], { cwd })
     expect([second.code, second.stderr]).toEqual([0, ''])
     expect(JSON.parse(second.stdout)).toEqual({ rotated: 0, young: 4, failed: [], stopped: false })
   })
@@ -33,7 +34,7 @@ describe('strongroom keys rotate --all', () => {
       const { Item } = await db.getItem({ TableName, Key })
       await db.putItem({ TableName, Item: { ...Item, 'create-time': 'once' } })
     })
-    const { code, stdout, stderr } = await strongroom(OLD, { cwd })
+    const { code, stdout, stderr } = await inProcess(OLD, { cwd })
     expect(code).toBe(1)
     expect(stdout).toMatch(
       /^2 keys rotated, 0 young enough, 1 failed\n {2}key:1: KMS does not authenticate .*\n$/,
@@ -57,7 +58,7 @@ describe('strongroom keys rotate --all', () => {
     ])
     const done = Number.parseInt(stopped.stdout, 10)
     expect(done).toBeGreaterThanOrEqual(1)
-    const rest = await strongroom([...OLD, '--json'], { cwd })
+    const rest = await inProcess([...OLD, '--json'], { cwd })
     expect([rest.code, JSON.parse(rest.stdout)]).toEqual([
       0,
       { rotated: count - done, young: done, failed: [], stopped: false },

@@ -32,7 +32,7 @@ describe('strongroom kms', () => {
     for (const each of started) {
       expect(each).toEqual({ code: 0, stdout: 'There are no secrets yet\n', stderr: '' })
     }
-    const { code, stdout } = await strongroom(['kms', 'status'], { cwd })
+    const { code, stdout } = await inProcess(['kms', 'status'], { cwd })
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^Key +arn:/)])
   })
 
@@ -72,7 +72,7 @@ describe('strongroom kms', () => {
       expect.stringContaining('Problem     The master key is missing\n'),
     ])
     for (const command of [['kms', 'rotate'], ['secrets', 'list'], ['serve']]) {
-      const refused = await strongroom(command, { cwd, env: { PORT: '0' } })
+      const refused = await inProcess(command, { cwd, env: { PORT: '0' } })
       expect([refused.code, refused.stdout, refused.stderr]).toEqual([
         1,
         '',

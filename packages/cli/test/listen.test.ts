@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { inProcess } from './in-process.ts'
 import { localProgram } from './listen-server.ts'
-import { emptyDirectory, type Running, start, strongroom } from './strongroom.ts'
+import { emptyDirectory, type Running, start } from './strongroom.ts'
 
 describe('strongroom listen', () => {
   let cwd: string
@@ -126,19 +127,19 @@ describe('strongroom listen', () => {
       '--server must be an http or https address without user, query and fragment',
     ],
   ])('says in one line what is wrong with "%s"', async (args, env, line) => {
-    const { code, stdout, stderr } = await strongroom(['listen', ...args], { cwd, env })
+    const { code, stdout, stderr } = await inProcess(['listen', ...args], { cwd, env })
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: `${line}\n` })
   })
 
   test('says what the server says, and never the key', async () => {
-    const refused = await strongroom(
+    const refused = await inProcess(
       ['listen', sourceId, '--forward', 'http://127.0.0.1:9', '--server', url],
       { cwd, env: { FERRYHOOK_API_KEY: 'fh_live_wrong' } },
     )
     expect(refused).toMatchObject({ code: 1, stdout: '' })
     expect(refused.stderr).toMatch(/^Sign in, or send an API key[^\n]+\n$/)
     expect(refused.stderr).not.toContain('fh_live_wrong')
-    const unknown = await strongroom(
+    const unknown = await inProcess(
       ['listen', 'src_AAAAAAAAAAAAAAAA', '--forward', 'http://127.0.0.1:9', '--server', url],
       { cwd, env: { FERRYHOOK_API_KEY: key } },
     )

@@ -2,9 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { describe, expect, test } from 'vitest'
-import { commands } from '../src/commands.ts'
-import { exitCodeOf, explain } from '../src/failure.ts'
-import { run } from '../src/run.ts'
+import { inProcess } from './in-process.ts'
 import { sealedServer } from './sealed-server.ts'
 import { emptyDirectory, strongroom } from './strongroom.ts'
 
@@ -14,31 +12,20 @@ interface Sealed {
   expiresAt: number
 }
 
-/** What needs neither standard input nor output runs here: a process each would take long. */
-async function inProcess(argv: string[], env: NodeJS.ProcessEnv = {}) {
-  let [stdout, stderr] = ['', '']
-  const terminal = {
-    env,
-    out: (text: string) => void (stdout += text),
-    error: (text: string) => void (stderr += text),
-  }
-  const code = await run(argv, commands, terminal).catch((error: unknown) => {
-    stderr += `${explain(error)}\n`
-    return exitCodeOf(error)
-  })
-  return { code, stdout, stderr }
-}
-
-async function seal(url: string, args: string[] = [], text = 'hunter2\n') {
+async function seal(url: string, args: string[] = [], text = 'hunter2\n', env = {}) {
   const file = join(await emptyDirectory(), 'secret.txt')
   await writeFile(file, text)
   const argv = ['seal', '--json', '--file', file, ...args]
-  const { code, stdout, stderr } = await inProcess(argv, { STRONGROOM_SERVER: url })
+  const { code, stdout, stderr } = await inProcess(argv, {
+    env: { STRONGROOM_SERVER: url, ...env },
+  })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   return JSON.parse(stdout) as Sealed
 }
 
 const open = (link: string, more: string[] = []) => strongroom(['open', ...more], { stdin: link })
+/** For what is not there to be written to standard output. */
+const openNothing = (link: string) => inProcess(['open', link])
 
 describe('strongroom seal and open', () => {
   test('echo to seal, its first line to open, and the text is exactly there, once, and in no request', async () => {
@@ -54,7 +41,7 @@ describe('strongroom seal and open', () => {
     const sent = JSON.stringify(requests)
     expect(sent).not.toContain('hunter2')
     expect(sent).not.toContain(link.split(':').at(-1))
-    expect(await open(link)).toEqual({
+    expect(await openNothing(link)).toEqual({
       code: 3,
       stdout: '',
       stderr: 'There is no such secret, or it is not there any more: ask for a new link\n',
@@ -74,7 +61,7 @@ describe('strongroom seal and open', () => {
     const { url } = await sealedServer({ clock })
     const { link, expiresAt } = await seal(url, ['--ttl', '7d', '--views', '2'], 'a file')
     expect(expiresAt).toBe(clock.now() / 1000 + 7 * 24 * 60 * 60)
-    const opened = [await open(link), await open(link), await open(link)]
+    const opened = [await open(link), await open(link), await openNothing(link)]
     expect(opened.map(({ code, stdout }) => [code, stdout])).toEqual([
       [0, 'a file'],
       [0, 'a file'],
@@ -93,7 +80,7 @@ describe('strongroom seal and open', () => {
         stderr: '',
       })
     }
-    expect((await open(link)).code).toBe(3)
+    expect((await openNothing(link)).code).toBe(3)
   })
 
   test('a receipt says whether a secret was opened, if it was asked for at sealing', async () => {
@@ -153,10 +140,10 @@ describe('a passphrase', () => {
 
   test('that is wrong or missing takes no view', async () => {
     const { url } = await sealedServer()
-    const env = { STRONGROOM_SERVER: url, STRONGROOM_PASSPHRASE: 'right' }
-    const [link = ''] = (await strongroom(['seal'], { stdin: 'x', env })).stdout.split('\n')
+    const env = { STRONGROOM_PASSPHRASE: 'right' }
+    const { link } = await seal(url, [], 'x', env)
     const wrong = { STRONGROOM_PASSPHRASE: 'wrong' }
-    expect(await strongroom(['open', link], { stdin: '', env: wrong })).toEqual({
+    expect(await inProcess(['open', link], { env: wrong })).toEqual({
       code: 4,
       stdout: '',
       stderr: 'The passphrase is wrong: it can be tried 9 times more\n',

@@ -1,14 +1,24 @@
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { secretNamed } from '../../sealed/test/crypto/vectors.ts'
 import { sealByReference } from '../../sealed/test/crypto/reference.ts'
+import { inProcess } from './in-process.ts'
 import { type SealedServer, sealedServer } from './sealed-server.ts'
-import { start, strongroom } from './strongroom.ts'
+import { emptyDirectory, start, strongroom } from './strongroom.ts'
 
-async function seal({ url }: SealedServer, text = 'hunter2') {
-  const { stdout } = await strongroom(['seal', '--server', url], { stdin: text })
+/** A file with something to seal. */
+async function secretFile(text = 'hunter2') {
+  const file = join(await emptyDirectory(), 'secret.txt')
+  await writeFile(file, text)
+  return file
+}
+
+async function seal({ url }: SealedServer) {
+  const { stdout } = await inProcess(['seal', '--server', url, '--file', await secretFile()])
   const [link = '', managementLink = ''] = stdout.split('\n')
   return { link, managementLink }
 }
@@ -56,11 +66,12 @@ describe('what a server says', () => {
     const busy = (seconds: string) => () =>
       new Response('{}', { status: 429, headers: { 'retry-after': seconds } })
     server.intercept = busy('1')
-    const waited = await strongroom(['seal', '--server', server.url], { stdin: 'x' })
+    const sealing = ['seal', '--server', server.url, '--file', await secretFile()]
+    const waited = await inProcess(sealing)
     expect(waited.stderr).toBe('The server asks to wait: going on in 1 seconds\n')
     expect(waited.code).toBe(0)
     server.intercept = busy('3600')
-    expect(await strongroom(['seal', '--server', server.url], { stdin: 'x' })).toEqual({
+    expect(await inProcess(sealing)).toEqual({
       code: 1,
       stdout: '',
       stderr: 'The server has had too many requests: try again in 3600 seconds\n',
@@ -72,13 +83,13 @@ describe('what a server says', () => {
     const { link, managementLink } = await seal(server)
     const elsewhere = () => Response.redirect(`${other.url}/sealed/v1/token`, 307)
     const commands = [
-      ['seal', '--server', server.url],
+      ['seal', '--server', server.url, '--file', await secretFile()],
       ['open', link],
       ['burn', managementLink],
     ]
     for (const args of commands) {
       server.intercept = elsewhere
-      expect(await strongroom(args, { stdin: 'x' })).toEqual({
+      expect(await inProcess(args)).toEqual({
         code: 1,
         stdout: '',
         stderr: 'The server sends requests elsewhere: use the address that it leads to\n',
@@ -93,18 +104,19 @@ describe('what a server says', () => {
     const far = server.url.replace('127.0.0.1', '0.0.0.0')
     const { link, managementLink } = await seal(server)
     server.requests.length = 0
+    const sealing = ['seal', '--server', far, '--file', await secretFile()]
     const commands = [
-      ['seal', '--server', far],
+      sealing,
       ['open', link.replace('127.0.0.1', '0.0.0.0')],
       ['burn', managementLink.replace('127.0.0.1', '0.0.0.0')],
     ]
     for (const args of commands) {
-      const { code, stderr } = await strongroom(args, { stdin: 'x' })
+      const { code, stderr } = await inProcess(args)
       expect(code).toBe(2)
       expect(stderr).toMatch(/^Plain http lets others on the way read along: .+--insecure.+\n$/)
     }
     expect(server.requests).toEqual([])
-    const insecure = await strongroom(['seal', '--server', far, '--insecure'], { stdin: 'x' })
+    const insecure = await inProcess([...sealing, '--insecure'])
     expect(insecure.code).toBe(0)
   })
 
@@ -112,14 +124,15 @@ describe('what a server says', () => {
     const other = createServer((_, response) => void response.end('<html>')).listen(0, '127.0.0.1')
     await once(other, 'listening')
     const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
-    expect(await strongroom(['seal', '--server', url], { stdin: 'x' })).toEqual({
+    const sealing = ['seal', '--server', url, '--file', await secretFile()]
+    expect(await inProcess(sealing)).toEqual({
       code: 1,
       stdout: '',
       stderr: 'There is no Sealed at this address: use the address of its page\n',
     })
     other.closeAllConnections()
     await new Promise((resolve) => other.close(resolve))
-    expect(await strongroom(['seal', '--server', url], { stdin: 'x' })).toEqual({
+    expect(await inProcess(sealing)).toEqual({
       code: 1,
       stdout: '',
       stderr: 'Cannot reach the server: check its address, its certificate and the network\n',

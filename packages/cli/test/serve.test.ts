@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { emptyDirectory, type Running, start, strongroom } from './strongroom.ts'
 
 const startScript = fileURLToPath(new URL('../../../scripts/start.mjs', import.meta.url))
@@ -25,36 +25,53 @@ describe('strongroom serve', () => {
     return { ...server, url, printed, get }
   }
 
-  test('says where to click and what runs on which store', async () => {
-    const cwd = await emptyDirectory()
-    const { printed, url } = await served(cwd)
-    expect(printed).toMatch(/^Strongroom \d+\.\d+\.\d+$/m)
-    expect(printed).toMatch(/Home +http:\/\/127\.0\.0\.1:\d+\n/)
-    expect(printed).toContain(`API         ${url}/docs`)
-    expect(printed).toContain(`Store       Embedded engine, ${join(cwd, 'data')}`)
-    expect(printed).toContain(
-      `KMS         Embedded KMS, master key in ${join(cwd, 'data', 'keys', 'master.key')}`,
-    )
-  })
+  describe('once it runs', () => {
+    let cwd: string
+    let server: Awaited<ReturnType<typeof served>>
+    beforeAll(async () => {
+      cwd = await emptyDirectory()
+      server = await served(cwd)
+      // The others end with their test, this one after all of these.
+      running.pop()
+    })
+    afterAll(() => void server.process.kill('SIGKILL'))
 
-  test('serves the home page, the API reference, health and readiness', async () => {
-    const { get } = await served(await emptyDirectory())
-    const home = await get('/')
-    expect([home.status, home.headers.get('content-type')]).toEqual([
-      200,
-      'text/html; charset=UTF-8',
-    ])
-    expect(await home.text()).toContain('<h1')
-    expect((await get('/docs')).status).toBe(200)
-    expect(await (await get('/healthz')).json()).toEqual({ status: 'ok' })
-    expect(await (await get('/readyz')).json()).toEqual({ status: 'ready' })
-  })
+    test('says where to click and what runs on which store', async () => {
+      const { printed, url } = server
+      expect(printed).toMatch(/^Strongroom \d+\.\d+\.\d+$/m)
+      expect(printed).toMatch(/Home +http:\/\/127\.0\.0\.1:\d+\n/)
+      expect(printed).toContain(`API         ${url}/docs`)
+      expect(printed).toContain(`Store       Embedded engine, ${join(cwd, 'data')}`)
+      expect(printed).toContain(
+        `KMS         Embedded KMS, master key in ${join(cwd, 'data', 'keys', 'master.key')}`,
+      )
+    })
 
-  test('describes itself as valid OpenAPI 3.1', async () => {
-    const { get } = await served(await emptyDirectory())
-    const document = (await (await get('/openapi.json')).json()) as { openapi: string }
-    expect(document.openapi).toBe('3.1.0')
-    expect(await new Validator().validate(document)).toEqual({ valid: true })
+    test('serves the home page, the API reference, health and readiness', async () => {
+      const { get } = server
+      const home = await get('/')
+      expect([home.status, home.headers.get('content-type')]).toEqual([
+        200,
+        'text/html; charset=UTF-8',
+      ])
+      expect(await home.text()).toContain('<h1')
+      expect((await get('/docs')).status).toBe(200)
+      expect(await (await get('/healthz')).json()).toEqual({ status: 'ok' })
+      expect(await (await get('/readyz')).json()).toEqual({ status: 'ready' })
+    })
+
+    test('describes itself as valid OpenAPI 3.1', async () => {
+      const { get } = server
+      const document = (await (await get('/openapi.json')).json()) as { openapi: string }
+      expect(document.openapi).toBe('3.1.0')
+      expect(await new Validator().validate(document)).toEqual({ valid: true })
+    })
+
+    test('lets the command line work on its store while it runs', async () => {
+      const { stdout } = await strongroom(['operator', 'add', 'backup'], { cwd })
+      const headers = { authorization: `Bearer ${stdout.trim()}` }
+      expect((await fetch(`${server.url}/metrics`, { headers })).status).toBe(200)
+    })
   })
 
   test.each(['SIGINT', 'SIGTERM'] as const)('ends with 0 on %s', async (signal) => {
@@ -119,14 +136,6 @@ describe('strongroom serve', () => {
     await second.finished
     const { stdout } = await strongroom(['operator', 'list', '--json'], { cwd })
     expect(JSON.parse(stdout)).toMatchObject([{ name: 'admin' }])
-  })
-
-  test('lets the command line work on its store while it runs', async () => {
-    const cwd = await emptyDirectory()
-    const { url } = await served(cwd)
-    const { stdout } = await strongroom(['operator', 'add', 'backup'], { cwd })
-    const headers = { authorization: `Bearer ${stdout.trim()}` }
-    expect((await fetch(`${url}/metrics`, { headers })).status).toBe(200)
   })
 
   test('serves metrics on a port of their own without a token', async () => {

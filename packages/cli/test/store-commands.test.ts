@@ -1,5 +1,6 @@
 import { describe, expect, inject, test } from 'vitest'
-import { emptyDirectory, strongroom } from './strongroom.ts'
+import { inProcess } from './in-process.ts'
+import { emptyDirectory } from './strongroom.ts'
 
 const endpoint = inject('dynamodbLocal')
 
@@ -16,25 +17,25 @@ describe.each([
 ])('strongroom on $store', ({ env }) => {
   test('creates its tables, and finds them as declared', async () => {
     const cwd = await emptyDirectory()
-    const before = await strongroom(['tables', 'verify'], { cwd, env })
+    const before = await inProcess(['tables', 'verify'], { cwd, env })
     expect([before.code, before.stdout]).toEqual([1, expect.stringContaining('does not exist')])
 
-    const created = await strongroom(['tables', 'create'], { cwd, env })
+    const created = await inProcess(['tables', 'create'], { cwd, env })
     expect([created.code, created.stdout]).toEqual([0, '9 of 9 tables created\n'])
     expect(created.stderr.match(/: created$/gm)).toHaveLength(9)
 
-    const again = await strongroom(['tables', 'create', '--json'], { cwd, env })
+    const again = await inProcess(['tables', 'create', '--json'], { cwd, env })
     const outcomes = JSON.parse(again.stdout) as { outcome: string }[]
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(Array(9).fill('exists'))
-    const after = await strongroom(['tables', 'verify', '--json'], { cwd, env })
+    const after = await inProcess(['tables', 'verify', '--json'], { cwd, env })
     const checks = JSON.parse(after.stdout) as { differences: string[] }[]
     expect([after.code, checks.flatMap(({ differences }) => differences)]).toEqual([0, []])
   })
 
   test('adds, lists, rotates and removes operators', async () => {
     const cwd = await emptyDirectory()
-    await strongroom(['tables', 'create'], { cwd, env })
-    const run = (...args: string[]) => strongroom(['operator', ...args], { cwd, env })
+    await inProcess(['tables', 'create'], { cwd, env })
+    const run = (...args: string[]) => inProcess(['operator', ...args], { cwd, env })
 
     const added = await run('add', 'ops')
     expect([added.code, added.stdout]).toEqual([0, expect.stringMatching(/^sro_ops\.\S{43}\n$/)])

@@ -35,7 +35,7 @@ export interface StartOptions {
   fd3?: string
 }
 
-export function start(args: string[], options: StartOptions = {}): Running {
+export function start(args: readonly string[], options: StartOptions = {}): Running {
   const { cwd, env = {}, stdin, fd3 } = options
   const { PATH, HOME } = process.env
   const child = spawn(process.execPath, [launcher, ...args], {
@@ -71,6 +71,6 @@ export function start(args: string[], options: StartOptions = {}): Running {
   }
 }
 
-export function strongroom(args: string[], options?: StartOptions): Promise<Finished> {
+export function strongroom(args: readonly string[], options?: StartOptions): Promise<Finished> {
   return start(args, options).finished
 }

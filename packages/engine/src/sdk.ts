@@ -3,77 +3,21 @@
  * and likewise a DynamoDBStreamsClient.
  *
  * Requests go from the SDK's serializer straight to the engine; there is no socket, no signature and
- * no region to look up. The SDK itself is not imported: what it wants of a handler and of a signer is
- * small enough to be written down here.
+ * no region to look up.
  */
+import {
+  type EmbeddedConfig,
+  embeddedConfig,
+  type SdkRequest,
+  type SdkResponse,
+} from './embedded-config.ts'
 import type { Engine } from './engine.ts'
 import { DynamoError, serializationError } from './errors.ts'
 import { operationOf } from './operations/targets.ts'
 import { wireFailure } from './operations/wire-failure.ts'
 
-interface SdkRequest {
-  headers: Record<string, string>
-  body?: unknown
-}
-
-interface SdkResponse {
-  statusCode: number
-  reason: string
-  headers: Record<string, string>
-  body: Uint8Array
-}
-
-interface HandlerOptions {
-  abortSignal?: { readonly aborted: boolean }
-}
-
-interface AuthScheme {
-  schemeId: string
-  identityProvider(): () => Promise<object>
-  signer: { sign<T>(request: T): Promise<T> }
-}
-
-const NO_AUTH: AuthScheme = {
-  schemeId: 'smithy.api#noAuth',
-  identityProvider: () => async () => ({}),
-  signer: { sign: async (request) => request },
-}
-
-/** What a client needs to talk to the engine. */
-export interface EmbeddedConfig {
-  region: string
-  endpoint: string
-  credentials: { accessKeyId: string; secretAccessKey: string }
-  /** Requests do not leave the process, so signing them would only cost time: a third of a call. */
-  httpAuthSchemes: AuthScheme[]
-  httpAuthSchemeProvider(): { schemeId: string }[]
-  requestHandler: {
-    metadata: { handlerProtocol: string }
-    handle(request: SdkRequest, options?: HandlerOptions): Promise<{ response: SdkResponse }>
-    updateHttpClientConfig(): void
-    httpHandlerConfigs(): object
-    destroy(): void
-  }
-}
-
 export function embedded(engine: Engine): EmbeddedConfig {
-  return {
-    region: engine.region,
-    endpoint: 'http://embedded.localhost',
-    credentials: { accessKeyId: 'embedded', secretAccessKey: 'embedded' },
-    httpAuthSchemes: [NO_AUTH],
-    httpAuthSchemeProvider: () => [{ schemeId: NO_AUTH.schemeId }],
-    requestHandler: {
-      metadata: { handlerProtocol: 'http/1.1' },
-      async handle(request, { abortSignal } = {}) {
-        if (abortSignal?.aborted) throw abortError()
-        return { response: await respond(engine, request) }
-      },
-      updateHttpClientConfig() {},
-      httpHandlerConfigs: () => ({}),
-      destroy() {},
-    },
-  }
+  return embeddedConfig(engine.region, (request) => respond(engine, request))
 }
 
 async function respond(engine: Engine, { headers, body }: SdkRequest): Promise<SdkResponse> {
@@ -104,11 +48,4 @@ function response(statusCode: number, body: string | Buffer): SdkResponse {
     headers: { 'content-type': 'application/x-amz-json-1.0' },
     body: typeof body === 'string' ? Buffer.from(body) : body,
   }
-}
-
-/** The name by which the SDK knows an aborted request. */
-function abortError(): Error {
-  const error = new Error('Request aborted')
-  error.name = 'AbortError'
-  return error
 }

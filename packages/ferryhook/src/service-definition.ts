@@ -1,6 +1,6 @@
 /** Ferryhook as a service of the server. Its parts are loaded when it starts, not by every command. */
+import type { SecretBox } from '@strongroom/kit/secret-box'
 import type { Service } from '@strongroom/kit/service'
-import type { SecretBox } from './accounts/secret-box.ts'
 import { ferryhookError } from './errors.ts'
 import { type FerryhookSettings, ferryhookSettings } from './settings.ts'
 import { tables } from './table.ts'

@@ -93,13 +93,10 @@ export type FerryhookSettings = ConfigValues<typeof ferryhookSettings>
 /** Where events, tests of destinations and alerts may be sent. */
 export function destinationPolicy(
   settings: Pick<FerryhookSettings, 'FERRYHOOK_ALLOWED_NETWORKS' | 'FERRYHOOK_ALLOW_HTTP'>,
-): Pick<SafeFetchOptions, 'allow' | 'allowHttp' | 'allowLocalNames' | 'ports' | 'userAgent'> {
-  const allow = settings.FERRYHOOK_ALLOWED_NETWORKS
+): Pick<SafeFetchOptions, 'allow' | 'allowHttp' | 'ports' | 'userAgent'> {
   return {
-    allow,
+    allow: settings.FERRYHOOK_ALLOWED_NETWORKS,
     allowHttp: settings.FERRYHOOK_ALLOW_HTTP,
-    // What is next door has a short name; which addresses it leads to is checked all the same.
-    allowLocalNames: allow.length > 0,
     ports: 'unprivileged',
     userAgent: 'Ferryhook/1.0',
   }

@@ -21,7 +21,6 @@ describe('the settings of Ferryhook', () => {
     expect(destinationPolicy(parse({}))).toMatchObject({
       allow: [],
       allowHttp: false,
-      allowLocalNames: false,
     })
     const FERRYHOOK_ALLOWED_NETWORKS = '10.1.0.0/16, fd12::/48'
     expect(
@@ -29,7 +28,6 @@ describe('the settings of Ferryhook', () => {
     ).toMatchObject({
       allow: ['10.1.0.0/16', 'fd12::/48'],
       allowHttp: true,
-      allowLocalNames: true,
     })
   })
 

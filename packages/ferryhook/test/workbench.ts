@@ -13,6 +13,8 @@ import type { Connection } from '../src/items/connection.ts'
 import type { DeliveryTask, DueTask, LeasedTask, RouteTask } from '../src/items/task.ts'
 import { tables } from '../src/table.ts'
 
+export { times } from '@strongroom/kit/testing/times'
+
 export interface World {
   name: string
   store: TestStore
@@ -184,6 +186,3 @@ export async function outcomes<T>(calls: Promise<T>[]): Promise<(T | string)[]> 
     return reason ?? name
   })
 }
-
-export const times = <T>(count: number, make: (index: number) => T): T[] =>
-  Array.from({ length: count }, (_, index) => make(index))

@@ -1,7 +1,7 @@
 /** Form-Bridge as a service of the server. Its parts are loaded when it starts, not by every command. */
+import type { SecretBox } from '@strongroom/kit/secret-box'
 import type { Service } from '@strongroom/kit/service'
 import { formBridgeError } from './errors.ts'
-import type { SecretBox } from './keys/secret-box.ts'
 import { type FormBridgeSettings, formBridgeSettings } from './settings.ts'
 import { formBridgeTable } from './table.ts'
 

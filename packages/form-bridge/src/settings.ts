@@ -1,7 +1,6 @@
 /** The settings of Form-Bridge, and what follows from them. */
-import { isIP } from 'node:net'
 import type { ConfigTable, ConfigValues } from '@strongroom/kit/config'
-import { boolean, type ConfigType, integer, list, url } from '@strongroom/kit/config-types'
+import { boolean, type ConfigType, integer, list, network, url } from '@strongroom/kit/config-types'
 import type { SafeFetchOptions } from '@strongroom/kit/safe-fetch'
 import { isSigningSecret } from './submissions/webhook-signature.ts'
 
@@ -50,10 +49,7 @@ export const formBridgeSettings = {
 
 export type FormBridgeSettings = ConfigValues<typeof formBridgeSettings>
 
-type Policy = Pick<
-  SafeFetchOptions,
-  'allow' | 'allowHttp' | 'allowLocalNames' | 'ports' | 'userAgent' | 'timeoutMs'
->
+type Policy = Pick<SafeFetchOptions, 'allow' | 'allowHttp' | 'ports' | 'userAgent' | 'timeoutMs'>
 
 const USER_AGENT = 'Form-Bridge/1.0'
 const PROOF_MS = 8_000
@@ -66,7 +62,6 @@ export function sitePolicy(settings: FormBridgeSettings): Policy {
   return {
     allow,
     allowHttp: settings.FORM_BRIDGE_ALLOW_HTTP,
-    allowLocalNames: allow.length > 0,
     ports: allow.length > 0 ? 'unprivileged' : 'web',
     userAgent: USER_AGENT,
     timeoutMs: PROOF_MS,
@@ -81,22 +76,9 @@ export function destinationPolicy(
   return {
     allow,
     allowHttp: allow.length > 0,
-    allowLocalNames: allow.length > 0,
     ports: 'unprivileged',
     userAgent: USER_AGENT,
     timeoutMs: DELIVERY_MS,
-  }
-}
-
-function network(): ConfigType<string> {
-  return {
-    expects: 'a network like 10.1.0.0/16 or fd12::/48',
-    parse(given) {
-      const [, address = '', bits = ''] = /^([^/%]+)\/(\d{1,3})$/.exec(given) ?? []
-      const version = isIP(address)
-      return version !== 0 && Number(bits) <= (version === 4 ? 32 : 128) ? given : undefined
-    },
-    format: String,
   }
 }
 

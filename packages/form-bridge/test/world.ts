@@ -21,6 +21,8 @@ import { createValidations } from '../src/store/validations.ts'
 import { createVersionCache } from '../src/store/version-cache.ts'
 import { formBridgeTable } from '../src/table.ts'
 
+export { times } from '@strongroom/kit/testing/times'
+
 /** 2100-01-01T00:00:00Z, where test clocks start. */
 export const START = 4_102_444_800
 export const START_ISO = '2100-01-01T00:00:00.000Z'
@@ -32,8 +34,6 @@ export const newKeys = () => ({
   api_key_hash: newHash(),
   webhook_secret: `AgR4${randomUUID()}`,
 })
-export const times = <T>(count: number, make: (index: number) => T): T[] =>
-  Array.from({ length: count }, (_, index) => make(index))
 
 /** `calm` is where sites and agencies are made that a test begins with, on a store that is hostile. */
 export function createWorld(db: Db, clock = testClock(), calm = db) {

@@ -22,7 +22,10 @@ export interface SafeFetchOptions {
   /** Networks that may be reached although they are not public, as CIDR. */
   allow?: readonly string[]
   allowHttp?: boolean
-  /** Single labels and names like `app.internal`; what they resolve to is still checked. */
+  /**
+   * Single labels and names like `app.internal`, as what is next door has them; what they resolve to
+   * is still checked. Unless given, they are allowed if any network is.
+   */
   allowLocalNames?: boolean
   ports?: PortPolicy
   /** For DNS, connect, TLS, headers and body of all hops together. */
@@ -72,10 +75,11 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
   const timeoutMs = options.timeoutMs ?? 10_000
   const maxResponseBytes = options.maxResponseBytes ?? 65_536
   const defaults = { 'user-agent': options.userAgent ?? 'Strongroom' }
+  const allow = options.allow ?? []
   const policy: TargetPolicy = {
-    permits: addressPolicy(options.allow ?? []),
+    permits: addressPolicy(allow),
     allowHttp: options.allowHttp ?? false,
-    allowLocalNames: options.allowLocalNames ?? false,
+    allowLocalNames: options.allowLocalNames ?? allow.length > 0,
     ports: options.ports ?? 'web',
   }
   const agent = new Agent({

@@ -110,6 +110,7 @@ describe('A redirect', () => {
       'mixed.example.com': ['127.0.0.1', '10.0.0.1'],
     }
     const safeFetch = loopbackFetch({
+      allowLocalNames: false,
       resolve: (name) => Promise.resolve(names[name] ?? ['127.0.0.1']),
     })
     const request = safeFetch(`http://hook.example.com:${port}/from/302`, {

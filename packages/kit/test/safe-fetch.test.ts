@@ -348,4 +348,13 @@ describe('The check at configuration', () => {
     expect(() => safeFetch.check('https://127.0.0.1/')).toThrow('Address is not allowed')
     expect(() => safeFetch.check('https://example.com:22/')).toThrow('Port 22 is not allowed')
   })
+
+  test('takes a local name where a network is allowed, unless told otherwise', () => {
+    const allow = ['10.1.0.0/16']
+    expect(createSafeFetch({ allow }).check('https://hooks/').host).toBe('hooks')
+    for (const options of [{}, { allow: [] }, { allow, allowLocalNames: false }]) {
+      const { check } = createSafeFetch(options)
+      expect(() => check('https://hooks/')).toThrow('Address is not allowed')
+    }
+  })
 })

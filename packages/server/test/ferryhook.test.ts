@@ -1,18 +1,17 @@
 import { createTables } from '@strongroom/kit/create-tables'
 import type { Db } from '@strongroom/kit/db'
 import type { KmsKey } from '@strongroom/kit/kms'
-import { silentLog } from '@strongroom/kit/log'
-import { createMetrics } from '@strongroom/kit/metrics'
 import { createOperators } from '@strongroom/kit/operators'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { testKmsKey } from '@strongroom/kit/testing/test-kms-key'
 import { ferryhookService } from '@strongroom/ferryhook/service-definition'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { createServerApp, type ServerApp } from '../src/app.ts'
+import type { ServerApp } from '../src/app.ts'
 import { services } from '../src/services.ts'
 import { settingsWith } from '../src/settings.ts'
 import { tablesOf } from '../src/tables.ts'
+import { testApp } from './test-app.ts'
 
 const clock = testClock()
 const PASSWORD = 'correct horse battery'
@@ -37,17 +36,13 @@ describe.each(testStores())('Ferryhook in the server, on $name', (store) => {
   afterAll(() => closeStore())
 
   async function start({ atRoot = false } = {}) {
-    const described = { label: 'Test', detail: 'here', location: 'here', check: async () => {} }
-    const app = await createServerApp({
+    const app = await testApp({
+      db,
+      key,
+      clock,
       services: [ferryhookService],
       atRoot,
-      store: { ...described, db, kind: 'endpoint', close: async () => {} },
-      kms: { ...described, key, kind: 'embedded' },
       settings: settingsWith(services).parse({}),
-      publicUrl: 'https://strongroom.example',
-      log: silentLog,
-      clock,
-      metrics: createMetrics(),
     })
     running.push(app)
     return async (method: string, path: string, token?: string, body?: unknown) => {

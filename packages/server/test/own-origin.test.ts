@@ -6,18 +6,14 @@ import { createTables } from '@strongroom/kit/create-tables'
 import type { Db } from '@strongroom/kit/db'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { plainHandler, type PlainRoute } from '@strongroom/kit/http/plain-route'
-import { silentLog } from '@strongroom/kit/log'
-import { createMetrics } from '@strongroom/kit/metrics'
 import type { Service } from '@strongroom/kit/service'
 import { testStores } from '@strongroom/kit/testing/stores'
-import { testClock } from '@strongroom/kit/testing/test-clock'
-import { testKmsKey } from '@strongroom/kit/testing/test-kms-key'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createServerApp } from '../src/app.ts'
 import { listen } from '../src/listen.ts'
 import { settingsWith } from '../src/settings.ts'
 import { tablesOf } from '../src/tables.ts'
 import { notesService } from './notes-service.ts'
+import { testApp } from './test-app.ts'
 
 const plain = plainRoute('/v1/plain')
 const hook = plainRoute('/hook')
@@ -57,31 +53,12 @@ describe.each(testStores().slice(0, 1))('a service with a host name of its own',
   afterAll(() => close())
 
   async function appWith(origin: string | undefined, { atRoot = false } = {}) {
-    return createServerApp({
+    return testApp({
+      db,
       services: atRoot ? [notes] : services,
       atRoot,
-      store: {
-        db,
-        kind: 'endpoint',
-        label: 'Test store',
-        detail: 'here',
-        location: 'here',
-        check: async () => {},
-        close: async () => {},
-      },
-      kms: {
-        key: await testKmsKey(),
-        kind: 'endpoint',
-        label: 'Test KMS',
-        detail: '',
-        location: 'here',
-        check: async () => {},
-      },
       settings: settingsWith(services).parse({ NOTES_ORIGIN: origin }),
       publicUrl: 'https://trust.example',
-      log: silentLog,
-      clock: testClock(),
-      metrics: createMetrics(),
     })
   }
   const put = {

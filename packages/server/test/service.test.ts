@@ -1,44 +1,21 @@
 import { createTables } from '@strongroom/kit/create-tables'
 import type { Db } from '@strongroom/kit/db'
-import { silentLog } from '@strongroom/kit/log'
-import { createMetrics } from '@strongroom/kit/metrics'
 import { retryingDb } from '@strongroom/kit/retrying-db'
 import { hostileDb } from '@strongroom/kit/testing/hostile-db'
 import { testStores } from '@strongroom/kit/testing/stores'
-import { testClock } from '@strongroom/kit/testing/test-clock'
-import { testKmsKey } from '@strongroom/kit/testing/test-kms-key'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createServerApp } from '../src/app.ts'
 import { settings } from '../src/settings.ts'
 import { tablesOf } from '../src/tables.ts'
 import { notesService } from './notes-service.ts'
+import { testApp } from './test-app.ts'
 
 async function appOn(db: Db, { atRoot = false } = {}) {
-  return createServerApp({
+  return testApp({
+    db,
     services: [notesService],
     atRoot,
-    store: {
-      db,
-      kind: 'endpoint',
-      label: 'Test store',
-      detail: 'here',
-      location: 'here',
-      check: async () => {},
-      close: async () => {},
-    },
-    kms: {
-      key: await testKmsKey(),
-      kind: 'embedded',
-      label: 'Test KMS',
-      detail: 'here',
-      location: 'here',
-      check: async () => {},
-    },
     settings: settings.parse({}),
     publicUrl: 'http://localhost:4280',
-    log: silentLog,
-    clock: testClock(),
-    metrics: createMetrics(),
   })
 }
 

@@ -5,8 +5,6 @@ import { buffer } from 'node:stream/consumers'
 import { createTables } from '@strongroom/kit/create-tables'
 import type { Db } from '@strongroom/kit/db'
 import type { KmsKey } from '@strongroom/kit/kms'
-import { silentLog } from '@strongroom/kit/log'
-import { createMetrics } from '@strongroom/kit/metrics'
 import { createOperators } from '@strongroom/kit/operators'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
@@ -16,10 +14,11 @@ import { serveFakeSlack } from '@strongroom/two-key/fake-slack/serve'
 import { sampleTeam } from '@strongroom/two-key/fake-slack/world'
 import { twoKeyService } from '@strongroom/two-key/service-definition'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createServerApp, type ServerApp } from '../src/app.ts'
+import type { ServerApp } from '../src/app.ts'
 import { services } from '../src/services.ts'
 import { settingsWith } from '../src/settings.ts'
 import { tablesOf } from '../src/tables.ts'
+import { testApp } from './test-app.ts'
 
 const clock = testClock()
 const SECRET = 'a-signing-secret-of-slack'
@@ -55,22 +54,17 @@ describe.each(testStores())('Two-key in the server, on $name', (store) => {
   })
 
   async function start(): Promise<ServerApp> {
-    const described = { label: 'Test', detail: 'here', location: 'here', check: async () => {} }
-    const app = await createServerApp({
+    const app = await testApp({
+      db,
+      key,
+      clock,
       services: [twoKeyService],
-      atRoot: false,
-      store: { ...described, db, kind: 'endpoint', close: async () => {} },
-      kms: { ...described, key, kind: 'embedded' },
       settings: settingsWith(services).parse({
         TWO_KEY_SLACK_API_URL: slackUrl,
         TWO_KEY_ALLOWED_NETWORKS: '127.0.0.0/8',
         TWO_KEY_ALLOW_HTTP: 'true',
         TWO_KEY_CACHE_MAC: 'true',
       }),
-      publicUrl: 'https://strongroom.example',
-      log: silentLog,
-      clock,
-      metrics: createMetrics(),
     })
     closers.push(async () => app.close())
     return app

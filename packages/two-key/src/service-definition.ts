@@ -1,9 +1,9 @@
 /** Two-key as a service of the server. Its parts are loaded when it starts, not by every command. */
+import type { SecretBox } from '@strongroom/kit/secret-box'
 import type { Service } from '@strongroom/kit/service'
 import { twoKeyError } from './errors.ts'
 import { type TwoKeySettings, twoKeySettings } from './settings.ts'
 import { cacheTable, dedupeTable, tokensTable } from './table.ts'
-import type { SecretBox } from './tokens/secret-box.ts'
 
 export interface TwoKeyNeeds {
   config: TwoKeySettings

@@ -38,13 +38,10 @@ export type TwoKeySettings = ConfigValues<typeof twoKeySettings>
 /** Where verified requests may be sent. */
 export function upstreamPolicy(
   settings: Pick<TwoKeySettings, 'TWO_KEY_ALLOWED_NETWORKS' | 'TWO_KEY_ALLOW_HTTP'>,
-): Pick<SafeFetchOptions, 'allow' | 'allowHttp' | 'allowLocalNames' | 'ports' | 'userAgent'> {
-  const allow = settings.TWO_KEY_ALLOWED_NETWORKS
+): Pick<SafeFetchOptions, 'allow' | 'allowHttp' | 'ports' | 'userAgent'> {
   return {
-    allow,
+    allow: settings.TWO_KEY_ALLOWED_NETWORKS,
     allowHttp: settings.TWO_KEY_ALLOW_HTTP,
-    // What is next door has a short name; which addresses it leads to is checked all the same.
-    allowLocalNames: allow.length > 0,
     ports: 'unprivileged',
     userAgent: 'Strongroom-Two-key/1.0',
   }

@@ -10,12 +10,11 @@ import type { KeyStore } from '@strongroom/key-store/key-store'
 import { openKeyStoreOn, openListingOn } from '@strongroom/key-store/service'
 import { branchKeysTable } from '@strongroom/key-store/table'
 import { systemClock } from '@strongroom/kit/clock'
-import { url } from '@strongroom/kit/config-types'
 import { serverTable } from '@strongroom/kit/server-table'
 import { openKms, type OpenKms } from '@strongroom/server/kms'
-import { settings } from '@strongroom/server/settings'
 import { requireTables } from '@strongroom/server/tables'
-import { type CommandInput, type CommandOption, UsageError } from '../command.ts'
+import type { CommandInput } from '../command.ts'
+import { operatorApiIfGiven } from '../operator-api.ts'
 import { passphraseAsker } from '../passphrase.ts'
 import { withStore } from '../with-store.ts'
 import { remoteKeys } from './keys-remote.ts'
@@ -31,29 +30,12 @@ export interface KeyAccess {
   revealBeacon(id: string): Promise<string>
 }
 
-/** The options of every command on keys. */
-export const onServer: Readonly<Record<string, CommandOption>> = {
-  server: {
-    value: 'URL',
-    summary: 'Ask this server, with the token in STRONGROOM_TOKEN, instead of the store itself',
-  },
-}
-
 export async function withKeys<T>(
   input: CommandInput,
   work: (keys: KeyAccess) => Promise<T>,
 ): Promise<T> {
-  const { server } = input.options
-  return typeof server === 'string' ? work(behind(server, input)) : withLocalKeys(input, work)
-}
-
-function behind(given: string, { env }: CommandInput): KeyAccess {
-  const server = url().parse(given)
-  if (server === undefined) throw new UsageError(`--server must be ${url().expects}`)
-  const { STRONGROOM_TOKEN: token } = settings.parse(env)
-  if (token === undefined)
-    throw new UsageError('--server needs the token of an operator: set STRONGROOM_TOKEN')
-  return remoteKeys(server, token)
+  const ask = operatorApiIfGiven(input, 'key-store')
+  return ask ? work(remoteKeys(ask)) : withLocalKeys(input, work)
 }
 
 const PAGE = 100

@@ -2,8 +2,9 @@
 import { rotateAll, type RotationSummary } from '@strongroom/key-store/rotate-all'
 import { type Command, type CommandInput, UsageError } from '../command.ts'
 import { secondsOf } from '../duration.ts'
+import { onServer } from '../operator-api.ts'
 import { stopSignal } from '../stop-signal.ts'
-import { type KeyAccess, onServer, withKeys } from './keys-access.ts'
+import { type KeyAccess, withKeys } from './keys-access.ts'
 import { ageText, counted, printable } from './keys-text.ts'
 
 const FAILED = 1

@@ -2,7 +2,8 @@
 import type { BranchKeySummary } from '@strongroom/key-store/branch-keys'
 import { keyStoreError } from '@strongroom/key-store/errors'
 import { type Command, UsageError } from '../command.ts'
-import { onServer, withKeys } from './keys-access.ts'
+import { onServer } from '../operator-api.ts'
+import { withKeys } from './keys-access.ts'
 import { descriptionText, listText, madeText, printable } from './keys-text.ts'
 
 export const keysCreate: Command = {

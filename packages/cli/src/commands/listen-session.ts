@@ -4,9 +4,9 @@
  */
 import type { StartTimer } from '@strongroom/kit/safe-fetch/deadline'
 import type { ApiError } from '@strongroom/kit/errors'
+import { reasonOf, refusal, ServerUnusable } from '../operator-api.ts'
 import { type Frame, readFrames } from './listen-frames.ts'
 import type { LiveEvent } from './listen-forward.ts'
-import { reasonOf, refusal, ServerUnusable } from './keys-remote.ts'
 
 export interface ListenOptions {
   server: string

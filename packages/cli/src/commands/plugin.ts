@@ -1,19 +1,13 @@
 /** `strongroom plugin …`: releases of a WordPress plugin, signed where the server has no access. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { systemClock } from '@strongroom/kit/clock'
-import {
-  newSigningKey,
-  packageFacts,
-  publishOn,
-  releasesOn,
-  signPackage,
-} from '@strongroom/server/form-bridge'
 import { requireTables } from '@strongroom/server/tables'
 import { type Command, type CommandInput, UsageError } from '../command.ts'
-import { type Ask, remoteOf } from '../form-bridge/remote.ts'
+import { publishOn, releasesOn } from '../form-bridge/on-store.ts'
+import { newSigningKey, packageFacts, signPackage } from '../form-bridge/plugin-signing.ts'
 import { formBridgeTables } from '../form-bridge/site-access.ts'
+import { onServer, operatorApiIfGiven } from '../operator-api.ts'
 import { withStore } from '../with-store.ts'
-import { onServer } from './keys-access.ts'
 
 interface ReleaseLine {
   version: string
@@ -95,11 +89,11 @@ async function published(
   input: CommandInput,
   release: { slug: string; version: string; signature: string; zip: Uint8Array },
 ): Promise<ReleaseLine> {
-  const { slug, version, signature, zip: bytes } = release
-  const ask = remoteOf(input)
+  const { slug, version, signature, zip } = release
+  const ask = operatorApiIfGiven(input, 'form-bridge')
   if (ask) {
     const headers = { 'content-type': 'application/zip', 'x-fb-release-signature': signature }
-    return ask('PUT', `/plugins/${slug}/${encodeURIComponent(version)}`, { bytes, headers })
+    return ask('PUT', `/plugins/${slug}/${encodeURIComponent(version)}`, zip, headers)
   }
   return withStore(input, async (store, configured) => {
     await requireTables(store, formBridgeTables())
@@ -110,7 +104,7 @@ async function published(
 }
 
 async function versionsOf(input: CommandInput, slug: string): Promise<ReleaseLine[]> {
-  const ask: Ask | undefined = remoteOf(input)
+  const ask = operatorApiIfGiven(input, 'form-bridge')
   if (ask) return (await ask<{ items: ReleaseLine[] }>('GET', `/plugins/${slug}/versions`)).items
   return withStore(input, async (store) => {
     await requireTables(store, formBridgeTables())

@@ -1,12 +1,8 @@
 /** `strongroom sites …`: the WordPress sites of Form-Bridge, on the store or behind a server. */
+import type { SiteFacts } from '@strongroom/form-bridge/administration/site-desk'
 import { type Command, type CommandInput, UsageError } from '../command.ts'
-import {
-  type SiteAction,
-  type SiteFacts,
-  type SiteLine,
-  withSites,
-} from '../form-bridge/site-access.ts'
-import { onServer } from './keys-access.ts'
+import { type SiteAction, type SiteLine, withSites } from '../form-bridge/site-access.ts'
+import { onServer } from '../operator-api.ts'
 
 const statuses = ['active', 'suspended', 'disabled'] as const
 

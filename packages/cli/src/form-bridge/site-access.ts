@@ -1,34 +1,17 @@
 /** Sites, wherever they are: on the configured store, or behind a server. */
+import type { SiteFacts } from '@strongroom/form-bridge/administration/site-desk'
+import type { SiteStatus } from '@strongroom/form-bridge/items/site'
 import { systemClock } from '@strongroom/kit/clock'
 import { serverTable } from '@strongroom/kit/server-table'
-import { siteDeskOn } from '@strongroom/server/form-bridge'
 import { services } from '@strongroom/server/services'
 import { requireTables, tablesOf } from '@strongroom/server/tables'
 import type { CommandInput } from '../command.ts'
+import { type Ask, operatorApiIfGiven } from '../operator-api.ts'
 import { withStore } from '../with-store.ts'
-import { type Ask, remoteOf } from './remote.ts'
+import { siteDeskOn } from './on-store.ts'
 
 export type SiteAction = 'suspend' | 'resume' | 'disable' | 'confirm'
-export type SiteStatus = 'active' | 'suspended' | 'disabled'
-
-export interface SiteLine {
-  site_id: string
-  domain: string
-  status: SiteStatus
-  created_at: string
-}
-
-export interface SiteFacts extends SiteLine {
-  environment: string
-  activated_at: string
-  last_seen: string
-  request_count: number
-  key_version: number
-  has_destination: boolean
-  confirmation_needed: boolean
-  agencies: string[]
-  installed_version: string | null
-}
+export type SiteLine = Pick<SiteFacts, 'site_id' | 'domain' | 'status' | 'created_at'>
 
 export interface SiteAccess {
   pages(status: SiteStatus, search: string | undefined): AsyncIterable<SiteLine[]>
@@ -42,7 +25,7 @@ export async function withSites<T>(
   input: CommandInput,
   work: (sites: SiteAccess) => Promise<T>,
 ): Promise<T> {
-  const ask = remoteOf(input)
+  const ask = operatorApiIfGiven(input, 'form-bridge')
   return ask ? work(remoteSites(ask)) : withLocalSites(input, work)
 }
 

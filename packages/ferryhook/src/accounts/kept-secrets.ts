@@ -1,10 +1,10 @@
 /** Secrets of sources and connections as they are stored: sealed for the attribute they stand in. */
+import type { SecretBox } from '@strongroom/kit/secret-box'
 import { z } from 'zod'
 import type { AlertSettings } from '../items/alert-settings.ts'
 import type { Connection } from '../items/connection.ts'
 import type { Source } from '../items/source.ts'
 import { packSecrets, type SecretList, unpackSecrets } from '../signing/secret-list.ts'
-import type { SecretBox } from './secret-box.ts'
 
 /** Headers that a connection sends along, by their names in lower case. */
 export const CustomHeaders = z.record(z.string(), z.string())

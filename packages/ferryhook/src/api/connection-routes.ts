@@ -1,5 +1,6 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { bodyLimit } from '@strongroom/kit/http/body-limit'
+import { and } from '@strongroom/kit/http/declared-permission'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
 import {
@@ -12,7 +13,6 @@ import { Filter } from '../filters/filter.ts'
 import { Transform } from '../transforms/transform.ts'
 import { ConnectionView, viewConnection } from './connection-view.ts'
 import type { ApiDeps } from './deps.ts'
-import { and } from './permissions.ts'
 import { ById, Name } from './schemas.ts'
 
 const ConnectionFields = z.strictObject({

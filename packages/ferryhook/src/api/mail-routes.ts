@@ -1,6 +1,7 @@
 /** What goes by mail: invites, and links for those who forgot their password. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { clientNetwork } from '@strongroom/kit/http/client'
+import { and } from '@strongroom/kit/http/declared-permission'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody } from '@strongroom/kit/http/openapi'
 import { operatorError } from '@strongroom/kit/operators'
@@ -8,7 +9,6 @@ import { ferryhookError } from '../errors.ts'
 import { ownOrigin } from './cookies.ts'
 import type { ApiDeps } from './deps.ts'
 import { baseOf, resetPage, signUpPage } from './pages.ts'
-import { and } from './permissions.ts'
 import { Email } from './schemas.ts'
 
 export function mailRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {

@@ -1,6 +1,7 @@
 /** Signing up, in, and out with a password; keeping a browser signed in. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { clientNetwork } from '@strongroom/kit/http/client'
+import { and } from '@strongroom/kit/http/declared-permission'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
 import type { Context } from 'hono'
@@ -8,7 +9,6 @@ import type { Session } from '../auth/sessions.ts'
 import { ferryhookError } from '../errors.ts'
 import { ownOrigin, refreshCookie } from './cookies.ts'
 import type { ApiDeps } from './deps.ts'
-import { and } from './permissions.ts'
 import { Email, GivenPassword, Name, NewPassword, UserView, viewUser } from './schemas.ts'
 
 const SessionView = z

@@ -1,13 +1,13 @@
 /** Sign-in through GitHub and Google: the way there, the way back, and identities of an account. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { ApiError } from '@strongroom/kit/errors'
+import { and } from '@strongroom/kit/http/declared-permission'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonResponse } from '@strongroom/kit/http/openapi'
 import { ferryhookError } from '../errors.ts'
 import { type OAuthProvider, oauthProviders } from '../items/user.ts'
 import { ownOrigin, refreshCookie, signInCookie } from './cookies.ts'
 import type { ApiDeps } from './deps.ts'
-import { and } from './permissions.ts'
 import { baseOf, signedInPage, signInFailedPage } from './pages.ts'
 import { UserView, viewUser } from './schemas.ts'
 

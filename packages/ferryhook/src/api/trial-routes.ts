@@ -1,6 +1,7 @@
 /** Trying out a filter, a transform or a destination before relying on it. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { bodyLimit } from '@strongroom/kit/http/body-limit'
+import { and } from '@strongroom/kit/http/declared-permission'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
 import { ferryhookError } from '../errors.ts'
@@ -10,7 +11,6 @@ import { longestBody } from '../items/event.ts'
 import type { DryRun } from '../transforms/dry-run.ts'
 import { Transform } from '../transforms/transform.ts'
 import type { ApiDeps } from './deps.ts'
-import { and } from './permissions.ts'
 import { ById } from './schemas.ts'
 
 const Sample = z.strictObject({

@@ -1,18 +1,11 @@
 /** A transform that failed: what its owner did wrong, or what we could not do for him. */
+import type { ScriptFailure } from '../sandbox/script-job.ts'
 
 export type TransformErrorCode =
+  | ScriptFailure
   | 'body_not_json'
   | 'body_not_text'
-  | 'invalid_code'
-  | 'threw'
-  | 'never_settled'
-  | 'time_limit'
-  | 'memory_limit'
-  | 'stack_limit'
-  | 'output_limit'
-  | 'invalid_output'
   | 'unresponsive'
-  | 'crashed'
   | 'overloaded'
 
 /** These say nothing of the transform, and another try may do. */

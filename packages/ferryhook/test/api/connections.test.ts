@@ -1,9 +1,9 @@
 import { testStores } from '@strongroom/kit/testing/stores'
+import { secretBox } from '@strongroom/kit/testing/test-secret-box'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createKeptSecrets } from '../../src/accounts/kept-secrets.ts'
 import { required } from '../workbench.ts'
 import { openApi, type Person } from './open-api.ts'
-import { secretBox } from './secret-box.ts'
 
 const WHSEC = /^whsec_[A-Za-z0-9+/]{43}=$/
 

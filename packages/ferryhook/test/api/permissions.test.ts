@@ -1,12 +1,12 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { createApp } from '@strongroom/kit/http/app'
+import { declaredOnly } from '@strongroom/kit/http/declared-permission'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { openApiDocument } from '@strongroom/kit/http/openapi'
 import { silentLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { declaredOnly } from '../../src/api/permissions.ts'
 import { eventInput } from '../workbench.ts'
 import { openApi, type Person } from './open-api.ts'
 

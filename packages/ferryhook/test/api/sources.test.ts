@@ -1,10 +1,10 @@
 import { testStores } from '@strongroom/kit/testing/stores'
+import { secretBox } from '@strongroom/kit/testing/test-secret-box'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createKeptSecrets } from '../../src/accounts/kept-secrets.ts'
 import { activeSecrets } from '../../src/signing/secret-list.ts'
 import { required } from '../workbench.ts'
 import { openApi, ORIGIN, type Person } from './open-api.ts'
-import { secretBox } from './secret-box.ts'
 
 describe.each(testStores())('sources on $name', (store) => {
   const api = openApi(store)

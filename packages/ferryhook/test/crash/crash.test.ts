@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { secretBox } from '@strongroom/kit/testing/test-secret-box'
 import { build } from 'esbuild'
 import { expect, onTestFinished, test } from 'vitest'
 import { createKeptSecrets } from '../../src/accounts/kept-secrets.ts'
@@ -12,7 +13,7 @@ import { newSigningSecret } from '../../src/signing/webhook-secret.ts'
 import { connectionInput, times } from '../workbench.ts'
 import { type Destinations, hashOf, openDestinations } from './destinations.ts'
 import { look, tally } from './findings.ts'
-import { laterClock, openBox, openRelay } from './relay.ts'
+import { laterClock, openRelay } from './relay.ts'
 
 const ROUNDS = process.env['SLOW'] === '1' ? 50 : 3
 const SENDERS = 8
@@ -45,7 +46,7 @@ async function setUp(directory: string, destinations: Destinations) {
   const user = { email: 'ada@example.com', name: 'Ada', plan: 'team' } as const
   const { userId } = await layer.users.create(user)
   const { sourceId } = await layer.sources.create({ userId, name: 'Crash', provider: 'custom' })
-  const kept = createKeptSecrets(openBox)
+  const kept = createKeptSecrets(secretBox)
   const pathOf = new Map<string, string>()
   for (const path of ['/willing', '/grumpy']) {
     const destinationUrl = destinations.url(path)

@@ -6,18 +6,10 @@ import { createCursors } from '@strongroom/kit/cursor'
 import { silentLog as log } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import { createSafeFetch } from '@strongroom/kit/safe-fetch'
-import type { SecretBox } from '../../src/accounts/secret-box.ts'
+import { secretBox } from '@strongroom/kit/testing/test-secret-box'
 import { createDataLayer } from '../../src/db/data-layer.ts'
 import { createWorker } from '../../src/delivery/worker.ts'
 import { tables } from '../../src/table.ts'
-
-const PREFIX = Buffer.of(0x02, 0x04, 0x78)
-
-/** All processes have to open what one of them has sealed. */
-export const openBox: SecretBox = {
-  seal: async (plaintext) => Buffer.concat([PREFIX, plaintext]),
-  open: async (sealed) => Buffer.from(sealed).subarray(PREFIX.length),
-}
 
 /** A process that begins so much later than it really does. */
 export const laterClock = (ms: number): Clock => ({ now: () => Date.now() + ms })
@@ -41,7 +33,7 @@ export async function openRelay(directory: string, clock: Clock) {
         run: async () => Promise.reject(new Error('No scripts')),
         close: async () => {},
       }
-      const given = { db: layer, clock, fetcher, secretBox: openBox, sandbox, log }
+      const given = { db: layer, clock, fetcher, secretBox, sandbox, log }
       const settings = { pollMs: 20, rememberMs: 0 }
       return createWorker({ ...given, metrics: createMetrics(), settings })
     },

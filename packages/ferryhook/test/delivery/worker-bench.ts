@@ -2,8 +2,8 @@
 import { createMetrics } from '@strongroom/kit/metrics'
 import { createSafeFetch, type SafeFetch, type SafeFetchOptions } from '@strongroom/kit/safe-fetch'
 import { silentLog } from '@strongroom/kit/log'
+import { secretBox } from '@strongroom/kit/testing/test-secret-box'
 import { createKeptSecrets } from '../../src/accounts/kept-secrets.ts'
-import type { SecretBox, SecretPlace } from '../../src/accounts/secret-box.ts'
 import type { Alert } from '../../src/alerts/alert.ts'
 import type { DataLayer } from '../../src/db/data-layer.ts'
 import type { CreateEventInput } from '../../src/db/event-intake.ts'
@@ -45,24 +45,7 @@ export interface WorkerBench extends Workbench {
 
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
-/** Keeps what it is given, for the very place it was given for. */
-const testSecretBox: SecretBox = {
-  seal: async (plaintext, place) =>
-    Buffer.concat([Buffer.from([2, 4, 0x78]), placeBytes(place), plaintext]),
-  async open(sealed, place) {
-    const before = Buffer.concat([Buffer.from([2, 4, 0x78]), placeBytes(place)])
-    const bytes = Buffer.from(sealed)
-    if (!bytes.subarray(0, before.length).equals(before))
-      throw new Error('Sealed for another place')
-    return bytes.subarray(before.length)
-  },
-}
-
-function placeBytes(place: SecretPlace): Buffer {
-  return Buffer.from(`${JSON.stringify(place)}\n`)
-}
-
-export const keptSecrets = createKeptSecrets(testSecretBox)
+export const keptSecrets = createKeptSecrets(secretBox)
 
 export async function openWorkerBench(
   world: Pick<World, 'store' | 'hostility'>,
@@ -92,7 +75,7 @@ export async function openWorkerBench(
       clock,
       timers: { after: timers.start },
       fetcher,
-      secretBox: testSecretBox,
+      secretBox,
       sandbox: { run: () => Promise.reject(new Error('No scripts here')), close: async () => {} },
       alerts: { raise: (alert) => void alerts.push(alert) },
       log: silentLog,

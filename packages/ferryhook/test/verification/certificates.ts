@@ -50,7 +50,8 @@ export function makeCertificate(wish: Wish): Issued {
 }
 
 function keyPair(kind: 'rsa' | 'ec' | 'ed25519') {
-  if (kind === 'rsa') return generateKeyPairSync('rsa', { modulusLength: 2048 })
+  // Half as long as PayPal's: to find one takes a tenth of the time.
+  if (kind === 'rsa') return generateKeyPairSync('rsa', { modulusLength: 1024 })
   if (kind === 'ed25519') return generateKeyPairSync('ed25519')
   return generateKeyPairSync('ec', { namedCurve: 'P-256' })
 }

@@ -1,14 +1,9 @@
-/**
- * What a route needs of those who call it. Every route declares it by spreading one of these into its
- * definition; one that forgot is not served, see `declaredOnly`.
- */
+/** What a route needs of those who call it: spread one of these into its definition. */
+import { declarations } from '@strongroom/kit/http/declared-permission'
 import type { AppEnv, AppVariables } from '@strongroom/kit/http/env'
-import { operatorOnly } from '@strongroom/kit/http/operator-only'
 import type { Operators } from '@strongroom/kit/operators'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
-import { matchedRoutes } from 'hono/route'
-import { findTargetHandler } from 'hono/utils/handler'
 import type { AgencyDesk } from '../agencies/agency-desk.ts'
 import type { Authenticated } from '../auth/authenticate.ts'
 import type { SiteGuard, SiteNeeds } from '../auth/site-guard.ts'
@@ -22,10 +17,7 @@ export interface AgencyEnv {
   Variables: AppVariables & { agency: Agency }
 }
 
-/** As the OpenAPI document names it. */
-export const PERMISSION = 'x-permission'
-
-const declared = new WeakSet<object>()
+const declare = declarations<'agency' | 'site'>('Form-Bridge')
 
 export type Permissions = ReturnType<typeof createPermissions>
 
@@ -37,10 +29,6 @@ export function createPermissions(deps: {
 }) {
   const { siteGuard, agencyDesk, guard, operators } = deps
 
-  const anybody: MiddlewareHandler<AppEnv> = async (_, next) => {
-    await next()
-  }
-
   const ofAgency: MiddlewareHandler<AgencyEnv> = async (c, next) => {
     const [, key = ''] = /^Bearer (\S{1,200})$/i.exec(c.req.header('authorization') ?? '') ?? []
     const agency = await agencyDesk.ofKey(key)
@@ -51,40 +39,21 @@ export function createPermissions(deps: {
   }
 
   return {
-    public: declaration('public', anybody),
-    agency: { ...declaration('agency', ofAgency), security: [{ formBridgeAgency: [] }] },
-    operator: { ...declaration('operator', operatorOnly(operators)), security: [{ operator: [] }] },
+    public: declare.public,
+    agency: { ...declare.need('agency', ofAgency), security: [{ formBridgeAgency: [] }] },
+    operator: declare.operator(operators),
     site(needs: SiteNeeds) {
       const check: MiddlewareHandler<SiteEnv> = async (c, next) => {
         c.set('asked', await siteGuard.admit(c, needs))
         await next()
       }
       const either = needs.signature ? [] : [{ formBridgeKey: [] }]
-      return { ...declaration('site', check), security: [{ formBridgeSignature: [] }, ...either] }
+      return {
+        ...declare.need('site', check),
+        security: [{ formBridgeSignature: [] }, ...either],
+      }
     },
   }
-}
-
-function declaration<Handler extends object>(need: string, middleware: Handler) {
-  declared.add(middleware)
-  return { middleware, [PERMISSION]: need, tags: ['Form-Bridge'] }
-}
-
-/** A permission with more middleware behind it: `...and(permit.operator, bodyLimit(…))`. */
-export function and<Declared extends { middleware: object }, More extends object>(
-  permission: Declared,
-  more: More,
-): Omit<Declared, 'middleware'> & { middleware: [Declared['middleware'], More] } {
-  return { ...permission, middleware: [permission.middleware, more] }
-}
-
-/** For the app that the routes are in: answers nothing that does not say what it needs. */
-export const declaredOnly: MiddlewareHandler<AppEnv> = async (c, next) => {
-  const routes = matchedRoutes(c)
-  const isRoute = routes.some(({ method }) => method !== 'ALL')
-  const isDeclared = routes.some(({ handler }) => declared.has(findTargetHandler(handler)))
-  if (isRoute && !isDeclared) throw new Error('Cannot serve a route that declares no permission')
-  await next()
 }
 
 export function describeSecurity({ openAPIRegistry }: OpenAPIHono<AppEnv>): void {

@@ -1,13 +1,13 @@
 /** How releases come in: signed packages only. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { bodyLimit } from '@strongroom/kit/http/body-limit'
+import { and } from '@strongroom/kit/http/declared-permission'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonResponse } from '@strongroom/kit/http/openapi'
 import { operatorError } from '@strongroom/kit/operators'
 import { formBridgeError } from '../errors.ts'
 import { LARGEST_PACKAGE_BYTES } from '../items/release.ts'
 import type { ApiDeps } from './deps.ts'
-import { and } from './permissions.ts'
 import { BySlug, ByVersion } from './schemas.ts'
 import { ReleaseView, viewRelease } from './views.ts'
 

@@ -2,12 +2,12 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { epochSeconds } from '@strongroom/kit/clock'
 import { bodyLimit } from '@strongroom/kit/http/body-limit'
+import { and } from '@strongroom/kit/http/declared-permission'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
 import { formBridgeError } from '../errors.ts'
 import { SiteEnvironment, SiteStatus } from '../items/site.ts'
 import type { ApiDeps } from './deps.ts'
-import { and } from './permissions.ts'
 import { HeartbeatBody, RotateBody, SubmissionBody } from './schemas.ts'
 
 const MEGABYTE = 1024 * 1024

@@ -5,7 +5,7 @@
  * opened is remembered by its sealed text, so a secret that was replaced is never taken for the new.
  */
 import { z } from 'zod'
-import type { SecretBox } from './secret-box.ts'
+import type { SecretBox } from '@strongroom/kit/secret-box'
 
 const Destination = z.object({ url: z.string(), secret: z.string().optional() })
 export type Destination = z.infer<typeof Destination>

@@ -1,6 +1,6 @@
+import { PERMISSION } from '@strongroom/kit/http/declared-permission'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
-import { PERMISSION } from '../../src/api/permissions.ts'
 import { openService } from './open-service.ts'
 
 describe.each(testStores().slice(0, 1))('operators on $name', (store) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { openEngine } from '@strongroom/engine/engine'
 import { createTables } from '@strongroom/kit/create-tables'
 import { systemClock } from '@strongroom/kit/clock'
+import { secretBox } from '@strongroom/kit/testing/test-secret-box'
 import { expect, test } from 'vitest'
 import { createAuthenticate } from '../../src/auth/authenticate.ts'
 import { newSiteId } from '../../src/items/site.ts'
@@ -12,7 +13,6 @@ import { hashOf, newKey, newWebhookSecret } from '../../src/keys/key-text.ts'
 import { canonical, signatureOf } from '../../src/signing/signed-request.ts'
 import { createDataLayer } from '../../src/store/data-layer.ts'
 import { formBridgeTable } from '../../src/table.ts'
-import { secretBox } from './secret-box.ts'
 
 test('a site is known, and its used nonces too, when the server was started anew', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'form-bridge-'))

@@ -17,11 +17,12 @@ const harness = fileURLToPath(new URL('site/', import.meta.url))
 const WORKERS = '4'
 
 /** Compiled files are shared by all processes, and looked at again each time. */
+const COMPILED = join(process.env['LASTING_TMPDIR'] ?? tmpdir(), 'strongroom-opcache')
 const OPCACHE = [
   '-d',
   'opcache.enable_cli=1',
   '-d',
-  `opcache.file_cache=${join(tmpdir(), 'strongroom-opcache')}`,
+  `opcache.file_cache=${COMPILED}`,
   '-d',
   'opcache.revalidate_freq=0',
 ]
@@ -52,7 +53,7 @@ export class WordPressSite {
 
   /** A new site with the plugin active. */
   static async install(installation: Installation, plugin: Uint8Array): Promise<WordPressSite> {
-    await mkdir(join(tmpdir(), 'strongroom-opcache'), { recursive: true })
+    await mkdir(COMPILED, { recursive: true })
     const directory = await mkdtemp(join(tmpdir(), 'strongroom-wordpress-'))
     const content = join(directory, 'wp-content')
     for (const name of ['plugins', 'mu-plugins', 'themes/plain'])

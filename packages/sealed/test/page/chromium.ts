@@ -71,7 +71,7 @@ async function unpacked(): Promise<Found | undefined> {
     dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium')),
     '../../bin',
   )
-  const home = join(tmpdir(), 'strongroom-chromium-147')
+  const home = join(process.env['LASTING_TMPDIR'] ?? tmpdir(), 'strongroom-chromium-147')
   if (!existsSync(home)) await unpack(packed, home)
   return {
     executablePath: join(home, 'chromium'),

@@ -4,9 +4,9 @@ import type { Db } from '@strongroom/kit/db'
 import { ConditionFailed, TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity, transact } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
+import type { SecretBox, SecretPlace } from '@strongroom/kit/secret-box'
 import { serverTable } from '@strongroom/kit/server-table'
 import { twoKeyError } from '../errors.ts'
-import type { SecretBox, SecretPlace } from '../tokens/secret-box.ts'
 import { AppItem, type AppPolicy, APPS, FirstAppItem, type Upstream } from './app-item.ts'
 import {
   firstSecret,

@@ -3,9 +3,9 @@
  * sealed under a key of its own team, and was seen to be that team's before it was kept.
  */
 import type { Clock } from '@strongroom/kit/clock'
+import type { SecretBox, SecretPlace } from '@strongroom/kit/secret-box'
 import { isAhead } from '../lasting.ts'
 import type { WorkspaceTokens } from '../workspace-tokens.ts'
-import type { SecretBox, SecretPlace } from './secret-box.ts'
 
 /** A token that another machine has replaced or removed is used for so long at most. */
 const KEPT_MS = 60_000

@@ -1,21 +1,21 @@
 import type { Db } from '@strongroom/kit/db'
 import { everyStore } from '@strongroom/kit/testing/every-store'
 import { testClock } from '@strongroom/kit/testing/test-clock'
+import { secretBox } from '@strongroom/kit/testing/test-secret-box'
 import { describe, expect, test } from 'vitest'
 import { createApps } from '../../src/service/apps.ts'
 import { createTwoKeyStore } from '../../src/store.ts'
 import { createTokenVault } from '../../src/tokens/token-vault.ts'
 import { newIds } from '../open-store.ts'
 import { openDb } from '../existence/scene.ts'
-import { SECRET, testBox } from './machine.ts'
+import { SECRET } from './machine.ts'
 
 const upstream = { url: 'https://bot.example/slack', kind: 'app' } as const
 
 describe.each(everyStore())('apps on $name', (store) => {
   const opened = openDb(store)
   const clock = testClock()
-  const box = testBox()
-  const appsOn = (db: Db) => createApps({ db, clock, box })
+  const appsOn = (db: Db) => createApps({ db, clock, box: secretBox })
   const newApp = (name: string) => ({ name, signingSecret: SECRET, upstream, policy: {} })
 
   test('lose no secret when several are rotated at the same time', async () => {
@@ -52,7 +52,7 @@ describe.each(everyStore())('apps on $name', (store) => {
     const other = newIds().team
     const vaultOf = (app: string) => {
       const { tokens } = createTwoKeyStore({ db: opened.db, clock })
-      return { tokens, vault: createTokenVault({ app, tokens, box, clock }) }
+      return { tokens, vault: createTokenVault({ app, tokens, box: secretBox, clock }) }
     }
     const { tokens, vault } = vaultOf('first')
     await vault.put(team, 'xoxb-of-a-team')
@@ -68,7 +68,7 @@ describe.each(everyStore())('apps on $name', (store) => {
     const { team } = newIds()
     const machine = () => {
       const { tokens } = createTwoKeyStore({ db: opened.db, clock })
-      return createTokenVault({ app: 'first', tokens, box, clock })
+      return createTokenVault({ app: 'first', tokens, box: secretBox, clock })
     }
     const [here, there] = [machine(), machine()]
     expect(await there.tokenOf(team)).toBeUndefined()

@@ -2,11 +2,11 @@ import { createLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
+import { secretBox } from '@strongroom/kit/testing/test-secret-box'
 import { testSecrets } from '@strongroom/kit/testing/test-secrets'
 import { describe, expect, test } from 'vitest'
 import { startTwoKey } from '../../src/start-service.ts'
 import { openDb } from '../existence/scene.ts'
-import { testBox } from './machine.ts'
 
 describe.each(testStores().slice(0, 1))('the service on $name', (store) => {
   const opened = openDb(store)
@@ -22,7 +22,7 @@ describe.each(testStores().slice(0, 1))('the service on $name', (store) => {
         metrics: createMetrics(),
         secrets: testSecrets(),
         publicUrl: 'https://strongroom.example',
-        secretBox: testBox(),
+        secretBox,
         config: {
           TWO_KEY_SLACK_API_URL: 'https://slack.example/api',
           TWO_KEY_SLACK_SHARE: 80,

@@ -1,5 +1,5 @@
 /** The service as machines run it: on one store, with one Slack, before an app that writes down. */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
@@ -10,6 +10,7 @@ import { createMetrics } from '@strongroom/kit/metrics'
 import { createOperators } from '@strongroom/kit/operators'
 import { mountService } from '@strongroom/kit/service'
 import { type TestClock, testClock } from '@strongroom/kit/testing/test-clock'
+import { secretBox } from '@strongroom/kit/testing/test-secret-box'
 import { testSecrets } from '@strongroom/kit/testing/test-secrets'
 import { testTimers } from '@strongroom/kit/testing/test-timers'
 import { afterAll, afterEach } from 'vitest'
@@ -18,7 +19,6 @@ import { type FakeKind, fakeRequest } from '../../src/fake-slack/requests.ts'
 import { sampleTeam, type FakeTeam } from '../../src/fake-slack/world.ts'
 import { twoKeyService } from '../../src/service-definition.ts'
 import { startTwoKey } from '../../src/start-service.ts'
-import type { SecretBox, SecretPlace } from '../../src/tokens/secret-box.ts'
 
 export const SECRET = 'a-signing-secret-of-slack'
 export const otherTeam: FakeTeam = {
@@ -28,27 +28,6 @@ export const otherTeam: FakeTeam = {
   users: [{ id: 'U00000009' }],
   channels: [{ id: 'C00000009' }],
 }
-
-/** Seals for one place, as the key store's envelope does. */
-export function testBox(): SecretBox {
-  const key = randomBytes(32)
-  return {
-    async seal(plaintext, place) {
-      const nonce = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(bytesOf(place))
-      const sealed = [cipher.update(plaintext), cipher.final()]
-      return new Uint8Array(Buffer.concat([nonce, ...sealed, cipher.getAuthTag()]))
-    },
-    async open(sealed, place) {
-      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12))
-      decipher.setAAD(bytesOf(place)).setAuthTag(sealed.subarray(-16))
-      return Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()])
-    },
-  }
-}
-
-const bytesOf = ({ service, tenant, entity, attribute }: SecretPlace) =>
-  Buffer.from(JSON.stringify([service, tenant, entity, attribute]))
 
 interface Received {
   headers: IncomingMessage['headers']
@@ -108,7 +87,6 @@ export function world(opened: { db: Db }): World {
   const timers = testTimers(clock)
   const slack = createFakeSlack({ teams: [sampleTeam, otherTeam], clock })
   const logged: string[] = []
-  const box = testBox()
   const closers: (() => Promise<void>)[] = []
   afterAll(async () => {
     for (const close of closers) await close()
@@ -119,15 +97,15 @@ export function world(opened: { db: Db }): World {
     slack,
     logged,
     async start(db = opened.db) {
-      const machine = await startMachine({ db, clock, timers, slack, logged, box })
+      const machine = await startMachine({ db, clock, timers, slack, logged })
       closers.push(machine.close)
       return machine
     },
   }
 }
 
-async function startMachine(on: Omit<World, 'start'> & { db: Db; box: SecretBox }) {
-  const { db, clock, timers, slack, box } = on
+async function startMachine(on: Omit<World, 'start'> & { db: Db }) {
+  const { db, clock, timers, slack } = on
   const log = createLog({ level: 'debug', clock, sink: (line) => void on.logged.push(line) })
   const metrics = createMetrics()
   const app = createApp({ log, metrics })
@@ -138,7 +116,7 @@ async function startMachine(on: Omit<World, 'start'> & { db: Db; box: SecretBox 
     metrics,
     secrets: testSecrets(),
     publicUrl: 'https://strongroom.example',
-    secretBox: box,
+    secretBox,
     config: {
       TWO_KEY_SLACK_API_URL: 'https://slack.example/api',
       TWO_KEY_SLACK_SHARE: 80,

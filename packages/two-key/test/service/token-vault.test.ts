@@ -1,20 +1,19 @@
 import { testStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
+import { secretBox } from '@strongroom/kit/testing/test-secret-box'
 import { describe, expect, test } from 'vitest'
 import { createTwoKeyStore } from '../../src/store.ts'
 import { createTokenVault } from '../../src/tokens/token-vault.ts'
 import { openDb } from '../existence/scene.ts'
 import { newIds } from '../open-store.ts'
-import { testBox } from './machine.ts'
 
 describe.each(testStores())('a dead token, on $name', (store) => {
   const opened = openDb(store)
 
   function machines() {
-    const box = testBox()
     const clock = testClock()
     const { tokens } = createTwoKeyStore({ db: opened.db, clock })
-    const vault = () => createTokenVault({ app: 'deploy-bot', tokens, box, clock })
+    const vault = () => createTokenVault({ app: 'deploy-bot', tokens, box: secretBox, clock })
     return { one: vault(), other: vault(), third: vault(), team: newIds().team }
   }
 

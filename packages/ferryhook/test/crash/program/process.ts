@@ -2,9 +2,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { nodeRoutes } from '@strongroom/kit/http/node-routes'
+import { secretBox } from '@strongroom/kit/testing/test-secret-box'
 import { createIngest } from '../../../src/ingest/ingest.ts'
 import { ingestRoutes } from '../../../src/ingest/routes.ts'
-import { laterClock, openBox, openRelay } from '../relay.ts'
+import { laterClock, openRelay } from '../relay.ts'
 
 const [role, directory = '', laterMs] = process.argv.slice(2)
 const clock = laterClock(Number(laterMs))
@@ -14,7 +15,7 @@ if (role === 'worker') {
   newWorker().start()
   process.send?.({})
 } else {
-  const ingest = createIngest({ ...http, db: layer, clock, secretBox: openBox, hint: () => {} })
+  const ingest = createIngest({ ...http, db: layer, clock, secretBox, hint: () => {} })
   const routes = nodeRoutes(
     ingestRoutes(ingest).plainRootRoutes.map((route) => ({ ...route, service: 'ferryhook' })),
     http,

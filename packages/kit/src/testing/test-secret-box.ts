@@ -1,11 +1,15 @@
-/** A secret box of tests: what it seals looks as the key store's does, and opens at its place only. */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import type { SecretBox } from '../../src/keys/secret-box.ts'
+/**
+ * A secret box of tests: what it seals looks as the key store's does, and opens at its place only;
+ * in other processes too.
+ */
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import type { SecretBox, SecretPlace } from '../secret-box.ts'
 
 const PREFIX = Buffer.of(0x02, 0x04, 0x78)
-const key = randomBytes(32)
+const key = createHash('sha256').update('test secret box').digest()
 
-const bytesOf = (place: object) => Buffer.from(JSON.stringify(Object.entries(place)))
+const bytesOf = ({ service, tenant, entity, attribute }: SecretPlace) =>
+  Buffer.from(JSON.stringify([service, tenant, entity, attribute]))
 
 export const secretBox: SecretBox = {
   async seal(plaintext, place) {

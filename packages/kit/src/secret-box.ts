@@ -1,4 +1,4 @@
-/** What Form-Bridge needs of whoever keeps secrets for it: sealing them, each for one place. */
+/** What a service needs of whoever keeps secrets for it: sealing them, each for one place. */
 export interface SecretBox {
   seal(plaintext: Uint8Array, place: SecretPlace): Promise<Uint8Array>
   /** Throws for anything but what was sealed for this very place. */
@@ -6,7 +6,7 @@ export interface SecretBox {
 }
 
 /** An attribute of an entity of a tenant; what is sealed for one place opens at no other. */
-interface SecretPlace {
+export interface SecretPlace {
   service: string
   tenant: string
   entity: string

@@ -1,8 +1,6 @@
-/** What the command line does with Form-Bridge on the store itself, without a server. */
+/** Signs packages of a plugin, where the server has no access. */
 import { createPrivateKey } from 'node:crypto'
-import { createSiteDesk, type SiteDesk } from '@strongroom/form-bridge/administration/site-desk'
 import { readPackage, slugIn } from '@strongroom/form-bridge/releases/plugin-package'
-import { createPublish, type Publish } from '@strongroom/form-bridge/releases/publish'
 import { BadZip } from '@strongroom/form-bridge/releases/zip-directory'
 import {
   newReleaseKey,
@@ -10,29 +8,6 @@ import {
   sha256Of,
   signRelease,
 } from '@strongroom/form-bridge/signing/release-signature'
-import { createDataLayer } from '@strongroom/form-bridge/store/data-layer'
-import { createLatest } from '@strongroom/form-bridge/updates/latest'
-import type { Clock } from '@strongroom/kit/clock'
-import type { Db } from '@strongroom/kit/db'
-
-interface On {
-  db: Db
-  clock: Clock
-}
-
-export function siteDeskOn(on: On): SiteDesk {
-  const layer = createDataLayer(on)
-  return createSiteDesk({ ...layer, checks: layer.updateChecks })
-}
-
-export function publishOn(on: On, releaseKeys: readonly string[]): Publish {
-  const { releases, versionCache: cache } = createDataLayer(on)
-  return createPublish({ releases, latest: createLatest({ ...on, releases, cache }), releaseKeys })
-}
-
-export function releasesOn(on: On, slug: string) {
-  return createDataLayer(on).releases.list(slug)
-}
 
 /** A package or a key cannot be used; the message is one line that says what to do. */
 export class CannotSign extends Error {
