@@ -1,4 +1,4 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { systemClock } from '@strongroom/kit/clock'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openApi } from '../api/open-api.ts'
@@ -10,7 +10,7 @@ const env = {
   FERRYHOOK_DEFAULT_PLAN: 'free',
 }
 
-describe.each(testStores())('the service on $name', (store) => {
+describe.each(serviceStores())('the service on $name', (store) => {
   const api = openApi(store, env, { delivers: true })
   let sink: Sink
 

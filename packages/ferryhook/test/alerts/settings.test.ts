@@ -1,10 +1,10 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { openApi, PASSWORD } from '../api/open-api.ts'
 
 const ALL = ['delivery.failed', 'connection.warning', 'connection.paused', 'limit.reached']
 
-describe.each(testStores())('alerts, as a user sets them, on $name', (store) => {
+describe.each(serviceStores())('alerts, as a user sets them, on $name', (store) => {
   const api = openApi(store)
   const webhookUrl = 'https://ops.example/alerts'
 

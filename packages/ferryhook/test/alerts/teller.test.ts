@@ -1,6 +1,6 @@
 import { silentLog } from '@strongroom/kit/log'
 import { createSafeFetch, type SafeFetch } from '@strongroom/kit/safe-fetch'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Alert } from '../../src/alerts/alert.ts'
@@ -16,7 +16,7 @@ import { keptSecrets, SECRET } from '../delivery/worker-bench.ts'
 import { type Mailbox, openMailbox } from '../mail/mailbox.ts'
 import { openWorkbench, required, type Workbench } from '../workbench.ts'
 
-describe.each(testStores())('alerts told on $name', (store) => {
+describe.each(serviceStores())('alerts told on $name', (store) => {
   let bench: Workbench
   let sink: Sink
   let mailbox: Mailbox

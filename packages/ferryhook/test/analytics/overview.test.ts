@@ -1,9 +1,9 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { openApi } from '../api/open-api.ts'
 import { deliver, ownerOf } from '../events/people.ts'
 
-describe.each(testStores())('figures over HTTP, on $name', (store) => {
+describe.each(serviceStores())('figures over HTTP, on $name', (store) => {
   const api = openApi(store)
 
   /** With a key, because a session ends after an hour. */

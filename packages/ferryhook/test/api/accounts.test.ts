@@ -1,4 +1,4 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Ask, openApi, ORIGIN, PASSWORD } from './open-api.ts'
 
@@ -6,7 +6,7 @@ const NEW_PASSWORD = 'another long password'
 let people = 0
 const newcomer = () => ({ email: `new-${++people}@example.com`, name: 'Grace', password: PASSWORD })
 
-describe.each(testStores())('accounts on $name', (store) => {
+describe.each(serviceStores())('accounts on $name', (store) => {
   const api = openApi(store)
   let byInvite: Ask
   let closed: Ask

@@ -1,4 +1,4 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { secretBox } from '@strongroom/kit/testing/test-secret-box'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createKeptSecrets } from '../../src/accounts/kept-secrets.ts'
@@ -7,7 +7,7 @@ import { openApi, type Person } from './open-api.ts'
 
 const WHSEC = /^whsec_[A-Za-z0-9+/]{43}=$/
 
-describe.each(testStores())('connections on $name', (store) => {
+describe.each(serviceStores())('connections on $name', (store) => {
   const api = openApi(store)
   let ada: Person
   let sourceId: string

@@ -1,4 +1,4 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { openApi, type Person } from './open-api.ts'
 
@@ -8,7 +8,7 @@ interface Entry {
   target: string | null
 }
 
-describe.each(testStores())('API keys and the audit log on $name', (store) => {
+describe.each(serviceStores())('API keys and the audit log on $name', (store) => {
   const api = openApi(store)
   const keysOf = async ({ token }: Person) =>
     (await api.ask('GET', '/api-keys', { token })).body.items

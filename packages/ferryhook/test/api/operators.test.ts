@@ -1,8 +1,8 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { openApi, ORIGIN } from './open-api.ts'
 
-describe.each(testStores())('operators on $name', (store) => {
+describe.each(serviceStores())('operators on $name', (store) => {
   const api = openApi(store)
   const asOperator = (method: string, path: string, body?: unknown) =>
     api.ask(method, path, { token: api.operator, ...(body !== undefined && { body }) })

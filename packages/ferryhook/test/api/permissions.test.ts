@@ -5,7 +5,7 @@ import type { AppEnv } from '@strongroom/kit/http/env'
 import { openApiDocument } from '@strongroom/kit/http/openapi'
 import { silentLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { eventInput } from '../workbench.ts'
 import { openApi, type Person } from './open-api.ts'
@@ -49,7 +49,7 @@ interface Owned {
   replays: string
 }
 
-describe.each(testStores())('permissions on $name', (store) => {
+describe.each(serviceStores())('permissions on $name', (store) => {
   const api = openApi(store)
   let operations: Operation[]
   let ada: Person

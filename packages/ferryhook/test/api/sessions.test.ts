@@ -1,10 +1,10 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test, vi } from 'vitest'
 import { openApi, ORIGIN, PASSWORD } from './open-api.ts'
 
 const COOKIE = '__Host-ferryhook-session'
 
-describe.each(testStores())('sessions on $name', (store) => {
+describe.each(serviceStores())('sessions on $name', (store) => {
   const api = openApi(store)
 
   const login = (email: string, password = PASSWORD, peer?: string) =>

@@ -1,4 +1,4 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { secretBox } from '@strongroom/kit/testing/test-secret-box'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createKeptSecrets } from '../../src/accounts/kept-secrets.ts'
@@ -6,7 +6,7 @@ import { activeSecrets } from '../../src/signing/secret-list.ts'
 import { required } from '../workbench.ts'
 import { openApi, ORIGIN, type Person } from './open-api.ts'
 
-describe.each(testStores())('sources on $name', (store) => {
+describe.each(serviceStores())('sources on $name', (store) => {
   const api = openApi(store)
   let ada: Person
   beforeAll(async () => {

@@ -1,11 +1,11 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { answer, openSink, type Sink } from '../delivery/sink.ts'
 import { eventInput, required } from '../workbench.ts'
 import { openApi, type Person } from './open-api.ts'
 
-describe.each(testStores())('trying things out on $name', (store) => {
+describe.each(serviceStores())('trying things out on $name', (store) => {
   const api = openApi(store, {
     FERRYHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
     FERRYHOOK_ALLOW_HTTP: 'true',

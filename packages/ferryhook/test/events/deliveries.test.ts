@@ -1,10 +1,10 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { openApi } from '../api/open-api.ts'
 import { allDue, deliveryTasksOf, required, times } from '../workbench.ts'
 import { deliver, ownerOf, settleDue } from './people.ts'
 
-describe.each(testStores())('a waiting delivery over HTTP, on $name', (store) => {
+describe.each(serviceStores())('a waiting delivery over HTTP, on $name', (store) => {
   const api = openApi(store)
 
   async function retrying() {

@@ -1,9 +1,9 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { openApi } from '../api/open-api.ts'
 import { deliver, ownerOf } from './people.ts'
 
-describe.each(testStores())('an event over HTTP, on $name', (store) => {
+describe.each(serviceStores())('an event over HTTP, on $name', (store) => {
   const api = openApi(store)
 
   test('shows its headers, body, deliveries and every attempt', async () => {

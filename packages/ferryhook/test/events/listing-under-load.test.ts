@@ -1,6 +1,6 @@
 import type { Item } from '@strongroom/kit/db'
 import { newId } from '@strongroom/kit/ids'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { type Event, eventById, eventKey } from '../../src/items/event.ts'
 import { openApi } from '../api/open-api.ts'
@@ -28,7 +28,7 @@ const isWanted = ({ bit, both }: (typeof filters)[number], kind: number) =>
   both === undefined ? (kind & bit) > 0 : (kind & both) === 0
 
 /** On DynamoDB Local it takes a minute. */
-const stores = testStores().slice(0, process.env.SLOW ? undefined : 1)
+const stores = serviceStores()
 
 describe.each(stores)('with 1,000 events a second of the clock, on $name', (store) => {
   const api = openApi(store)

@@ -1,13 +1,13 @@
 import type { Item } from '@strongroom/kit/db'
 import { newId } from '@strongroom/kit/ids'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { type Event, eventById, eventKey } from '../../src/items/event.ts'
 import { openApi } from '../api/open-api.ts'
 import { eventInput, layerOn, required, times } from '../workbench.ts'
 import { deliver, type Owner, ownerOf } from './people.ts'
 
-describe.each(testStores())('events of a source over HTTP, on $name', (store) => {
+describe.each(serviceStores())('events of a source over HTTP, on $name', (store) => {
   const api = openApi(store)
   // DynamoDB Local takes its time.
   const atOnce = store.name === 'the embedded engine' ? 100 : 10

@@ -1,11 +1,11 @@
 import { newId } from '@strongroom/kit/ids'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { openApi } from '../api/open-api.ts'
 import { times } from '../workbench.ts'
 import { deliver, ownerOf, settleDue } from './people.ts'
 
-describe.each(testStores())('a replay of events over HTTP, on $name', (store) => {
+describe.each(serviceStores())('a replay of events over HTTP, on $name', (store) => {
   const api = openApi(store)
 
   async function delivered(connections = 1, outcome: 'delivered' | 'failed' = 'delivered') {

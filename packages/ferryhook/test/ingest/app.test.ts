@@ -5,7 +5,7 @@ import { openApiDocument } from '@strongroom/kit/http/openapi'
 import { createLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import { mountService } from '@strongroom/kit/service'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { secretBox } from '@strongroom/kit/testing/test-secret-box'
 import { testSecrets } from '@strongroom/kit/testing/test-secrets'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -13,7 +13,7 @@ import { ingestRoutes } from '../../src/ingest/routes.ts'
 import { ferryhookService } from '../../src/service-definition.ts'
 import { type IngestBench, openIngestBench, PUBLIC_URL } from './ingest-bench.ts'
 
-describe.each(testStores())('ingest in the app, without a Node server, on $name', (store) => {
+describe.each(serviceStores())('ingest in the app, without a Node server, on $name', (store) => {
   let bench: IngestBench
   let app: OpenAPIHono<AppEnv>
   const lines: string[] = []

@@ -1,12 +1,12 @@
 import { retryingDb } from '@strongroom/kit/retrying-db'
 import { hostileDb } from '@strongroom/kit/testing/hostile-db'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { retentionSeconds } from '../../src/plans.ts'
 import { losingAnswers, times } from '../workbench.ts'
 import { type IngestBench, openIngestBench } from './ingest-bench.ts'
 
-describe.each(testStores())('a webhook that is sent twice, on $name', (store) => {
+describe.each(serviceStores())('a webhook that is sent twice, on $name', (store) => {
   let bench: IngestBench
 
   beforeAll(async () => {

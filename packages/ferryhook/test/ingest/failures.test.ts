@@ -1,11 +1,11 @@
 import type { Db } from '@strongroom/kit/db'
 import { retryingDb } from '@strongroom/kit/retrying-db'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testTimers } from '@strongroom/kit/testing/test-timers'
 import { few, type IngestBench, openIngestBench } from './ingest-bench.ts'
 
-describe.each(testStores())('a webhook that cannot be stored, on $name', (store) => {
+describe.each(serviceStores())('a webhook that cannot be stored, on $name', (store) => {
   let bench: IngestBench
 
   beforeAll(async () => {

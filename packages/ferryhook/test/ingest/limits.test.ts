@@ -1,10 +1,10 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventLimits } from '../../src/ingest/event-limits.ts'
 import { times } from '../workbench.ts'
 import { few, type IngestBench, openIngestBench, type Receiver } from './ingest-bench.ts'
 
-describe.each(testStores())('the limits of a plan on $name', (store) => {
+describe.each(serviceStores())('the limits of a plan on $name', (store) => {
   let bench: IngestBench
 
   beforeAll(async () => {

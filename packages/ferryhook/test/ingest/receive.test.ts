@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { request as nodeRequest } from 'node:http'
 import { newId } from '@strongroom/kit/ids'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type IngestBench, openIngestBench, type Sent } from './ingest-bench.ts'
 
-describe.each(testStores())('a webhook received on $name', (store) => {
+describe.each(serviceStores())('a webhook received on $name', (store) => {
   let bench: IngestBench
 
   beforeAll(async () => {

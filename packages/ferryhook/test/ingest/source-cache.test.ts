@@ -1,14 +1,14 @@
 import type { Db } from '@strongroom/kit/db'
 import { newId } from '@strongroom/kit/ids'
 import { hostileDb } from '@strongroom/kit/testing/hostile-db'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SecretBox } from '@strongroom/kit/secret-box'
 import { secretBox } from '@strongroom/kit/testing/test-secret-box'
 import { times } from '../workbench.ts'
 import { type IngestBench, openIngestBench, sealSecret } from './ingest-bench.ts'
 
-describe.each(testStores())('what ingest remembers of a source, on $name', (store) => {
+describe.each(serviceStores())('what ingest remembers of a source, on $name', (store) => {
   let bench: IngestBench
 
   beforeAll(async () => {

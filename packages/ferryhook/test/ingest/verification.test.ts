@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { secretBox } from '@strongroom/kit/testing/test-secret-box'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createKeptSecrets } from '../../src/accounts/kept-secrets.ts'
@@ -15,7 +15,7 @@ import { type IngestBench, openIngestBench, PUBLIC_URL, type Sent } from './inge
 const kept = createKeptSecrets(secretBox)
 const HOUR = { hours: 1 }
 
-describe.each(testStores())('a source that verifies on $name', (store) => {
+describe.each(serviceStores())('a source that verifies on $name', (store) => {
   let bench: IngestBench
 
   beforeAll(async () => {

@@ -1,9 +1,9 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { layerOn, times } from '../workbench.ts'
 import { type LiveBench, type LiveSource, openLiveBench } from './live-bench.ts'
 
-describe.each(testStores())('a stream of events, on $name', (store) => {
+describe.each(serviceStores())('a stream of events, on $name', (store) => {
   let bench: LiveBench
 
   beforeAll(async () => {

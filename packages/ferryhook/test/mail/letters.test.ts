@@ -1,10 +1,10 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openApi, PASSWORD } from '../api/open-api.ts'
 import { required } from '../workbench.ts'
 import { type Mailbox, openMailbox } from './mailbox.ts'
 
-describe.each(testStores())('mail on $name', (store) => {
+describe.each(serviceStores())('mail on $name', (store) => {
   const api = openApi(store)
   let mailbox: Mailbox
   let ask: typeof api.ask

@@ -1,12 +1,12 @@
 import { silentLog } from '@strongroom/kit/log'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createReplayRunner } from '../../src/replay/runner.ts'
 import { openWorkerBench, SECRET, type WorkerBench } from '../delivery/worker-bench.ts'
 import { required } from '../workbench.ts'
 
-describe.each(testStores())('what a replay delivers, on $name', (store) => {
+describe.each(serviceStores())('what a replay delivers, on $name', (store) => {
   let bench: WorkerBench
 
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { silentLog } from '@strongroom/kit/log'
 import { describe, expect, test } from 'vitest'
 import { createReplayRunner } from '../../src/replay/runner.ts'
@@ -6,7 +6,7 @@ import { openApi } from '../api/open-api.ts'
 import { testTimers } from '@strongroom/kit/testing/test-timers'
 import { deliver, ownerOf } from '../events/people.ts'
 
-describe.each(testStores())('a replay of a stretch of time over HTTP, on $name', (store) => {
+describe.each(serviceStores())('a replay of a stretch of time over HTTP, on $name', (store) => {
   const api = openApi(store)
 
   const run = () => {

@@ -1,4 +1,4 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Answer, type Ask, openApi, ORIGIN, type Person } from '../api/open-api.ts'
 import { type GithubUser, type LocalGithub, openGithub } from './local-github.ts'
@@ -25,7 +25,7 @@ const googleUser = (given: object = {}) => {
   return { ...user, ...given }
 }
 
-describe.each(testStores())('sign-in through providers on $name', (store) => {
+describe.each(serviceStores())('sign-in through providers on $name', (store) => {
   const api = openApi(store)
   let github: LocalGithub
   let google: LocalGoogle

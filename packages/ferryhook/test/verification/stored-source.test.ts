@@ -1,12 +1,12 @@
 import { ItemMismatch } from '@strongroom/kit/item-mismatch'
 import { newId } from '@strongroom/kit/ids'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkSigning, signingAttributes, signingOf } from '../../src/verification/configuration.ts'
 import { dedupKeyOf } from '../../src/verification/dedup-key.ts'
 import { openWorkbench, required, sealedText, type Workbench } from '../workbench.ts'
 
-describe.each(testStores())('the options of a source on $name', (store) => {
+describe.each(serviceStores())('the options of a source on $name', (store) => {
   let bench: Workbench
   let sources: Workbench['layer']['sources']
 

@@ -1,8 +1,8 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { atOnce, openService } from './open-service.ts'
 
-describe.each(testStores().slice(0, 1))('abuse on $name', (store) => {
+describe.each(serviceStores())('abuse on $name', (store) => {
   const service = openService(store, { FORM_BRIDGE_API_LIMIT: '8' })
   const patterns = async (type: string) =>
     (

@@ -1,9 +1,9 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { isTryingOut } from '../../src/sites/environment.ts'
 import { atOnce, type ConnectedSite, openService } from './open-service.ts'
 
-describe.each(testStores().slice(0, 1))('an agency on $name', (store) => {
+describe.each(serviceStores())('an agency on $name', (store) => {
   const service = openService(store)
   const facts = async (token: string) => (await service.ask('GET', '/agency', { token })).body
 

@@ -1,12 +1,12 @@
 /** What was wrong with the service that the specification comes from; none of it is true of this one. */
 import { createHmac } from 'node:crypto'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { atOnce, openService } from './open-service.ts'
 import { publish, releaseKey } from './published.ts'
 import { end } from './wordpress-host.ts'
 
-describe.each(testStores())('on $name', (store) => {
+describe.each(serviceStores())('on $name', (store) => {
   const service = openService(store, {
     FORM_BRIDGE_API_LIMIT: '30',
     FORM_BRIDGE_RELEASE_KEYS: releaseKey.publicKey,

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { atOnce, openService } from './open-service.ts'
 import { end } from './wordpress-host.ts'
 
-describe.each(testStores())('connecting a site on $name', (store) => {
+describe.each(serviceStores())('connecting a site on $name', (store) => {
   const service = openService(store)
   const codes = (attempts: { method: string; result: string }[]) =>
     Object.fromEntries(attempts.map(({ method, result }) => [method, result]))

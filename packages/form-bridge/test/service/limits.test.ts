@@ -1,11 +1,11 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { describe, expect, test } from 'vitest'
 import { type Answer, type Ask, atOnce, openService } from './open-service.ts'
 
 const admittedAmong = (answers: Answer[]) => answers.filter(({ status }) => status === 200).length
 
-describe.each(testStores().slice(0, 1))('limits on $name', (store) => {
+describe.each(serviceStores())('limits on $name', (store) => {
   const service = openService(store, { FORM_BRIDGE_API_LIMIT: '30' })
   const look = (token: string, ask: Ask = service.ask, peer?: string) =>
     ask('GET', '/site', { token, ...(peer && { peer }) })

@@ -1,9 +1,9 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { openService } from './open-service.ts'
 import { end } from './wordpress-host.ts'
 
-describe.each(testStores())('the proof by a meta tag on $name', (store) => {
+describe.each(serviceStores())('the proof by a meta tag on $name', (store) => {
   const service = openService(store)
 
   test('is taken from a tag of the head only, where visitors cannot write', async () => {

@@ -1,9 +1,9 @@
 import { PERMISSION } from '@strongroom/kit/http/declared-permission'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { openService } from './open-service.ts'
 
-describe.each(testStores().slice(0, 1))('operators on $name', (store) => {
+describe.each(serviceStores())('operators on $name', (store) => {
   const service = openService(store)
   const get = (path: string) => service.ask('GET', path, { token: service.operator })
 

@@ -1,9 +1,9 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { formBridgeTable } from '../../src/table.ts'
 import { openService } from './open-service.ts'
 
-describe.each(testStores().slice(0, 1))('what is kept on $name', (store) => {
+describe.each(serviceStores())('what is kept on $name', (store) => {
   const service = openService(store)
   const everything = async () => {
     const { Items = [] } = await service.db.scan({

@@ -1,4 +1,4 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Answer, atOnce, openService } from './open-service.ts'
 import { end, type WordPressSite } from './wordpress-host.ts'
@@ -8,7 +8,7 @@ const WELL_KNOWN = '/.well-known/form-bridge-verification.txt'
 const withCode = (answers: Answer[], code: string) =>
   answers.filter((answer) => answer.code === `form-bridge.${code}`)
 
-describe.each(testStores().slice(0, 1))('how often a host is asked on $name', (store) => {
+describe.each(serviceStores())('how often a host is asked on $name', (store) => {
   const service = openService(store)
   const token = () => service.operator
   beforeAll(() =>

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { type ConnectedSite, newSubmission, openService } from './open-service.ts'
 import { end } from './wordpress-host.ts'
 
-describe.each(testStores().slice(0, 1))('a site that comes again on $name', (store) => {
+describe.each(serviceStores())('a site that comes again on $name', (store) => {
   const service = openService(store)
   const operate = (site_id: string, action: string) =>
     service.ask('POST', `/sites/${site_id}/${action}`, { token: service.operator })

@@ -1,11 +1,11 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { zipSync } from 'fflate'
 import { describe, expect, test } from 'vitest'
 import { newReleaseKey } from '../../src/signing/release-signature.ts'
 import { atOnce, openService } from './open-service.ts'
 import { pluginZip, publish, releaseKey, signatureOf } from './published.ts'
 
-describe.each(testStores().slice(0, 1))('publishing on $name', (store) => {
+describe.each(serviceStores())('publishing on $name', (store) => {
   const service = openService(store, { FORM_BRIDGE_RELEASE_KEYS: releaseKey.publicKey })
   const send = (version: string, given?: Parameters<typeof publish>[3]) =>
     publish(service.ask, service.operator, version, given)

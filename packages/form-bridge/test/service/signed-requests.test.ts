@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { atOnce, openService, signatureHeaders } from './open-service.ts'
 
-describe.each(testStores())('a signed request on $name', (store) => {
+describe.each(serviceStores())('a signed request on $name', (store) => {
   const service = openService(store)
   const now = () => Math.floor(service.clock.now() / 1000)
   const unauthorized = { status: 401, code: 'form-bridge.unauthorized' }

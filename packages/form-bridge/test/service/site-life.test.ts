@@ -1,8 +1,8 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { atOnce, openService } from './open-service.ts'
 
-describe.each(testStores().slice(0, 1))('the life of a site on $name', (store) => {
+describe.each(serviceStores())('the life of a site on $name', (store) => {
   const service = openService(store)
   const operate = (site_id: string, action: string) =>
     service.ask('POST', `/sites/${site_id}/${action}`, { token: service.operator })

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { destinationPolicy } from '../../src/settings.ts'
 import { type ConnectedSite, newSubmission, openService } from './open-service.ts'
@@ -11,7 +11,7 @@ interface Received {
   body: string
 }
 
-describe.each(testStores().slice(0, 1))('a form submission on $name', (store) => {
+describe.each(serviceStores())('a form submission on $name', (store) => {
   const service = openService(store)
   const secret = `whsec_${Buffer.from('a secret of at least 24 bytes').toString('base64')}`
 

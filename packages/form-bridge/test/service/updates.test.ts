@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { isSignedBy, sha256Of } from '../../src/signing/release-signature.ts'
 import { atOnce, openService, ORIGIN } from './open-service.ts'
 import { pluginZip, publish, releaseKey, signatureOf } from './published.ts'
 
-describe.each(testStores().slice(0, 1))('updates on $name', (store) => {
+describe.each(serviceStores())('updates on $name', (store) => {
   const service = openService(store, { FORM_BRIDGE_RELEASE_KEYS: releaseKey.publicKey })
   const slugs = { next: 0 }
   /** A plugin of its own for each test, so that their versions do not meet. */

@@ -1,4 +1,4 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { domainChecks } from '../../src/validation/domain-checks.ts'
 import { type Checks, scored, table } from '../../src/validation/score.ts'
@@ -71,7 +71,7 @@ test('a name of a staging or test site costs no points, a reserved or blocked on
   }
 })
 
-describe.each(testStores().slice(0, 1))('validation on $name', (store) => {
+describe.each(serviceStores())('validation on $name', (store) => {
   const service = openService(store)
   const validate = (site: WordPressSite, given = {}, peer?: string) => {
     const { registration_id, temp_key } = site.pending ?? {}

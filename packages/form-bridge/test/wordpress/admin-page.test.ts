@@ -1,8 +1,8 @@
 /** The plugin's page in a real browser, on a wide screen and on a telephone. */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { findChromium, launch } from '@strongroom/kit/testing/chromium'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findChromium, launch } from '../../../sealed/test/page/chromium.ts'
 import { inWordPress, PAGE, statusOf } from './in-wordpress.ts'
 
 const found = await findChromium()

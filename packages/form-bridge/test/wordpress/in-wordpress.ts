@@ -17,8 +17,7 @@ export const PAGE = '/wp-admin/options-general.php?page=form-bridge'
 
 const found = installations()
 const reason = missing(found)
-if (reason !== undefined)
-  console.warn(`Form-Bridge's plugin is not tested in WordPress as it should: ${reason}`)
+if (reason !== undefined) console.warn(`Form-Bridge's plugin is not tested in WordPress: ${reason}`)
 
 export function inWordPress(title: string, define: (world: World) => void) {
   if (reason !== undefined) test.skip(`${title}: ${reason}`, () => {})

@@ -16,11 +16,12 @@ export interface Installation {
 
 export const hasPhp = spawnSync('php', ['-v'], { stdio: 'ignore' }).status === 0
 
-/** On the oldest too if there is time: each site takes seconds to install. */
-const NAMES = process.env['SLOW'] ? ['oldest', 'newest'] : ['newest']
+const NAMES = ['oldest', 'newest']
+/** Each site takes seconds to install, and there is one for each file of tests. */
+const hasTime = Boolean(process.env['SLOW'])
 
 export function installations(): Installation[] {
-  const found = NAMES.filter((name) => hasPhp && existsSync(join(cache(), name)))
+  const found = NAMES.filter((name) => hasTime && hasPhp && existsSync(join(cache(), name)))
   if (found.length === 0 && process.env['REQUIRE_WORDPRESS'] === '1')
     throw new Error('WordPress or PHP is missing: install PHP and run fetch.sh')
   return found.map((name) => {
@@ -32,6 +33,7 @@ export function installations(): Installation[] {
 
 /** Why tests do not run on all of them; undefined if they do. */
 export function missing(found: readonly Installation[]): string | undefined {
+  if (!hasTime) return 'it takes a while, SLOW=1 does it'
   if (!hasPhp) return 'PHP is not installed'
   if (found.length === 0)
     return 'there is no WordPress, packages/form-bridge/test/wordpress/fetch.sh gets it'

@@ -1,6 +1,6 @@
 /**
- * The stores of `testStores`, and each of them once more on a bad day: throttling and conflicting
- * now and then, with the retries that the server puts around a store.
+ * The stores of `testStores`, and once more on a bad day, with SLOW=1 each of them: throttling and
+ * conflicting now and then, with the retries that the server puts around a store.
  *
  * Answers that get lost are left out: whether to repeat such a call is the caller's knowledge, so
  * tests of that say so themselves.
@@ -10,7 +10,10 @@ import { hostileDb } from './hostile-db.ts'
 import { type TestStore, testStores } from './stores.ts'
 
 export function everyStore(): TestStore[] {
-  return testStores().flatMap((store) => [store, onABadDay(store)])
+  const stores = testStores()
+  // A bad day is of the wrapper's making: on one store it shows nearly all, in a fraction of the time.
+  const bad = process.env['SLOW'] ? stores : stores.slice(0, 1)
+  return [...stores, ...bad.map(onABadDay)]
 }
 
 function onABadDay(store: TestStore): TestStore {

@@ -20,6 +20,11 @@ export function testStores(): TestStore[] {
   return endpoint === null ? [embeddedEngine] : [embeddedEngine, dynamodbLocal(endpoint)]
 }
 
+/** For tests of a whole service, whose data layer is tested on every store: the others with SLOW=1. */
+export function serviceStores(): TestStore[] {
+  return testStores().slice(0, process.env['SLOW'] ? undefined : 1)
+}
+
 const embeddedEngine: TestStore = {
   name: 'the embedded engine',
   async open() {

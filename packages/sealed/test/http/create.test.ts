@@ -1,4 +1,4 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import type { Revealed } from '../../src/api.ts'
 import { deriveKeys } from '../../src/crypto/keys.ts'
@@ -73,7 +73,7 @@ const wrong: [field: string, what: string, value: unknown][] = [
   ['burnToken', 'is no known field', 'x'],
 ]
 
-describe.each(testStores())('creating over HTTP on $name', (store) => {
+describe.each(serviceStores())('creating over HTTP on $name', (store) => {
   const opened = openDb(store)
 
   test('a text sealed by a sender is opened by its reader, and the server never has the key', async () => {
@@ -124,7 +124,7 @@ describe.each(testStores())('creating over HTTP on $name', (store) => {
   })
 })
 
-describe.each(testStores().slice(0, 1))('a creation that is not right', (store) => {
+describe.each(serviceStores())('a creation that is not right', (store) => {
   const opened = openDb(store)
 
   async function refused(body: unknown) {

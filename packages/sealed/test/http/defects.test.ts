@@ -2,7 +2,7 @@
  * The defects of the specification that Sealed is built on, and of the first attempt at it, each by
  * its number: what must never come back. Those of the page and of the cryptography are tested there.
  */
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import type { Revealed } from '../../src/api.ts'
 import { verifyWork } from '../../src/crypto/proof-of-work.ts'
@@ -24,7 +24,7 @@ import {
   reveal,
 } from './sealed-client.ts'
 
-describe.each(testStores())('on $name', (store) => {
+describe.each(serviceStores())('on $name', (store) => {
   const opened = openDb(store)
 
   test('D1: a secret with one view can be read again within 30 seconds', async () => {

@@ -1,11 +1,11 @@
 import { type Db, eachOperation } from '@strongroom/kit/db'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { rawItem } from '../secrets.ts'
 import { openDb, startApp } from './sealed-app.ts'
 import { ack, burn, createSecret, newClaim, newKeys, reveal, status } from './sealed-client.ts'
 
-describe.each(testStores())('what runs beside the requests on $name', (store) => {
+describe.each(serviceStores())('what runs beside the requests on $name', (store) => {
   const opened = openDb(store)
   const isThere = async (id: string) => (await rawItem(opened.db, id))?.['ciphertext'] !== undefined
 
@@ -170,7 +170,7 @@ describe.each(testStores())('what runs beside the requests on $name', (store) =>
   })
 })
 
-describe.each(testStores())('a receipt over HTTP on $name', (store) => {
+describe.each(serviceStores())('a receipt over HTTP on $name', (store) => {
   const opened = openDb(store)
 
   test('is pending, then viewed with the time, also after the secret and its expiry are gone', async () => {

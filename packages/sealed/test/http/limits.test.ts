@@ -1,5 +1,5 @@
 import { randomHex } from '@strongroom/kit/ids'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { describe, expect, test } from 'vitest'
 import { createClientLimit, MOST_CLIENTS } from '../../src/client-limits.ts'
@@ -45,7 +45,7 @@ const calls: [name: string, limit: number, ask: Ask][] = [
   ],
 ]
 
-describe.each(testStores().slice(0, 1))('the limits of a client', (store) => {
+describe.each(serviceStores())('the limits of a client', (store) => {
   const opened = openDb(store)
   const admitted = async (app: SealedApp, ask: Ask, peer: string, times: number) => {
     const answers = []

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openDb, startApp } from './sealed-app.ts'
 import { newCiphertext, newKeys, newSecretBody } from './sealed-client.ts'
@@ -9,7 +9,7 @@ const OF_THE_CONNECTION = ['date', 'content-length', 'connection', 'keep-alive']
 
 type Face = 'Node' | 'the app'
 
-describe.each(testStores().slice(0, 1))('Sealed on a Node server', (store) => {
+describe.each(serviceStores())('Sealed on a Node server', (store) => {
   const opened = openDb(store)
 
   /** Asked over a socket, where Node answers, or in the app. */

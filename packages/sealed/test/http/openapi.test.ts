@@ -1,10 +1,10 @@
 import { openApiDocument } from '@strongroom/kit/http/openapi'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { sealedError } from '../../src/errors.ts'
 import { openDb, startApp } from './sealed-app.ts'
 
-describe.each(testStores().slice(0, 1))('the OpenAPI document', (store) => {
+describe.each(serviceStores())('the OpenAPI document', (store) => {
   const opened = openDb(store)
 
   test('has every route of Sealed, with its body and its errors', async () => {

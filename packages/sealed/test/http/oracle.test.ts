@@ -1,5 +1,5 @@
 import { randomToken } from '@strongroom/kit/ids'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { openDb, type SealedApp, startApp } from './sealed-app.ts'
 import {
@@ -49,7 +49,7 @@ const malformedIds = [
   `${randomToken(15)}=`,
 ]
 
-describe.each(testStores())('without the link nothing can be told apart on $name', (store) => {
+describe.each(serviceStores())('without the link nothing can be told apart on $name', (store) => {
   const opened = openDb(store)
 
   /** Secrets in every state, each with everything that its reader and its creator have. */

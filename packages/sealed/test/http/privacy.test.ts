@@ -1,5 +1,5 @@
 import { randomHex, randomToken } from '@strongroom/kit/ids'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { openDb, startApp } from './sealed-app.ts'
 import {
@@ -15,7 +15,7 @@ import {
   status,
 } from './sealed-client.ts'
 
-describe.each(testStores().slice(0, 1))('over the whole life of secrets', (store) => {
+describe.each(serviceStores())('over the whole life of secrets', (store) => {
   const opened = openDb(store)
 
   test('nothing that is logged or counted names a secret, a client or what either has sent', async () => {

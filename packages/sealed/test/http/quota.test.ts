@@ -1,5 +1,5 @@
 import { type Db, eachOperation } from '@strongroom/kit/db'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { describe, expect, test } from 'vitest'
 import { createQuota } from '../../src/quota.ts'
@@ -33,7 +33,7 @@ const createMany = (app: SealedApp, count: number) =>
   Promise.all(Array.from({ length: count }, () => create(app)))
 const stored = (answers: Response[]) => answers.filter(({ status }) => status === 201)
 
-describe.each(testStores())('the quota of stored bytes on $name', (store) => {
+describe.each(serviceStores())('the quota of stored bytes on $name', (store) => {
   // A table of its own for each: the quota is about all of it.
   describe('under a flood', () => {
     const opened = openDb(store)

@@ -1,5 +1,5 @@
 import { hostileDb } from '@strongroom/kit/testing/hostile-db'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import type { Revealed } from '../../src/api.ts'
 import { rawItem } from '../secrets.ts'
@@ -21,7 +21,7 @@ const many = <T>(count: number, each: (index: number) => T) =>
 const statusesOf = (answers: Response[]) =>
   answers.map(({ status }) => status).toSorted((a, b) => a - b)
 
-describe.each(testStores())('revealing over HTTP on $name', (store) => {
+describe.each(serviceStores())('revealing over HTTP on $name', (store) => {
   const opened = openDb(store)
 
   test('gives the secret as it was stored to whoever holds link and passphrase', async () => {

@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import { randomHex, randomToken } from '@strongroom/kit/ids'
 import type { ServerSecrets } from '@strongroom/kit/server-secrets'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { openDb, startApp } from './sealed-app.ts'
 import {
@@ -41,7 +41,7 @@ function rotatingSecrets(): ServerSecrets & { rotate(options: { keep: boolean })
 
 const key = new Uint8Array(32).fill(1)
 
-describe.each(testStores())('the token of a new secret on $name', (store) => {
+describe.each(serviceStores())('the token of a new secret on $name', (store) => {
   const opened = openDb(store)
   const body = () => newSecretBody(newKeys())
 

@@ -1,4 +1,4 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import {
   type Challenge,
@@ -26,7 +26,7 @@ function wrongCounter(challenge: Challenge, ciphertext: string): number {
   return counter
 }
 
-describe.each(testStores().slice(0, 1))('the proof of work', (store) => {
+describe.each(serviceStores())('the proof of work', (store) => {
   const opened = openDb(store)
   const asking = (difficulty: number, perDoubling = 0) => {
     const env = {

@@ -1,7 +1,7 @@
 /** Visitors of the page, each in a browser context of their own. */
+import { findChromium, launch } from '@strongroom/kit/testing/chromium'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
-import { findChromium, launch } from './chromium.ts'
 import { type PageServer, startPageServer } from './page-server.ts'
 
 export interface Site extends PageServer {

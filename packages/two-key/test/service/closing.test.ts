@@ -1,6 +1,6 @@
 import { createLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { secretBox } from '@strongroom/kit/testing/test-secret-box'
 import { testSecrets } from '@strongroom/kit/testing/test-secrets'
@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { startTwoKey } from '../../src/start-service.ts'
 import { openDb } from '../existence/scene.ts'
 
-describe.each(testStores().slice(0, 1))('the service on $name', (store) => {
+describe.each(serviceStores())('the service on $name', (store) => {
   const opened = openDb(store)
 
   test('that is closed in the midst of what it does each minute does it no more', async () => {

@@ -1,4 +1,4 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { fakeRequest } from '../../src/fake-slack/requests.ts'
 import { sampleTeam } from '../../src/fake-slack/world.ts'
@@ -15,7 +15,7 @@ import {
   world,
 } from './machine.ts'
 
-describe.each(testStores())('events of Slack, on $name', (store) => {
+describe.each(serviceStores())('events of Slack, on $name', (store) => {
   const opened = openDb(store)
   const { clock, timers, slack, start } = world(opened)
   const upstream = upstreamApp()

@@ -1,4 +1,4 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { twoKeyError } from '../../src/errors.ts'
 import { sampleTeam } from '../../src/fake-slack/world.ts'
@@ -7,7 +7,7 @@ import { type Machine, newApp, otherTeam, SECRET, upstreamApp, world } from './m
 
 const DAY = 86_400
 
-describe.each(testStores())('operators of Two-key, on $name', (store) => {
+describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
   const opened = openDb(store)
   const { clock, slack, start, logged } = world(opened)
   const upstream = upstreamApp()

@@ -1,4 +1,4 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { secretBox } from '@strongroom/kit/testing/test-secret-box'
 import { describe, expect, test } from 'vitest'
@@ -7,7 +7,7 @@ import { createTokenVault } from '../../src/tokens/token-vault.ts'
 import { openDb } from '../existence/scene.ts'
 import { newIds } from '../open-store.ts'
 
-describe.each(testStores())('a dead token, on $name', (store) => {
+describe.each(serviceStores())('a dead token, on $name', (store) => {
   const opened = openDb(store)
 
   function machines() {

@@ -1,10 +1,10 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { tokensTable } from '../../src/table.ts'
 import { openDb } from '../existence/scene.ts'
 import { newApp, upstreamApp, world } from './machine.ts'
 
-describe.each(testStores().slice(0, 1))('the tokens of workspaces, on $name', (store) => {
+describe.each(serviceStores())('the tokens of workspaces, on $name', (store) => {
   const opened = openDb(store)
   const { start } = world(opened)
   const upstream = upstreamApp()

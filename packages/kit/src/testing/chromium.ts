@@ -1,5 +1,5 @@
 /**
- * A Chromium for the tests of the page: the one that CHROMIUM_PATH names, an installed one, or on
+ * A Chromium for the tests of pages: the one that CHROMIUM_PATH names, an installed one, or on
  * Linux the one that comes as an npm package. With REQUIRE_BROWSER=1 (set in CI) its absence is a
  * failure.
  */
