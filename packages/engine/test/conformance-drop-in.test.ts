@@ -6,8 +6,8 @@ const SLOW = process.env['SLOW'] === '1'
 const target = await openDropIn()
 
 describe('the engine as a drop-in for the AWS SDK', () => {
-  test('is asked what the other faces are asked', ({ skip }) => {
-    skip(!SLOW, 'The suites run on two faces, and on the third by SLOW=1')
+  test('is asked what the engine in process is asked', ({ skip }) => {
+    skip(!SLOW, 'The suites run on the engine in process, and on its other faces by SLOW=1')
     expect(target).toBeDefined()
   })
   if (SLOW) runSuites(target)

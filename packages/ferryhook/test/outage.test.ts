@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { silentLog } from '@strongroom/kit/log'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createKeeper } from '../src/delivery/keeper.ts'
 import type { Event } from '../src/items/event.ts'
@@ -9,7 +9,7 @@ import { answer } from './delivery/sink.ts'
 import { openWorkerBench, type WorkerBench } from './delivery/worker-bench.ts'
 import { allDue, eventInput, required } from './workbench.ts'
 
-describe.each(testStores())('after an outage of all workers, on $name', (store) => {
+describe.each(serviceStores())('after an outage of all workers, on $name', (store) => {
   let bench: WorkerBench
 
   beforeAll(async () => {
@@ -114,7 +114,7 @@ describe.each(testStores())('after an outage of all workers, on $name', (store) 
   })
 })
 
-describe.each(testStores())('a server that only receives, on $name', (store) => {
+describe.each(serviceStores())('a server that only receives, on $name', (store) => {
   const api = openApi(store, { FERRYHOOK_DELIVER: 'false' })
 
   test('keeps what no worker has done', async () => {

@@ -33,7 +33,7 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     expect(await shownSecret(reader)).toBe('once')
   })
 
-  test('an answer that gets lost is asked for again', async () => {
+  test.runIf(SLOW)('an answer that gets lost is asked for again', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const reader = await site.visitor()
     let lost = 0
@@ -48,7 +48,7 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     expect(lost).toBe(2)
   })
 
-  test('who goes away and comes back finds it', async () => {
+  test.runIf(SLOW)('who goes away and comes back finds it', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const reader = await site.visitor()
     await open(reader, link)
@@ -93,27 +93,30 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     expect(await shownSecret(reader)).toBe('two')
   })
 
-  test('how a link ends is not said of another one that was opened meanwhile', async () => {
-    const [one, two] = [await sealInNode(site.base, 'one'), await sealInNode(site.base, 'two')]
-    expect(await isAvailable(one.link)).toBe(true)
-    const reader = await site.visitor()
-    let answer = () => {}
-    const held = new Promise<void>((resolve) => {
-      answer = resolve
-    })
-    await reader.route('**/reveal', (route) => held.then(() => route.continue()), { times: 1 })
-    await open(reader, one.link)
-    await expectText(reader, 'Opening…')
-    await reader.evaluate((link) => location.assign(link), two.link)
-    await expectTitle(reader, 'You were sent a secret.')
-    const ended = reader.waitForResponse('**/reveal')
-    answer()
-    expect((await ended).status()).toBe(404)
-    await hold(reader)
-    expect(await shownSecret(reader)).toBe('two')
-  })
+  test.runIf(SLOW)(
+    'how a link ends is not said of another one that was opened meanwhile',
+    async () => {
+      const [one, two] = [await sealInNode(site.base, 'one'), await sealInNode(site.base, 'two')]
+      expect(await isAvailable(one.link)).toBe(true)
+      const reader = await site.visitor()
+      let answer = () => {}
+      const held = new Promise<void>((resolve) => {
+        answer = resolve
+      })
+      await reader.route('**/reveal', (route) => held.then(() => route.continue()), { times: 1 })
+      await open(reader, one.link)
+      await expectText(reader, 'Opening…')
+      await reader.evaluate((link) => location.assign(link), two.link)
+      await expectTitle(reader, 'You were sent a secret.')
+      const ended = reader.waitForResponse('**/reveal')
+      answer()
+      expect((await ended).status()).toBe(404)
+      await hold(reader)
+      expect(await shownSecret(reader)).toBe('two')
+    },
+  )
 
-  test('lifting the finger presses nothing of what has come under it', async () => {
+  test.runIf(SLOW)('lifting the finger presses nothing of what has come under it', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const reader = await site.visitor({ hasTouch: true })
     await reader.goto(link)
@@ -145,7 +148,7 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
 
   const tabStorage = () => sessionStorage.getItem('sealed.link')
 
-  test('hiding it removes text and key, and tells the server', async () => {
+  test.runIf(SLOW)('hiding it removes text and key, and tells the server', async () => {
     const { link } = await sealInNode(site.base, 'once', { views: 2 })
     const reader = await site.visitor()
     await open(reader, link)
@@ -160,24 +163,27 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     await expectTitle(reader, 'Hidden.')
   })
 
-  test('half a minute later the key is gone, and only the page has the text', async () => {
-    const { link } = await sealInNode(site.base, 'once')
-    const reader = await site.visitor()
-    await reader.clock.install()
-    await open(reader, link)
-    await reader
-      .getByText(/^Reloading this page shows it again for another \d+ seconds\.$/)
-      .waitFor()
-    const acknowledged = reader.waitForResponse('**/ack')
-    await reader.clock.fastForward(31_000)
-    await acknowledged
-    await expectText(reader, 'It is on this page only: keep it before you leave.')
-    expect(await shownSecret(reader)).toBe('once')
-    expect(await reader.evaluate(tabStorage)).toBe('{"kind":"hidden"}')
-    reader.on('dialog', (dialog) => void dialog.accept())
-    await reader.reload()
-    await expectTitle(reader, 'Hidden.')
-  })
+  test.runIf(SLOW)(
+    'half a minute later the key is gone, and only the page has the text',
+    async () => {
+      const { link } = await sealInNode(site.base, 'once')
+      const reader = await site.visitor()
+      await reader.clock.install()
+      await open(reader, link)
+      await reader
+        .getByText(/^Reloading this page shows it again for another \d+ seconds\.$/)
+        .waitFor()
+      const acknowledged = reader.waitForResponse('**/ack')
+      await reader.clock.fastForward(31_000)
+      await acknowledged
+      await expectText(reader, 'It is on this page only: keep it before you leave.')
+      expect(await shownSecret(reader)).toBe('once')
+      expect(await reader.evaluate(tabStorage)).toBe('{"kind":"hidden"}')
+      reader.on('dialog', (dialog) => void dialog.accept())
+      await reader.reload()
+      await expectTitle(reader, 'Hidden.')
+    },
+  )
 
   test.runIf(SLOW)('a tab that is brought back later has nothing to show', async () => {
     const { link } = await sealInNode(site.base, 'once', { views: 2 })
@@ -191,26 +197,29 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     await expectTitle(reader, 'Hidden.')
   })
 
-  test('leaving asks while a text or a link would get lost, and not after that', async () => {
-    const asked: string[] = []
-    const sender = await site.visitor({ permissions: ['clipboard-write'] })
-    sender.on('dialog', (dialog) => {
-      asked.push(dialog.type())
-      void dialog.accept()
-    })
-    await sender.goto(site.base)
-    await sender.reload()
-    expect(asked).toEqual([])
-    await sender.getByLabel('Your secret').pressSequentially('x')
-    await sender.reload()
-    expect(asked).toEqual(['beforeunload'])
-    await seal(sender, 'text')
-    await sender.reload()
-    expect(asked).toEqual(['beforeunload', 'beforeunload'])
-    await seal(sender, 'text')
-    await press(sender, 'Copy link')
-    await expectText(sender, 'Copied')
-    await sender.reload()
-    expect(asked).toHaveLength(2)
-  })
+  test.runIf(SLOW)(
+    'leaving asks while a text or a link would get lost, and not after that',
+    async () => {
+      const asked: string[] = []
+      const sender = await site.visitor({ permissions: ['clipboard-write'] })
+      sender.on('dialog', (dialog) => {
+        asked.push(dialog.type())
+        void dialog.accept()
+      })
+      await sender.goto(site.base)
+      await sender.reload()
+      expect(asked).toEqual([])
+      await sender.getByLabel('Your secret').pressSequentially('x')
+      await sender.reload()
+      expect(asked).toEqual(['beforeunload'])
+      await seal(sender, 'text')
+      await sender.reload()
+      expect(asked).toEqual(['beforeunload', 'beforeunload'])
+      await seal(sender, 'text')
+      await press(sender, 'Copy link')
+      await expectText(sender, 'Copied')
+      await sender.reload()
+      expect(asked).toHaveLength(2)
+    },
+  )
 })

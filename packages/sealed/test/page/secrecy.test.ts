@@ -41,7 +41,7 @@ describeInBrowser('the page keeps what it is told', (site) => {
     expect(await other.evaluate(stored)).toEqual([0, 0, ''])
   })
 
-  test('what a mail program puts behind a link is not part of it', async () => {
+  test.runIf(SLOW)('what a mail program puts behind a link is not part of it', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const reader = await site.visitor()
     const [base, target = ''] = link.split('#')
@@ -68,21 +68,27 @@ describeInBrowser('the page keeps what it is told', (site) => {
     expect(site.complaints.splice(0).join()).toContain('require-trusted-types-for')
   })
 
-  test('without JavaScript it says why nothing happens, in every language', async () => {
-    const page = await site.visitor({ javaScriptEnabled: false })
-    await page.goto(`${site.base}#${'A'.repeat(22)}`)
-    const shown = await page.locator('main').innerText()
-    for (const { noscript } of Object.values(texts)) expect(shown).toContain(noscript)
-  })
+  test.runIf(SLOW)(
+    'without JavaScript it says why nothing happens, in every language',
+    async () => {
+      const page = await site.visitor({ javaScriptEnabled: false })
+      await page.goto(`${site.base}#${'A'.repeat(22)}`)
+      const shown = await page.locator('main').innerText()
+      for (const { noscript } of Object.values(texts)) expect(shown).toContain(noscript)
+    },
+  )
 
-  test('on a connection that others read along it does nothing but say so', async () => {
-    const page = await site.visitor()
-    await page.goto(site.base.replace('127.0.0.1', 'insecure.test'))
-    await expectTitle(page, 'Not on this connection.')
-    expect(await page.getByRole('button').count()).toBe(0)
-    // The browser says that it ignores headers that are for secure connections.
-    site.complaints.splice(0)
-  })
+  test.runIf(SLOW)(
+    'on a connection that others read along it does nothing but say so',
+    async () => {
+      const page = await site.visitor()
+      await page.goto(site.base.replace('127.0.0.1', 'insecure.test'))
+      await expectTitle(page, 'Not on this connection.')
+      expect(await page.getByRole('button').count()).toBe(0)
+      // The browser says that it ignores headers that are for secure connections.
+      site.complaints.splice(0)
+    },
+  )
 
   test.runIf(SLOW)(
     'a link of which a part is missing is told from one that leads nowhere',
