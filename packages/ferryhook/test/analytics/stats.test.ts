@@ -12,14 +12,14 @@ import {
   openWorkbench,
   required,
   routeTaskOf,
-  testWorlds,
+  serviceWorlds,
   times,
   type Workbench,
 } from '../workbench.ts'
 
 const HOUR = 3_600_000
 
-describe.each(testWorlds())('figures of hours and days, on $name', (world) => {
+describe.each(serviceWorlds())('figures of hours and days, on $name', (world) => {
   let bench: Workbench
   let layer: DataLayer
   let people = 0

@@ -2,11 +2,11 @@ import { SafeFetchError } from '@strongroom/kit/safe-fetch/error'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DataLayer } from '../../src/db/data-layer.ts'
 import type { Event } from '../../src/items/event.ts'
-import { layerOn, required, testWorlds, times } from '../workbench.ts'
+import { layerOn, required, serviceWorlds, times } from '../workbench.ts'
 import { hang } from './sink.ts'
 import { openWorkerBench, type WorkerBench } from './worker-bench.ts'
 
-describe.each(testWorlds())('many workers on $name', (world) => {
+describe.each(serviceWorlds())('many workers on $name', (world) => {
   let bench: WorkerBench
 
   beforeAll(async () => {
@@ -110,7 +110,7 @@ describe.each(testWorlds())('many workers on $name', (world) => {
 })
 
 // On one store: what gets lost gets lost before it.
-describe.each(testWorlds().slice(0, 1))('answers that get lost on $name', (world) => {
+describe.each(serviceWorlds().slice(0, 1))('answers that get lost on $name', (world) => {
   test('cost no event: each is delivered at least once, and its attempts are on record', async () => {
     const bench = await openWorkerBench(world, { random: () => 0.5 })
     try {

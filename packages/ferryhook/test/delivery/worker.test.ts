@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { noDeliveries } from '../../src/items/delivery-state.ts'
-import { required, testWorlds } from '../workbench.ts'
+import { required, serviceWorlds } from '../workbench.ts'
 import { answer } from './sink.ts'
 import { openWorkerBench, type WorkerBench } from './worker-bench.ts'
 
-describe.each(testWorlds())('the worker on $name', (world) => {
+describe.each(serviceWorlds())('the worker on $name', (world) => {
   let bench: WorkerBench
 
   beforeAll(async () => {

@@ -14,11 +14,11 @@ import {
   openWorkbench,
   required,
   routeTaskOf,
-  testWorlds,
+  serviceWorlds,
   type Workbench,
 } from '../workbench.ts'
 
-describe.each(testWorlds())('a replay of what a filter finds, on $name', (world) => {
+describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (world) => {
   let bench: Workbench
   let layer: DataLayer
 
