@@ -23,7 +23,7 @@ import type { Workspace } from '../workspace.ts'
 
 const ITEMS = 2000
 const MOST_AT_ONCE = 32
-/** Compilers, ours and Java's, take some thousand calls of a case to settle. */
+/** Compilers, ours and Java's, take some thousand calls of every case to settle. */
 const WARM_UP_CALLS = 4000
 const SERVERS: ServerName[] = [
   'engine-http',
@@ -91,13 +91,17 @@ async function measureAll(
   const requests = caseRequests(new Sample(ITEMS))
   const timing = { warmUpSeconds: 0.2, rounds: 5, seconds: options.seconds }
   const figures: Figures[] = []
+  const ableTo = (what: Case) =>
+    measured.filter(({ name }) => name !== 'dynalite' || what !== 'transaction')
   for (const what of CASES) {
-    const able = measured.filter(({ name }) => name !== 'dynalite' || what !== 'transaction')
-    for (const { client } of able) {
+    for (const { client } of ableTo(what)) {
       const call = (n: number) => client.send(requests[what][n % requests[what].length]!)
       // oxlint-disable-next-line no-await-in-loop -- one server after the other
       await inParallel(WARM_UP_CALLS, MOST_AT_ONCE, async (n) => void (await call(n)))
     }
+  }
+  for (const what of CASES) {
+    const able = ableTo(what)
     for (const concurrency of [1, MOST_AT_ONCE]) {
       const servers = able.map((each) => contender(each, requests[what]))
       const store = storeContender(lmdb, what)
