@@ -59,8 +59,9 @@ export async function httpSection(workspace: Workspace, options: Options): Promi
       if (started === undefined) notes.push(`${name}: not installed`)
       else measured.push(started)
     }
-    const figures = await measureAll(measured, lmdb, options)
-    return { title, figures, bars: barsOf(figures), notes: [...notes, ...floorNotes(figures)] }
+    const all = await measureAll(measured, lmdb, options)
+    const figures = all.filter(({ target }) => target !== 'lmdb')
+    return { title, figures, bars: barsOf(figures), notes: [...notes, ...floorNotes(all)] }
   } finally {
     await lmdb.close()
     for (const { server, client } of measured) {
@@ -139,7 +140,7 @@ function figuresOf(
   )
 }
 
-/** What no engine on this store could go below: HTTP without a store, and the store without HTTP. */
+/** What lies beneath: HTTP without a store, and the store, with its default encoding, without HTTP. */
 function floorNotes(figures: readonly Figures[]): string[] {
   return CASES.flatMap((what) => {
     const [engine, nothing, lmdb] = (['engine-http', 'null-server', 'lmdb'] as const).map(

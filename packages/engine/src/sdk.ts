@@ -15,6 +15,7 @@ import type { Engine } from './engine.ts'
 import { DynamoError, serializationError } from './errors.ts'
 import { operationOf } from './operations/targets.ts'
 import { wireFailure } from './operations/wire-failure.ts'
+import { giveBack } from './operations/wire-page.ts'
 
 export function embedded(engine: Engine): EmbeddedConfig {
   return embeddedConfig(engine.region, (request) => respond(engine, request))
@@ -41,11 +42,14 @@ function parsed(body: unknown): unknown {
   return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString())
 }
 
-function response(statusCode: number, body: string | Buffer): SdkResponse {
+function response(statusCode: number, answer: string | Buffer): SdkResponse {
+  // The client may keep what it is given.
+  const body = Buffer.from(answer as Buffer)
+  if (typeof answer !== 'string') giveBack(answer)
   return {
     statusCode,
     reason: statusCode === 200 ? 'OK' : 'Bad Request',
     headers: { 'content-type': 'application/x-amz-json-1.0' },
-    body: typeof body === 'string' ? Buffer.from(body) : body,
+    body,
   }
 }

@@ -5,7 +5,12 @@ import { backupKey } from '../src/storage/backup-records.ts'
 import { checkStorage } from '../src/storage/check.ts'
 import { tableKey } from '../src/storage/catalog.ts'
 import { ALL_JOBS, type Job } from '../src/storage/job-records.ts'
-import { type Environment, openEnvironment } from '../src/storage/lmdb.ts'
+import {
+  type EncodedValue,
+  type Environment,
+  KeySource,
+  openEnvironment,
+} from '../src/storage/lmdb.ts'
 import type { Item } from '../src/values/types.ts'
 import { all, change, changesIn, create, fill, recover, recovery } from './backup-support.ts'
 import { freshEngine, movableClock, plain, refusal } from './engine-support.ts'
@@ -265,4 +270,22 @@ test('a dropped table is not written to any more, nor what is kept of it', async
   await engine.restoreTableFromBackup(restored(BackupSummaries[0]?.BackupArn ?? ''))
   await engine.settled()
   expect(await all(engine, 'restored')).toEqual([{ id: 'a', n: 1 }])
+})
+
+test('work that a damaged item stops does not keep other work waiting', async () => {
+  const engine = await freshEngine()
+  const BackupArn = await backedUp(engine)
+  const { environment, tables } = engine.storage
+  const { id, keys } = tables().find(({ name }) => name === 'plain')!
+  const damaged = Object.assign(Buffer.of(99), { start: 0, end: 1 }) as unknown as EncodedValue
+  const key = new KeySource().ofItem(id, keys, { id: 'item-1' })
+  await environment.root.transaction(() => void environment.items.put(key, damaged))
+  await create(engine)
+  await engine.restoreTableFromBackup(restored(BackupArn))
+  await expect(engine.settled()).rejects.toThrow('Cannot decode stored item')
+  expect(await isBeingCreated(engine)).toBe(false)
+  expect(await all(engine, 'restored')).toHaveLength(ITEMS)
+  await engine.deleteTable({ TableName: 'restored' })
+  await expect(engine.settled()).rejects.toThrow('Cannot decode stored item')
+  expect(engine.storage.tables().map(({ name }) => name)).toEqual(['plain'])
 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { JsonWriter } from '../src/storage/codec-json.ts'
 import { decodeItem, ItemWriter } from '../src/storage/codec.ts'
 import { itemSize } from '../src/values/size.ts'
-import type { Item } from '../src/values/types.ts'
+import type { Item, Value } from '../src/values/types.ts'
 import { itemText } from '../src/values/wire-text.ts'
 import { anyItem } from './values-arbitrary.ts'
 
@@ -54,6 +54,19 @@ describe('stored bytes as JSON', () => {
     const writer = new JsonWriter()
     for (const item of items) writer.item(stored(item))
     expect(json(writer)).toBe(items.map(itemText).join(''))
+  })
+
+  test('are whole wherever the memory ends that they are written into', () => {
+    let nested: Value = null
+    for (let level = 0; level < 31; level++) nested = { m: nested }
+    const bytes = stored({ nested })
+    for (let before = 0x10000 - 600; before <= 0x10000; before++) {
+      const writer = new JsonWriter()
+      writer.text(' '.repeat(10_000))
+      writer.position = before
+      writer.item(bytes)
+      expect(writer.bytes.toString('utf8', before, writer.position)).toBe(itemText({ nested }))
+    }
   })
 
   test('are refused if they are not an item', () => {

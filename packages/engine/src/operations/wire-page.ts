@@ -35,16 +35,44 @@ export function isWhole(input: PageInput, plan: PagePlan): boolean {
  * back, is a fifth of what a query costs. Pages that nobody gives back are left to the collector.
  */
 const spare: JsonWriter[] = []
-const lent = new WeakMap<Buffer, JsonWriter>()
 const MOST_SPARE = 32
-const MOST_SPARE_BYTES = 256 * 1024
+/** Larger memory is not lent for as long as a client takes to read a page: the page is copied. */
+const MOST_LENT_BYTES = 256 * 1024
+const MOST_LARGE_BYTES = 4 * MOST_PAGE_BYTES
+let large: JsonWriter | undefined
+const lent = new WeakMap<Buffer, JsonWriter>()
 
-/** For whoever has sent an answer: nobody reads these bytes any more. */
+/** For whoever has sent or copied an answer: nobody reads these bytes any more. */
 export function giveBack(json: Buffer): void {
   const writer = lent.get(json)
   lent.delete(json)
-  if (!writer || spare.length >= MOST_SPARE || writer.bytes.length > MOST_SPARE_BYTES) return
-  spare.push(writer)
+  if (writer) keep(writer)
+}
+
+function take(): JsonWriter {
+  const writer = spare.pop() ?? large ?? new JsonWriter()
+  if (writer === large) large = undefined
+  writer.position = 0
+  return writer
+}
+
+function keep(writer: JsonWriter): void {
+  const { length } = writer.bytes
+  if (length <= MOST_LENT_BYTES) {
+    if (spare.length < MOST_SPARE) spare.push(writer)
+  } else if (length <= MOST_LARGE_BYTES) large = writer
+}
+
+/** What was written, to be given back. */
+function lend(writer: JsonWriter): Buffer {
+  const json = writer.bytes.subarray(0, writer.position)
+  if (writer.bytes.length <= MOST_LENT_BYTES) {
+    lent.set(json, writer)
+    return json
+  }
+  const copied = Buffer.from(json)
+  keep(writer)
+  return copied
 }
 
 export async function readWirePage(
@@ -52,8 +80,7 @@ export async function readWirePage(
   input: PageInput,
   { table, ranges }: PagePlan,
 ): Promise<WirePage> {
-  const writer = spare.pop() ?? new JsonWriter()
-  writer.position = 0
+  const writer = take()
   writer.text('{"Items":[')
   const keyNames = pageKeyNames(table, undefined)
   const limit = Math.floor(input.Limit ?? Infinity)
@@ -87,7 +114,5 @@ export async function readWirePage(
   const [consumed] = meter.consumed()
   const capacity = consumed ? `,"ConsumedCapacity":${JSON.stringify(consumed)}` : ''
   writer.text(`],"Count":${scanned},"ScannedCount":${scanned}${last}${capacity}}`)
-  const json = writer.bytes.subarray(0, writer.position)
-  lent.set(json, writer)
-  return new WirePage(scanned, json)
+  return new WirePage(scanned, lend(writer))
 }

@@ -96,6 +96,8 @@ export class JsonWriter {
       this.bytes[this.position++] = COLON
       size += perEntry + length + this.#value(depth)
     }
+    // Maps that end together would use up what the last value left.
+    this.#reserve(ROOM)
     this.bytes[this.position++] = CLOSE
     return size
   }

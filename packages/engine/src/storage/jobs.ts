@@ -32,7 +32,10 @@ export class Jobs {
     this.#queue = queue
   }
 
-  /** Works until nothing is left; rejects if a step failed, which the next call takes up again. */
+  /**
+   * Works until nothing is left that can be done; rejects if a step failed, which the next call takes
+   * up again.
+   */
   run(): Promise<void> {
     this.#asked = true
     this.#running ??= this.#work()
@@ -55,28 +58,60 @@ export class Jobs {
   }
 
   async #work(): Promise<void> {
+    const failed = new Map<string, unknown>()
     try {
       // Whoever asks while this is ending has a job that the last look may have missed.
       while (this.#asked && !this.#stopped) {
         this.#asked = false
-        while (!this.#stopped && (await this.#queue.push(step)));
+        while (!this.#stopped && (await this.#step(failed)));
       }
     } finally {
       this.#running = undefined
     }
+    for (const cause of failed.values()) throw cause
+  }
+
+  /** A job that fails, such as by a damaged item, must not keep the others waiting. */
+  async #step(failed: Map<string, unknown>): Promise<boolean> {
+    try {
+      return await this.#queue.push((tx) => step(tx, failed))
+    } catch (error) {
+      if (!(error instanceof JobFailed)) throw error
+      failed.set(error.job, error.cause)
+      return true
+    }
+  }
+}
+
+class JobFailed extends Error {
+  override readonly name = 'JobFailed'
+  readonly job: string
+
+  constructor(key: JobKey, cause: unknown) {
+    super('A step of a job failed', { cause })
+    this.job = String(key)
   }
 }
 
 /** Looks for work inside the write transaction, since a snapshot may be of before it; false if there is none. */
-function step(tx: Transaction): boolean {
-  for (const { key, value } of tx.env.meta.getRange({ ...ALL_JOBS, limit: 1 })) {
-    const job = value as Job
-    if (job.kind === 'remove') remove(tx, key as JobKey, job)
-    else if (job.kind === 'copy') copy(tx, key as JobKey, job)
-    else fill(tx, key as JobKey, job, tx.catalog)
+function step(tx: Transaction, failed: ReadonlyMap<string, unknown>): boolean {
+  for (const { key, value } of tx.env.meta.getRange({ ...ALL_JOBS })) {
+    if (failed.has(String(key))) continue
+    try {
+      advance(tx, key as JobKey, value as Job)
+    } catch (error) {
+      throw new JobFailed(key as JobKey, error)
+    }
     return true
   }
-  return removeOrphan(tx)
+  // What a failed job was to fill is no orphan.
+  return failed.size === 0 && removeOrphan(tx)
+}
+
+function advance(tx: Transaction, key: JobKey, job: Job): void {
+  if (job.kind === 'remove') remove(tx, key, job)
+  else if (job.kind === 'copy') copy(tx, key, job)
+  else fill(tx, key, job, tx.catalog)
 }
 
 function remove(tx: Transaction, key: JobKey, job: Job & { kind: 'remove' }): void {
