@@ -5,7 +5,7 @@
  *
  * What later runs use again goes to LASTING_TMPDIR, where temporary files were before.
  */
-import { mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,9 +28,15 @@ export default function setup() {
 /** Of runs that were killed. */
 function removeAbandoned() {
   for (const name of readdirSync(MEMORY)) {
-    if (!name.startsWith(NAME) || isRunning(Number(name.slice(NAME.length)))) continue
-    rmSync(join(MEMORY, name), { recursive: true, force: true })
+    const path = join(MEMORY, name)
+    if (!name.startsWith(NAME) || isRunning(Number(name.slice(NAME.length))) || !isOurs(path))
+      continue
+    rmSync(path, { recursive: true, force: true })
   }
+}
+
+function isOurs(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.uid === process.getuid?.()
 }
 
 function isRunning(pid: number): boolean {
