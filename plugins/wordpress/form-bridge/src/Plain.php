@@ -12,34 +12,40 @@ final class Plain {
 	/** Levels of lists and objects. Below them it is text. */
 	const DEEPEST = 64;
 
+	/** Levels of which there is text. */
+	const DEEPEST_TEXT = 1000;
+
+	/**
+	 * How many values are written down. What is linked to and fro has more ways through it than a
+	 * request has time for.
+	 */
+	const MOST = 20000;
+
+	const LEFT_OUT = '(too much, left out)';
+
+	const REPEATED = '(contains itself)';
+
 	/** Most programs that read JSON round whole numbers beyond it. */
 	const LARGEST = 9007199254740991;
 
 	/** Bytes that are UTF-8, a character at a time. */
 	const UTF8 = '[\x00-\x7F]++|[\xC2-\xDF][\x80-\xBF]|\xE0[\xA0-\xBF][\x80-\xBF]|[\xE1-\xEC\xEE\xEF][\x80-\xBF]{2}|\xED[\x80-\x9F][\x80-\xBF]|\xF0[\x90-\xBF][\x80-\xBF]{2}|[\xF1-\xF3][\x80-\xBF]{3}|\xF4[\x80-\x8F][\x80-\xBF]{2}';
 
+	/** @var int How many values may still be written down. */
+	private $left = self::MOST;
+
+	/** @var array<string, true> The objects and references that the present value is in. */
+	private $path = array();
+
+	private function __construct() {
+	}
+
 	/**
 	 * @param mixed $value
 	 * @return mixed
 	 */
-	public static function value( $value, int $depth = 0 ) {
-		if ( null === $value || is_bool( $value ) ) {
-			return $value;
-		}
-		if ( is_int( $value ) ) {
-			return abs( $value ) <= self::LARGEST ? $value : (string) $value;
-		}
-		if ( is_float( $value ) ) {
-			return is_finite( $value ) ? $value : (string) $value;
-		}
-		if ( is_string( $value ) ) {
-			return self::text( $value );
-		}
-		if ( $depth >= self::DEEPEST || ! ( is_array( $value ) || is_object( $value ) ) ) {
-			// It knows of what contains itself.
-			return self::text( print_r( $value, true ) ); // phpcs:ignore WordPress.PHP.DevelopmentFunctions
-		}
-		return is_array( $value ) ? self::members( $value, $depth ) : self::of_object( $value, $depth );
+	public static function value( $value ) {
+		return ( new self() )->members( array( $value ), 0 )[0];
 	}
 
 	/** Bytes that are no UTF-8 are read as Latin-1, in which every byte is a character. */
@@ -57,24 +63,109 @@ final class Plain {
 		);
 	}
 
-	/** @return mixed */
-	private static function of_object( object $value, int $depth ) {
-		if ( $value instanceof \JsonSerializable ) {
-			try {
-				return self::value( $value->jsonSerialize(), $depth + 1 );
-			} catch ( \Throwable $error ) {
-				// It cannot say what it is, but what it has can be seen.
-				return (object) self::members( get_object_vars( $value ), $depth );
-			}
+	/**
+	 * @param mixed $value Neither a list nor an object.
+	 * @return mixed
+	 */
+	private static function single( $value ) {
+		if ( null === $value || is_bool( $value ) ) {
+			return $value;
 		}
-		return (object) self::members( get_object_vars( $value ), $depth );
+		if ( is_int( $value ) ) {
+			return abs( $value ) <= self::LARGEST ? $value : (string) $value;
+		}
+		if ( is_float( $value ) ) {
+			return is_finite( $value ) ? $value : (string) $value;
+		}
+		return self::text( (string) $value );
 	}
 
-	private static function members( array $members, int $depth ): array {
-		$plain = array();
+	/** First what was typed, then what has members itself: where there is too much, that ends it. */
+	private function members( array $members, int $depth ): array {
+		$plain  = array();
+		$nested = array();
 		foreach ( $members as $name => $member ) {
-			$plain[ is_string( $name ) ? self::text( $name ) : $name ] = self::value( $member, $depth + 1 );
+			$written = is_string( $name ) ? self::text( $name ) : $name;
+			if ( --$this->left < 0 ) {
+				$plain[ $written ] = self::LEFT_OUT;
+				break;
+			}
+			if ( is_array( $member ) || is_object( $member ) ) {
+				$plain[ $written ] = self::LEFT_OUT;
+				$nested[ $name ]   = $written;
+			} else {
+				$plain[ $written ] = self::single( $member );
+			}
+		}
+		foreach ( $nested as $name => $written ) {
+			$plain[ $written ] = $this->once( $members[ $name ], self::identity( $members, $name ), $depth );
 		}
 		return $plain;
+	}
+
+	/**
+	 * An array is a value: only by a reference can it contain itself.
+	 *
+	 * @param int|string $name
+	 */
+	private static function identity( array $members, $name ): ?string {
+		if ( is_object( $members[ $name ] ) ) {
+			return 'object ' . spl_object_id( $members[ $name ] );
+		}
+		$reference = \ReflectionReference::fromArrayElement( $members, $name );
+		return $reference ? 'reference ' . $reference->getId() : null;
+	}
+
+	/**
+	 * @param array|object $value
+	 * @return mixed
+	 */
+	private function once( $value, ?string $identity, int $depth ) {
+		if ( $this->left <= 0 || $depth >= self::DEEPEST_TEXT ) {
+			return self::LEFT_OUT;
+		}
+		if ( null === $identity ) {
+			return $this->nested( $value, $depth );
+		}
+		if ( isset( $this->path[ $identity ] ) ) {
+			return self::REPEATED;
+		}
+		$this->path[ $identity ] = true;
+		$plain                   = $this->nested( $value, $depth );
+		unset( $this->path[ $identity ] );
+		return $plain;
+	}
+
+	/**
+	 * @param array|object $value
+	 * @return mixed
+	 */
+	private function nested( $value, int $depth ) {
+		if ( $value instanceof \JsonSerializable ) {
+			try {
+				$said = $value->jsonSerialize();
+			} catch ( \Throwable $error ) {
+				// It cannot say what it is, but what it has can be seen.
+				$said = $value;
+			}
+			if ( $said !== $value ) {
+				return $this->members( array( $said ), $depth + 1 )[0];
+			}
+		}
+		// What is private is not asked for.
+		$plain = $this->members( is_array( $value ) ? $value : get_object_vars( $value ), $depth + 1 );
+		if ( $depth >= self::DEEPEST ) {
+			return self::listing( $plain );
+		}
+		return is_array( $value ) ? $plain : (object) $plain;
+	}
+
+	/** Members whose own members are text already. */
+	private static function listing( array $members ): string {
+		$parts = array();
+		foreach ( $members as $name => $member ) {
+			$parts[] = $name . ': ' . ( is_string( $member ) ? $member : json_encode( $member ) );
+		}
+		return '[' . implode( ', ', $parts ) . ']';
 	}
 }

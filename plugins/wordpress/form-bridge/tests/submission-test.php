@@ -82,7 +82,96 @@ test(
 		$fields         = arriving( compact( 'deep', 'itself' ) + array( 'name' => 'Ada' ) );
 		same( 'Ada', $fields['name'] );
 		same( true, false !== strpos( json_encode( $fields['deep'] ), 'at the bottom' ) );
-		same( 'a loop', $fields['itself']['itself']['name'] );
+		same(
+			array(
+				'name'   => 'a loop',
+				'itself' => '(contains itself)',
+			),
+			$fields['itself']
+		);
+	}
+);
+
+test(
+	'what is linked to and fro in more ways than can be walked takes nothing else down',
+	function () {
+		$nodes = array();
+		for ( $number = 0; $number < 30; ++$number ) {
+			$nodes[] = (object) array( 'number' => $number );
+		}
+		foreach ( $nodes as $node ) {
+			$node->links = $nodes;
+		}
+		$both  = array();
+		$both  = array(
+			'a' => &$both,
+			'b' => &$both,
+			'c' => 'text',
+		);
+		$twice = 'at the bottom';
+		for ( $level = 0; $level < 60; ++$level ) {
+			$twice = array( $twice, $twice );
+		}
+		$endless = new class() implements JsonSerializable {
+			#[ReturnTypeWillChange]
+			public function jsonSerialize() {
+				return array( new self(), new self() );
+			}
+		};
+		$again   = array(
+			'a' => '(contains itself)',
+			'b' => '(contains itself)',
+			'c' => 'text',
+		);
+		$fields  = arriving( compact( 'both' ) );
+		same( $again, $fields['both']['a'] );
+		same( $again, $fields['both']['b'] );
+		foreach ( array( $nodes, $twice, $endless ) as $graph ) {
+			$json = Submission::of( 'contact', array( $graph, 'name' => 'Ada' ), array(), 0 )->json();
+			same( 'Ada', json_decode( $json )->fields->name );
+			same( true, false !== strpos( $json, '(too much, left out)' ) );
+			same( true, strlen( $json ) < Submission::LARGEST );
+		}
+	}
+);
+
+test(
+	'what is in two fields is kept in both',
+	function () {
+		$shared = (object) array( 'city' => 'London' );
+		$list   = array( 'red' );
+		$fields = array(
+			'home' => $shared,
+			'work' => $shared,
+			'one'  => &$list,
+			'two'  => &$list,
+		);
+		same(
+			array(
+				'home' => array( 'city' => 'London' ),
+				'work' => array( 'city' => 'London' ),
+				'one'  => array( 'red' ),
+				'two'  => array( 'red' ),
+			),
+			arriving( $fields )
+		);
+	}
+);
+
+test(
+	'what is private stays so, however deep',
+	function () {
+		$deep = new class() {
+			public $seen    = 'yes';
+			protected $kept = 'a password';
+			private $hidden = 'a password';
+		};
+		for ( $level = 0; $level < 100; ++$level ) {
+			$deep = array( $deep );
+		}
+		$json = json_encode( arriving( compact( 'deep' ) ) );
+		same( true, false !== strpos( $json, 'seen: yes' ) );
+		same( false, strpos( $json, 'a password' ) );
 	}
 );
 
