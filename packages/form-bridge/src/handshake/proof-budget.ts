@@ -16,16 +16,22 @@ export type ProofBudget = ReturnType<typeof createProofBudget>
 
 export function createProofBudget({ guard, journal }: { guard: RateGuard; journal: Journal }) {
   /** By host, not by domain: of the paths of one host there are as many as anybody can think of. */
-  async function take({ agency_id }: Registration, { host }: SiteAddress, caller: Caller) {
+  async function take(
+    wanted: 'proof' | 'check',
+    { agency_id }: Registration,
+    { host }: SiteAddress,
+    caller: Caller,
+  ) {
     const asked_by = agency_id ?? caller.client_ip
     const share = await guard.take({ scope: 'validation_share', domain: host, asked_by })
     if (!share.admitted) {
-      await journal.note({ event_type: 'rate_limit', reason: 'proof', caller })
+      await journal.note({ event_type: 'rate_limit', reason: wanted, caller })
       throw rateLimited('validation_share', share)
     }
     const whole = await guard.take({ scope: 'validation_domain', domain: host })
     if (!whole.admitted) {
-      await journal.note({ event_type: 'rate_limit', reason: 'proof_by_one_way', caller })
+      const reason = wanted === 'proof' ? 'proof_by_one_way' : wanted
+      await journal.note({ event_type: 'rate_limit', reason, caller })
     }
     return whole
   }
@@ -33,13 +39,13 @@ export function createProofBudget({ guard, journal }: { guard: RateGuard; journa
   return {
     /** How many ways this proof may try. */
     async ways(registration: Registration, address: SiteAddress, caller: Caller): Promise<number> {
-      const { admitted } = await take(registration, address, caller)
+      const { admitted } = await take('proof', registration, address, caller)
       return admitted ? Infinity : 1
     },
 
     /** A check asks for several pages at once and nobody needs it to connect: all or nothing. */
     async check(registration: Registration, address: SiteAddress, caller: Caller): Promise<void> {
-      const decision = await take(registration, address, caller)
+      const decision = await take('check', registration, address, caller)
       if (!decision.admitted) throw rateLimited('validation_domain', decision)
     },
   }

@@ -129,6 +129,9 @@ describe.each(serviceStores())('how often a host is asked on $name', (store) => 
     const refused = await check()
     expect(refused.body.error.data).toEqual({ scope: 'validation_domain', limit: 'minute' })
     expect(wordpress.asked).toEqual([])
+    const events = '/security-events?type=rate_limit&limit=1'
+    const noted = await service.ask('GET', events, { token: token() })
+    expect(noted.body.items).toMatchObject([{ details: { reason: 'check' } }])
     service.clock.advance({ seconds: Number(refused.headers.get('retry-after')) })
     expect((await check()).status).toBe(200)
   })
