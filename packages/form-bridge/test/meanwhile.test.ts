@@ -3,7 +3,11 @@ import { type Db, eachOperation } from '@strongroom/kit/db'
 import { hostileDb } from '@strongroom/kit/testing/hostile-db'
 import { describe, expect, test } from 'vitest'
 import { createSiteDesk } from '../src/administration/site-desk.ts'
+import { sitePlaceKey } from '../src/items/agency-site.ts'
+import type { NewPlace, Reconnected } from '../src/store/connections.ts'
 import { createDataLayer } from '../src/store/data-layer.ts'
+import { createSites } from '../src/store/sites.ts'
+import { formBridgeTable } from '../src/table.ts'
 import { onEveryStore, onEveryStoreAndHostile } from './on-every-store.ts'
 import { newKeys, times, type World } from './world.ts'
 
@@ -121,6 +125,42 @@ onEveryStoreAndHostile('a place in an agency', hostility, (world) => {
   })
 })
 
+onEveryStore('a site that ends while it is connected again', (world) => {
+  test.each([0, 1, 2, 3])(
+    'keeps no place that it gets after %i steps of its end',
+    async (steps) => {
+      const its = world()
+      const { clock, connections, agencies, authentication } = its
+      const site = await its.connectedSite()
+      const { agency_id } = await its.agency()
+      const { token_hash } = await its.joinToken(agency_id, 1)
+      const claim = await its.register(site.domain)
+      const agency: NewPlace = { agency_id, role: 'member', join_token_hash: token_hash }
+      const reconnect = () => connections.reconnect(claim, site, newKeys(), { agency })
+      let reconnected: Reconnected | undefined
+      const meanwhile = before(its.db, steps, async () => (reconnected = await reconnect()))
+      expect(await createSites({ db: meanwhile, clock }).disable(site)).toBe(true)
+      expect(reconnected).toEqual({ connected: true })
+      expect(await authentication.siteOfId(site.site_id)).toMatchObject({ status: 'disabled' })
+      expect(await agencies.get(agency_id)).toMatchObject({ current_sites: 0 })
+      expect((await agencies.sites(agency_id)).items).toEqual([])
+    },
+  )
+})
+
+onEveryStore('a membership without an item for its place', (world) => {
+  test('is a place of the site all the same, and is given back with it', async () => {
+    const its = world()
+    const { agency_id, site_id, site } = await member(its)
+    const { PK, SK } = sitePlaceKey({ agency_id, site_id })
+    await its.db.deleteItem({ TableName: formBridgeTable.name, Key: { PK, SK } })
+    expect(await its.places.of(site_id)).toMatchObject([{ agency_id }])
+    expect(await its.sites.disable(site)).toBe(true)
+    expect(await its.agencies.get(agency_id)).toMatchObject({ current_sites: 0 })
+    expect(await its.places.of(site_id)).toEqual([])
+  })
+})
+
 onEveryStore('a site that an operator disables', (world) => {
   const deskOn = (db: Db, { clock }: World) => {
     const layer = createDataLayer({ db, clock })
@@ -151,6 +191,15 @@ onEveryStore('a site that an operator disables', (world) => {
     expect(await its.agencies.get(agency_id)).toMatchObject({ current_sites: 0 })
   })
 })
+
+/** Something happens after so many operations, once. */
+function before(db: Db, operations: number, happens: () => Promise<unknown>): Db {
+  let left = operations
+  return eachOperation((name) => async (input) => {
+    if (left-- === 0) await happens()
+    return db[name](input)
+  })
+}
 
 /** Lets so many writes through and then none. */
 function dyingAfter(db: Db, writes: number): Db {

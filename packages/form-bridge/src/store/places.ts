@@ -21,13 +21,24 @@ export function createPlaces({ db }: Pick<StoreDeps, 'db'>) {
   const agencySites = entity(db, formBridgeTable, AgencySiteItem)
   const places = entity(db, formBridgeTable, SitePlaceItem)
 
+  async function indexed(site_id: string): Promise<AgencySite[]> {
+    const { attr } = agencySites
+    const { items } = await agencySites.query({
+      index: 'GSI1',
+      key: expr`${attr('GSI1PK')} = ${`SITE#${site_id}`} AND begins_with(${attr('GSI1SK')}, ${'AGENCY#'})`,
+    })
+    return items
+  }
+
   return {
     async of(site_id: string): Promise<AgencySite[]> {
       const { attr } = places
       const { items } = await places.query({
         key: expr`${attr('PK')} = ${`SITEID#${site_id}`} AND begins_with(${attr('SK')}, ${'AGENCY#'})`,
       })
-      const found = await Promise.all(items.map((each) => agencySites.get(agencySiteKey(each))))
+      // Memberships that are older than these items are known to the index alone.
+      const named = items.length > 0 ? items : await indexed(site_id)
+      const found = await Promise.all(named.map((each) => agencySites.get(agencySiteKey(each))))
       return found.filter((member) => member !== undefined)
     },
 

@@ -169,12 +169,15 @@ export function createSites({ db, clock }: StoreDeps) {
     async disable(name: SiteName): Promise<boolean> {
       const owned = owners.attr('site_id')
       return whileItChanges(async () => {
+        // Before its places: whoever joins with it later changes its keys.
+        const site = await sites.get(siteKey(name))
+        if (!site || site.status === 'disabled') return false
         const members = await places.of(name.site_id)
         const refusal = await settle<string>(db, {
           site: sites.part.update(
             siteKey(name),
             statusUpdate('disabled'),
-            oneOf(attr('status'), ['active', 'suspended']),
+            expr`${oneOf(attr('status'), ['active', 'suspended'])} AND ${attr('key_version')} = ${site.key_version}`,
           ),
           owner: owners.part.delete(
             domainOwnerKey(name.domain),
@@ -183,7 +186,7 @@ export function createSites({ db, clock }: StoreDeps) {
           ...Object.assign({}, ...members.map((member) => places.leaving(member))),
         })
         if (!refusal) return true
-        return refusal.has('site') || refusal.has('owner') ? false : CHANGED
+        return refusal.has('owner') ? false : CHANGED
       })
     },
   }

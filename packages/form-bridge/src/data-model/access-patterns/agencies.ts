@@ -65,7 +65,7 @@ export const patternsOfAgencies: readonly PatternRow[] = [
   [
     'Get the places of a site',
     'store/places.ts: of',
-    'PK = SITEID#{site_id}, SK begins_with AGENCY#, then AGENCY#; consistent',
+    'PK = SITEID#{site_id}, SK begins_with AGENCY#, then AGENCY#; consistent; if there is none, GSI1 says where to look',
   ],
   [
     'Give a place back',
