@@ -48,8 +48,7 @@ export async function composeDelivery(
     worker,
     timers,
     async close() {
-      await keeper.close()
-      await worker.close()
+      await Promise.all([keeper.close(), worker.close()])
       await teller.close()
       await Promise.all([sandbox.close(), safeFetch.close()])
       mailer?.close()

@@ -106,6 +106,7 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
           quota: { month: '2100-01-01', limit: 10 },
         }),
       )
+      await ingest.keeping.keepOverdue()
 
       await worker.connections.listBySource(sourceId)
       await worker.connections.getById(connectionId)

@@ -8,7 +8,8 @@ export const functions: readonly ServiceFunction[] = [
     allows: [
       // The source by its id, and its owner for the plan.
       { table: mainTable, actions: ['GetItem', 'Query'], indexes: ['GSI3'] },
-      { table: eventsTable, actions: ['GetItem', 'PutItem', 'UpdateItem'] },
+      // Query for overdue work, which is kept also where nobody delivers.
+      { table: eventsTable, actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem'] },
     ],
   },
   {

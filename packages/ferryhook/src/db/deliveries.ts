@@ -71,7 +71,10 @@ export function createDeliveries(deps: DeliveriesDeps) {
         if (!event) throw new Refused('not_found')
         const unverified = isUnverified(event)
         if (unverified && !acceptUnverified) throw new Refused('unverified')
-        const all = await listByEvent(eventId)
+        // One that has expired while its task is open goes on as soon as a worker comes to it.
+        const all = (await listByEvent(eventId, { expired: true })).filter(
+          (delivery) => isLive(clock, delivery) || isOpen(delivery.state),
+        )
         const before = all.find((delivery) => delivery.connectionId === connectionId)
         if (before?.replayId === replayId) return before
         if (before && isOpen(before.state)) throw new Refused('run_open')

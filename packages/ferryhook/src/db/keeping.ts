@@ -6,8 +6,8 @@ import { epochSeconds } from '@strongroom/kit/clock'
 import type { Item } from '@strongroom/kit/db'
 import { entity, transact } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
-import { DeliveryItem, deliveryKey } from '../items/delivery.ts'
-import type { DeliveryTask, RouteTask } from '../items/task.ts'
+import { type Delivery, DeliveryItem, deliveryKey } from '../items/delivery.ts'
+import type { DeliveryTask, DueTask, RouteTask } from '../items/task.ts'
 import { eventsTable } from '../table.ts'
 import type { Attempts } from './attempts.ts'
 import type { DataLayerDeps } from './deps.ts'
@@ -21,6 +21,18 @@ const OVERDUE_MS = 1_200_000
 const SOON_SECONDS = 2 * 3_600
 const KEPT_SECONDS = 86_400
 
+/** So many are kept at once: beside them the process has its own work. */
+const AT_ONCE = 4
+
+/** What came of looking for overdue work. */
+export interface Kept {
+  /** Of how many tasks something was about to expire. */
+  tasks: number
+  /** How often that could not be read or written. */
+  failures: number
+  firstError?: unknown
+}
+
 export interface KeepingDeps extends Pick<DataLayerDeps, 'db' | 'clock'> {
   writer: EventWriter
   attempts: Pick<Attempts, 'keepParts'>
@@ -32,46 +44,72 @@ export function createKeeping(deps: KeepingDeps) {
   const { db, clock, writer, attempts, dueShards, dueWork } = deps
   const deliveries = entity(db, eventsTable, DeliveryItem)
 
-  /** The delivery of a task and its attempts, if there is one yet. */
-  async function deliveryParts(task: DeliveryTask, expiresAt: number) {
-    const key = deliveryKey.of(task)
+  function deliveryPart(delivery: Delivery, expiresAt: number) {
     const attribute = deliveries.attr('expiresAt')
-    const isThere = (await deliveries.get(key)) !== undefined
     const later = expr`SET ${attribute} = ${expiresAt}`
     const exists = expr`attribute_exists(${attribute})`
-    const own = isThere ? [deliveries.part.update(key, later, exists)] : []
-    return [...own, ...(await attempts.keepParts(task, expiresAt))]
+    return deliveries.part.update(deliveryKey.of(delivery), later, exists)
   }
 
   function keep(task: RouteTask | DeliveryTask): Promise<boolean> {
     return optimistically(async () => {
       const now = epochSeconds(clock)
       const event = await writer.needed(task)
-      if (!event || event.expiresAt > now + SOON_SECONDS) return false
-      const expiresAt = now + KEPT_SECONDS
-      const ofDelivery = task.kind === 'deliver' ? await deliveryParts(task, expiresAt) : []
-      await transact(db, [...writer.change(event, { expiresAt }).parts, ...ofDelivery])
+      if (!event) return false
+      const delivery =
+        task.kind === 'deliver' ? await deliveries.get(deliveryKey.of(task)) : undefined
+      // Another delivery may keep the event for long, and this one expires all the same.
+      const first = Math.min(event.expiresAt, delivery?.expiresAt ?? event.expiresAt)
+      if (first > now + SOON_SECONDS) return false
+      const expiresAt = Math.max(event.expiresAt, now + KEPT_SECONDS)
+      await transact(db, [
+        ...writer.change(event, { expiresAt }).parts,
+        ...(delivery ? [deliveryPart(delivery, expiresAt)] : []),
+        ...(task.kind === 'deliver' ? await attempts.keepParts(task, expiresAt) : []),
+      ])
       return true
     })
   }
 
+  async function keepAll(tasks: readonly DueTask[], kept: Kept, signal?: AbortSignal) {
+    const aboutEvents = tasks.filter((task) => task.kind === 'route' || task.kind === 'deliver')
+    for (let from = 0; from < aboutEvents.length; from += AT_ONCE) {
+      if (signal?.aborted) return
+      const some = aboutEvents.slice(from, from + AT_ONCE)
+      for (const result of await Promise.allSettled(some.map(keep))) {
+        if (result.status === 'rejected') noteFailure(kept, result.reason)
+        else if (result.value) kept.tasks += 1
+      }
+    }
+  }
+
+  async function keepShard(shard: number, kept: Kept, signal?: AbortSignal): Promise<void> {
+    let next: Item | undefined
+    do {
+      if (signal?.aborted) return
+      const page = await dueWork.listOverdue(shard, clock.now() - OVERDUE_MS, next)
+      await keepAll(page.tasks, kept, signal)
+      next = page.next
+    } while (next)
+  }
+
   return {
-    /** Those that expire soon are kept for a day more; says how many. */
-    async keepOverdue(): Promise<number> {
-      let kept = 0
+    /**
+     * What expires soon is kept for a day more. What cannot be kept does not keep the rest from it;
+     * the signal ends it before the next few.
+     */
+    async keepOverdue(signal?: AbortSignal): Promise<Kept> {
+      const kept: Kept = { tasks: 0, failures: 0 }
       const shards = await dueShards.count()
       for (let shard = 0; shard < shards; shard++) {
-        let next: Item | undefined
-        do {
-          const page = await dueWork.listOverdue(shard, clock.now() - OVERDUE_MS, next)
-          for (const task of page.tasks) {
-            const isAboutEvent = task.kind === 'route' || task.kind === 'deliver'
-            if (isAboutEvent && (await keep(task))) kept += 1
-          }
-          next = page.next
-        } while (next)
+        await keepShard(shard, kept, signal).catch((error: unknown) => noteFailure(kept, error))
       }
       return kept
     },
   }
+}
+
+function noteFailure(kept: Kept, error: unknown): void {
+  kept.failures += 1
+  kept.firstError ??= error
 }

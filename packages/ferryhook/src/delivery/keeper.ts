@@ -17,26 +17,39 @@ export function createKeeper({
   timers: Timers
   log: Log
 }) {
+  const closing = new AbortController()
   let stop = () => {}
   let underWay = Promise.resolve()
 
   async function look(): Promise<void> {
     try {
-      const events = await layer.keeping.keepOverdue()
-      if (events > 0) log.warn('Overdue work is kept longer: see that a worker runs', { events })
+      const kept = await layer.keeping.keepOverdue(closing.signal)
+      const { tasks, failures, firstError: error } = kept
+      if (failures > 0) {
+        log.error('Some overdue work could not be kept: see the first error', {
+          tasks,
+          failures,
+          error,
+        })
+      } else if (tasks > 0) {
+        log.warn('Overdue work is kept longer: see that a worker runs', { tasks })
+      }
     } catch (error) {
       log.error('Overdue work cannot be looked for: it is tried again', { error })
     }
+    // Only now: with much to keep, or a slow store, looking may take longer than the pause.
+    if (!closing.signal.aborted) stop = timers.after(EVERY_MS, start)
   }
 
   function start(): void {
-    stop = timers.after(EVERY_MS, start)
-    underWay = underWay.then(look)
+    underWay = look()
   }
 
   return {
     start,
+    /** Ends what is under way between two tasks: the next process goes on. */
     async close(): Promise<void> {
+      closing.abort()
       stop()
       await underWay
     },
