@@ -4,6 +4,7 @@ import { testClock } from '@strongroom/kit/testing/test-clock'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createCircuit } from '../src/delivery/circuit.ts'
 import { createDestinations } from '../src/delivery/destinations.ts'
+import { createRouteEvent } from '../src/delivery/route-event.ts'
 import { createTokenBucket } from '../src/delivery/token-bucket.ts'
 import type { KnownSource } from '../src/ingest/known-source.ts'
 import { createSourceCache } from '../src/ingest/source-cache.ts'
@@ -56,6 +57,25 @@ describe('after the clock was set back', () => {
     clock.setBack(3_600_000)
     await ask()
     expect([listBySource, get].map(({ mock }) => mock.calls.length)).toEqual([2, 2])
+  })
+
+  test('a worker plans the counting of a source anew', async () => {
+    const clock = settableClock()
+    const plan = vi.fn<() => Promise<number>>(async () => clock.now() + 300_000)
+    const routing = createRouteEvent({
+      db: { usage: { plan }, events: { getNeeded: async () => null }, routing: { route() {} } },
+      clock,
+      destinations: { ofSource: async () => ({ destinations: [] }) },
+      gone: { met() {} },
+    } as never)
+    const task = { sourceId: newId('src') }
+    const route = () => routing.route(task as never)
+    await route()
+    await route()
+    expect(plan).toHaveBeenCalledTimes(1)
+    clock.setBack(3_600_000)
+    await route()
+    expect(plan).toHaveBeenCalledTimes(2)
   })
 
   test('a circuit that opened in a time to come lets one attempt through', () => {

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { silentLog } from '@strongroom/kit/log'
+import { createLog } from '@strongroom/kit/log'
+import { createMetrics } from '@strongroom/kit/metrics'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createKeeper } from '../src/delivery/keeper.ts'
 import type { Event } from '../src/items/event.ts'
+import type { Source } from '../src/items/source.ts'
 import { openApi } from './api/open-api.ts'
 import { answer } from './delivery/sink.ts'
 import { openWorkerBench, type WorkerBench } from './delivery/worker-bench.ts'
@@ -32,6 +33,32 @@ describe.each(serviceStores())('after an outage of all workers, on $name', (stor
     return Math.min(...[own, ...Items].map(({ expiresAt }) => Number(expiresAt)))
   }
 
+  /**
+   * An event that one of its connections, paused after a first attempt, keeps for thirty days: its
+   * other deliveries were written before that.
+   */
+  async function receiveHeld(source: Source, path: string): Promise<Event> {
+    bench.sink.behave(path, answer(503))
+    const { connectionId, sourceId } = await bench.connect(source, path, { retryConfig: '[0,600]' })
+    const event = await bench.receive(source, { plan: 'free' })
+    await bench.worker.runOnce()
+    await bench.layer.connections.update(connectionId, { status: 'paused' }, { sourceId })
+    bench.clock.advance({ minutes: 20 })
+    await bench.worker.runOnce()
+    return event
+  }
+
+  /** Only what keeps overdue work runs; nothing of the events may be about to go. */
+  async function withoutWorkers(hours: number, events: readonly Event[]): Promise<void> {
+    for (let hour = 0; hour < hours; hour++) {
+      bench.clock.advance({ hours: 1 })
+      await bench.layer.keeping.keepOverdue()
+      for (const event of events) {
+        expect(await firstExpiry(event), `in hour ${hour}`).toBeGreaterThan(now() + 3_600)
+      }
+    }
+  }
+
   test('that is longer than the retention, what was to be routed and what was to be retried is delivered', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/outage', { retryConfig: '[0,3600]' })
@@ -41,20 +68,7 @@ describe.each(serviceStores())('after an outage of all workers, on $name', (stor
     expect(await bench.status(tried)).toBe('retrying')
     const unrouted = await bench.receive(source, { plan: 'free', body: randomBytes(5_000) })
 
-    const timers = { after: bench.timers.start }
-    const keeper = createKeeper({ layer: bench.layer, timers, log: silentLog })
-    keeper.start()
-    for (let hour = 0; hour < 36; hour++) {
-      await bench.timers.pass({ seconds: 3_000 })
-      // The last of them is under way.
-      await keeper.close()
-      keeper.start()
-      await bench.timers.pass({ seconds: 600 })
-      for (const event of [tried, unrouted]) {
-        expect(await firstExpiry(event), `in hour ${hour}`).toBeGreaterThan(now())
-      }
-    }
-    await keeper.close()
+    await withoutWorkers(36, [tried, unrouted])
 
     bench.sink.behave('/outage', answer(200))
     await bench.worker.runOnce()
@@ -62,6 +76,49 @@ describe.each(serviceStores())('after an outage of all workers, on $name', (stor
     expect(await bench.status(unrouted)).toBe('delivered')
     expect(await bench.attempts(tried, connection)).toHaveLength(2)
   }, 60_000)
+
+  test('each of several deliveries of an event is kept, with what was attempted', async () => {
+    const source = await bench.newSource()
+    const tried = await Promise.all(
+      ['/one', '/two', '/three'].map((path) => {
+        bench.sink.behave(path, answer(503))
+        return bench.connect(source, path, { retryConfig: '[0,3600]' })
+      }),
+    )
+    const short = await bench.receive(source, { plan: 'free' })
+    await bench.worker.runOnce()
+    const long = await receiveHeld(source, '/paused')
+    await withoutWorkers(36, [short, long])
+
+    for (const path of ['/one', '/two', '/three']) bench.sink.behave(path, answer(200))
+    await bench.worker.runOnce()
+    for (const event of [short, long]) {
+      for (const connection of tried) {
+        expect(await bench.delivery(event, connection)).toMatchObject({ state: 'delivered' })
+        expect(await bench.attempts(event, connection)).toHaveLength(2)
+      }
+    }
+    expect(await bench.status(short)).toBe('delivered')
+    expect(await bench.status(long)).toBe('held')
+  }, 60_000)
+
+  test('a delivery that has expired while its task is open is not replayed beside it', async () => {
+    const source = await bench.newSource()
+    const connection = await bench.connect(source, '/open', { retryConfig: '[0,3600]' })
+    bench.sink.behave('/open', answer(503))
+    const event = await receiveHeld(source, '/open-paused')
+    bench.clock.advance({ hours: 30 })
+    expect(await bench.delivery(event, connection)).toBeNull()
+    const replay = () => bench.layer.deliveries.replay(event.eventId, connection.connectionId)
+    await expect(replay()).rejects.toMatchObject({ reason: 'run_open' })
+
+    bench.sink.behave('/open', answer(200))
+    await bench.worker.runOnce()
+    expect(await bench.delivery(event, connection)).toMatchObject({ state: 'delivered', run: 1 })
+    expect(await replay()).toMatchObject({ run: 2 })
+    await bench.worker.runOnce()
+    expect(bench.sink.received('/open')).toHaveLength(3)
+  })
 
   test('what has expired but is still there is delivered, and stays to be seen for an hour', async () => {
     const source = await bench.newSource()
@@ -101,6 +158,35 @@ describe.each(serviceStores())('after an outage of all workers, on $name', (stor
     expect(due).toEqual([])
   })
 
+  test('the operator is told of work whose event is gone, once, and how much it is', async () => {
+    const source = await bench.newSource()
+    await bench.connect(source, '/gone', { retryConfig: '[0,3600]' })
+    const { connectionId, sourceId } = await bench.connect(source, '/gone-paused', {
+      retryConfig: '[0,3600]',
+    })
+    for (const path of ['/gone', '/gone-paused']) bench.sink.behave(path, answer(503))
+    const body = randomBytes(5_000)
+    const tried = await bench.receive(source, { plan: 'free', body })
+    await bench.worker.runOnce()
+    await bench.layer.connections.update(connectionId, { status: 'paused' }, { sourceId })
+    const unrouted = await bench.receive(source, { plan: 'free', body })
+    bench.clock.advance({ hours: 30 })
+    for (const { eventId } of [tried, unrouted]) {
+      const Key = { PK: `EVT#${eventId}`, SK: 'BODY' }
+      await bench.db.deleteItem({ TableName: 'ferryhook-events', Key })
+    }
+    const lines: string[] = []
+    const log = createLog({ sink: (line) => void lines.push(line) })
+    const metrics = createMetrics()
+    await bench.anotherWorker({ log, metrics }).runOnce()
+    expect(lines).toEqual([expect.stringContaining('event is gone')])
+    expect(lines[0]).not.toMatch(/evt_|src_|conn_/)
+    const text = await metrics.text()
+    expect(text).toContain('strongroom_ferryhook_events_gone_total{kind="route"} 1')
+    expect(text).toContain('strongroom_ferryhook_events_gone_total{kind="deliver"} 2')
+    expect(text).not.toContain('strongroom_ferryhook_parked_total{')
+  })
+
   test('work that is done in time leaves the expiry as the plan says', async () => {
     const source = await bench.newSource()
     await bench.connect(source, '/in-time')
@@ -108,7 +194,7 @@ describe.each(serviceStores())('after an outage of all workers, on $name', (stor
     await bench.worker.runOnce()
     const later = await bench.receive(source, { plan: 'free' })
     bench.clock.advance({ minutes: 21 })
-    expect(await bench.layer.keeping.keepOverdue()).toBe(0)
+    expect(await bench.layer.keeping.keepOverdue()).toEqual({ tasks: 0, failures: 0 })
     expect(await firstExpiry(event)).toBe(event.expiresAt)
     expect(await firstExpiry(later)).toBe(later.expiresAt)
   })

@@ -53,7 +53,7 @@ export function createSettling(deps: SettlingDeps) {
           const event = hint ?? (await writer.needed(task))
           hint = undefined
           const end = dueWork.endPart(task)
-          // Deleted by its owner: there is nothing left to write about.
+          // Deleted by its owner, or by TTL after a time in which nothing ran: there is nothing left to write about.
           if (!event) {
             await transact(db, [end])
             return undefined

@@ -154,21 +154,25 @@ export function createWaiting(deps: WaitingDeps) {
 
     /**
      * Refused with `lease_lost` if the task is somebody else's by now, and with `connection_changed`
-     * if the connection is not as it was seen: it may be allowed now, so look again.
+     * if the connection is not as it was seen: it may be allowed now, so look again. False if the
+     * event is gone, and the task with it.
      */
     async park(
       task: DeliveryTask,
       seen: Pick<Connection, 'connectionId' | 'sourceId' | 'rev'>,
       wait: Wait,
-    ): Promise<void> {
+    ): Promise<boolean> {
       const { connectionId } = task
       const parkedAt = task.parkedAt ?? clock.now()
       const neededUntil = Math.ceil(parkedAt / 1000) + LONGEST_WAIT_SECONDS
-      await optimistically(
+      return optimistically<boolean>(
         async () => {
           const event = await writer.needed(task)
           const end = dueWork.endPart(task)
-          if (!event) return transact(db, [end])
+          if (!event) {
+            await transact(db, [end])
+            return false
+          }
 
           const from = stateBefore(task.attemptNumber)
           const to: DeliveryState = wait.reason === 'paused' ? 'held' : from
@@ -198,6 +202,7 @@ export function createWaiting(deps: WaitingDeps) {
               ? await overstayWake(connectionId, neededUntil)
               : await tasks.wake(connectionId, wait.wakeAt),
           ])
+          return true
         },
         (failure) => {
           if (failure.conditionFailed(0)) throw new Refused('lease_lost', { cause: failure })

@@ -6,11 +6,13 @@ import type { Alerts } from '../alerts/alert.ts'
 import type { DataLayer } from '../db/data-layer.ts'
 import { Refused } from '../db/refused.ts'
 import type { Outcome } from '../db/settling.ts'
+import type { Event } from '../items/event.ts'
 import { type DeliveryTask, isReplay, type LeasedTask } from '../items/task.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { Destination } from './destination.ts'
 import { type EventInHand, eventInHand } from './event-in-hand.ts'
 import { type Exchange, exchange } from './exchange.ts'
+import type { GoneEvents } from './gone-events.ts'
 import type { Health } from './health.ts'
 import type { LaneEnd } from './lane.ts'
 import type { WorkerMetrics } from './metrics.ts'
@@ -29,6 +31,7 @@ export interface DeliverDeps {
   health: Health
   alerts: Alerts
   metrics: WorkerMetrics
+  gone: GoneEvents
   log: Log
   settings: Pick<WorkerSettings, 'exchangeMs'>
 }
@@ -40,7 +43,7 @@ const WRITE_PAUSE_MS = 250
 export type Deliver = ReturnType<typeof createDeliver>
 
 export function createDeliver(deps: DeliverDeps) {
-  const { db, clock, timers, health, alerts, metrics, settings } = deps
+  const { db, clock, timers, health, alerts, metrics, gone, settings } = deps
 
   /** False if the task was somebody else's by then. */
   async function settle(
@@ -50,8 +53,12 @@ export function createDeliver(deps: DeliverDeps) {
   ): Promise<boolean> {
     for (let tried = 1; ; tried++) {
       try {
-        if (inHand) await inHand.change((known) => db.settling.settle(task, outcome, known))
-        else await db.settling.settle(task, outcome)
+        const write = async (known?: Event) => {
+          const after = await db.settling.settle(task, outcome, known)
+          if (!after) gone.met('deliver')
+          return after
+        }
+        await (inHand ? inHand.change(write) : write())
         return true
       } catch (error) {
         if (error instanceof Refused && error.reason === 'lease_lost') {
@@ -116,7 +123,7 @@ export function createDeliver(deps: DeliverDeps) {
       const inHand = given ?? (await readEvent(task))
       const event = await inHand?.received()
       if (!inHand || !event) {
-        // Deleted by its owner: nothing is left to be told of it.
+        // Deleted or expired: nothing is left to be told to its owner.
         await settle(task, { state: 'failed', reason: 'event_gone' }, inHand)
         return 'unknown'
       }

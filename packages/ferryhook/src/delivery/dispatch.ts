@@ -8,6 +8,7 @@ import type { Deliver } from './deliver.ts'
 import type { Destination } from './destination.ts'
 import type { Destinations } from './destinations.ts'
 import type { EventInHand } from './event-in-hand.ts'
+import type { GoneEvents } from './gone-events.ts'
 import type { LaneEnd, LaneJob } from './lane.ts'
 import type { Lanes } from './lanes.ts'
 import type { WorkerMetrics } from './metrics.ts'
@@ -22,6 +23,7 @@ export interface DispatchDeps {
   route(task: RouteTask): Promise<void>
   wake(task: WakeTask): Promise<void>
   metrics: WorkerMetrics
+  gone: GoneEvents
   settings: Pick<WorkerSettings, 'exchangeMs' | 'leaseGraceMs'>
   /** Notes what is going on beside the caller, and tells of its failure. */
   track<T>(work: Promise<T>): Promise<T | undefined>
@@ -44,7 +46,7 @@ const CROWDED_MS = 5_000
 export type Dispatch = ReturnType<typeof createDispatch>
 
 export function createDispatch(deps: DispatchDeps) {
-  const { db, clock, destinations, lanes, deliver, metrics, settings, track } = deps
+  const { db, clock, destinations, lanes, deliver, metrics, gone, settings, track } = deps
 
   /** Why a delivery may not be attempted now. */
   function waitOf(destination: Destination): Wait | undefined {
@@ -118,8 +120,9 @@ export function createDispatch(deps: DispatchDeps) {
     origin: Origin = { from: task.PK },
   ): Promise<void> {
     try {
-      await db.waiting.park(task, connection, wait)
-      metrics.parked(wait.reason)
+      const isParked = await db.waiting.park(task, connection, wait)
+      if (isParked) metrics.parked(wait.reason)
+      else gone.met('deliver')
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       if (error.reason === 'lease_lost') return metrics.leaseLost()

@@ -47,6 +47,12 @@ export function createWorkerMetrics({ registry }: Metrics, inHand: () => number)
     labelNames: ['kind'] as const,
     registers,
   })
+  const gone = new Counter({
+    name: 'strongroom_ferryhook_events_gone_total',
+    help: 'Tasks that ended because their event was deleted or had expired, by kind',
+    labelNames: ['kind'] as const,
+    registers,
+  })
   const held: Gauge = new Gauge({
     name: 'strongroom_ferryhook_deliveries_in_hand',
     help: 'Deliveries that this worker has begun or is about to begin',
@@ -64,6 +70,7 @@ export function createWorkerMetrics({ registry }: Metrics, inHand: () => number)
       deliveries.inc({ state }, many),
     parked: (reason: 'paused' | 'limit' | 'circuit') => parked.inc({ reason }),
     leaseLost: () => lost.inc(),
+    eventGone: (kind: 'route' | 'deliver') => gone.inc({ kind }),
     taskFailed: (kind: string) => failed.inc({ kind }),
   }
 }

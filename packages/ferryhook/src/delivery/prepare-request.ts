@@ -36,10 +36,6 @@ export async function prepareRequest(
   }: { sandbox: Sandbox; clock: Clock; exchangeMs: number; log: Log },
 ): Promise<Prepared> {
   const { connection } = destination
-  /** The owner is told what they can do, the operator why: it may be the key store that is away. */
-  const cannotOpen = (error: unknown): undefined => {
-    log.warn('The secrets of a connection cannot be used: it is tried again', { error })
-  }
   const attemptedAt = clock.now()
   const failed = (end: Exchange['end'], error: string, isFinal: boolean): Prepared => ({
     failed: {
@@ -59,9 +55,14 @@ export async function prepareRequest(
     const made = await applyTransform(transform, event, { sandbox, owner: connection.userId })
     if (made.dropped) return { dropped: made.reason }
 
-    const custom = await destination.customHeaders().catch(cannotOpen)
-    const signed = await signature(destination, event.id, made.body, clock.now()).catch(cannotOpen)
-    if (!signed || !custom) {
+    let custom: HeaderFields
+    let signed: HeaderFields
+    try {
+      custom = await destination.customHeaders()
+      signed = await signature(destination, event.id, made.body, clock.now())
+    } catch (error) {
+      // The owner is told what they can do, the operator why: it may be the key store that is away.
+      log.warn('The secrets of a connection cannot be used: see whether the keys can', { error })
       return failed(
         'signing',
         'The secrets of the connection cannot be used: rotate them if it stays so',

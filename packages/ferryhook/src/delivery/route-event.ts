@@ -1,6 +1,7 @@
 /** Finds out where an event goes, and gives what this worker may deliver at once to it. */
 import type { Clock } from '@strongroom/kit/clock'
 import type { DataLayer } from '../db/data-layer.ts'
+import { isRecent } from '../db/times.ts'
 import type { RouteTarget } from '../db/routing.ts'
 import type { ReceivedEvent } from '../filters/event.ts'
 import type { Event } from '../items/event.ts'
@@ -9,6 +10,7 @@ import type { Destination } from './destination.ts'
 import type { Destinations } from './destinations.ts'
 import type { Origin } from './dispatch.ts'
 import { eventInHand } from './event-in-hand.ts'
+import type { GoneEvents } from './gone-events.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { WorkerSettings } from './settings.ts'
 
@@ -17,23 +19,26 @@ export interface RouteEventDeps {
   clock: Clock
   destinations: Destinations
   metrics: WorkerMetrics
+  gone: GoneEvents
   settings: Pick<WorkerSettings, 'exchangeMs' | 'leaseGraceMs'>
   /** Takes what is leased. */
   offer(task: LeasedTask, destination: Destination, origin: Origin): void
 }
 
 export function createRouteEvent(deps: RouteEventDeps) {
-  const { db, clock, destinations, metrics, settings } = deps
-  /** Until when the counting of a source is planned already. */
-  const planned = new Map<string, number>()
+  const { db, clock, destinations, metrics, gone, settings } = deps
+  /** When the counting of a source was planned, and for how long that holds. */
+  const planned = new Map<string, { at: number; forMs: number }>()
 
   async function planCounting(task: RouteTask): Promise<void> {
     const { sourceId } = task
-    if ((planned.get(sourceId) ?? 0) > clock.now()) return
+    const known = planned.get(sourceId)
+    if (known && isRecent(clock, known.at, known.forMs)) return
+    const at = clock.now()
     // Put before it is done: another event of the source need not wait for it.
-    planned.set(sourceId, clock.now() + 1)
+    planned.set(sourceId, { at, forMs: 1 })
     try {
-      planned.set(sourceId, await db.usage.plan(task))
+      planned.set(sourceId, { at, forMs: (await db.usage.plan(task)) - at })
     } catch (error) {
       planned.delete(sourceId)
       throw error
@@ -62,6 +67,7 @@ export function createRouteEvent(deps: RouteEventDeps) {
     ])
     if (!known) {
       await db.routing.route(task, [])
+      gone.met('route')
       return
     }
     const inHand = eventInHand(db.events, known)
@@ -89,7 +95,9 @@ export function createRouteEvent(deps: RouteEventDeps) {
   return {
     route,
     sweep() {
-      for (const [id, until] of planned) if (until <= clock.now()) planned.delete(id)
+      for (const [id, { at, forMs }] of planned) {
+        if (!isRecent(clock, at, forMs)) planned.delete(id)
+      }
     },
   }
 }

@@ -15,6 +15,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts'
 import { createDeliver } from './deliver.ts'
 import { createDestinations } from './destinations.ts'
 import { createDispatch, type Dispatch } from './dispatch.ts'
+import { createGoneEvents } from './gone-events.ts'
 import { createHealth } from './health.ts'
 import { createIntake } from './intake.ts'
 import { createLanes } from './lanes.ts'
@@ -58,10 +59,12 @@ export function createWorker(options: WorkerOptions): DeliveryWorker {
   const open = createKeptSecrets(options.secretBox)
   const lanes = createLanes({ clock, timers, settings })
   const metrics = createWorkerMetrics(options.metrics, () => lanes.inHand)
+  const gone = createGoneEvents({ clock, log, metrics })
   const destinations = createDestinations({ db, clock, open, settings })
   const onPaused = ({ sourceId }: { sourceId: string }) => destinations.forget(sourceId)
   const health = createHealth({ db, clock, log, alerts, settings: settings.health, onPaused })
-  const parts = { db, clock, timers, destinations, lanes, health, alerts, metrics, log, settings }
+  const seen = { alerts, metrics, gone, log }
+  const parts = { db, clock, timers, destinations, lanes, health, settings, ...seen }
   const deliver = createDeliver({ ...parts, fetcher, sandbox, random })
   const routing = createRouteEvent({ ...parts, offer: (...leased) => dispatch.offer(...leased) })
   const underWay = new Set<Promise<unknown>>()

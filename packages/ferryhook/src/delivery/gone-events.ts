@@ -1,0 +1,34 @@
+/**
+ * Tells of tasks whose event is gone. Its owner may have deleted it; but after a time in which nothing
+ * ran at all it may have expired undelivered, and then nothing else would tell.
+ */
+import type { Clock } from '@strongroom/kit/clock'
+import type { Log } from '@strongroom/kit/log'
+import { isRecent } from '../db/times.ts'
+import type { WorkerMetrics } from './metrics.ts'
+
+/** There may be thousands of them at once: the metric has their number. */
+const QUIET_MS = 600_000
+
+export type GoneEvents = ReturnType<typeof createGoneEvents>
+
+export function createGoneEvents({
+  clock,
+  log,
+  metrics,
+}: {
+  clock: Clock
+  log: Log
+  metrics: Pick<WorkerMetrics, 'eventGone'>
+}) {
+  let toldAt: number | undefined
+  return {
+    /** A task has ended because there was nothing left to do it with. */
+    met(kind: 'route' | 'deliver'): void {
+      metrics.eventGone(kind)
+      if (toldAt !== undefined && isRecent(clock, toldAt, QUIET_MS)) return
+      toldAt = clock.now()
+      log.warn('Work ended because its event is gone: deleted, or expired while nothing ran')
+    },
+  }
+}
