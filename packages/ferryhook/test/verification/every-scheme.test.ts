@@ -112,7 +112,7 @@ describe.each(signers)('$name', (signer) => {
       body: fc.uint8Array({ maxLength: 200 }),
     })
     // Where the secret itself is sent, a short one would be met by chance.
-    const others = fc.string().map((text) => `another secret ${text}`)
+    const others = fc.string().map((rest) => `another secret ${rest}`)
     const secrets = fc.array(fc.oneof(fc.constantFrom('', ...signer.secrets), others))
     const known = Object.keys(reasons)
     await fc.assert(
