@@ -88,6 +88,12 @@ export function keySchema(key: Key): KeySchemaElement[] {
   }))
 }
 
+/** The part of UpdateTable that adds an index of everything; `changes` are to what it is created with. */
+export function createsIndex(name: string, key: Key, changes: object = {}) {
+  const Create = { ...index([name, { key }]), ...changes }
+  return { GlobalSecondaryIndexUpdates: [{ Create }] }
+}
+
 function index([IndexName, { key, project = 'ALL' }]: [string, IndexShape]) {
   return { IndexName, KeySchema: keySchema(key), Projection: projection(project) }
 }

@@ -9,8 +9,8 @@ import {
 import { afterAll, beforeAll, describe } from 'vitest'
 import {
   becomesActive,
+  createsIndex,
   freshName,
-  keySchema,
   refuses,
   tableInput,
   text,
@@ -29,16 +29,7 @@ export function tableChanges(target: Target): void {
   const on = { StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_IMAGE' } }
   const created = (index: object = {}) => ({
     AttributeDefinitions: [{ AttributeName: 'owner', AttributeType: 'S' }],
-    GlobalSecondaryIndexUpdates: [
-      {
-        Create: {
-          IndexName: 'by-owner',
-          KeySchema: keySchema({ owner: 'S' }),
-          Projection: { ProjectionType: 'ALL' },
-          ...index,
-        },
-      },
-    ],
+    ...createsIndex('by-owner', { owner: 'S' }, index),
   })
 
   describe('a change', () => {

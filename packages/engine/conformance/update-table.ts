@@ -11,10 +11,10 @@ import {
 import { describe, expect, test } from 'vitest'
 import {
   becomesActive,
+  createsIndex,
   eventually,
   expectRefusal,
   freshName,
-  keySchema,
   refuses,
   tableInput,
   useTable,
@@ -37,16 +37,7 @@ export function updateTable(target: Target): void {
         { AttributeName: 'pk', AttributeType: 'S' },
         { AttributeName: 'owner', AttributeType: 'S' },
       ],
-      GlobalSecondaryIndexUpdates: [
-        {
-          Create: {
-            IndexName: 'by-owner',
-            KeySchema: keySchema({ owner: 'S' }),
-            Projection: { ProjectionType: 'ALL' },
-            ...index,
-          },
-        },
-      ],
+      ...createsIndex('by-owner', { owner: 'S' }, index),
     })
     const owned = async (owner: string) => {
       const { Items = [] } = await client.send(
