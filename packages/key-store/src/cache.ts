@@ -5,7 +5,7 @@
  * each caller gets a copy, and what is wiped is only what the cache itself holds, once everybody
  * who waits for it has taken theirs.
  */
-import type { Clock } from '@strongroom/kit/clock'
+import { type Clock, isRecent } from '@strongroom/kit/clock'
 import type { BranchKeyMaterials, BranchKeySource } from './materials.ts'
 
 export interface CacheOptions {
@@ -39,10 +39,8 @@ export function cachedBranchKeys(source: BranchKeySource, options: CacheOptions)
   /** The one used longest ago comes first. */
   const entries = new Map<string, Entry>()
 
-  /** Not so if the clock was set back: then nothing is known of the age. */
   function isFresh({ since }: Entry): boolean {
-    const age = clock.now() - since
-    return age >= 0 && age < ttlSeconds * 1000
+    return isRecent(clock, since, ttlSeconds * 1000)
   }
 
   function drop(name: string, entry: Entry) {

@@ -6,7 +6,7 @@
  * soon as it is seen, and used only when every process must have seen it, so that none refuses what
  * another one has just made.
  */
-import { type Clock, epochSeconds } from './clock.ts'
+import { type Clock, epochSeconds, isRecent } from './clock.ts'
 import type { Db } from './db.ts'
 import type { KmsKey } from './kms.ts'
 import {
@@ -54,16 +54,11 @@ export function createServerSecrets(deps: { db: Db; key: KmsKey; clock: Clock })
   async function openedOf(name: string): Promise<readonly Opened[]> {
     requireSecretName(name)
     const found = known.get(name)
-    if (found && isRecent(found.at)) return found.opened
+    // After a clock that was set back others may have rotated in the time that is to come again.
+    if (found && isRecent(clock, found.at, REFRESH_SECONDS * 1000)) return found.opened
     const running = loading.get(name) ?? load(name).finally(() => loading.delete(name))
     loading.set(name, running)
     return running
-  }
-
-  /** Not so if the clock was set back: others may have rotated in the time that is to come again. */
-  function isRecent(at: number): boolean {
-    const age = clock.now() - at
-    return age >= 0 && age < REFRESH_SECONDS * 1000
   }
 
   async function load(name: string): Promise<readonly Opened[]> {

@@ -2,6 +2,7 @@
  * Over how many partitions due work is spread. The number is only ever raised: work that lies in a
  * partition is found as long as that partition is read.
  */
+import { isRecent } from '@strongroom/kit/clock'
 import { createHash } from 'node:crypto'
 import { ConditionFailed } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
@@ -9,7 +10,6 @@ import { expr } from '@strongroom/kit/expression'
 import { DueShardsItem, dueShardsKey } from '../items/task.ts'
 import { eventsTable } from '../table.ts'
 import type { DataLayerDeps } from './deps.ts'
-import { isRecent } from './times.ts'
 
 export const DEFAULT_SHARDS = 8
 

@@ -15,15 +15,6 @@ export function monthAfter(ms: number): number {
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)
 }
 
-/**
- * Whether less than this has passed since then. Not so if that is still to come: the clock was set
- * back, and how long ago it really was nobody knows.
- */
-export function isRecent(clock: Clock, since: number, withinMs: number): boolean {
-  const age = clock.now() - since
-  return age >= 0 && age < withinMs
-}
-
 /** TTL deletes when it finds the time; to us an expired item is gone at once. */
 export function isLive(clock: Clock, item: { expiresAt: number }): boolean {
   return item.expiresAt > epochSeconds(clock)

@@ -2,8 +2,7 @@
  * Keeps a worker from trying what is known not to answer. After some failures in a row it opens: for a
  * while nothing is attempted. Then one attempt is let through, and decides.
  */
-import type { Clock } from '@strongroom/kit/clock'
-import { isRecent } from '../db/times.ts'
+import { type Clock, isRecent } from '@strongroom/kit/clock'
 import type { CircuitSettings } from './settings.ts'
 
 /** While a probe is under way the others ask again soon. */

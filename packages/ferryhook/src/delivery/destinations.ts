@@ -2,9 +2,8 @@
  * The connections of a worker, remembered for a moment. Whoever parks a delivery does so on the
  * condition that the connection is still as it was remembered, so that being behind loses nothing.
  */
-import type { Clock } from '@strongroom/kit/clock'
+import { type Clock, isRecent } from '@strongroom/kit/clock'
 import type { DataLayer } from '../db/data-layer.ts'
-import { isRecent } from '../db/times.ts'
 import type { Connection } from '../items/connection.ts'
 import type { Source } from '../items/source.ts'
 import { type Destination, destinationOf, type OpenSecrets } from './destination.ts'

@@ -2,9 +2,8 @@
  * Tells of tasks whose event is gone. Its owner may have deleted it; but after a time in which nothing
  * ran at all it may have expired undelivered, and then nothing else would tell.
  */
-import type { Clock } from '@strongroom/kit/clock'
+import { type Clock, isRecent } from '@strongroom/kit/clock'
 import type { Log } from '@strongroom/kit/log'
-import { isRecent } from '../db/times.ts'
 import type { WorkerMetrics } from './metrics.ts'
 
 /** There may be thousands of them at once: the metric has their number. */

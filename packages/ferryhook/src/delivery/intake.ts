@@ -2,10 +2,9 @@
  * Reads what is due and hands it out, each task once at a time. Shards are read independently of each
  * other, and reading goes on while what was handed out is still being done.
  */
-import type { Clock } from '@strongroom/kit/clock'
+import { type Clock, isRecent } from '@strongroom/kit/clock'
 import type { Log } from '@strongroom/kit/log'
 import type { DataLayer } from '../db/data-layer.ts'
-import { isRecent } from '../db/times.ts'
 import type { DueTask } from '../items/task.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { WorkerSettings } from './settings.ts'

@@ -1,7 +1,6 @@
 /** Finds out where an event goes, and gives what this worker may deliver at once to it. */
-import type { Clock } from '@strongroom/kit/clock'
+import { type Clock, isRecent } from '@strongroom/kit/clock'
 import type { DataLayer } from '../db/data-layer.ts'
-import { isRecent } from '../db/times.ts'
 import type { RouteTarget } from '../db/routing.ts'
 import type { ReceivedEvent } from '../filters/event.ts'
 import type { Event } from '../items/event.ts'

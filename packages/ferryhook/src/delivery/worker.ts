@@ -2,7 +2,7 @@
  * The delivery worker: routes events, attempts deliveries, retries, wakes and counts. Any number of
  * them, on any number of machines, share the work through the store alone.
  */
-import type { Clock } from '@strongroom/kit/clock'
+import { type Clock, isRecent } from '@strongroom/kit/clock'
 import type { Log } from '@strongroom/kit/log'
 import type { Metrics } from '@strongroom/kit/metrics'
 import type { SafeFetch } from '@strongroom/kit/safe-fetch'
@@ -10,7 +10,6 @@ import type { SecretBox } from '@strongroom/kit/secret-box'
 import { createKeptSecrets } from '../accounts/kept-secrets.ts'
 import { type Alerts, noAlerts } from '../alerts/alert.ts'
 import type { DataLayer } from '../db/data-layer.ts'
-import { isRecent } from '../db/times.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { createDeliver } from './deliver.ts'
 import { createDestinations } from './destinations.ts'

@@ -2,8 +2,7 @@
  * Remembers sources, so that an event costs no read. What is changed in this process is forgotten at
  * once; what is changed elsewhere is seen after a minute.
  */
-import type { Clock } from '@strongroom/kit/clock'
-import { isRecent } from '../db/times.ts'
+import { type Clock, isRecent } from '@strongroom/kit/clock'
 import type { KnownSource } from './known-source.ts'
 
 const REMEMBERED_MS = 60_000

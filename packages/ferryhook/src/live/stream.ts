@@ -2,11 +2,10 @@
  * Server-sent events (HTML Living Standard, section 9.2) of the events of a source. Nothing is read
  * before the client has taken what came before, so that a slow one costs no memory.
  */
-import type { Clock } from '@strongroom/kit/clock'
+import { type Clock, isRecent } from '@strongroom/kit/clock'
 import type { Cursors } from '@strongroom/kit/cursor'
 import type { Log } from '@strongroom/kit/log'
 import type { DataLayer } from '../db/data-layer.ts'
-import { isRecent } from '../db/times.ts'
 import type { Timers } from '../delivery/timers.ts'
 import type { Event } from '../items/event.ts'
 import { createFollower, type FollowPosition } from './follower.ts'

@@ -4,7 +4,7 @@
  *
  * What deviates is remembered for a few seconds, so that a request costs one write and no further read.
  */
-import type { Clock } from '@strongroom/kit/clock'
+import { type Clock, isRecent } from '@strongroom/kit/clock'
 import { rateLimitHeaders } from '@strongroom/kit/http/rate-limit-headers'
 import type { RateDecision } from '@strongroom/kit/rate-limit'
 import { formBridgeError } from '../errors.ts'
@@ -54,8 +54,7 @@ export function createRateGuard(deps: {
     const limited = limitedSubject(subject)
     const name = rateOverrideKey(limited).PK
     const found = known.get(name)
-    const age = found ? clock.now() - found.at : FRESH_MS
-    if (found && age >= 0 && age < FRESH_MS) return found.limits
+    if (found && isRecent(clock, found.at, FRESH_MS)) return found.limits
     const [override, slowed] = await Promise.all([rates.override(limited), isSlowed(subject)])
     const of = ({ name: limit, ...rest }: Limits[number]) => {
       const own = override?.limits[limit] ?? rest.limit

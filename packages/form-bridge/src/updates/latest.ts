@@ -1,5 +1,5 @@
 /** The newest release of a plugin, from the cache of the table where it is fresh. */
-import type { Clock } from '@strongroom/kit/clock'
+import { type Clock, isRecent } from '@strongroom/kit/clock'
 import { z } from 'zod'
 import { formBridgeError } from '../errors.ts'
 import { Details } from '../items/formats.ts'
@@ -51,8 +51,7 @@ export function createLatest(deps: {
 
   async function remembered(slug: string): Promise<LatestInfo | undefined> {
     const found = known.get(slug)
-    const age = found ? clock.now() - found.at : FRESH_MS
-    if (found && age >= 0 && age < FRESH_MS) return found.info
+    if (found && isRecent(clock, found.at, FRESH_MS)) return found.info
     const info = await look(slug)
     if (known.size >= REMEMBERED) known.clear()
     known.set(slug, { at: clock.now(), info })
