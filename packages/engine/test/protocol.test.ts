@@ -246,10 +246,11 @@ describe('connections', () => {
       })
     const asked = Array.from({ length: 300 }, (_, n) => ids[n % 7]!)
     const late = connect(server.port, server.host)
-    for (const id of asked) {
+    for (const [n, id] of asked.entries()) {
       const body = queryOf(id)
       late.write(
         `POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: ${JSON_1_0}\r\n` +
+          `connection: ${n + 1 < asked.length ? 'keep-alive' : 'close'}\r\n` +
           `x-amz-target: DynamoDB_20120810.Query\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
       )
     }
@@ -259,7 +260,6 @@ describe('connections', () => {
       const { text } = await send(server, { headers: target('Query'), body: queryOf(id) })
       expect(JSON.parse(text).Items[0].text.S === textOf(id), id).toBe(true)
     }
-    late.end()
     const chunks: Buffer[] = []
     for await (const chunk of late) chunks.push(chunk as Buffer)
     const answers = Buffer.concat(chunks).toString().split('HTTP/1.1 200 OK').slice(1)

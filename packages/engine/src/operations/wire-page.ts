@@ -94,7 +94,7 @@ export async function readWirePage(
   const readTurn = (): boolean => {
     const turnEnd = scanned + ITEMS_PER_TURN
     for (const stored of storage.storedRange(table, range)) {
-      if (scanned > 0) writer.text(',')
+      if (scanned > 0) writer.comma()
       bytes += writer.item(stored)
       scanned += 1
       const more = scanned >= limit || bytes >= MOST_PAGE_BYTES

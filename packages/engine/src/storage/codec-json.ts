@@ -68,6 +68,11 @@ export class JsonWriter {
     this.position += this.bytes.utf8Write(text, this.position)
   }
 
+  comma(): void {
+    this.#reserve(1)
+    this.bytes[this.position++] = COMMA
+  }
+
   /** Appends an item; returns its size as DynamoDB counts it. Throws on bytes that are not an item. */
   item(stored: Uint8Array): number {
     if (stored[0] !== codec.CODEC_VERSION) {
