@@ -88,6 +88,7 @@ export class WriteQueue {
     try {
       const transaction = this.#transaction
       this.#refreshCatalog(batch)
+      transaction.beginCommit()
       const started = performance.now()
       let bytes = 0
       for (let next = 0; next < this.#waiting.length && bytes < MAX_COMMIT_BYTES;) {
@@ -99,6 +100,7 @@ export class WriteQueue {
         }
         if ((next & 15) === 0 && performance.now() - started > MAX_COMMIT_MS) break
       }
+      transaction.endCommit()
     } finally {
       this.#waiting = this.#waiting.slice(batch.length)
       this.#executing = false

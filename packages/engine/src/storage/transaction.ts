@@ -34,6 +34,7 @@ interface Operation {
 type MetaKey = string | (string | number)[]
 
 const KEY_ROOM = 8192
+const NO_CHANGE: Position = { sequence: 0, at: 0 }
 
 export class Transaction implements WriteTx {
   readonly env: Environment
@@ -45,6 +46,9 @@ export class Transaction implements WriteTx {
   #meta: { key: MetaKey; value: unknown }[] = []
   /** That of the last change of this `run`, if it logged one. */
   #position: Position | undefined
+  /** That of the last change before this `run`, once somebody asked. */
+  #last: Position | undefined
+  #hasLogged = false
 
   constructor(env: Environment, catalog: Catalog, clock: Clock) {
     this.env = env
@@ -55,6 +59,17 @@ export class Transaction implements WriteTx {
   /** Bytes of keys and values that this `run` asked to be written. */
   get size(): number {
     return this.#writer.position
+  }
+
+  /** Other processes may have logged changes since the last commit. */
+  beginCommit(): void {
+    this.#last = undefined
+    this.#hasLogged = false
+  }
+
+  /** The position is written once for all changes of a commit. */
+  endCommit(): void {
+    if (this.#hasLogged) void this.env.meta.put(SEQUENCE_KEY, this.#last)
   }
 
   begin(): void {
@@ -168,7 +183,10 @@ export class Transaction implements WriteTx {
       else if (operation.kind === PUT_CHANGE) changes.put(source, bytes)
       else changes.remove(source)
     }
-    if (this.#position !== undefined) void meta.put(SEQUENCE_KEY, this.#position)
+    if (this.#position !== undefined) {
+      this.#last = this.#position
+      this.#hasLogged = true
+    }
     for (const { key, value } of this.#meta) {
       if (value === undefined) void meta.remove(key)
       else void meta.put(key, value)
@@ -180,10 +198,9 @@ export class Transaction implements WriteTx {
 
   /** The position of the last change that was logged, by whomever. */
   position(): Position {
-    return (
-      this.#position ??
-      (this.env.meta.get(SEQUENCE_KEY) as Position | undefined) ?? { sequence: 0, at: 0 }
-    )
+    if (this.#position !== undefined) return this.#position
+    this.#last ??= (this.env.meta.get(SEQUENCE_KEY) as Position | undefined) ?? NO_CHANGE
+    return this.#last
   }
 
   /** Of tables with logs only: what a write leaves as it was is no change. */
