@@ -1,7 +1,9 @@
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { checkStorage } from '../src/storage/check.ts'
 import { openStorage, type OpenStorage } from '../src/storage/open.ts'
+import { assertSoundFile } from '../src/storage/pages.ts'
 import type { NewIndex } from '../src/storage/store.ts'
 import type { Item } from '../src/values/types.ts'
 import {
@@ -52,6 +54,19 @@ class Companion {
 }
 
 describe('two processes on one directory', () => {
+  test('a file that one is writing is not damaged to the other', async () => {
+    const directory = join(temporaryDirectory(), 'data')
+    const writer = start([process.execPath, await bundle('writer'), directory, '1'])
+    onTestFinished(async () => {
+      writer.child.kill()
+      await writer.ended
+    })
+    await writer.line((line) => line === 'ready')
+    const before = statSync(join(directory, 'data.mdb')).size
+    for (let look = 0; look < 20_000; look++) assertSoundFile(directory)
+    expect(statSync(join(directory, 'data.mdb')).size).toBeGreaterThan(before)
+  })
+
   test(
     'a counter that both raise at the same time ends exact, and ids never collide',
     { timeout: 60_000 },

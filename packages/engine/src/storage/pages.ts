@@ -26,7 +26,20 @@ interface Meta {
   roots: bigint[]
 }
 
-/** Throws a clear error if the file is not an LMDB file, is damaged at its head, or is cut off. */
+/** How long a file must stay as it is before it counts as damaged, and how often it may change. */
+const SETTLED_MS = 20
+const MOST_LOOKS = 100
+
+interface Look {
+  problem: string | undefined
+  /** The same for the same state of the file. */
+  state: string
+}
+
+/**
+ * Throws a clear error if the file is not an LMDB file, is damaged at its head, or is cut off. Another
+ * process may be writing it meanwhile, and a half-seen commit looks like damage: damage stays.
+ */
 export function assertSoundFile(directory: string): void {
   let handle: number
   try {
@@ -36,20 +49,42 @@ export function assertSoundFile(directory: string): void {
     throw cannotOpen(directory, `${DATA_FILE} cannot be read`, error)
   }
   try {
-    const size = fstatSync(handle).size
-    // Created, but nothing was ever committed.
-    if (size === 0) return
-    const problem = findProblem(handle, size)
-    if (problem !== undefined) throw cannotOpen(directory, `${DATA_FILE} ${problem}`)
+    let seen = look(handle)
+    for (let looks = 1; seen.problem !== undefined; looks++) {
+      pause(SETTLED_MS)
+      const again = look(handle)
+      if (again.state === seen.state || looks === MOST_LOOKS) {
+        throw cannotOpen(directory, `${DATA_FILE} ${seen.problem}`)
+      }
+      seen = again
+    }
   } finally {
     closeSync(handle)
   }
 }
 
-function findProblem(handle: number, size: number): string | undefined {
+/** Opening is synchronous. */
+function pause(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
+
+/** The length after the header: a commit writes its pages before it says so in the header. */
+function look(handle: number): Look {
   const first = readMeta(handle, 0)
+  const second = first && readMeta(handle, first.pageSize)
+  const { size } = fstatSync(handle)
+  const state = `${size} ${first?.transaction} ${second?.transaction}`
+  // Created, but nothing was ever committed.
+  return { problem: size === 0 ? undefined : findProblem(handle, first, second, size), state }
+}
+
+function findProblem(
+  handle: number,
+  first: Meta | undefined,
+  second: Meta | undefined,
+  size: number,
+): string | undefined {
   if (first === undefined) return 'is not a data file of this engine, or its header is damaged'
-  const second = readMeta(handle, first.pageSize)
   if (second === undefined || second.pageSize !== first.pageSize) return 'has a damaged header'
   const meta = second.transaction > first.transaction ? second : first
   if (BigInt(size) >= (meta.lastPage + 1n) * BigInt(meta.pageSize)) return undefined
@@ -91,6 +126,7 @@ function usesOnly(handle: number, meta: Meta, pages: number): boolean {
     const flags = page.readUInt16LE(18)
     if ((flags & (BRANCH | LEAF)) === 0) return false
     const count = page.readUInt16LE(20) >> 1
+    if (HEADER_BYTES + 2 * count > meta.pageSize) return false
     for (let i = 0; i < count; i++) {
       const at = HEADER_BYTES + page.readUInt16LE(HEADER_BYTES + 2 * i)
       if (at + NODE_HEADER_BYTES > meta.pageSize) return false
