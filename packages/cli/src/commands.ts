@@ -1,100 +1,87 @@
-/** The commands, in the order in which help lists them. */
+/**
+ * The commands by their first word, in the order in which help lists them. Each word loads only its
+ * own: `seal` does not wait for a server that it does not need.
+ */
 import type { Command } from './command.ts'
-import { restoreCommand } from './commands/backup-restore.ts'
-import { backupCommand } from './commands/backup.ts'
-import { config } from './commands/config.ts'
-import { dynamodb } from './commands/dynamodb.ts'
-import { fakeSlack, fakeSlackSend } from './commands/fake-slack.ts'
-import { listenCommand } from './commands/listen.ts'
-import { keysBeacon, keysCreate, keysList, keysShow } from './commands/keys.ts'
-import { keysRotate } from './commands/keys-rotate.ts'
-import {
-  kmsPassphraseChange,
-  kmsPassphraseRemove,
-  kmsPassphraseSet,
-} from './commands/kms-passphrase.ts'
-import { kmsServe } from './commands/kms-serve.ts'
-import { kmsAuditVerify, kmsRotate, kmsStatus } from './commands/kms.ts'
-import { operatorAdd, operatorList, operatorRemove, operatorRotate } from './commands/operator.ts'
-import { pluginKeygen, pluginPublish, pluginSign, pluginVersions } from './commands/plugin.ts'
-import { secretsList, secretsRotate } from './commands/secrets.ts'
-import { burnCommand } from './commands/burn.ts'
-import { openCommand } from './commands/open.ts'
-import { receiptCommand } from './commands/receipt.ts'
-import { sealCommand } from './commands/seal.ts'
-import { serveCommand } from './commands/serve.ts'
-import {
-  sitesConfirm,
-  sitesDisable,
-  sitesList,
-  sitesResume,
-  sitesShow,
-  sitesSuspend,
-} from './commands/sites.ts'
-import { slackAppAdd, slackAppRemove, slackApps, slackSecretRotate } from './commands/slack-apps.ts'
-import {
-  slackDecisions,
-  slackTokenRemove,
-  slackTokens,
-  slackTokenSet,
-} from './commands/slack-tokens.ts'
-import { tablesCloudFormation, tablesCreate, tablesVerify } from './commands/tables.ts'
-import { userAdd } from './commands/user.ts'
-import { workerCommand } from './commands/worker.ts'
 
-export const commands: readonly Command[] = [
-  serveCommand,
-  sealCommand,
-  openCommand,
-  burnCommand,
-  receiptCommand,
-  config,
-  tablesCreate,
-  tablesVerify,
-  tablesCloudFormation,
-  operatorAdd,
-  operatorList,
-  operatorRotate,
-  operatorRemove,
-  workerCommand,
-  userAdd,
-  listenCommand,
-  sitesList,
-  sitesShow,
-  sitesSuspend,
-  sitesResume,
-  sitesDisable,
-  sitesConfirm,
-  pluginKeygen,
-  pluginSign,
-  pluginPublish,
-  pluginVersions,
-  keysCreate,
-  keysList,
-  keysShow,
-  keysRotate,
-  keysBeacon,
-  slackApps,
-  slackAppAdd,
-  slackAppRemove,
-  slackSecretRotate,
-  slackTokens,
-  slackTokenSet,
-  slackTokenRemove,
-  slackDecisions,
-  secretsList,
-  secretsRotate,
-  kmsStatus,
-  kmsRotate,
-  kmsPassphraseSet,
-  kmsPassphraseChange,
-  kmsPassphraseRemove,
-  kmsAuditVerify,
-  kmsServe,
-  backupCommand,
-  restoreCommand,
-  dynamodb,
-  // Before the shorter name, which it begins with.
-  fakeSlackSend,
-  fakeSlack,
-]
+export type Commands = Readonly<Record<string, () => Promise<readonly Command[]>>>
+
+export const commands: Commands = {
+  serve: async () => [(await import('./commands/serve.ts')).serveCommand],
+  seal: async () => [(await import('./commands/seal.ts')).sealCommand],
+  open: async () => [(await import('./commands/open.ts')).openCommand],
+  burn: async () => [(await import('./commands/burn.ts')).burnCommand],
+  receipt: async () => [(await import('./commands/receipt.ts')).receiptCommand],
+  config: async () => [(await import('./commands/config.ts')).config],
+  async tables() {
+    const { tablesCreate, tablesVerify, tablesCloudFormation } =
+      await import('./commands/tables.ts')
+    return [tablesCreate, tablesVerify, tablesCloudFormation]
+  },
+  async operator() {
+    const { operatorAdd, operatorList, operatorRotate, operatorRemove } =
+      await import('./commands/operator.ts')
+    return [operatorAdd, operatorList, operatorRotate, operatorRemove]
+  },
+  worker: async () => [(await import('./commands/worker.ts')).workerCommand],
+  user: async () => [(await import('./commands/user.ts')).userAdd],
+  listen: async () => [(await import('./commands/listen.ts')).listenCommand],
+  async sites() {
+    const { sitesList, sitesShow, sitesSuspend, sitesResume, sitesDisable, sitesConfirm } =
+      await import('./commands/sites.ts')
+    return [sitesList, sitesShow, sitesSuspend, sitesResume, sitesDisable, sitesConfirm]
+  },
+  async plugin() {
+    const { pluginKeygen, pluginSign, pluginPublish, pluginVersions } =
+      await import('./commands/plugin.ts')
+    return [pluginKeygen, pluginSign, pluginPublish, pluginVersions]
+  },
+  async keys() {
+    const { keysCreate, keysList, keysShow, keysBeacon } = await import('./commands/keys.ts')
+    const { keysRotate } = await import('./commands/keys-rotate.ts')
+    return [keysCreate, keysList, keysShow, keysRotate, keysBeacon]
+  },
+  async slack() {
+    const { slackApps, slackAppAdd, slackAppRemove, slackSecretRotate } =
+      await import('./commands/slack-apps.ts')
+    const { slackTokens, slackTokenSet, slackTokenRemove, slackDecisions } =
+      await import('./commands/slack-tokens.ts')
+    return [
+      slackApps,
+      slackAppAdd,
+      slackAppRemove,
+      slackSecretRotate,
+      slackTokens,
+      slackTokenSet,
+      slackTokenRemove,
+      slackDecisions,
+    ]
+  },
+  async secrets() {
+    const { secretsList, secretsRotate } = await import('./commands/secrets.ts')
+    return [secretsList, secretsRotate]
+  },
+  async kms() {
+    const { kmsStatus, kmsRotate, kmsAuditVerify } = await import('./commands/kms.ts')
+    const { kmsPassphraseSet, kmsPassphraseChange, kmsPassphraseRemove } =
+      await import('./commands/kms-passphrase.ts')
+    const { kmsServe } = await import('./commands/kms-serve.ts')
+    return [
+      kmsStatus,
+      kmsRotate,
+      kmsPassphraseSet,
+      kmsPassphraseChange,
+      kmsPassphraseRemove,
+      kmsAuditVerify,
+      kmsServe,
+    ]
+  },
+  backup: async () => [(await import('./commands/backup.ts')).backupCommand],
+  restore: async () => [(await import('./commands/backup-restore.ts')).restoreCommand],
+  dynamodb: async () => [(await import('./commands/dynamodb.ts')).dynamodb],
+  async 'fake-slack'() {
+    const { fakeSlackSend, fakeSlack } = await import('./commands/fake-slack.ts')
+    // Before the shorter name, which it begins with.
+    return [fakeSlackSend, fakeSlack]
+  },
+}

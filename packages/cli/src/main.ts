@@ -1,5 +1,4 @@
 import { commands } from './commands.ts'
-import { exitCodeOf, explain } from './failure.ts'
 import { run } from './run.ts'
 
 // Which Node a later SDK needs is for whoever updates it, not for whoever runs this one.
@@ -12,6 +11,8 @@ try {
     error: (text) => void process.stderr.write(text),
   })
 } catch (error) {
+  // It knows the mistakes of everything there is, which is much to load for what goes well.
+  const { exitCodeOf, explain } = await import('./failure.ts')
   process.stderr.write(`${explain(error)}\n`)
   process.exitCode = exitCodeOf(error)
 }

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { nearest } from '@strongroom/kit/nearest'
 import { version } from '@strongroom/server/version'
 import { type Command, type CommandInput, common, type Output, UsageError } from './command.ts'
+import type { Commands } from './commands.ts'
 import { commandHelp, overview } from './help.ts'
 
 export interface Terminal {
@@ -14,25 +15,31 @@ export interface Terminal {
 /** Runs a command line and returns its exit code. */
 export async function run(
   argv: readonly string[],
-  commands: readonly Command[],
+  commands: Commands,
   terminal: Terminal,
 ): Promise<number> {
   if (argv[0] === 'help') return run([...argv.slice(1), '--help'], commands, terminal)
   const words = argv.filter((word) => !word.startsWith('-'))
   const wantsHelp = argv.includes('--help') || argv.includes('-h')
-  if (words.length === 0) {
+  const [first] = words
+  if (first === undefined) {
     if (argv.includes('--version')) terminal.out(`${version}\n`)
-    else if (wantsHelp || argv.length === 0) terminal.out(overview(commands))
+    else if (wantsHelp || argv.length === 0) terminal.out(overview(await every(commands)))
     else throw new UsageError(`Unknown option ${argv[0]}: run "strongroom --help"`)
     return 0
   }
-  const command = findCommand(words, commands)
-  if (command === undefined) return group(words, wantsHelp, commands, terminal)
+  const known = Object.hasOwn(commands, first) ? commands[first] : undefined
+  const command = known && findCommand(words, await known())
+  if (command === undefined) return group(words, wantsHelp, await every(commands), terminal)
   if (wantsHelp) {
     terminal.out(commandHelp(command))
     return 0
   }
   return (await command.run(inputOf(command, argv, terminal))) ?? 0
+}
+
+async function every(commands: Commands): Promise<readonly Command[]> {
+  return (await Promise.all(Object.values(commands).map((load) => load()))).flat()
 }
 
 function findCommand(words: readonly string[], commands: readonly Command[]): Command | undefined {

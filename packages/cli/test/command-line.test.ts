@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, inject, test } from 'vitest'
+import { commands } from '../src/commands.ts'
 import { inProcess } from './in-process.ts'
 import { emptyDirectory, strongroom } from './strongroom.ts'
 
@@ -25,6 +26,16 @@ describe('strongroom on the command line', () => {
     const { stdout } = await inProcess(['serve', '--help'])
     expect(stdout).toContain('strongroom serve [OPTIONS]')
     expect(stdout).toMatch(/--only SERVICE +Run this service alone/)
+  })
+
+  test('finds every command by its first word', async () => {
+    for (const [word, load] of Object.entries(commands)) {
+      for (const { name } of await load()) {
+        expect(name.split(' ')[0]).toBe(word)
+        const { code, stdout } = await inProcess([...name.split(' '), '--help'])
+        expect([code, stdout]).toEqual([0, expect.stringContaining(`strongroom ${name} `)])
+      }
+    }
   })
 
   test('shows the commands of a group', async () => {
