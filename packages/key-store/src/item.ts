@@ -6,7 +6,7 @@
  * attributes must be strings, and why `tablename`, the context's name for the logical key store,
  * must not be one of them: an item that brings its own would say where it belongs.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 
 export const ACTIVE_TYPE = 'branch:ACTIVE'
 export const BEACON_TYPE = 'beacon:ACTIVE'

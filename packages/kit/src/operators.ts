@@ -5,7 +5,7 @@
  * hash is stored: a stolen table lets nobody in.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Clock, epochSeconds } from './clock.ts'
 import type { Db } from './db.ts'
 import { ConditionFailed } from './db-errors.ts'

@@ -1,6 +1,6 @@
 /** The versions of server secrets as they are stored: `SECRET#{name}`/`V#{n}`, sealed by KMS. */
 import { randomBytes } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Clock, epochSeconds } from './clock.ts'
 import type { Db, Item } from './db.ts'
 import { ConditionFailed, isNamed, TransactionFailed } from './db-errors.ts'

@@ -1,6 +1,6 @@
 /** What is stored of a secret. Everything here may leak without harm: no key, no token, no address. */
 import { defineTable } from '@strongroom/kit/table'
-import { z } from 'zod'
+import * as z from 'zod'
 
 export const secretsTable = defineTable({
   name: 'sealed-secrets',

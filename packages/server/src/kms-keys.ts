@@ -10,7 +10,7 @@ import { ItemMismatch } from '@strongroom/kit/item-mismatch'
 import { serverTable } from '@strongroom/kit/server-table'
 import { invalidState, type KmsError } from '@strongroom/kms/errors'
 import type { BackingKey, KeyRecord, KeyStorage } from '@strongroom/kms/key-storage'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const Bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array && value.length > 0)
 const Millis = z.number().int().nonnegative()

@@ -9,7 +9,7 @@ import { expr } from '@strongroom/kit/expression'
 import { serverTable } from '@strongroom/kit/server-table'
 import type { KeyStorage } from '@strongroom/kms/key-storage'
 import type { EmbeddedKms } from '@strongroom/kms/kms'
-import { z } from 'zod'
+import * as z from 'zod'
 
 export const OwnKeyItem = z.object({
   PK: z.literal('KMSKEY'),

@@ -1,6 +1,6 @@
 /** What Two-key stores: verified triples for five minutes, bot tokens sealed, events seen. */
 import { defineTable } from '@strongroom/kit/table'
-import { z } from 'zod'
+import * as z from 'zod'
 
 export const cacheTable = defineTable({
   name: 'slack-existence-check-cache',

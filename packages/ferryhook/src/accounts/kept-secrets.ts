@@ -1,6 +1,6 @@
 /** Secrets of sources and connections as they are stored: sealed for the attribute they stand in. */
 import type { SecretBox } from '@strongroom/kit/secret-box'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AlertSettings } from '../items/alert-settings.ts'
 import type { Connection } from '../items/connection.ts'
 import type { Source } from '../items/source.ts'

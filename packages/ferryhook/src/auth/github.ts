@@ -1,6 +1,6 @@
 /** Sign-in through GitHub, which has OAuth without OpenID: who it is, its API says. */
 import * as oauth from 'openid-client'
-import { z } from 'zod'
+import * as z from 'zod'
 import {
   codeGrant,
   customs,

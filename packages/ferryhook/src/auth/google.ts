@@ -1,6 +1,6 @@
 /** Sign-in through Google, or another OpenID provider in its place. */
 import * as oauth from 'openid-client'
-import { z } from 'zod'
+import * as z from 'zod'
 import { codeGrant, customs, type IdentityProvider, TIMEOUT_SECONDS } from './identity-provider.ts'
 
 const Claims = z.object({

@@ -2,7 +2,7 @@
 import { type Clock, epochSeconds } from '@strongroom/kit/clock'
 import type { ServerSecrets } from '@strongroom/kit/server-secrets'
 import { EncryptJWT, errors, jwtDecrypt } from 'jose'
-import { z } from 'zod'
+import * as z from 'zod'
 import { oauthProviders } from '../items/user.ts'
 
 const SignInState = z.object({

@@ -7,7 +7,7 @@ import type { Item, Value } from '@strongroom/kit/db'
 import { Attr, Expression } from '@strongroom/kit/expression'
 import { ItemMismatch } from '@strongroom/kit/item-mismatch'
 import type { Table } from '@strongroom/kit/table'
-import { z } from 'zod'
+import * as z from 'zod'
 
 export function changeExpression(
   table: Table,

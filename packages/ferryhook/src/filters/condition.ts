@@ -1,5 +1,5 @@
 /** One condition of a filter: `{ path: '$.type', operator: 'equals', value: 'invoice.paid' }`. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { isDeeperThan } from './json.ts'
 import { InvalidPath, longestPath, parsePath } from './path.ts'
 import { compilePattern, InvalidPattern } from './pattern.ts'

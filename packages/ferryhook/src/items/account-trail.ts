@@ -1,5 +1,5 @@
 /** What an account leaves behind for a while: sessions and the audit log. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { keyTemplate } from './key-template.ts'
 import { id, isoTime, milliseconds, seconds } from './values.ts'
 

@@ -1,5 +1,5 @@
 /** Of what and how a user wants to be told. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { keyTemplate } from './key-template.ts'
 import { count, id, isoTime, sealed } from './values.ts'
 

@@ -1,5 +1,5 @@
 /** An API key; only the hash of the key itself is stored. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { keyTemplate } from './key-template.ts'
 import { id, isoTime } from './values.ts'
 

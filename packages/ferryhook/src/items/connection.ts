@@ -1,5 +1,5 @@
 /** A connection: where the events of a source go, and what happens to them on the way. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { keyTemplate } from './key-template.ts'
 import { lifecycle } from './source.ts'
 import { count, id, isoTime, json, sealed } from './values.ts'

@@ -1,5 +1,5 @@
 /** The delivery of one event to one connection, and its attempts. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { deliveryStates } from './delivery-state.ts'
 import { keyTemplate } from './key-template.ts'
 import { count, id, milliseconds, seconds } from './values.ts'

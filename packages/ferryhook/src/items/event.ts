@@ -1,5 +1,5 @@
 /** An event: one webhook as it was received. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { deliveryStates } from './delivery-state.ts'
 import { keyTemplate } from './key-template.ts'
 import { bytes, count, id, json, milliseconds, seconds } from './values.ts'

@@ -2,7 +2,7 @@
  * Key strings, written once as the specification writes them (`SRC#{sourceId}`): keys are made from
  * the template, stored keys are checked against it, and the documentation prints it.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 
 type Names<Template extends string> = Template extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Names<Rest>

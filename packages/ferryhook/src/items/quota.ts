@@ -1,5 +1,5 @@
 /** How many events a user with a limit has had stored in a month. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { keyTemplate } from './key-template.ts'
 import { count, seconds } from './values.ts'
 

@@ -1,5 +1,5 @@
 /** How much somebody asked for lately; `kit/rate-limit` keeps `{limit}_win`, `_cur` and `_prev` in it. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { keyTemplate } from './key-template.ts'
 import { seconds } from './values.ts'
 

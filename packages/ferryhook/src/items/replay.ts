@@ -1,5 +1,5 @@
 /** A replay of many events: which ones, and how far it has come. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { eventStatuses } from './event.ts'
 import { keyTemplate } from './key-template.ts'
 import { count, id, isoTime, milliseconds, seconds } from './values.ts'

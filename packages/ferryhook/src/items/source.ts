@@ -1,5 +1,5 @@
 /** A source: the address that a provider sends its webhooks to. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { keyTemplate } from './key-template.ts'
 import { count, id, isoTime, json, milliseconds, sealed } from './values.ts'
 

@@ -1,5 +1,5 @@
 /** What became of the events that a source received in an hour, or on a day. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { deliveryStates } from './delivery-state.ts'
 import { eventStatuses } from './event.ts'
 import { keyTemplate } from './key-template.ts'

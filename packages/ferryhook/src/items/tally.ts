@@ -1,5 +1,5 @@
 /** What a source was sent and is not among its events, or not as its owner expects. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { keyTemplate } from './key-template.ts'
 import { count, id, milliseconds, seconds } from './values.ts'
 

@@ -2,7 +2,7 @@
  * Due work: what is to be done next, sorted by when. Tasks have no TTL, because work that is late
  * must not disappear.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 import { keyTemplate } from './key-template.ts'
 import { id, milliseconds, seconds } from './values.ts'
 

@@ -1,5 +1,5 @@
 /** A right to do something once, such as to sign up, that an operator handed to somebody. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { keyTemplate } from './key-template.ts'
 import { id, isoTime, seconds } from './values.ts'
 

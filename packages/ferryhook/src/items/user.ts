@@ -1,5 +1,5 @@
 /** A user, and the items that make an e-mail address or a sign-in identity belong to one user only. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { plans } from '../plans.ts'
 import { keyTemplate } from './key-template.ts'
 import { count, id, isoTime } from './values.ts'

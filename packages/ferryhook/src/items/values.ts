@@ -1,5 +1,5 @@
 /** Kinds of values that several items hold. */
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** `evt_` and 16 characters, as kit/ids makes them. */
 export function id(prefix: string): z.ZodString {

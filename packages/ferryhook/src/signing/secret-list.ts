@@ -3,7 +3,7 @@
  * before it is stored. A rotation puts a new one in front; the others stay valid for the overlap, so
  * that the other side can follow.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 import { isoTime, seconds } from '../items/values.ts'
 
 const HeldSecret = z.strictObject({

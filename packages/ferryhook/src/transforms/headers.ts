@@ -1,5 +1,5 @@
 /** Headers that a transform may give to a delivery. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { TransformError } from './error.ts'
 
 const mostHeaders = 50

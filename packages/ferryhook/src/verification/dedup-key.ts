@@ -2,7 +2,7 @@
  * What the provider calls the event, by which its second sending is known. Where an id could stand
  * for two different events there is none: a doubled event can be told apart later, a lost one not.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 import { every, InvalidPath, parsePath } from '../filters/path.ts'
 import { select } from '../filters/select.ts'
 import { limitedWork } from '../filters/work.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 const notAName = 'Give the name of a header: letters, digits and hyphens'
 

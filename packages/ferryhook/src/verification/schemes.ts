@@ -1,5 +1,5 @@
 /** All ways of signing that can be verified, by the `signingAlgorithm` of a source. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Scheme } from './scheme.ts'
 import { discord } from './schemes/discord.ts'
 import { github } from './schemes/github.ts'

@@ -1,5 +1,5 @@
 /** When a request was signed, and whether that is near enough to now. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { accepted, refused, type Verdict } from './verdict.ts'
 
 /** Milliseconds from Unix seconds, Unix milliseconds or ISO 8601 in UTC. */

@@ -1,5 +1,5 @@
 /** Patterns of abuse that were detected, kept the longer the worse they are. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { ClientIp, Details, Domain, EpochSecond, IsoTime, key, SiteId } from './formats.ts'
 
 export const AbusePatternType = z.enum(['registration_spam', 'api_abuse', 'invalid_domains'])

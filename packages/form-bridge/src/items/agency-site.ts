@@ -1,5 +1,5 @@
 /** A site that belongs to an agency. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { AgencyId, Domain, IsoTime, key, SiteId } from './formats.ts'
 
 export const AgencyRole = z.enum(['owner', 'member', 'viewer'])

@@ -1,6 +1,6 @@
 /** Agencies: who looks after several sites, and how many they may have. */
 import { newId } from '@strongroom/kit/ids'
-import { z } from 'zod'
+import * as z from 'zod'
 import { AgencyId, Count, Email, IsoTime, key, Sha256 } from './formats.ts'
 
 export const AgencyStatus = z.enum(['active', 'suspended'])

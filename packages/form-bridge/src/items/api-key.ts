@@ -1,5 +1,5 @@
 /** An API key, found by its hash; the key itself is stored nowhere. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { Domain, EpochSecond, IsoTime, key, SiteId } from './formats.ts'
 
 export const ApiKeyItem = z.object({

@@ -2,7 +2,7 @@
  * The formats of values that become part of keys. None may contain `#`, which separates the parts
  * of a key, and a domain can never look like a site id: a host name has no underscore.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** A host, perhaps with a port, and the path of a site in a subdirectory: `example.com/shop`. */
 export const Domain = z

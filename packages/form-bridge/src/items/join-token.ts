@@ -1,5 +1,5 @@
 /** Join tokens, with which an agency lets sites in. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { AgencyRole } from './agency-site.ts'
 import { AgencyId, Count, EpochSecond, IsoTime, key, Sha256 } from './formats.ts'
 

@@ -1,5 +1,5 @@
 /** A nonce that a site has used; the key is all of it. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { EpochSecond } from './formats.ts'
 
 export const NonceItem = z.object({

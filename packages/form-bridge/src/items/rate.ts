@@ -2,7 +2,7 @@
  * Counters of requests. One scope is one kind of request, with limits of its own: a site's update
  * checks do not use up its API calls, and an address that registers too often can still validate.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 import { Count, EpochSecond, IsoTime, key } from './formats.ts'
 
 export const RequestType = z.enum(['api', 'webhook', 'update_check'])

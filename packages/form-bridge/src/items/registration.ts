@@ -1,5 +1,5 @@
 /** A registration: somebody says that a domain is theirs, and has an hour to prove it. */
-import { z } from 'zod'
+import * as z from 'zod'
 import {
   AgencyId,
   ClientIp,

@@ -1,5 +1,5 @@
 /** Plugin releases: the cached newest one, the durable ones, and their packages in chunks. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { Details, EpochSecond, IsoTime, key, Sha256, Slug, Version } from './formats.ts'
 
 /** An item holds 400 KB at most, of which its key and names need some. */

@@ -1,6 +1,6 @@
 /** Security events: by site, or by address where no site is known, and by type and day. */
 import { createHash } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import { ClientIp, Details, Domain, EpochSecond, IsoTime, key, SiteId } from './formats.ts'
 
 export const SecurityEventType = z.enum(['auth_failure', 'rate_limit', 'suspicious_activity'])

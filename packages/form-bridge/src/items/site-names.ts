@@ -1,5 +1,5 @@
 /** The two items that say which site and which domain belong together, both read by key. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { Domain, IsoTime, key, SiteId } from './formats.ts'
 
 /** Which domain a site id stands for, so that a signed request is checked without an index. */

@@ -1,6 +1,6 @@
 /** A site's credentials, made when its registration is exchanged. */
 import { newId } from '@strongroom/kit/ids'
-import { z } from 'zod'
+import * as z from 'zod'
 import { Count, Domain, IsoTime, key, SealedSecret, Sha256, SiteId, Version } from './formats.ts'
 
 export const SiteStatus = z.enum(['active', 'suspended', 'disabled'])

@@ -1,5 +1,5 @@
 /** What sites run: each check for updates, the state of each site, and the totals of each day. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { Count, Domain, EpochSecond, IsoDate, IsoTime, key, SiteId, Version } from './formats.ts'
 
 /** Not in an index: there it would show a site as often as it has checked. */

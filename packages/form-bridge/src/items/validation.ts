@@ -1,5 +1,5 @@
 /** What the checks of a domain found, for a day. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { Details, Domain, EpochSecond, IsoTime, key, RegistrationId } from './formats.ts'
 
 export const ValidationLevel = z.enum(['basic', 'standard', 'strict'])

@@ -4,7 +4,7 @@
  * All sites share one branch key: a branch key for each would be a call to KMS for each. What was
  * opened is remembered by its sealed text, so a secret that was replaced is never taken for the new.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { SecretBox } from '@strongroom/kit/secret-box'
 
 const Destination = z.object({ url: z.string(), secret: z.string().optional() })

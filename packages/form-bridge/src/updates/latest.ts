@@ -1,6 +1,6 @@
 /** The newest release of a plugin, from the cache of the table where it is fresh. */
 import { type Clock, isRecent } from '@strongroom/kit/clock'
-import { z } from 'zod'
+import * as z from 'zod'
 import { formBridgeError } from '../errors.ts'
 import { Details } from '../items/formats.ts'
 import { type Release, releaseDetails } from '../items/release.ts'

@@ -1,5 +1,5 @@
 /** How Slack is asked about each kind of entity, and what its answers say. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { SlackMethod } from './slack-api.ts'
 
 export type EntityKind = 'binding' | 'team' | 'user' | 'bot' | 'channel'

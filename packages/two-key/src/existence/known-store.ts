@@ -10,7 +10,7 @@ import { ConditionFailed } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import { serverTable } from '@strongroom/kit/server-table'
-import { z } from 'zod'
+import * as z from 'zod'
 
 export const KNOWN_SECONDS = 24 * 60 * 60
 const CHUNKS = 16

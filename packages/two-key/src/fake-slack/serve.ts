@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { FakeSlack } from './fake-slack.ts'
 
 export interface FakeSlackServer {

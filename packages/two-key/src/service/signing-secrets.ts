@@ -3,7 +3,7 @@
  * is stored. A rotation puts a new one in front; the others stay valid for the overlap, in which
  * the secret is changed at Slack.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 
 const SigningSecrets = z
   .array(

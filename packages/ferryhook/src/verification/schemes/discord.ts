@@ -1,6 +1,6 @@
 /** Discord: Ed25519 over time and body, with a key of which we have the public half. */
 import { type KeyObject, verify as verifySigned } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import { decode } from '../digests.ts'
 import { ed25519Key } from '../public-keys.ts'
 import { defineScheme } from '../scheme.ts'

@@ -1,5 +1,5 @@
 /** GitHub: `X-Hub-Signature-256: sha256=…` over the body; old servers have SHA-1 alone. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { anyMatch, decode, hmac } from '../digests.ts'
 import { defineScheme } from '../scheme.ts'
 import { headerOf } from '../signed-request.ts'

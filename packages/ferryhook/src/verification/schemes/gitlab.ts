@@ -3,7 +3,7 @@
  * Webhooks. Where there can be a signature there must be one: the token alone says nothing about the
  * body, and whoever saw one request knows it.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 import { isSigningSecret } from '../../signing/webhook-secret.ts'
 import { sameBytes } from '../digests.ts'
 import { defineScheme } from '../scheme.ts'

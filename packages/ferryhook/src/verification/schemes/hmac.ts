@@ -1,5 +1,5 @@
 /** Any HMAC: where the signature is, how it is written and what it covers is all configured. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { anyMatch, decodeAny, type Hash, hmac as digest } from '../digests.ts'
 import { headerName } from '../header-name.ts'
 import { defineScheme } from '../scheme.ts'

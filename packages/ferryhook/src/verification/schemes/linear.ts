@@ -1,5 +1,5 @@
 /** Linear: hexadecimal over the body, which says itself when it was signed. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { anyMatch, decode, hmac } from '../digests.ts'
 import { defineScheme } from '../scheme.ts'
 import { attributeOf, headerOf, jsonOf } from '../signed-request.ts'

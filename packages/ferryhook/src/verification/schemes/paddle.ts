@@ -1,5 +1,5 @@
 /** Paddle: `Paddle-Signature: ts=…;h1=…`, with one h1 for each secret while a secret is rotated. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { anyMatch, decodeAny, hmac } from '../digests.ts'
 import { fieldsOf } from '../header-fields.ts'
 import { defineScheme } from '../scheme.ts'

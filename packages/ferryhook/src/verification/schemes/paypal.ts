@@ -5,7 +5,7 @@
  */
 import { verify as verifySigned, type X509Certificate } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { z } from 'zod'
+import * as z from 'zod'
 import { areInForce, certificatesOf } from '../certificate-chain.ts'
 import { decode } from '../digests.ts'
 import { type Check, defineScheme } from '../scheme.ts'

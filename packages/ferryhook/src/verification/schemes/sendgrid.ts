@@ -1,6 +1,6 @@
 /** SendGrid: ECDSA over time and body, with a key of which we have the public half. */
 import { verify as verifySigned } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import { decode } from '../digests.ts'
 import { p256Key } from '../public-keys.ts'
 import { defineScheme } from '../scheme.ts'

@@ -1,5 +1,5 @@
 /** Shopify: base64 over the body, in a header that lost its `X-` with the newer kind of events. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { anyMatch, decodeAny, hmac } from '../digests.ts'
 import { defineScheme } from '../scheme.ts'
 import { headerOf } from '../signed-request.ts'

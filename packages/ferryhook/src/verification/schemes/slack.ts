@@ -1,5 +1,5 @@
 /** Slack: `X-Slack-Signature: v0=…` over `v0:{time}:{body}`. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { anyMatch, decode, hmac } from '../digests.ts'
 import { defineScheme } from '../scheme.ts'
 import { headerOf } from '../signed-request.ts'

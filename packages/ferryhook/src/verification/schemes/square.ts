@@ -1,5 +1,5 @@
 /** Square: base64 over the address exactly as registered, followed by the body. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { anyMatch, decode, hmac } from '../digests.ts'
 import { defineScheme } from '../scheme.ts'
 import { headerOf } from '../signed-request.ts'

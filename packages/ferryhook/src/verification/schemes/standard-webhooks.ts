@@ -3,7 +3,7 @@
  * A shared secret is `whsec_…`; of an asymmetric key the source holds the public half, `whpk_…`.
  */
 import { type KeyObject, verify as verifySigned } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import { webhookKey } from '../../signing/webhook-secret.ts'
 import { anyMatch, decode, hmac } from '../digests.ts'
 import { ed25519Key } from '../public-keys.ts'

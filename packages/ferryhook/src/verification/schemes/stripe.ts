@@ -1,5 +1,5 @@
 /** Stripe: `Stripe-Signature: t=…,v1=…`, with one v1 for each secret while a secret is rotated. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { anyMatch, decodeAny, hmac } from '../digests.ts'
 import { fieldsOf } from '../header-fields.ts'
 import { defineScheme } from '../scheme.ts'

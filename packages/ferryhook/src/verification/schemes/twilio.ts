@@ -3,7 +3,7 @@
  * hash, as `bodySHA256`, and only the address is signed.
  */
 import { createHash } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import { anyMatch, decode, hmac, sameBytes } from '../digests.ts'
 import { defineScheme } from '../scheme.ts'
 import { headerOf, type SignedRequest } from '../signed-request.ts'

@@ -1,5 +1,5 @@
 /** Zendesk: base64 over time and body. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { anyMatch, decode, hmac } from '../digests.ts'
 import { defineScheme } from '../scheme.ts'
 import { headerOf } from '../signed-request.ts'
