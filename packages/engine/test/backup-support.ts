@@ -4,6 +4,7 @@ import type { Engine } from '../src/engine.ts'
 import type { FastBuffer } from '../src/storage/bytes.ts'
 import { lmdbRange } from '../src/storage/reads.ts'
 import type { Item } from '../src/values/types.ts'
+import { type movableClock, plain } from './engine-support.ts'
 
 export async function all(engine: Engine, TableName: string): Promise<Item[]> {
   const items: Item[] = []
@@ -62,6 +63,44 @@ export const change = (engine: Engine, id: string) =>
     UpdateExpression: 'ADD n :one',
     ExpressionAttributeValues: { ':one': 1 },
   })
+
+/** Many steps of a copy. */
+export const ITEMS = 2000
+
+export async function filled(engine: Engine): Promise<Item[]> {
+  await engine.createTable(plain)
+  await fill(engine, ITEMS)
+  return all(engine, 'plain')
+}
+
+export async function backedUp(engine: Engine): Promise<string> {
+  await filled(engine)
+  const { BackupArn = '' } = await create(engine)
+  await engine.settled()
+  return BackupArn
+}
+
+export const restored = (BackupArn: string, TargetTableName = 'restored') => ({
+  BackupArn,
+  TargetTableName,
+})
+
+/** A restore of a moment after which there were changes, under way. */
+export async function restoring(
+  engine: Engine,
+  clock: ReturnType<typeof movableClock>,
+): Promise<Item[]> {
+  await filled(engine)
+  await recovery(engine, 1)
+  await change(engine, 'item-1')
+  const before = await all(engine, 'plain')
+  const moment = clock.now()
+  clock.advanceSeconds(1)
+  await change(engine, 'item-1')
+  await engine.putItem({ TableName: 'plain', Item: { id: 'later' } })
+  await recover(engine, moment, 'restored')
+  return before
+}
 
 /** The records in all logs. */
 export function changesIn({ storage }: Engine): number {

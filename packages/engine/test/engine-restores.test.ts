@@ -1,59 +1,29 @@
 /** A table that is being restored ends as it should, whatever happens to its source meanwhile. */
-import { describe, expect, test, vi } from 'vitest'
-import { type Engine, openEngine } from '../src/engine.ts'
-import { backupKey } from '../src/storage/backup-records.ts'
+import { describe, expect, test } from 'vitest'
+import type { Engine } from '../src/engine.ts'
 import { checkStorage } from '../src/storage/check.ts'
-import { tableKey } from '../src/storage/catalog.ts'
-import { ALL_JOBS, type Job } from '../src/storage/job-records.ts'
+import { type EncodedValue, KeySource } from '../src/storage/lmdb.ts'
 import {
-  type EncodedValue,
-  type Environment,
-  KeySource,
-  openEnvironment,
-} from '../src/storage/lmdb.ts'
-import type { Item } from '../src/values/types.ts'
-import { all, change, changesIn, create, fill, recover, recovery } from './backup-support.ts'
+  all,
+  backedUp,
+  change,
+  changesIn,
+  create,
+  fill,
+  filled,
+  ITEMS,
+  recover,
+  recovery,
+  restored,
+  restoring,
+} from './backup-support.ts'
 import { freshEngine, movableClock, plain, refusal } from './engine-support.ts'
 
-/** Many steps of a copy. */
-const ITEMS = 2000
 const DAY = 24 * 3600
-
-async function filled(engine: Engine): Promise<Item[]> {
-  await engine.createTable(plain)
-  await fill(engine, ITEMS)
-  return all(engine, 'plain')
-}
-
-async function backedUp(engine: Engine): Promise<string> {
-  await filled(engine)
-  const { BackupArn = '' } = await create(engine)
-  await engine.settled()
-  return BackupArn
-}
-
-const restored = (BackupArn: string, TargetTableName = 'restored') => ({
-  BackupArn,
-  TargetTableName,
-})
 
 async function isBeingCreated(engine: Engine): Promise<boolean> {
   const { Table } = await engine.describeTable({ TableName: 'restored' })
   return Table?.TableStatus === 'CREATING'
-}
-
-/** A restore of a moment after which there were changes, under way. */
-async function restoring(engine: Engine, clock: ReturnType<typeof movableClock>): Promise<Item[]> {
-  await filled(engine)
-  await recovery(engine, 1)
-  await change(engine, 'item-1')
-  const before = await all(engine, 'plain')
-  const moment = clock.now()
-  clock.advanceSeconds(1)
-  await change(engine, 'item-1')
-  await engine.putItem({ TableName: 'plain', Item: { id: 'later' } })
-  await recover(engine, moment, 'restored')
-  return before
 }
 
 describe('of a backup and its restore,', () => {
@@ -185,70 +155,6 @@ describe('a table is restored as it was at a moment,', () => {
       "PointInTimeRecoveryUnavailableException: Point in time recovery is not enabled for table 'plain'",
     )
     expect(engine.storage.tables().map(({ name }) => name)).toEqual(['plain'])
-  })
-})
-
-describe('a table is gone, and its name free, if the next process finds no more', () => {
-  /** What is left after `damage` to a directory in which a restore is under way. */
-  async function reopened(engine: Engine, damage: (env: Environment) => void): Promise<Engine> {
-    await engine.close()
-    const { directory } = engine.storage
-    const env = openEnvironment(directory)
-    await env.root.transaction(() => damage(env))
-    await env.root.close()
-    return openEngine({ directory, sweepIntervalMs: 0 })
-  }
-
-  const removal = (space: 'items' | 'changes', id: number): Job => ({ kind: 'remove', space, id })
-
-  async function left(again: Engine) {
-    try {
-      const isGone = async () => (await again.listTables({})).TableNames?.length === 1
-      await vi.waitUntil(isGone, { timeout: 10_000 })
-      await again.settled()
-      const { TableNames } = await again.listTables({})
-      const { problems } = await checkStorage(again.storage)
-      await again.createTable({ ...plain, TableName: 'restored' })
-      return { TableNames, problems, restored: await all(again, 'restored') }
-    } finally {
-      await again.close()
-    }
-  }
-  const nothing = { TableNames: ['plain'], problems: [], restored: [] }
-
-  test('of the backup', async () => {
-    const engine = await freshEngine()
-    const BackupArn = await backedUp(engine)
-    await engine.restoreTableFromBackup(restored(BackupArn))
-    const [backup] = engine.storage.backups.all()
-    const again = await reopened(engine, (env) => {
-      void env.meta.remove(backupKey(backup!.id))
-      void env.meta.put(['job', 0], removal('items', backup!.id))
-    })
-    expect(await left(again)).toEqual(nothing)
-  })
-
-  test('of the log', async () => {
-    const clock = movableClock()
-    const engine = await freshEngine({ clock })
-    await restoring(engine, clock)
-    const { logs, ...source } = engine.storage.table('plain')!
-    const again = await reopened(engine, (env) => {
-      void env.meta.put(tableKey('plain'), source)
-      void env.meta.put(['job', 0], removal('changes', logs![0]!.id))
-    })
-    expect(await left(again)).toEqual(nothing)
-  })
-
-  test('of the work itself', async () => {
-    const engine = await freshEngine()
-    const BackupArn = await backedUp(engine)
-    await engine.restoreTableFromBackup(restored(BackupArn))
-    const again = await reopened(engine, (env) => {
-      const jobs = Array.from(env.meta.getKeys({ ...ALL_JOBS }))
-      for (const key of jobs) void env.meta.remove(key)
-    })
-    expect(await left(again)).toEqual(nothing)
   })
 })
 

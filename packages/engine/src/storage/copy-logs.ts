@@ -14,7 +14,7 @@ export function keptForCopies(tx: Transaction, logs: LogRecord[]): LogRecord[] {
 }
 
 /** At the end of a copy: a log that only copies need goes with the last of them. */
-export function releaseLog(tx: Transaction, job: CopyJob, ids: Ids): void {
+export function releaseLog(tx: Transaction, job: Pick<CopyJob, 'source' | 'log'>, ids: Ids): void {
   const table = job.log === undefined ? undefined : tx.catalog.byId(job.source)
   const released = table?.logs?.find(({ id }) => id === job.log)
   // That of a table that was dropped meanwhile went with it.

@@ -9,7 +9,7 @@ import { boundsOf, boundsOfId } from './bounds.ts'
 import type { FastBuffer } from './bytes.ts'
 import { ALL_JOBS, type Job, type JobKey } from './job-records.ts'
 import type { Environment } from './lmdb.ts'
-import { removeOrphan } from './lost-copies.ts'
+import { mendOrphan } from './lost-copies.ts'
 import type { WriteQueue } from './queue.ts'
 import { lmdbRange } from './reads.ts'
 import type { TableRecord } from './store.ts'
@@ -105,7 +105,7 @@ function step(tx: Transaction, failed: ReadonlyMap<string, unknown>): boolean {
     return true
   }
   // What a failed job was to fill is no orphan.
-  return failed.size === 0 && removeOrphan(tx)
+  return failed.size === 0 && mendOrphan(tx)
 }
 
 function advance(tx: Transaction, key: JobKey, job: Job): void {

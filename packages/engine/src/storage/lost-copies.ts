@@ -1,8 +1,8 @@
 // Copies that can never be finished: what they copy, or the log that they need, is not there, as after
 // a damage or a program that did not know them. What they were to make goes, so that it does not stay
-// unfinished for ever.
+// unfinished for ever. The same for what is unfinished although there is no work left.
 
-import { type BackupRecord, backupKey, removeBackup } from './backup-records.ts'
+import { allBackups, type BackupRecord, backupKey, removeBackup } from './backup-records.ts'
 import { ALL_TABLES } from './catalog.ts'
 import { releaseLog } from './copy-logs.ts'
 import { Ids } from './ids.ts'
@@ -36,22 +36,47 @@ export function abandon(tx: Transaction, key: JobKey, job: CopyJob): void {
   ids.save()
 }
 
-/** Whether a process that ended has left a table unfinished, with or without a job. */
-export function hasOrphan(env: Environment): boolean {
+/** Whether a process that ended has left something unfinished, with or without a job. */
+export function hasUnfinished(env: Environment): boolean {
   for (const { value } of env.meta.getRange({ ...ALL_TABLES })) {
-    if ((value as TableRecord).restoring) return true
+    if (isUnfinished(value as TableRecord)) return true
   }
+  for (const { status } of allBackups(env)) if (status === 'CREATING') return true
   return false
 }
 
-/** If no job is left: a table that is still to be filled will never be. Returns whether there was one. */
-export function removeOrphan(tx: Transaction): boolean {
-  const table = tx.catalog.all().find(({ restoring }) => restoring)
-  if (table === undefined) return false
+function isUnfinished({ restoring, indexes, logs = [] }: TableRecord): boolean {
+  return (
+    restoring === true ||
+    indexes.some(({ status }) => status === 'CREATING') ||
+    logs.some(({ kind }) => kind === 'copy')
+  )
+}
+
+/**
+ * If no job is left, what waits for one waits for ever: a table or backup goes, since nobody knows how
+ * much of it is missing, an index is filled anew. Returns whether there was something.
+ */
+export function mendOrphan(tx: Transaction): boolean {
   const ids = new Ids(tx)
-  removeUnfinished(tx, table, ids)
+  const table = tx.catalog.all().find(isUnfinished)
+  if (table !== undefined) mendTable(tx, table, ids)
+  else {
+    const backup = Array.from(allBackups(tx.env)).find(({ status }) => status === 'CREATING')
+    if (backup === undefined) return false
+    removeBackup(tx, backup.id, ids)
+  }
   ids.save()
   return true
+}
+
+function mendTable(tx: Transaction, table: TableRecord, ids: Ids): void {
+  if (table.restoring) return removeUnfinished(tx, table, ids)
+  for (const { id, status } of table.indexes) {
+    if (status === 'CREATING') addJob(tx, ids.take(), { kind: 'fill', table: table.id, owner: id })
+  }
+  const log = table.logs?.find(({ kind }) => kind === 'copy')
+  if (log !== undefined) releaseLog(tx, { source: table.id, log: log.id }, ids)
 }
 
 function removeUnfinished(tx: Transaction, table: TableRecord, ids: Ids): void {

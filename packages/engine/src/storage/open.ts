@@ -8,7 +8,7 @@ import { Counts } from './counts.ts'
 import { storageClosed } from './failures.ts'
 import { Jobs } from './jobs.ts'
 import { openEnvironment, type Environment } from './lmdb.ts'
-import { hasOrphan } from './lost-copies.ts'
+import { hasUnfinished } from './lost-copies.ts'
 import { WriteQueue } from './queue.ts'
 import { readItem, readRange, readStoredRange } from './reads.ts'
 import type { NewTable, Storage, TableChange, TableRecord, WriteTx } from './store.ts'
@@ -97,7 +97,7 @@ export function openStorage(options: StorageOptions): OpenStorage {
     await env.root.close()
   }
 
-  if (!jobs.isIdle() || hasOrphan(env)) startJobs()
+  if (!jobs.isIdle() || hasUnfinished(env)) startJobs()
 
   return {
     directory,
