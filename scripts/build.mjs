@@ -1,5 +1,5 @@
 // Bundles the command line, and with it the server, into dist/: Node 20 cannot run TypeScript itself.
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMain, root } from './root.mjs'
 
@@ -43,6 +43,16 @@ export async function build() {
     },
     logLevel: 'warning',
   })
+  removeOldChunks()
+}
+
+/** A server that runs meanwhile may still load chunks of the build that it was started from. */
+const KEPT_MS = 7 * 86_400_000
+
+function removeOldChunks() {
+  for (const file of files(join(root, 'dist/chunks'))) {
+    if (statSync(file).mtimeMs < Date.now() - KEPT_MS) rmSync(file, { force: true })
+  }
 }
 
 /** @param {string} directory */
