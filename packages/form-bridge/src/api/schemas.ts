@@ -9,9 +9,10 @@ const SiteUrl = z.string().min(1).max(2000).openapi({ example: 'https://example.
 /** Any text: what is no key at all is as wrong as one that is not the right one. */
 const GivenKey = z.string().min(1).max(200)
 const TempKey = GivenKey.openapi({ example: 'fb_temp_…' })
-const Registration = RegistrationId.openapi({ example: 'reg_01KA5Q2Z8V6M4T0R7W3Y1XBCDE' })
-const WordPressVersion = Version.openapi({ example: '6.8' })
-const PluginVersion = Version.openapi({ example: '1.0.0' })
+// Formats of items know nothing of OpenAPI; its examples are metadata to them.
+const Registration = RegistrationId.meta({ example: 'reg_01KA5Q2Z8V6M4T0R7W3Y1XBCDE' })
+const WordPressVersion = Version.meta({ example: '6.8' })
+const PluginVersion = Version.meta({ example: '1.0.0' })
 
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(50),
@@ -20,7 +21,7 @@ export const PageQuery = z.object({
 
 export const BySite = z.object({ site_id: SiteId })
 export const ByAgency = z.object({ agency_id: AgencyId })
-export const BySlug = z.object({ slug: Slug.openapi({ example: 'form-bridge' }) })
+export const BySlug = z.object({ slug: Slug.meta({ example: 'form-bridge' }) })
 export const ByVersion = BySlug.extend({ version: Version })
 
 export const RegisterBody = z
@@ -85,7 +86,7 @@ export const SubmissionBody = z
   .openapi('FormBridgeSubmission')
 
 export const UpdateQuery = z.object({
-  slug: Slug.openapi({ example: 'form-bridge' }),
+  slug: Slug.meta({ example: 'form-bridge' }),
   current_version: PluginVersion,
   wp_version: Version.optional(),
   php_version: Version.optional(),
