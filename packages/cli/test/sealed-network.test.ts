@@ -135,7 +135,8 @@ describe('what a server says', () => {
     expect(await inProcess(sealing)).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'Cannot reach the server: check its address, its certificate and the network\n',
+      stderr:
+        'Cannot reach the server: check that it runs, its address, its certificate and the network\n',
     })
   })
 })

@@ -88,6 +88,8 @@ describe('strongroom slack', () => {
 
     const rotated = await withSecret(['secret', 'rotate', 'demo'], 'another-signing-secret')
     expect(rotated.stdout).toBe('demo has 2 signing secrets in force\n')
+    const last = await withSecret(['secret', 'rotate', 'demo', '--overlap', '0s'], 'a-third-secret')
+    expect(last.stdout).toBe('demo has 1 signing secret in force\n')
     const removed = await slackCommand(['token', 'remove', 'demo', sampleTeam.id])
     expect(removed.stdout).toBe(`The token of ${sampleTeam.id} is gone\n`)
     expect((await slackCommand(['app', 'remove', 'demo'])).stdout).toBe('demo is gone\n')

@@ -98,7 +98,7 @@ async function openEmbedded(settings: Settings): Promise<Store> {
   return {
     kind: 'embedded',
     label: 'Embedded engine',
-    detail: isAbsolute(settings.STRONGROOM_DATA) ? 'on this machine' : settings.STRONGROOM_DATA,
+    detail: isAbsolute(settings.STRONGROOM_DATA) ? '' : settings.STRONGROOM_DATA,
     location: directory,
     recoveryDays: settings.STRONGROOM_RECOVERY_DAYS,
     db: prefixTables(engine, settings.STRONGROOM_TABLE_PREFIX),

@@ -74,6 +74,35 @@ describe('the reference shows every operation', () => {
     expect(textOf(await article('post-other-things'))).toContain(`-F 'title=string'`)
   })
 
+  test('with what a caller must have, and the command for the simplest of several ways', async () => {
+    const signed = { security: [{ signature: [] }], requestBody: { content: { '*/*': {} } } }
+    const html = await docsHtml({
+      ...emptyDocument,
+      paths: {
+        '/logs': {
+          get: { security: [{ signature: [] }, { operator: [] }], 'x-permission': 'write' },
+          post: { ...signed, 'x-permission': 'operator' },
+        },
+      },
+      components: {
+        securitySchemes: {
+          signature: { type: 'apiKey', in: 'header', name: 'X-Saw-Mark', description: 'Carved' },
+          operator: { type: 'http', scheme: 'bearer', description: 'Run `saw add`' },
+        },
+      },
+    })
+    const text = textOf(html)
+    expect(text).toContain(
+      'Key in the header X-Saw-Mark Carved Bearer token (operator) Run saw add',
+    )
+    expect(text).toContain(
+      'Access Key in the header X-Saw-Mark, or Bearer token (operator), permission write',
+    )
+    expect(text).toContain(String.raw`'/logs' \ -H "authorization: Bearer $TOKEN"`)
+    expect(text).toContain(`-H 'X-Saw-Mark: '"$X_SAW_MARK"`)
+    expect(text).toContain(`-H 'content-type: application/octet-stream' \\ --data-binary @FILE`)
+  })
+
   test('without a command for what the server sends itself', async () => {
     const text = textOf(await article('post-felled'))
     expect(text).toContain('A tree was felled')

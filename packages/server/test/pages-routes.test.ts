@@ -91,6 +91,11 @@ describe('what may be kept is kept', () => {
     expect(answer.headers.get('location')).toBe('/favicon.svg')
   })
 
+  test('the reference is found with a slash at the end too', async () => {
+    const answer = await app.request('/docs/')
+    expect([answer.status, answer.headers.get('location')]).toEqual([301, '/docs'])
+  })
+
   test('HEAD gets the headers of GET, and other methods are refused', async () => {
     const head = await app.request('/docs', { method: 'HEAD' })
     expect(head.status).toBe(200)

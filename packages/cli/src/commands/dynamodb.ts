@@ -22,6 +22,7 @@ export const dynamodb: Command = {
     data: { value: 'DIR', summary: 'Where to keep the data (./dynamodb-data)' },
   },
   about: `Point any AWS SDK, the AWS CLI or a DynamoDB tool at it:
+  export AWS_DEFAULT_REGION=local AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any
   aws dynamodb list-tables --endpoint-url http://127.0.0.1:${DEFAULT_PORT}
 Any region and any credentials will do, since only this machine reaches it. With --signed, and on an
 address that others reach, requests must be signed with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
@@ -41,8 +42,11 @@ of its environment. They are not encrypted: put a proxy with TLS before it.`,
           throw error.code ? listenFailure(error, host, port) : new UsageError(error.message)
         },
       )
+      // Without any, the AWS CLI asks nobody.
+      const any = isSigned ? '' : 'AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any '
+      const attempt = `${any}aws dynamodb list-tables --region local --endpoint-url ${server.url}`
       output.result(
-        `\nDynamoDB on ${server.url}\n\n  Data    ${directory}\n  Try     aws dynamodb list-tables --endpoint-url ${server.url}\n\nPress Ctrl+C to stop.\n`,
+        `\nDynamoDB on ${server.url}\n\n  Data    ${directory}\n  Try     ${attempt}\n\nPress Ctrl+C to stop.\n`,
         { url: server.url, data: directory },
       )
       await stopped

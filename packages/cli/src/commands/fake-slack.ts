@@ -70,8 +70,9 @@ export const fakeSlackSend: Command = {
     text: { value: 'TEXT', summary: 'What is said (hello)' },
     name: { value: 'NAME', summary: 'Of the command, action, shortcut or view (fake)' },
   },
-  about: `KIND is one of ${fakeKinds.join(', ')}. It is signed with SLACK_SIGNING_SECRET of the
-environment, or with that of the fake Slack. Prints the answer; exit code 1 unless it is 2xx.
+  about: `KIND is one of ${fakeKinds.join(', ')}. It is signed with
+SLACK_SIGNING_SECRET of the environment, or with that of the fake Slack. Prints the answer; exit
+code 1 unless it is 2xx.
   strongroom fake-slack send command http://127.0.0.1:3000/slack/events --name deploy --user U0INVENTED`,
   async run(input) {
     const { kind, url } = targetOf(input)

@@ -19,7 +19,7 @@ export const keysCreate: Command = {
     ...onServer,
   },
   about:
-    'Without --id the key gets a UUID. Encryption context stands in the audit log of KMS in clear: put no secrets into it.',
+    'Without --id the key gets a UUID. Encryption context stands in the audit log of KMS in clear: put\nno secrets into it.',
   async run(input) {
     const { id } = input.options
     const encryptionContext = contextOf(input.lists['context'] ?? [])

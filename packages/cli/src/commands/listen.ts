@@ -16,7 +16,7 @@ export const listenCommand: Command = {
   options: {
     forward: {
       value: 'URL',
-      summary: 'Where to send them, such as http://localhost:3000/hook',
+      summary: 'Where to send them, such as http://localhost:3000/hook; needed',
     },
     server: { value: 'URL', summary: `Where Ferryhook is reached (${DEFAULT_SERVER})` },
   },

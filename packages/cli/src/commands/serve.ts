@@ -27,6 +27,7 @@ export const serveCommand: Command = {
       summary: 'Where the embedded store keeps its data (STRONGROOM_DATA, ./data)',
     },
   },
+  about: `SERVICE is one of ${services.map(({ name }) => name).join(', ')}.`,
   async run({ options, env, json, output }) {
     const chosen = chooseServices(options['only'])
     const flags = Object.entries(FLAGS).flatMap(([flag, name]) => {

@@ -27,7 +27,7 @@ export const slackAppAdd: Command = {
   args: 'NAME',
   summary: 'Add a Slack app and print the URL to point Slack at',
   options: {
-    upstream: { value: 'URL', summary: 'Where verified requests are sent' },
+    upstream: { value: 'URL', summary: 'Where verified requests are sent; needed' },
     ferryhook: { summary: 'The upstream is a source of Ferryhook' },
     'app-id': { value: 'ID', summary: 'The id of the app at Slack, A…: others are refused' },
     ...atServer,
@@ -81,6 +81,7 @@ export const slackSecretRotate: Command = {
     const path = `/apps/${encodeURIComponent(name)}/signing-secrets`
     const app = await ask<App>('POST', path, { signingSecret, overlapSeconds })
     const count = app.signingSecrets.length
-    input.output.result(`${name} has ${count} signing secrets in force\n`, app)
+    const secrets = count === 1 ? 'signing secret' : 'signing secrets'
+    input.output.result(`${name} has ${count} ${secrets} in force\n`, app)
   },
 }

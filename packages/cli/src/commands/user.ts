@@ -7,7 +7,9 @@ export const userAdd: Command = {
   name: 'user add',
   args: 'EMAIL',
   summary: 'Make an account of Ferryhook and print an API key of it, once',
-  options: { name: { value: 'NAME', summary: 'The name of the person; unless given, of EMAIL' } },
+  options: {
+    name: { value: 'NAME', summary: 'The name of the person; unless given, EMAIL up to the @' },
+  },
   about: `Works on any store, also while a server runs on it, and whatever FERRYHOOK_SIGNUP says. The key
 may do everything; the account has no password until one is set with a link of an operator.`,
   async run(input) {

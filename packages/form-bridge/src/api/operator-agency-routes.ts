@@ -11,9 +11,9 @@ import type { ApiDeps } from './deps.ts'
 import { ByAgency, BySite, PageQuery } from './schemas.ts'
 import { AgencyView, viewAgency } from './views.ts'
 
-const MaxSites = z.int().min(0).max(1_000_000)
+const MaxSites = z.int().min(0).max(1_000_000).openapi({ example: 100 })
 const NewAgency = z.strictObject({
-  agency_name: z.string().trim().min(1).max(200),
+  agency_name: z.string().trim().min(1).max(200).openapi({ example: 'Acme' }),
   contact_email: Email,
   max_sites: MaxSites,
 })

@@ -8,6 +8,11 @@ import { ValidationLevel } from '../items/validation.ts'
 const SiteUrl = z.string().min(1).max(2000).openapi({ example: 'https://example.com/blog' })
 /** Any text: what is no key at all is as wrong as one that is not the right one. */
 const GivenKey = z.string().min(1).max(200)
+const TempKey = GivenKey.openapi({ example: 'fb_temp_…' })
+// Formats of items know nothing of OpenAPI; its examples are metadata to them.
+const Registration = RegistrationId.meta({ example: 'reg_01KA5Q2Z8V6M4T0R7W3Y1XBCDE' })
+const WordPressVersion = Version.meta({ example: '6.8' })
+const PluginVersion = Version.meta({ example: '1.0.0' })
 
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(50),
@@ -16,19 +21,19 @@ export const PageQuery = z.object({
 
 export const BySite = z.object({ site_id: SiteId })
 export const ByAgency = z.object({ agency_id: AgencyId })
-export const BySlug = z.object({ slug: Slug })
+export const BySlug = z.object({ slug: Slug.meta({ example: 'form-bridge' }) })
 export const ByVersion = BySlug.extend({ version: Version })
 
 export const RegisterBody = z
   .strictObject({
     site_url: SiteUrl,
-    wp_version: Version,
-    plugin_version: Version,
+    wp_version: WordPressVersion,
+    plugin_version: PluginVersion,
     environment: SiteEnvironment.optional(),
     admin_email: Email.optional().openapi({ description: 'Only with consent' }),
     join_token: GivenKey.optional(),
     supersedes: z
-      .strictObject({ registration_id: RegistrationId, temp_key: GivenKey })
+      .strictObject({ registration_id: Registration, temp_key: TempKey })
       .optional()
       .openapi({ description: 'The caller’s own earlier registration, which ends' }),
   })
@@ -36,8 +41,8 @@ export const RegisterBody = z
 
 export const ExchangeBody = z
   .strictObject({
-    registration_id: RegistrationId,
-    temp_key: GivenKey,
+    registration_id: Registration,
+    temp_key: TempKey,
     site_url: SiteUrl,
     methods: z.array(ProofMethod).min(1).max(5).optional(),
     wait: z.boolean().default(true),
@@ -46,8 +51,8 @@ export const ExchangeBody = z
   .openapi('FormBridgeExchange')
 
 export const ValidateBody = z.strictObject({
-  registration_id: RegistrationId,
-  temp_key: GivenKey,
+  registration_id: Registration,
+  temp_key: TempKey,
   site_url: SiteUrl,
   validation_level: ValidationLevel.default('basic'),
 })
@@ -59,8 +64,8 @@ export const RotateBody = z.strictObject({
 })
 
 export const HeartbeatBody = z.strictObject({
-  wp_version: Version.optional(),
-  plugin_version: Version,
+  wp_version: WordPressVersion.optional(),
+  plugin_version: PluginVersion,
   php_version: Version.optional(),
   environment: SiteEnvironment.optional(),
   telemetry: z.boolean().default(false),
@@ -68,23 +73,26 @@ export const HeartbeatBody = z.strictObject({
 
 export const SubmissionBody = z
   .strictObject({
-    submission_id: z.string().regex(/^[A-Za-z0-9_-]{16,64}$/),
-    form_id: z.string().min(1).max(200),
+    submission_id: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{16,64}$/)
+      .openapi({ example: '7c9e6679-7425-40de-944b-e07fc1f90ae7' }),
+    form_id: z.string().min(1).max(200).openapi({ example: 'contact' }),
     form_name: z.string().max(500).optional(),
     page_url: z.string().max(2000).optional(),
     submitted_at: z.iso.datetime(),
-    fields: z.record(z.string(), z.unknown()),
+    fields: z.record(z.string(), z.unknown()).openapi({ example: { message: 'Hello' } }),
   })
   .openapi('FormBridgeSubmission')
 
 export const UpdateQuery = z.object({
-  slug: Slug,
-  current_version: Version,
+  slug: Slug.meta({ example: 'form-bridge' }),
+  current_version: PluginVersion,
   wp_version: Version.optional(),
   php_version: Version.optional(),
 })
 
 export const DestinationBody = z.strictObject({
-  url: z.string().min(1).max(2000),
+  url: z.string().min(1).max(2000).openapi({ example: 'https://crm.example.com/hooks/forms' }),
   secret: z.string().max(200).optional().openapi({ description: '`whsec_` and base64' }),
 })

@@ -10,7 +10,8 @@ const messages = {
   full: 'The server has no room for further secrets: try again later',
   too_hard: 'The server asks for more work than can be done in time: try again later',
   unavailable: 'The server cannot answer now: try again later',
-  unreachable: 'Cannot reach the server: check its address, its certificate and the network',
+  unreachable:
+    'Cannot reach the server: check that it runs, its address, its certificate and the network',
   lost: 'The connection to the server broke: try again',
   redirected: 'The server sends requests elsewhere: use the address that it leads to',
   not_sealed: 'There is no Sealed at this address: use the address of its page',

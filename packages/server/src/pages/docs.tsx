@@ -36,7 +36,7 @@ export function DocsPage({ document }: DocsProps) {
   )
 }
 
-function Introduction({ title, version, description, server, groups }: Api) {
+function Introduction({ title, version, description, server, schemes, groups }: Api) {
   return (
     <div class="intro">
       <p class="eyebrow">
@@ -59,6 +59,21 @@ function Introduction({ title, version, description, server, groups }: Api) {
             <a href="/openapi.json">/openapi.json</a>
           </dd>
         </div>
+        {schemes.length === 0 ? null : (
+          <div>
+            <dt>Access</dt>
+            <dd>
+              <ul class="schemes">
+                {schemes.map((scheme) => (
+                  <li>
+                    {scheme.title}
+                    <Prose text={scheme.description} />
+                  </li>
+                ))}
+              </ul>
+            </dd>
+          </div>
+        )}
       </dl>
       {groups.length > 0 ? null : (
         <div class="empty">

@@ -39,6 +39,8 @@ export function pageRoutes({ home, document }: PageRoutesOptions): Hono<AppEnv> 
     return isKnown(c, etag) ? c.body(null, 304) : c.html(html)
   })
 
+  app.get('/docs/', (c) => c.redirect('/docs', 301))
+
   app.get('/assets/:file', (c) => {
     const file = files.get(c.req.path)
     return file ? serve(c, file) : c.notFound()

@@ -26,10 +26,12 @@ export const SigningSecret = z
   .refine((secret) => !/^(?:xox[a-z]-|xapp-)/.test(secret), {
     message: 'That is a token: give the signing secret',
   })
+  .openapi({ example: '8f742231b10e8888abcd99yyyzzz85a5' })
 
-export const BotToken = z.string().regex(/^(?:xoxe\.)?xoxb-[\w-]{6,500}$/, {
-  message: 'Must be a bot token: xoxb-…',
-})
+export const BotToken = z
+  .string()
+  .regex(/^(?:xoxe\.)?xoxb-[\w-]{6,500}$/, { message: 'Must be a bot token: xoxb-…' })
+  .openapi({ example: 'xoxb-fake-00000001' })
 
 const UpstreamInput = z.strictObject({
   url: z.string().max(2_048).openapi({ example: 'https://bot.example.com/slack/events' }),

@@ -3,6 +3,7 @@ import { createAnchors, groupAnchor, operationAnchor, schemaAnchor } from './anc
 import { isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts'
 import { describeOperation, type Operation } from './operation.ts'
 import { createReferences } from './references.ts'
+import { describeSchemes, type Scheme } from './security.ts'
 import { createSchemaReader, type SchemaView } from './schema.ts'
 
 export interface Api {
@@ -10,6 +11,8 @@ export interface Api {
   version: string
   description: string | undefined
   server: string | undefined
+  /** What callers may have to show. */
+  schemes: readonly Scheme[]
   groups: readonly Group[]
   schemas: readonly NamedSchema[]
 }
@@ -80,6 +83,7 @@ export function describeApi(document: unknown): Api {
     version: textOf(info['version']) ?? '',
     description: textOf(info['description']),
     server,
+    schemes: describeSchemes(components, references),
     groups: [...groups]
       .filter(([, operations]) => operations.length > 0)
       .map(([name, operations]) => ({

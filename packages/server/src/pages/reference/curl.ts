@@ -70,11 +70,15 @@ function parametersIn({ parameters }: CurlRequest, place: string) {
 function placeholder(name: string, example: unknown): string {
   if (typeof example === 'string' && example !== '') return example
   if (typeof example === 'number' || typeof example === 'boolean') return String(example)
-  const capitals = name
+  return capitals(name)
+}
+
+function capitals(name: string): string {
+  const made = name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replaceAll(/[^A-Za-z0-9]+/g, '_')
     .toUpperCase()
-  return capitals || 'VALUE'
+  return made || 'VALUE'
 }
 
 function credentials({ kind, name }: Scheme): string[] {
@@ -84,9 +88,9 @@ function credentials({ kind, name }: Scheme): string[] {
     case 'basic':
       return ['-u "$USER_NAME:$PASSWORD"']
     case 'header':
-      return [`-H ${quoted(`${name}: `)}"$API_KEY"`]
+      return [`-H ${quoted(`${name}: `)}"$${capitals(name)}"`]
     case 'cookie':
-      return [`-b ${quoted(`${name}=`)}"$API_KEY"`]
+      return [`-b ${quoted(`${name}=`)}"$${capitals(name)}"`]
     default:
       return []
   }
@@ -103,7 +107,9 @@ function bodyOptions({ type, example }: { type: string; example: unknown }): str
     return fields.map(
       ([name, value]) => `${option} ${quoted(`${name}=${placeholder(name, value)}`)}`,
     )
-  return [`-H ${quoted(`content-type: ${type}`)}`, '--data-binary @FILE']
+  // A range of types is none: nobody can send it.
+  const sent = type.includes('*') ? 'application/octet-stream' : type
+  return [`-H ${quoted(`content-type: ${sent}`)}`, '--data-binary @FILE']
 }
 
 const FORM_OPTIONS: Readonly<Record<string, string>> = {

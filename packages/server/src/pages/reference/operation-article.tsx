@@ -24,7 +24,7 @@ export function Path({ path }: { path: string }) {
 }
 
 export function OperationArticle(operation: Operation) {
-  const { anchor, method, path, summary, description, deprecated, security } = operation
+  const { anchor, method, path, summary, description, deprecated, security, permission } = operation
   return (
     <article class="operation" id={anchor} aria-labelledby={`${anchor}-title`}>
       <header>
@@ -43,6 +43,7 @@ export function OperationArticle(operation: Operation) {
         {security === undefined ? null : (
           <p class="access">
             <span class="label">Access</span> {security}
+            {permission === undefined ? null : `, permission ${permission}`}
           </p>
         )}
         {operation.parameters.map(({ title, parameters }) => (

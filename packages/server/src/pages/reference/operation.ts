@@ -5,7 +5,7 @@ import { isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts'
 import type { References } from './references.ts'
 import { describeResponses, type Content, contentOf, type Responses } from './responses.ts'
 import type { PropertyView, SchemaReader } from './schema.ts'
-import { describeSecurity } from './security.ts'
+import { describeSecurity, type Security } from './security.ts'
 
 export interface Operation extends Responses {
   anchor: string
@@ -17,6 +17,8 @@ export interface Operation extends Responses {
   isWebhook: boolean
   /** Who may call it; undefined where the document does not say. */
   security: string | undefined
+  /** What the bearer must be allowed besides. */
+  permission: string | undefined
   parameters: readonly ParameterGroup[]
   body:
     | { required: boolean; description: string | undefined; content: readonly Content[] }
@@ -78,6 +80,7 @@ export function describeOperation(from: OperationSource): Operation {
     description: textOf(source['description']) ?? textOf(item['description']),
     deprecated: source['deprecated'] === true,
     security: security.text,
+    permission: permissionOf(source, security),
     parameters: PLACES.map(([place, title]) => ({
       title,
       parameters: parameters.filter((each) => each.place === place).map(({ view }) => view),
@@ -93,6 +96,13 @@ export function describeOperation(from: OperationSource): Operation {
     ...describeResponses(source['responses'], schemas, references),
     curl: isWebhook ? undefined : curlCommand(request),
   }
+}
+
+/** Undefined where the kind of token says it already. */
+function permissionOf(source: JsonObject, { text, schemes }: Security): string | undefined {
+  const permission = textOf(source['x-permission'])
+  const isNew = permission !== undefined && !text?.toLowerCase().includes(permission)
+  return isNew && schemes.length > 0 ? permission : undefined
 }
 
 interface Parameter {

@@ -7,13 +7,22 @@ export interface Scheme {
   /** The name of the header, parameter or cookie. */
   name: string
   title: string
+  /** Where whoever calls gets it. */
+  description: string | undefined
 }
 
 export interface Security {
   /** For people: `Bearer token (operator)`; undefined where the document does not say. */
   text: string | undefined
-  /** What the first way in needs. */
+  /** What the simplest way in needs. */
   schemes: readonly Scheme[]
+}
+
+/** All that the document knows, for those who have nothing to show yet. */
+export function describeSchemes(components: unknown, references: References): Scheme[] {
+  return Object.entries(objectOf(objectOf(components)['securitySchemes'])).map(([name, found]) =>
+    describeScheme(name, references.resolve(found).target),
+  )
 }
 
 export function describeSecurity(
@@ -30,10 +39,12 @@ export function describeSecurity(
       ),
     ),
   )
+  const locked = ways.filter((schemes) => schemes.length > 0)
   const texts = ways.map((schemes) => schemes.map(({ title }) => title).join(' and ') || 'none')
   return {
     text: Array.isArray(requirements) ? texts.join(', or ') || 'none' : undefined,
-    schemes: ways.find((schemes) => schemes.length > 0) ?? [],
+    // A token can be pasted; what else a header may want has to be worked out first.
+    schemes: locked.find((way) => way.every(({ kind }) => kind === 'bearer')) ?? locked[0] ?? [],
   }
 }
 
@@ -42,12 +53,18 @@ function describeScheme(key: string, found: unknown): Scheme {
   const name = textOf(scheme['name']) ?? key
   const type = textOf(scheme['type'])
   const http = textOf(scheme['scheme'])?.toLowerCase()
+  const description = textOf(scheme['description'])
   if ((type === 'http' && http === 'bearer') || type === 'oauth2' || type === 'openIdConnect')
-    return { kind: 'bearer', name: 'authorization', title: `Bearer token (${key})` }
+    return { kind: 'bearer', name: 'authorization', title: `Bearer token (${key})`, description }
   if (type === 'http' && http === 'basic')
-    return { kind: 'basic', name: 'authorization', title: `User and password (${key})` }
+    return {
+      kind: 'basic',
+      name: 'authorization',
+      title: `User and password (${key})`,
+      description,
+    }
   const place = textOf(scheme['in'])
   if (type === 'apiKey' && (place === 'header' || place === 'query' || place === 'cookie'))
-    return { kind: place, name, title: `Key in the ${place} ${name}` }
-  return { kind: 'other', name, title: key }
+    return { kind: place, name, title: `Key in the ${place} ${name}`, description }
+  return { kind: 'other', name, title: key, description }
 }
