@@ -23,17 +23,18 @@ export function setupLock(clone) {
 }
 
 /**
- * Does the work when nobody else does. `keepFor` holds the lock for a child too, which may outlive
+ * Does the work when nobody else does, and says so if it has waited for this long. `keepFor` holds the lock for a child too, which may outlive
  * this process.
  * @template T
  * @param {string} lock
+ * @param {number} patienceMs
  * @param {(keepFor: (child: number) => void) => Promise<T>} work
  */
-export async function alone(lock, work) {
-  if (!take(lock)) {
-    console.error(`Another setup is under way; waiting for it (if there is none, remove ${lock})`)
-    do await wait(POLL_MS)
-    while (!take(lock))
+export async function alone(lock, patienceMs, work) {
+  for (let waited = 0; !take(lock); waited += POLL_MS) {
+    if (waited === patienceMs)
+      console.error(`Another setup is under way; waiting for it (if there is none, remove ${lock})`)
+    await wait(POLL_MS)
   }
   const release = () => {
     const done = mkdtempSync(`${lock}-`)

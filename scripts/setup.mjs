@@ -13,7 +13,9 @@ export async function setup() {
   const lock = setupLock(root)
   // What is ready needs no lock, which a clone that cannot be written to could not have.
   if (installed(root) && !isStale() && !existsSync(lock)) return
-  await alone(lock, async (keepFor) => {
+  // To bundle takes a second or two, which nobody needs to hear of.
+  const patienceMs = installed(root) ? 10_000 : 0
+  await alone(lock, patienceMs, async (keepFor) => {
     if (!installed(root)) await install(keepFor)
     if (isStale()) await build()
   })

@@ -13,6 +13,7 @@ import {
   kmsPassphraseRemove,
   kmsPassphraseSet,
 } from './commands/kms-passphrase.ts'
+import { kmsRekey } from './commands/kms-rekey.ts'
 import { kmsServe } from './commands/kms-serve.ts'
 import { kmsAuditVerify, kmsRotate, kmsStatus } from './commands/kms.ts'
 import { operatorAdd, operatorList, operatorRemove, operatorRotate } from './commands/operator.ts'
@@ -86,6 +87,7 @@ export const commands: readonly Command[] = [
   secretsRotate,
   kmsStatus,
   kmsRotate,
+  kmsRekey,
   kmsPassphraseSet,
   kmsPassphraseChange,
   kmsPassphraseRemove,

@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
@@ -122,18 +122,6 @@ test('a lock of long ago is not waited for, although its number is that of a pro
   const { code, said } = await clone.setUp().ended
   expect(code).toBe(0)
   expect(said).not.toContain(WAITING)
-})
-
-test('a setup with nothing to do waits for one under way, and else makes no lock', async () => {
-  const clone = await freshClone()
-  await clone.finishNpm()
-  await clone.setUp().ended
-  await clone.holdLock(process.pid)
-  const waiting = clone.setUp()
-  await waiting.says(WAITING)
-  await rm(clone.lock, { recursive: true })
-  expect(await waiting.ended).toMatchObject({ code: 0 })
-  expect(await clone.installs()).toHaveLength(1)
 })
 
 test('an installation that fails leaves no lock', async () => {
