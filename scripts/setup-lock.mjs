@@ -23,8 +23,8 @@ export function setupLock(clone) {
 }
 
 /**
- * Does the work when nobody else does, and says so if it has waited for this long. `keepFor` holds the lock for a child too, which may outlive
- * this process.
+ * Does the work when nobody else does; tells a person if that takes longer than their patience.
+ * `keepFor` holds the lock for a child too, which may outlive this process.
  * @template T
  * @param {string} lock
  * @param {number} patienceMs
