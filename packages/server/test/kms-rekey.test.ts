@@ -199,6 +199,31 @@ describe('a change of the master key', () => {
     expect(await files()).toHaveLength(3)
   })
 
+  test('writes nothing more once another one has taken its place', async () => {
+    const { blobs } = await filled()
+    const masterKey = await openMasterKeyFile(file())
+    const change = (own: Partial<Storage>) =>
+      rekey({ storage: { ...storage, ...own }, file: file(), masterKey, changed() {} })
+    let second: ReturnType<typeof rekey> | undefined
+    const first = change({
+      // The second one has staged every key when the first one begins to.
+      stage: (...input) =>
+        new Promise((resolve, reject) => {
+          second = change({
+            async decide(next) {
+              storage.stage(...input).then(resolve, reject)
+              await first.catch(() => {})
+              return storage.decide(next)
+            },
+          })
+        }),
+    })
+    await expect(first).rejects.toThrow('is being changed by another process')
+    expect(await second).toMatchObject({ keys: 2 })
+    await allOpen(blobs)
+    expect((await files()).filter((name) => name.includes('.next-'))).toEqual([])
+  })
+
   test('loses no key that is made, rotated or disabled at the same moment', async () => {
     const { blobs, other } = await filled()
     const { kms, rekey: change, close } = await start()
@@ -226,18 +251,18 @@ describe('a change of the master key', () => {
   test('leaves a running KMS what it has in memory, and tells it of the rest', async () => {
     const { blobs, id, other } = await filled()
     const running = await start()
-    const [first = new Uint8Array(), , third = new Uint8Array()] = blobs
-    expect(await opened(running.kms, [first])).toEqual(['hello'])
+    const [own, others] = [blobs.slice(0, 2), blobs.slice(2)]
+    expect(await opened(running.kms, own)).toEqual(['hello', 'hello'])
     const changing = await start()
     await changing.rekey({ caller: 'test' })
     changing.close()
 
-    expect(await opened(running.kms, [first])).toEqual(['hello'])
+    expect(await opened(running.kms, own)).toEqual(['hello', 'hello'])
     await running.kms.disableKey({ KeyId: other })
     await running.kms.enableKey({ KeyId: other })
     const before = await items()
     const again = 'start this process again if it was changed'
-    await expect(opened(running.kms, [third])).rejects.toThrow(again)
+    await expect(opened(running.kms, others)).rejects.toThrow(again)
     await expect(running.kms.rotateKeyOnDemand({ KeyId: id })).rejects.toThrow(again)
     await expect(running.kms.createKey()).rejects.toThrow('another master key')
     await expect(running.rekey({ caller: 'test' })).rejects.toThrow('another master key')
