@@ -1,19 +1,24 @@
 // Makes a clone ready to run: installs what the lock file names and bundles the command line.
 // Both are skipped when they are already right, so every command can afford to call this first.
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { build, isStale } from './build.mjs'
 import { isMain, root } from './root.mjs'
+import { alone, setupLock } from './setup-lock.mjs'
 
 export async function setup() {
-  installMissing()
-  const { build, isStale } = await import('./build.mjs')
-  if (isStale()) await build()
-}
-
-export function installMissing() {
   requireNode()
-  if (!installed(root)) install()
+  const lock = setupLock(root)
+  // What is ready needs no lock, which a clone that cannot be written to could not have.
+  if (installed(root) && !isStale() && !existsSync(lock)) return
+  // To bundle takes a second or two, which nobody needs to hear of.
+  const patienceMs = installed(root) ? 10_000 : 0
+  await alone(lock, patienceMs, async (keepFor) => {
+    if (!installed(root)) await install(keepFor)
+    if (isStale()) await build()
+  })
 }
 
 function requireNode() {
@@ -47,15 +52,18 @@ function readPackages(file) {
   return JSON.parse(readFileSync(file, 'utf8')).packages
 }
 
-function install() {
+/** @param {(child: number) => void} keepFor */
+async function install(keepFor) {
   console.error('Installing dependencies (once, about half a minute)…')
-  /** @type {import('node:child_process').SpawnSyncOptions} */
+  /** @type {import('node:child_process').SpawnOptions} */
   const options = { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] }
   // Inside `npm start` npm says where it is; elsewhere (`npx`, `node scripts/…`) the shell finds it.
   const npm = process.env.npm_execpath
-  const { status } = npm?.endsWith('npm-cli.js')
-    ? spawnSync(process.execPath, [npm, 'ci', '--loglevel=error'], options)
-    : spawnSync('npm ci --loglevel=error', [], { ...options, shell: true })
+  const child = npm?.endsWith('npm-cli.js')
+    ? spawn(process.execPath, [npm, 'ci', '--loglevel=error'], options)
+    : spawn('npm ci --loglevel=error', [], { ...options, shell: true })
+  if (child.pid !== undefined) keepFor(child.pid)
+  const [status] = await once(child, 'close').catch(() => [])
   if (status !== 0)
     fail('Could not install dependencies: see the lines above, then run the command again')
 }

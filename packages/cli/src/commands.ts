@@ -65,10 +65,12 @@ export const commands: Commands = {
     const { kmsStatus, kmsRotate, kmsAuditVerify } = await import('./commands/kms.ts')
     const { kmsPassphraseSet, kmsPassphraseChange, kmsPassphraseRemove } =
       await import('./commands/kms-passphrase.ts')
+    const { kmsRekey } = await import('./commands/kms-rekey.ts')
     const { kmsServe } = await import('./commands/kms-serve.ts')
     return [
       kmsStatus,
       kmsRotate,
+      kmsRekey,
       kmsPassphraseSet,
       kmsPassphraseChange,
       kmsPassphraseRemove,

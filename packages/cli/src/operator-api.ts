@@ -43,9 +43,15 @@ export function operatorApi({ options, env }: CommandInput, service: string, giv
     throw new UsageError(`${who} needs the token of an operator: set STRONGROOM_TOKEN`)
   }
 
-  return async <T>(method: string, path: string, body?: unknown, headers?: object): Promise<T> => {
+  const asked = async (
+    at: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: object,
+  ) => {
     const isJson = body !== undefined && !(body instanceof Uint8Array)
-    const answer = await fetch(`${server}/${service}/v1${path}`, {
+    const answer = await fetch(`${server}${at}/v1${path}`, {
       method,
       headers: {
         authorization: `Bearer ${token}`,
@@ -63,11 +69,31 @@ export function operatorApi({ options, env }: CommandInput, service: string, giv
         `Cannot reach the server at ${server} (${reasonOf(error)}): see that it runs, and that the address is right`,
       )
     })
-    if (answer.status === 204) return undefined as T
+    if (answer.status === 204) return { content: undefined }
     const content: unknown = await answer.json().catch(() => undefined)
-    if (answer.ok && content !== undefined) return content as T
-    throw refusal(server, answer.status, content)
+    if (answer.ok && content !== undefined) return { content }
+    return { refused: refusal(server, answer.status, content) }
   }
+
+  /** Where the service is: below its name, or at the root of a server that runs it alone. */
+  let at: string | undefined
+  return async <T>(...request: Parameters<Ask>): Promise<T> => {
+    for (const place of at === undefined ? [`/${service}`, ''] : [at]) {
+      const { content, refused } = await asked(place, ...request)
+      if (isNowhere(refused)) continue
+      if (refused) throw refused
+      at = place
+      return content as T
+    }
+    throw new ServerUnusable(
+      `The server at ${server} has no ${service}: give the address of one that runs it, with the path it is below, if any`,
+    )
+  }
+}
+
+/** Nothing of ours is at the address, so nothing was done either. */
+function isNowhere(refused: Error | undefined): boolean {
+  return refused instanceof ApiError && refused.code === 'request.not_found'
 }
 
 /** What a server says no with, or that it is none of ours. */

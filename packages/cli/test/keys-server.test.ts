@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { inProcess } from './in-process.ts'
 import { emptyDirectory, type Running, start } from './strongroom.ts'
 
@@ -94,6 +94,33 @@ describe('strongroom keys --server', () => {
     const { port } = other.address() as AddressInfo
     expect((await asked(`http://127.0.0.1:${port}`)).stderr).toContain('is not a Strongroom')
     other.close()
+  })
+
+  test('finds the key store of a server that runs it alone, and misses it in one that does not', async () => {
+    const alone = async (service: string) => {
+      const cwd = await emptyDirectory()
+      const running = start(['serve', '--only', service, '--json'], { cwd, env: { PORT: '0' } })
+      onTestFinished(() => void running.process.kill('SIGKILL'))
+      const { url: at } = JSON.parse(await running.until('\n}\n')) as { url: string }
+      const file = join(cwd, 'data', 'operator-admin.token')
+      return { at, env: { STRONGROOM_TOKEN: (await readFile(file, 'utf8')).trim() } }
+    }
+    const [keyStore, twoKey] = await Promise.all([alone('key-store'), alone('two-key')])
+    const asked = (args: string[], { at, env }: Awaited<ReturnType<typeof alone>>) =>
+      inProcess(['keys', ...args, '--server', at], { cwd: elsewhere, env })
+
+    const made = await asked(['create', '--id', 'a/b', '--context', 'tenant=42'], keyStore)
+    expect(made).toEqual({ code: 0, stdout: 'a/b\n', stderr: '' })
+    expect((await asked(['list'], keyStore)).stdout).toContain('a/b ')
+    expect(await asked(['show', 'nothing'], keyStore)).toMatchObject({
+      code: 1,
+      stderr: (await keys(['show', 'nothing'])).stderr,
+    })
+    expect(await asked(['list'], twoKey)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `The server at ${twoKey.at} has no key-store: give the address of one that runs it, with the path it is below, if any\n`,
+    })
   })
 
   test('takes the token nowhere that a redirect points to', async () => {

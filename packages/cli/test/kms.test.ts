@@ -52,7 +52,7 @@ describe('strongroom kms', () => {
         versions: 2,
         newestVersionAt: expect.stringMatching(/^\d{4}-/),
       },
-      masterKey: { file: masterKey, protection: 'none' },
+      masterKey: { file: masterKey, protection: 'none', change: null },
       auditLog: audit,
       problem: null,
     })
@@ -88,7 +88,7 @@ describe('strongroom kms', () => {
     const wrong = await inProcess(['kms', 'status', '--json'], { cwd })
     expect([wrong.code, JSON.parse(wrong.stdout)]).toMatchObject([
       1,
-      { problem: 'The key was made with another master key' },
+      { problem: 'The key is wrapped by another master key' },
     ])
   })
 

@@ -36,7 +36,7 @@ test.skipIf(process.platform === 'win32')('a script runs also by way of a link',
   const scripts = join(directory, 'real', 'scripts')
   await mkdir(scripts, { recursive: true })
   await symlink(join(directory, 'real'), join(directory, 'link'))
-  for (const name of ['setup.mjs', 'root.mjs']) {
+  for (const name of ['setup.mjs', 'setup-lock.mjs', 'build.mjs', 'root.mjs']) {
     const source = new URL(`../../../scripts/${name}`, import.meta.url)
     await copyFile(source, join(scripts, name))
   }

@@ -26,7 +26,7 @@ export interface KeyRecord {
   readonly revision: number
 }
 
-/** The material of a key, wrapped by the master key. Written once and never changed. */
+/** The material of a key, wrapped by the master key. The material is never changed. */
 export interface BackingKey {
   readonly version: number
   readonly createdAt: number

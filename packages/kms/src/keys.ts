@@ -72,7 +72,7 @@ export function createKeys({ storage, wrapping, location, clock, removed }: Keys
       throw invalidState(
         Buffer.compare(record.masterKeyCheck, wrapping.check) === 0
           ? `Stored material of ${arn} is damaged: restore it from a backup`
-          : `${arn} belongs to another master key: start with that one`,
+          : foreign(arn),
       )
     }
     const versions = materials.get(record.id) ?? new Map<number, KeyObject>()
@@ -101,6 +101,11 @@ export function createKeys({ storage, wrapping, location, clock, removed }: Keys
   }
 }
 
+/** A process goes on with the material it has in memory after the master key was changed. */
+function foreign(arn: string): string {
+  return `${arn} belongs to another master key: start this process again if it was changed, or with that one`
+}
+
 function isDue({ state, deletionAt }: KeyRecord, clock: Clock): boolean {
   return state === 'PendingDeletion' && deletionAt !== undefined && deletionAt <= clock.now()
 }
@@ -108,6 +113,11 @@ function isDue({ state, deletionAt }: KeyRecord, clock: Clock): boolean {
 export function requireUsable({ arn, record }: FoundKey): void {
   if (record.state === 'PendingDeletion') throw invalidState(`${arn} is pending deletion`)
   if (record.state === 'Disabled') throw disabled(arn)
+}
+
+/** Throws unless the key is wrapped by this master key now, whatever is in memory. */
+export function requireWrappedBy({ check }: Wrapping, { arn, record }: FoundKey): void {
+  if (Buffer.compare(record.masterKeyCheck, check) !== 0) throw invalidState(foreign(arn))
 }
 
 /** The id in a KeyId that can be of this location. */

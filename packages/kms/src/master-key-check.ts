@@ -8,7 +8,7 @@ export async function requireMasterKey(storage: KeyStorage, check: Uint8Array): 
   )
   if (foreign.length > 0) {
     throw new WrongMasterKey(
-      `The KMS keys in this store belong to another master key (${foreign.length} of them): start with the master key that they were made with, or restore it from a backup`,
+      `The KMS keys in this store belong to another master key (${foreign.length} of them): start with the master key that they are wrapped by, or restore it from a backup`,
     )
   }
 }

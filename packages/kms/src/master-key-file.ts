@@ -21,12 +21,15 @@ interface Protection {
   cost?: ScryptCost
 }
 
-/** Makes a master key and its file, and its directory if there is none. */
+export function newMasterKey(): MasterKey {
+  return randomFillSync(new Uint8Array(MASTER_KEY_BYTES))
+}
+
+/** Makes a master key, unless it is given, and its file, and its directory if there is none. */
 export async function createMasterKeyFile(
   path: string,
-  protection: Protection = {},
+  { masterKey = newMasterKey(), ...protection }: Protection & { masterKey?: MasterKey } = {},
 ): Promise<MasterKey> {
-  const masterKey = randomFillSync(new Uint8Array(MASTER_KEY_BYTES))
   const line = await protectedLine(masterKey, protection)
   await createPrivate(path, line).catch((error: unknown) => {
     if (codeOf(error) === 'EEXIST') {
@@ -57,12 +60,21 @@ interface PassphraseChange {
 
 export async function changePassphrase(path: string, change: PassphraseChange): Promise<void> {
   const { from, to, cost = DEFAULT_COST } = change
-  const masterKey = await openMasterKeyFile(path, { passphrase: from })
+  const read = () =>
+    readPrivate(path).catch((error: unknown) => {
+      throw unusable(path, error)
+    })
+  const before = await read()
+  const masterKey = await readLine(before, `"${path}"`, from)
   const line = await protectedLine(masterKey, { passphrase: to, cost })
   // The old file is about to go: the new one must open before that.
   const reopened = await readLine(line, `"${path}"`, to)
   if (!timingSafeEqual(reopened, masterKey)) {
     throw new MasterKeyError(`"${path}" was not changed: the new form does not open`)
+  }
+  // To stretch passphrases takes a while, in which there may have come to be another master key.
+  if ((await read()) !== before) {
+    throw new MasterKeyError(`"${path}" was changed by another process meanwhile: try again`)
   }
   await replacePrivate(path, line).catch((error: unknown) => {
     throw unusable(path, error)

@@ -94,7 +94,7 @@ async function requirePrivateDirectory(directory: string): Promise<void> {
 }
 
 /** So that a new name survives a power failure. */
-async function syncDirectory(directory: string): Promise<void> {
+export async function syncDirectory(directory: string): Promise<void> {
   if (!POSIX) return
   await using handle = await open(directory, 'r')
   await handle.sync()

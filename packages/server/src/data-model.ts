@@ -3,7 +3,7 @@ import type { DataModel } from '@strongroom/kit/data-model'
 import { OperatorItem } from '@strongroom/kit/operators'
 import { SecretItem } from '@strongroom/kit/secret-versions'
 import { serverTable as table } from '@strongroom/kit/server-table'
-import { StateItem, VersionItem } from './kms-keys.ts'
+import { MasterKeyItem, StateItem, VersionItem } from './kms-items.ts'
 import { OwnKeyItem } from './own-kms-key.ts'
 
 export const dataModel: DataModel = {
@@ -39,6 +39,12 @@ export const dataModel: DataModel = {
       table,
       keys: { PK: 'KMSKEY', SK: 'OWN' },
       schema: OwnKeyItem,
+    },
+    {
+      name: 'Master key that the keys of the embedded KMS belong to',
+      table,
+      keys: { PK: 'KMSKEY', SK: 'MASTER' },
+      schema: MasterKeyItem,
     },
   ],
   patterns: [
@@ -83,6 +89,12 @@ export const dataModel: DataModel = {
       servedBy: 'kms-keys.ts: addVersion, updateState, remove',
       table,
       key: 'PK = KMSKEY#{id}, if revision is as expected',
+    },
+    {
+      name: 'Change the master key of the embedded KMS',
+      servedBy: 'kms-rekey-storage.ts',
+      table,
+      key: 'PK = KMSKEY, SK = MASTER, if the change is as expected; then PK = KMSKEY#{id} for each key',
     },
     {
       name: 'List operators, server secrets or keys, for people',

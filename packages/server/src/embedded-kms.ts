@@ -6,10 +6,13 @@ import type { Db } from '@strongroom/kit/db'
 import { openAuditFile, type AuditFile } from '@strongroom/kms/audit-file'
 import type { KeyRecord } from '@strongroom/kms/key-storage'
 import { createKms, type EmbeddedKms } from '@strongroom/kms/kms'
+import { wrappingBy } from '@strongroom/kms/master-key'
+import { finishFiles, finishKeys, rekey, type RekeyOptions } from '@strongroom/kms/rekey'
 import { createKmsKeys } from './kms-keys.ts'
 import {
   type AskPassphrase,
   kmsDirectory,
+  masterKeyFile,
   openMasterKey,
   openOrCreateMasterKey,
 } from './master-key.ts'
@@ -22,7 +25,17 @@ export interface OpenEmbeddedKms {
   id: string
   /** As it is stored now; undefined if it was deleted. */
   record(): Promise<KeyRecord | undefined>
+  /**
+   * Puts another master key in the place of the present one, with this passphrase or none. This KMS
+   * goes on with what it has in memory; what it does not have takes another one.
+   */
+  rekey(options: RekeyInput): ReturnType<typeof rekey>
   close(): void
+}
+
+export type RekeyInput = Pick<RekeyOptions, 'passphrase' | 'cost'> & {
+  /** For the audit log. */
+  caller: string
 }
 
 export function auditFile(settings: Settings): string {
@@ -36,16 +49,35 @@ export async function openEmbeddedKms(
   { clock, askPassphrase }: { clock: Clock; askPassphrase?: AskPassphrase | undefined },
 ): Promise<OpenEmbeddedKms> {
   const storage = createKmsKeys(db)
+  const file = masterKeyFile(settings)
+  await finishFiles(storage, file)
   const isNew = (await storage.list()).length === 0 && (await findOwnKeyId(db)) === undefined
   const masterKey = isNew
     ? await openOrCreateMasterKey(settings, askPassphrase)
     : await openMasterKey(settings, askPassphrase)
   const audit = lazyAudit(settings)
+  const recordRekey = (caller: string, outcome: string) =>
+    audit.record({ time: clock.now(), operation: 'ReplaceMasterKey', caller, outcome })
+  await finishKeys(storage, wrappingBy(masterKey), () => recordRekey('kms', 'Success'))
   const kms = await createKms({ masterKey, storage, clock, audit: audit.record })
   const id = await ensureOwnKey(db, storage, kms)
   // A key that nobody touches any more goes at its date too, or with the next start after it.
   await kms.sweep()
-  return { kms, id, record: () => storage.load(id), close: audit.close }
+  return {
+    kms,
+    id,
+    record: () => storage.load(id),
+    async rekey({ caller, ...protection }) {
+      const changed = () => recordRekey(caller, 'Success')
+      try {
+        return await rekey({ storage, file, masterKey, changed, ...protection })
+      } catch (error) {
+        recordRekey(caller, error instanceof Error ? error.name : 'Error')
+        throw error
+      }
+    },
+    close: audit.close,
+  }
 }
 
 /** Opened with the first record, so that a KMS that is refused leaves no file behind. */

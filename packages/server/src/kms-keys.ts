@@ -3,43 +3,37 @@
  * `KMSKEY#{id}`/`V#{n}` for each of its backing keys, which the master key has wrapped.
  */
 import type { Db, Item } from '@strongroom/kit/db'
-import { ConditionFailed, TransactionFailed } from '@strongroom/kit/db-errors'
+import { TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity, transact } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import { ItemMismatch } from '@strongroom/kit/item-mismatch'
 import { serverTable } from '@strongroom/kit/server-table'
-import { invalidState, type KmsError } from '@strongroom/kms/errors'
+import { conflict, invalidState, type KmsError } from '@strongroom/kms/errors'
 import type { BackingKey, KeyRecord, KeyStorage } from '@strongroom/kms/key-storage'
-import * as z from 'zod'
+import type { RekeyStorage } from '@strongroom/kms/rekey-storage'
+import type { z } from 'zod'
+import {
+  decided,
+  MASTER_KEY,
+  MasterKeyItem,
+  StateItem,
+  stateKey,
+  VersionItem,
+  versionKey,
+} from './kms-items.ts'
+import { createRekeyStorage } from './kms-rekey-storage.ts'
 
-const Bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array && value.length > 0)
-const Millis = z.number().int().nonnegative()
-
-export const StateItem = z.object({
-  PK: z.string().startsWith('KMSKEY#'),
-  SK: z.literal('STATE'),
-  id: z.string(),
-  arn: z.string(),
-  description: z.string(),
-  createdAt: Millis,
-  masterKeyCheck: Bytes,
-  state: z.enum(['Enabled', 'Disabled', 'PendingDeletion']),
-  deletionAt: Millis.optional(),
-  currentVersion: z.number().int().positive(),
-  revision: z.number().int().positive(),
-})
-
-export const VersionItem = z.object({
-  PK: z.string().startsWith('KMSKEY#'),
-  SK: z.string().regex(/^V#[1-9]\d*$/),
-  version: z.number().int().positive(),
-  createdAt: Millis,
-  wrapped: Bytes,
-})
-
-export function createKmsKeys(db: Db): KeyStorage {
+export function createKmsKeys(db: Db): KeyStorage & RekeyStorage {
   const states = entity(db, serverTable, StateItem)
   const versions = entity(db, serverTable, VersionItem)
+  const master = entity(db, serverTable, MasterKeyItem)
+  const settled = expr`attribute_not_exists(${master.attr('next')})`
+  /** What is added while the master key is being changed would be wrapped by the old one alone. */
+  const settledOn = (check: Uint8Array) =>
+    master.part.check(
+      MASTER_KEY,
+      expr`${settled} AND (attribute_not_exists(${master.attr('PK')}) OR ${master.attr('current')} = ${check})`,
+    )
   const absent = expr`attribute_not_exists(${states.attr('PK')})`
   const revision = states.attr('revision')
   const unchanged = (expected: number) => expr`${revision} = ${expected}`
@@ -52,6 +46,8 @@ export function createKmsKeys(db: Db): KeyStorage {
   }
 
   return {
+    ...createRekeyStorage(db),
+
     async load(id) {
       const item = await states.get(stateKey(id)).catch(refuseDamaged)
       return item && recordOf(item)
@@ -82,16 +78,18 @@ export function createKmsKeys(db: Db): KeyStorage {
     },
 
     create: (record, first) =>
-      decided(
+      added(
         transact(db, [
+          settledOn(record.masterKeyCheck),
           states.part.put({ ...stateKey(record.id), ...record }, absent),
           versions.part.put({ ...versionKey(record.id, first.version), ...first }, absent),
         ]),
       ),
 
     addVersion: (id, backingKey, expected) =>
-      decided(
+      added(
         transact(db, [
+          master.part.check(MASTER_KEY, settled),
           states.part.update(
             stateKey(id),
             expr`SET ${states.attr('currentVersion')} = ${backingKey.version}, ${revision} = ${expected + 1}`,
@@ -132,14 +130,6 @@ export function masterKeyCheckIn(item: object): Uint8Array | undefined {
   return StateItem.safeParse(item).data?.masterKeyCheck
 }
 
-function stateKey(id: string) {
-  return { PK: `KMSKEY#${id}`, SK: 'STATE' } as const
-}
-
-function versionKey(id: string, version: number) {
-  return { PK: `KMSKEY#${id}`, SK: `V#${version}` } as const
-}
-
 function recordOf({
   PK: partition,
   SK: _sort,
@@ -154,16 +144,16 @@ function backingKeyOf({ version, createdAt, wrapped }: z.infer<typeof VersionIte
   return { version, createdAt, wrapped }
 }
 
-/** Whether a write happened, or another process was first. */
-async function decided(write: Promise<unknown>): Promise<boolean> {
-  try {
-    await write
-    return true
-  } catch (error) {
-    if (error instanceof ConditionFailed) return false
-    if (error instanceof TransactionFailed && error.conditionFailed()) return false
-    throw error
-  }
+/** Of a transaction whose first part is the condition on the master key. */
+function added(write: Promise<unknown>): Promise<boolean> {
+  return decided(
+    write.catch((error: unknown) => {
+      if (!(error instanceof TransactionFailed && error.conditionFailed(0))) throw error
+      throw conflict(
+        'The master key is being changed, or was since this process started: start it again, or run "strongroom kms rekey" again if that was cut short',
+      )
+    }),
+  )
 }
 
 function refuseDamaged(error: unknown): never {

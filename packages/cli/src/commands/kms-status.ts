@@ -12,7 +12,12 @@ import type { Settings } from '@strongroom/server/settings'
 export interface KmsStatus {
   /** Null before the first start, and after it was deleted. */
   key: { arn: string; state: string; versions: number; newestVersionAt: string | null } | null
-  masterKey: { file: string; protection: 'none' | 'passphrase' | null }
+  masterKey: {
+    file: string
+    protection: 'none' | 'passphrase' | null
+    /** Whether it is being changed, and whether that can still be given up; null if it is not. */
+    change: 'begun' | 'decided' | null
+  }
   auditLog: string
   /** Why the key cannot be used, in one line; null if it can, as far as could be seen. */
   problem: string | null
@@ -24,6 +29,7 @@ export async function kmsStatusOf(db: Db, configured: Settings): Promise<KmsStat
   const record = id === undefined ? undefined : await storage.load(id)
   const newest = record && (await storage.loadVersion(record.id, record.currentVersion))
   const { protection, masterKey, problem } = await masterKeyStatus(configured, id)
+  const change = await storage.change()
   return {
     key: record
       ? {
@@ -33,9 +39,16 @@ export async function kmsStatusOf(db: Db, configured: Settings): Promise<KmsStat
           newestVersionAt: newest ? new Date(newest.createdAt).toISOString() : null,
         }
       : null,
-    masterKey: { file: masterKeyFile(configured), protection },
+    masterKey: {
+      file: masterKeyFile(configured),
+      protection,
+      change: change ? (change.decided ? 'decided' : 'begun') : null,
+    },
     auditLog: auditFile(configured),
-    problem: problem ?? (id === undefined ? null : await keyProblem(storage, record, masterKey)),
+    problem:
+      change?.decided === true
+        ? 'A change of the master key is not finished: the next start does it, with the new passphrase if there is one'
+        : (problem ?? (id === undefined ? null : await keyProblem(storage, record, masterKey))),
   }
 }
 
@@ -59,7 +72,7 @@ async function keyProblem(
   if (!record) return 'The key was deleted, and nothing opens what it has encrypted'
   const wrapping = masterKey && wrappingBy(masterKey)
   if (wrapping && Buffer.compare(wrapping.check, record.masterKeyCheck) !== 0)
-    return 'The key was made with another master key'
+    return 'The key is wrapped by another master key'
   for (let version = 1; version <= record.currentVersion; version++) {
     const stored = await storage.loadVersion(record.id, version)
     if (!stored) return `Version ${version} of the key is missing: restore it from a backup`
@@ -80,6 +93,9 @@ export function statusText({ key, masterKey, auditLog, problem }: KmsStatus): st
         ? masterKey.file
         : `${masterKey.file}, ${protection[masterKey.protection]}`,
     ],
+    ...(masterKey.change === 'begun'
+      ? [['Change', 'under way or cut short: "strongroom kms rekey" starts over']]
+      : []),
     ['Audit log', auditLog],
     ...(problem === null ? [] : [['Problem', problem]]),
   ]

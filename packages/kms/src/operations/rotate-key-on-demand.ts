@@ -2,6 +2,7 @@ import type { KeyInput } from '../api.ts'
 import { keyIdIn } from '../checks.ts'
 import { conflict, limitExceeded } from '../errors.ts'
 import { MOST_BACKING_KEYS } from '../key-storage.ts'
+import { requireWrappedBy } from '../keys.ts'
 import { newBackingKey } from './backing-key.ts'
 import { usableKey } from './cryptography.ts'
 import type { Operation } from './operation.ts'
@@ -14,7 +15,8 @@ export const rotateKeyOnDemand: Operation<KeyInput, KeyInput> = {
     const key = await usableKey(keys, trail.key)
     trail.key = key.arn
     const { id, currentVersion, revision } = key.record
-    // Opened first: a key that another master key wraps must not get a version of this one.
+    // A key that another master key wraps must not get a version of this one.
+    requireWrappedBy(wrapping, key)
     await keys.currentMaterial(key)
     if (currentVersion >= MOST_BACKING_KEYS) {
       throw limitExceeded(

@@ -1,0 +1,142 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { inProcess } from './in-process.ts'
+import { serverSecret } from './server-secret.ts'
+import { emptyDirectory, start, strongroom } from './strongroom.ts'
+
+const present = (passphrase: string) => ({ STRONGROOM_MASTER_KEY_PASSPHRASE: passphrase })
+
+/** A deployment with a secret that the KMS has sealed. */
+async function deployment() {
+  const cwd = await emptyDirectory()
+  const secret = await serverSecret(cwd)
+  const keys = join(cwd, 'data', 'keys')
+  const masterKey = join(keys, 'master.key')
+  return {
+    cwd,
+    keys,
+    masterKey,
+    line: () => readFile(masterKey, 'utf8'),
+    isOpen: async (env = {}) => isDeepStrictEqual(await serverSecret(cwd, { env }), secret),
+    status: async (env = {}) => {
+      const { code, stdout } = await inProcess(['kms', 'status', '--json'], { cwd, env })
+      return [code, JSON.parse(stdout)] as unknown
+    },
+  }
+}
+
+describe('strongroom kms rekey', () => {
+  test('changes the master key, and says where the old one is and what to do', async () => {
+    const { cwd, masterKey, line, isOpen, status } = await deployment()
+    const before = await line()
+    const { code, stdout, stderr } = await inProcess(['kms', 'rekey'], { cwd })
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toContain(
+      `${masterKey} has a new master key, without a passphrase; 1 key is wrapped by it\n`,
+    )
+    const [, old = ''] =
+      /^The old one is in (\S+): backups made until now need it/m.exec(stdout) ?? []
+    expect(await readFile(old, 'utf8')).toBe(before)
+    expect(stdout).toMatch(/^Start every server, worker and "kms serve" again/m)
+    expect(await line()).not.toBe(before)
+    expect(await isOpen()).toBe(true)
+    expect(await status()).toMatchObject([0, { problem: null, masterKey: { change: null } }])
+
+    await writeFile(masterKey, before)
+    const refused = await inProcess(['secrets', 'list'], { cwd })
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('belong to another master key'),
+    ])
+  })
+
+  test('is a line in the audit log, and one document for programs', async () => {
+    const { cwd, keys, masterKey } = await deployment()
+    const { stdout } = await inProcess(['kms', 'rekey', '--json'], { cwd })
+    expect(JSON.parse(stdout)).toEqual({
+      file: masterKey,
+      protection: 'none',
+      old: expect.stringContaining(`${masterKey}.old-`),
+      keys: 1,
+    })
+    const log = await readFile(join(keys, 'kms-audit.log'), 'utf8')
+    const [record = ''] = log.split('\n').filter((each) => each.includes('ReplaceMasterKey'))
+    expect(JSON.parse(record)).toMatchObject({ caller: 'command-line', outcome: 'Success' })
+    expect((await inProcess(['kms', 'audit', 'verify'], { cwd })).code).toBe(0)
+  })
+
+  test('gives the new master key a passphrase, another one, or none', async () => {
+    const { cwd, line, isOpen } = await deployment()
+    const set = await strongroom(['kms', 'rekey', '--fd', '0'], { cwd, stdin: 'open sesame\n' })
+    expect([set.code, set.stdout]).toEqual([0, expect.stringContaining('by the passphrase')])
+    expect(await isOpen(present('open sesame'))).toBe(true)
+    const before = await line()
+
+    const unasked = await inProcess(['kms', 'rekey'], { cwd, env: present('open sesame') })
+    expect([unasked.code, unasked.stderr]).toEqual([
+      2,
+      'There is no terminal to ask on: give the new passphrase with --fd\n',
+    ])
+    const both = await inProcess(['kms', 'rekey', '--fd', '0', '--no-passphrase'], {
+      cwd,
+      env: present('open sesame'),
+    })
+    expect([both.code, both.stderr]).toEqual([2, 'Give either --fd or --no-passphrase, not both\n'])
+    expect(await line()).toBe(before)
+
+    const none = await inProcess(['kms', 'rekey', '--no-passphrase'], {
+      cwd,
+      env: present('open sesame'),
+    })
+    expect([none.code, none.stdout]).toEqual([0, expect.stringContaining('without a passphrase')])
+    expect(await isOpen()).toBe(true)
+    expect(set.stdout + set.stderr + unasked.stderr + none.stdout).not.toContain('sesame')
+  })
+
+  test('changes nothing with the wrong passphrase', async () => {
+    const { cwd, keys, line, isOpen } = await deployment()
+    await strongroom(['kms', 'passphrase', 'set', '--fd', '0'], { cwd, stdin: 'open sesame' })
+    const before = [await line(), await readdir(keys)]
+    const { code, stderr } = await inProcess(['kms', 'rekey', '--no-passphrase'], {
+      cwd,
+      env: present('open barley'),
+    })
+    expect([code, stderr]).toEqual([1, expect.stringContaining('This is not the passphrase')])
+    expect([await line(), await readdir(keys)]).toEqual(before)
+    expect(await isOpen(present('open sesame'))).toBe(true)
+  })
+
+  test('is refused where another deployment would be left without its master key', async () => {
+    const { cwd, line, isOpen } = await deployment()
+    const before = await line()
+    const other = { STRONGROOM_TABLE_PREFIX: 'test-' }
+    await inProcess(['kms', 'rotate'], { cwd, env: other })
+    const { code, stderr } = await inProcess(['kms', 'rekey'], { cwd })
+    expect([code, stderr]).toEqual([
+      1,
+      'The KMS keys in test-strongroom-server are wrapped by the same master key, and would not open any more: give each deployment a data directory of its own first\n',
+    ])
+    expect(await line()).toBe(before)
+    expect(await isOpen()).toBe(true)
+  })
+
+  test('that is killed leaves everything to open, and can be run again', async () => {
+    const { cwd, keys, isOpen, status } = await deployment()
+    const { process: child, finished } = start(['kms', 'rekey'], { cwd })
+    while (
+      child.exitCode === null &&
+      !(await readdir(keys)).some((name) => name.includes('.next-'))
+    )
+      await turn()
+    child.kill('SIGKILL')
+    await finished
+    expect(await isOpen()).toBe(true)
+    expect((await inProcess(['kms', 'rekey'], { cwd })).code).toBe(0)
+    expect(await isOpen()).toBe(true)
+    expect(await status()).toMatchObject([0, { problem: null, masterKey: { change: null } }])
+    expect((await readdir(keys)).filter((name) => name.includes('.next-'))).toEqual([])
+  })
+})

@@ -1,0 +1,175 @@
+/**
+ * Another master key for a store. The steps are such that a process that is killed between any two
+ * of them leaves the old master key or the new one in use, each with every key:
+ *
+ *     begin | next file | stage each key | decide | exchange files | promote each key | end
+ *
+ * Before `decide` the next start goes on with the old master key, and the next change starts over.
+ * After it every start finishes what is left, for which it needs the new passphrase alone.
+ */
+import { timingSafeEqual } from 'node:crypto'
+import { conflict, invalidState } from './errors.ts'
+import type { KeyRecord, KeyStorage } from './key-storage.ts'
+import { requireMasterKey } from './master-key-check.ts'
+import { MasterKeyError } from './master-key-errors.ts'
+import { exchangeFiles, nextFile, oldFile, removeNextFile } from './master-key-exchange.ts'
+import { createMasterKeyFile, newMasterKey, openMasterKeyFile } from './master-key-file.ts'
+import { type MasterKey, type Wrapping, wrappingBy } from './master-key.ts'
+import type { ScryptCost } from './passphrase.ts'
+import type { RekeyStorage, RewrappedKey } from './rekey-storage.ts'
+
+type Storage = KeyStorage & RekeyStorage
+
+export interface RekeyOptions {
+  storage: Storage
+  /** The master key file. */
+  file: string
+  /** The present master key. */
+  masterKey: MasterKey
+  /** Of the new one; without it the file is not protected by a passphrase. */
+  passphrase?: string | undefined
+  cost?: ScryptCost
+  /** Told once, or again where a crash left it open whether it was. */
+  changed(): void
+}
+
+/** Returns how many keys there are, and where the old master key is now. */
+export async function rekey(options: RekeyOptions): Promise<{ keys: number; old: string }> {
+  const { storage, file, masterKey, changed } = options
+  const present = wrappingBy(masterKey)
+  // What does not open is found before anything is written.
+  await requireMasterKey(storage, present.check)
+  const next = newMasterKey()
+  const coming = wrappingBy(next)
+  for (const record of await storage.list()) await rewrapped(storage, record, present, coming)
+
+  await begin(storage, file, present.check, coming.check)
+  let keys
+  try {
+    await writeNextFile(options, next, await nextFile(file, coming.check))
+    const records = await storage.list()
+    for (const record of records) await stage(storage, record, present, coming)
+    keys = records.length
+    if (!(await storage.decide(coming.check))) throw overtaken()
+  } catch (error) {
+    await giveUp(storage, file, coming.check).catch(() => {})
+    throw error
+  }
+  const old = await oldFile(file, present.check)
+  await finishFiles(storage, file)
+  await finishKeys(storage, coming, changed)
+  return { keys, old }
+}
+
+/** Puts the file of a decided change in its place: before the master key is opened. */
+export async function finishFiles(storage: RekeyStorage, file: string): Promise<void> {
+  const change = await storage.change()
+  if (change?.decided === true) await exchangeFiles(file, change)
+}
+
+/** Does the rest of a decided change, with the new master key. */
+export async function finishKeys(
+  storage: Storage,
+  { check }: Pick<Wrapping, 'check'>,
+  changed: () => void,
+): Promise<void> {
+  const change = await storage.change()
+  if (change?.decided !== true || !isSame(change.next, check)) return
+  for (const record of await storage.list()) await promote(storage, record, check)
+  changed()
+  await storage.end(check)
+}
+
+async function begin(
+  storage: Storage,
+  file: string,
+  current: Uint8Array,
+  next: Uint8Array,
+): Promise<void> {
+  const cutShort = (await storage.change())?.next
+  if (!(await storage.begin(current, next, cutShort))) throw overtaken()
+  // Never used, and never will be: its change can no longer be decided.
+  if (cutShort) await removeNextFile(file, cutShort)
+}
+
+/** Not if it was decided after all and only the answer got lost. */
+async function giveUp(storage: Storage, file: string, next: Uint8Array): Promise<void> {
+  await storage.abandon(next)
+  const change = await storage.change()
+  if (!change || !isSame(change.next, next)) await removeNextFile(file, next)
+}
+
+async function writeNextFile(
+  { passphrase, cost }: RekeyOptions,
+  masterKey: MasterKey,
+  path: string,
+): Promise<void> {
+  await createMasterKeyFile(path, { passphrase, masterKey, ...(cost && { cost }) })
+  // The old file is about to go: the new one must open before that.
+  const reopened = await openMasterKeyFile(path, { passphrase })
+  if (!timingSafeEqual(reopened, masterKey))
+    throw new MasterKeyError(`"${path}" does not open: nothing was changed`)
+}
+
+async function stage(
+  storage: Storage,
+  record: KeyRecord,
+  present: Wrapping,
+  coming: Wrapping,
+): Promise<void> {
+  const backingKeys = await rewrapped(storage, record, present, coming)
+  if (backingKeys.length === 0) return
+  if (await storage.stage(record.id, backingKeys, coming.check)) return
+  if (await storage.load(record.id)) throw overtaken()
+}
+
+async function promote(storage: Storage, { id }: KeyRecord, check: Uint8Array): Promise<void> {
+  let tried = 0
+  for (;;) {
+    const record = await storage.load(id)
+    // Removed because its time had come, or done by another process.
+    if (!record || isSame(record.masterKeyCheck, check)) return
+    const { arn, currentVersion, revision } = record
+    if (revision === tried) throw invalidState(`${arn} is damaged: restore the store from a backup`)
+    if (await storage.promote(id, currentVersion, check, revision)) return
+    // Disabled, say, at this very moment.
+    tried = revision
+  }
+}
+
+/** The backing keys of a key under the coming master key; none if the key was removed meanwhile. */
+async function rewrapped(
+  storage: Storage,
+  { id, arn, currentVersion }: KeyRecord,
+  present: Wrapping,
+  coming: Wrapping,
+): Promise<RewrappedKey[]> {
+  const backingKeys: RewrappedKey[] = []
+  for (let version = 1; version <= currentVersion; version++) {
+    const stored = await storage.loadVersion(id, version)
+    if (!stored && !(await storage.load(id))) return []
+    const key = stored && present.unwrap(id, version, stored.wrapped)
+    if (!key) {
+      throw invalidState(
+        `Version ${version} of ${arn} is ${stored ? 'damaged' : 'missing'}: restore it from a backup first`,
+      )
+    }
+    const material = key.export()
+    const to = coming.wrap(id, version, material)
+    material.fill(0)
+    if (coming.unwrap(id, version, to)?.equals(key) !== true)
+      throw invalidState(`Version ${version} of ${arn} cannot be wrapped anew: nothing was changed`)
+    backingKeys.push({ version, from: stored.wrapped, to })
+  }
+  return backingKeys
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0
+}
+
+function overtaken() {
+  return conflict(
+    'The master key is being changed by another process: see "strongroom kms status" whether that is done, then try again',
+  )
+}
