@@ -8,7 +8,7 @@ import type { Source } from '../src/items/source.ts'
 import { openApi } from './api/open-api.ts'
 import { answer } from './delivery/sink.ts'
 import { openWorkerBench, type WorkerBench } from './delivery/worker-bench.ts'
-import { allDue, eventInput, required } from './workbench.ts'
+import { allDue, deliveryTasksOf, eventInput, required } from './workbench.ts'
 
 describe.each(serviceStores())('after an outage of all workers, on $name', (store) => {
   let bench: WorkerBench
@@ -118,6 +118,37 @@ describe.each(serviceStores())('after an outage of all workers, on $name', (stor
     expect(await replay()).toMatchObject({ run: 2 })
     await bench.worker.runOnce()
     expect(bench.sink.received('/open')).toHaveLength(3)
+  })
+
+  test('a delivery that TTL deleted while its task is open is replayed, and the task ends unsent', async () => {
+    const source = await bench.newSource()
+    const connection = await bench.connect(source, '/deleted', { retryConfig: '[0,3600]' })
+    bench.sink.behave('/deleted', answer(503))
+    const event = await receiveHeld(source, '/deleted-paused')
+    bench.clock.advance({ hours: 30 })
+    const { eventId } = event
+    const { connectionId } = connection
+    const Key = { PK: `EVT#${eventId}`, SK: `DLV#${connectionId}` }
+    await bench.db.deleteItem({ TableName: 'ferryhook-events', Key })
+    await bench.layer.deliveries.replay(eventId, connectionId)
+    bench.sink.behave('/deleted', answer(200))
+    const lines: string[] = []
+    const log = createLog({ sink: (line) => void lines.push(line) })
+    const metrics = createMetrics()
+    await bench.anotherWorker({ log, metrics }).runOnce()
+
+    expect(await bench.delivery(event, connection)).toMatchObject({
+      state: 'delivered',
+      replayId: expect.any(String),
+      attemptsMade: 1,
+    })
+    const marks = bench.sink
+      .received('/deleted')
+      .map(({ headers }) => headers['x-ferryhook-replay'])
+    expect(marks).toEqual([undefined, expect.stringMatching(/^rpl_/)])
+    expect(await deliveryTasksOf(bench.layer, eventId)).toEqual([])
+    expect(lines).toEqual([])
+    expect(await metrics.text()).toContain('strongroom_ferryhook_runs_replaced_total 1')
   })
 
   test('what has expired but is still there is delivered, and stays to be seen for an hour', async () => {

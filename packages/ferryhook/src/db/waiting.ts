@@ -75,20 +75,24 @@ export function createWaiting(deps: WaitingDeps) {
     return (await waiting.query({ key, limit })).items
   }
 
-  /** Ends the wait of one delivery; false if somebody else did. */
+  /** Ends the wait of one delivery; false if somebody else did, or another run has replaced its own. */
   async function leave(
     task: WaitingTask,
     to: (event: Event) => Promise<TransactWriteItem[]>,
   ): Promise<boolean> {
     const exists = expr`attribute_exists(${waiting.attr('PK')})`
+    let isReplaced = false
     return optimistically(
       async () => {
-        const event = await writer.needed(task)
+        const event = isReplaced ? undefined : await writer.needed(task)
         const end = waiting.part.delete({ PK: task.PK, SK: task.SK }, exists)
         await transact(db, [end, ...(event ? await to(event) : [])])
-        return true
+        return !isReplaced
       },
-      (failure) => (failure.conditionFailed(0) ? { result: false } : undefined),
+      (failure) => {
+        isReplaced = failure.conditionFailed(1)
+        return failure.conditionFailed(0) ? { result: false } : undefined
+      },
     )
   }
 
@@ -100,7 +104,7 @@ export function createWaiting(deps: WaitingDeps) {
       if (reason !== 'paused') return [tasks.putDelivery(due)]
       const to = stateBefore(task.attemptNumber)
       const { parts } = await deliveryWriter.change(event, { task, from: 'held', to })
-      return [tasks.putDelivery(due), ...parts]
+      return [...parts, tasks.putDelivery(due)]
     })
   }
 
@@ -154,8 +158,9 @@ export function createWaiting(deps: WaitingDeps) {
 
     /**
      * Refused with `lease_lost` if the task is somebody else's by now, and with `connection_changed`
-     * if the connection is not as it was seen: it may be allowed now, so look again. False if the
-     * event is gone, and the task with it.
+     * if the connection is not as it was seen: it may be allowed now, so look again. With
+     * `run_replaced` if another run has taken the place of the task's, which ends the task. False if
+     * the event is gone, and the task with it.
      */
     async park(
       task: DeliveryTask,
@@ -165,12 +170,14 @@ export function createWaiting(deps: WaitingDeps) {
       const { connectionId } = task
       const parkedAt = task.parkedAt ?? clock.now()
       const neededUntil = Math.ceil(parkedAt / 1000) + LONGEST_WAIT_SECONDS
+      let isReplaced = false
       return optimistically<boolean>(
         async () => {
           const event = await writer.needed(task)
           const end = dueWork.endPart(task)
-          if (!event) {
+          if (!event || isReplaced) {
             await transact(db, [end])
+            if (isReplaced) throw new Refused('run_replaced')
             return false
           }
 
@@ -189,6 +196,7 @@ export function createWaiting(deps: WaitingDeps) {
           await transact(db, [
             end,
             connections.unchangedPart(seen),
+            ...change.parts,
             waiting.part.put({
               ...rest,
               ...place,
@@ -197,7 +205,6 @@ export function createWaiting(deps: WaitingDeps) {
               parkedAt,
               reason: wait.reason,
             }),
-            ...change.parts,
             wait.reason === 'paused'
               ? await overstayWake(connectionId, neededUntil)
               : await tasks.wake(connectionId, wait.wakeAt),
@@ -208,6 +215,7 @@ export function createWaiting(deps: WaitingDeps) {
           if (failure.conditionFailed(0)) throw new Refused('lease_lost', { cause: failure })
           if (failure.conditionFailed(1))
             throw new Refused('connection_changed', { cause: failure })
+          isReplaced = failure.conditionFailed(2)
           return undefined
         },
       )

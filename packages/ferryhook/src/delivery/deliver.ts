@@ -22,7 +22,7 @@ import type { Timers } from './timers.ts'
 import { healthOf, laneEndOf, outcomeOf } from './verdict.ts'
 
 export interface DeliverDeps {
-  db: Pick<DataLayer, 'events' | 'settling'>
+  db: Pick<DataLayer, 'deliveries' | 'events' | 'settling'>
   clock: Clock
   timers: Timers
   fetcher: SafeFetch
@@ -45,7 +45,7 @@ export type Deliver = ReturnType<typeof createDeliver>
 export function createDeliver(deps: DeliverDeps) {
   const { db, clock, timers, health, alerts, metrics, gone, settings } = deps
 
-  /** False if the task was somebody else's by then. */
+  /** False if the task was somebody else's by then, or its run replaced by another. */
   async function settle(
     task: DeliveryTask,
     outcome: Outcome,
@@ -65,6 +65,10 @@ export function createDeliver(deps: DeliverDeps) {
           // After an answer that got lost, it was most likely lost to ourselves.
           if (tried > 1) return true
           metrics.leaseLost()
+          return false
+        }
+        if (error instanceof Refused && error.reason === 'run_replaced') {
+          metrics.runReplaced()
           return false
         }
         if (tried === WRITE_TRIES || clock.now() >= task.dueAt) throw error
@@ -125,6 +129,10 @@ export function createDeliver(deps: DeliverDeps) {
       if (!inHand || !event) {
         // Deleted or expired: nothing is left to be told to its owner.
         await settle(task, { state: 'failed', reason: 'event_gone' }, inHand)
+        return 'unknown'
+      }
+      if (await db.deliveries.isReplaced(task)) {
+        await settle(task, { state: 'failed', reason: 'replaced' }, inHand)
         return 'unknown'
       }
       // What is routed was filtered then; what is replayed has not been.

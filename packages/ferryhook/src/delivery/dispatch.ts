@@ -126,6 +126,7 @@ export function createDispatch(deps: DispatchDeps) {
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       if (error.reason === 'lease_lost') return metrics.leaseLost()
+      if (error.reason === 'run_replaced') return metrics.runReplaced()
       // It is not as it was remembered: it may be allowed now.
       destinations.forget(connection.sourceId)
       const { leaseId } = task

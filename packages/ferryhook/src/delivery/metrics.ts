@@ -41,6 +41,11 @@ export function createWorkerMetrics({ registry }: Metrics, inHand: () => number)
     help: 'Writes refused because another worker had taken over the task',
     registers,
   })
+  const replaced = new Counter({
+    name: 'strongroom_ferryhook_runs_replaced_total',
+    help: 'Deliveries that ended because a replay had taken their place after they had expired',
+    registers,
+  })
   const failed = new Counter({
     name: 'strongroom_ferryhook_task_errors_total',
     help: 'Tasks that failed in the worker itself and are tried again, by kind',
@@ -70,6 +75,7 @@ export function createWorkerMetrics({ registry }: Metrics, inHand: () => number)
       deliveries.inc({ state }, many),
     parked: (reason: 'paused' | 'limit' | 'circuit') => parked.inc({ reason }),
     leaseLost: () => lost.inc(),
+    runReplaced: () => replaced.inc(),
     eventGone: (kind: 'route' | 'deliver') => gone.inc({ kind }),
     taskFailed: (kind: string) => failed.inc({ kind }),
   }
