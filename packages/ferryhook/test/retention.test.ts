@@ -159,10 +159,10 @@ describe.each(testStores())('retention on $name', (store) => {
     const { connectionId } = connection
     await layer.waiting.park(task, connection, { reason: 'paused' })
     bench.clock.advance({ seconds: 30 * DAY - HOUR - 1 })
-    expect(await layer.waiting.failOverstayed(connectionId)).toBe(0)
+    expect(await layer.waiting.failOverstayed(connectionId)).toEqual({ failed: 0, gone: 0 })
     bench.clock.advance({ seconds: 1 })
-    expect(await layer.waiting.failOverstayed(connectionId)).toBe(1)
-    expect(await layer.waiting.failOverstayed(connectionId)).toBe(0)
+    expect(await layer.waiting.failOverstayed(connectionId)).toEqual({ failed: 1, gone: 0 })
+    expect(await layer.waiting.failOverstayed(connectionId)).toEqual({ failed: 0, gone: 0 })
     expect(await layer.events.getCurrent(event.eventId)).toMatchObject({ status: 'failed' })
     expect(await layer.deliveries.get(event.eventId, connectionId)).toMatchObject({
       state: 'failed',
@@ -188,7 +188,7 @@ describe.each(testStores())('retention on $name', (store) => {
     expect(await wakes()).toEqual([])
     bench.clock.advance({ seconds: HOUR / 2 })
     expect(await wakes()).toHaveLength(1)
-    expect(await layer.waiting.failOverstayed(connectionId)).toBe(2)
+    expect(await layer.waiting.failOverstayed(connectionId)).toEqual({ failed: 2, gone: 0 })
   })
 
   test('all that waited for thirty days fail, also more than one read gives', async () => {
@@ -207,7 +207,7 @@ describe.each(testStores())('retention on $name', (store) => {
     bench.clock.advance({ seconds: 30 * DAY - HOUR })
     const young = await lease()
     await layer.waiting.park(young.task, connection, { reason: 'paused' })
-    expect(await layer.waiting.failOverstayed(connectionId)).toBe(121)
+    expect(await layer.waiting.failOverstayed(connectionId)).toEqual({ failed: 1, gone: 120 })
     expect(await layer.waiting.list(connectionId)).toMatchObject([{ eventId: young.event.eventId }])
   })
 
@@ -242,6 +242,7 @@ describe.each(testStores())('retention on $name', (store) => {
     ) as WakeTask
     expect(await layer.waiting.wake(wake, { few: 10, againAt: inSeconds(1) })).toEqual({
       released: 1,
+      gone: 0,
       more: false,
     })
     const [released] = await deliveryTasksOf(layer, eventId)
@@ -319,7 +320,7 @@ describe.each(testStores())('retention on $name', (store) => {
         (each) => each.kind === 'wake' && each.connectionId === connectionId,
       ) as WakeTask
       const woken = await layer.waiting.wake(wake, { few: 10, againAt: inSeconds(1) })
-      expect(woken).toEqual({ released: 0, more: false })
+      expect(woken).toEqual({ released: 0, gone: 0, more: false })
       await expectReplayOnly(found)
     })
   })

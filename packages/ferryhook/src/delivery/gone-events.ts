@@ -22,9 +22,10 @@ export function createGoneEvents({
 }) {
   let toldAt: number | undefined
   return {
-    /** A task has ended because there was nothing left to do it with. */
-    met(kind: 'route' | 'deliver'): void {
-      metrics.eventGone(kind)
+    /** So many tasks have ended because there was nothing left to do them with. */
+    met(kind: 'route' | 'deliver' | 'wait', many = 1): void {
+      if (many === 0) return
+      metrics.eventGone(kind, many)
       if (toldAt !== undefined && isRecent(clock, toldAt, QUIET_MS)) return
       toldAt = clock.now()
       log.warn('Work ended because its event is gone: deleted, or expired while nothing ran')

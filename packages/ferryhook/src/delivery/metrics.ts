@@ -76,7 +76,7 @@ export function createWorkerMetrics({ registry }: Metrics, inHand: () => number)
     parked: (reason: 'paused' | 'limit' | 'circuit') => parked.inc({ reason }),
     leaseLost: () => lost.inc(),
     runReplaced: () => replaced.inc(),
-    eventGone: (kind: 'route' | 'deliver') => gone.inc({ kind }),
+    eventGone: (kind: 'route' | 'deliver' | 'wait', many: number) => gone.inc({ kind }, many),
     taskFailed: (kind: string) => failed.inc({ kind }),
   }
 }
