@@ -14,6 +14,7 @@ import { type EventInHand, eventInHand } from './event-in-hand.ts'
 import { type Exchange, exchange } from './exchange.ts'
 import type { GoneEvents } from './gone-events.ts'
 import type { Health } from './health.ts'
+import type { KeysWatch } from './keys-away.ts'
 import type { LaneEnd } from './lane.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import { prepareRequest } from './prepare-request.ts'
@@ -32,6 +33,7 @@ export interface DeliverDeps {
   alerts: Alerts
   metrics: WorkerMetrics
   gone: GoneEvents
+  keys: KeysWatch
   log: Log
   settings: Pick<WorkerSettings, 'exchangeMs'>
 }
@@ -43,7 +45,7 @@ const WRITE_PAUSE_MS = 250
 export type Deliver = ReturnType<typeof createDeliver>
 
 export function createDeliver(deps: DeliverDeps) {
-  const { db, clock, timers, health, alerts, metrics, gone, settings } = deps
+  const { db, clock, timers, health, alerts, metrics, gone, keys, settings } = deps
 
   /** False if the task was somebody else's by then, or its run replaced by another. */
   async function settle(
@@ -144,6 +146,10 @@ export function createDeliver(deps: DeliverDeps) {
       }
       const prepared = await prepareRequest(event, destination, task, { ...deps, ...settings })
       if ('crowded' in prepared) return 'crowded'
+      if ('keyless' in prepared) {
+        keys.away(prepared.keyless)
+        return 'keyless'
+      }
       if ('dropped' in prepared) {
         await conclude(task, { state: 'filtered', reason: prepared.dropped }, destination, inHand)
         return 'unknown'

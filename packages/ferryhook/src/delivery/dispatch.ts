@@ -104,7 +104,8 @@ export function createDispatch(deps: DispatchDeps) {
       beginBy: task.dueAt - settings.exchangeMs - BEGIN_MARGIN_MS,
       async run() {
         const end = (await track(run())) ?? 'unknown'
-        leave()
+        // Otherwise its lane parks it.
+        if (end !== 'keyless') leave()
         deps.onProgress()
         return end
       },

@@ -73,7 +73,7 @@ export function createWorkerMetrics({ registry }: Metrics, inHand: () => number)
     firstAttempt: (delaySeconds: number) => delays.observe(delaySeconds),
     ended: (state: 'delivered' | 'failed' | 'filtered', many = 1) =>
       deliveries.inc({ state }, many),
-    parked: (reason: 'paused' | 'limit' | 'circuit') => parked.inc({ reason }),
+    parked: (reason: 'paused' | 'limit' | 'circuit' | 'keys') => parked.inc({ reason }),
     leaseLost: () => lost.inc(),
     runReplaced: () => replaced.inc(),
     eventGone: (kind: 'route' | 'deliver' | 'wait', many: number) => gone.inc({ kind }, many),
