@@ -53,6 +53,7 @@ export function createSourceBook(deps: {
     const changed = await again('source_changed', async () => {
       const seen = await get(principal, sourceId)
       const changes = await decide(seen)
+      if (Object.keys(changes).length === 0) return seen
       return sources.update(sourceId, userId, changes, { seen, by }).catch(orNotFound)
     })
     notices.sourceChanged(sourceId)
