@@ -45,7 +45,7 @@ const OVERSTAY_STEP_MS = 1_800_000
 export type Wait =
   /** Held until somebody resumes the connection, which wakes it. */
   | { reason: 'paused' }
-  /** Over a limit, its circuit is open, or its secrets cannot be opened: tried again after this time. */
+  /** Over a limit, its circuit open, or its secrets not to be opened: tried again after this time. */
   | { reason: 'limit' | 'circuit' | 'keys'; wakeAt: number }
 
 /** How the wait of a delivery ended: as it was to, since its event is gone, or not by the caller. */

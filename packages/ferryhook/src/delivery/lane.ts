@@ -1,7 +1,8 @@
 /**
  * The way to one connection: so many attempts at once, so many a second, none while its circuit is
- * open or its secrets cannot be opened. What cannot begin at once waits here for a few seconds; more than that is put aside in the
- * store, so that nothing piles up in memory for a destination that is slow.
+ * open or its secrets cannot be opened. What cannot begin at once waits here for a few seconds; more
+ * than that is put aside in the store, so that nothing piles up in memory for a destination that is
+ * slow.
  */
 import type { Clock } from '@strongroom/kit/clock'
 import type { Wait } from '../db/waiting.ts'

@@ -1,4 +1,4 @@
-/** For what may happen thousands of times at once: it is said once in ten minutes, and counted elsewhere. */
+/** For what may happen thousands of times at once: said once in ten minutes, and counted elsewhere. */
 import { type Clock, isRecent } from '@strongroom/kit/clock'
 
 const QUIET_MS = 600_000
