@@ -1,3 +1,4 @@
+import type { Item } from '@strongroom/kit/db'
 import { ItemMismatch } from '@strongroom/kit/item-mismatch'
 import { newId } from '@strongroom/kit/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -153,7 +154,7 @@ describe.each(testWorlds())('due work on $name', (world) => {
     const { eventId, connectionId } = first
     const dueAt = bench.clock.now()
     const second = { ...first, dueAt, SK: `${dueAt}#${eventId}#${connectionId}`, run: 2 }
-    await bench.db.putItem({ TableName: 'ferryhook-events', Item: second })
+    await bench.db.putItem({ TableName: 'ferryhook-events', Item: second as Item })
     const leaseUntil = inSeconds(25)
     const leased = await Promise.all(
       [first, second].map((task) => layer.dueWork.claim(task, leaseUntil)),
@@ -161,7 +162,7 @@ describe.each(testWorlds())('due work on $name', (world) => {
     for (const task of leased) expect(await layer.dueWork.giveBack(required(task))).toBe(true)
     bench.clock.advance({ ms: 1 })
     const runs = (await deliveryTasksOf(layer, eventId)).map(({ run }) => run)
-    expect(runs.toSorted()).toEqual([1, 2])
+    expect(new Set(runs)).toEqual(new Set([1, 2]))
   })
 
   test('a retry is due at its time and not before, with the next number', async () => {
