@@ -1,3 +1,4 @@
+import { StoreBusy } from '@strongroom/kit/db-errors'
 import { newId } from '@strongroom/kit/ids'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
@@ -7,6 +8,8 @@ import { createDestinations } from '../src/delivery/destinations.ts'
 import { createRouteEvent } from '../src/delivery/route-event.ts'
 import { createTokenBucket } from '../src/delivery/token-bucket.ts'
 import type { KnownSource } from '../src/ingest/known-source.ts'
+import { createMinuteLimit } from '../src/ingest/minute-limit.ts'
+import { createOverdue } from '../src/ingest/overdue.ts'
 import { createSourceCache } from '../src/ingest/source-cache.ts'
 import { layerOn, openWorkbench, type Workbench } from './workbench.ts'
 
@@ -33,6 +36,33 @@ describe('after the clock was set back', () => {
     clock.setBack(86_400_000)
     expect(await cache.get(sourceId)).toBeNull()
     expect(read).toHaveBeenCalledTimes(3)
+  })
+
+  test('ingest does not wait longer for a store that says nothing', async () => {
+    const clock = settableClock()
+    const looks: (() => void)[] = []
+    const timers = { after: (_ms: number, call: () => void) => (looks.push(call), () => {}) }
+    const inTime = createOverdue({ clock, timers, longestMs: 8_000 })
+    const givenUp = vi.fn<(reason: Error) => void>()
+    inTime(new Promise(() => {})).catch(givenUp)
+    clock.setBack(3_600_000)
+    const begun = vi.fn<(reason: Error) => void>()
+    inTime(new Promise(() => {})).catch(begun)
+    looks.shift()?.()
+    await new Promise(setImmediate)
+    expect(givenUp).toHaveBeenCalledWith(expect.any(StoreBusy))
+    expect(begun).not.toHaveBeenCalled()
+  })
+
+  test('a source that was at its limit in a time to come is not refused until then', () => {
+    const clock = settableClock()
+    const { take } = createMinuteLimit(clock)
+    const sourceId = newId('src')
+    take(sourceId, 1)
+    expect(take(sourceId, 1)).toMatchObject({ remaining: 0 })
+    clock.setBack(3_600_000)
+    expect(take(sourceId, 1)).toBeUndefined()
+    expect(take(sourceId, 1)).toMatchObject({ remaining: 0 })
   })
 
   test('a worker reads its connections anew, and lets go of what it knew', async () => {

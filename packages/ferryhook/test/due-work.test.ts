@@ -1,3 +1,4 @@
+import type { Item } from '@strongroom/kit/db'
 import { ItemMismatch } from '@strongroom/kit/item-mismatch'
 import { newId } from '@strongroom/kit/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -145,6 +146,23 @@ describe.each(testWorlds())('due work on $name', (world) => {
     bench.clock.advance({ seconds: 25 })
     expect(await layer.dueWork.giveBack(current)).toBe(true)
     expect(await deliveryTasksOf(layer, task.eventId)).toEqual([current])
+  })
+
+  test('two tasks of one delivery that are taken or given back at the same moment are still two', async () => {
+    const first = await dueTask()
+    bench.clock.advance({ ms: 1 })
+    const { eventId, connectionId } = first
+    const dueAt = bench.clock.now()
+    const second = { ...first, dueAt, SK: `${dueAt}#${eventId}#${connectionId}`, run: 2 }
+    await bench.db.putItem({ TableName: 'ferryhook-events', Item: second as Item })
+    const leaseUntil = inSeconds(25)
+    const leased = await Promise.all(
+      [first, second].map((task) => layer.dueWork.claim(task, leaseUntil)),
+    )
+    for (const task of leased) expect(await layer.dueWork.giveBack(required(task))).toBe(true)
+    bench.clock.advance({ ms: 1 })
+    const runs = (await deliveryTasksOf(layer, eventId)).map(({ run }) => run)
+    expect(new Set(runs)).toEqual(new Set([1, 2]))
   })
 
   test('a retry is due at its time and not before, with the next number', async () => {

@@ -8,7 +8,7 @@ import type { Source } from '../src/items/source.ts'
 import { openApi } from './api/open-api.ts'
 import { answer } from './delivery/sink.ts'
 import { openWorkerBench, type WorkerBench } from './delivery/worker-bench.ts'
-import { allDue, eventInput, required } from './workbench.ts'
+import { allDue, deliveryTasksOf, eventInput, required, times } from './workbench.ts'
 
 describe.each(serviceStores())('after an outage of all workers, on $name', (store) => {
   let bench: WorkerBench
@@ -120,6 +120,37 @@ describe.each(serviceStores())('after an outage of all workers, on $name', (stor
     expect(bench.sink.received('/open')).toHaveLength(3)
   })
 
+  test('a delivery that TTL deleted while its task is open is replayed, and the task ends unsent', async () => {
+    const source = await bench.newSource()
+    const connection = await bench.connect(source, '/deleted', { retryConfig: '[0,3600]' })
+    bench.sink.behave('/deleted', answer(503))
+    const event = await receiveHeld(source, '/deleted-paused')
+    bench.clock.advance({ hours: 30 })
+    const { eventId } = event
+    const { connectionId } = connection
+    const Key = { PK: `EVT#${eventId}`, SK: `DLV#${connectionId}` }
+    await bench.db.deleteItem({ TableName: 'ferryhook-events', Key })
+    await bench.layer.deliveries.replay(eventId, connectionId)
+    bench.sink.behave('/deleted', answer(200))
+    const lines: string[] = []
+    const log = createLog({ sink: (line) => void lines.push(line) })
+    const metrics = createMetrics()
+    await bench.anotherWorker({ log, metrics }).runOnce()
+
+    expect(await bench.delivery(event, connection)).toMatchObject({
+      state: 'delivered',
+      replayId: expect.any(String),
+      attemptsMade: 1,
+    })
+    const marks = bench.sink
+      .received('/deleted')
+      .map(({ headers }) => headers['x-ferryhook-replay'])
+    expect(marks).toEqual([undefined, expect.stringMatching(/^rpl_/)])
+    expect(await deliveryTasksOf(bench.layer, eventId)).toEqual([])
+    expect(lines).toEqual([])
+    expect(await metrics.text()).toContain('strongroom_ferryhook_runs_replaced_total 1')
+  })
+
   test('what has expired but is still there is delivered, and stays to be seen for an hour', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/late', {
@@ -185,6 +216,34 @@ describe.each(serviceStores())('after an outage of all workers, on $name', (stor
     expect(text).toContain('strongroom_ferryhook_events_gone_total{kind="route"} 1')
     expect(text).toContain('strongroom_ferryhook_events_gone_total{kind="deliver"} 2')
     expect(text).not.toContain('strongroom_ferryhook_parked_total{')
+  })
+
+  test('the operator is told of deliveries that waited until their event was gone', async () => {
+    const source = await bench.newSource()
+    const paths = ['/gone-released', '/gone-overstayed']
+    const connections = await Promise.all(paths.map((path) => bench.connect(source, path)))
+    const { sourceId } = source
+    for (const { connectionId } of connections) {
+      await bench.layer.connections.update(connectionId, { status: 'paused' }, { sourceId })
+    }
+    const { PK, SK } = await bench.receive(source)
+    await bench.worker.runOnce()
+    const { connectionId } = required(connections[0])
+    await bench.layer.connections.update(connectionId, { status: 'active' }, { sourceId })
+    await bench.db.deleteItem({ TableName: 'ferryhook-events', Key: { PK, SK } })
+
+    const lines: string[] = []
+    const log = createLog({ sink: (line) => void lines.push(line) })
+    const metrics = createMetrics()
+    const worker = bench.anotherWorker({ log, metrics })
+    const count = 'strongroom_ferryhook_events_gone_total{kind="wait"}'
+    bench.clock.advance({ seconds: 5 })
+    await worker.runOnce()
+    expect(await metrics.text()).toContain(`${count} 1`)
+    bench.clock.advance({ hours: 30 * 24 })
+    await worker.runOnce()
+    expect(await metrics.text()).toContain(`${count} 2`)
+    expect(lines).toEqual(times(2, () => expect.stringContaining('event is gone')))
   })
 
   test('work that is done in time leaves the expiry as the plan says', async () => {

@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { newId } from '@strongroom/kit/ids'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Connection } from '../src/items/connection.ts'
+import type { Delivery } from '../src/items/delivery.ts'
+import type { Event } from '../src/items/event.ts'
 import type { LeasedTask, WakeTask } from '../src/items/task.ts'
 import {
   allDue,
@@ -156,10 +159,10 @@ describe.each(testStores())('retention on $name', (store) => {
     const { connectionId } = connection
     await layer.waiting.park(task, connection, { reason: 'paused' })
     bench.clock.advance({ seconds: 30 * DAY - HOUR - 1 })
-    expect(await layer.waiting.failOverstayed(connectionId)).toBe(0)
+    expect(await layer.waiting.failOverstayed(connectionId)).toEqual({ failed: 0, gone: 0 })
     bench.clock.advance({ seconds: 1 })
-    expect(await layer.waiting.failOverstayed(connectionId)).toBe(1)
-    expect(await layer.waiting.failOverstayed(connectionId)).toBe(0)
+    expect(await layer.waiting.failOverstayed(connectionId)).toEqual({ failed: 1, gone: 0 })
+    expect(await layer.waiting.failOverstayed(connectionId)).toEqual({ failed: 0, gone: 0 })
     expect(await layer.events.getCurrent(event.eventId)).toMatchObject({ status: 'failed' })
     expect(await layer.deliveries.get(event.eventId, connectionId)).toMatchObject({
       state: 'failed',
@@ -185,7 +188,7 @@ describe.each(testStores())('retention on $name', (store) => {
     expect(await wakes()).toEqual([])
     bench.clock.advance({ seconds: HOUR / 2 })
     expect(await wakes()).toHaveLength(1)
-    expect(await layer.waiting.failOverstayed(connectionId)).toBe(2)
+    expect(await layer.waiting.failOverstayed(connectionId)).toEqual({ failed: 2, gone: 0 })
   })
 
   test('all that waited for thirty days fail, also more than one read gives', async () => {
@@ -204,7 +207,7 @@ describe.each(testStores())('retention on $name', (store) => {
     bench.clock.advance({ seconds: 30 * DAY - HOUR })
     const young = await lease()
     await layer.waiting.park(young.task, connection, { reason: 'paused' })
-    expect(await layer.waiting.failOverstayed(connectionId)).toBe(121)
+    expect(await layer.waiting.failOverstayed(connectionId)).toEqual({ failed: 1, gone: 120 })
     expect(await layer.waiting.list(connectionId)).toMatchObject([{ eventId: young.event.eventId }])
   })
 
@@ -239,6 +242,7 @@ describe.each(testStores())('retention on $name', (store) => {
     ) as WakeTask
     expect(await layer.waiting.wake(wake, { few: 10, againAt: inSeconds(1) })).toEqual({
       released: 1,
+      gone: 0,
       more: false,
     })
     const [released] = await deliveryTasksOf(layer, eventId)
@@ -254,6 +258,70 @@ describe.each(testStores())('retention on $name', (store) => {
     expect(await layer.events.getCurrent(eventId)).toMatchObject({
       status: 'held',
       counts: { held: 1, delivered: 1, runnable: 0 },
+    })
+  })
+
+  describe('a task whose delivery TTL deleted and a replay took the place of', () => {
+    /** Of an event that its other delivery keeps. */
+    async function replacedAfter(before: (task: LeasedTask, connection: Connection) => unknown) {
+      const { connection, event, task } = await leasedConnection(bench, { plan: 'free' })
+      const { connectionId, sourceId } = connection
+      const { eventId } = event
+      await before(task, connection)
+      const other = await layer.connections.create(connectionInput({ sourceId }))
+      await layer.deliveries.replay(eventId, other.connectionId)
+      const due = await deliveryTasksOf(layer, eventId)
+      const kept = required(due.find((each) => each.connectionId === other.connectionId))
+      await layer.waiting.park(kept, other, { reason: 'paused' })
+      const Key = { PK: `EVT#${eventId}`, SK: `DLV#${connectionId}` }
+      await bench.db.deleteItem({ TableName: 'ferryhook-events', Key })
+      const replay = await layer.deliveries.replay(eventId, connectionId)
+      expect(replay).toMatchObject({ run: 1, state: 'runnable' })
+      return { connection, event, task, replay }
+    }
+
+    /** The replay is what is left, and comes to its end. */
+    async function expectReplayOnly({ event, replay }: { event: Event; replay: Delivery }) {
+      const { eventId } = event
+      expect(await layer.deliveries.get(eventId, replay.connectionId)).toEqual(replay)
+      const [due, ...more] = await deliveryTasksOf(layer, eventId)
+      expect(due).toMatchObject({ replayId: replay.replayId })
+      expect(more).toEqual([])
+      const delivered = { state: 'delivered', attempt: attempt() } as const
+      await layer.settling.settle(required(due), delivered)
+      expect(await layer.events.getCurrent(eventId)).toMatchObject({
+        counts: { held: 1, delivered: 1, runnable: 0, retrying: 0 },
+      })
+    }
+
+    test('ends when it is settled, and changes nothing', async () => {
+      const found = await replacedAfter(() => {})
+      const settled = layer.settling.settle(found.task, { state: 'delivered', attempt: attempt() })
+      await expect(settled).rejects.toMatchObject({ reason: 'run_replaced' })
+      await expectReplayOnly(found)
+    })
+
+    test('ends when it is to wait, and changes nothing', async () => {
+      const found = await replacedAfter(() => {})
+      const parked = layer.waiting.park(found.task, found.connection, { reason: 'paused' })
+      await expect(parked).rejects.toMatchObject({ reason: 'run_replaced' })
+      expect(await layer.waiting.list(found.connection.connectionId)).toEqual([])
+      await expectReplayOnly(found)
+    })
+
+    test('ends when it has waited, and does not keep others from being let go', async () => {
+      const found = await replacedAfter((task, connection) =>
+        layer.waiting.park(task, connection, { reason: 'paused' }),
+      )
+      const { connectionId, sourceId } = found.connection
+      await layer.connections.update(connectionId, { status: 'active' }, { sourceId })
+      bench.clock.advance({ seconds: 5 })
+      const wake = (await allDue(layer)).find(
+        (each) => each.kind === 'wake' && each.connectionId === connectionId,
+      ) as WakeTask
+      const woken = await layer.waiting.wake(wake, { few: 10, againAt: inSeconds(1) })
+      expect(woken).toEqual({ released: 0, gone: 0, more: false })
+      await expectReplayOnly(found)
     })
   })
 

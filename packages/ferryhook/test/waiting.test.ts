@@ -82,6 +82,7 @@ describe.each(testWorlds())('waiting deliveries on $name', (world) => {
     const [wake] = await wakesOf(connectionId)
     expect(await layer.waiting.wake(required(wake), { few: 10, againAt: inSeconds(1) })).toEqual({
       released: 1,
+      gone: 0,
       more: false,
     })
     expect(await status(event.eventId)).toMatchObject({
@@ -208,8 +209,8 @@ describe.each(testWorlds())('waiting deliveries on $name', (world) => {
       ends.push(end)
     }
     expect(ends).toEqual([
-      { released: 1, more: true },
-      { released: 1, more: false },
+      { released: 1, gone: 0, more: true },
+      { released: 1, gone: 0, more: false },
     ])
     bench.clock.advance({ seconds: 10 })
     expect(await wakesOf(connectionId)).toEqual([])
@@ -223,7 +224,11 @@ describe.each(testWorlds())('waiting deliveries on $name', (world) => {
     bench.clock.advance({ seconds: 10 })
     const wake = required((await wakesOf(connectionId))[0])
     const againAt = inSeconds(60)
-    expect(await layer.waiting.wake(wake, { few: 0, againAt })).toEqual({ released: 0, more: true })
+    expect(await layer.waiting.wake(wake, { few: 0, againAt })).toEqual({
+      released: 0,
+      gone: 0,
+      more: true,
+    })
     expect(await wakesOf(connectionId)).toEqual([])
     bench.clock.advance({ seconds: 65 })
     expect(await wakesOf(connectionId)).toHaveLength(1)

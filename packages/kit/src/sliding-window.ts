@@ -21,9 +21,16 @@ export interface Cells {
 
 export const emptyCells: Cells = { window: 0, current: 0, previous: 0 }
 
-/** The cells as of now. A window never rolls backwards, whatever a machine's clock says. */
+/** The clocks of machines that count together differ by less; one that is further off was set back. */
+const MOST_SKEW_SECONDS = 60
+
+/**
+ * The cells as of now. A window does not roll backwards because one of several machines is behind; but
+ * what was counted in a time that is still far to come is not believed, or it would hold until then.
+ */
 export function rolled(cells: Cells, { windowSeconds }: RateLimit, nowMs: number): Cells {
   const window = Math.floor(nowMs / 1000 / windowSeconds) * windowSeconds
+  if (cells.window - nowMs / 1000 > MOST_SKEW_SECONDS) return { window, current: 0, previous: 0 }
   if (window <= cells.window) return cells
   const follows = window === cells.window + windowSeconds
   return { window, current: 0, previous: follows ? cells.current : 0 }

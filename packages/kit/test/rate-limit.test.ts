@@ -103,12 +103,16 @@ describe('a sliding window', () => {
     )
   })
 
-  test('never rolls backwards when a clock does', () => {
-    const cells = rolled(emptyCells, minute, 1_700_000_000_000)
-    expect(rolled({ ...cells, current: 5 }, minute, 1_699_999_000_000)).toEqual({
-      ...cells,
-      current: 5,
-    })
+  test('does not roll backwards for a machine whose clock is behind', () => {
+    const begin = 1_700_000_040_000
+    const cells = { ...rolled(emptyCells, minute, begin), current: 5 }
+    expect(rolled(cells, minute, begin - 60_000)).toEqual(cells)
+  })
+
+  test('that was counted in a time to come is not believed after the clock was set back', () => {
+    const full = { ...rolled(emptyCells, minute, 1_700_000_040_000), current: 5, previous: 5 }
+    const back = rolled(full, minute, 1_700_000_040_000 - 3_600_000)
+    expect(back).toEqual({ window: 1_700_000_040 - 3_600, current: 0, previous: 0 })
   })
 })
 
@@ -208,6 +212,22 @@ describe.each(testStores())('a rate limiter on $name', (store) => {
     expect(refusal).toMatchObject({ admitted: false, remaining: 0, resetSeconds: 50 })
     clock.advance({ seconds: refusal.retryAfterSeconds })
     expect((await take(key)).admitted).toBe(true)
+  })
+
+  test('admits again after the clock was set back, on the machine that refused and on others', async () => {
+    let now = Date.parse('2100-01-01T00:00:10.000Z')
+    const clock = { now: () => now }
+    const limiter = () => createRateLimiter({ db, table, clock, limits: [minute, hour] })
+    const { take } = limiter()
+    const key = newCaller()
+    for (let request = 0; request < 5; request++) await take(key)
+    expect(await take(key)).toMatchObject({ admitted: false })
+    now -= 3_600_000
+    const decisions = [await take(key), await limiter().take(key)]
+    expect(decisions).toMatchObject([
+      { admitted: true, remaining: 4 },
+      { admitted: true, remaining: 3 },
+    ])
   })
 
   test('refuses a caller that is known to be over its limit without asking the store', async () => {

@@ -65,12 +65,13 @@ export function createConnectionBook(deps: {
     action: AuditAction,
     decide: (connection: Connection) => Promise<ConnectionChanges> | ConnectionChanges,
   ): Promise<Connection> {
+    const by = { userId: principal.user.userId, actor: principal.actor, action }
     const changed = await again('connection_changed', async () => {
       const seen = await get(principal, connectionId)
+      const { sourceId, rev } = seen
       const changes = await decide(seen)
-      return connections.update(connectionId, changes, seen).catch(orNotFound)
+      return connections.update(connectionId, changes, { sourceId, rev, by }).catch(orNotFound)
     })
-    await audit(principal.user.userId, principal.actor, action, connectionId)
     notices.sourceChanged(changed.sourceId)
     return changed
   }

@@ -49,12 +49,13 @@ export function createSourceBook(deps: {
     decide: (source: Source) => Promise<SourceChanges> | SourceChanges,
   ): Promise<Source> {
     const { userId } = principal.user
+    const by = { actor: principal.actor, action }
     const changed = await again('source_changed', async () => {
       const seen = await get(principal, sourceId)
       const changes = await decide(seen)
-      return sources.update(sourceId, userId, changes, { seen }).catch(orNotFound)
+      if (Object.keys(changes).length === 0) return seen
+      return sources.update(sourceId, userId, changes, { seen, by }).catch(orNotFound)
     })
-    await audit(userId, principal.actor, action, sourceId)
     notices.sourceChanged(sourceId)
     return changed
   }

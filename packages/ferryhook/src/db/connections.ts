@@ -14,6 +14,7 @@ import { SourceItem, sourceKey } from '../items/source.ts'
 import { UserItem, userKey } from '../items/user.ts'
 import { planLimits } from '../plans.ts'
 import { mainTable } from '../table.ts'
+import type { Audit, ChangedBy } from './audit.ts'
 import { changeExpression } from './changes.ts'
 import type { DataLayerDeps } from './deps.ts'
 import { Refused } from './refused.ts'
@@ -59,6 +60,8 @@ export interface WithinSource {
 }
 
 export interface SeenConnection extends WithinSource {
+  /** With it the change is in the audit log of this user. */
+  by?: ChangedBy & Pick<Connection, 'userId'>
   /** Only if nobody changed it since; else refused with `connection_changed`. */
   rev?: number
 }
@@ -67,7 +70,8 @@ export function createConnections({
   db,
   clock,
   tasks,
-}: Pick<DataLayerDeps, 'db' | 'clock'> & { tasks: TaskWriter }) {
+  audit,
+}: Pick<DataLayerDeps, 'db' | 'clock'> & { tasks: TaskWriter; audit: Pick<Audit, 'addPart'> }) {
   const connections = entity(db, mainTable, ConnectionItem)
   const sources = entity(db, mainTable, SourceItem)
   const users = entity(db, mainTable, UserItem)
@@ -128,6 +132,7 @@ export function createConnections({
     if (changes.status === 'active' || changes.status === 'deleted') {
       parts.push(await tasks.wake(connectionId, clock.now()))
     }
+    if (within.by) parts.push(audit.addPart({ ...within.by, target: connectionId }))
     await transact(db, parts).catch((error: unknown) => {
       const refused = error instanceof TransactionFailed && error.conditionFailed(0)
       if (!refused) throw error

@@ -41,7 +41,8 @@ export function createDataLayer(deps: DataLayerDeps) {
   const events = createEvents({ ...deps, intake, writer })
   const deliveries = createDeliveries({ ...deps, tasks, writer, events, attempts })
   const dueWork = createDueWork({ ...deps, tasks })
-  const connections = createConnections({ ...deps, tasks })
+  const audit = createAudit(deps)
+  const connections = createConnections({ ...deps, tasks, audit })
   const parts = { ...deps, tasks, writer, deliveryWriter, dueWork }
   const waiting = createWaiting({ ...parts, connections })
   const scan = createEventScan(deps)
@@ -49,7 +50,7 @@ export function createDataLayer(deps: DataLayerDeps) {
   return {
     users: createUsers(deps),
     userListing: createUserListing(deps),
-    sources: createSources({ ...deps, connections }),
+    sources: createSources({ ...deps, connections, audit }),
     connections,
     connectionHealth: createConnectionHealth(deps),
     alertSettings: createAlertSettings(deps),
@@ -66,7 +67,7 @@ export function createDataLayer(deps: DataLayerDeps) {
     deliveryControl: createDeliveryControl({ ...parts, waiting }),
     replays: createReplays(deps),
     refreshTokens: createRefreshTokens(deps),
-    audit: createAudit(deps),
+    audit,
     usage: createUsage({ ...deps, tasks, stats }),
     scan,
     stats,

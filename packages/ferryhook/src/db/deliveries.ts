@@ -2,9 +2,10 @@ import { epochSeconds } from '@strongroom/kit/clock'
 import { entity, transact } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import { newId } from '@strongroom/kit/ids'
-import { countsOf, isOpen, moved } from '../items/delivery-state.ts'
+import { countsOf, isOpen, moved, stateBefore } from '../items/delivery-state.ts'
 import { type Delivery, DeliveryItem, deliveryKey } from '../items/delivery.ts'
 import { isUnverified } from '../items/event.ts'
+import type { DeliveryTask } from '../items/task.ts'
 import { eventsTable } from '../table.ts'
 import type { Attempts } from './attempts.ts'
 import { expiryForAttempt } from './delivery-writer.ts'
@@ -55,6 +56,16 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
     listByEvent,
 
+    /** Whether another run has taken the place of the task's, after TTL had deleted the delivery. */
+    async isReplaced(task: DeliveryTask): Promise<boolean> {
+      // Before that the delivery is there, and says no to a replay while its task is.
+      if (task.keptUntil > epochSeconds(clock)) return false
+      const now = await deliveries.get(deliveryKey.of(task))
+      if (!now) return false
+      const isSame = now.run === task.run && now.replayId === task.replayId
+      return !isSame || now.state !== stateBefore(task.attemptNumber)
+    },
+
     /**
      * Delivers again, or for the first time to a connection that was not there then: a new run, due
      * now. Refused with `run_open` while a run is under way, so that of many replays one happens; what
@@ -71,7 +82,8 @@ export function createDeliveries(deps: DeliveriesDeps) {
         if (!event) throw new Refused('not_found')
         const unverified = isUnverified(event)
         if (unverified && !acceptUnverified) throw new Refused('unverified')
-        // One that has expired while its task is open goes on as soon as a worker comes to it.
+        // One that has expired while its task is open goes on as soon as a worker comes to it. If TTL
+        // has deleted it nobody knows of the task, which ends when it finds this run in its place.
         const all = (await listByEvent(eventId, { expired: true })).filter(
           (delivery) => isLive(clock, delivery) || isOpen(delivery.state),
         )

@@ -23,6 +23,11 @@ export function expiryForAttempt(at: number): number {
 
 const TableName = eventsTable.name
 const runAndState = { '#run': 'run', '#state': 'state' }
+/** The number of a run does not tell it from another: a replay of one that TTL deleted counts anew. */
+const asRouted =
+  'attribute_not_exists(PK) OR (#run = :run AND #state = :from AND attribute_not_exists(replayId))'
+const asReplayed =
+  'attribute_not_exists(PK) OR (#run = :run AND #state = :from AND replayId = :replay)'
 /** The only value that comes from outside. */
 const { reason: reasonText } = DeliveryItem.shape
 
@@ -79,7 +84,11 @@ export function createDeliveryWriter({
       }
     },
 
-    /** The parts that move a delivery from state to state, and the event that results. */
+    /**
+     * The parts that move a delivery from state to state, and the event that results. If the
+     * condition of the first does not hold although the task is there, another run has taken the
+     * place of the one that the task is of.
+     */
     async change(
       event: Event,
       change: DeliveryChange,
@@ -102,9 +111,20 @@ export function createDeliveryWriter({
           TableName,
           Item: changed as Item,
           // Absent if TTL deleted it while another delivery kept the event: its task goes on all the same.
-          ConditionExpression: 'attribute_not_exists(PK) OR (#run = :run AND #state = :from)',
+          ...(task.replayId === undefined
+            ? {
+                ConditionExpression: asRouted,
+                ExpressionAttributeValues: { ':run': task.run, ':from': from },
+              }
+            : {
+                ConditionExpression: asReplayed,
+                ExpressionAttributeValues: {
+                  ':run': task.run,
+                  ':from': from,
+                  ':replay': task.replayId,
+                },
+              }),
           ExpressionAttributeNames: runAndState,
-          ExpressionAttributeValues: { ':run': task.run, ':from': from },
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         },
       }

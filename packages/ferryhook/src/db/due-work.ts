@@ -37,6 +37,7 @@ export function createDueWork({
   const deliveries = entity(db, eventsTable, DeliveryTaskItem)
   const wakes = entity(db, eventsTable, WakeTaskItem)
   const counts = entity(db, eventsTable, CountTaskItem)
+  const vacant = expr`attribute_not_exists(${deliveries.attr('PK')})`
   const nobodys = expr`attribute_exists(${deliveries.attr('PK')}) AND attribute_not_exists(${deliveries.attr('leaseId')})`
 
   function parse(item: Item): DueTask | ItemMismatch {
@@ -83,14 +84,8 @@ export function createDueWork({
       }
       const { claimedAt = clock.now() } = task
       const leaseId = newId('lse')
-      const leased = await writer.delivery({ ...task, dueAt: leaseUntil, leaseId, claimedAt })
-      try {
-        await transact(db, [endPart(task), writer.putDelivery(leased)])
-        return { ...leased, leaseId }
-      } catch (error) {
-        if (error instanceof TransactionFailed && error.conditionFailed(0)) return undefined
-        throw error
-      }
+      const leased = await move(task, { ...task, dueAt: leaseUntil, leaseId, claimedAt })
+      return leased && { ...leased, leaseId }
     },
 
     endPart,
@@ -100,15 +95,29 @@ export function createDueWork({
       const { leaseId: _lease, ...rest } = task
       // A lease that has ended is due already.
       if (task.dueAt <= clock.now()) return true
-      const due = await writer.delivery({ ...rest, dueAt: clock.now() })
-      try {
-        await transact(db, [endPart(task), writer.putDelivery(due)])
-        return true
-      } catch (error) {
-        if (error instanceof TransactionFailed && error.conditionFailed(0)) return false
-        throw error
-      }
+      return (await move(task, { ...rest, dueAt: clock.now() })) !== undefined
     },
+  }
+
+  /**
+   * Puts a task to another time; undefined if it is somebody else's by now. A moment later than told
+   * while another of the same delivery lies there: of two runs that came to be, one is to end.
+   */
+  async function move(
+    task: DeliveryTask,
+    to: Omit<DeliveryTask, 'PK' | 'SK' | 'kind'>,
+  ): Promise<DeliveryTask | undefined> {
+    for (let { dueAt } = to; ; dueAt++) {
+      const moved = await writer.delivery({ ...to, dueAt })
+      try {
+        await transact(db, [endPart(task), writer.putDelivery(moved, vacant)])
+        return moved
+      } catch (error) {
+        if (!(error instanceof TransactionFailed)) throw error
+        if (error.conditionFailed(0)) return undefined
+        if (!error.conditionFailed(1)) throw error
+      }
+    }
   }
 
   /**

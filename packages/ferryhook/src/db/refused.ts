@@ -10,6 +10,7 @@ export type RefusalReason =
   | 'body_too_large'
   | 'run_open'
   | 'run_ended'
+  | 'run_replaced'
   | 'in_progress'
   | 'unverified'
   | 'status_derived'

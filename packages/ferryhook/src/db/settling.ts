@@ -43,11 +43,13 @@ export function createSettling(deps: SettlingDeps) {
   return {
     /**
      * Refused with `lease_lost` if the task is somebody else's by now: what this worker did must not
-     * count twice. A worker that has the event at hand spares a read, and is given it as it is now;
+     * count twice; with `run_replaced` if another run has taken the place of the task's, which ends
+     * the task. A worker that has the event at hand spares a read, and is given it as it is now;
      * undefined if it is gone.
      */
     async settle(task: DeliveryTask, outcome: Outcome, known?: Event): Promise<Event | undefined> {
       let hint = known
+      let isReplaced = false
       return optimistically<Event | undefined>(
         async () => {
           const event = hint ?? (await writer.needed(task))
@@ -57,6 +59,10 @@ export function createSettling(deps: SettlingDeps) {
           if (!event) {
             await transact(db, [end])
             return undefined
+          }
+          if (isReplaced) {
+            await transact(db, [end])
+            throw new Refused('run_replaced')
           }
           const attempt = 'attempt' in outcome ? outcome.attempt : undefined
           const next =
@@ -79,6 +85,7 @@ export function createSettling(deps: SettlingDeps) {
         },
         (failure) => {
           if (failure.conditionFailed(0)) throw new Refused('lease_lost', { cause: failure })
+          isReplaced = failure.conditionFailed(1)
           return undefined
         },
       )

@@ -1,4 +1,4 @@
-import { ConditionFailed } from '@strongroom/kit/db-errors'
+import { ConditionFailed, TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity, transact } from '@strongroom/kit/entity'
 import { all, type Expression, expr } from '@strongroom/kit/expression'
 import { newId } from '@strongroom/kit/ids'
@@ -7,6 +7,7 @@ import { type Source, sourceById, SourceItem, sourceKey } from '../items/source.
 import { UserItem, userKey } from '../items/user.ts'
 import { planLimits } from '../plans.ts'
 import { mainTable } from '../table.ts'
+import type { Audit, ChangedBy } from './audit.ts'
 import { changeExpression } from './changes.ts'
 import type { Connections } from './connections.ts'
 import type { DataLayerDeps } from './deps.ts'
@@ -40,7 +41,9 @@ export function createSources({
   db,
   clock,
   connections,
+  audit,
 }: Pick<DataLayerDeps, 'db' | 'clock'> & {
+  audit: Pick<Audit, 'addPart'>
   connections: Pick<Connections, 'listBySource' | 'delete' | 'purge'>
 }) {
   const sources = entity(db, mainTable, SourceItem)
@@ -51,21 +54,31 @@ export function createSources({
   const unlessDeleted = (source: Source | undefined) =>
     source && source.status !== 'deleted' ? source : null
 
-  /** With `seen`, only if it is signed as it was then; else refused with `source_changed`. */
+  /**
+   * With `seen`, only if it is signed as it was then; else refused with `source_changed`. With `by`
+   * it is in the audit log.
+   */
   async function update(
     sourceId: string,
     userId: string,
     updates: SourceChanges,
-    { seen }: { seen?: Pick<Source, (typeof signing)[number]> } = {},
+    { seen, by }: { seen?: Pick<Source, (typeof signing)[number]>; by?: ChangedBy } = {},
   ): Promise<Source> {
     const key = sourceKey.of({ userId, sourceId })
     const change = changeExpression(mainTable, Changeable, key, updates)
     const same = seen ? signing.map((name) => holds(name, seen[name])) : []
-    return sources.update(key, change, all(notDeleted, ...same)).catch((error: unknown) => {
-      if (!(error instanceof ConditionFailed)) throw error
-      const isThere = error.item !== undefined && error.item['status'] !== 'deleted'
+    await transact(db, [
+      sources.part.update(key, change, all(notDeleted, ...same)),
+      ...(by ? [audit.addPart({ ...by, userId, target: sourceId })] : []),
+    ]).catch((error: unknown) => {
+      if (!(error instanceof TransactionFailed && error.conditionFailed(0))) throw error
+      const before = error.reasons[0]?.item
+      const isThere = before !== undefined && before['status'] !== 'deleted'
       throw new Refused(isThere ? 'source_changed' : 'not_found', { cause: error })
     })
+    const changed = unlessDeleted(await sources.get(key))
+    if (!changed) throw new Refused('not_found')
+    return changed
   }
 
   function holds(name: (typeof signing)[number], value: string | undefined): Expression {

@@ -1,6 +1,7 @@
 /** Puts tasks where they belong, as parts of the transactions that cause them. */
 import type { TransactWriteItem } from '@strongroom/kit/db'
 import { entity } from '@strongroom/kit/entity'
+import type { Expression } from '@strongroom/kit/expression'
 import { newId } from '@strongroom/kit/ids'
 import {
   type CountTask,
@@ -46,7 +47,8 @@ export function createTaskWriter({
       return { ...task, PK, SK, kind: 'deliver' }
     },
 
-    putDelivery: (task: DeliveryTask): TransactWriteItem => deliveries.part.put(task),
+    putDelivery: (task: DeliveryTask, condition?: Expression): TransactWriteItem =>
+      deliveries.part.put(task, condition),
 
     /** At the next full five seconds unless told, so that many waiters make few wakes. */
     async wake(

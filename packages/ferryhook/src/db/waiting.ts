@@ -45,8 +45,11 @@ const OVERSTAY_STEP_MS = 1_800_000
 export type Wait =
   /** Held until somebody resumes the connection, which wakes it. */
   | { reason: 'paused' }
-  /** Over a limit, or its circuit is open: tried again after this time. */
-  | { reason: 'limit' | 'circuit'; wakeAt: number }
+  /** Over a limit, its circuit open, or its secrets not to be opened: tried again after this time. */
+  | { reason: 'limit' | 'circuit' | 'keys'; wakeAt: number }
+
+/** How the wait of a delivery ended: as it was to, since its event is gone, or not by the caller. */
+type Leaving = 'left' | 'gone' | 'not_ours'
 
 export interface WaitingDeps extends Pick<DataLayerDeps, 'db' | 'clock'> {
   tasks: TaskWriter
@@ -75,32 +78,37 @@ export function createWaiting(deps: WaitingDeps) {
     return (await waiting.query({ key, limit })).items
   }
 
-  /** Ends the wait of one delivery; false if somebody else did. */
+  /** Ends the wait of one delivery, unless somebody else did or another run has replaced its own. */
   async function leave(
     task: WaitingTask,
     to: (event: Event) => Promise<TransactWriteItem[]>,
-  ): Promise<boolean> {
+  ): Promise<Leaving> {
     const exists = expr`attribute_exists(${waiting.attr('PK')})`
-    return optimistically(
+    let isReplaced = false
+    return optimistically<Leaving>(
       async () => {
-        const event = await writer.needed(task)
+        const event = isReplaced ? undefined : await writer.needed(task)
         const end = waiting.part.delete({ PK: task.PK, SK: task.SK }, exists)
         await transact(db, [end, ...(event ? await to(event) : [])])
-        return true
+        if (isReplaced) return 'not_ours'
+        return event ? 'left' : 'gone'
       },
-      (failure) => (failure.conditionFailed(0) ? { result: false } : undefined),
+      (failure) => {
+        isReplaced = failure.conditionFailed(1)
+        return failure.conditionFailed(0) ? { result: 'not_ours' } : undefined
+      },
     )
   }
 
   /** Back into the queue, due now, in the state it had before it was held. */
-  function release(task: WaitingTask): Promise<boolean> {
+  function release(task: WaitingTask): Promise<Leaving> {
     return leave(task, async (event) => {
       const { PK: _pk, SK: _sk, kind: _kind, reason, ...rest } = task
       const due = await tasks.delivery({ ...rest, dueAt: clock.now() })
       if (reason !== 'paused') return [tasks.putDelivery(due)]
       const to = stateBefore(task.attemptNumber)
       const { parts } = await deliveryWriter.change(event, { task, from: 'held', to })
-      return [tasks.putDelivery(due), ...parts]
+      return [...parts, tasks.putDelivery(due)]
     })
   }
 
@@ -109,19 +117,19 @@ export function createWaiting(deps: WaitingDeps) {
     return until - NOTICE_SECONDS <= epochSeconds(clock)
   }
 
-  function fail(task: WaitingTask): Promise<boolean> {
+  function fail(task: WaitingTask): Promise<Leaving> {
     const from = isHeld(task) ? 'held' : stateBefore(task.attemptNumber)
     const change = { task, from, to: 'failed', reason: 'retention' } as const
     return leave(task, async (event) => (await deliveryWriter.change(event, change)).parts)
   }
 
-  async function releaseAll(waitingTasks: readonly WaitingTask[]): Promise<number> {
-    let released = 0
+  async function releaseAll(waitingTasks: readonly WaitingTask[]) {
+    const ends: Leaving[] = []
     for (let from = 0; from < waitingTasks.length; from += RELEASED_AT_ONCE) {
       const some = waitingTasks.slice(from, from + RELEASED_AT_ONCE)
-      released += (await Promise.all(some.map(release))).filter(Boolean).length
+      ends.push(...(await Promise.all(some.map(release))))
     }
-    return released
+    return countsOf(ends)
   }
 
   /** What is held needs no wake until it has overstayed; many of those are one. */
@@ -133,16 +141,16 @@ export function createWaiting(deps: WaitingDeps) {
   async function failAll(
     connectionId: string,
     read: (connectionId: string, limit: number) => Promise<WaitingTask[]>,
-  ): Promise<number> {
-    let failed = 0
+  ) {
+    const ends: Leaving[] = []
     // The longest waiting comes first, and usually is not even near.
     const [oldest] = await read(connectionId, 1)
-    if (!oldest || !isOverstayed(oldest)) return failed
+    if (!oldest || !isOverstayed(oldest)) return countsOf(ends)
     for (;;) {
       const overstayed = (await read(connectionId, READ_AT_ONCE)).filter(isOverstayed)
-      for (const task of overstayed) if (await fail(task)) failed++
+      for (const task of overstayed) ends.push(await fail(task))
       // Each of them is gone now, by us or by another, so the next read goes on behind them.
-      if (overstayed.length < READ_AT_ONCE) return failed
+      if (overstayed.length < READ_AT_ONCE) return countsOf(ends)
     }
   }
 
@@ -154,8 +162,9 @@ export function createWaiting(deps: WaitingDeps) {
 
     /**
      * Refused with `lease_lost` if the task is somebody else's by now, and with `connection_changed`
-     * if the connection is not as it was seen: it may be allowed now, so look again. False if the
-     * event is gone, and the task with it.
+     * if the connection is not as it was seen: it may be allowed now, so look again. With
+     * `run_replaced` if another run has taken the place of the task's, which ends the task. False if
+     * the event is gone, and the task with it.
      */
     async park(
       task: DeliveryTask,
@@ -165,12 +174,14 @@ export function createWaiting(deps: WaitingDeps) {
       const { connectionId } = task
       const parkedAt = task.parkedAt ?? clock.now()
       const neededUntil = Math.ceil(parkedAt / 1000) + LONGEST_WAIT_SECONDS
+      let isReplaced = false
       return optimistically<boolean>(
         async () => {
           const event = await writer.needed(task)
           const end = dueWork.endPart(task)
-          if (!event) {
+          if (!event || isReplaced) {
             await transact(db, [end])
+            if (isReplaced) throw new Refused('run_replaced')
             return false
           }
 
@@ -189,6 +200,7 @@ export function createWaiting(deps: WaitingDeps) {
           await transact(db, [
             end,
             connections.unchangedPart(seen),
+            ...change.parts,
             waiting.part.put({
               ...rest,
               ...place,
@@ -197,7 +209,6 @@ export function createWaiting(deps: WaitingDeps) {
               parkedAt,
               reason: wait.reason,
             }),
-            ...change.parts,
             wait.reason === 'paused'
               ? await overstayWake(connectionId, neededUntil)
               : await tasks.wake(connectionId, wait.wakeAt),
@@ -208,6 +219,7 @@ export function createWaiting(deps: WaitingDeps) {
           if (failure.conditionFailed(0)) throw new Refused('lease_lost', { cause: failure })
           if (failure.conditionFailed(1))
             throw new Refused('connection_changed', { cause: failure })
+          isReplaced = failure.conditionFailed(2)
           return undefined
         },
       )
@@ -215,21 +227,22 @@ export function createWaiting(deps: WaitingDeps) {
 
     /**
      * Lets the longest waiting go, at most `few`, and wakes again at `againAt` while any are left.
-     * Of a paused connection only those go that are not held yet, so that they will be. The wake is
-     * ended last: after a crash it is still due.
+     * Of a paused connection only those go that are not held yet, so that they will be. Those whose
+     * event is `gone` just end. The wake is ended last: after a crash it is still due.
      */
     async wake(
       task: WakeTask,
       { few, againAt, paused = false }: { few: number; againAt: number; paused?: boolean },
-    ): Promise<{ released: number; more: boolean }> {
+    ): Promise<{ released: number; gone: number; more: boolean }> {
       const { connectionId } = task
-      if (task.dueAt % OVERSTAY_STEP_MS === 0) await failAll(connectionId, listHeld)
+      const isForHeld = task.dueAt % OVERSTAY_STEP_MS === 0
+      const held = isForHeld ? await failAll(connectionId, listHeld) : countsOf([])
       const concerned = async (atMost: number) => {
         // Those that are not held waited before it was paused, and so stand at the beginning.
         if (paused) return withoutHeld(await list(connectionId, READ_AT_ONCE)).slice(0, atMost)
         return atMost > 0 ? list(connectionId, atMost) : []
       }
-      const released = await releaseAll(await concerned(few))
+      const { left, gone } = await releaseAll(await concerned(few))
 
       const lastWake = expr`${wakes.attr('wakeId')} = ${task.wakeId}`
       const end = wakes.part.delete({ PK: task.PK, SK: task.SK }, lastWake)
@@ -241,12 +254,20 @@ export function createWaiting(deps: WaitingDeps) {
         // Ended by another worker, or put anew by a delivery parked meanwhile: then it is due again.
         (failure) => (failure.conditionFailed(0) ? { result: undefined } : undefined),
       )
-      return { released, more }
+      return { released: left, gone: gone + held.gone, more }
     },
 
-    /** Fails, with the reason `retention`, what waited for thirty days; returns how many. */
-    failOverstayed: (connectionId: string): Promise<number> => failAll(connectionId, list),
+    /** Fails, with the reason `retention`, what waited for thirty days, unless its event is gone. */
+    async failOverstayed(connectionId: string): Promise<{ failed: number; gone: number }> {
+      const { left, gone } = await failAll(connectionId, list)
+      return { failed: left, gone }
+    },
   }
+}
+
+function countsOf(ends: readonly Leaving[]): { left: number; gone: number } {
+  const count = (wanted: Leaving) => ends.filter((end) => end === wanted).length
+  return { left: count('left'), gone: count('gone') }
 }
 
 function withoutHeld(tasks: WaitingTask[]): WaitingTask[] {

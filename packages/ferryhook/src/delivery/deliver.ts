@@ -14,6 +14,7 @@ import { type EventInHand, eventInHand } from './event-in-hand.ts'
 import { type Exchange, exchange } from './exchange.ts'
 import type { GoneEvents } from './gone-events.ts'
 import type { Health } from './health.ts'
+import type { KeysWatch } from './keys-away.ts'
 import type { LaneEnd } from './lane.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import { prepareRequest } from './prepare-request.ts'
@@ -22,7 +23,7 @@ import type { Timers } from './timers.ts'
 import { healthOf, laneEndOf, outcomeOf } from './verdict.ts'
 
 export interface DeliverDeps {
-  db: Pick<DataLayer, 'events' | 'settling'>
+  db: Pick<DataLayer, 'deliveries' | 'events' | 'settling'>
   clock: Clock
   timers: Timers
   fetcher: SafeFetch
@@ -32,6 +33,7 @@ export interface DeliverDeps {
   alerts: Alerts
   metrics: WorkerMetrics
   gone: GoneEvents
+  keys: KeysWatch
   log: Log
   settings: Pick<WorkerSettings, 'exchangeMs'>
 }
@@ -43,9 +45,9 @@ const WRITE_PAUSE_MS = 250
 export type Deliver = ReturnType<typeof createDeliver>
 
 export function createDeliver(deps: DeliverDeps) {
-  const { db, clock, timers, health, alerts, metrics, gone, settings } = deps
+  const { db, clock, timers, health, alerts, metrics, gone, keys, settings } = deps
 
-  /** False if the task was somebody else's by then. */
+  /** False if the task was somebody else's by then, or its run replaced by another. */
   async function settle(
     task: DeliveryTask,
     outcome: Outcome,
@@ -65,6 +67,10 @@ export function createDeliver(deps: DeliverDeps) {
           // After an answer that got lost, it was most likely lost to ourselves.
           if (tried > 1) return true
           metrics.leaseLost()
+          return false
+        }
+        if (error instanceof Refused && error.reason === 'run_replaced') {
+          metrics.runReplaced()
           return false
         }
         if (tried === WRITE_TRIES || clock.now() >= task.dueAt) throw error
@@ -127,6 +133,10 @@ export function createDeliver(deps: DeliverDeps) {
         await settle(task, { state: 'failed', reason: 'event_gone' }, inHand)
         return 'unknown'
       }
+      if (await db.deliveries.isReplaced(task)) {
+        await settle(task, { state: 'failed', reason: 'replaced' }, inHand)
+        return 'unknown'
+      }
       // What is routed was filtered then; what is replayed has not been.
       const isNew = isReplay(task) && task.attemptNumber === 1
       const filtered = isNew ? destination.filteredFor(event) : undefined
@@ -136,6 +146,10 @@ export function createDeliver(deps: DeliverDeps) {
       }
       const prepared = await prepareRequest(event, destination, task, { ...deps, ...settings })
       if ('crowded' in prepared) return 'crowded'
+      if ('keyless' in prepared) {
+        keys.away(prepared.keyless)
+        return 'keyless'
+      }
       if ('dropped' in prepared) {
         await conclude(task, { state: 'filtered', reason: prepared.dropped }, destination, inHand)
         return 'unknown'

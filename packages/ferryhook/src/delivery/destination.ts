@@ -49,7 +49,7 @@ export function destinationOf(
     transform: () => transform?.(),
     async secrets(now) {
       secrets ??= open.connectionSecrets(connection)
-      // A failure is not remembered: it may have been the key store's.
+      // A failure is not remembered: the keys may only be away.
       secrets.catch(() => (secrets = undefined))
       return activeSecrets(await secrets, now)
     },

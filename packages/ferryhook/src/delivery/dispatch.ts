@@ -104,7 +104,8 @@ export function createDispatch(deps: DispatchDeps) {
       beginBy: task.dueAt - settings.exchangeMs - BEGIN_MARGIN_MS,
       async run() {
         const end = (await track(run())) ?? 'unknown'
-        leave()
+        // Otherwise its lane parks it.
+        if (end !== 'keyless') leave()
         deps.onProgress()
         return end
       },
@@ -126,6 +127,7 @@ export function createDispatch(deps: DispatchDeps) {
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       if (error.reason === 'lease_lost') return metrics.leaseLost()
+      if (error.reason === 'run_replaced') return metrics.runReplaced()
       // It is not as it was remembered: it may be allowed now.
       destinations.forget(connection.sourceId)
       const { leaseId } = task

@@ -2,12 +2,10 @@
  * Tells of tasks whose event is gone. Its owner may have deleted it; but after a time in which nothing
  * ran at all it may have expired undelivered, and then nothing else would tell.
  */
-import { type Clock, isRecent } from '@strongroom/kit/clock'
+import type { Clock } from '@strongroom/kit/clock'
 import type { Log } from '@strongroom/kit/log'
 import type { WorkerMetrics } from './metrics.ts'
-
-/** There may be thousands of them at once: the metric has their number. */
-const QUIET_MS = 600_000
+import { createSeldom } from './seldom.ts'
 
 export type GoneEvents = ReturnType<typeof createGoneEvents>
 
@@ -20,14 +18,15 @@ export function createGoneEvents({
   log: Log
   metrics: Pick<WorkerMetrics, 'eventGone'>
 }) {
-  let toldAt: number | undefined
+  const seldom = createSeldom(clock)
   return {
-    /** A task has ended because there was nothing left to do it with. */
-    met(kind: 'route' | 'deliver'): void {
-      metrics.eventGone(kind)
-      if (toldAt !== undefined && isRecent(clock, toldAt, QUIET_MS)) return
-      toldAt = clock.now()
-      log.warn('Work ended because its event is gone: deleted, or expired while nothing ran')
+    /** So many tasks have ended because there was nothing left to do them with. */
+    met(kind: 'route' | 'deliver' | 'wait', many = 1): void {
+      if (many === 0) return
+      metrics.eventGone(kind, many)
+      seldom(() =>
+        log.warn('Work ended because its event is gone: deleted, or expired while nothing ran'),
+      )
     },
   }
 }

@@ -1,7 +1,8 @@
 /**
  * The way to one connection: so many attempts at once, so many a second, none while its circuit is
- * open. What cannot begin at once waits here for a few seconds; more than that is put aside in the
- * store, so that nothing piles up in memory for a destination that is slow.
+ * open or its secrets cannot be opened. What cannot begin at once waits here for a few seconds; more
+ * than that is put aside in the store, so that nothing piles up in memory for a destination that is
+ * slow.
  */
 import type { Clock } from '@strongroom/kit/clock'
 import type { Wait } from '../db/waiting.ts'
@@ -10,8 +11,11 @@ import type { WorkerSettings } from './settings.ts'
 import type { Timers } from './timers.ts'
 import { createTokenBucket } from './token-bucket.ts'
 
-/** How an attempt ended, as far as the way to the destination is concerned. */
-export type LaneEnd = 'answered' | 'failed' | 'unknown'
+/**
+ * How an attempt ended, as far as the way to the destination is concerned. `keyless`: it was not made
+ * since the secrets cannot be opened now; the job is still to be done.
+ */
+export type LaneEnd = 'answered' | 'failed' | 'unknown' | 'keyless'
 
 type Postponed = Extract<Wait, { wakeAt: number }>
 
@@ -57,7 +61,7 @@ const FIRST_GUESS_MS = 200
 export interface LaneOptions {
   clock: Clock
   timers: Timers
-  settings: Pick<WorkerSettings, 'circuit'>
+  settings: Pick<WorkerSettings, 'circuit' | 'keys'>
   limits: LaneLimits
   crowd: Crowd
 }
@@ -75,6 +79,7 @@ export interface Crowd {
 
 export function createLane({ clock, timers, settings, limits, crowd }: LaneOptions): Lane {
   const circuit = createCircuit(clock, settings.circuit)
+  const keys = createCircuit(clock, settings.keys)
   const bucket = createTokenBucket(clock)
   const waiting: LaneJob[] = []
   let running = 0
@@ -94,16 +99,22 @@ export function createLane({ clock, timers, settings, limits, crowd }: LaneOptio
     return Math.ceil(Math.min(inTime, Math.max(1, (perSecond * LONGEST_WAIT_MS) / 1000)))
   }
 
+  function blocked(): Postponed | undefined {
+    const until = circuit.blockedUntil()
+    if (until !== undefined) return { reason: 'circuit', wakeAt: until }
+    const keysUntil = keys.blockedUntil()
+    return keysUntil === undefined ? undefined : { reason: 'keys', wakeAt: keysUntil }
+  }
+
   function vacancies(): number {
-    if (circuit.blockedUntil() !== undefined) return 0
-    if (circuit.isOpen) return Math.max(0, 1 - running - waiting.length)
+    if (blocked()) return 0
+    if (circuit.isOpen || keys.isOpen) return Math.max(0, 1 - running - waiting.length)
     return Math.max(0, room() - running - waiting.length)
   }
 
   function refusal(): Postponed | undefined {
-    const until = circuit.blockedUntil()
-    if (until !== undefined) return { reason: 'circuit', wakeAt: until }
-    if (vacancies() > 0) return undefined
+    const block = blocked()
+    if (block || vacancies() > 0) return block
     return { reason: 'limit', wakeAt: clock.now() + LONGEST_WAIT_MS }
   }
 
@@ -130,9 +141,9 @@ export function createLane({ clock, timers, settings, limits, crowd }: LaneOptio
     cancelPump?.()
     cancelPump = undefined
     while (waiting.length > 0) {
-      const until = circuit.blockedUntil()
-      if (until !== undefined) {
-        for (const job of empty()) job.park({ reason: 'circuit', wakeAt: until })
+      const block = blocked()
+      if (block) {
+        for (const job of empty()) job.park(block)
         return
       }
       if (running >= limits.concurrency) return
@@ -154,7 +165,7 @@ export function createLane({ clock, timers, settings, limits, crowd }: LaneOptio
   }
 
   async function begin(job: LaneJob): Promise<void> {
-    const end = circuit.begin()
+    const [end, endKeys] = [circuit.begin(), keys.begin()]
     const startedAt = clock.now()
     running += 1
     // A job that fails as a program says nothing about its destination.
@@ -164,7 +175,11 @@ export function createLane({ clock, timers, settings, limits, crowd }: LaneOptio
     usualMs = Math.max(1, usualMs * 0.8 + (clock.now() - startedAt) * 0.2)
     looks = 0
     move(true)
-    end(ended)
+    end(ended === 'keyless' ? 'unknown' : ended)
+    endKeys(keysEnd(ended))
+    if (ended === 'keyless') {
+      job.park({ reason: 'keys', wakeAt: keys.blockedUntil() ?? clock.now() })
+    }
     pump()
   }
 
@@ -196,7 +211,13 @@ export function createLane({ clock, timers, settings, limits, crowd }: LaneOptio
       return empty()
     },
     get isIdle() {
-      return running === 0 && waiting.length === 0 && circuit.isQuiet
+      return running === 0 && waiting.length === 0 && circuit.isQuiet && keys.isQuiet
     },
   }
+}
+
+/** Whatever was sent was signed before. */
+function keysEnd(end: LaneEnd): 'answered' | 'failed' | 'unknown' {
+  if (end === 'unknown') return end
+  return end === 'keyless' ? 'failed' : 'answered'
 }

@@ -29,7 +29,7 @@ export function createLanes({
 }: {
   clock: Clock
   timers: Timers
-  settings: Pick<WorkerSettings, 'mostInHand' | 'circuit'>
+  settings: Pick<WorkerSettings, 'mostInHand' | 'circuit' | 'keys'>
 }): Lanes {
   const lanes = new Map<string, Lane>()
   const crowd: Crowd = { inHand: 0, most: settings.mostInHand, waiting: new Map() }

@@ -41,6 +41,11 @@ export function createWorkerMetrics({ registry }: Metrics, inHand: () => number)
     help: 'Writes refused because another worker had taken over the task',
     registers,
   })
+  const replaced = new Counter({
+    name: 'strongroom_ferryhook_runs_replaced_total',
+    help: 'Deliveries that ended because a replay had taken their place after they had expired',
+    registers,
+  })
   const failed = new Counter({
     name: 'strongroom_ferryhook_task_errors_total',
     help: 'Tasks that failed in the worker itself and are tried again, by kind',
@@ -68,9 +73,10 @@ export function createWorkerMetrics({ registry }: Metrics, inHand: () => number)
     firstAttempt: (delaySeconds: number) => delays.observe(delaySeconds),
     ended: (state: 'delivered' | 'failed' | 'filtered', many = 1) =>
       deliveries.inc({ state }, many),
-    parked: (reason: 'paused' | 'limit' | 'circuit') => parked.inc({ reason }),
+    parked: (reason: 'paused' | 'limit' | 'circuit' | 'keys') => parked.inc({ reason }),
     leaseLost: () => lost.inc(),
-    eventGone: (kind: 'route' | 'deliver') => gone.inc({ kind }),
+    runReplaced: () => replaced.inc(),
+    eventGone: (kind: 'route' | 'deliver' | 'wait', many: number) => gone.inc({ kind }, many),
     taskFailed: (kind: string) => failed.inc({ kind }),
   }
 }

@@ -10,6 +10,7 @@ import { applyTransform } from '../transforms/apply.ts'
 import { TransformError } from '../transforms/error.ts'
 import type { Destination } from './destination.ts'
 import type { Exchange } from './exchange.ts'
+import { KeysAway } from './keys-away.ts'
 import { forwardedHeaders, type HeaderFields, outgoingHeaders } from './outgoing-headers.ts'
 
 export type Prepared =
@@ -18,6 +19,8 @@ export type Prepared =
   | { dropped: string }
   /** There is no room to transform it now. */
   | { crowded: true }
+  /** It cannot be signed now. */
+  | { keyless: KeysAway }
   /** It cannot be made: as an attempt that failed. */
   | { failed: Exchange }
 
@@ -61,7 +64,8 @@ export async function prepareRequest(
       custom = await destination.customHeaders()
       signed = await signature(destination, event.id, made.body, clock.now())
     } catch (error) {
-      // The owner is told what they can do, the operator why: it may be the key store that is away.
+      if (error instanceof KeysAway) return { keyless: error }
+      // The owner is told what they can do, the operator why.
       log.warn('The secrets of a connection cannot be used: see whether the keys can', { error })
       return failed(
         'signing',

@@ -15,6 +15,8 @@ export interface WorkerSettings {
   /** For how long a connection is remembered as it was read. */
   rememberMs: number
   circuit: CircuitSettings
+  /** The same while the secrets of a connection cannot be opened. */
+  keys: CircuitSettings
   health: HealthSettings
 }
 
@@ -49,6 +51,7 @@ export const defaultSettings: WorkerSettings = {
   mostInHand: 5_000,
   rememberMs: 1_000,
   circuit: { failures: 10, openMs: 30_000, longestOpenMs: 300_000 },
+  keys: { failures: 1, openMs: 5_000, longestOpenMs: 60_000 },
   health: {
     flushMs: 5_000,
     warnAfterMs: 24 * HOUR_MS,

@@ -17,6 +17,7 @@ import { createDispatch, type Dispatch } from './dispatch.ts'
 import { createGoneEvents } from './gone-events.ts'
 import { createHealth } from './health.ts'
 import { createIntake } from './intake.ts'
+import { createKeysWatch, sayingKeysAway } from './keys-away.ts'
 import { createLanes } from './lanes.ts'
 import { createWorkerMetrics } from './metrics.ts'
 import { createRouteEvent } from './route-event.ts'
@@ -55,14 +56,15 @@ export function createWorker(options: WorkerOptions): DeliveryWorker {
   const { db, clock, timers = systemTimers, fetcher, sandbox, log, random = Math.random } = options
   const { alerts = noAlerts } = options
   const settings = { ...defaultSettings, ...options.settings }
-  const open = createKeptSecrets(options.secretBox)
+  const open = createKeptSecrets(sayingKeysAway(options.secretBox))
   const lanes = createLanes({ clock, timers, settings })
   const metrics = createWorkerMetrics(options.metrics, () => lanes.inHand)
   const gone = createGoneEvents({ clock, log, metrics })
+  const keys = createKeysWatch({ clock, log })
   const destinations = createDestinations({ db, clock, open, settings })
   const onPaused = ({ sourceId }: { sourceId: string }) => destinations.forget(sourceId)
   const health = createHealth({ db, clock, log, alerts, settings: settings.health, onPaused })
-  const seen = { alerts, metrics, gone, log }
+  const seen = { alerts, metrics, gone, keys, log }
   const parts = { db, clock, timers, destinations, lanes, health, settings, ...seen }
   const deliver = createDeliver({ ...parts, fetcher, sandbox, random })
   const routing = createRouteEvent({ ...parts, offer: (...leased) => dispatch.offer(...leased) })

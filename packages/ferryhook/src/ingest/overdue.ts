@@ -2,7 +2,7 @@
  * Ends the wait for a store that says nothing: the sender is told to come again. One timer for all
  * that wait, because every event passes through here.
  */
-import type { Clock } from '@strongroom/kit/clock'
+import { type Clock, isRecent } from '@strongroom/kit/clock'
 import { StoreBusy } from '@strongroom/kit/db-errors'
 import type { Timers } from '../delivery/timers.ts'
 
@@ -29,7 +29,7 @@ export function createOverdue({
   function look(): void {
     isLooking = false
     for (const each of waiting) {
-      if (clock.now() - each.since < longestMs) break
+      if (isRecent(clock, each.since, longestMs)) break
       waiting.delete(each)
       each.giveUp(new StoreBusy('Cannot store an event: the store does not answer'))
     }

@@ -72,8 +72,8 @@ export const heldTaskKey = keyTemplate({
   SK: '~{parkedAt}#{eventId}',
 })
 
-/** `hold`: by its owner, until they release it. */
-export const waitReasons = ['paused', 'limit', 'circuit', 'hold'] as const
+/** `keys`: its secrets cannot be opened now; `hold`: by its owner, until they release it. */
+export const waitReasons = ['paused', 'limit', 'circuit', 'keys', 'hold'] as const
 
 /** A delivery that may not be attempted now. */
 export const WaitingTaskItem = z.object({

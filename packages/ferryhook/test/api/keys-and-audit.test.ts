@@ -1,5 +1,6 @@
+import type { Item } from '@strongroom/kit/db'
 import { serviceStores } from '@strongroom/kit/testing/stores'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { openApi, type Person } from './open-api.ts'
 
 interface Entry {
@@ -123,6 +124,48 @@ describe.each(serviceStores())('API keys and the audit log on $name', (store) =>
       'source.created',
       'account.created',
     ])
+  })
+
+  test('a source or connection is not changed if that cannot be logged', async () => {
+    const { token, ...person } = await api.person()
+    const sourceId = await api.source({ ...person, token })
+    const connection = await api.connection({ ...person, token }, sourceId)
+    const { putItem, transactWriteItems } = api.db
+    const isEntry = (item: Item | undefined) => String(item?.['SK']).startsWith('AUDIT#')
+    const refused = new Error('No room for the log')
+    const writes = [
+      vi.spyOn(api.db, 'putItem').mockImplementation(async (input) => {
+        if (isEntry(input.Item)) throw refused
+        return putItem.call(api.db, input)
+      }),
+      vi.spyOn(api.db, 'transactWriteItems').mockImplementation(async (input) => {
+        if (input.TransactItems?.some(({ Put }) => isEntry(Put?.Item))) throw refused
+        return transactWriteItems.call(api.db, input)
+      }),
+    ]
+    const places = [`/sources/${sourceId}`, `/connections/${connection.body.id}`]
+    for (const place of places) {
+      const body = { name: 'Renamed' }
+      expect((await api.ask('PATCH', place, { token, body })).status).toBe(500)
+      expect((await api.ask('POST', `${place}/pause`, { token })).status).toBe(500)
+    }
+    for (const write of writes) write.mockRestore()
+    for (const place of places) {
+      const { body } = await api.ask('GET', place, { token })
+      expect(body).not.toMatchObject({ name: 'Renamed' })
+      expect(body).toMatchObject({ status: 'active' })
+    }
+  })
+
+  test('a change that is refused is not in the log', async () => {
+    const person = await api.person()
+    const sourceId = await api.source(person)
+    const before = await auditOf(person)
+    await api.layer.sources.delete(sourceId, person.id)
+    const by = { actor: person.id, action: 'source.changed' }
+    const change = api.layer.sources.update(sourceId, person.id, { name: 'Renamed' }, { by })
+    await expect(change).rejects.toMatchObject({ reason: 'not_found' })
+    expect(await auditOf(person)).toEqual(before)
   })
 
   test('the log is read page by page, and by nobody else', async () => {

@@ -139,6 +139,15 @@ describe.each(serviceStores())('sources on $name', (store) => {
     expect((await ask('GET', `/${id}`)).body).toEqual(none.body)
   })
 
+  test('that are changed by nothing stay as they are, and nothing is logged', async () => {
+    const id = await api.source(ada)
+    const { status, body } = await ask('PATCH', `/${id}`, {})
+    expect(status).toBe(200)
+    expect(body).toEqual((await ask('GET', `/${id}`)).body)
+    const { body: log } = await api.ask('GET', '/audit?limit=1', { token: ada.token })
+    expect(log.items).toMatchObject([{ action: 'source.created', target: id }])
+  })
+
   test('how they are verified is changed by those who administrate, and is in the audit log', async () => {
     const id = await api.source(ada, { signingSecret: 'one' })
     const before = await stored(id)

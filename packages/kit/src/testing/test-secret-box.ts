@@ -3,7 +3,7 @@
  * in other processes too.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
-import type { SecretBox, SecretPlace } from '../secret-box.ts'
+import { type SecretBox, type SecretPlace, SecretUnreadable } from '../secret-box.ts'
 
 const PREFIX = Buffer.of(0x02, 0x04, 0x78)
 const key = createHash('sha256').update('test secret box').digest()
@@ -22,6 +22,10 @@ export const secretBox: SecretBox = {
     const bytes = Buffer.from(sealed)
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(3, 15))
     decipher.setAAD(bytesOf(place)).setAuthTag(bytes.subarray(-16))
-    return Buffer.concat([decipher.update(bytes.subarray(15, -16)), decipher.final()])
+    try {
+      return Buffer.concat([decipher.update(bytes.subarray(15, -16)), decipher.final()])
+    } catch (error) {
+      throw new SecretUnreadable('Cannot open what was sealed', { cause: error })
+    }
   },
 }
