@@ -1,7 +1,8 @@
 // The LMDB environment of a data directory and what must be known about the `lmdb` package to use it
 // safely: acknowledged means flushed (no overlapping sync), keys up to 4,026 bytes (8 KB pages, fixed
 // at creation), keys and values written straight into its buffers, failed commits told with their
-// code. Everything that reaches into the package's insides is in this file; its version is pinned.
+// code. Everything that reaches into the package's insides is in this file and in `open-root.ts`; its
+// version is pinned.
 
 import { accessSync, constants } from 'node:fs'
 import * as lmdb from 'lmdb'
@@ -11,6 +12,7 @@ import { decodeItem } from './codec.ts'
 import { cannotOpen } from './failures.ts'
 import { createPrivateFiles, prepareDirectory } from './format.ts'
 import { writeItemKey } from './keys.ts'
+import { openRoot } from './open-root.ts'
 import { assertSoundFile } from './pages.ts'
 import type { KeySchema } from './store.ts'
 
@@ -141,7 +143,7 @@ export function openEnvironment(directory: string): Environment {
   try {
     accessSync(directory, constants.W_OK)
     createPrivateFiles(directory)
-    root = lmdb.open({
+    root = openRoot({
       path: directory,
       noSubdir: false,
       pageSize: 8192,
