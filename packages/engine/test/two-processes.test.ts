@@ -67,19 +67,19 @@ describe('two processes on one directory', () => {
     expect(statSync(join(directory, 'data.mdb')).size).toBeGreaterThan(before)
   })
 
-  test.each([['open it while others close it', '300']])(
-    'none is refused if they %s',
-    async (_, times, ...processes) => {
-      const [directory, script] = [temporaryDirectory(), await bundle('opener')]
-      const openers = Array.from({ length: 2 }, () =>
-        start([process.execPath, script, times, join(directory, 'data'), ...processes]),
-      )
-      for (const { ended, lines } of openers) {
-        expect(await ended).toMatchObject({ code: 0 })
-        expect(lines).toEqual([])
-      }
-    },
-  )
+  test.each([
+    ['start on a new directory at once', '150', '2'],
+    ['open it while others close it', '300'],
+  ])('none is refused if they %s', async (_, times, ...processes) => {
+    const [directory, script] = [temporaryDirectory(), await bundle('opener')]
+    const openers = Array.from({ length: 2 }, () =>
+      start([process.execPath, script, times, join(directory, 'data'), ...processes]),
+    )
+    for (const { ended, lines } of openers) {
+      expect(await ended).toMatchObject({ code: 0 })
+      expect(lines).toEqual([])
+    }
+  })
 
   test(
     'a counter that both raise at the same time ends exact, and ids never collide',
