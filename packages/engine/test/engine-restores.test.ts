@@ -5,12 +5,8 @@ import { backupKey } from '../src/storage/backup-records.ts'
 import { checkStorage } from '../src/storage/check.ts'
 import { tableKey } from '../src/storage/catalog.ts'
 import { ALL_JOBS, type Job } from '../src/storage/job-records.ts'
-import {
-  type EncodedValue,
-  type Environment,
-  KeySource,
-  openEnvironment,
-} from '../src/storage/lmdb.ts'
+import { type EncodedValue, type Environment, KeySource } from '../src/storage/lmdb.ts'
+import { openEnvironment } from '../src/storage/environment.ts'
 import type { Item } from '../src/values/types.ts'
 import { all, change, changesIn, create, fill, recover, recovery } from './backup-support.ts'
 import { freshEngine, movableClock, plain, refusal } from './engine-support.ts'
@@ -195,7 +191,7 @@ describe('a table is gone, and its name free, if the next process finds no more'
     const { directory } = engine.storage
     const env = openEnvironment(directory)
     await env.root.transaction(() => damage(env))
-    await env.root.close()
+    await env.close()
     return openEngine({ directory, sweepIntervalMs: 0 })
   }
 

@@ -242,6 +242,7 @@ describe('a transaction that cannot even begin', () => {
       onCommitFailure: (listener: (code: number) => void) => {
         listeners.push(listener)
       },
+      commits: { rejected: 0 },
     } as unknown as Environment
     const queue = new WriteQueue(env, {} as Transaction, '/data')
     const waiting = [queue.push(() => 1), queue.push(() => 2)]

@@ -106,6 +106,25 @@ describe('two processes on one directory', () => {
     },
   )
 
+  test('one that has opened it twice still shares it with the other', async () => {
+    const directory = join(temporaryDirectory(), 'data')
+    const storage = open(directory)
+    const table = await storage.createTable(COUNTERS)
+    await openStorage({ directory, sweepIntervalMs: 0 }).close()
+    const other = start([process.execPath, await bundle('incrementer'), directory, 'one', '400'])
+    await other.line((line) => line === 'ready')
+    other.child.stdin.write('go\n')
+    for (let i = 0; i < 400; i++) {
+      await storage.write((tx) => {
+        const old = tx.get(table, { id: 'shared' })
+        tx.put(table, { id: 'shared', n: ((old?.['n'] as number) ?? 0) + 1 }, old)
+      })
+    }
+    expect(await other.ended).toMatchObject({ code: 0, stderr: '' })
+    expect(storage.get(table, { id: 'shared' }, { consistent: true })?.['n']).toBe(800)
+    expect((await checkStorage(storage)).problems).toEqual([])
+  })
+
   test(
     'a consistent read sees what the other process has just been acknowledged',
     { timeout: 60_000 },
@@ -175,8 +194,8 @@ describe('two processes on one directory', () => {
       await program.line((line) => line === 'ready')
       program.child.kill('SIGKILL')
       await program.ended
-      const second = open(directory)
-      expect(second.environment.root.readerCheck()).toBe(0)
+      await first.sweep()
+      expect(first.environment.root.readerCheck()).toBe(0)
     },
   )
 })

@@ -10,7 +10,7 @@ import type { Item } from '../values/types.ts'
 import { copyBytes, type FastBuffer } from './bytes.ts'
 import { decodeItem } from './codec.ts'
 import { cannotOpen } from './failures.ts'
-import { createPrivateFiles, prepareDirectory } from './format.ts'
+import { createPrivateFiles } from './format.ts'
 import { writeItemKey } from './keys.ts'
 import { openRoot } from './open-root.ts'
 import { assertSoundFile } from './pages.ts'
@@ -106,6 +106,9 @@ export interface Environment {
   snapshot(): Snapshot
   /** Later reads see all that is committed by now. */
   refresh(): void
+  /** How many commits have failed in this process so that their promises were rejected. */
+  readonly commits: { rejected: number }
+  close(): Promise<void>
 }
 
 const { resetTxn } = (lmdb as unknown as { nativeAddon: { resetTxn: (address: number) => void } })
@@ -135,9 +138,8 @@ function decodeOffset(bytes: Uint8Array): number {
   return (bytes[0]! << 8) | bytes[1]!
 }
 
-/** Opens or creates; refuses, without changing anything, what is not a sound directory of ours. */
-export function openEnvironment(directory: string): Environment {
-  prepareDirectory(directory)
+/** For `environment.ts`: a process must not open the files twice. */
+export function openFiles(directory: string): Environment {
   assertSoundFile(directory)
   let root: lmdb.RootDatabase
   try {
@@ -191,6 +193,8 @@ export function openEnvironment(directory: string): Environment {
     ensureSnapshot: () => reader.ensureReadTxn(),
     snapshot: () => root.useReadTransaction(),
     refresh: () => refresh(root),
+    commits: { rejected: 0 },
+    close: () => root.close(),
   }
 }
 
