@@ -4,13 +4,14 @@
 // code. Everything that reaches into the package's insides is in this file and in `open-root.ts`; its
 // version is pinned.
 
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
+import { join } from 'node:path'
 import * as lmdb from 'lmdb'
 import type { Item } from '../values/types.ts'
 import { copyBytes, type FastBuffer } from './bytes.ts'
 import { decodeItem } from './codec.ts'
-import { cannotOpen } from './failures.ts'
-import { createPrivateFiles } from './format.ts'
+import { cannotOpen, failureCode, isFull, NO_SPACE, writeAdvice } from './failures.ts'
+import { createPrivateFiles, DATA_FILE } from './format.ts'
 import { writeItemKey } from './keys.ts'
 import { openRoot } from './open-root.ts'
 import { assertSoundFile } from './pages.ts'
@@ -141,11 +142,11 @@ function decodeOffset(bytes: Uint8Array): number {
 /** For `environment.ts`: a process must not open the files twice. */
 export function openFiles(directory: string): Environment {
   assertSoundFile(directory)
-  let root: lmdb.RootDatabase
-  try {
+  assertRoom(directory)
+  const root = opened(directory, () => {
     accessSync(directory, constants.W_OK)
     createPrivateFiles(directory)
-    root = openRoot({
+    return openRoot({
       path: directory,
       noSubdir: false,
       pageSize: 8192,
@@ -155,20 +156,10 @@ export function openFiles(directory: string): Environment {
       maxDbs: 8,
       maxReaders: 256,
     })
-  } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error)
-    throw cannotOpen(directory, detail, error)
-  }
+  })
   // Slots of readers that were killed would keep old pages from being reused.
   root.readerCheck()
-  const items = root.openDB('items', encodedWith(decodeItem))
-  const stored = root.openDB(
-    'items',
-    encodedWith((bytes) => bytes),
-  )
-  const entries = root.openDB('entries', encodedWith(decodeOffset))
-  const changes = root.openDB('changes', encodedWith(decodeItem))
-  const meta: lmdb.Database<unknown> = root.openDB('meta', { encoding: 'json' })
+  const { items, stored, entries, changes, meta } = opened(directory, () => openDatabases(root))
   const reader = meta as unknown as { ensureReadTxn(): void }
   const databases = [
     root,
@@ -195,6 +186,35 @@ export function openFiles(directory: string): Environment {
     refresh: () => refresh(root),
     commits: { rejected: 0 },
     close: () => root.close(),
+  }
+}
+
+/** Where LMDB cannot write a new file, lmdb may end the process. */
+function assertRoom(directory: string): void {
+  const found = statSync(join(directory, DATA_FILE), { throwIfNoEntry: false })
+  if ((found?.size ?? 0) === 0 && isFull(directory)) throw cannotOpen(directory, NO_SPACE)
+}
+
+function opened<T>(directory: string, open: () => T): T {
+  try {
+    return open()
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error)
+    throw cannotOpen(directory, writeAdvice(directory, failureCode(error)) ?? detail, error)
+  }
+}
+
+/** The first process makes them; if the disk is full, it cannot. */
+function openDatabases(root: lmdb.RootDatabase) {
+  return {
+    items: root.openDB('items', encodedWith(decodeItem)),
+    stored: root.openDB(
+      'items',
+      encodedWith((bytes) => bytes),
+    ),
+    entries: root.openDB('entries', encodedWith(decodeOffset)),
+    changes: root.openDB('changes', encodedWith(decodeItem)),
+    meta: root.openDB('meta', { encoding: 'json' }) as lmdb.Database<unknown>,
   }
 }
 
