@@ -214,7 +214,7 @@ function openDatabases(root: lmdb.RootDatabase) {
     ),
     entries: root.openDB('entries', encodedWith(decodeOffset)),
     changes: root.openDB('changes', encodedWith(decodeItem)),
-    meta: root.openDB('meta', { encoding: 'json' }) as lmdb.Database<unknown>,
+    meta: root.openDB('meta', { encoding: 'json' }),
   }
 }
 

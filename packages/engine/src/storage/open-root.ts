@@ -41,18 +41,18 @@ interface Attempt {
 
 /** lmdb keeps to itself what it has opened when it fails after that; but it sets its path first. */
 function attemptToOpen(options: lmdb.RootDatabaseOptionsWithPath): Attempt {
-  let opened: NativeEnvironment | undefined
+  const opened: NativeEnvironment[] = []
   Object.defineProperty(Env.prototype, 'path', {
     configurable: true,
     set(this: NativeEnvironment, value: string) {
-      opened = this
+      opened.push(this)
       Object.defineProperty(this, 'path', { value, writable: true })
     },
   })
   try {
     return { root: lmdb.open(options) }
   } catch (error) {
-    return { abandoned: opened, error }
+    return { abandoned: opened[0], error }
   } finally {
     Reflect.deleteProperty(Env.prototype, 'path')
   }
