@@ -1,5 +1,5 @@
 /** What went wrong, in the words and with the exit code that a person or a script wants. */
-import { DataError } from '@strongroom/engine/storage/failures'
+import { CommitFailed, DataError } from '@strongroom/engine/storage/failures'
 import { ConfigError } from '@strongroom/kit/config'
 import { ApiError } from '@strongroom/kit/errors'
 import { SecretUnreadable } from '@strongroom/kit/secret-versions'
@@ -42,6 +42,7 @@ export function explain(error: unknown): string {
     ApiError,
     CannotListen,
     DataError,
+    CommitFailed,
     StoreUnavailable,
     KmsUnavailable,
     KmsError,

@@ -168,7 +168,7 @@ export async function restore(options: RestoreOptions): Promise<BackupManifest> 
   await rm(staging, { recursive: true, force: true })
   try {
     await restoreInto(staging, manifest, options)
-    await moveTo(directory, staging)
+    await moveTo(directory, staging, () => assertEmpty(file, directory, beside))
     return manifest
   } catch (error) {
     await rm(staging, { recursive: true, force: true })
@@ -176,23 +176,33 @@ export async function restore(options: RestoreOptions): Promise<BackupManifest> 
   }
 }
 
+/** Returns what is there all the same. */
 async function assertEmpty(
   file: string,
   directory: string,
   beside: readonly string[],
-): Promise<void> {
+): Promise<string[]> {
   const names = await namesIn(directory).catch((error: unknown) => {
     throw cannotRestore(file, `the directory "${directory}" cannot be read`, error)
   })
   if (names.some((name) => !beside.includes(name))) {
     throw cannotRestore(file, `the directory "${directory}" is not empty`)
   }
+  return names
 }
 
-async function moveTo(directory: string, staging: string): Promise<void> {
-  if ((await namesIn(directory)).length === 0) {
+/** Looks again, because somebody may have begun in the directory meanwhile. */
+async function moveTo(
+  directory: string,
+  staging: string,
+  look: () => Promise<string[]>,
+): Promise<void> {
+  if ((await look()).length === 0) {
     await rmdir(directory).catch(() => undefined)
-    await rename(staging, directory)
+    await rename(staging, directory).catch(async (error: unknown) => {
+      await look()
+      throw error
+    })
     syncDirectory(dirname(directory))
     return
   }

@@ -341,6 +341,20 @@ describe('restoring is refused, and leaves nothing behind,', () => {
     expect(readdirSync(directory)).toEqual(['mine'])
   })
 
+  test('if somebody begins in the directory meanwhile, who keeps what is there', async () => {
+    const path = await backupFile()
+    const directory = join(dirname(path), 'begun')
+    const onVerified = async () => {
+      const storage = openStorage({ directory, sweepIntervalMs: 0 })
+      await storage.createTable(COUNTERS)
+      await storage.close()
+    }
+    await expect(restore({ file: path, directory, onVerified })).rejects.toThrow('is not empty')
+    const kept = openStorage({ directory, sweepIntervalMs: 0 })
+    onTestFinished(() => kept.close())
+    expect(kept.tables().map(({ name }) => name)).toEqual(['counters'])
+  })
+
   test('if whoever restores says no once it was verified', async () => {
     const path = await backupFile()
     const directory = join(dirname(path), 'refused')

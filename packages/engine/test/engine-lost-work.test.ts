@@ -4,8 +4,9 @@ import { type Engine, openEngine } from '../src/engine.ts'
 import { backupKey } from '../src/storage/backup-records.ts'
 import { checkStorage } from '../src/storage/check.ts'
 import { tableKey } from '../src/storage/catalog.ts'
+import { openEnvironment } from '../src/storage/environment.ts'
 import { ALL_JOBS, type Job } from '../src/storage/job-records.ts'
-import { type Environment, openEnvironment } from '../src/storage/lmdb.ts'
+import type { Environment } from '../src/storage/lmdb.ts'
 import {
   all,
   backedUp,
@@ -25,7 +26,7 @@ async function reopened(engine: Engine, damage: (env: Environment) => void): Pro
   const { directory } = engine.storage
   const env = openEnvironment(directory)
   await env.root.transaction(() => damage(env))
-  await env.root.close()
+  await env.close()
   return openEngine({ directory, sweepIntervalMs: 0 })
 }
 

@@ -198,6 +198,15 @@ describe('a disk that is full', () => {
     },
   )
 
+  test.skipIf(!canMount)('does not take a new directory, and says so', async () => {
+    const script = await bundle('opener')
+    for (const size of ['20k', '24k', '64k']) {
+      const opener = start([process.execPath, script, '1', join(mounted(size), 'data')])
+      expect(await opener.ended).toEqual({ code: 0, signal: null, stderr: '' })
+      expect(opener.lines).toEqual([expect.stringContaining('no space is left on its disk')])
+    }
+  })
+
   test.skipIf(!canLimit)(
     'a file size limit is told and survived in the same way',
     { timeout: 60_000 },
@@ -242,6 +251,7 @@ describe('a transaction that cannot even begin', () => {
       onCommitFailure: (listener: (code: number) => void) => {
         listeners.push(listener)
       },
+      commits: { rejected: 0 },
     } as unknown as Environment
     const queue = new WriteQueue(env, {} as Transaction, '/data')
     const waiting = [queue.push(() => 1), queue.push(() => 2)]

@@ -67,6 +67,20 @@ describe('two processes on one directory', () => {
     expect(statSync(join(directory, 'data.mdb')).size).toBeGreaterThan(before)
   })
 
+  test.each([
+    ['start on a new directory at once', '150', '2'],
+    ['open it while others close it', '300'],
+  ])('none is refused if they %s', async (_, times, ...processes) => {
+    const [directory, script] = [temporaryDirectory(), await bundle('opener')]
+    const openers = Array.from({ length: 2 }, () =>
+      start([process.execPath, script, times, join(directory, 'data'), ...processes]),
+    )
+    for (const { ended, lines } of openers) {
+      expect(await ended).toMatchObject({ code: 0 })
+      expect(lines).toEqual([])
+    }
+  })
+
   test(
     'a counter that both raise at the same time ends exact, and ids never collide',
     { timeout: 60_000 },
@@ -91,6 +105,25 @@ describe('two processes on one directory', () => {
       expect((await checkStorage(storage)).problems).toEqual([])
     },
   )
+
+  test('one that has opened it twice still shares it with the other', async () => {
+    const directory = join(temporaryDirectory(), 'data')
+    const storage = open(directory)
+    const table = await storage.createTable(COUNTERS)
+    await openStorage({ directory, sweepIntervalMs: 0 }).close()
+    const other = start([process.execPath, await bundle('incrementer'), directory, 'one', '400'])
+    await other.line((line) => line === 'ready')
+    other.child.stdin.write('go\n')
+    for (let i = 0; i < 400; i++) {
+      await storage.write((tx) => {
+        const old = tx.get(table, { id: 'shared' })
+        tx.put(table, { id: 'shared', n: ((old?.['n'] as number) ?? 0) + 1 }, old)
+      })
+    }
+    expect(await other.ended).toMatchObject({ code: 0, stderr: '' })
+    expect(storage.get(table, { id: 'shared' }, { consistent: true })?.['n']).toBe(800)
+    expect((await checkStorage(storage)).problems).toEqual([])
+  })
 
   test(
     'a consistent read sees what the other process has just been acknowledged',
@@ -161,8 +194,8 @@ describe('two processes on one directory', () => {
       await program.line((line) => line === 'ready')
       program.child.kill('SIGKILL')
       await program.ended
-      const second = open(directory)
-      expect(second.environment.root.readerCheck()).toBe(0)
+      await first.sweep()
+      expect(first.environment.root.readerCheck()).toBe(0)
     },
   )
 })

@@ -61,6 +61,19 @@ describe('a listener', () => {
     expect(received).toContain('/second')
   })
 
+  test('answers what is on its way on an idle connection while it ends, and that it was the last', async () => {
+    const listener = await listen('127.0.0.1', 0)
+    listener.serve((request) => new Response(new URL(request.url).pathname))
+    const socket = connect(listener.port, '127.0.0.1').setEncoding('utf8')
+    const ended = once(socket, 'close')
+    socket.write('GET /first HTTP/1.1\r\nhost: x\r\n\r\n')
+    expect(String(await once(socket, 'data'))).toMatch(/keep-alive[^]*\/first$/i)
+    const closed = listener.close()
+    socket.write('GET /second HTTP/1.1\r\nhost: x\r\n\r\n')
+    expect(String(await once(socket, 'data'))).toMatch(/connection: close[^]*\/second$/i)
+    await Promise.all([ended, closed])
+  })
+
   test('does not wait for connections on which nothing happens', async () => {
     const listener = await listen('127.0.0.1', 0)
     const socket = connect(listener.port, '127.0.0.1')

@@ -3,17 +3,20 @@
 
 import { statfsSync } from 'node:fs'
 import { constants } from 'node:os'
-import { internalError, type DynamoError } from '../errors.ts'
+import { DynamoError, internalError } from '../errors.ts'
 
 const { ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, EIO } = constants.errno
 const MDB_MAP_FULL = -30792
 const MDB_PANIC = -30795
 
-function advice(code: number): string {
-  switch (code) {
+export const NO_SPACE = 'no space is left on its disk. Free some space and try again'
+
+/** What a failed write means for whoever runs the program; undefined if nothing is known of it. */
+export function writeAdvice(directory: string, code: number): string | undefined {
+  switch (causeOf(directory, code)) {
     case ENOSPC:
     case EDQUOT:
-      return 'no space is left on its disk. Free some space and try again'
+      return NO_SPACE
     case EFBIG:
       return 'its file has reached a limit. Raise the file size limit of the process and try again'
     case EROFS:
@@ -27,22 +30,33 @@ function advice(code: number): string {
     case MDB_PANIC:
       return 'an earlier I/O error made its file unusable to this process. Check the disk and start again'
     default:
-      return `LMDB failed with code ${code}`
+      return undefined
   }
 }
 
+/** LMDB reports a write that a full disk cut short as an I/O error. */
+function causeOf(directory: string, code: number): number {
+  return code === EIO && isFull(directory) ? ENOSPC : code
+}
+
+/** The disk or the system is at fault; the message says what to do. */
+export class CommitFailed extends DynamoError {}
+
 /** Every write that shared the failed commit gets this. */
-export function commitFailed(directory: string, code: number): DynamoError {
-  // LMDB reports a write that a full disk cut short as an I/O error.
-  const cause = code === EIO && isFull(directory) ? ENOSPC : code
-  const failure = internalError(
-    `Cannot write to the data directory "${directory}": ${advice(cause)}. Nothing of this request was stored`,
+export function commitFailed(directory: string, code: number): CommitFailed {
+  const advice = writeAdvice(directory, code) ?? `LMDB failed with code ${code}`
+  const failure = new CommitFailed(
+    'InternalServerError',
+    `Cannot write to the data directory "${directory}": ${advice}. Nothing of this request was stored`,
+    500,
   )
+  const cause = causeOf(directory, code)
   // A full disk is the one failure that a program may want to tell from the others.
   return cause === ENOSPC || cause === EDQUOT ? Object.assign(failure, { code: 'ENOSPC' }) : failure
 }
 
-function isFull(directory: string): boolean {
+/** A new directory takes a fifth of that. */
+export function isFull(directory: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(directory)
     return bavail * bsize < 1 << 20

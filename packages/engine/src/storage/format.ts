@@ -47,12 +47,14 @@ export function prepareDirectory(directory: string): void {
   }
   const file = join(directory, FORMAT_FILE)
   if (existsSync(file)) return assertKnownFormat(directory, file)
-  if (existsSync(join(directory, DATA_FILE))) {
+  const names = readdirSync(directory).filter((name) => !name.startsWith(`${FORMAT_FILE}.`))
+  // What is there now may be of another process that began meanwhile: with the format file.
+  if (names.length > 0 && existsSync(file)) return assertKnownFormat(directory, file)
+  if (names.includes(DATA_FILE)) {
     throw cannotOpen(directory, `it holds an LMDB file but no ${FORMAT_FILE}, so it is not ours`)
   }
-  const foreign = readdirSync(directory).filter((name) => !name.startsWith(`${FORMAT_FILE}.`))
-  if (foreign.length > 0) {
-    throw cannotOpen(directory, `it is not empty and not ours (it holds "${foreign[0]}")`)
+  if (names.length > 0) {
+    throw cannotOpen(directory, `it is not empty and not ours (it holds "${names[0]}")`)
   }
   try {
     writeFormat(directory)

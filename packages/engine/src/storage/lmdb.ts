@@ -1,16 +1,19 @@
 // The LMDB environment of a data directory and what must be known about the `lmdb` package to use it
 // safely: acknowledged means flushed (no overlapping sync), keys up to 4,026 bytes (8 KB pages, fixed
 // at creation), keys and values written straight into its buffers, failed commits told with their
-// code. Everything that reaches into the package's insides is in this file; its version is pinned.
+// code. Everything that reaches into the package's insides is in this file and in `open-root.ts`; its
+// version is pinned.
 
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
+import { join } from 'node:path'
 import * as lmdb from 'lmdb'
 import type { Item } from '../values/types.ts'
 import { copyBytes, type FastBuffer } from './bytes.ts'
 import { decodeItem } from './codec.ts'
-import { cannotOpen } from './failures.ts'
-import { createPrivateFiles, prepareDirectory } from './format.ts'
+import { cannotOpen, failureCode, isFull, NO_SPACE, writeAdvice } from './failures.ts'
+import { createPrivateFiles, DATA_FILE } from './format.ts'
 import { writeItemKey } from './keys.ts'
+import { openRoot } from './open-root.ts'
 import { assertSoundFile } from './pages.ts'
 import type { KeySchema } from './store.ts'
 
@@ -104,6 +107,9 @@ export interface Environment {
   snapshot(): Snapshot
   /** Later reads see all that is committed by now. */
   refresh(): void
+  /** How many commits have failed in this process so that their promises were rejected. */
+  readonly commits: { rejected: number }
+  close(): Promise<void>
 }
 
 const { resetTxn } = (lmdb as unknown as { nativeAddon: { resetTxn: (address: number) => void } })
@@ -133,15 +139,14 @@ function decodeOffset(bytes: Uint8Array): number {
   return (bytes[0]! << 8) | bytes[1]!
 }
 
-/** Opens or creates; refuses, without changing anything, what is not a sound directory of ours. */
-export function openEnvironment(directory: string): Environment {
-  prepareDirectory(directory)
+/** For `environment.ts`: a process must not open the files twice. */
+export function openFiles(directory: string): Environment {
   assertSoundFile(directory)
-  let root: lmdb.RootDatabase
-  try {
+  assertRoom(directory)
+  const root = opened(directory, () => {
     accessSync(directory, constants.W_OK)
     createPrivateFiles(directory)
-    root = lmdb.open({
+    return openRoot({
       path: directory,
       noSubdir: false,
       pageSize: 8192,
@@ -151,20 +156,10 @@ export function openEnvironment(directory: string): Environment {
       maxDbs: 8,
       maxReaders: 256,
     })
-  } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error)
-    throw cannotOpen(directory, detail, error)
-  }
+  })
   // Slots of readers that were killed would keep old pages from being reused.
   root.readerCheck()
-  const items = root.openDB('items', encodedWith(decodeItem))
-  const stored = root.openDB(
-    'items',
-    encodedWith((bytes) => bytes),
-  )
-  const entries = root.openDB('entries', encodedWith(decodeOffset))
-  const changes = root.openDB('changes', encodedWith(decodeItem))
-  const meta: lmdb.Database<unknown> = root.openDB('meta', { encoding: 'json' })
+  const { items, stored, entries, changes, meta } = opened(directory, () => openDatabases(root))
   const reader = meta as unknown as { ensureReadTxn(): void }
   const databases = [
     root,
@@ -189,6 +184,37 @@ export function openEnvironment(directory: string): Environment {
     ensureSnapshot: () => reader.ensureReadTxn(),
     snapshot: () => root.useReadTransaction(),
     refresh: () => refresh(root),
+    commits: { rejected: 0 },
+    close: () => root.close(),
+  }
+}
+
+/** Where LMDB cannot write a new file, lmdb may end the process. */
+function assertRoom(directory: string): void {
+  const found = statSync(join(directory, DATA_FILE), { throwIfNoEntry: false })
+  if ((found?.size ?? 0) === 0 && isFull(directory)) throw cannotOpen(directory, NO_SPACE)
+}
+
+function opened<T>(directory: string, open: () => T): T {
+  try {
+    return open()
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error)
+    throw cannotOpen(directory, writeAdvice(directory, failureCode(error)) ?? detail, error)
+  }
+}
+
+/** The first process makes them; if the disk is full, it cannot. */
+function openDatabases(root: lmdb.RootDatabase) {
+  return {
+    items: root.openDB('items', encodedWith(decodeItem)),
+    stored: root.openDB(
+      'items',
+      encodedWith((bytes) => bytes),
+    ),
+    entries: root.openDB('entries', encodedWith(decodeOffset)),
+    changes: root.openDB('changes', encodedWith(decodeItem)),
+    meta: root.openDB('meta', { encoding: 'json' }),
   }
 }
 

@@ -5,9 +5,10 @@ import { systemClock, type Clock } from '../clock.ts'
 import { Catalog } from './catalog.ts'
 import { Backups } from './backups.ts'
 import { Counts } from './counts.ts'
+import { openEnvironment } from './environment.ts'
 import { storageClosed } from './failures.ts'
 import { Jobs } from './jobs.ts'
-import { openEnvironment, type Environment } from './lmdb.ts'
+import type { Environment } from './lmdb.ts'
 import { hasUnfinished } from './lost-copies.ts'
 import { WriteQueue } from './queue.ts'
 import { readItem, readRange, readStoredRange } from './reads.ts'
@@ -94,7 +95,7 @@ export function openStorage(options: StorageOptions): OpenStorage {
     clearInterval(timer)
     await Promise.all([jobs.stop(), sweeper.stop()])
     await queue.close()
-    await env.root.close()
+    await env.close()
   }
 
   if (!jobs.isIdle() || hasUnfinished(env)) startJobs()

@@ -6,6 +6,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { cannotOpen } from './failures.ts'
 import { DATA_FILE } from './format.ts'
+import { pause } from './pause.ts'
 
 const MAGIC = 0xbeefc0de
 const DATA_VERSION = 2
@@ -61,11 +62,6 @@ export function assertSoundFile(directory: string): void {
   } finally {
     closeSync(handle)
   }
-}
-
-/** Opening is synchronous. */
-function pause(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
 /** The length after the header: a commit writes its pages before it says so in the header. */

@@ -32,7 +32,6 @@ export class WriteQueue {
   #closed = false
   #broken: DynamoError | undefined
   #code = 0
-  #rejections = 0
   #onIdle: (() => void)[] = []
 
   constructor(env: Environment, transaction: Transaction, directory: string) {
@@ -140,7 +139,7 @@ export class WriteQueue {
   }
 
   #rejectAll(batch: Waiting[], error: unknown): void {
-    this.#rejections++
+    this.#env.commits.rejected++
     this.#committing.delete(batch)
     // What the failed transaction wrote to the catalog never happened.
     this.#transaction.catalog.invalidate()
@@ -164,9 +163,9 @@ export class WriteQueue {
    */
   #noteFailure(code: number): void {
     this.#code = code
-    const before = this.#rejections
+    const before = this.#env.commits.rejected
     setImmediate(() => {
-      if (this.#rejections > before) return
+      if (this.#env.commits.rejected > before) return
       this.#broken = commitFailed(this.#directory, code)
       for (const batch of [this.#waiting, ...this.#committing]) {
         for (const waiting of batch) waiting.reject(this.#broken)

@@ -1,6 +1,6 @@
 // Runs expiry: items with a time to live, old changes, closed streams and backups, then idempotency
-// tokens, in bounded batches. Looks first,
-// in a plain read, so that an idle directory is never written to.
+// tokens, in bounded batches. Looks first, in a plain read, so that an idle directory is never
+// written to.
 
 import { epochSeconds, type Clock } from '../clock.ts'
 import type { Environment } from './lmdb.ts'
@@ -40,6 +40,8 @@ export class Sweeper {
   }
 
   async #sweep(): Promise<number> {
+    // Those of processes that were killed would keep old pages from being reused.
+    this.#env.root.readerCheck()
     const now = epochSeconds(this.#clock)
     let total = 0
     for (const table of this.#tables()) {
