@@ -99,7 +99,12 @@ function isNowhere(refused: Error | undefined): boolean {
 /** What a server says no with, or that it is none of ours. */
 export function refusal(server: string, status: number, content: unknown): Error {
   const { error } = (content ?? {}) as {
-    error?: { code?: unknown; message?: unknown; details?: { path: string; message: string }[] }
+    error?: {
+      code?: unknown
+      message?: unknown
+      details?: { path: string; message: string }[]
+      data?: Record<string, unknown>
+    }
   }
   if (typeof error?.code !== 'string' || typeof error.message !== 'string') {
     return new ServerUnusable(
@@ -108,7 +113,8 @@ export function refusal(server: string, status: number, content: unknown): Error
   }
   const [detail] = error.details ?? []
   const message = detail ? `${error.message} (${detail.path}: ${detail.message})` : error.message
-  return new ApiError({ code: error.code, status: status as ErrorStatus, message })
+  const entry = { code: error.code, status: status as ErrorStatus, message }
+  return new ApiError(entry, error.data && { data: error.data })
 }
 
 /** Why the other end cannot be reached, in one word. */

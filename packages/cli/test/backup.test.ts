@@ -1,5 +1,6 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { openEngine } from '@strongroom/engine/engine'
 import { describe, expect, test } from 'vitest'
 import { inProcess } from './in-process.ts'
 import { emptyDirectory, start, strongroom } from './strongroom.ts'
@@ -34,6 +35,36 @@ describe('strongroom backup and restore', () => {
       `1 table with 1 item restored to ${join(cwd, 'again')}\n`,
     ])
     expect(await operators(cwd, 'again')).toEqual(['ops'])
+  })
+
+  test('name every table with its count, also those without items', async () => {
+    const cwd = await emptyDirectory()
+    const engine = await openEngine({ directory: join(cwd, 'data') })
+    const counts = { before: 0, filled: 600, last: 0, one: 1 }
+    for (const [TableName, count] of Object.entries(counts)) {
+      await engine.createTable({
+        TableName,
+        BillingMode: 'PAY_PER_REQUEST',
+        KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+        AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+      })
+      const text = 'x'.repeat(1000)
+      for (let id = 0; id < count; id++)
+        await engine.putItem({ TableName, Item: { id: String(id), text } })
+    }
+    await engine.close()
+    const lines = 'before: 0 items\nfilled: 600 items\nlast: 0 items\none: 1 item\n'
+    const tables = Object.entries(counts).map(([name, items]) => ({ name, items }))
+    const file = join(cwd, 'copy')
+    const backUp = (...more: string[]) => inProcess(['backup', file, ...more], { cwd })
+    const restoreTo = (data: string, ...more: string[]) =>
+      inProcess(['restore', file, '--data', join(cwd, data), ...more], { cwd })
+
+    for (const { stderr } of [await backUp(), await restoreTo('again')]) expect(stderr).toBe(lines)
+    for (const done of [await backUp('--json'), await restoreTo('once-more', '--json')]) {
+      expect(JSON.parse(done.stdout)).toMatchObject({ tables })
+      expect(done.stderr).toBe('')
+    }
   })
 
   test('work while a server runs', async () => {

@@ -113,9 +113,18 @@ describe('with a server that runs', () => {
       site.site_id,
     )
     const twice = await strongroom('sites', 'suspend', site.site_id)
-    expect([twice.code, twice.stdout]).toEqual([1, ''])
+    expect([twice.code, twice.stdout, twice.stderr]).toEqual([
+      1,
+      '',
+      'Cannot suspend the site: it is suspended\n',
+    ])
     await strongroom('sites', 'resume', site.site_id)
     expect(await statusOf()).toBe('active')
+    const confirmed = await strongroom('sites', 'confirm', site.site_id)
+    expect([confirmed.code, confirmed.stderr]).toEqual([
+      1,
+      'Cannot confirm the site: it is active and needs no confirmation\n',
+    ])
   })
 
   test('a submission reaches a source of Ferryhook, verified, and its repetition is known', async () => {

@@ -35,6 +35,8 @@ import type { Item } from './values/types.ts'
 export interface Progress {
   table: string
   items: number
+  /** The last one of its table: every table has one, also an empty one. */
+  isWhole: boolean
 }
 
 export interface BackupOptions {
@@ -136,10 +138,10 @@ async function writeTable(
     items++
     if (writer.isFull) {
       await writer.drain()
-      options.onProgress?.({ table: table.name, items })
+      options.onProgress?.({ table: table.name, items, isWhole: false })
     }
   }
-  options.onProgress?.({ table: table.name, items })
+  options.onProgress?.({ table: table.name, items, isWhole: true })
   return items
 }
 
@@ -248,11 +250,14 @@ async function restoreInto(
         for (const item of batch) tx.put(target, item, undefined)
       })
       total += batch.length
-      onProgress?.({ table: target.name, items: total })
+    }
+    const tell = (isWhole: boolean): void => {
+      if (table) onProgress?.({ table: table.name, items: total, isWhole })
     }
     for await (const frame of readFrames(file)) {
       if (frame.type === TABLE_FRAME) {
         await flush()
+        tell(true)
         total = 0
         const { createdAt: created, logs, ...wanted } = parse<BackupTable>(frame)
         createdAt = created
@@ -261,10 +266,13 @@ async function restoreInto(
       } else if (frame.type === ITEM_FRAME) {
         items.push(decodeItem(frame.payload))
         bytes += frame.payload.length
-        if (items.length >= BATCH_ITEMS || bytes >= BATCH_BYTES) await flush()
+        if (items.length < BATCH_ITEMS && bytes < BATCH_BYTES) continue
+        await flush()
+        tell(false)
       }
     }
     await flush()
+    tell(true)
     createdAt = systemClock.now()
     for (const { name, logs } of logged) {
       await storage.replaceTable({ ...storage.table(name)!, logs })

@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { backupAttachment, backupItems } from '../src/backup-contents.ts'
-import { backup, restore } from '../src/backup.ts'
+import { backup, type Progress, restore } from '../src/backup.ts'
 import { checkStorage } from '../src/storage/check.ts'
 import { DataError } from '../src/storage/failures.ts'
 import { openStorage, type OpenStorage } from '../src/storage/open.ts'
@@ -172,14 +172,20 @@ describe('a backup', () => {
     const storage = await filled()
     const file = join(temporaryDirectory(), 'backup')
     const seen: string[] = []
-    const onProgress = ({ table, items }: { table: string; items: number }): void => {
-      seen.push(`${table} ${items}`)
+    const onProgress = ({ table, items, isWhole }: Progress): void => {
+      seen.push(`${table} ${items}${isWhole ? '' : ' so far'}`)
     }
     await backup(storage, { file, onProgress })
     expect(seen).toEqual(['empty 0', 'orders 1200', 'secrets 1'])
     seen.length = 0
     await restore({ file, directory: `${file}.restored`, onProgress })
-    expect(seen).toEqual(['orders 500', 'orders 1000', 'orders 1200', 'secrets 1'])
+    expect(seen).toEqual([
+      'empty 0',
+      'orders 500 so far',
+      'orders 1000 so far',
+      'orders 1200',
+      'secrets 1',
+    ])
   })
 
   test('can be read by its owner only, and appears only when it is complete', async () => {

@@ -49,7 +49,7 @@ export const formBridgeError = defineErrors('form-bridge', {
   agency_suspended: [403, 'The agency is suspended: ask the operator of the server'],
   agency_not_found: [404, 'There is no such agency'],
   site_not_found: [404, 'There is no such site'],
-  wrong_status: [409, 'The site does not have the status for this: look at it again'],
+  wrong_status: [409, 'The site does not have the status for this: data.status is the one it has'],
   join_token_not_found: [404, 'There is no such join token'],
   override_not_found: [404, 'There is no such exception from the limits'],
   pattern_not_found: [404, 'No such pattern is known of this identifier'],

@@ -20,6 +20,7 @@ import type { OpenKms } from './kms.ts'
 import { metricsRoutes } from './metrics-routes.ts'
 import { byHost, hostsOf, nodeByHost, originOf } from './own-origin.ts'
 import type { HomeProps } from './pages/home.tsx'
+import { notFoundPage } from './pages/not-found.tsx'
 import { pageRoutes } from './pages/routes.tsx'
 import { serviceDeps } from './service-deps.ts'
 import { serviceHref } from './service-href.ts'
@@ -56,7 +57,7 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
   const { log, clock, metrics } = options
   const trustedProxies = settings.STRONGROOM_TRUSTED_PROXIES
   const http = { log, metrics, publicUrl, trustedProxies }
-  const app = createApp(http)
+  const app = createApp({ ...http, notFoundPage: notFoundPage(version) })
   app.route('/', healthRoutes({ check: () => checkBoth(options) }))
   app.route('/', metricsRoutes(metrics, createOperators({ db: store.db, clock })))
 

@@ -3,6 +3,7 @@ import { createApp } from '@strongroom/kit/http/app'
 import { silentLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import type { HomeProps } from '../src/pages/home.tsx'
+import { notFoundPage } from '../src/pages/not-found.tsx'
 import { pageRoutes } from '../src/pages/routes.tsx'
 
 export const emptyDocument = {
@@ -28,7 +29,11 @@ export const services = [
 ]
 
 export function pagesApp(home: Partial<HomeProps> = {}, document: object = emptyDocument) {
-  const app = createApp({ log: silentLog, metrics: createMetrics() })
+  const app = createApp({
+    log: silentLog,
+    metrics: createMetrics(),
+    notFoundPage: notFoundPage('0.1.0'),
+  })
   app.route('/', pageRoutes({ home: () => ({ ...homeProps, ...home }), document: () => document }))
   return app
 }

@@ -25,17 +25,25 @@ export function configuredData({ options, env }: CommandInput): {
   return { configured, directory: resolve(configured.STRONGROOM_DATA) }
 }
 
+const LARGE = 50_000
+
 /** A line for each table, and for large ones now and then. */
 export function progressTo(output: Output): (progress: Progress) => void {
-  let told: Progress | undefined
-  return ({ table, items }) => {
-    if (told?.table === table && items - told.items < 50_000) return
-    told = { table, items }
-    output.progress(items === 0 ? table : `${table}: ${items} items`)
+  let told = { table: '', items: 0 }
+  return ({ table, items, isWhole }) => {
+    if (isWhole) output.progress(`${table}: ${counted(items, 'item')}`)
+    else if (items - (told.table === table ? told.items : 0) >= LARGE) {
+      told = { table, items }
+      output.progress(`${table}: ${items} items so far`)
+    }
   }
 }
 
 export function summary(tables: readonly { items: number }[]): string {
   const items = tables.reduce((sum, table) => sum + table.items, 0)
-  return `${tables.length} ${tables.length === 1 ? 'table' : 'tables'} with ${items} ${items === 1 ? 'item' : 'items'}`
+  return `${counted(tables.length, 'table')} with ${counted(items, 'item')}`
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
 }

@@ -1,5 +1,6 @@
 /** `strongroom sites …`: the WordPress sites of Form-Bridge, on the store or behind a server. */
 import type { SiteFacts } from '@strongroom/form-bridge/administration/site-desk'
+import { ApiError } from '@strongroom/kit/errors'
 import { type Command, type CommandInput, UsageError } from '../command.ts'
 import { type SiteAction, type SiteLine, withSites } from '../form-bridge/site-access.ts'
 import { onServer } from '../operator-api.ts'
@@ -62,10 +63,23 @@ function changing(action: SiteAction, summary: string): Command {
     options: onServer,
     run: (input) =>
       withSites(input, async (sites) => {
-        const site = await sites.act(siteIn(input), action)
+        const site = await sites.act(siteIn(input), action).catch((error: unknown) => {
+          throw inWords(error, action)
+        })
         input.output.result(`${site.domain} is ${site.status}\n`, site)
       }),
   }
+}
+
+/** A refusal of a server says where a program finds the status; a person wants the status. */
+function inWords(error: unknown, action: SiteAction): unknown {
+  if (!(error instanceof ApiError) || error.code !== 'form-bridge.wrong_status') return error
+  const { code, status, data } = error
+  const state = statuses.find((each) => each === data?.['status'])
+  // A server of another version may not say it.
+  if (state === undefined) return error
+  const why = action === 'confirm' ? `it is ${state} and needs no confirmation` : `it is ${state}`
+  return new ApiError({ code, status, message: `Cannot ${action} the site: ${why}` })
 }
 
 function siteIn({ args: [site = ''] }: CommandInput): string {

@@ -64,8 +64,11 @@ export function createSiteDesk(deps: {
   }
 
   async function changed(site_id: string, change: (site: Site) => Promise<boolean>) {
-    if (!(await change(await existing(site_id)))) throw formBridgeError('wrong_status')
-    return factsOf(await existing(site_id))
+    const isChanged = await change(await existing(site_id))
+    const facts = await factsOf(await existing(site_id))
+    if (isChanged) return facts
+    const { status, confirmation_needed } = facts
+    throw formBridgeError('wrong_status', { data: { status, confirmation_needed } })
   }
 
   return {

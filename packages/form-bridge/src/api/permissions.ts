@@ -9,6 +9,7 @@ import type { Authenticated } from '../auth/authenticate.ts'
 import type { SiteGuard, SiteNeeds } from '../auth/site-guard.ts'
 import type { Agency } from '../items/agency.ts'
 import { type RateGuard, rateLimited } from '../limits/guard.ts'
+import { headerForms } from '../signing/signed-request.ts'
 
 export interface SiteEnv {
   Variables: AppVariables & { asked: Authenticated }
@@ -47,13 +48,33 @@ export function createPermissions(deps: {
         c.set('asked', await siteGuard.admit(c, needs))
         await next()
       }
+      // First, since a call with the key is the simpler one.
       const either = needs.signature ? [] : [{ formBridgeKey: [] }]
       return {
         ...declare.need('site', check),
-        security: [{ formBridgeSignature: [] }, ...either],
+        security: [...either, { formBridgeSignature: [] }],
+        parameters: signatureParameters({ required: needs.signature === true }),
       }
     },
   }
+}
+
+/** Only described here: the guard reads them, and says no in its own words. */
+function signatureParameters({ required }: { required: boolean }) {
+  const header = (name: string, form: RegExp, description: string, example: string) => ({
+    name,
+    in: 'header' as const,
+    required,
+    description: required ? description : `${description}; only with a signature`,
+    schema: { type: 'string' as const, pattern: form.source },
+    example,
+  })
+  const { site, timestamp, nonce } = headerForms
+  return [
+    header('X-FB-Site', site, 'The id of the site', 'site_0123456789abcdef'),
+    header('X-FB-Timestamp', timestamp, 'When it was signed, in epoch seconds', '1767225600'),
+    header('X-FB-Nonce', nonce, 'New for each request', '0123456789abcdef0123456789abcdef'),
+  ]
 }
 
 export function describeSecurity({ openAPIRegistry }: OpenAPIHono<AppEnv>): void {
@@ -62,7 +83,8 @@ export function describeSecurity({ openAPIRegistry }: OpenAPIHono<AppEnv>): void
       type: 'apiKey',
       in: 'header',
       name: 'X-FB-Signature',
-      description: 'With X-FB-Site, X-FB-Timestamp and X-FB-Nonce: see form-bridge-protocol.md',
+      description:
+        '`v1=…` over the request, with X-FB-Site, X-FB-Timestamp and X-FB-Nonce: see form-bridge-protocol.md',
     },
     formBridgeKey: {
       type: 'http',

@@ -36,6 +36,14 @@ export function isSignatureOf(secret: string, text: string, signature: string): 
   return timingSafeEqual(expected, Buffer.from(signature, 'hex'))
 }
 
+/** The form of each header that a signature needs. */
+export const headerForms = {
+  site: /^site_[A-Za-z0-9_-]{16}$/,
+  timestamp: /^[1-9][0-9]{9}$/,
+  nonce: /^[0-9a-f]{32}$/,
+  signature: /^v1=[0-9a-f]{64}$/,
+}
+
 /** What a request says of its signature; undefined if any of it has not the form. */
 export function signatureIn(
   header: (name: string) => string | undefined,
@@ -47,10 +55,10 @@ export function signatureIn(
     header('x-fb-signature'),
   ]
   const isFormed =
-    /^site_[A-Za-z0-9_-]{16}$/.test(site_id) &&
-    /^[1-9][0-9]{9}$/.test(timestamp) &&
-    /^[0-9a-f]{32}$/.test(nonce) &&
-    /^v1=[0-9a-f]{64}$/.test(signature)
+    headerForms.site.test(site_id) &&
+    headerForms.timestamp.test(timestamp) &&
+    headerForms.nonce.test(nonce) &&
+    headerForms.signature.test(signature)
   if (!isFormed) return undefined
   return { site_id, timestamp: Number(timestamp), nonce, signature: signature.slice(3) }
 }

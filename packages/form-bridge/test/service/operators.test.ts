@@ -3,6 +3,14 @@ import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { openService } from './open-service.ts'
 
+interface Parameter {
+  name: string
+  in: string
+  required: boolean
+  schema: { pattern: string }
+  example: string
+}
+
 describe.each(serviceStores())('operators on $name', (store) => {
   const service = openService(store)
   const get = (path: string) => service.ask('GET', path, { token: service.operator })
@@ -88,6 +96,25 @@ describe.each(serviceStores())('operators on $name', (store) => {
         .replace('{slug}', 'form-bridge')
         .replace('{version}', '1.0.0')
         .replace('{id}', 'a'.repeat(64))
+
+    test('of a site describes each header that its signature needs', async () => {
+      const { paths = {} } = document()
+      const headersOf = (path: string, method: 'get' | 'post') =>
+        (paths[`/form-bridge/v1${path}`]?.[method]?.parameters ?? []) as Parameter[]
+      const summary = (headers: Parameter[]) =>
+        headers.map(({ name, in: place, required }) => [name, place, required])
+      const all = (required: boolean) =>
+        ['X-FB-Site', 'X-FB-Timestamp', 'X-FB-Nonce'].map((name) => [name, 'header', required])
+      for (const path of ['/site/heartbeat', '/site/rotate', '/site/disconnect', '/webhook'])
+        expect(summary(headersOf(path, 'post'))).toEqual(all(true))
+      expect(summary(headersOf('/site', 'get'))).toEqual(all(false))
+      for (const { example, schema } of headersOf('/webhook', 'post'))
+        expect(example).toMatch(new RegExp(schema.pattern))
+      // They are described and not validated: who sends none is told who may call.
+      expect((await service.ask('POST', '/webhook', { body: {} })).code).toBe(
+        'form-bridge.unauthorized',
+      )
+    })
 
     test('says who may call it', () => {
       const needs = routes().map(({ need }) => need)

@@ -114,7 +114,9 @@ describe.each(serviceStores())('the life of a site on $name', (store) => {
       const site = await service.connected()
       await operate(site.site_id, 'suspend')
       expect(await operate(site.site_id, 'suspend')).toMatchObject({
+        status: 409,
         code: 'form-bridge.wrong_status',
+        body: { error: { data: { status: 'suspended', confirmation_needed: false } } },
       })
       const missing = await operate('site_0123456789abcdef', 'suspend')
       expect(missing).toMatchObject({ status: 404, code: 'form-bridge.site_not_found' })
@@ -130,6 +132,7 @@ describe.each(serviceStores())('the life of a site on $name', (store) => {
       expect(after).toMatchObject({ status: 403, code: 'form-bridge.site_disabled' })
       expect(await operate(site.site_id, 'resume')).toMatchObject({
         code: 'form-bridge.wrong_status',
+        body: { error: { data: { status: 'disabled' } } },
       })
       const next = await service.connected({}, site.wordpress)
       expect(next).toMatchObject({ result: 'connected' })

@@ -19,6 +19,9 @@ import { createProxyTrust, noProxies, type TrustedProxies } from './trusted-prox
 import { refuseInvalid } from './validation.ts'
 import { writeError } from './write-error.ts'
 
+/** Undefined for who should get the error instead. */
+export type NotFoundPage = (c: Context<AppEnv>) => Promise<Response | undefined>
+
 export interface AppOptions {
   log: Log
   metrics: Metrics
@@ -30,6 +33,8 @@ export interface AppOptions {
   maxBodyBytes?: number
   /** Where the address of the connection is found; Node's server unless told. */
   peerAddress?: (c: Context) => string | undefined
+  /** What people see where nothing is; without it they get the error too. */
+  notFoundPage?: NotFoundPage
 }
 
 /** Large enough for any JSON that a service takes; what takes more says so with `bodyLimit`. */
@@ -55,10 +60,15 @@ export function createApp(options: AppOptions): OpenAPIHono<AppEnv> {
   app.use(limitBodies(maxBodyBytes))
 
   const methodsOf = allowedMethods(app)
-  app.notFound((c) => {
+  app.notFound(async (c) => {
     const methods = methodsOf(c.req.path)
-    if (methods.length === 0 || methods.includes(c.req.method))
-      return writeError(requestError('not_found'), c)
+    if (methods.length === 0 || methods.includes(c.req.method)) {
+      const error = requestError('not_found')
+      const page = await options.notFoundPage?.(c)
+      if (page === undefined) return writeError(error, c)
+      c.set('errorCode', error.code)
+      return page
+    }
     return writeError(
       requestError('method_not_allowed', { headers: { allow: methods.join(', ') } }),
       c,

@@ -5,8 +5,8 @@ import { Mark } from './mark.tsx'
 export interface LayoutProps {
   title: string
   description: string
-  /** Which entry of the navigation this page is. */
-  page: 'home' | 'docs'
+  /** The first two are entries of the navigation. */
+  page: 'home' | 'docs' | 'not-found'
   version: string
   /** The path of a script file; the page works without it. */
   script?: string

@@ -1,0 +1,52 @@
+import { pagePolicy } from '@strongroom/kit/http/content-security-policy'
+import type { NotFoundPage } from '@strongroom/kit/http/app'
+import { accepts } from 'hono/accepts'
+import { Layout } from './layout.tsx'
+import { renderPage } from './render.ts'
+
+const policy = pagePolicy({ styles: ["'self'"], images: ["'self'"] })
+
+/** Addresses of programs alone: what stands at them answers JSON, whoever asks. */
+const OF_PROGRAMS = /\/(?:v1|in)(?:\/|$)/
+
+/** For a person who mistyped an address; programs get the error. */
+export function notFoundPage(version: string): NotFoundPage {
+  return async (c) => {
+    const { method, path } = c.req
+    if ((method !== 'GET' && method !== 'HEAD') || OF_PROGRAMS.test(path)) return undefined
+    const json = 'application/json'
+    const type = accepts(c, { header: 'Accept', supports: [json, 'text/html'], default: json })
+    if (type === json) return undefined
+    c.header('content-security-policy', policy)
+    c.header('cache-control', 'no-store')
+    return c.html(await renderPage(<NotFound version={version} />), 404)
+  }
+}
+
+/** The same for every address: nothing of the request is in it. */
+function NotFound({ version }: { version: string }) {
+  return (
+    <Layout
+      title="Not found · Strongroom"
+      description="There is nothing at this address."
+      page="not-found"
+      version={version}
+    >
+      <main id="content" class="home">
+        <div class="hero-text">
+          <p class="eyebrow">404</p>
+          <h1>There is nothing at this address.</h1>
+          <p class="lede">Look for a typing error in it, or begin at the home page.</p>
+          <p class="actions">
+            <a class="button button-primary" href="/">
+              Home page
+            </a>
+            <a class="button" href="/docs">
+              API reference
+            </a>
+          </p>
+        </div>
+      </main>
+    </Layout>
+  )
+}
