@@ -36,6 +36,24 @@ const PlanView = z
   })
   .openapi('FerryhookPlan')
 
+const AccountChange = z
+  .strictObject({
+    name: Name.optional(),
+    email: Email.optional(),
+    currentPassword: GivenPassword.optional(),
+  })
+  .openapi({ example: { name: 'Ada Lovelace' } })
+
+const PasswordChange = z
+  .strictObject({ currentPassword: GivenPassword.optional(), newPassword: NewPassword })
+  .openapi({
+    example: { currentPassword: 'correct horse battery', newPassword: 'staple for a horse' },
+  })
+
+const AccountEnd = z
+  .strictObject({ currentPassword: GivenPassword.optional() })
+  .openapi({ example: { currentPassword: 'correct horse battery' } })
+
 export function accountRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
   const { permit, accounts, credentials, kept, publicUrl, clock } = deps
   const denied = errorResponses(ferryhookError, 'unauthorized', 'session_required')
@@ -57,15 +75,7 @@ export function accountRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     path: '/v1/account',
     summary: 'Change the account',
     description: 'A new e-mail address needs the password, if the account has one.',
-    request: {
-      body: jsonBody(
-        z.strictObject({
-          name: Name.optional(),
-          email: Email.optional(),
-          currentPassword: GivenPassword.optional(),
-        }),
-      ),
-    },
+    request: { body: jsonBody(AccountChange) },
     responses: {
       200: jsonResponse(UserView, 'The user'),
       ...denied,
@@ -79,11 +89,7 @@ export function accountRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     path: '/v1/account/password',
     summary: 'Change or set the password',
     description: 'Ends all other sessions.',
-    request: {
-      body: jsonBody(
-        z.strictObject({ currentPassword: GivenPassword.optional(), newPassword: NewPassword }),
-      ),
-    },
+    request: { body: jsonBody(PasswordChange) },
     responses: {
       204: { description: 'Changed' },
       ...denied,
@@ -120,7 +126,7 @@ export function accountRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     summary: 'Delete the account',
     description:
       'With its keys, sources and connections, at once and for good. Events expire with their plan. Needs the password, if the account has one.',
-    request: { body: jsonBody(z.strictObject({ currentPassword: GivenPassword.optional() })) },
+    request: { body: jsonBody(AccountEnd) },
     responses: {
       204: { description: 'Deleted' },
       ...denied,

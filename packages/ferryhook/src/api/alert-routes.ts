@@ -5,7 +5,7 @@ import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/ope
 import { ferryhookError } from '../errors.ts'
 import { alertKinds, type AlertSettings } from '../items/alert-settings.ts'
 import type { ApiDeps } from './deps.ts'
-import { Overlap } from './schemas.ts'
+import { Rotation } from './schemas.ts'
 
 const Kinds = z.array(z.enum(alertKinds)).max(100)
 
@@ -21,6 +21,19 @@ export const AlertsView = z
     updatedAt: z.string().nullable(),
   })
   .openapi('FerryhookAlerts')
+
+const AlertChoice = z
+  .strictObject({
+    webhookUrl: z.string().min(1).max(2_048).nullable().default(null),
+    email: z.boolean().default(false),
+    kinds: Kinds.default([...alertKinds]),
+  })
+  .openapi({
+    example: {
+      webhookUrl: 'https://alerts.example.com/ferryhook',
+      kinds: ['delivery.failed', 'connection.paused'],
+    },
+  })
 
 const Result = z.object({
   ok: z.boolean(),
@@ -52,15 +65,7 @@ export function alertRoutes({ permit, alertBook }: ApiDeps): OpenAPIHono<AppEnv>
     summary: 'Choose how alerts are told',
     description:
       'By a webhook that is signed as deliveries are, by mail, both or neither. The answer has the secret of a webhook that had none.',
-    request: {
-      body: jsonBody(
-        z.strictObject({
-          webhookUrl: z.string().min(1).max(2_048).nullable().default(null),
-          email: z.boolean().default(false),
-          kinds: Kinds.default([...alertKinds]),
-        }),
-      ),
-    },
+    request: { body: jsonBody(AlertChoice) },
     responses: {
       200: jsonResponse(AlertsView.extend({ signingSecret: z.string().optional() }), 'How'),
       ...denied,
@@ -72,7 +77,7 @@ export function alertRoutes({ permit, alertBook }: ApiDeps): OpenAPIHono<AppEnv>
     method: 'post',
     path: '/v1/alerts/rotate-secret',
     summary: 'Rotate the signing secret of alerts',
-    request: { body: jsonBody(z.strictObject({ overlapSeconds: Overlap })) },
+    request: { body: jsonBody(Rotation) },
     responses: {
       200: jsonResponse(z.object({ signingSecret: z.string() }), 'The new secret'),
       ...denied,

@@ -25,6 +25,19 @@ const ConnectionFields = z.strictObject({
   headers: CustomHeadersInput.nullable().optional(),
 })
 
+const NewConnection = ConnectionFields.openapi({
+  example: { name: 'To the shop', destinationUrl: 'https://shop.example.com/hooks' },
+})
+
+const ConnectionChange = ConnectionFields.partial().openapi({
+  example: {
+    filters: [{ path: '$.type', operator: 'equals', value: 'invoice.paid' }],
+    transform: { type: 'field_map', rules: [{ from: '$.data.amount', to: 'total' }] },
+    retryConfig: [0, 30, 120, 900],
+    limits: { concurrency: 5, perSecond: 10 },
+  },
+})
+
 /** A filter and a transform of 64 KB each, escaped. */
 const LARGEST_BODY = 512 * 1024
 
@@ -41,7 +54,7 @@ export function connectionRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     path: '/v1/sources/{id}/connections',
     summary: 'Create a connection',
     description: 'The answer has the secret that its deliveries are signed with.',
-    request: { params: ById, body: jsonBody(ConnectionFields) },
+    request: { params: ById, body: jsonBody(NewConnection) },
     responses: {
       201: jsonResponse(ConnectionView.extend({ signingSecret: z.string() }), 'The connection'),
       ...errorResponses(
@@ -82,7 +95,7 @@ export function connectionRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     summary: 'Change a connection',
     description:
       'What is given as null is removed. To send the headers that it has to another address needs the permission admin, unless they are given anew.',
-    request: { params: ById, body: jsonBody(ConnectionFields.partial()) },
+    request: { params: ById, body: jsonBody(ConnectionChange) },
     responses: {
       200: one,
       ...denied,

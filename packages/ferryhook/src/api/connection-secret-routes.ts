@@ -4,7 +4,7 @@ import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
 import { ferryhookError } from '../errors.ts'
 import type { ApiDeps } from './deps.ts'
-import { ById, Overlap } from './schemas.ts'
+import { ById, Rotation } from './schemas.ts'
 
 const SecretView = z
   .object({
@@ -40,7 +40,7 @@ export function connectionSecretRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     summary: 'Rotate the signing secret of a connection',
     description:
       'For the overlap, deliveries are signed with the new secret and with those in force.',
-    request: { params: ById, body: jsonBody(z.strictObject({ overlapSeconds: Overlap })) },
+    request: { params: ById, body: jsonBody(Rotation) },
     responses: {
       200: jsonResponse(z.object({ signingSecret: z.string() }), 'The new secret'),
       ...refused,

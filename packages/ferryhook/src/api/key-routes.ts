@@ -16,6 +16,10 @@ import {
   viewAudit,
 } from './schemas.ts'
 
+const NewKey = z
+  .strictObject({ name: Name, permissions: KeyPermission })
+  .openapi({ example: { name: 'CI', permissions: 'read' } })
+
 export function keyRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
   const { permit, keyRing, layer } = deps
   const denied = errorResponses(ferryhookError, 'unauthorized', 'permission_required')
@@ -26,7 +30,7 @@ export function keyRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     path: '/v1/api-keys',
     summary: 'Create an API key',
     description: 'The answer has the key, which is never shown again.',
-    request: { body: jsonBody(z.strictObject({ name: Name, permissions: KeyPermission })) },
+    request: { body: jsonBody(NewKey) },
     responses: {
       201: jsonResponse(
         ApiKeyView.extend({ key: z.string().openapi({ example: 'fh_live_…' }) }),

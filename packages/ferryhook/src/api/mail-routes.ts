@@ -11,9 +11,13 @@ import type { ApiDeps } from './deps.ts'
 import { baseOf, resetPage, signUpPage } from './pages.ts'
 import { Email } from './schemas.ts'
 
+const Addressee = z
+  .strictObject({ email: Email })
+  .openapi({ example: { email: 'ada@example.com' } })
+
 export function mailRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
   const { permit, letters, rateGuard, publicUrl } = deps
-  const body = jsonBody(z.strictObject({ email: Email }))
+  const body = jsonBody(Addressee)
   const noMail = errorResponses(ferryhookError, 'mail_not_configured')
 
   const invite = createRoute({

@@ -14,6 +14,10 @@ const StripeId = z.string().min(1).max(255).nullable().optional().openapi({
   description: 'Kept for whoever bills; null removes it',
 })
 
+const PlanChange = z
+  .strictObject({ plan: z.enum(plans), stripeCustomerId: StripeId, stripeSubId: StripeId })
+  .openapi({ example: { plan: 'pro' } })
+
 const TicketView = z.object({
   ticket: z.string().openapi({ description: 'Never shown again' }),
   url: z.string().openapi({ description: 'The link to hand over' }),
@@ -50,16 +54,7 @@ export function operatorRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     method: 'put',
     path: '/v1/users/{id}/plan',
     summary: 'Set the plan of a user',
-    request: {
-      params: ById,
-      body: jsonBody(
-        z.strictObject({
-          plan: z.enum(plans),
-          stripeCustomerId: StripeId,
-          stripeSubId: StripeId,
-        }),
-      ),
-    },
+    request: { params: ById, body: jsonBody(PlanChange) },
     responses: { 200: jsonResponse(UserView, 'The user'), ...denied, ...missing },
   })
   const invite = createRoute({

@@ -25,12 +25,16 @@ export const PageQuery = z.object({
   cursor: z.string().optional(),
 })
 
-export const Overlap = z
-  .int()
-  .min(0)
-  .max(7 * 86_400)
-  .default(86_400)
-  .openapi({ description: 'For how many seconds the secrets in force stay so' })
+export const Rotation = z
+  .strictObject({
+    overlapSeconds: z
+      .int()
+      .min(0)
+      .max(7 * 86_400)
+      .default(86_400)
+      .openapi({ description: 'For how many seconds the secrets in force stay so' }),
+  })
+  .openapi({ example: { overlapSeconds: 86_400 } })
 
 export const UserView = z
   .object({

@@ -20,6 +20,25 @@ const SessionView = z
   })
   .openapi('FerryhookSession')
 
+const SignUp = z
+  .strictObject({
+    email: Email,
+    name: Name,
+    password: NewPassword,
+    invite: z.string().max(200).optional(),
+  })
+  .openapi({
+    example: { email: 'ada@example.com', name: 'Ada Lovelace', password: 'correct horse battery' },
+  })
+
+const SignIn = z
+  .strictObject({ email: Email, password: GivenPassword })
+  .openapi({ example: { email: 'ada@example.com', password: 'correct horse battery' } })
+
+const PasswordReset = z
+  .strictObject({ ticket: z.string().max(200), password: NewPassword })
+  .openapi({ example: { ticket: 'from the link', password: 'correct horse battery' } })
+
 export function sessionRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
   const { permit, credentials, sessions, signUp, audit, rateGuard, publicUrl, clock } = deps
   const fromHere = and(permit.public, ownOrigin(publicUrl))
@@ -29,16 +48,7 @@ export function sessionRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     method: 'post',
     path: '/v1/auth/signup',
     summary: 'Sign up',
-    request: {
-      body: jsonBody(
-        z.strictObject({
-          email: Email,
-          name: Name,
-          password: NewPassword,
-          invite: z.string().max(200).optional(),
-        }),
-      ),
-    },
+    request: { body: jsonBody(SignUp) },
     responses: {
       201: jsonResponse(SessionView, 'The account was made, and its user is signed in'),
       ...errorResponses(
@@ -58,7 +68,7 @@ export function sessionRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     path: '/v1/auth/login',
     summary: 'Sign in',
     description: 'The refresh token comes as a cookie that scripts cannot read.',
-    request: { body: jsonBody(z.strictObject({ email: Email, password: GivenPassword })) },
+    request: { body: jsonBody(SignIn) },
     responses: {
       200: jsonResponse(SessionView, 'Signed in'),
       ...errorResponses(ferryhookError, 'wrong_credentials', 'session_ended', 'foreign_origin'),
@@ -94,9 +104,7 @@ export function sessionRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     method: 'post',
     path: '/v1/auth/password-reset',
     summary: 'Set a new password with a link of an operator',
-    request: {
-      body: jsonBody(z.strictObject({ ticket: z.string().max(200), password: NewPassword })),
-    },
+    request: { body: jsonBody(PasswordReset) },
     responses: {
       204: { description: 'The password is set, and all sessions have ended' },
       ...errorResponses(ferryhookError, 'invalid_reset', 'foreign_origin'),

@@ -5,7 +5,7 @@ import { ferryhookError } from '../errors.ts'
 import { providers } from '../items/source.ts'
 import { DedupRule } from '../verification/dedup-key.ts'
 import type { ApiDeps } from './deps.ts'
-import { ById, Name, Overlap } from './schemas.ts'
+import { ById, Name, Rotation } from './schemas.ts'
 import { SourceView, viewSource } from './source-view.ts'
 
 const SigningSecret = z.string().min(1).max(1_024).openapi({
@@ -18,6 +18,7 @@ const SourceFields = z.strictObject({
   signingSecret: SigningSecret.optional(),
   signingAlgorithm: z.string().max(64).optional().openapi({
     description: 'Unless given, the provider’s own, as soon as there is a secret',
+    example: 'hmac-sha256',
   }),
   signingOptions: z.record(z.string(), z.unknown()).optional(),
   dedup: DedupRule.nullable().optional().openapi({
@@ -25,10 +26,20 @@ const SourceFields = z.strictObject({
   }),
 })
 
-const SourceChange = SourceFields.partial().extend({
-  signingSecret: SigningSecret.nullable().optional().openapi({
-    description: 'Replaces those in force at once; null removes them',
-  }),
+const NewSource = SourceFields.openapi({
+  example: { name: 'Repository', provider: 'github', signingSecret: 'a long random text' },
+})
+
+const SourceChange = SourceFields.partial()
+  .extend({
+    signingSecret: SigningSecret.nullable().optional().openapi({
+      description: 'Replaces those in force at once; null removes them',
+    }),
+  })
+  .openapi({ example: { name: 'Shop', dedup: { by: 'path', path: '$.data.id' } } })
+
+const SecretRotation = Rotation.extend({ signingSecret: SigningSecret }).openapi({
+  example: { signingSecret: 'another long random text', overlapSeconds: 86_400 },
 })
 
 export function sourceRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
@@ -42,7 +53,7 @@ export function sourceRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     method: 'post',
     path: '/v1/sources',
     summary: 'Create a source',
-    request: { body: jsonBody(SourceFields) },
+    request: { body: jsonBody(NewSource) },
     responses: {
       201: one,
       ...errorResponses(
@@ -92,7 +103,7 @@ export function sourceRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     description: 'Both secrets are accepted for the overlap, so that the provider can follow.',
     request: {
       params: ById,
-      body: jsonBody(z.strictObject({ signingSecret: SigningSecret, overlapSeconds: Overlap })),
+      body: jsonBody(SecretRotation),
     },
     responses: {
       200: one,

@@ -35,6 +35,13 @@ const Trial = z
     message: 'Has either an eventId or a sample',
     path: ['eventId'],
   })
+  .openapi({
+    example: {
+      filters: [{ path: '$.type', operator: 'equals', value: 'invoice.paid' }],
+      transform: { type: 'field_map', rules: [{ from: '$.amount', to: 'total' }] },
+      sample: { body: '{"type":"invoice.paid","amount":42}' },
+    },
+  })
 
 const TrialView = z.object({
   outcome: z.enum(['filtered', 'dropped', 'failed', 'delivered']),

@@ -24,6 +24,14 @@ const RangeReplay = z
     perSecond: z.int().min(1).max(500).default(50).openapi({ description: 'Deliveries a second' }),
   })
   .superRefine(inTimeRange)
+  .openapi({
+    example: {
+      sourceId: 'src_V1StGXR8_Z5jdHi6',
+      from: '2026-01-31T12:00:00Z',
+      to: '2026-01-31T13:00:00Z',
+      status: 'failed',
+    },
+  })
 
 export function rangeReplayRoutes(deps: {
   permit: Permissions

@@ -14,17 +14,21 @@ const ConnectionIds = z.array(z.string().max(100)).min(1).max(50).optional().ope
   description: 'Where to; all connections of the source unless given',
 })
 
-const OneReplay = z.strictObject({
-  connectionIds: ConnectionIds,
-  acceptUnverified: z.boolean().default(false).openapi({
-    description: 'Deliver it although its signature was not right; needs an admin key',
-  }),
-})
+const OneReplay = z
+  .strictObject({
+    connectionIds: ConnectionIds,
+    acceptUnverified: z.boolean().default(false).openapi({
+      description: 'Deliver it although its signature was not right; needs an admin key',
+    }),
+  })
+  .openapi({ example: { acceptUnverified: false } })
 
-const ManyReplay = z.strictObject({
-  eventIds: z.array(z.string().max(100)).min(1).max(100),
-  connectionIds: ConnectionIds,
-})
+const ManyReplay = z
+  .strictObject({
+    eventIds: z.array(z.string().max(100)).min(1).max(100),
+    connectionIds: ConnectionIds,
+  })
+  .openapi({ example: { eventIds: ['evt_V1StGXR8_Z5jdHi6'] } })
 
 const Replayed = z.object({
   replayId: z.string().openapi({ description: 'Sent along as X-Ferryhook-Replay' }),
