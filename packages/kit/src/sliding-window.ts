@@ -22,7 +22,7 @@ export interface Cells {
 export const emptyCells: Cells = { window: 0, current: 0, previous: 0 }
 
 /** The clocks of machines that count together differ by less; one that is further off was set back. */
-const MOST_SKEW_SECONDS = 60
+const MOST_SKEW_SECONDS = 300
 
 /**
  * The cells as of now. A window does not roll backwards because one of several machines is behind; but
