@@ -1,7 +1,11 @@
+import { mkdir, rm } from 'node:fs/promises'
 import { constants } from 'node:os'
+import { join } from 'node:path'
 import { commitFailed } from '@strongroom/engine/storage/failures'
 import { expect, test } from 'vitest'
 import { exitCodeOf, explain } from '../src/failure.ts'
+import { inProcess } from './in-process.ts'
+import { emptyDirectory } from './strongroom.ts'
 
 test('a disk that is full is told in one line that says what to do', () => {
   const full = commitFailed('/data', constants.errno.ENOSPC)
@@ -9,4 +13,15 @@ test('a disk that is full is told in one line that says what to do', () => {
     'Cannot write to the data directory "/data": no space is left on its disk. Free some space and try again. Nothing of this request was stored',
   )
   expect(exitCodeOf(full)).toBe(1)
+})
+
+test('so is an audit log that cannot be written', async () => {
+  const cwd = await emptyDirectory()
+  const log = join(cwd, 'data', 'keys', 'kms-audit.log')
+  await inProcess(['kms', 'rotate'], { cwd })
+  await rm(log)
+  await mkdir(log)
+  const { code, stderr } = await inProcess(['kms', 'rotate'], { cwd })
+  expect(stderr).toMatch(/^Cannot write the audit log "[^"]+": EISDIR.+\n$/)
+  expect(code).toBe(1)
 })

@@ -28,6 +28,7 @@ import { decodeItem, ItemWriter } from './storage/codec.ts'
 import { DataError } from './storage/failures.ts'
 import { FORMAT_FILE, FORMAT_VERSION, syncDirectory } from './storage/format.ts'
 import { openStorage, type OpenStorage } from './storage/open.ts'
+import { removeKilledRestores, stagingOf } from './storage/killed-restores.ts'
 import { lmdbRange } from './storage/reads.ts'
 import type { NewLog, TableRecord } from './storage/store.ts'
 import type { Item } from './values/types.ts'
@@ -166,7 +167,8 @@ export async function restore(options: RestoreOptions): Promise<BackupManifest> 
   await assertEmpty(file, directory, beside)
   const manifest = await verifyBackup(file)
   await options.onVerified?.()
-  const staging = `${directory}.restoring-${process.pid}`
+  await removeKilledRestores(file, directory)
+  const staging = stagingOf(directory)
   await rm(staging, { recursive: true, force: true })
   try {
     await restoreInto(staging, manifest, options)

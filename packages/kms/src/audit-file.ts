@@ -10,8 +10,10 @@
  * write at the same moment follow the same line, and then one of them is followed by none.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { closeSync, fchmodSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, fchmodSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Audit, AuditEvent } from './audit.ts'
+import { auditCutShort, explained } from './audit-failures.ts'
 
 /** What the first line of a file follows. */
 export const NO_HASH = '0'.repeat(64)
@@ -30,10 +32,13 @@ export interface AuditRecord {
   previous: string
 }
 
-/** Continues the file, or starts it, readable for its owner only. */
-export function openAuditFile(path: string): AuditFile {
+/** As the system appends to a file: may throw, or write only a part, of which it returns the length. */
+export type Append = (fd: number, bytes: Buffer) => number
+
+/** Continues the file, or starts it and its directory, readable for their owner only. */
+export function openAuditFile(path: string, append: Append = writeSync): AuditFile {
   const writer = randomBytes(8).toString('hex')
-  let fd = openPrivate(path)
+  let fd = explained(path, () => openPrivate(path))
   let seq = 0
   /** As this writer left the file; another size means that others wrote, or that nothing was read yet. */
   let end = -1
@@ -43,8 +48,9 @@ export function openAuditFile(path: string): AuditFile {
   const catchUp = () => {
     if (fstatSync(fd).nlink === 0) {
       // Somebody removed the file: the next one says so by what its first line follows.
+      const next = explained(path, () => openPrivate(path))
       closeSync(fd)
-      fd = openPrivate(path)
+      fd = next
       end = -1
     }
     const { size } = fstatSync(fd)
@@ -60,10 +66,9 @@ export function openAuditFile(path: string): AuditFile {
       catchUp()
       const { line, hash } = recordLine({ writer, seq: seq + 1, previous }, event)
       const bytes = Buffer.from(torn ? `\n${line}` : line)
-      const written = writeSync(fd, bytes)
-      if (written !== bytes.length) {
+      if (explained(path, () => append(fd, bytes)) !== bytes.length) {
         end = -1
-        throw new Error('The audit record could not be written: free some space on its disk')
+        throw auditCutShort(path)
       }
       seq += 1
       end += bytes.length
@@ -99,6 +104,7 @@ function hashOf(content: string): string {
 }
 
 function openPrivate(path: string): number {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const fd = openSync(path, 'a+', 0o600)
   if ((fstatSync(fd).mode & 0o077) !== 0 && process.platform !== 'win32') fchmodSync(fd, 0o600)
   return fd

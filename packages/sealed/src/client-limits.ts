@@ -4,7 +4,7 @@
  * process made for itself, and forgotten within two minutes of its last request.
  */
 import { createHmac, randomBytes } from 'node:crypto'
-import type { Clock } from '@strongroom/kit/clock'
+import { type Clock, isRecent } from '@strongroom/kit/clock'
 import type { RateLimitState } from '@strongroom/kit/http/rate-limit-headers'
 import {
   allowance,
@@ -15,6 +15,8 @@ import {
 } from '@strongroom/kit/sliding-window'
 
 const WINDOW_SECONDS = 60
+/** From the start of its window on a count matters until the window after it is over. */
+const REMEMBERED_MS = 2 * WINDOW_SECONDS * 1000
 
 /**
  * Clients remembered for each limit. Beyond that the one that has been away longest is forgotten:
@@ -36,10 +38,9 @@ export function createClientLimit({ clock, limit }: { clock: Clock; limit: numbe
   // In the order of the last request of each.
   const seen = new Map<string, Cells>()
 
-  function forget(window: number) {
-    for (const [client, cells] of seen) {
-      const isOver = cells.window < window - WINDOW_SECONDS
-      if (!isOver && seen.size < MOST_CLIENTS) return
+  function forget() {
+    for (const [client, { window }] of seen) {
+      if (isRecent(clock, window * 1000, REMEMBERED_MS) && seen.size < MOST_CLIENTS) return
       seen.delete(client)
     }
   }
@@ -52,7 +53,7 @@ export function createClientLimit({ clock, limit }: { clock: Clock; limit: numbe
       const cells = rolled(seen.get(client) ?? emptyCells, rate, nowMs)
       const isAdmitted = cells.current < allowance(cells, rate, nowMs)
       seen.delete(client)
-      forget(cells.window)
+      forget()
       // Refused requests are not counted, or whoever keeps trying would stay locked out.
       seen.set(client, isAdmitted ? { ...cells, current: cells.current + 1 } : cells)
       if (isAdmitted) return undefined

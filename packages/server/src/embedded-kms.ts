@@ -1,5 +1,4 @@
 /** Opens the embedded KMS on the embedded store, with its master key and its audit log. */
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '@strongroom/kit/clock'
 import type { Db } from '@strongroom/kit/db'
@@ -85,10 +84,7 @@ function lazyAudit(settings: Settings) {
   let file: AuditFile | undefined
   return {
     record(event: Parameters<AuditFile['audit']>[0]) {
-      if (!file) {
-        mkdirSync(kmsDirectory(settings), { recursive: true, mode: 0o700 })
-        file = openAuditFile(auditFile(settings))
-      }
+      file ??= openAuditFile(auditFile(settings))
       file.audit(event)
     },
     close: () => file?.close(),

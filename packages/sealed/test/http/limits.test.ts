@@ -151,4 +151,14 @@ describe('the memory of a limit', () => {
     limit.take('late')
     expect(limit.clients).toBe(1)
   })
+
+  test('does not last until a time that is to come again, if the clock is set back', () => {
+    let now = Date.parse('2100-01-01T12:00:00.000Z')
+    const limit = createClientLimit({ clock: { now: () => now }, limit: 1 })
+    for (let client = 0; client < 100; client++) limit.take(`client ${client}`)
+    now -= 3_600_000
+    limit.take('late')
+    expect(limit.clients).toBe(1)
+    expect(limit.take('late')).toBeDefined()
+  })
 })
