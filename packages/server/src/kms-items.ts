@@ -1,5 +1,4 @@
-/** The items that the embedded KMS keeps in `strongroom-server`, and how their writes end. */
-import { ConditionFailed, TransactionFailed } from '@strongroom/kit/db-errors'
+/** The items that the embedded KMS keeps in `strongroom-server`. */
 import * as z from 'zod'
 
 const Bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array && value.length > 0)
@@ -48,16 +47,4 @@ export function stateKey(id: string) {
 
 export function versionKey(id: string, version: number) {
   return { PK: `KMSKEY#${id}`, SK: `V#${version}` } as const
-}
-
-/** Whether a write happened, or another process was first. */
-export async function decided(write: Promise<unknown>): Promise<boolean> {
-  try {
-    await write
-    return true
-  } catch (error) {
-    if (error instanceof ConditionFailed) return false
-    if (error instanceof TransactionFailed && error.conditionFailed()) return false
-    throw error
-  }
 }

@@ -8,12 +8,12 @@ import { entity, transact } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import { ItemMismatch } from '@strongroom/kit/item-mismatch'
 import { serverTable } from '@strongroom/kit/server-table'
+import { written } from '@strongroom/kit/written'
 import { conflict, invalidState, type KmsError } from '@strongroom/kms/errors'
 import type { BackingKey, KeyRecord, KeyStorage } from '@strongroom/kms/key-storage'
 import type { RekeyStorage } from '@strongroom/kms/rekey-storage'
 import type { z } from 'zod'
 import {
-  decided,
   MASTER_KEY,
   MasterKeyItem,
   StateItem,
@@ -106,7 +106,7 @@ export function createKmsKeys(db: Db): KeyStorage & RekeyStorage {
         change.state === 'PendingDeletion'
           ? expr`${set}, ${deletionAt} = ${change.deletionAt}`
           : expr`${set} REMOVE ${deletionAt}`
-      return decided(states.update(stateKey(id), update, unchanged(expected)))
+      return written(states.update(stateKey(id), update, unchanged(expected)))
     },
 
     async remove(id, expected) {
@@ -115,7 +115,7 @@ export function createKmsKeys(db: Db): KeyStorage & RekeyStorage {
         key: expr`${PK} = ${`KMSKEY#${id}`} AND begins_with(${versions.attr('SK')}, ${'V#'})`,
       })
       // A version that is added after this read raises the revision.
-      return decided(
+      return written(
         transact(db, [
           states.part.delete(stateKey(id), unchanged(expected)),
           ...items.map(({ PK: partition, SK }) => versions.part.delete({ PK: partition, SK })),
@@ -146,7 +146,7 @@ function backingKeyOf({ version, createdAt, wrapped }: z.infer<typeof VersionIte
 
 /** Of a transaction whose first part is the condition on the master key. */
 function added(write: Promise<unknown>): Promise<boolean> {
-  return decided(
+  return written(
     write.catch((error: unknown) => {
       if (!(error instanceof TransactionFailed && error.conditionFailed(0))) throw error
       throw conflict(

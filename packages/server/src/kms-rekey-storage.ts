@@ -3,9 +3,9 @@ import type { Db } from '@strongroom/kit/db'
 import { entity, transact } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import { serverTable } from '@strongroom/kit/server-table'
+import { written } from '@strongroom/kit/written'
 import type { RekeyStorage } from '@strongroom/kms/rekey-storage'
 import {
-  decided,
   MASTER_KEY,
   MasterKeyItem,
   StateItem,
@@ -33,7 +33,7 @@ export function createRekeyStorage(db: Db): RekeyStorage {
     },
 
     begin: (from, to, replacing) =>
-      decided(
+      written(
         master.put(
           { ...MASTER_KEY, current: from, next: to },
           replacing
@@ -44,7 +44,7 @@ export function createRekeyStorage(db: Db): RekeyStorage {
 
     // With the condition as many parts as a key with all its backing keys: a transaction has 100.
     stage: (id, backingKeys, to) =>
-      decided(
+      written(
         transact(db, [
           master.part.check(MASTER_KEY, undecided(to)),
           ...backingKeys.map((each) =>
@@ -58,12 +58,12 @@ export function createRekeyStorage(db: Db): RekeyStorage {
       ),
 
     decide: (to) =>
-      decided(master.update(MASTER_KEY, expr`SET ${isDecided} = ${true}`, undecided(to))),
+      written(master.update(MASTER_KEY, expr`SET ${isDecided} = ${true}`, undecided(to))),
 
-    abandon: (to) => decided(master.update(MASTER_KEY, expr`REMOVE ${next}`, undecided(to))),
+    abandon: (to) => written(master.update(MASTER_KEY, expr`REMOVE ${next}`, undecided(to))),
 
     promote: (id, count, to, expected) =>
-      decided(
+      written(
         transact(db, [
           states.part.update(
             stateKey(id),
@@ -81,7 +81,7 @@ export function createRekeyStorage(db: Db): RekeyStorage {
       ),
 
     end: (to) =>
-      decided(
+      written(
         master.update(
           MASTER_KEY,
           expr`SET ${current} = ${to} REMOVE ${next}, ${isDecided}`,

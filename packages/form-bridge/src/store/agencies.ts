@@ -22,7 +22,7 @@ import { createPlaces } from './places.ts'
 import { requireFit } from './require-fit.ts'
 import { settle } from './settle.ts'
 import { CHANGED, whileItChanges } from './while-it-changes.ts'
-import { written } from './written.ts'
+import { written } from '@strongroom/kit/written'
 
 export type NewAgency = Pick<
   Agency,

@@ -12,7 +12,7 @@ import { SiteIdItem, siteIdKey } from '../items/site-names.ts'
 import { lifetimes } from '../lifetimes.ts'
 import { formBridgeTable } from '../table.ts'
 import type { StoreDeps } from './deps.ts'
-import { written } from './written.ts'
+import { written } from '@strongroom/kit/written'
 
 export interface KnownKey {
   site: Site

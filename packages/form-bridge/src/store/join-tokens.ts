@@ -7,7 +7,7 @@ import { endingAfter, ifLive, isoNow } from '../expiry.ts'
 import { type JoinToken, JoinTokenItem, joinTokenKey } from '../items/join-token.ts'
 import { formBridgeTable } from '../table.ts'
 import { DEFAULT_LIMIT, type PageRequest, type StoreDeps } from './deps.ts'
-import { written } from './written.ts'
+import { written } from '@strongroom/kit/written'
 
 export type JoinTokenName = Pick<JoinToken, 'agency_id' | 'token_hash'>
 

@@ -22,7 +22,7 @@ import { lifetimes } from '../lifetimes.ts'
 import { formBridgeTable } from '../table.ts'
 import { DEFAULT_LIMIT, type PageRequest, type StoreDeps } from './deps.ts'
 import { requireFit } from './require-fit.ts'
-import { written } from './written.ts'
+import { written } from '@strongroom/kit/written'
 
 export interface TimeRange {
   /** Epoch seconds, both included. */

@@ -17,7 +17,7 @@ import {
 import { lifetimes } from '../lifetimes.ts'
 import { formBridgeTable } from '../table.ts'
 import { DEFAULT_LIMIT, type PageRequest, type StoreDeps } from './deps.ts'
-import { written } from './written.ts'
+import { written } from '@strongroom/kit/written'
 
 export type NewRegistration = Pick<
   Registration,

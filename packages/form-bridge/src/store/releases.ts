@@ -22,7 +22,7 @@ import { lifetimes } from '../lifetimes.ts'
 import { formBridgeTable } from '../table.ts'
 import type { StoreDeps } from './deps.ts'
 import { settle } from './settle.ts'
-import { written } from './written.ts'
+import { written } from '@strongroom/kit/written'
 
 export type NewRelease = Pick<Release, 'slug' | 'version' | 'details' | 'sha256' | 'signature'>
 export type ReleaseName = Pick<Release, 'slug' | 'version'>
