@@ -1,11 +1,11 @@
 /** Why something is not sealed or not opened. Messages name no ids and no values. */
-import { SecretUnreadable } from '@strongroom/kit/secret-box'
+import { SealedUnreadable } from '@strongroom/kit/secret-box'
 
 /**
  * What was sealed does not open here. One error for every reason, so that nobody learns by trying
  * how far a forgery got.
  */
-export class EnvelopeUnreadable extends SecretUnreadable {
+export class EnvelopeUnreadable extends SealedUnreadable {
   override readonly name = 'EnvelopeUnreadable'
   constructor(options?: ErrorOptions) {
     super(

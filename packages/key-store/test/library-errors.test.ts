@@ -13,7 +13,7 @@ function namesIn(directory: string): string[] {
     .filter((file) => file.endsWith('.ts'))
     .map((file) => readFileSync(join(directory, file), 'utf8'))
     .join('\n')
-  const classes = text.matchAll(/^export class (\w+) extends (?:\w*Error|SecretUnreadable)\b/gm)
+  const classes = text.matchAll(/^export class (\w+) extends (?:\w*Error|SealedUnreadable)\b/gm)
   const given = text.matchAll(/(?:new KmsError|refused)\(\s*'(\w+)'|__type: late \? '(\w+)'/g)
   return [...classes, ...given].map(([, name, late]) => name ?? late ?? '')
 }

@@ -2,15 +2,15 @@
 export interface SecretBox {
   seal(plaintext: Uint8Array, place: SecretPlace): Promise<Uint8Array>
   /**
-   * Throws `SecretUnreadable` for anything but what was sealed for this very place. Any other error
+   * Throws `SealedUnreadable` for anything but what was sealed for this very place. Any other error
    * says nothing of that: the keys cannot be reached, and it may open later.
    */
   open(sealed: Uint8Array, place: SecretPlace): Promise<Uint8Array>
 }
 
 /** What was sealed does not open, however often it is tried. */
-export class SecretUnreadable extends Error {
-  override readonly name: string = 'SecretUnreadable'
+export class SealedUnreadable extends Error {
+  override readonly name: string = 'SealedUnreadable'
 }
 
 /** An attribute of an entity of a tenant; what is sealed for one place opens at no other. */

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '@strongroom/kit/clock'
 import type { Log } from '@strongroom/kit/log'
-import { type SecretBox, SecretUnreadable } from '@strongroom/kit/secret-box'
+import { type SecretBox, SealedUnreadable } from '@strongroom/kit/secret-box'
 import { createSeldom } from './seldom.ts'
 
 export class KeysAway extends Error {
@@ -23,7 +23,7 @@ export function sayingKeysAway(box: SecretBox): SecretBox {
       try {
         return await box.open(sealed, place)
       } catch (error) {
-        throw error instanceof SecretUnreadable ? error : new KeysAway({ cause: error })
+        throw error instanceof SealedUnreadable ? error : new KeysAway({ cause: error })
       }
     },
   }

@@ -3,7 +3,7 @@
  * in other processes too.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
-import { type SecretBox, type SecretPlace, SecretUnreadable } from '../secret-box.ts'
+import { type SecretBox, type SecretPlace, SealedUnreadable } from '../secret-box.ts'
 
 const PREFIX = Buffer.of(0x02, 0x04, 0x78)
 const key = createHash('sha256').update('test secret box').digest()
@@ -25,7 +25,7 @@ export const secretBox: SecretBox = {
     try {
       return Buffer.concat([decipher.update(bytes.subarray(15, -16)), decipher.final()])
     } catch (error) {
-      throw new SecretUnreadable('Cannot open what was sealed', { cause: error })
+      throw new SealedUnreadable('Cannot open what was sealed', { cause: error })
     }
   },
 }
