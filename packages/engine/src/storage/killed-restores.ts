@@ -4,6 +4,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { cannotRestore } from './backup-file.ts'
+import { mayBeAlive } from './process-alive.ts'
 
 const MARK = '.restoring-'
 const PROCESS_ID = /^[1-9]\d*$/
@@ -28,14 +29,5 @@ export async function removeKilledRestores(file: string, directory: string): Pro
       const reason = `"${leftover}", which a killed restore left behind, cannot be removed: remove it first`
       throw cannotRestore(file, reason, error)
     })
-  }
-}
-
-/** A process of another user is alive too, although it may not be signalled. */
-function mayBeAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH')
   }
 }

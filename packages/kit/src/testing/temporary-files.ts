@@ -9,6 +9,7 @@ import { lstatSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { mayBeAlive } from '@strongroom/engine/storage/process-alive'
 
 const MEMORY = '/dev/shm'
 const NAME = 'strongroom-tests-'
@@ -29,7 +30,7 @@ export default function setup() {
 function removeAbandoned() {
   for (const name of readdirSync(MEMORY)) {
     const path = join(MEMORY, name)
-    if (!name.startsWith(NAME) || isRunning(Number(name.slice(NAME.length))) || !isOurs(path))
+    if (!name.startsWith(NAME) || mayBeAlive(Number(name.slice(NAME.length))) || !isOurs(path))
       continue
     rmSync(path, { recursive: true, force: true })
   }
@@ -37,14 +38,6 @@ function removeAbandoned() {
 
 function isOurs(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.uid === process.getuid?.()
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }
 
 function hasRoom(): boolean {
