@@ -25,11 +25,15 @@ export const TOKEN_SECONDS = 300
 export const LONGEST_CIPHERTEXT = Math.ceil((50 * 1024 + 4 + 16) / 3) * 4
 
 const EpochSecond = z.number().int().positive()
-const Base64 = /^[A-Za-z0-9+/]*={0,2}$/
 const Sha256 = z.custom<Uint8Array>((value) => value instanceof Uint8Array && value.length === 32)
 
 /** The first 128 bits of SHA-256 of a token, in the format of the token itself. */
 const TokenHash = z.string().regex(/^[0-9a-f]{32}$/)
+
+/** Whether a text is base64, written in the one right way. A pattern takes four times as long. */
+export function isBase64(text: string): boolean {
+  return Buffer.from(text, 'base64').toString('base64') === text
+}
 
 const SECRET_ID = /^[A-Za-z0-9_-]{22}$/
 
@@ -76,7 +80,7 @@ export const NewSecretItem = z
   .object({
     ...attributes,
     // Every character is looked at once, when it is stored: a reader finds out about the rest.
-    ciphertext: attributes.ciphertext.regex(Base64),
+    ciphertext: attributes.ciphertext.refine(isBase64),
     remainingViews: z.number().int().min(1).max(MOST_VIEWS),
     triesLeft: z.literal(PROOF_TRIES),
     claims: attributes.claims.refine((claims) => Object.keys(claims).length === 0),
