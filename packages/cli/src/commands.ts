@@ -25,6 +25,50 @@ export const commands: Commands = {
   },
   worker: async () => [(await import('./commands/worker.ts')).workerCommand],
   user: async () => [(await import('./commands/user.ts')).userAdd],
+  async sources() {
+    const { sourcesList, sourcesAdd, sourcesShow, sourcesPause, sourcesResume, sourcesRemove } =
+      await import('./commands/sources.ts')
+    const { sourcesRotate } = await import('./commands/rotate-secrets.ts')
+    return [
+      sourcesList,
+      sourcesAdd,
+      sourcesShow,
+      sourcesPause,
+      sourcesResume,
+      sourcesRotate,
+      sourcesRemove,
+    ]
+  },
+  async connections() {
+    const {
+      connectionsList,
+      connectionsAdd,
+      connectionsShow,
+      connectionsPause,
+      connectionsResume,
+      connectionsRemove,
+    } = await import('./commands/connections.ts')
+    const { connectionsRotate } = await import('./commands/rotate-secrets.ts')
+    return [
+      connectionsList,
+      connectionsAdd,
+      connectionsShow,
+      connectionsPause,
+      connectionsResume,
+      connectionsRotate,
+      connectionsRemove,
+    ]
+  },
+  async events() {
+    const { eventsList, eventsShow, eventsRetry, eventsCancel } =
+      await import('./commands/events.ts')
+    const { eventsReplay } = await import('./commands/events-replay.ts')
+    return [eventsList, eventsShow, eventsReplay, eventsRetry, eventsCancel]
+  },
+  async replays() {
+    const { replaysList, replaysCancel } = await import('./commands/replays.ts')
+    return [replaysList, replaysCancel]
+  },
   listen: async () => [(await import('./commands/listen.ts')).listenCommand],
   async sites() {
     const { sitesList, sitesShow, sitesSuspend, sitesResume, sitesDisable, sitesConfirm } =

@@ -13,9 +13,9 @@ import { SealedError } from '@strongroom/sealed/crypto/errors'
 import { NoReceipt } from './commands/receipt.ts'
 import { UsageError } from './command.ts'
 import { CannotSign } from './form-bridge/plugin-signing.ts'
-import { ServerUnusable } from './operator-api.ts'
 import { NoPassphrase } from './sealed/passphrase.ts'
 import { CannotWrite } from './sealed/write-out.ts'
+import { ServerUnusable } from './service-api.ts'
 
 const FAILED = 1
 const WRONG_USAGE = 2

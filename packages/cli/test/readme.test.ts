@@ -28,26 +28,38 @@ describe('the commands that the README shows', () => {
   })
 
   test.skipIf(process.platform === 'win32')(
-    'take a webhook from its sender to its destination, twice',
+    'take a webhook to its destination, twice, and a third time after the destination was away',
     async () => {
-      const [, script = ''] = /<!-- shell: ferryhook -->\n\n```sh\n(.*?)```\n/s.exec(readme) ?? []
+      const [first = '', stopped = '', again = ''] = [
+        ...readme.matchAll(/<!-- shell: ferryhook -->\n\n```sh\n(.*?)```\n/gs),
+      ].map(([, script]) => script)
       const [, setting = ''] = /^(FERRYHOOK_\S+ FERRYHOOK_\S+) npm start$/m.exec(readme) ?? []
       const env = Object.fromEntries(setting.split(' ').map((each) => each.split('=')))
       const cwd = await emptyDirectory()
       const server = start(['serve', '--json'], { cwd, env: { PORT: '0', ...env } })
       onTestFinished(() => void server.process.kill('SIGKILL'))
       const { url } = JSON.parse(await server.until('\n}\n')) as { url: string }
-      const program = await localProgram()
+      let requests = 0
+      // For the reader it is stopped; here it breaks the third connection.
+      const program = await localProgram((response) =>
+        ++requests === 3 ? response.destroy() : response.end(),
+      )
+      // Faster than the reader types: a delivery may still be under way.
+      const becomes = `becomes() { until curl -sS "${url}/ferryhook/v1/events/$EVENT" \\
+        -H "Authorization: Bearer $FERRYHOOK_API_KEY" | grep -q '"status":"'$1'"'; do sleep 0.1; done; }`
+      const script = [
+        becomes,
+        first.replace(/^(?=npx strongroom events list)/m, 'becomes delivered\n'),
+        'becomes delivered',
+        stopped.replace(/^(?=npx strongroom events show)/m, 'becomes retrying\n'),
+        again,
+      ].join('\n')
       // What the reader has on fixed ports is somewhere else here.
-      const here = script
-        .replaceAll('http://127.0.0.1:4280', url)
-        .replaceAll('http://127.0.0.1:3000', program.url)
-        // Faster than the reader types: the delivery may still be under way.
-        .replace(
-          /^(?=api GET)/m,
-          `until api GET "/events/$EVENT" | grep -q '"delivered"'; do sleep 0.1; done\n`,
-        )
-      const npx = `#!/bin/sh\nshift\nexec "${process.execPath}" "${launcher}" "$@"\n`
+      const here = script.replaceAll('http://127.0.0.1:3000', program.url)
+      const npx = `#!/bin/sh
+        shift
+        [ "$1" = user ] || set -- "$@" --server "${url}"
+        exec "${process.execPath}" "${launcher}" "$@"\n`
       await writeFile(join(cwd, 'npx'), npx, { mode: 0o755 })
       const { PATH, HOME } = process.env
       const shell = spawn('sh', ['-eu', '-c', here], {
@@ -61,11 +73,12 @@ describe('the commands that the README shows', () => {
       }
       const [code] = (await once(shell, 'close')) as [number]
       expect(code, printed).toBe(0)
-      await program.until(2)
-      const [first, second] = program.got.map(({ request }) => request.headers['webhook-id'])
-      expect(first).toMatch(/^evt_/)
-      expect(second).toBe(first)
-      expect(printed).not.toContain('{"error"')
+      await program.until(4)
+      const ids = program.got.map(({ request }) => request.headers['webhook-id'])
+      expect(ids).toEqual(Array(4).fill(expect.stringMatching(/^evt_/)))
+      expect(new Set(ids).size).toBe(1)
+      expect(printed).toMatch(/\nevt_\S+ +.+ delivered +My repository +1 delivered /)
+      expect(printed).toMatch(/ retrying \(\w+\) +3 +1 +in \d+ seconds\n/)
     },
   )
 })

@@ -91,7 +91,14 @@ const own = {
   FERRYHOOK_API_KEY: {
     type: text(),
     secret: true,
-    description: 'An API key of Ferryhook, for "strongroom listen"; the server itself needs none',
+    description:
+      'An API key of Ferryhook, for "strongroom sources", "connections", "events", "replays" and "listen"; the server itself needs none',
+  },
+  FERRYHOOK_SIGNING_SECRET: {
+    type: text(),
+    secret: true,
+    description:
+      'What a provider signs with, for "strongroom sources add" and "rotate"; the server itself needs none',
   },
   STRONGROOM_LOG_LEVEL: {
     type: oneOf(...logLevels),

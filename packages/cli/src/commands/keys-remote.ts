@@ -5,7 +5,7 @@ import type {
   NewBranchKey,
 } from '@strongroom/key-store/branch-keys'
 import { UsageError } from '../command.ts'
-import type { Ask } from '../operator-api.ts'
+import type { Ask } from '../service-api.ts'
 import type { KeyAccess } from './keys-access.ts'
 
 const PAGE = 100

@@ -2,10 +2,10 @@
 import { rotateAll, type RotationSummary } from '@strongroom/key-store/rotate-all'
 import { type Command, type CommandInput, UsageError } from '../command.ts'
 import { secondsOf } from '../duration.ts'
+import { ageText, counted, printable } from '../for-people.ts'
 import { onServer } from '../operator-api.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { type KeyAccess, withKeys } from './keys-access.ts'
-import { ageText, counted, printable } from './keys-text.ts'
 
 const FAILED = 1
 /** What shells expect of a process that Ctrl+C has ended. */

@@ -4,31 +4,7 @@ import type {
   BranchKeySummary,
   StoredKey,
 } from '@strongroom/key-store/branch-keys'
-
-const UNITS = [
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
-  ['second', 1],
-] as const
-
-export function ageText(seconds: number | null): string {
-  if (seconds === null) return 'unknown'
-  const [name, size] = UNITS.find(([, each]) => seconds >= each) ?? UNITS[3]
-  return counted(Math.floor(seconds / size), name)
-}
-
-export function counted(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`
-}
-
-/** An id may hold anything: what would move the cursor or hide text is shown by its code. */
-export function printable(text: string): string {
-  return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => {
-    const code = character.codePointAt(0) ?? 0
-    return `\\u{${code.toString(16)}}`
-  })
-}
+import { ageText, columns, counted, printable } from '../for-people.ts'
 
 export function listText(
   keys: readonly BranchKeySummary[],
@@ -84,12 +60,4 @@ export function madeText({ createTime, ageSeconds }: StoredKey): string {
 function contextText(context: Readonly<Record<string, string>>): string {
   const pairs = Object.entries(context).map(([name, value]) => `${name}=${value}`)
   return pairs.length === 0 ? 'none' : printable(pairs.join(', '))
-}
-
-function columns(rows: readonly (readonly string[])[]): string {
-  const widths: number[] = []
-  for (const row of rows)
-    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length)
-  const line = (row: readonly string[]) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0))
-  return rows.map((row) => `${line(row).join('  ').trimEnd()}\n`).join('')
 }

@@ -2,9 +2,10 @@
 import type { BranchKeySummary } from '@strongroom/key-store/branch-keys'
 import { keyStoreError } from '@strongroom/key-store/errors'
 import { type Command, UsageError } from '../command.ts'
+import { printable } from '../for-people.ts'
 import { onServer } from '../operator-api.ts'
 import { withKeys } from './keys-access.ts'
-import { descriptionText, listText, madeText, printable } from './keys-text.ts'
+import { descriptionText, listText, madeText } from './keys-text.ts'
 
 export const keysCreate: Command = {
   name: 'keys create',

@@ -4,7 +4,7 @@
  */
 import type { StartTimer } from '@strongroom/kit/safe-fetch/deadline'
 import type { ApiError } from '@strongroom/kit/errors'
-import { reasonOf, refusal, ServerUnusable } from '../operator-api.ts'
+import { reasonOf, refusal, ServerUnusable } from '../service-api.ts'
 import { type Frame, readFrames } from './listen-frames.ts'
 import type { LiveEvent } from './listen-forward.ts'
 

@@ -1,13 +1,11 @@
 /** `strongroom listen`: the events of a source, sent on to a program of this machine. */
-import { url } from '@strongroom/kit/config-types'
 import { startTimer } from '@strongroom/kit/safe-fetch/deadline'
-import { settings } from '@strongroom/server/settings'
 import { type Command, type CommandInput, type Output, UsageError } from '../command.ts'
+import { accessIn, atFerryhook, ferryhookAt } from '../ferryhook/api.ts'
+import { findSource, isId } from '../ferryhook/find.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { createForwarder, type Forwarded, type LiveEvent } from './listen-forward.ts'
 import { listen } from './listen-session.ts'
-
-const DEFAULT_SERVER = 'http://127.0.0.1:4280'
 
 export const listenCommand: Command = {
   name: 'listen',
@@ -18,13 +16,13 @@ export const listenCommand: Command = {
       value: 'URL',
       summary: 'Where to send them, such as http://localhost:3000/hook; needed',
     },
-    server: { value: 'URL', summary: `Where Ferryhook is reached (${DEFAULT_SERVER})` },
+    ...atFerryhook,
   },
-  about: `The API key of FERRYHOOK_API_KEY must be allowed to read. Each event is sent with the method,
+  about: `SOURCE is an id, or a name that only one source has. The API key must be allowed to read. Each event is sent with the method,
 headers and bytes it came with, one after the other, from now on. A connection that breaks is made
 again, and goes on where it was. Events whose signature was not right are not sent.`,
   async run(input) {
-    const { sourceId, forward, server, key } = given(input)
+    const { sourceId, forward, server, key } = await given(input)
     const { output } = input
     const stop = new AbortController()
     void stopSignal().then(() => stop.abort())
@@ -71,18 +69,13 @@ again, and goes on where it was. Events whose signature was not right are not se
   },
 }
 
-function given({ args: [sourceId = ''], options, env }: CommandInput) {
-  if (!/^src_[\w-]{16}$/.test(sourceId)) {
-    throw new UsageError('SOURCE must be the id of a source, such as src_V1StGXR8_Z5jdHi6')
-  }
-  const { forward, server: at = DEFAULT_SERVER } = options
-  const server = url().parse(String(at))
-  if (server === undefined) throw new UsageError(`--server must be ${url().expects}`)
-  const { FERRYHOOK_API_KEY: key } = settings.parse(env)
-  if (key === undefined) {
-    throw new UsageError('Listening needs an API key of Ferryhook: set FERRYHOOK_API_KEY')
-  }
-  return { sourceId, forward: addressIn(forward), server, key }
+async function given(input: CommandInput) {
+  const [source = ''] = input.args
+  const forward = addressIn(input.options['forward'])
+  const { server, key } = accessIn(input)
+  if (isId('src', source)) return { sourceId: source, forward, server, key }
+  const { id: sourceId } = await findSource(ferryhookAt({ server, key }), source)
+  return { sourceId, forward, server, key }
 }
 
 function addressIn(forward: string | boolean | undefined): URL {

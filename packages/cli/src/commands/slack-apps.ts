@@ -1,8 +1,8 @@
 /** `strongroom slack app …`: the Slack apps of Two-key, on a running server. */
 import { type Command, UsageError } from '../command.ts'
 import { secondsOf } from '../duration.ts'
+import { readSecret } from '../read-secret.ts'
 import { atServer, twoKeyAt } from './slack-remote.ts'
-import { readSecret } from './slack-secret.ts'
 
 interface App {
   name: string

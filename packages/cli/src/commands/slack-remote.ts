@@ -1,8 +1,7 @@
 /** Two-key is asked at a server always: decisions are in its memory. */
 import type { CommandInput, CommandOption } from '../command.ts'
-import { type Ask, operatorApi } from '../operator-api.ts'
-
-const DEFAULT_SERVER = 'http://127.0.0.1:4280'
+import { operatorApi } from '../operator-api.ts'
+import { type Ask, DEFAULT_SERVER } from '../service-api.ts'
 
 export const atServer: Readonly<Record<string, CommandOption>> = {
   server: {

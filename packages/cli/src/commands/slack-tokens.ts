@@ -1,8 +1,8 @@
 /** `strongroom slack token …` and `decisions`: the workspaces of an app, and what was decided. */
 import type { Command } from '../command.ts'
 import { UsageError } from '../command.ts'
+import { readSecret } from '../read-secret.ts'
 import { atServer, twoKeyAt } from './slack-remote.ts'
-import { readSecret } from './slack-secret.ts'
 
 export const slackTokenSet: Command = {
   name: 'slack token set',

@@ -1,0 +1,138 @@
+/** `strongroom sources …`: the addresses of Ferryhook that webhooks are sent to. */
+import { systemClock } from '@strongroom/kit/clock'
+import { type Command, UsageError } from '../command.ts'
+import { accessIn, atFerryhook, ferryhookAt } from '../ferryhook/api.ts'
+import { allSources, findSource } from '../ferryhook/find.ts'
+import { jsonIn } from '../ferryhook/given-file.ts'
+import { oneOf, providers } from '../ferryhook/known-names.ts'
+import { givenSecret, secretHelp, secretOptions } from '../ferryhook/signing-secret.ts'
+import type { Source } from '../ferryhook/views.ts'
+import { columns, printable, relative } from '../for-people.ts'
+import { readSecret } from '../read-secret.ts'
+
+/** The server counts what has settled, and not for every event. */
+const COUNTED_LATER =
+  'Events are counted every few minutes; "strongroom events list" has them at once.'
+
+export const sourcesList: Command = {
+  name: 'sources list',
+  summary: 'List the sources of Ferryhook',
+  options: atFerryhook,
+  about: COUNTED_LATER,
+  async run(input) {
+    const sources = await allSources(ferryhookAt(accessIn(input)))
+    const now = systemClock.now()
+    const rows = sources.map(({ id, name, provider, status, lastEventAt, eventCount }) => [
+      id,
+      printable(name),
+      provider,
+      status,
+      lastEventAt === null ? 'none counted' : relative(lastEventAt, now),
+      String(eventCount),
+    ])
+    const head = ['ID', 'NAME', 'PROVIDER', 'STATUS', 'LAST EVENT', 'EVENTS']
+    const none = 'There are no sources: add one with "strongroom sources add"\n'
+    input.output.result(rows.length === 0 ? none : columns([head, ...rows]), sources)
+  },
+}
+
+export const sourcesAdd: Command = {
+  name: 'sources add',
+  args: 'NAME',
+  summary: 'Add a source and print the URL to point the sender at',
+  options: {
+    provider: { value: 'PROVIDER', summary: 'Who sends, such as github; see below (custom)' },
+    ...secretOptions,
+    unsigned: { summary: 'There is no signing secret: whatever comes is taken' },
+    algorithm: { value: 'NAME', summary: 'How a custom sender signs, such as hmac-sha256' },
+    'signing-options': {
+      value: 'FILE',
+      summary: 'JSON with the options of the algorithm, such as {"header": "x-signature"}',
+    },
+    ...atFerryhook,
+  },
+  about: `Providers: ${providers.slice(0, 10).join(', ')},
+${providers.slice(10).join(', ')}.
+
+${secretHelp}
+A custom source without --algorithm needs none, and takes whatever comes.`,
+  async run(input) {
+    const { unsigned, algorithm } = input.options
+    const provider = oneOf('provider', providers, String(input.options['provider'] ?? 'custom'))
+    const ask = ferryhookAt(accessIn(input))
+    const signingOptions = jsonIn('signing-options', input.options['signing-options'])
+    const given = givenSecret(input)
+    if (unsigned === true && given !== undefined) {
+      throw new UsageError('A signing secret was given: leave it away, or leave out --unsigned')
+    }
+    const needsNone = unsigned === true || (provider === 'custom' && algorithm === undefined)
+    const signingSecret = given ?? (needsNone ? undefined : await readSecret('Signing secret: '))
+    const source = await ask<Source>('POST', '/sources', {
+      name: input.args[0],
+      provider,
+      ...(signingSecret !== undefined && { signingSecret }),
+      ...(algorithm !== undefined && { signingAlgorithm: algorithm }),
+      ...(signingOptions !== undefined && { signingOptions }),
+    })
+    if (!source.hasSigningSecret) input.output.progress(NOT_VERIFIED)
+    input.output.result(`${source.url}\n`, source)
+  },
+}
+
+const NOT_VERIFIED = 'It has no signing secret: whatever comes is taken'
+
+export const sourcesShow: Command = {
+  name: 'sources show',
+  args: 'SOURCE',
+  summary: 'Show a source: its URL, how it is verified, when something came',
+  options: atFerryhook,
+  about: `SOURCE is an id, or a name that only one source has. ${COUNTED_LATER}`,
+  async run(input) {
+    const source = await findSource(ferryhookAt(accessIn(input)), input.args[0] ?? '')
+    const now = systemClock.now()
+    const { hasSigningSecret, signingAlgorithm, provider, lastEventAt } = source
+    const came = lastEventAt === null ? '' : `, the last one ${relative(lastEventAt, now)}`
+    const facts = [
+      ['source', source.id],
+      ['name', printable(source.name)],
+      ['provider', provider],
+      ['url', source.url],
+      ['status', source.status],
+      ['verified', hasSigningSecret ? `as ${signingAlgorithm ?? provider} signs` : 'not at all'],
+      ['events', `${source.eventCount} counted${came}`],
+      ['created', relative(source.createdAt, now)],
+    ]
+    input.output.result(columns(facts), source)
+  },
+}
+
+export const sourcesPause = changing('pause', 'Pause a source: it takes no events')
+export const sourcesResume = changing('resume', 'Let a paused source go on')
+
+function changing(action: 'pause' | 'resume', summary: string): Command {
+  return {
+    name: `sources ${action}`,
+    args: 'SOURCE',
+    summary,
+    options: atFerryhook,
+    async run(input) {
+      const ask = ferryhookAt(accessIn(input))
+      const { id } = await findSource(ask, input.args[0] ?? '')
+      const source = await ask<Source>('POST', `/sources/${id}/${action}`)
+      input.output.result(`${printable(source.name)} is ${source.status}\n`, source)
+    },
+  }
+}
+
+export const sourcesRemove: Command = {
+  name: 'sources remove',
+  args: 'SOURCE',
+  summary: 'Remove a source with its connections; what came to it stays until it expires',
+  options: atFerryhook,
+  async run(input) {
+    const ask = ferryhookAt(accessIn(input))
+    const { id, name } = await findSource(ask, input.args[0] ?? '')
+    await ask('DELETE', `/sources/${id}`)
+    input.output.result(`${printable(name)} is gone\n`, { id, removed: true })
+  },
+}

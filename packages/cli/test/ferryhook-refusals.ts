@@ -1,0 +1,197 @@
+/** What is wrong is one line that says what to do; part of ferryhook.test.ts, on its server. */
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { eventStatuses, providers } from '../src/ferryhook/known-names.ts'
+import type { Account, FerryhookServer } from './ferryhook-server.ts'
+import { inProcess } from './in-process.ts'
+
+const noJson = join(mkdtempSync(join(tmpdir(), 'strongroom-')), 'filter.json')
+writeFileSync(noJson, '{"path":')
+interface Schemas {
+  FerryhookSource: { properties: { provider: { enum: string[] } } }
+  FerryhookEvent: { properties: { status: { enum: string[] } } }
+}
+
+const event = 'evt_AAAAAAAAAAAAAAAA'
+
+export function refusals(server: () => FerryhookServer): void {
+  describe('what is wrong before the server is asked', () => {
+    const key = { FERRYHOOK_API_KEY: 'fh_live_x' }
+
+    test.each([
+      [
+        ['sources', 'list'],
+        'This needs an API key of Ferryhook: set FERRYHOOK_API_KEY, "strongroom user add" makes one',
+        {},
+      ],
+      [
+        ['sources', 'list', '--server', 'ftp://x'],
+        '--server must be an http or https address without user, query and fragment',
+      ],
+      [
+        ['sources', 'add'],
+        '"strongroom sources add" needs NAME: run "strongroom sources add --help"',
+      ],
+      [
+        ['sources', 'add', 'a', '--secret-fd', '3', '--secret-file', 'f'],
+        '--secret-fd and --secret-file exclude each other: choose one',
+      ],
+      [
+        ['sources', 'add', 'a', '--secret-fd', 'hush'],
+        '--secret-fd must be the number of an open file descriptor, such as 3',
+      ],
+      [
+        ['sources', 'add', 'a', '--secret-file', '/nonexistent'],
+        'Cannot read the file of --secret-file (ENOENT): check its path',
+      ],
+      [
+        ['sources', 'add', 'a', '--unsigned'],
+        'A signing secret was given: leave it away, or leave out --unsigned',
+        { ...key, FERRYHOOK_SIGNING_SECRET: 'hush' },
+      ],
+      [['connections', 'add', 'a'], 'Say where to deliver to: give SOURCE and URL'],
+      [
+        ['connections', 'add', 'a', 'nowhere'],
+        'URL must be an address, such as https://shop.example.com/hooks',
+      ],
+      [
+        ['connections', 'add', 'a', 'https://x.example', '--filter', noJson],
+        'The file of --filter is not JSON: correct it',
+      ],
+      [
+        ['sources', 'add', 'a', '--provider', 'githb'],
+        '--provider knows no "githb": did you mean github?',
+      ],
+      [
+        ['events', 'list', '--status', 'lost-for-ever'],
+        '--status knows no "lost-for-ever": choose from received, processing, retrying, held, delivered, failed, filtered, unrouted, signature_failed',
+      ],
+      [['events', 'list', '--limit', 'all'], '--limit must be a number from 1 to 9999'],
+      [
+        ['events', 'list', '--since', 'yesterday'],
+        '--since takes a number and one of s, m, h, d, w: such as 30d',
+      ],
+      [
+        ['events', 'list', '--since', '2026-13-40'],
+        '--since must be a time such as 2h or 2026-01-31T12:00:00Z',
+      ],
+      [
+        ['events', 'list', '--search', 'x'],
+        'To look for text takes a beginning: add --since, such as --since 1d',
+      ],
+      [
+        ['events', 'show', 'x'],
+        'An event is named by its id, evt_ and 16 characters: see "strongroom events list"',
+      ],
+      [['events', 'replay'], 'Say what to replay: give an EVENT, or --source with --since'],
+      [['events', 'replay', event, '--since', '1h'], '--since goes with --source'],
+      [['events', 'replay', event, '--source', 'a'], 'Give either an EVENT or --source, not both'],
+      [
+        ['events', 'replay', '--source', 'a'],
+        '--source takes a beginning: add --since, such as --since 2h',
+      ],
+      [
+        ['events', 'replay', '--source', 'a', '--since', '1h', '--per-second', '0'],
+        '--per-second must be a number from 1 to 500',
+      ],
+      [
+        ['replays', 'cancel', 'x'],
+        'A replay is named by its id, rpl_ and 16 characters: see "strongroom replays list"',
+      ],
+    ] as [string[], string, Record<string, string>?][])('%s', async (args, line, env = key) => {
+      const refused = await inProcess(args, { env })
+      expect(refused).toEqual({ code: 2, stdout: '', stderr: `${line}\n` })
+    })
+
+    test('a server that does not answer', async () => {
+      const args = ['sources', 'list', '--server', 'http://127.0.0.1:9']
+      const { code, stdout, stderr } = await inProcess(args, { env: key })
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr).toMatch(/^Cannot reach the server at [^\n]+: see that it runs, and [^\n]+\n$/)
+    })
+  })
+
+  describe('what the server refuses', () => {
+    let account: Account
+    beforeAll(async () => {
+      account = await server().account()
+      for (const name of ['Shop', 'Twin', 'Twin']) await account.does('sources', 'add', name)
+    })
+
+    test.each([
+      [['sources', 'show', 'Shoop'], 1, 'There is no source called "Shoop": did you mean "Shop"?'],
+      [
+        ['events', 'list', 'nothing like it'],
+        1,
+        'There is no source called "nothing like it": see "strongroom sources list"',
+      ],
+      [
+        ['sources', 'remove', 'Twin'],
+        2,
+        'More than one source is called "Twin": give the id that "strongroom sources list" shows',
+      ],
+      [['sources', 'show', 'src_AAAAAAAAAAAAAAAA'], 1, 'There is no such source'],
+      [
+        ['connections', 'pause', 'Shop'],
+        1,
+        'There is no connection called "Shop": see "strongroom connections list"',
+      ],
+      [['connections', 'remove', 'conn_AAAAAAAAAAAAAAAA'], 1, 'There is no such connection'],
+      [
+        ['listen', 'Shoop', '--forward', 'http://127.0.0.1:9'],
+        1,
+        'There is no source called "Shoop": did you mean "Shop"?',
+      ],
+      [['events', 'show', event], 1, 'There is no such event'],
+      [['events', 'replay', event], 1, 'There is no such event'],
+      [['replays', 'cancel', 'rpl_AAAAAAAAAAAAAAAA'], 1, 'There is no such replay'],
+      [
+        ['events', 'replay', '--source', 'Shop', '--since', '1h'],
+        1,
+        'The source has no connection to deliver to: see "strongroom connections add --help"',
+      ],
+    ] as [string[], number, string][])('%s', async (args, code, line) => {
+      expect(await account.tries(args)).toEqual({ code, stdout: '', stderr: `${line}\n` })
+    })
+
+    test('a field that is wrong is named', async () => {
+      const wrong = await account.tries(['sources', 'add', 'x'.repeat(101)])
+      expect(wrong).toMatchObject({ code: 1, stdout: '' })
+      expect(wrong.stderr).toMatch(/^The request is not valid: [^\n]+\(body.name: [^\n]+\)\n$/)
+      expect(await account.json('sources', 'list')).toHaveLength(3)
+    })
+
+    test('providers and statuses are known as the server knows them', async () => {
+      const answer = await fetch(`${server().url}/openapi.json`)
+      const { components } = (await answer.json()) as { components: { schemas: Schemas } }
+      const { FerryhookSource, FerryhookEvent } = components.schemas
+      expect(providers.toSorted()).toEqual(FerryhookSource.properties.provider.enum.toSorted())
+      expect(eventStatuses.toSorted()).toEqual(FerryhookEvent.properties.status.enum.toSorted())
+    })
+
+    test('an API key that it has not made, or that may not do it, is told so and not repeated', async () => {
+      const env = { FERRYHOOK_API_KEY: 'fh_live_wrong' }
+      const unknown = await account.tries(['sources', 'list'], env)
+      expect(unknown).toEqual({
+        code: 1,
+        stdout: '',
+        stderr:
+          'The server does not take this API key: set FERRYHOOK_API_KEY to one that it has made\n',
+      })
+      const answer = await fetch(`${server().url}/ferryhook/v1/api-keys`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ name: 'reader', permissions: 'read' }),
+      })
+      const { key = '' } = (await answer.json()) as { key?: string }
+      const refused = await account.tries(['sources', 'remove', 'Shop'], { FERRYHOOK_API_KEY: key })
+      expect(refused).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: 'This API key may not do this: use one with the permission write\n',
+      })
+    })
+  })
+}

@@ -1,0 +1,57 @@
+import { ApiError, type ErrorStatus } from '@strongroom/kit/errors'
+import { describe, expect, test } from 'vitest'
+import { followReplay } from '../src/ferryhook/follow-replay.ts'
+import type { Replay } from '../src/ferryhook/views.ts'
+import type { Ask } from '../src/service-api.ts'
+
+const running: Replay = {
+  id: 'rpl_AAAAAAAAAAAAAAAA',
+  sourceId: 'src_AAAAAAAAAAAAAAAA',
+  status: null,
+  state: 'running',
+  progress: 0,
+  events: { examined: 0, matched: 0, unverified: 0, gone: 0 },
+  deliveries: { replayed: 0, runOpen: 0 },
+  createdAt: '2100-01-01T00:00:00.000Z',
+}
+const done: Replay = { ...running, state: 'done', progress: 1 }
+const refused = (status: ErrorStatus, code: string) => new ApiError({ code, status, message: 'No' })
+
+/** A server that gives these answers, one after the other. */
+function answering(...answers: (Replay | ApiError)[]) {
+  const asked: string[] = []
+  const ask = (async (method: string) => {
+    asked.push(method)
+    const answer = answers.shift()
+    if (answer instanceof ApiError) throw answer
+    return answer
+  }) as Ask
+  return { ask, asked }
+}
+
+function following(ask: Ask, signal = new AbortController().signal) {
+  const pauses: number[] = []
+  const pause = async (ms: number) => void pauses.push(ms)
+  return { pauses, ended: followReplay(ask, running, { signal, pause, onProgress() {} }) }
+}
+
+describe('following a replay', () => {
+  test('looks less and less often, and goes on if it has looked too often', async () => {
+    const tooMany = refused(429, 'request.rate_limited')
+    const { ask } = answering(running, running, tooMany, running, running, done)
+    const { pauses, ended } = following(ask)
+    expect(await ended).toBe(done)
+    expect(pauses).toEqual([200, 400, 800, 1600, 2000, 2000])
+  })
+
+  test('ends with what else the server refuses', async () => {
+    const { ask } = answering(refused(401, 'ferryhook.unauthorized'))
+    await expect(following(ask).ended).rejects.toMatchObject({ code: 'ferryhook.unauthorized' })
+  })
+
+  test('that is given up too late ends as the replay did', async () => {
+    const { ask, asked } = answering(refused(409, 'ferryhook.replay_ended'), done)
+    expect(await following(ask, AbortSignal.abort()).ended).toBe(done)
+    expect(asked).toEqual(['DELETE', 'GET'])
+  })
+})
