@@ -5,9 +5,9 @@
  * from this machine only: on 127.0.0.1 or on a socket of this user. There is no unsigned mode.
  */
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { loseNoAnswers } from '@strongroom/engine/http-connections'
 import {
   type Credentials,
   knownCredentials,
@@ -40,7 +40,6 @@ export async function serveKms(kms: EmbeddedKms, options: ServeKmsOptions): Prom
   const { requestTimeoutMs = 30_000 } = options
   const known = knownCredentials(options.credentials)
   const verifier: Verifier = { service: 'kms', known, clock: kms.clock }
-  let closing: Promise<void> | undefined
   const server = createServer(
     {
       requestTimeout: requestTimeoutMs,
@@ -50,14 +49,15 @@ export async function serveKms(kms: EmbeddedKms, options: ServeKmsOptions): Prom
     },
     (request, response) => {
       answer(kms, verifier, request)
-        .then((result) => send(request, response, result, closing !== undefined))
+        .then((result) => send(request, response, result))
         .catch(() => response.destroy())
     },
   )
   server.on('clientError', refuseBrokenRequest)
+  // A closing server no longer looks for requests that take too long to arrive.
+  const close = loseNoAnswers(server, requestTimeoutMs)
   await listen(server, options)
   const address = server.address() as AddressInfo | string
-  const close = () => (closing ??= closed(server, requestTimeoutMs))
   return {
     port: typeof address === 'string' ? undefined : address.port,
     close,
@@ -95,7 +95,6 @@ function send(
   request: IncomingMessage,
   response: ServerResponse,
   { statusCode, body }: WireAnswer,
-  closing: boolean,
 ): void {
   if (request.destroyed && !request.complete) return
   const text = Buffer.from(JSON.stringify(body))
@@ -104,19 +103,8 @@ function send(
     'content-type': CONTENT_TYPE,
     'content-length': text.length,
     'x-amzn-requestid': randomUUID(),
-    ...(closing && { connection: 'close' }),
   })
   response.end(text)
-}
-
-async function closed(server: Server, requestTimeoutMs: number): Promise<void> {
-  const done = once(server, 'close')
-  server.close()
-  server.closeIdleConnections()
-  // A closing server no longer looks for requests that take too long to arrive.
-  const patience = setTimeout(() => server.closeAllConnections(), requestTimeoutMs)
-  await done
-  clearTimeout(patience)
 }
 
 /** Bytes that are no HTTP request, and requests that take too long. */
