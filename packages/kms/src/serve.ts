@@ -19,7 +19,7 @@ import {
 import { KmsError } from './errors.ts'
 import type { EmbeddedKms } from './kms.ts'
 import { listen, type Place } from './listen.ts'
-import { CONTENT_TYPE, execute, type WireAnswer, wireFailure } from './protocol.ts'
+import { cannotAnswer, CONTENT_TYPE, execute, type WireAnswer, wireFailure } from './protocol.ts'
 import { discardBody, readBody } from './request-body.ts'
 
 export type ServeKmsOptions = Place & {
@@ -27,6 +27,8 @@ export type ServeKmsOptions = Place & {
   credentials: readonly Credentials[]
   /** How long a client may take to send a request. */
   requestTimeoutMs?: number
+  /** Gets what clients are not told of: why the KMS could not answer, with paths of this machine. */
+  onFailure?: (error: unknown) => void
 }
 
 export interface KmsServer extends AsyncDisposable {
@@ -37,7 +39,7 @@ export interface KmsServer extends AsyncDisposable {
 }
 
 export async function serveKms(kms: EmbeddedKms, options: ServeKmsOptions): Promise<KmsServer> {
-  const { requestTimeoutMs = 30_000 } = options
+  const { requestTimeoutMs = 30_000, onFailure = () => {} } = options
   const known = knownCredentials(options.credentials)
   const verifier: Verifier = { service: 'kms', known, clock: kms.clock }
   const server = createServer(
@@ -48,7 +50,7 @@ export async function serveKms(kms: EmbeddedKms, options: ServeKmsOptions): Prom
       keepAliveTimeout: 60_000,
     },
     (request, response) => {
-      answer(kms, verifier, request)
+      answer(kms, verifier, request, onFailure)
         .then((result) => send(request, response, result))
         .catch(() => response.destroy())
     },
@@ -69,6 +71,7 @@ async function answer(
   kms: EmbeddedKms,
   verifier: Verifier,
   request: IncomingMessage,
+  onFailure: (error: unknown) => void,
 ): Promise<WireAnswer> {
   try {
     const { method, url, headers } = request
@@ -85,9 +88,13 @@ async function answer(
       body,
     )
   } catch (error) {
-    return wireFailure(
+    const failure = wireFailure(
       error instanceof SignatureError ? new KmsError(error.name, error.message, 403) : error,
     )
+    if (failure.statusCode < 500) return failure
+    // A client that went away is no failure of the KMS.
+    if (request.complete) onFailure(error)
+    return wireFailure(cannotAnswer())
   }
 }
 

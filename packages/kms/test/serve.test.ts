@@ -67,11 +67,14 @@ describe('an answer', () => {
   test('to a defect has status 500, and the text of the defect stays inside', async () => {
     const { kms } = await freshKms()
     const broken = { ...kms, as: () => broken, listKeys: () => Promise.reject(new Error('detail')) }
-    const server = await serveKms(broken, { port: 0, credentials: [credentials] })
+    const told: unknown[] = []
+    const onFailure = (error: unknown) => void told.push(error)
+    const server = await serveKms(broken, { port: 0, credentials: [credentials], onFailure })
     onTestFinished(() => server.close())
     const answer = await send(server, await signed(server, target('ListKeys'), '{}'))
     expect(answer).toMatchObject({ status: 500, body: { __type: 'KMSInternalException' } })
     expect(JSON.stringify(answer.body)).not.toContain('detail')
+    expect(told).toEqual([new Error('detail')])
   })
 
   test('to a body that is too large is a refusal, whoever signed it', async () => {
