@@ -16,7 +16,8 @@ type Answers = Set<ServerResponse>
  * longer than the time of grace is cut off.
  */
 export function loseNoAnswers(server: Server, graceMs: number): () => Promise<void> {
-  // Otherwise Node ends a connection with its client's side, whatever is still to be answered.
+  // Otherwise Node ends a connection with its client's side, whatever is still to be answered. It has
+  // had this property since its first versions, and documents it nowhere.
   Object.assign(server, { httpAllowHalfOpen: true })
   /** What is under way on each; more than one answer if the client does not wait for them. */
   const connections = new Map<Socket, Answers>()
@@ -61,7 +62,7 @@ function announceEnd(answers: Answers): void {
   for (const answer of answers) answer.shouldKeepAlive = answer !== last
 }
 
-/** After a moment, because the client was not told, or was told only of a later answer. */
+/** After a moment, because the client was not told: it may be asking again. */
 function endIfIdle(socket: Socket, answers: Answers): void {
   if (answers.size > 0) return
   const end = () => {
