@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { mkdir, rm } from 'node:fs/promises'
 import { request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -24,7 +25,7 @@ describe('strongroom kms serve', () => {
     const [, arn = ''] = /KMS_KEY_ARN=(\S+)/.exec(printed) ?? []
     const stop = async () => {
       server.process.kill('SIGTERM')
-      return (await server.finished).code
+      return server.finished
     }
     return { endpoint, arn, stop }
   }
@@ -34,6 +35,7 @@ describe('strongroom kms serve', () => {
       endpoint,
       region: 'local',
       credentials: { accessKeyId: credentials.AWS_ACCESS_KEY_ID, secretAccessKey },
+      maxAttempts: 1,
     })
   }
 
@@ -49,7 +51,7 @@ describe('strongroom kms serve', () => {
       stranger.send(new DecryptCommand({ CiphertextBlob: encrypted.CiphertextBlob })),
     ).rejects.toMatchObject({ name: expect.stringContaining('Signature') })
     for (const each of [kms, stranger]) each.destroy()
-    expect(await first.stop()).toBe(0)
+    expect((await first.stop()).code).toBe(0)
 
     const second = await served(cwd)
     expect(second.arn).toBe(first.arn)
@@ -68,6 +70,23 @@ describe('strongroom kms serve', () => {
     const asking = request({ socketPath: join(cwd, 'kms.sock'), method: 'POST', path: '/' }).end()
     const [answer] = await once(asking, 'response')
     expect(await json(answer)).toMatchObject({ __type: expect.any(String) })
+  })
+
+  test('tells clients only that it cannot answer now, and its operator which file is why', async () => {
+    const cwd = await emptyDirectory()
+    const { endpoint, arn, stop } = await served(cwd)
+    const log = join(cwd, 'data', 'keys', 'kms-audit.log')
+    await rm(log)
+    await mkdir(log)
+    const kms = client(endpoint, credentials.AWS_SECRET_ACCESS_KEY)
+    await expect(
+      kms.send(new EncryptCommand({ KeyId: arn, Plaintext: Buffer.from('hello') })),
+    ).rejects.toMatchObject({
+      name: 'KMSInternalException',
+      message: 'The KMS cannot answer now: try again later',
+    })
+    kms.destroy()
+    expect((await stop()).stderr).toContain(`Cannot write the audit log "${log}": EISDIR`)
   })
 
   test('refuses to run without credentials, or with a place that is none', async () => {

@@ -9,6 +9,7 @@ import { dirname, join, resolve } from 'node:path'
 import { type Clock, systemClock } from './clock.ts'
 import {
   BackupWriter,
+  cannotBackUp,
   cannotRestore,
   HEADER_FRAME,
   ITEM_FRAME,
@@ -25,9 +26,9 @@ import {
 import { boundsOfId } from './storage/bounds.ts'
 import { checkStorage } from './storage/check.ts'
 import { decodeItem, ItemWriter } from './storage/codec.ts'
-import { DataError } from './storage/failures.ts'
 import { FORMAT_FILE, FORMAT_VERSION, syncDirectory } from './storage/format.ts'
 import { openStorage, type OpenStorage } from './storage/open.ts'
+import { removeKilledBackups, temporaryOf } from './storage/killed-backups.ts'
 import { removeKilledRestores, stagingOf } from './storage/killed-restores.ts'
 import { lmdbRange } from './storage/reads.ts'
 import type { NewLog, TableRecord } from './storage/store.ts'
@@ -67,7 +68,8 @@ export async function backup(
   options: BackupOptions,
 ): Promise<BackupManifest & { sha256: string }> {
   const file = resolve(options.file)
-  const temporary = `${file}.${process.pid}.tmp`
+  const temporary = temporaryOf(file)
+  await removeKilledBackups(file)
   storage.refresh()
   const all = storage.tables().filter(({ restoring }) => !restoring)
   const snapshot = storage.environment.snapshot()
@@ -77,8 +79,8 @@ export async function backup(
     })
     try {
       const exclude = new Set(options.exclude)
-      const header: BackupHeader = { format: FORMAT_VERSION, createdAt: now(options.clock) }
-      const { attachments = [] } = options
+      const { attachments = [], clock = systemClock } = options
+      const header: BackupHeader = { format: FORMAT_VERSION, createdAt: clock.now() }
       const manifest: BackupManifest = {
         ...header,
         tables: [],
@@ -114,11 +116,7 @@ export async function backup(
 /** What the system says of a full disk, or of a directory of that name; anything else is passed on. */
 function cannotWrite(file: string, error: unknown): unknown {
   if (!(error instanceof Error && 'syscall' in error)) return error
-  return new DataError(`Cannot write the backup "${file}": ${error.message}`, { cause: error })
-}
-
-function now(clock: Clock | undefined): number {
-  return clock === undefined ? Date.now() : clock.now()
+  return cannotBackUp(file, error.message, error)
 }
 
 async function writeTable(

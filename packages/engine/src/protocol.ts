@@ -8,12 +8,13 @@
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, systemClock } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { DynamoError, serializationError, unknownOperation } from './errors.ts'
+import { loseNoAnswers } from './http-connections.ts'
 import { operationOf } from './operations/targets.ts'
 import { wireFailure } from './operations/wire-failure.ts'
 import { giveBack } from './operations/wire-page.ts'
@@ -61,7 +62,6 @@ export async function serve(engine: Engine, options: ServeOptions = {}): Promise
       `Cannot listen on "${host}": requests are not verified, so only loopback is safe`,
     )
   }
-  let closing: Promise<void> | undefined
   const server = createServer(
     {
       requestTimeout: requestTimeoutMs,
@@ -70,16 +70,15 @@ export async function serve(engine: Engine, options: ServeOptions = {}): Promise
       keepAliveTimeout: 60_000,
     },
     (request, response) => {
-      answer(engine, verifier, request, response, () => closing !== undefined).catch(() => {
-        response.destroy()
-      })
+      answer(engine, verifier, request, response).catch(() => response.destroy())
     },
   )
   server.on('clientError', refuseBrokenRequest)
+  // A closing server no longer looks for requests that take too long to arrive.
+  const close = loseNoAnswers(server, requestTimeoutMs)
   server.listen(port, host)
   await once(server, 'listening')
   const address = server.address() as AddressInfo
-  const close = () => (closing ??= closed(server, requestTimeoutMs))
   return {
     host,
     port: address.port,
@@ -87,16 +86,6 @@ export async function serve(engine: Engine, options: ServeOptions = {}): Promise
     close,
     [Symbol.asyncDispose]: close,
   }
-}
-
-async function closed(server: Server, requestTimeoutMs: number): Promise<void> {
-  const done = once(server, 'close')
-  server.close()
-  server.closeIdleConnections()
-  // A closing server no longer looks for requests that take too long to arrive.
-  const patience = setTimeout(() => server.closeAllConnections(), requestTimeoutMs)
-  await done
-  clearTimeout(patience)
 }
 
 function verifierOf(credentials: readonly Credentials[], clock: Clock = systemClock): Verifier {
@@ -108,7 +97,6 @@ async function answer(
   verifier: Verifier | undefined,
   request: IncomingMessage,
   response: ServerResponse,
-  isClosing: () => boolean,
 ): Promise<void> {
   const { statusCode, text } = await execute(engine, verifier, request)
   const encoded = encodedAnswer(text, request.headers['accept-encoding'])
@@ -116,7 +104,6 @@ async function answer(
   if (request.destroyed && !request.complete) return
   if (!request.complete) discardBody(request)
   headers.push('content-type', CONTENT_TYPE, 'x-amzn-requestid', randomUUID())
-  if (isClosing()) headers.push('connection', 'close')
   response.writeHead(statusCode, headers)
   // By then the system has taken all of it.
   if (typeof text !== 'string') response.once('finish', () => giveBack(text))

@@ -59,7 +59,12 @@ function failureOf(error: unknown): KmsError {
   // Trying again will not help, so it must not look as if it could.
   if (error instanceof MasterKeyError)
     return new KmsError('KMSInvalidStateException', error.message)
-  return new KmsError('KMSInternalException', 'The request failed inside the KMS: try again', 500)
+  return cannotAnswer()
+}
+
+/** All that is told of what only whoever runs the KMS can mend. */
+export function cannotAnswer(): KmsError {
+  return new KmsError('KMSInternalException', 'The KMS cannot answer now: try again later', 500)
 }
 
 function fromWire(body: Uint8Array): object {

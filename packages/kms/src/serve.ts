@@ -5,9 +5,9 @@
  * from this machine only: on 127.0.0.1 or on a socket of this user. There is no unsigned mode.
  */
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { loseNoAnswers } from '@strongroom/engine/http-connections'
 import {
   type Credentials,
   knownCredentials,
@@ -19,7 +19,7 @@ import {
 import { KmsError } from './errors.ts'
 import type { EmbeddedKms } from './kms.ts'
 import { listen, type Place } from './listen.ts'
-import { CONTENT_TYPE, execute, type WireAnswer, wireFailure } from './protocol.ts'
+import { cannotAnswer, CONTENT_TYPE, execute, type WireAnswer, wireFailure } from './protocol.ts'
 import { discardBody, readBody } from './request-body.ts'
 
 export type ServeKmsOptions = Place & {
@@ -27,6 +27,8 @@ export type ServeKmsOptions = Place & {
   credentials: readonly Credentials[]
   /** How long a client may take to send a request. */
   requestTimeoutMs?: number
+  /** Gets what clients are not told of: why the KMS could not answer, with paths of this machine. */
+  onFailure?: (error: unknown) => void
 }
 
 export interface KmsServer extends AsyncDisposable {
@@ -37,10 +39,9 @@ export interface KmsServer extends AsyncDisposable {
 }
 
 export async function serveKms(kms: EmbeddedKms, options: ServeKmsOptions): Promise<KmsServer> {
-  const { requestTimeoutMs = 30_000 } = options
+  const { requestTimeoutMs = 30_000, onFailure = () => {} } = options
   const known = knownCredentials(options.credentials)
   const verifier: Verifier = { service: 'kms', known, clock: kms.clock }
-  let closing: Promise<void> | undefined
   const server = createServer(
     {
       requestTimeout: requestTimeoutMs,
@@ -49,15 +50,16 @@ export async function serveKms(kms: EmbeddedKms, options: ServeKmsOptions): Prom
       keepAliveTimeout: 60_000,
     },
     (request, response) => {
-      answer(kms, verifier, request)
-        .then((result) => send(request, response, result, closing !== undefined))
+      answer(kms, verifier, request, onFailure)
+        .then((result) => send(request, response, result))
         .catch(() => response.destroy())
     },
   )
   server.on('clientError', refuseBrokenRequest)
+  // A closing server no longer looks for requests that take too long to arrive.
+  const close = loseNoAnswers(server, requestTimeoutMs)
   await listen(server, options)
   const address = server.address() as AddressInfo | string
-  const close = () => (closing ??= closed(server, requestTimeoutMs))
   return {
     port: typeof address === 'string' ? undefined : address.port,
     close,
@@ -69,6 +71,7 @@ async function answer(
   kms: EmbeddedKms,
   verifier: Verifier,
   request: IncomingMessage,
+  onFailure: (error: unknown) => void,
 ): Promise<WireAnswer> {
   try {
     const { method, url, headers } = request
@@ -85,9 +88,13 @@ async function answer(
       body,
     )
   } catch (error) {
-    return wireFailure(
+    const failure = wireFailure(
       error instanceof SignatureError ? new KmsError(error.name, error.message, 403) : error,
     )
+    if (failure.statusCode < 500) return failure
+    // A client that went away is no failure of the KMS.
+    if (request.complete) onFailure(error)
+    return wireFailure(cannotAnswer())
   }
 }
 
@@ -95,7 +102,6 @@ function send(
   request: IncomingMessage,
   response: ServerResponse,
   { statusCode, body }: WireAnswer,
-  closing: boolean,
 ): void {
   if (request.destroyed && !request.complete) return
   const text = Buffer.from(JSON.stringify(body))
@@ -104,19 +110,8 @@ function send(
     'content-type': CONTENT_TYPE,
     'content-length': text.length,
     'x-amzn-requestid': randomUUID(),
-    ...(closing && { connection: 'close' }),
   })
   response.end(text)
-}
-
-async function closed(server: Server, requestTimeoutMs: number): Promise<void> {
-  const done = once(server, 'close')
-  server.close()
-  server.closeIdleConnections()
-  // A closing server no longer looks for requests that take too long to arrive.
-  const patience = setTimeout(() => server.closeAllConnections(), requestTimeoutMs)
-  await done
-  clearTimeout(patience)
 }
 
 /** Bytes that are no HTTP request, and requests that take too long. */

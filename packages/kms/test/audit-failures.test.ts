@@ -5,7 +5,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type Append, openAuditFile } from '../src/audit-file.ts'
 import { verifyAudit } from '../src/audit-verify.ts'
 import { KmsError } from '../src/errors.ts'
+import { serveKms } from '../src/serve.ts'
 import { freshDirectory, freshKms } from './kms-support.ts'
+import { credentials, send, signed } from './serve-support.ts'
 
 /** A KMS whose next record is appended in another way than the others. */
 async function audited(next: Append) {
@@ -52,4 +54,25 @@ test('a log that cannot be opened is told in one line too', () => {
   const path = freshDirectory()
   expect(() => openAuditFile(path)).toThrow(KmsError)
   expect(() => openAuditFile(path)).toThrow(`Cannot write the audit log "${path}": EISDIR`)
+})
+
+test('over HTTP the caller is told to come back, and only whoever runs the KMS of the path', async () => {
+  const { path, kms } = await audited(full)
+  const told: unknown[] = []
+  const onFailure = (error: unknown) => void told.push(error)
+  const server = await serveKms(kms, { port: 0, credentials: [credentials], onFailure })
+  onTestFinished(() => server.close())
+  const request = await signed(server, 'TrentService.ListKeys', '{}')
+  expect(await send(server, request)).toMatchObject({
+    status: 500,
+    body: {
+      __type: 'KMSInternalException',
+      message: 'The KMS cannot answer now: try again later',
+    },
+  })
+  expect(told).toEqual([
+    expect.objectContaining({ message: expect.stringContaining(`audit log "${path}": no space`) }),
+  ])
+  expect(await send(server, request)).toMatchObject({ status: 200 })
+  expect(told).toHaveLength(1)
 })

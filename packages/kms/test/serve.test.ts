@@ -7,7 +7,14 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { serveKms } from '../src/serve.ts'
 import { freshDirectory, freshKms } from './kms-support.ts'
-import { credentials, freshServer, send, sendBytes, signed } from './serve-support.ts'
+import {
+  credentials,
+  freshServer,
+  type RawRequest,
+  send,
+  sendBytes,
+  signed,
+} from './serve-support.ts'
 
 const target = (name: string) => `TrentService.${name}`
 
@@ -60,11 +67,14 @@ describe('an answer', () => {
   test('to a defect has status 500, and the text of the defect stays inside', async () => {
     const { kms } = await freshKms()
     const broken = { ...kms, as: () => broken, listKeys: () => Promise.reject(new Error('detail')) }
-    const server = await serveKms(broken, { port: 0, credentials: [credentials] })
+    const told: unknown[] = []
+    const onFailure = (error: unknown) => void told.push(error)
+    const server = await serveKms(broken, { port: 0, credentials: [credentials], onFailure })
     onTestFinished(() => server.close())
     const answer = await send(server, await signed(server, target('ListKeys'), '{}'))
     expect(answer).toMatchObject({ status: 500, body: { __type: 'KMSInternalException' } })
     expect(JSON.stringify(answer.body)).not.toContain('detail')
+    expect(told).toEqual([new Error('detail')])
   })
 
   test('to a body that is too large is a refusal, whoever signed it', async () => {
@@ -163,10 +173,8 @@ describe('whatever is sent, the server stays up', () => {
 
   test('a request that never arrives whole', async () => {
     const { server } = await freshServer({ requestTimeoutMs: 50 })
-    const { headers } = await signed(server, target('ListKeys'), '{}')
-    const all = { ...headers, 'content-length': '2' }
-    const lines = Object.entries(all).map(([name, value]) => `${name}: ${String(value)}\r\n`)
-    const answer = await sendBytes(server, `POST / HTTP/1.1\r\n${lines.join('')}\r\n{`)
+    const request = written(await signed(server, target('ListKeys'), '{}'))
+    const answer = await sendBytes(server, request.slice(0, -1))
     expect(answer).toMatch(/^HTTP\/1\.1 408 /)
     expect(answer).toContain('RequestTimeoutException')
   })
@@ -196,6 +204,28 @@ describe('the server', () => {
     const { server, kms } = await freshServer()
     const second = serveKms(kms, { port: server.port ?? 0, credentials: [credentials] })
     await expect(second).rejects.toThrow('EADDRINUSE')
+  })
+
+  test('answers a client that closes its side after its request', async () => {
+    const { server } = await freshServer()
+    const socket = connect(server.port ?? 0, '127.0.0.1').setEncoding('utf8')
+    socket.end(written(await signed(server, target('CreateKey'), '{}')))
+    let received = ''
+    for await (const part of socket) received += String(part)
+    expect(received).toContain('"KeyMetadata"')
+  })
+
+  test('answers what is on its way on an idle connection while it closes, and that it was the last', async () => {
+    const { server } = await freshServer()
+    const request = written(await signed(server, target('ListKeys'), '{}'))
+    const socket = connect(server.port ?? 0, '127.0.0.1').setEncoding('utf8')
+    const ended = once(socket, 'close')
+    socket.write(request)
+    expect(String(await once(socket, 'data'))).toMatch(/connection: keep-alive[^]*"Keys"/i)
+    const closed = server.close()
+    socket.write(request)
+    expect(String(await once(socket, 'data'))).toMatch(/connection: close[^]*"Keys"/i)
+    await Promise.all([ended, closed])
   })
 
   test('answers what is under way before it closes', async () => {
@@ -251,6 +281,13 @@ describe('a socket', () => {
     await expect(server).rejects.toThrow('there is a file of that name')
   })
 })
+
+/** As it goes over the wire. */
+function written({ headers, body = '' }: RawRequest): string {
+  const all = { ...headers, 'content-length': body.length }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${String(value)}\r\n`)
+  return `POST / HTTP/1.1\r\n${lines.join('')}\r\n${String(body)}`
+}
 
 /** A socket whose process was killed. */
 async function abandoned(socketPath: string): Promise<void> {

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { createRoute, z } from '@hono/zod-openapi'
 import { createApp } from '@strongroom/kit/http/app'
+import { endWithClient } from '@strongroom/kit/http/end-with-client'
 import { jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
 import { createLog, silentLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
@@ -72,6 +74,47 @@ describe('a listener', () => {
     socket.write('GET /second HTTP/1.1\r\nhost: x\r\n\r\n')
     expect(String(await once(socket, 'data'))).toMatch(/connection: close[^]*\/second$/i)
     await Promise.all([ended, closed])
+  })
+
+  test('answers a client that closes its side after its request', async () => {
+    const listener = await listen('127.0.0.1', 0)
+    listener.serve(async (request) => {
+      const text = await request.text()
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+      return new Response(`${text} came`)
+    })
+    const socket = connect(listener.port, '127.0.0.1').setEncoding('utf8')
+    socket.end('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\nall')
+    let received = ''
+    for await (const part of socket) received += String(part)
+    expect(received).toContain('all came')
+    await listener.close()
+  })
+
+  test.each([
+    ['before it begins', 'end' as const],
+    ['while it is read', 'write' as const],
+  ])('ends a stream whose client closes its side %s', async (_, ask) => {
+    const listener = await listen('127.0.0.1', 0)
+    const app = createApp({ log: silentLog, metrics: createMetrics() })
+    const { promise: left, resolve: leave } = resolvable()
+    app.get('/stream', async (c) => {
+      const start = (controller: ReadableStreamDefaultController) => controller.enqueue('ready')
+      const body = new ReadableStream({ start, cancel: leave }).pipeThrough(new TextEncoderStream())
+      const { socket: connection } = (c.env as { incoming: IncomingMessage }).incoming
+      if (ask === 'end' && !connection.readableEnded) await once(connection, 'end')
+      endWithClient(c, body)
+      return c.body(body)
+    })
+    listener.serve(app.fetch)
+    const socket = connect(listener.port, '127.0.0.1')
+    socket[ask]('GET /stream HTTP/1.1\r\nhost: x\r\n\r\n')
+    if (ask === 'write') await once(socket, 'data')
+    const ended = once(socket.resume(), 'close')
+    socket.end()
+    await Promise.all([left, ended])
+    expect(socket.errored).toBe(null)
+    await listener.close()
   })
 
   test('does not wait for connections on which nothing happens', async () => {

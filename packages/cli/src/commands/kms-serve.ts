@@ -26,7 +26,10 @@ whoever has them may decrypt. Only this machine reaches it.`,
     await withEmbeddedKms(input, async ({ kms, record }) => {
       const stopped = stopSignal()
       const { arn = null } = (await record()) ?? {}
-      const server = await serveKms(kms, { ...place, credentials }).catch(cannotListen(place))
+      const onFailure = (error: unknown) => void tellOperator(error)
+      const server = await serveKms(kms, { ...place, credentials, onFailure }).catch(
+        cannotListen(place),
+      )
       const endpoint = 'port' in place ? `http://127.0.0.1:${server.port}` : place.socketPath
       const lines = [
         ...('port' in place ? [`  KMS_ENDPOINT=${endpoint}\n`] : []),
@@ -51,6 +54,13 @@ function placeOf({ options: { port, socket } }: CommandInput): Place {
   const number = portType().parse(String(port ?? DEFAULT_PORT))
   if (number === undefined) throw new UsageError(`--port must be ${portType().expects}`)
   return { port: number }
+}
+
+/** Clients are told only that there was something. */
+async function tellOperator(error: unknown): Promise<void> {
+  // Much to load for what goes well.
+  const { explain } = await import('../failure.ts')
+  process.stderr.write(`${explain(error)}\n`)
 }
 
 function cannotListen(place: Place) {

@@ -99,6 +99,10 @@ export class BackupWriter {
   }
 }
 
+export function cannotBackUp(file: string, reason: string, cause: unknown): DataError {
+  return new DataError(`Cannot write the backup "${file}": ${reason}`, { cause })
+}
+
 export function cannotRestore(file: string, reason: string, cause?: unknown): DataError {
   return new DataError(`Cannot restore the backup "${file}": ${reason}`, { cause })
 }
@@ -110,9 +114,7 @@ export async function verifyBackup(file: string): Promise<BackupManifest> {
   })
   try {
     const { size } = await handle.stat()
-    const start = Buffer.alloc(MAGIC.length)
-    await handle.read(start, 0, MAGIC.length, 0)
-    if (!start.equals(MAGIC)) throw cannotRestore(file, 'it is not a backup')
+    if (!(await beginsAsBackup(handle))) throw cannotRestore(file, 'it is not a backup')
     await assertVersion(file, handle)
     const hash = createHash('sha256')
     const end = size - DIGEST_BYTES
@@ -137,6 +139,22 @@ export async function verifyBackup(file: string): Promise<BackupManifest> {
   }
   if (manifest === undefined) throw cannotRestore(file, 'it has no manifest')
   return manifest
+}
+
+/** Whether a file is a backup, or the beginning of one; not if it cannot be read. */
+export async function isBackup(file: string): Promise<boolean> {
+  const handle = await open(file, 'r').catch(() => undefined)
+  try {
+    return handle !== undefined && (await beginsAsBackup(handle))
+  } finally {
+    await handle?.close()
+  }
+}
+
+async function beginsAsBackup(handle: FileHandle): Promise<boolean> {
+  const start = Buffer.alloc(MAGIC.length)
+  await handle.read(start, 0, MAGIC.length, 0)
+  return start.equals(MAGIC)
 }
 
 /** Before the checksum: a newer version may well end differently. */

@@ -1,6 +1,7 @@
 /** Watching events as they come. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { cursorError } from '@strongroom/kit/cursor'
+import { endWithClient } from '@strongroom/kit/http/end-with-client'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses } from '@strongroom/kit/http/openapi'
 import type { Permissions } from '../api/permissions.ts'
@@ -47,6 +48,7 @@ export function liveRoutes(deps: { permit: Permissions; liveDesk: LiveDesk }): O
       token: (c.req.header('authorization') ?? '').replace(/^Bearer /i, ''),
       ...(lastEventId && { lastEventId }),
     })
+    endWithClient(c, body)
     return c.body(body, 200, {
       'content-type': 'text/event-stream',
       'cache-control': 'no-store',

@@ -29,7 +29,8 @@ export interface LiveSource {
   keyId: string
   key: string
   receive(given?: Partial<CreateEventInput>): Promise<Event>
-  request(headers?: Record<string, string>): Promise<Response>
+  /** `env` is what Node's server gives: the two ends of the connection. */
+  request(headers?: Record<string, string>, env?: object): Promise<Response>
   /** A stream that has said it is ready. */
   open(lastEventId?: string): Promise<LiveStream>
 }
@@ -76,10 +77,12 @@ export async function openLiveBench(store: TestStore): Promise<LiveBench> {
         name: 'listen',
         permissions: 'read',
       })
-      const request = async (headers: Record<string, string> = {}) =>
-        app.request(`/v1/sources/${sourceId}/stream`, {
-          headers: { authorization: `Bearer ${key}`, ...headers },
-        })
+      const request = async (headers: Record<string, string> = {}, env: object = {}) =>
+        app.request(
+          `/v1/sources/${sourceId}/stream`,
+          { headers: { authorization: `Bearer ${key}`, ...headers } },
+          env,
+        )
       return {
         sourceId,
         userId,

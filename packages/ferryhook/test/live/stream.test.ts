@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { layerOn, times } from '../workbench.ts'
@@ -215,6 +217,17 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     await open[0]?.leave()
     await (await source.open()).leave()
     await Promise.all(open.slice(1).map((stream) => stream.leave()))
+  })
+
+  test('takes no place for a client that has left before it begins', async () => {
+    const source = await bench.newSource()
+    const socket = new PassThrough().resume().end()
+    await once(socket, 'end')
+    const gone = () => source.request({}, { incoming: { socket }, outgoing: new PassThrough() })
+    await Promise.all(times(20, gone))
+    const stream = await source.open()
+    expect(stream.ready.event).toBe('ready')
+    await stream.leave()
   })
 
   test('takes no last event id but its own', async () => {

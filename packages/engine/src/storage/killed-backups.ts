@@ -1,0 +1,44 @@
+// Where a backup is written until it is complete, and what is left there of one that was killed: a
+// copy of the data that nobody knows of, so the next backup into the same directory removes it.
+
+import { readdir, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { cannotBackUp, isBackup } from './backup-file.ts'
+import { mayBeAlive } from './process-alive.ts'
+
+const TEMPORARY = /^(.+)\.([1-9]\d*)\.tmp$/
+/** A backup that is running writes all the time. */
+const QUIET_MS = 60 * 60_000
+
+/** Beside the file, so that it can be moved there; of this process alone. */
+export function temporaryOf(file: string): string {
+  return `${file}.${process.pid}.tmp`
+}
+
+/** What belongs to a process that is alive stays: it may be writing a backup. */
+export async function removeKilledBackups(file: string): Promise<void> {
+  const directory = dirname(file)
+  // A directory that cannot be read is told of later.
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => [])
+  for (const entry of entries) {
+    const [, target, id] = TEMPORARY.exec(entry.name) ?? []
+    if (id === undefined || !entry.isFile() || mayBeAlive(Number(id))) continue
+    const leftover = join(directory, entry.name)
+    if (!(await isLeftover(leftover, target === basename(file)))) continue
+    await rm(leftover, { force: true }).catch((error: unknown) => {
+      const reason = `"${leftover}", which a killed backup left behind, cannot be removed: remove it first`
+      throw cannotBackUp(file, reason, error)
+    })
+  }
+}
+
+/**
+ * Of backups to other files only one that is quiet: another machine, whose processes are not seen
+ * here, may be writing it. The times of files are those of the system's clock.
+ */
+async function isLeftover(path: string, isOfSameFile: boolean): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined)
+  if (!found) return false
+  if (isOfSameFile) return found.size === 0 || isBackup(path)
+  return Date.now() - found.mtimeMs > QUIET_MS && isBackup(path)
+}
