@@ -66,13 +66,12 @@ export function createAccounts(deps: {
       // The address is what one signs in with.
       if (email !== undefined) await credentials.confirm(user, currentPassword)
       const changes = { ...(name !== undefined && { name }), ...(email !== undefined && { email }) }
-      const changed = await layer.users.update(user.userId, changes).catch((error: unknown) => {
+      const by = { actor, action: 'account.changed' } as const
+      return layer.users.update(user.userId, changes, { by }).catch((error: unknown) => {
         const isTaken = error instanceof Refused && error.reason === 'email_taken'
         if (isTaken) throw ferryhookError('email_taken')
-        asUserGone(error)
+        return asUserGone(error)
       })
-      await audit(user.userId, actor, 'account.changed')
-      return changed
     },
 
     async export({ user, actor }) {
@@ -101,9 +100,8 @@ export function createAccounts(deps: {
       await credentials.confirm(user, password)
       const { userId } = user
       await removeAll(userId)
-      await audit(userId, actor, 'account.deleted')
       // The user comes last: until then, whatever went wrong, they can sign in and try again.
-      await layer.users.delete(userId)
+      await layer.users.delete(userId, { by: { actor, action: 'account.deleted' } })
       // What somebody made meanwhile; without a user there will be no more.
       await removeAll(userId)
       await sessions.endAll(userId)
