@@ -27,7 +27,7 @@ export interface Credentials {
 }
 
 export function createCredentials(deps: {
-  layer: Pick<DataLayer, 'users' | 'tickets'>
+  layer: Pick<DataLayer, 'users' | 'tickets' | 'refreshTokens'>
   passwords: Passwords
   sessions: Sessions
   rateGuard: RateGuard
@@ -74,9 +74,14 @@ export function createCredentials(deps: {
       await confirm(user, currentPassword)
       const passwordHash = await hash(newPassword, 'body.newPassword')
       const by = { actor, action: 'account.password_changed' } as const
-      await users.update(user.userId, { passwordHash }, { by }).catch(asUserGone)
-      // Whoever knew the old password is out.
-      await sessions.endAll(user.userId, { but: sessionId })
+      const { userId } = user
+      const also =
+        sessionId === undefined
+          ? []
+          : [layer.refreshTokens.keepPart(userId, sessionId, { passwordHash })]
+      // Whoever knew the old password is out, because their sessions are of that.
+      await users.update(userId, { passwordHash }, { by, also }).catch(asUserGone)
+      await sessions.endAll(userId, { but: sessionId })
     },
 
     async reset({ ticket: text, password, network }) {

@@ -10,6 +10,7 @@ import { Refused } from '../db/refused.ts'
 import { ferryhookError } from '../errors.ts'
 import type { User } from '../items/user.ts'
 import type { AccessTokens } from './access-tokens.ts'
+import { createSessionUser } from './session-user.ts'
 import { newTokenSecret, wasIssued } from './token-secret.ts'
 
 export interface Session {
@@ -39,7 +40,8 @@ export function createSessions(deps: {
   tokens: AccessTokens
 }): Sessions {
   const { tokens, layer } = deps
-  const { users, refreshTokens } = layer
+  const { refreshTokens } = layer
+  const sessionUser = createSessionUser(layer)
 
   return {
     async begin(user, { by } = {}) {
@@ -76,7 +78,7 @@ export function createSessions(deps: {
         nextHash: hash(next),
       })
       const isAlive = rotation === 'rotated' || rotation === 'grace'
-      const user = isAlive ? await users.getById(userId) : null
+      const user = isAlive ? await sessionUser(userId, familyId) : undefined
       if (!user) return 'ended'
       const access = await tokens.issue({ userId, sessionId: familyId })
       return {

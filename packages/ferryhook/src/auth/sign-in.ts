@@ -19,6 +19,7 @@ import {
   ProviderUnavailable,
 } from './identity-provider.ts'
 import type { Principal } from './principal.ts'
+import { createSessionUser } from './session-user.ts'
 import { createSignInStates, type SignInState } from './sign-in-state.ts'
 
 export type IdentityProviders = Partial<Record<OAuthProvider, IdentityProvider>>
@@ -50,6 +51,7 @@ export function createSignIn(deps: {
   signUp: SignUp
 }): SignIn {
   const { providers, layer, signUp } = deps
+  const sessionUser = createSessionUser(layer)
   const states = createSignInStates({ ...deps, lifetimeSeconds: SIGN_IN_SECONDS })
 
   function providerOf(name: OAuthProvider): IdentityProvider {
@@ -78,8 +80,7 @@ export function createSignIn(deps: {
     { userId, sessionId }: NonNullable<SignInState['linkTo']>,
   ): Promise<User> {
     // Whoever was signed out meanwhile, such as by a new password, adds nothing any more.
-    const session = await layer.refreshTokens.get(userId, sessionId)
-    if (!session) throw ferryhookError('session_ended')
+    if (!(await sessionUser(userId, sessionId))) throw ferryhookError('session_ended')
     const by = { actor: `user:${userId}`, action: 'identity.linked', target: provider } as const
     return layer.users
       .update(userId, { [`${provider}Id`]: identity.id }, { by })

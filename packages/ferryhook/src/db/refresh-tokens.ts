@@ -2,7 +2,9 @@
  * Sessions. Each refresh token is used once and replaced; a used one that comes back later was
  * stolen, by its sender or from them, so the session ends.
  */
+import { createHash } from 'node:crypto'
 import { epochSeconds } from '@strongroom/kit/clock'
+import type { TransactWriteItem } from '@strongroom/kit/db'
 import { ConditionFailed, TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity, transact } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
@@ -23,6 +25,18 @@ const GRACE_MS = 10_000
 
 /** `grace`: replaced just now, in another tab. `reused`: the session has been ended, and that is logged. */
 export type Rotation = 'rotated' | 'grace' | 'reused' | 'unknown'
+
+type Password = Pick<User, 'passwordHash'>
+
+/** Tells one password from another, without being of any use to find it out. */
+function passwordMark({ passwordHash = '' }: Password): string {
+  return createHash('sha256').update(passwordHash).digest('hex')
+}
+
+/** Whether the session is of the password that the user has. */
+export function isOfPassword(session: Pick<RefreshToken, 'passwordMark'>, user: Password): boolean {
+  return session.passwordMark === undefined || session.passwordMark === passwordMark(user)
+}
 
 export function createRefreshTokens({
   db,
@@ -75,6 +89,7 @@ export function createRefreshTokens({
         familyId,
         familyKey: input.familyKey,
         tokenHash: input.tokenHash,
+        ...(seen && { passwordMark: passwordMark(seen) }),
         rotatedAt: clock.now(),
         createdAt: isoNow(clock),
         expiresAt: epochSeconds(clock) + LIFETIME_SECONDS,
@@ -131,6 +146,15 @@ export function createRefreshTokens({
 
     listByUser,
     revoke,
+
+    /** Part of the transaction that sets another password, from a session that goes on with it. */
+    keepPart(userId: string, familyId: string, password: Password): TransactWriteItem {
+      return families.part.update(
+        refreshTokenKey.of({ userId, familyId }),
+        expr`SET ${families.attr('passwordMark')} = ${passwordMark(password)}`,
+        expr`attribute_exists(${families.attr('PK')})`,
+      )
+    },
 
     async revokeAll(userId: string): Promise<void> {
       for (const { familyId } of await listByUser(userId)) await revoke(userId, familyId)

@@ -186,7 +186,12 @@ export function createUsers({
     getByOAuth: (provider: OAuthProvider, id: string): Promise<User | null> =>
       getGuarded(oauthGuardKey.of({ provider, id })),
 
-    async update(userId: string, updates: UserChanges, { by }: Logged = {}): Promise<User> {
+    /** `also` are parts of the transaction of a change that is none of identity. */
+    async update(
+      userId: string,
+      updates: UserChanges,
+      { by, also = [] }: Logged & { also?: TransactWriteItem[] } = {},
+    ): Promise<User> {
       const changes =
         updates.email === undefined ? updates : { ...updates, email: normalEmail(updates.email) }
       const key = userKey.of({ userId })
@@ -199,7 +204,11 @@ export function createUsers({
         updatedAt: isoNow(clock),
       })
       const isWritten = await written(
-        transact(db, [users.part.update(key, change, exists), ...audit.parts(by, { userId })]),
+        transact(db, [
+          users.part.update(key, change, exists),
+          ...also,
+          ...audit.parts(by, { userId }),
+        ]),
       )
       const changed = isWritten ? await getById(userId) : null
       if (!changed) throw new Refused('not_found')

@@ -17,6 +17,11 @@ export const RefreshTokenItem = z.object({
   tokenHash,
   /** The token before, which a second tab may still send for a moment. */
   previousHash: tokenHash.optional(),
+  /** Of the password that the user has: another one ends the session. Older sessions lack it. */
+  passwordMark: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
   rotatedAt: milliseconds,
   createdAt: isoTime,
   expiresAt: seconds,

@@ -1,5 +1,5 @@
 import { serviceStores } from '@strongroom/kit/testing/stores'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Ask, openApi, ORIGIN, PASSWORD } from './open-api.ts'
 
 const NEW_PASSWORD = 'another long password'
@@ -90,6 +90,31 @@ describe.each(serviceStores())('accounts on $name', (store) => {
   })
 
   describe('a password', () => {
+    test.each(['changed', 'reset'])(
+      'that is %s ends the other sessions, although the process ends before it can',
+      async (way) => {
+        const { id, email, token, cookies } = await api.person()
+        const other = await login(email, PASSWORD)
+        const { ticket } = await resetLink(id)
+        const left = [other.body.accessToken, ...(way === 'reset' ? [token] : [])]
+        const query = vi.spyOn(api.db, 'query').mockRejectedValueOnce(new Error('Ended'))
+        const body = { currentPassword: PASSWORD, newPassword: NEW_PASSWORD }
+        const done = await (way === 'reset'
+          ? reset(ticket)
+          : api.ask('PUT', '/account/password', { token, body }))
+        query.mockRestore()
+        expect(done.status).toBe(500)
+        for (const each of left) {
+          expect((await api.ask('GET', '/account', { token: each })).status).toBe(401)
+        }
+        const refreshed = await api.ask('POST', '/auth/refresh', { cookies: other.cookies })
+        expect(codeOf(refreshed)).toBe('ferryhook.session_ended')
+        if (way === 'reset') return
+        expect((await api.ask('GET', '/account', { token })).status).toBe(200)
+        expect((await api.ask('POST', '/auth/refresh', { cookies })).status).toBe(200)
+      },
+    )
+
     test('is changed by who knows it, which ends the other sessions', async () => {
       const { email, token } = await api.person()
       const other = await login(email, PASSWORD)
