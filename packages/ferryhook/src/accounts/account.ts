@@ -67,7 +67,8 @@ export function createAccounts(deps: {
       if (email !== undefined) await credentials.confirm(user, currentPassword)
       const changes = { ...(name !== undefined && { name }), ...(email !== undefined && { email }) }
       const by = { actor, action: 'account.changed' } as const
-      return layer.users.update(user.userId, changes, { by }).catch((error: unknown) => {
+      const seen = email === undefined ? undefined : user
+      return layer.users.update(user.userId, changes, { by, seen }).catch((error: unknown) => {
         const isTaken = error instanceof Refused && error.reason === 'email_taken'
         if (isTaken) throw ferryhookError('email_taken')
         return asUserGone(error)
@@ -99,9 +100,12 @@ export function createAccounts(deps: {
     async delete({ user, actor }, password) {
       await credentials.confirm(user, password)
       const { userId } = user
+      // Nothing is removed for a password that was replaced while it was checked.
+      await layer.users.update(userId, {}, { seen: user }).catch(asUserGone)
       await removeAll(userId)
       // The user comes last: until then, whatever went wrong, they can sign in and try again.
-      await layer.users.delete(userId, { by: { actor, action: 'account.deleted' } })
+      const by = { actor, action: 'account.deleted' } as const
+      await layer.users.delete(userId, { by })
       // What somebody made meanwhile; without a user there will be no more.
       await removeAll(userId)
       await sessions.endAll(userId)

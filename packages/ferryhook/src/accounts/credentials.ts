@@ -80,7 +80,7 @@ export function createCredentials(deps: {
           ? []
           : [layer.refreshTokens.keepPart(userId, sessionId, { passwordHash })]
       // Whoever knew the old password is out, because their sessions are of that.
-      await users.update(userId, { passwordHash }, { by, also }).catch(asUserGone)
+      await users.update(userId, { passwordHash }, { by, also, seen: user }).catch(asUserGone)
       await sessions.endAll(userId, { but: sessionId })
     },
 

@@ -54,6 +54,11 @@ const Changeable = UserItem.omit({
 /** What is given as undefined is removed. */
 export type UserChanges = Partial<z.infer<typeof Changeable>>
 
+/** Only while the password is the one that was seen, by whom it was asked for; else `password_changed`. */
+interface Confirmed {
+  seen?: Pick<User, 'passwordHash'> | undefined
+}
+
 type SignInAttributes = Partial<Pick<User, 'email' | 'githubId' | 'googleId' | 'passwordHash'>>
 
 export function createUsers({
@@ -80,12 +85,13 @@ export function createUsers({
   async function changeIdentity(
     userId: string,
     changes: UserChanges,
-    { by, require = () => {} }: Logged & { require?: (after: User) => void },
+    { by, seen, require = () => {} }: Logged & Confirmed & { require?: (after: User) => void },
   ): Promise<User> {
     return optimistically(
       async () => {
         const before = await getById(userId)
         if (!before) throw new Refused('not_found')
+        requireSeen(before, seen)
         const after = { ...before, ...changes }
         require(after)
         const [had, has] = [guardsOf(before), guardsOf(after)]
@@ -118,8 +124,10 @@ export function createUsers({
     return expr`${attribute} = ${value}`
   }
 
+  /** The ways in which they sign in are as they were. */
   function sameIdentity(before: User): Expression | undefined {
-    return all(same(before, 'email'), same(before, 'githubId'), same(before, 'googleId'))
+    const names = ['email', 'githubId', 'googleId', 'passwordHash'] as const
+    return all(...names.map((name) => same(before, name)))
   }
 
   return {
@@ -190,27 +198,30 @@ export function createUsers({
     async update(
       userId: string,
       updates: UserChanges,
-      { by, also = [] }: Logged & { also?: TransactWriteItem[] } = {},
+      { by, seen, also = [] }: Logged & Confirmed & { also?: TransactWriteItem[] } = {},
     ): Promise<User> {
       const changes =
         updates.email === undefined ? updates : { ...updates, email: normalEmail(updates.email) }
       const key = userKey.of({ userId })
       changeExpression(mainTable, Changeable, key, changes)
       if ('email' in changes || 'githubId' in changes || 'googleId' in changes) {
-        return changeIdentity(userId, changes, { by })
+        return changeIdentity(userId, changes, { by, seen })
       }
       const change = changeExpression(mainTable, UserItem, key, {
         ...changes,
         updatedAt: isoNow(clock),
       })
+      const asSeen = seen && same(seen, 'passwordHash')
       const isWritten = await written(
         transact(db, [
-          users.part.update(key, change, exists),
+          users.part.update(key, change, all(exists, asSeen)),
           ...also,
           ...audit.parts(by, { userId }),
         ]),
       )
-      const changed = isWritten ? await getById(userId) : null
+      const changed = await getById(userId)
+      if (!isWritten && changed) requireSeen(changed, seen)
+      if (!isWritten) throw new Refused('not_found')
       if (!changed) throw new Refused('not_found')
       return changed
     },
@@ -292,6 +303,10 @@ export function createUsers({
       throw error
     }
   }
+}
+
+function requireSeen(user: User, seen: Confirmed['seen']): void {
+  if (seen && seen.passwordHash !== user.passwordHash) throw new Refused('password_changed')
 }
 
 /** As it is read back: an optional attribute that was given as undefined is not there. */

@@ -90,6 +90,45 @@ describe.each(serviceStores())('accounts on $name', (store) => {
   })
 
   describe('a password', () => {
+    test('that is replaced by two who know it at once is replaced by one, and the other is refused', async () => {
+      const { id, email, token } = await api.person()
+      const other = (await login(email, PASSWORD)).body.accessToken
+      const change = (by: string, newPassword: string) =>
+        api.ask('PUT', '/account/password', {
+          token: by,
+          body: { currentPassword: PASSWORD, newPassword },
+        })
+      const hash = api.passwords.hash.bind(api.passwords)
+      vi.spyOn(api.passwords, 'hash').mockImplementationOnce(async (password) => {
+        expect((await change(other, 'the faster password')).status).toBe(204)
+        return hash(password)
+      })
+      expect(codeOf(await change(token, 'the slower password'))).toBe('ferryhook.wrong_password')
+      expect((await login(email, 'the faster password')).status).toBe(200)
+      const { items } = await api.layer.audit.listByUser(id)
+      const changes = items.filter(({ action }) => action === 'account.password_changed')
+      expect(changes).toHaveLength(1)
+    })
+
+    test.each([
+      ['another address', 'PATCH', '/account', { email: 'stolen@example.com' }],
+      ['the end of the account', 'POST', '/account/delete', {}],
+    ])('that is replaced while it is checked does not allow %s', async (_, method, path, given) => {
+      const person = await api.person()
+      const { id, token } = person
+      const sourceId = await api.source(person)
+      const { ticket } = await resetLink(id)
+      vi.spyOn(api.passwords, 'verify').mockImplementationOnce(async () => {
+        expect((await reset(ticket)).status).toBe(204)
+        return true
+      })
+      const body = { ...given, currentPassword: PASSWORD }
+      const refused = await api.ask(method, path, { token, body })
+      expect(codeOf(refused)).toBe('ferryhook.wrong_password')
+      expect(await api.layer.users.getById(id)).toMatchObject({ email: person.email })
+      expect(await api.layer.sources.getOwned(sourceId, id)).not.toBeNull()
+    })
+
     test.each(['changed', 'reset'])(
       'that is %s ends the other sessions, although the process ends before it can',
       async (way) => {
