@@ -3,7 +3,7 @@ import type { DataLayer } from '../db/data-layer.ts'
 import { isOfPassword } from '../db/refresh-tokens.ts'
 import type { User } from '../items/user.ts'
 
-export type SessionUser = (userId: string, sessionId: string) => Promise<User | undefined>
+type SessionUser = (userId: string, sessionId: string) => Promise<User | undefined>
 
 /** The session that changes the password goes on, and may do so between the two reads. */
 const LOOKS = 2

@@ -1,5 +1,5 @@
 import type { TransactWriteItem } from '@strongroom/kit/db'
-import { ConditionFailed, TransactionFailed } from '@strongroom/kit/db-errors'
+import { TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity, transact } from '@strongroom/kit/entity'
 import { all, type Expression, expr } from '@strongroom/kit/expression'
 import { newId } from '@strongroom/kit/ids'
@@ -19,12 +19,13 @@ import {
 import type { Plan } from '../plans.ts'
 import { mainTable } from '../table.ts'
 import type { AuditParts, Logged } from './audit.ts'
-import { changeExpression, requireFit } from './changes.ts'
+import { changeExpression } from './changes.ts'
 import type { DataLayerDeps } from './deps.ts'
 import { Refused } from './refused.ts'
 import { isoNow, monthOf } from './times.ts'
 import { optimistically } from './transaction.ts'
 import { guardsOf, requireSignIn, takenBy } from './user-identities.ts'
+import { createUserUsage } from './user-usage.ts'
 
 export interface CreateUserInput {
   /** For those who speak of the user before. */
@@ -256,15 +257,7 @@ export function createUsers({
       })
     },
 
-    /** Counts events of the running month; the first of a new month begins it. */
-    async incrementUsage(userId: string, count = 1): Promise<void> {
-      const month = monthOf(clock.now())
-      requireFit(mainTable, UserItem, userKey.of({ userId }), { usageThisMonth: count })
-      for (;;) {
-        const outcome = await countIn(userId, month, count)
-        if (outcome === 'counted') return
-      }
-    },
+    incrementUsage: createUserUsage({ db, clock }),
 
     /** With the guards, so that the address can be used again; what else is theirs goes its own way. */
     async delete(userId: string, { by }: Logged = {}): Promise<void> {
@@ -279,29 +272,6 @@ export function createUsers({
         ])
       })
     },
-  }
-
-  /** `again` if the month changed under us. */
-  async function countIn(userId: string, month: string, count: number) {
-    const [usage, period] = [users.attr('usageThisMonth'), users.attr('usagePeriodStart')]
-    const key = userKey.of({ userId })
-    const add = expr`SET ${usage} = ${usage} + ${count}`
-    try {
-      // A clock a little behind counts in the month that has begun.
-      await users.update(key, add, expr`${period} >= ${month}`)
-      return 'counted'
-    } catch (error) {
-      if (!(error instanceof ConditionFailed)) throw error
-      if (!error.item) throw new Refused('not_found')
-    }
-    try {
-      const begin = expr`SET ${usage} = ${count}, ${period} = ${month}`
-      await users.update(key, begin, expr`${period} < ${month}`)
-      return 'counted'
-    } catch (error) {
-      if (error instanceof ConditionFailed) return 'again'
-      throw error
-    }
   }
 }
 

@@ -1,9 +1,10 @@
-import type { Db, Item } from '@strongroom/kit/db'
+import type { Item } from '@strongroom/kit/db'
 import { serviceStores } from '@strongroom/kit/testing/stores'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { AuditAction } from '../../src/items/account-trail.ts'
 import { deliver, type Owner, ownerOf } from '../events/people.ts'
 import { required } from '../workbench.ts'
+import { endingAfter } from './ending-after.ts'
 import { type Answer, openApi, PASSWORD } from './open-api.ts'
 
 /** What is done once, and what of the store tells that it was. */
@@ -287,28 +288,3 @@ describe.each(serviceStores())('a process that ends at any write, on $name', (st
     }
   })
 })
-
-const writing = [
-  'putItem',
-  'updateItem',
-  'deleteItem',
-  'batchWriteItem',
-  'transactWriteItems',
-] as const
-
-/** Lets so many writes through and then none, as if the process had ended there. */
-async function endingAfter(db: Db, writes: number, run: () => Promise<Answer>) {
-  let left = writes
-  let isEnded = false
-  const spies = writing.map((name) => {
-    const write = db[name].bind(db) as (input: unknown) => Promise<never>
-    return vi.spyOn(db, name).mockImplementation(async (input: unknown) => {
-      isEnded ||= left-- === 0
-      if (isEnded) throw new Error('The process has ended')
-      return write(input)
-    })
-  })
-  const answer = await run()
-  for (const spy of spies) spy.mockRestore()
-  return { answer, isEnded }
-}
