@@ -87,15 +87,27 @@ describe.each(testWorlds())('sessions and the audit log on $name', (world) => {
   test('the audit log of a user is read newest first, page by page, for a year', async () => {
     const { audit } = bench.layer
     const userId = newId('usr')
-    for (const action of ['a', 'b', 'c']) await audit.add({ userId, actor: userId, action })
+    const actions = ['source.created', 'source.paused', 'source.deleted'] as const
+    for (const action of actions) await audit.add({ userId, actor: userId, action })
     bench.clock.advance({ days: 300 })
-    await audit.add({ userId, actor: 'operator:ops', action: 'd', target: 'plan' })
+    await audit.add({
+      userId,
+      actor: 'operator:ops',
+      action: 'account.plan_changed',
+      target: 'pro',
+    })
     expect((await audit.listByUser(userId, { limit: 0 })).items).toHaveLength(1)
     const first = await audit.listByUser(userId, { limit: 3 })
-    expect(first.items.map(({ action }) => action)).toEqual(['d', 'c', 'b'])
+    expect(first.items.map(({ action }) => action)).toEqual([
+      'account.plan_changed',
+      'source.deleted',
+      'source.paused',
+    ])
     const rest = await audit.listByUser(userId, { limit: 3, cursor: first.cursor ?? undefined })
-    expect(rest).toMatchObject({ items: [{ action: 'a' }], cursor: null })
+    expect(rest).toMatchObject({ items: [{ action: 'source.created' }], cursor: null })
     bench.clock.advance({ days: 65 })
-    expect((await audit.listByUser(userId)).items.map(({ action }) => action)).toEqual(['d'])
+    expect((await audit.listByUser(userId)).items).toMatchObject([
+      { action: 'account.plan_changed' },
+    ])
   })
 })

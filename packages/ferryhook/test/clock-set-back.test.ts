@@ -1,16 +1,20 @@
 import { StoreBusy } from '@strongroom/kit/db-errors'
 import { newId } from '@strongroom/kit/ids'
+import { silentLog } from '@strongroom/kit/log'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createCircuit } from '../src/delivery/circuit.ts'
 import { createDestinations } from '../src/delivery/destinations.ts'
+import { monthOf } from '../src/db/times.ts'
 import { createRouteEvent } from '../src/delivery/route-event.ts'
 import { createTokenBucket } from '../src/delivery/token-bucket.ts'
 import type { KnownSource } from '../src/ingest/known-source.ts'
 import { createMinuteLimit } from '../src/ingest/minute-limit.ts'
+import { createMonthLimit } from '../src/ingest/month-limit.ts'
 import { createOverdue } from '../src/ingest/overdue.ts'
 import { createSourceCache } from '../src/ingest/source-cache.ts'
+import { createTally } from '../src/ingest/tally.ts'
 import { layerOn, openWorkbench, type Workbench } from './workbench.ts'
 
 /** A clock as the machine has it, which somebody may set. */
@@ -63,6 +67,31 @@ describe('after the clock was set back', () => {
     clock.setBack(3_600_000)
     expect(take(sourceId, 1)).toBeUndefined()
     expect(take(sourceId, 1)).toMatchObject({ remaining: 0 })
+  })
+
+  test('events count for the month that it is again, and not for the one to come', () => {
+    const clock = settableClock()
+    clock.setBack(-40 * 86_400_000)
+    const { decide } = createMonthLimit(clock)
+    const limits = { eventsPerMinute: 1, eventsPerMonth: 1, refusesBeyondMonth: true }
+    const known = { usage: { month: monthOf(testClock().now()), events: 1 } } as KnownSource
+    expect(decide(known, limits)).toMatchObject({ admitted: true })
+    clock.setBack(40 * 86_400_000)
+    expect(decide(known, limits)).toEqual({ admitted: false })
+  })
+
+  test('what was refused in an hour that comes again is added to what was before', async () => {
+    const clock = settableClock()
+    const put = vi.fn<(tally: { hour: number; writerId: string }) => Promise<void>>(async () => {})
+    const tally = createTally({ tallies: { put }, clock, log: silentLog, later: () => {} })
+    const source = { sourceId: newId('src'), userId: newId('usr') }
+    for (const move of [0, -3_600_000, 3_600_000]) {
+      clock.setBack(move)
+      tally.add(source, 'minute')
+      await tally.flush()
+    }
+    const written = put.mock.calls.map(([{ hour, writerId }]) => `${hour} ${writerId}`)
+    expect(new Set(written).size).toBe(3)
   })
 
   test('a worker reads its connections anew, and lets go of what it knew', async () => {

@@ -92,7 +92,7 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
         tokenHash: '0'.repeat(64),
       })
       await api.refreshTokens.revoke(userId, session.familyId)
-      await api.audit.add({ userId, actor: userId, action: 'test' })
+      await api.audit.add({ userId, actor: userId, action: 'account.exported' })
 
       const found = required(await ingest.sources.getById(sourceId))
       const owner = required(await ingest.users.getById(found.userId))

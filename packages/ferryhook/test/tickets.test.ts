@@ -31,15 +31,17 @@ describe.each(testWorlds())('tickets on $name', (world) => {
     expect(await tickets.get('password_reset', text)).toBeNull()
     bench.clock.advance({ seconds: 60 })
     expect(await tickets.get('invite', text)).toBeNull()
-    expect(await outcomes([bench.layer.users.create(newcomer(), tickets.usePart(ticket))])).toEqual(
-      ['ticket_used'],
-    )
+    expect(
+      await outcomes([bench.layer.users.create(newcomer(), { ticket: tickets.usePart(ticket) })]),
+    ).toEqual(['ticket_used'])
   })
 
   test('of ten who sign up with one invite at once one gets in', async () => {
     const { tickets, users } = bench.layer
     const { ticket } = await invite()
-    const ends = await outcomes(times(10, () => users.create(newcomer(), tickets.usePart(ticket))))
+    const ends = await outcomes(
+      times(10, () => users.create(newcomer(), { ticket: tickets.usePart(ticket) })),
+    )
     expect(ends.filter((end) => end === 'ticket_used')).toHaveLength(9)
   })
 
@@ -48,9 +50,15 @@ describe.each(testWorlds())('tickets on $name', (world) => {
     const taken = newcomer()
     await users.create(taken)
     const { ticket } = await invite()
-    expect(await outcomes([users.create(taken, tickets.usePart(ticket))])).toEqual(['email_taken'])
-    expect(await users.create(newcomer(), tickets.usePart(ticket))).toMatchObject({ plan: 'free' })
-    expect(await outcomes([users.create(taken, tickets.usePart(ticket))])).toEqual(['ticket_used'])
+    expect(await outcomes([users.create(taken, { ticket: tickets.usePart(ticket) })])).toEqual([
+      'email_taken',
+    ])
+    expect(await users.create(newcomer(), { ticket: tickets.usePart(ticket) })).toMatchObject({
+      plan: 'free',
+    })
+    expect(await outcomes([users.create(taken, { ticket: tickets.usePart(ticket) })])).toEqual([
+      'ticket_used',
+    ])
   })
 
   test('of ten who reset a password with one link at once one does', async () => {
@@ -62,7 +70,9 @@ describe.each(testWorlds())('tickets on $name', (world) => {
     const letters = 'bcdefghijk'.split('')
     const ends = await outcomes(
       letters.map((letter) =>
-        users.resetPassword(user, bcrypt(letter), tickets.usePart(ticket)).then(() => letter),
+        users
+          .resetPassword(user, bcrypt(letter), { ticket: tickets.usePart(ticket) })
+          .then(() => letter),
       ),
     )
     const winners = ends.filter((end) => end !== 'ticket_used')
@@ -71,7 +81,7 @@ describe.each(testWorlds())('tickets on $name', (world) => {
     expect(passwordHash).toBe(bcrypt(winners[0] ?? ''))
     const { ticket: late } = await tickets.create(input)
     const resetLate = () =>
-      outcomes([users.resetPassword(user, bcrypt('z'), tickets.usePart(late))])
+      outcomes([users.resetPassword(user, bcrypt('z'), { ticket: tickets.usePart(late) })])
     expect(await resetLate()).toEqual(['ticket_used'])
     await users.delete(userId)
     expect(await resetLate()).toEqual(['not_found'])

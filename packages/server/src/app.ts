@@ -80,7 +80,8 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
       plain.push(...mountedRoutes(started, service.name, at))
       if (origin === undefined) continue
       const own = { ...http, publicUrl: origin }
-      const alone = createApp(own)
+      const { title, hasPage = false } = service
+      const alone = createApp({ ...own, notFoundPage: notFoundPage(version, { title, hasPage }) })
       await mountService(alone, { ...service, start: () => started }, deps, '/')
       const aloneByNode = nodeRoutes(mountedRoutes(started, service.name, '/'), own)
       for (const host of hostsOf(origin)) {

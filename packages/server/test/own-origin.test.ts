@@ -4,6 +4,7 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { url } from '@strongroom/kit/config-types'
 import { createTables } from '@strongroom/kit/create-tables'
 import type { Db } from '@strongroom/kit/db'
+import { hashSource } from '@strongroom/kit/http/content-security-policy'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { plainHandler, type PlainRoute } from '@strongroom/kit/http/plain-route'
 import type { Service } from '@strongroom/kit/service'
@@ -13,6 +14,7 @@ import { listen } from '../src/listen.ts'
 import { settingsWith } from '../src/settings.ts'
 import { tablesOf } from '../src/tables.ts'
 import { notesService } from './notes-service.ts'
+import { attributes, textOf } from './pages-app.ts'
 import { testApp } from './test-app.ts'
 
 const plain = plainRoute('/v1/plain')
@@ -91,6 +93,47 @@ describe.each(testStores().slice(0, 1))('a service with a host name of its own',
   ])('is there alone: %s is not', async (path) => {
     const app = await appWith('https://notes.example')
     expect(await get(app, `https://notes.example${path}`)).toEqual([404, null])
+  })
+
+  test('shows a browser a page where nothing is, which leads nowhere but to what is there', async () => {
+    const app = await appWith('https://notes.example')
+    const at = (path: string, accept: string) =>
+      app.fetch(new Request(`https://notes.example${path}`, { headers: { accept } }))
+    const answer = await at('/docs', 'text/html,*/*;q=0.8')
+    const html = await answer.text()
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      404,
+      'text/html; charset=UTF-8',
+    ])
+    expect(textOf(html)).toContain('Notes')
+    expect(textOf(html)).toContain('There is nothing at this address.')
+    expect(html).not.toMatch(/<script|\ssrc=|url\(|trust\.example/)
+    const links = attributes(html, 'href').filter((href) => href !== '#content')
+    expect(links).toEqual(['/'])
+    for (const link of links) expect((await at(link, '*/*')).status).toBe(200)
+    const [, style = ''] = /<style>([^]*)<\/style>/.exec(html) ?? []
+    expect(answer.headers.get('content-security-policy')).toContain(
+      `default-src 'none'; style-src ${hashSource(style)};`,
+    )
+    for (const [path, accept] of [
+      ['/docs', 'application/json'],
+      ['/docs', '*/*'],
+      ['/v1/a/b', 'text/html'],
+    ] as const) {
+      const refused = await at(path, accept)
+      expect(refused.status).toBe(404)
+      expect(await refused.json()).toMatchObject({ error: { code: 'request.not_found' } })
+    }
+  })
+
+  test('without a page of its own leads nowhere where nothing is', async () => {
+    const mute: Service = { ...notes, hasPage: false }
+    const parsed = settingsWith([mute]).parse({ NOTES_ORIGIN: 'https://notes.example' })
+    const publicUrl = 'https://trust.example'
+    const app = await testApp({ db, services: [mute], settings: parsed, publicUrl })
+    const headers = { accept: 'text/html' }
+    const answer = await app.fetch(new Request('https://notes.example/nope', { headers }))
+    expect(attributes(await answer.text(), 'href')).toEqual(['#content'])
   })
 
   test('has its page nowhere else: the address below the server leads there', async () => {

@@ -66,13 +66,13 @@ export function createAccounts(deps: {
       // The address is what one signs in with.
       if (email !== undefined) await credentials.confirm(user, currentPassword)
       const changes = { ...(name !== undefined && { name }), ...(email !== undefined && { email }) }
-      const changed = await layer.users.update(user.userId, changes).catch((error: unknown) => {
+      const by = { actor, action: 'account.changed' } as const
+      const seen = email === undefined ? undefined : user
+      return layer.users.update(user.userId, changes, { by, seen }).catch((error: unknown) => {
         const isTaken = error instanceof Refused && error.reason === 'email_taken'
         if (isTaken) throw ferryhookError('email_taken')
-        asUserGone(error)
+        return asUserGone(error)
       })
-      await audit(user.userId, actor, 'account.changed')
-      return changed
     },
 
     async export({ user, actor }) {
@@ -100,10 +100,12 @@ export function createAccounts(deps: {
     async delete({ user, actor }, password) {
       await credentials.confirm(user, password)
       const { userId } = user
+      // Nothing is removed for a password that was replaced while it was checked.
+      await layer.users.update(userId, {}, { seen: user }).catch(asUserGone)
       await removeAll(userId)
-      await audit(userId, actor, 'account.deleted')
       // The user comes last: until then, whatever went wrong, they can sign in and try again.
-      await layer.users.delete(userId)
+      const by = { actor, action: 'account.deleted' } as const
+      await layer.users.delete(userId, { by })
       // What somebody made meanwhile; without a user there will be no more.
       await removeAll(userId)
       await sessions.endAll(userId)

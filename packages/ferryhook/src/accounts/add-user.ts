@@ -7,7 +7,6 @@ import { createDataLayer } from '../db/data-layer.ts'
 import { Refused } from '../db/refused.ts'
 import { ferryhookError } from '../errors.ts'
 import type { FerryhookSettings } from '../settings.ts'
-import { createAuditTrail } from './audit-trail.ts'
 
 export interface AddedUser {
   userId: string
@@ -24,16 +23,17 @@ export async function addUser(
   // Nothing is listed here.
   const cursors = createCursors(randomBytes(32))
   const layer = createDataLayer({ db, clock, cursors })
-  const audit = createAuditTrail(layer)
+  const actor = 'operator:command-line'
   const plan = config.FERRYHOOK_DEFAULT_PLAN
-  const user = await layer.users.create({ email, name, plan }).catch((error: unknown) => {
+  const by = { actor, action: 'account.created' } as const
+  const user = await layer.users.create({ email, name, plan }, { by }).catch((error: unknown) => {
     const isTaken = error instanceof Refused && error.reason === 'email_taken'
     throw isTaken ? ferryhookError('email_taken') : error
   })
   const { userId } = user
-  await audit(userId, 'operator:command-line', 'account.created')
   const input = { name: 'First key', permissions: 'admin' } as const
-  const { key, apiKey } = await layer.apiKeys.create(userId, input)
-  await audit(userId, 'operator:command-line', 'api_key.created', apiKey.keyId)
+  const { key } = await layer.apiKeys.create(userId, input, {
+    by: { actor, action: 'api_key.created' },
+  })
   return { userId, email: user.email, key }
 }

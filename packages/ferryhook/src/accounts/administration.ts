@@ -6,7 +6,6 @@ import { ferryhookError } from '../errors.ts'
 import type { Ticket } from '../items/ticket.ts'
 import type { User } from '../items/user.ts'
 import type { Plan } from '../plans.ts'
-import type { Audit } from './audit-trail.ts'
 import { credentialsOf } from './credentials.ts'
 import type { Notices } from './notices.ts'
 
@@ -28,10 +27,9 @@ export interface MadeTicket {
 
 export function createAdministration(deps: {
   layer: Pick<DataLayer, 'users' | 'userListing' | 'tickets'>
-  audit: Audit
   notices: Notices
 }) {
-  const { layer, audit, notices } = deps
+  const { layer, notices } = deps
 
   async function get(userId: string): Promise<User> {
     const user = await layer.users.getById(userId)
@@ -62,15 +60,16 @@ export function createAdministration(deps: {
 
     async offerPasswordReset(operator: string, userId: string): Promise<MadeTicket> {
       const user = await get(userId)
-      const made = await layer.tickets.create({
+      const ticket = {
         kind: 'password_reset',
         userId,
         replaces: credentialsOf(user),
         createdBy: operator,
         lifetimeSeconds: RESET_SECONDS,
-      })
-      await audit(userId, `operator:${operator}`, 'account.password_reset_offered')
-      return made
+      } as const
+      const actor = `operator:${operator}`
+      const action = 'account.password_reset_offered'
+      return layer.tickets.create(ticket, { by: { actor, action } })
     },
 
     async setPlan(operator: string, userId: string, change: PlanChange): Promise<User> {
@@ -79,12 +78,13 @@ export function createAdministration(deps: {
       const references = Object.fromEntries(
         given.map(([name, value]) => [name, value === null ? undefined : value]),
       )
+      const actor = `operator:${operator}`
+      const by = { actor, action: 'account.plan_changed', target: plan } as const
       const user = await layer.users
-        .update(userId, { plan, ...references })
+        .update(userId, { plan, ...references }, { by })
         .catch((error: unknown) => {
           throw error instanceof Refused ? ferryhookError('user_not_found') : error
         })
-      await audit(userId, `operator:${operator}`, 'account.plan_changed', plan)
       notices.userChanged(userId)
       return user
     },

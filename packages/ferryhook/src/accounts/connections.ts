@@ -9,6 +9,7 @@ import type { DataLayer } from '../db/data-layer.ts'
 import { Refused } from '../db/refused.ts'
 import { ferryhookError } from '../errors.ts'
 import type { Filter } from '../filters/filter.ts'
+import type { AuditAction } from '../items/account-trail.ts'
 import type { Connection } from '../items/connection.ts'
 import { planLimits } from '../plans.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
@@ -18,7 +19,7 @@ import { TransformError } from '../transforms/error.ts'
 import { checkJavascript } from '../transforms/javascript.ts'
 import type { Transform } from '../transforms/transform.ts'
 import { again } from './again.ts'
-import type { Audit, AuditAction } from './audit-trail.ts'
+import type { Audit } from './audit-trail.ts'
 import { checkDestination } from './check-destination.ts'
 import type { ConnectionLimits } from './connection-options.ts'
 import type { CustomHeaders, KeptSecrets } from './kept-secrets.ts'
@@ -137,7 +138,7 @@ export function createConnectionBook(deps: {
       const connection = await connections
         .create(
           { ...given, ...place, sourceId, name, destinationUrl, signingSecret: sealed },
-          { withinPlan: true },
+          { withinPlan: true, by: { actor: principal.actor, action: 'connection.created' } },
         )
         .catch((error: unknown) => {
           if (!(error instanceof Refused)) throw error
@@ -146,7 +147,6 @@ export function createConnectionBook(deps: {
           const { connectionsPerSource } = planLimits[plan]
           throw ferryhookError('plan_limit', { data: { plan, connectionsPerSource } })
         })
-      await audit(userId, principal.actor, 'connection.created', connectionId)
       notices.sourceChanged(sourceId)
       return { connection, signingSecret }
     },
@@ -180,8 +180,9 @@ export function createConnectionBook(deps: {
 
     async delete(principal: Principal, connectionId: string): Promise<void> {
       const { sourceId } = await get(principal, connectionId)
-      await connections.delete(connectionId, { sourceId }).catch(orNotFound)
-      await audit(principal.user.userId, principal.actor, 'connection.deleted', connectionId)
+      const { user, actor } = principal
+      const by = { userId: user.userId, actor, action: 'connection.deleted' } as const
+      await connections.delete(connectionId, { sourceId, by }).catch(orNotFound)
       notices.sourceChanged(sourceId)
       notices.workDue()
     },

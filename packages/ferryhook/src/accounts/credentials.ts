@@ -10,7 +10,6 @@ import { ferryhookError } from '../errors.ts'
 import { normalEmail, type User } from '../items/user.ts'
 import { type Passwords, UnusablePassword } from '../sandbox/passwords.ts'
 import { ThreadFailed } from '../sandbox/thread-pool.ts'
-import type { Audit } from './audit-trail.ts'
 import { asUserGone } from './user-gone.ts'
 
 export interface Credentials {
@@ -28,13 +27,12 @@ export interface Credentials {
 }
 
 export function createCredentials(deps: {
-  layer: Pick<DataLayer, 'users' | 'tickets'>
+  layer: Pick<DataLayer, 'users' | 'tickets' | 'refreshTokens'>
   passwords: Passwords
   sessions: Sessions
   rateGuard: RateGuard
-  audit: Audit
 }): Credentials {
-  const { layer, passwords, sessions, rateGuard, audit } = deps
+  const { layer, passwords, sessions, rateGuard } = deps
   const { users, tickets } = layer
 
   async function hash(password: string, path: string): Promise<string> {
@@ -75,10 +73,15 @@ export function createCredentials(deps: {
     async change({ user, actor, sessionId }, { currentPassword, newPassword }) {
       await confirm(user, currentPassword)
       const passwordHash = await hash(newPassword, 'body.newPassword')
-      await users.update(user.userId, { passwordHash }).catch(asUserGone)
-      // Whoever knew the old password is out.
-      await sessions.endAll(user.userId, { but: sessionId })
-      await audit(user.userId, actor, 'account.password_changed')
+      const by = { actor, action: 'account.password_changed' } as const
+      const { userId } = user
+      const also =
+        sessionId === undefined
+          ? []
+          : [layer.refreshTokens.keepPart(userId, sessionId, { passwordHash })]
+      // Whoever knew the old password is out, because their sessions are of that.
+      await users.update(userId, { passwordHash }, { by, also, seen: user }).catch(asUserGone)
+      await sessions.endAll(userId, { but: sessionId })
     },
 
     async reset({ ticket: text, password, network }) {
@@ -91,13 +94,13 @@ export function createCredentials(deps: {
       }
       const { userId } = user
       const passwordHash = await hash(password, 'body.password')
+      const by = { actor: `user:${userId}`, action: 'account.password_reset' } as const
       await users
-        .resetPassword(user, passwordHash, tickets.usePart(ticket))
+        .resetPassword(user, passwordHash, { ticket: tickets.usePart(ticket), by })
         .catch((error: unknown) => {
           throw error instanceof Refused ? ferryhookError('invalid_reset') : error
         })
       await sessions.endAll(userId)
-      await audit(userId, `user:${userId}`, 'account.password_reset')
     },
   }
 }

@@ -1,13 +1,13 @@
 /** New accounts, as far as the policy of the server allows them. */
+import { newId } from '@strongroom/kit/ids'
 import type { DataLayer } from '../db/data-layer.ts'
 import { Refused } from '../db/refused.ts'
 import type { CreateUserInput } from '../db/users.ts'
 import { ferryhookError } from '../errors.ts'
 import type { User } from '../items/user.ts'
 import type { FerryhookSettings } from '../settings.ts'
-import type { Audit } from './audit-trail.ts'
 
-export type NewUser = Omit<CreateUserInput, 'plan'>
+export type NewUser = Omit<CreateUserInput, 'plan' | 'userId'>
 
 /**
  * Throws what keeps it from being made; `identity_taken` also of two sign-ins at once. Who the user is
@@ -23,22 +23,21 @@ type Config = Pick<FerryhookSettings, 'FERRYHOOK_SIGNUP' | 'FERRYHOOK_DEFAULT_PL
 export function createSignUp(deps: {
   layer: Pick<DataLayer, 'users' | 'tickets'>
   config: Config
-  audit: Audit
 }): SignUp {
-  const { layer, config, audit } = deps
+  const { layer, config } = deps
   const policy = config.FERRYHOOK_SIGNUP
 
   return async (newUser, invite) => {
     const ticket = await ticketFor(invite)
-    const input = { ...(await newUser()), plan: config.FERRYHOOK_DEFAULT_PLAN }
-    const user = await layer.users.create(input, ticket).catch((error: unknown) => {
+    const userId = newId('usr')
+    const input = { ...(await newUser()), userId, plan: config.FERRYHOOK_DEFAULT_PLAN }
+    const by = { actor: `user:${userId}`, action: 'account.created' } as const
+    return layer.users.create(input, { ticket, by }).catch((error: unknown) => {
       if (!(error instanceof Refused)) throw error
       if (error.reason === 'ticket_used') throw ferryhookError('invalid_invite')
       if (error.reason === 'identity_taken') throw ferryhookError('identity_taken')
       throw error.reason === 'email_taken' ? ferryhookError('email_taken') : error
     })
-    await audit(user.userId, `user:${user.userId}`, 'account.created')
-    return user
   }
 
   async function ticketFor(invite: string | undefined) {

@@ -6,11 +6,11 @@ import type { DataLayer } from '../db/data-layer.ts'
 import { Refused } from '../db/refused.ts'
 import type { SourceChanges } from '../db/sources.ts'
 import { ferryhookError } from '../errors.ts'
+import type { AuditAction } from '../items/account-trail.ts'
 import type { Source } from '../items/source.ts'
 import { planLimits } from '../plans.ts'
 import type { DedupRule } from '../verification/dedup-key.ts'
 import { again } from './again.ts'
-import type { Audit, AuditAction } from './audit-trail.ts'
 import type { KeptSecrets } from './kept-secrets.ts'
 import type { Notices } from './notices.ts'
 import { createSourceSigning, type SigningInput } from './source-signing.ts'
@@ -28,10 +28,9 @@ export function createSourceBook(deps: {
   layer: Pick<DataLayer, 'sources'>
   kept: KeptSecrets
   clock: Clock
-  audit: Audit
   notices: Notices
 }) {
-  const { audit, notices } = deps
+  const { notices } = deps
   const { sources } = deps.layer
   const signing = createSourceSigning(deps)
 
@@ -70,14 +69,12 @@ export function createSourceBook(deps: {
       const { name, provider } = input
       const place = { userId, sourceId: newId('src'), provider }
       const signed = await signing.ofNew(place, input)
-      const created = await sources
-        .create({ ...place, ...signed, ...dedupOf(input), name, provider }, { withinPlan: true })
-        .catch((error: unknown) => {
-          if (!(error instanceof Refused && error.reason === 'plan_limit')) asUserGone(error)
-          throw ferryhookError('plan_limit', { data: { plan, sources: planLimits[plan].sources } })
-        })
-      await audit(userId, actor, 'source.created', created.sourceId)
-      return created
+      const by = { actor, action: 'source.created' } as const
+      const source = { ...place, ...signed, ...dedupOf(input), name }
+      return sources.create(source, { withinPlan: true, by }).catch((error: unknown) => {
+        if (!(error instanceof Refused && error.reason === 'plan_limit')) asUserGone(error)
+        throw ferryhookError('plan_limit', { data: { plan, sources: planLimits[plan].sources } })
+      })
     },
 
     /** How a source is verified is for those who administrate: it decides who is believed. */
@@ -108,10 +105,9 @@ export function createSourceBook(deps: {
       update(principal, sourceId, 'source.resumed', () => ({ status: 'active' })),
 
     async delete(principal: Principal, sourceId: string): Promise<void> {
-      const { userId } = principal.user
-      await get(principal, sourceId)
-      await sources.delete(sourceId, userId).catch(orNotFound)
-      await audit(userId, principal.actor, 'source.deleted', sourceId)
+      const { user, actor } = principal
+      const by = { actor, action: 'source.deleted' } as const
+      await sources.delete(sourceId, user.userId, { by }).catch(orNotFound)
       notices.sourceChanged(sourceId)
       notices.workDue()
     },

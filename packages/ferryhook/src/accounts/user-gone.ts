@@ -1,8 +1,14 @@
 import { Refused } from '../db/refused.ts'
 import { ferryhookError } from '../errors.ts'
 
-/** For use as `.catch(asUserGone)`: the account was deleted while its user asked for something else. */
+/**
+ * For use as `.catch(asUserGone)`: the account was deleted, or got another password than the one that
+ * was given, while its user asked for something else.
+ */
 export function asUserGone(error: unknown): never {
-  const isGone = error instanceof Refused && error.reason === 'not_found'
-  throw isGone ? ferryhookError('unauthorized', { cause: error }) : error
+  if (!(error instanceof Refused)) throw error
+  if (error.reason === 'not_found') throw ferryhookError('unauthorized', { cause: error })
+  throw error.reason === 'password_changed'
+    ? ferryhookError('wrong_password', { cause: error })
+    : error
 }

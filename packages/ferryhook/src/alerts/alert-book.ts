@@ -43,12 +43,11 @@ export function createAlertBook(deps: {
     action: 'alerts.changed' | 'alerts.secret_rotated',
     decide: (seen: AlertSettings | null) => Promise<AlertChoice>,
   ): Promise<AlertSettings> {
-    const changed = await again('alerts_changed', async () => {
+    return again('alerts_changed', async () => {
       const seen = await settings.get(userId)
-      return settings.put(userId, await decide(seen), { seen }).catch(asUserGone)
+      const by = { actor, action }
+      return settings.put(userId, await decide(seen), { seen, by }).catch(asUserGone)
     })
-    await audit(userId, actor, action)
-    return changed
   }
 
   return {
@@ -95,9 +94,10 @@ export function createAlertBook(deps: {
     /** Sends one to the webhook now, and tells how it was answered. */
     async test({ user: { userId }, actor }: Principal): Promise<Exchange> {
       const seen = await settings.get(userId)
+      // Before it is sent, like all that leaves the server.
+      if (seen?.webhookUrl !== undefined) await audit(userId, actor, 'alerts.tested')
       const made = seen && (await channels.webhook(seen, testTelling(userId, clock.now())))
       if (!made) throw ferryhookError('no_alert_webhook')
-      await audit(userId, actor, 'alerts.tested')
       return made
     },
   }

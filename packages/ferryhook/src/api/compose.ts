@@ -57,19 +57,18 @@ export function composeApi(given: ComposedFrom): ApiDeps {
   const permit = createPermissions({ ...given, authenticate })
   const audit = createAuditTrail(layer)
   const rateGuard = createRateGuard(given)
-  const signUp = createSignUp({ ...given, audit })
-  const signIn = createSignIn({ ...given, audit, signUp, providers: providersOf(given.config) })
-  const credentials = createCredentials({ ...given, sessions, rateGuard, audit })
-  const sources = createSourceBook({ ...given, audit })
+  const signUp = createSignUp(given)
+  const signIn = createSignIn({ ...given, signUp, providers: providersOf(given.config) })
+  const credentials = createCredentials({ ...given, sessions, rateGuard })
+  const sources = createSourceBook(given)
   const connections = createConnectionBook({ ...given, audit, sources })
-  const administration = createAdministration({ ...given, audit })
+  const administration = createAdministration(given)
   return {
     authenticate,
     permit,
     layer,
     clock,
     publicUrl,
-    audit,
     rateGuard,
     sessions,
     signUp,
@@ -82,7 +81,7 @@ export function composeApi(given: ComposedFrom): ApiDeps {
     administration,
     alertBook: createAlertBook({ ...given, audit, sendsMail: given.mailer !== undefined }),
     letters: createLetters({ ...given, administration }),
-    keyRing: createKeyRing({ ...given, audit }),
+    keyRing: createKeyRing(given),
     trials: createTrials({ ...given, audit, sources, connections }),
   }
 }

@@ -2,7 +2,6 @@ import type { Clock } from '@strongroom/kit/clock'
 import type { Accounts } from '../accounts/account.ts'
 import type { Administration } from '../accounts/administration.ts'
 import type { KeyRing } from '../accounts/api-keys.ts'
-import type { Audit } from '../accounts/audit-trail.ts'
 import type { ConnectionBook } from '../accounts/connections.ts'
 import type { Credentials } from '../accounts/credentials.ts'
 import type { KeptSecrets } from '../accounts/kept-secrets.ts'
@@ -25,7 +24,6 @@ export interface ApiDeps {
   layer: DataLayer
   clock: Clock
   publicUrl: string
-  audit: Audit
   rateGuard: RateGuard
   sessions: Sessions
   signUp: SignUp

@@ -40,7 +40,7 @@ const PasswordReset = z
   .openapi({ example: { ticket: 'from the link', password: 'correct horse battery' } })
 
 export function sessionRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
-  const { permit, credentials, sessions, signUp, audit, rateGuard, publicUrl, clock } = deps
+  const { permit, credentials, sessions, signUp, rateGuard, publicUrl, clock } = deps
   const fromHere = and(permit.public, ownOrigin(publicUrl))
 
   const signup = createRoute({
@@ -131,23 +131,17 @@ export function sessionRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
     .openapi(login, async (c) => {
       const network = clientNetwork(c)
       const user = await credentials.check({ ...c.req.valid('json'), network })
-      const session = await sessions.begin(user)
-      await audit(user.userId, `user:${user.userId}`, 'account.signed_in')
+      const session = await sessions.begin(user, { by: { action: 'account.signed_in' } })
       return c.json(answer(c, session), 200)
     })
     .openapi(refresh, async (c) => {
       const refreshed = await sessions.refresh(refreshCookie.get(c) ?? '')
-      if (!('ended' in refreshed)) return c.json(answer(c, refreshed), 200)
-      const { reusedBy } = refreshed
-      if (reusedBy !== undefined) {
-        await audit(reusedBy, `user:${reusedBy}`, 'account.session_reused')
-      }
+      if (refreshed !== 'ended') return c.json(answer(c, refreshed), 200)
       refreshCookie.clear(c)
       throw ferryhookError('session_ended')
     })
     .openapi(logout, async (c) => {
-      const userId = await sessions.end(refreshCookie.get(c) ?? '')
-      if (userId !== undefined) await audit(userId, `user:${userId}`, 'account.signed_out')
+      await sessions.end(refreshCookie.get(c) ?? '')
       refreshCookie.clear(c)
       return c.body(null, 204)
     })

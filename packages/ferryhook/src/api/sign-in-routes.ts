@@ -12,7 +12,7 @@ import { baseOf, signedInPage, signInFailedPage } from './pages.ts'
 import { UserView, viewUser } from './schemas.ts'
 
 export function signInRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
-  const { permit, signIn, sessions, audit, publicUrl, clock } = deps
+  const { permit, signIn, sessions, publicUrl, clock } = deps
   const ofProvider = z.object({ provider: z.enum(oauthProviders) })
   const redirectUri = (base: string, provider: OAuthProvider) =>
     `${base}/v1/auth/${provider}/callback`
@@ -91,9 +91,9 @@ export function signInRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
         const answer = new URL(c.req.url).searchParams
         const { user, isLinked } = await signIn.finish(provider, answer, state)
         if (!isLinked) {
-          const { refreshToken } = await sessions.begin(user)
+          const by = { action: 'account.signed_in', target: provider } as const
+          const { refreshToken } = await sessions.begin(user, { by })
           if (refreshToken !== undefined) refreshCookie.set(c, refreshToken)
-          await audit(user.userId, `user:${user.userId}`, 'account.signed_in', provider)
         }
         return c.redirect(signedInPage(base), 303)
       } catch (error) {

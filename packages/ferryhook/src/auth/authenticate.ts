@@ -6,6 +6,7 @@ import { Refused } from '../db/refused.ts'
 import type { ApiKey } from '../items/api-key.ts'
 import type { AccessTokens } from './access-tokens.ts'
 import type { Principal } from './principal.ts'
+import { createSessionUser } from './session-user.ts'
 
 export type Authenticate = (token: string) => Promise<Principal | undefined>
 
@@ -18,7 +19,8 @@ export function createAuthenticate(deps: {
   clock: Clock
 }): Authenticate {
   const { tokens, clock } = deps
-  const { users, apiKeys, refreshTokens } = deps.layer
+  const { users, apiKeys } = deps.layer
+  const sessionUser = createSessionUser(deps.layer)
 
   return (token) => (token.startsWith('fh_live_') ? byKey(token) : byAccessToken(token))
 
@@ -47,11 +49,8 @@ export function createAuthenticate(deps: {
     const subject = await tokens.verify(token)
     if (!subject) return undefined
     const { userId, sessionId } = subject
-    const [user, session] = await Promise.all([
-      users.getById(userId),
-      refreshTokens.get(userId, sessionId),
-    ])
-    if (!user || !session) return undefined
+    const user = await sessionUser(userId, sessionId)
+    if (!user) return undefined
     return { user, permission: 'admin', actor: `user:${userId}`, sessionId, keyId: undefined }
   }
 }

@@ -4,10 +4,13 @@
  */
 import { createHash } from 'node:crypto'
 import { randomToken } from '@strongroom/kit/ids'
+import type { ChangedBy } from '../db/audit.ts'
 import type { DataLayer } from '../db/data-layer.ts'
+import { Refused } from '../db/refused.ts'
 import { ferryhookError } from '../errors.ts'
 import type { User } from '../items/user.ts'
 import type { AccessTokens } from './access-tokens.ts'
+import { createSessionUser } from './session-user.ts'
 import { newTokenSecret, wasIssued } from './token-secret.ts'
 
 export interface Session {
@@ -20,15 +23,14 @@ export interface Session {
 
 export type Refresh =
   | Session
-  /** `reusedBy` says whose session was ended because its token came a second time. */
-  | { ended: true; reusedBy: string | undefined }
+  /** Also because its token came a second time, which ends it. */
+  | 'ended'
 
 export interface Sessions {
-  /** Throws `session_ended` if the password is not the user's any more. */
-  begin(user: User): Promise<Session>
+  /** Throws `session_ended` if the password is not the user's any more. With `by` it is logged. */
+  begin(user: User, logged?: { by?: Omit<ChangedBy, 'actor'> }): Promise<Session>
   refresh(refreshToken: string): Promise<Refresh>
-  /** Tells whose session that was. */
-  end(refreshToken: string): Promise<string | undefined>
+  end(refreshToken: string): Promise<void>
   /** All of a user's, but the one that is to stay. */
   endAll(userId: string, options?: { but?: string | undefined }): Promise<void>
 }
@@ -38,33 +40,36 @@ export function createSessions(deps: {
   tokens: AccessTokens
 }): Sessions {
   const { tokens, layer } = deps
-  const { users, refreshTokens } = layer
+  const { refreshTokens } = layer
+  const sessionUser = createSessionUser(layer)
 
   return {
-    async begin(user) {
+    async begin(user, { by } = {}) {
       const { userId } = user
+      const actor = `user:${userId}`
       const familyKey = randomToken(32)
       const secret = newTokenSecret(familyKey)
       const tokenHash = hash(secret)
-      const { familyId } = await refreshTokens.create({ userId, familyKey, tokenHash })
       // A password replaced since it was checked has ended all sessions, and this came too late for that.
-      const current = await users.getById(userId)
-      if (current?.passwordHash !== user.passwordHash) {
-        await refreshTokens.revoke(userId, familyId)
-        throw ferryhookError('session_ended')
-      }
+      const { familyId } = await refreshTokens
+        .create(
+          { userId, familyKey, tokenHash },
+          { seen: user, ...(by && { by: { ...by, actor } }) },
+        )
+        .catch((error: unknown) => {
+          throw error instanceof Refused ? ferryhookError('session_ended') : error
+        })
       const access = await tokens.issue({ userId, sessionId: familyId })
       return { user, ...access, refreshToken: `${userId}.${familyId}.${secret}` }
     },
 
     async refresh(refreshToken) {
       const presented = parse(refreshToken)
-      if (!presented) return { ended: true, reusedBy: undefined }
+      if (!presented) return 'ended'
       const { userId, familyId, secret } = presented
       const family = await refreshTokens.get(userId, familyId)
       // The ids alone are no secret: what was never issued changes nothing.
-      if (!family || !wasIssued(secret, family.familyKey))
-        return { ended: true, reusedBy: undefined }
+      if (!family || !wasIssued(secret, family.familyKey)) return 'ended'
       const next = newTokenSecret(family.familyKey)
       const rotation = await refreshTokens.rotate({
         userId,
@@ -73,8 +78,8 @@ export function createSessions(deps: {
         nextHash: hash(next),
       })
       const isAlive = rotation === 'rotated' || rotation === 'grace'
-      const user = isAlive ? await users.getById(userId) : null
-      if (!user) return { ended: true, reusedBy: rotation === 'reused' ? userId : undefined }
+      const user = isAlive ? await sessionUser(userId, familyId) : undefined
+      if (!user) return 'ended'
       const access = await tokens.issue({ userId, sessionId: familyId })
       return {
         user,
@@ -85,14 +90,14 @@ export function createSessions(deps: {
 
     async end(refreshToken) {
       const presented = parse(refreshToken)
-      if (!presented) return undefined
+      if (!presented) return
       const { userId, familyId, secret } = presented
       const session = await refreshTokens.get(userId, familyId)
       // The ids alone are no secret.
       const isTheirs = session?.tokenHash === hash(secret) || session?.previousHash === hash(secret)
-      if (!isTheirs) return undefined
-      await refreshTokens.revoke(userId, familyId)
-      return userId
+      if (!isTheirs) return
+      const by = { actor: `user:${userId}`, action: 'account.signed_out' } as const
+      await refreshTokens.revoke(userId, familyId, { by })
     },
 
     async endAll(userId, { but } = {}) {

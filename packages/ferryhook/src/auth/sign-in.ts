@@ -5,7 +5,6 @@
 import type { Clock } from '@strongroom/kit/clock'
 import type { ServerSecrets } from '@strongroom/kit/server-secrets'
 import * as oauth from 'openid-client'
-import type { Audit } from '../accounts/audit-trail.ts'
 import type { SignUp } from '../accounts/signup.ts'
 import { asUserGone } from '../accounts/user-gone.ts'
 import type { DataLayer } from '../db/data-layer.ts'
@@ -20,6 +19,7 @@ import {
   ProviderUnavailable,
 } from './identity-provider.ts'
 import type { Principal } from './principal.ts'
+import { createSessionUser } from './session-user.ts'
 import { createSignInStates, type SignInState } from './sign-in-state.ts'
 
 export type IdentityProviders = Partial<Record<OAuthProvider, IdentityProvider>>
@@ -49,9 +49,9 @@ export function createSignIn(deps: {
   secrets: ServerSecrets
   clock: Clock
   signUp: SignUp
-  audit: Audit
 }): SignIn {
-  const { providers, layer, signUp, audit } = deps
+  const { providers, layer, signUp } = deps
+  const sessionUser = createSessionUser(layer)
   const states = createSignInStates({ ...deps, lifetimeSeconds: SIGN_IN_SECONDS })
 
   function providerOf(name: OAuthProvider): IdentityProvider {
@@ -80,17 +80,15 @@ export function createSignIn(deps: {
     { userId, sessionId }: NonNullable<SignInState['linkTo']>,
   ): Promise<User> {
     // Whoever was signed out meanwhile, such as by a new password, adds nothing any more.
-    const session = await layer.refreshTokens.get(userId, sessionId)
-    if (!session) throw ferryhookError('session_ended')
-    const changed = await layer.users
-      .update(userId, { [`${provider}Id`]: identity.id })
+    if (!(await sessionUser(userId, sessionId))) throw ferryhookError('session_ended')
+    const by = { actor: `user:${userId}`, action: 'identity.linked', target: provider } as const
+    return layer.users
+      .update(userId, { [`${provider}Id`]: identity.id }, { by })
       .catch((error: unknown) => {
         const isTaken = error instanceof Refused && error.reason === 'identity_taken'
         if (isTaken) throw ferryhookError('identity_taken')
         return asUserGone(error)
       })
-    await audit(userId, `user:${userId}`, 'identity.linked', provider)
-    return changed
   }
 
   return {
@@ -126,13 +124,12 @@ export function createSignIn(deps: {
     },
 
     async unlink(name, { user, actor }) {
-      const changed = await layer.users.unlink(user.userId, name).catch((error: unknown) => {
+      const by = { actor, action: 'identity.unlinked', target: name } as const
+      return layer.users.unlink(user.userId, name, { by }).catch((error: unknown) => {
         const isOnly = error instanceof Refused && error.reason === 'only_sign_in'
         if (isOnly) throw ferryhookError('only_sign_in')
         return asUserGone(error)
       })
-      await audit(user.userId, actor, 'identity.unlinked', name)
-      return changed
     },
   }
 }

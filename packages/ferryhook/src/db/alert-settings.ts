@@ -4,13 +4,18 @@ import { expr } from '@strongroom/kit/expression'
 import { type AlertSettings, AlertSettingsItem, alertSettingsKey } from '../items/alert-settings.ts'
 import { UserItem, userKey } from '../items/user.ts'
 import { mainTable } from '../table.ts'
+import type { AuditParts, Logged } from './audit.ts'
 import type { DataLayerDeps } from './deps.ts'
 import { Refused } from './refused.ts'
 import { isoNow } from './times.ts'
 
 export type AlertChoice = Pick<AlertSettings, 'kinds' | 'webhookUrl' | 'signingSecret' | 'email'>
 
-export function createAlertSettings({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) {
+export function createAlertSettings({
+  db,
+  clock,
+  audit,
+}: Pick<DataLayerDeps, 'db' | 'clock'> & { audit: AuditParts }) {
   const settings = entity(db, mainTable, AlertSettingsItem)
   const users = entity(db, mainTable, UserItem)
   const { attr } = settings
@@ -24,7 +29,7 @@ export function createAlertSettings({ db, clock }: Pick<DataLayerDeps, 'db' | 'c
     async put(
       userId: string,
       choice: AlertChoice,
-      { seen }: { seen: AlertSettings | null },
+      { seen, by }: Logged & { seen: AlertSettings | null },
     ): Promise<AlertSettings> {
       const item: AlertSettings = {
         ...alertSettingsKey.of({ userId }),
@@ -40,6 +45,7 @@ export function createAlertSettings({ db, clock }: Pick<DataLayerDeps, 'db' | 'c
       await transact(db, [
         users.part.check(userKey.of({ userId }), isThere),
         settings.part.put(item, unchanged),
+        ...audit.parts(by, { userId }),
       ]).catch((error: unknown) => {
         if (!(error instanceof TransactionFailed)) throw error
         if (error.conditionFailed(0)) throw new Refused('not_found', { cause: error })

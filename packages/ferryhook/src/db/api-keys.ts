@@ -3,9 +3,11 @@ import { ConditionFailed, TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity, transact } from '@strongroom/kit/entity'
 import { type Expression, expr } from '@strongroom/kit/expression'
 import { newId, randomToken } from '@strongroom/kit/ids'
+import { written } from '@strongroom/kit/written'
 import { type ApiKey, apiKeyByHash, apiKeyById, ApiKeyItem, apiKeyKey } from '../items/api-key.ts'
 import { UserItem, userKey } from '../items/user.ts'
 import { mainTable } from '../table.ts'
+import type { AuditParts, Logged } from './audit.ts'
 import type { DataLayerDeps } from './deps.ts'
 import { Refused } from './refused.ts'
 import { isoNow } from './times.ts'
@@ -22,7 +24,11 @@ export function hashApiKey(key: string): string {
   return createHash('sha256').update(key).digest('hex')
 }
 
-export function createApiKeys({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) {
+export function createApiKeys({
+  db,
+  clock,
+  audit,
+}: Pick<DataLayerDeps, 'db' | 'clock'> & { audit: AuditParts }) {
   const keys = entity(db, mainTable, ApiKeyItem)
   const users = entity(db, mainTable, UserItem)
   const exists = expr`attribute_exists(${keys.attr('PK')})`
@@ -38,7 +44,7 @@ export function createApiKeys({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>
     async create(
       userId: string,
       input: CreateApiKeyInput,
-      { withinAccount = false }: { withinAccount?: boolean } = {},
+      { withinAccount = false, by }: Logged & { withinAccount?: boolean } = {},
     ): Promise<{ key: string; apiKey: ApiKey }> {
       const key = `${PREFIX}${randomToken(32)}`
       const [keyId, keyHash] = [newId('key'), hashApiKey(key)]
@@ -55,17 +61,15 @@ export function createApiKeys({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>
         createdAt: isoNow(clock),
       }
       const absent = expr`attribute_not_exists(${keys.attr('PK')})`
-      if (!withinAccount) await keys.put(apiKey, absent)
-      else {
-        const isThere = expr`attribute_exists(${users.attr('PK')})`
-        await transact(db, [
-          users.part.check(userKey.of({ userId }), isThere),
-          keys.part.put(apiKey, absent),
-        ]).catch((error: unknown) => {
-          const isGone = error instanceof TransactionFailed && error.conditionFailed(0)
-          throw isGone ? new Refused('not_found', { cause: error }) : error
-        })
-      }
+      const isThere = expr`attribute_exists(${users.attr('PK')})`
+      await transact(db, [
+        keys.part.put(apiKey, absent),
+        ...(withinAccount ? [users.part.check(userKey.of({ userId }), isThere)] : []),
+        ...audit.parts(by, { userId, target: keyId }),
+      ]).catch((error: unknown) => {
+        const isGone = error instanceof TransactionFailed && error.conditionFailed(1)
+        throw isGone ? new Refused('not_found', { cause: error }) : error
+      })
       return { key, apiKey }
     },
 
@@ -87,9 +91,14 @@ export function createApiKeys({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>
       return items
     },
 
-    async delete(keyId: string, userId: string): Promise<void> {
-      const deleted = await keys.delete(apiKeyKey.of({ userId, keyId }))
-      if (!deleted) throw new Refused('not_found')
+    async delete(keyId: string, userId: string, { by }: Logged = {}): Promise<void> {
+      const isDeleted = await written(
+        transact(db, [
+          keys.part.delete(apiKeyKey.of({ userId, keyId }), exists),
+          ...audit.parts(by, { userId, target: keyId }),
+        ]),
+      )
+      if (!isDeleted) throw new Refused('not_found')
     },
 
     /** Who knows the user need not ask the index. */

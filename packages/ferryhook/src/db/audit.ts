@@ -3,7 +3,7 @@ import type { TransactWriteItem } from '@strongroom/kit/db'
 import { entity } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import { createUlids } from '@strongroom/kit/ulid'
-import { type AuditEntry, AuditItem, auditKey } from '../items/account-trail.ts'
+import { type AuditAction, type AuditEntry, AuditItem, auditKey } from '../items/account-trail.ts'
 import { eventsTable } from '../table.ts'
 import type { DataLayerDeps, PaginatedResult } from './deps.ts'
 import { livePage, type PageOpts } from './live-page.ts'
@@ -11,10 +11,21 @@ import { isoNow } from './times.ts'
 
 const KEPT_SECONDS = 365 * 86_400
 
-type Deed = Pick<AuditEntry, 'userId' | 'actor' | 'action' | 'target'>
+interface Deed {
+  userId: string
+  /** As in `Principal`, or `operator:{name}`. */
+  actor: string
+  action: AuditAction
+  target?: string | undefined
+}
 
-/** Who changes something, and what that is called. */
-export type ChangedBy = Pick<AuditEntry, 'actor' | 'action'>
+/** Who changes something, what that is called, and to what, where the change itself does not say. */
+export type ChangedBy = Omit<Deed, 'userId'>
+
+/** With it the change is in the audit log. */
+export interface Logged {
+  by?: ChangedBy | undefined
+}
 
 export function createAudit({ db, clock, cursors }: DataLayerDeps) {
   const entries = entity(db, eventsTable, AuditItem)
@@ -41,8 +52,13 @@ export function createAudit({ db, clock, cursors }: DataLayerDeps) {
       return entry
     },
 
-    /** Part of the transaction that does it: neither is there without the other. */
-    addPart: (deed: Deed): TransactWriteItem => entries.part.put(newEntry(deed)),
+    /**
+     * The part of a transaction that says who does it, if somebody is named: neither is there without
+     * the other. It has no condition; put last, it leaves the others their places.
+     */
+    parts(by: ChangedBy | undefined, of: Pick<Deed, 'userId' | 'target'>): TransactWriteItem[] {
+      return by ? [entries.part.put(newEntry({ ...by, ...of }))] : []
+    },
 
     /** Newest first. */
     listByUser(userId: string, opts: PageOpts = {}): Promise<PaginatedResult<AuditEntry>> {
@@ -59,3 +75,6 @@ export function createAudit({ db, clock, cursors }: DataLayerDeps) {
 }
 
 export type Audit = ReturnType<typeof createAudit>
+
+/** What those need of it who change something. */
+export type AuditParts = Pick<Audit, 'parts'>

@@ -75,13 +75,20 @@ export function createConnectionHealth({ db, clock }: Pick<DataLayerDeps, 'db' |
       ))
     },
 
-    /** Pauses an active connection for a reason of ours; true for one of all who do so at once. */
-    async pause(connection: Address, statusReason: string): Promise<boolean> {
+    /**
+     * Pauses an active connection for a reason of ours; true for one of all who do so at once. Not one
+     * that was changed since it was seen: what was wrong with it may have been put right.
+     */
+    async pause(
+      connection: Address & Pick<Connection, 'rev'>,
+      statusReason: string,
+    ): Promise<boolean> {
       const { attr } = connections
       const key = connectionKey.of(connection)
       requireFit(mainTable, ConnectionItem, key, { statusReason })
       const change = expr`SET ${attr('status')} = ${'paused'}, ${attr('statusReason')} = ${statusReason}, ${attr('updatedAt')} = ${isoNow(clock)} ADD ${attr('rev')} ${1}`
-      return !!(await unlessOvertaken(connections.update(key, change, active)))
+      const asSeen = all(active, expr`${attr('rev')} = ${connection.rev}`)
+      return !!(await unlessOvertaken(connections.update(key, change, asSeen)))
     },
   }
 }

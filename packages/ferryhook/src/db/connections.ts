@@ -14,7 +14,7 @@ import { SourceItem, sourceKey } from '../items/source.ts'
 import { UserItem, userKey } from '../items/user.ts'
 import { planLimits } from '../plans.ts'
 import { mainTable } from '../table.ts'
-import type { Audit, ChangedBy } from './audit.ts'
+import type { AuditParts, ChangedBy, Logged } from './audit.ts'
 import { changeExpression } from './changes.ts'
 import type { DataLayerDeps } from './deps.ts'
 import { Refused } from './refused.ts'
@@ -59,9 +59,12 @@ export interface WithinSource {
   sourceId?: string
 }
 
-export interface SeenConnection extends WithinSource {
-  /** With it the change is in the audit log of this user. */
+/** With `by` the change is in the audit log of that user. */
+export interface LoggedWithinSource extends WithinSource {
   by?: ChangedBy & Pick<Connection, 'userId'>
+}
+
+export interface SeenConnection extends LoggedWithinSource {
   /** Only if nobody changed it since; else refused with `connection_changed`. */
   rev?: number
 }
@@ -71,7 +74,7 @@ export function createConnections({
   clock,
   tasks,
   audit,
-}: Pick<DataLayerDeps, 'db' | 'clock'> & { tasks: TaskWriter; audit: Pick<Audit, 'addPart'> }) {
+}: Pick<DataLayerDeps, 'db' | 'clock'> & { tasks: TaskWriter; audit: AuditParts }) {
   const connections = entity(db, mainTable, ConnectionItem)
   const sources = entity(db, mainTable, SourceItem)
   const users = entity(db, mainTable, UserItem)
@@ -132,7 +135,10 @@ export function createConnections({
     if (changes.status === 'active' || changes.status === 'deleted') {
       parts.push(await tasks.wake(connectionId, clock.now()))
     }
-    if (within.by) parts.push(audit.addPart({ ...within.by, target: connectionId }))
+    if (within.by) {
+      const { userId, ...by } = within.by
+      parts.push(...audit.parts(by, { userId, target: connectionId }))
+    }
     await transact(db, parts).catch((error: unknown) => {
       const refused = error instanceof TransactionFailed && error.conditionFailed(0)
       if (!refused) throw error
@@ -157,7 +163,7 @@ export function createConnections({
   }
 
   /** What was counted holds at the write, as in sources; and the source is not deleted meanwhile. */
-  async function putWithinPlan(connection: Connection): Promise<void> {
+  async function putWithinPlan(connection: Connection, logged: TransactWriteItem[]): Promise<void> {
     const [owner, within] = [userKey.of(connection), sourceKey.of(connection)]
     const sourcesRev = sources.attr('connectionsRev')
     await optimistically(async () => {
@@ -175,6 +181,7 @@ export function createConnections({
         users.part.check(owner, expr`${users.attr('plan')} = ${user.plan}`),
         sources.part.update(within, expr`ADD ${sourcesRev} ${1}`, unchanged),
         connections.part.put(connection, absent),
+        ...logged,
       ])
     })
   }
@@ -183,7 +190,7 @@ export function createConnections({
     /** Refused with `plan_limit` if it has to fit the plan of its owner and does not. */
     async create(
       input: CreateConnectionInput,
-      { withinPlan = false }: { withinPlan?: boolean } = {},
+      { withinPlan = false, by }: Logged & { withinPlan?: boolean } = {},
     ): Promise<Connection> {
       const now = isoNow(clock)
       const { connectionId = newId('conn') } = input
@@ -209,7 +216,10 @@ export function createConnections({
         updatedAt: now,
         rev: 0,
       }
-      await (withinPlan ? putWithinPlan(connection) : connections.put(connection, absent))
+      const logged = audit.parts(by, { userId: connection.userId, target: connectionId })
+      await (withinPlan
+        ? putWithinPlan(connection, logged)
+        : transact(db, [connections.part.put(connection, absent), ...logged]))
       return connection
     },
 
@@ -246,9 +256,10 @@ export function createConnections({
       within: SeenConnection = {},
     ): Promise<Connection> => change(connectionId, updates, all(exists, notDeleted), within),
 
-    /** It stays as `deleted`, so that the history can be read. */
-    async delete(connectionId: string, within: WithinSource = {}): Promise<void> {
-      await change(connectionId, { status: 'deleted' }, exists, within)
+    /** It stays as `deleted`, so that the history can be read. Of many who do so by name, one did. */
+    async delete(connectionId: string, within: LoggedWithinSource = {}): Promise<void> {
+      const condition = within.by ? all(exists, notDeleted) : exists
+      await change(connectionId, { status: 'deleted' }, condition, within)
     },
 
     /** Of one that was deleted, what is left. */

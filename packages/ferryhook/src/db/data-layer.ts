@@ -42,19 +42,20 @@ export function createDataLayer(deps: DataLayerDeps) {
   const deliveries = createDeliveries({ ...deps, tasks, writer, events, attempts })
   const dueWork = createDueWork({ ...deps, tasks })
   const audit = createAudit(deps)
-  const connections = createConnections({ ...deps, tasks, audit })
+  const logged = { ...deps, audit }
+  const connections = createConnections({ ...logged, tasks })
   const parts = { ...deps, tasks, writer, deliveryWriter, dueWork }
   const waiting = createWaiting({ ...parts, connections })
   const scan = createEventScan(deps)
   const stats = createStats({ ...deps, tasks, scan })
   return {
-    users: createUsers(deps),
+    users: createUsers(logged),
     userListing: createUserListing(deps),
-    sources: createSources({ ...deps, connections, audit }),
+    sources: createSources({ ...logged, connections }),
     connections,
     connectionHealth: createConnectionHealth(deps),
-    alertSettings: createAlertSettings(deps),
-    apiKeys: createApiKeys(deps),
+    alertSettings: createAlertSettings(logged),
+    apiKeys: createApiKeys(logged),
     events,
     attempts,
     deliveries,
@@ -64,15 +65,15 @@ export function createDataLayer(deps: DataLayerDeps) {
     settling: createSettling({ ...parts, attempts }),
     waiting,
     keeping: createKeeping({ ...parts, attempts, dueShards }),
-    deliveryControl: createDeliveryControl({ ...parts, waiting }),
-    replays: createReplays(deps),
-    refreshTokens: createRefreshTokens(deps),
+    deliveryControl: createDeliveryControl({ ...parts, waiting, audit }),
+    replays: createReplays(logged),
+    refreshTokens: createRefreshTokens(logged),
     audit,
     usage: createUsage({ ...deps, tasks, stats }),
     scan,
     stats,
     tallies: createTallies(deps),
-    tickets: createTickets(deps),
+    tickets: createTickets(logged),
     rates: createRates(deps),
   }
 }

@@ -1,4 +1,5 @@
 import { epochSeconds } from '@strongroom/kit/clock'
+import type { TransactWriteItem } from '@strongroom/kit/db'
 import { entity, transact } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import { newId } from '@strongroom/kit/ids'
@@ -22,6 +23,8 @@ export interface ReplayOptions {
   replayId?: string
   /** Somebody who may has looked at an event that failed verification, and wants it delivered. */
   acceptUnverified?: boolean
+  /** Parts of the transaction, such as an entry of the audit log that is one for many replays. */
+  also?: readonly TransactWriteItem[]
 }
 
 export interface DeliveriesDeps extends Pick<DataLayerDeps, 'db' | 'clock'> {
@@ -75,7 +78,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     async replay(
       eventId: string,
       connectionId: string,
-      { replayId = newId('rpl'), acceptUnverified = false }: ReplayOptions = {},
+      { replayId = newId('rpl'), acceptUnverified = false, also = [] }: ReplayOptions = {},
     ): Promise<Delivery> {
       return optimistically(async () => {
         const event = await events.getCurrent(eventId)
@@ -138,6 +141,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
             expiresAt,
           }).parts,
           ...(expiresAt > kept ? await attempts.keepParts(replayed, expiresAt) : []),
+          ...also,
         ])
         return replayed
       })

@@ -16,6 +16,7 @@ import {
   WaitingTaskItem,
 } from '../items/task.ts'
 import { eventsTable } from '../table.ts'
+import type { AuditParts, Logged } from './audit.ts'
 import { type DeliveryWriter, LONGEST_WAIT_SECONDS } from './delivery-writer.ts'
 import type { DataLayerDeps } from './deps.ts'
 import type { DueWork } from './due-work.ts'
@@ -32,6 +33,12 @@ export interface DeliveryControlDeps extends Pick<DataLayerDeps, 'db' | 'clock'>
   writer: EventWriter
   deliveryWriter: DeliveryWriter
   waiting: Pick<Waiting, 'overstayWake'>
+  audit: AuditParts
+}
+
+export interface DeliveryName {
+  eventId: string
+  connectionId: string
 }
 
 /** A delivery whose task lies where it was put to wait. */
@@ -41,7 +48,7 @@ export interface WaitingDelivery {
 }
 
 export function createDeliveryControl(deps: DeliveryControlDeps) {
-  const { db, clock, tasks, dueWork, writer, deliveryWriter } = deps
+  const { db, clock, tasks, dueWork, writer, deliveryWriter, audit } = deps
   const deliveries = entity(db, eventsTable, DeliveryItem)
   const due = entity(db, eventsTable, DeliveryTaskItem)
   const waiting = entity(db, eventsTable, WaitingTaskItem)
@@ -51,8 +58,8 @@ export function createDeliveryControl(deps: DeliveryControlDeps) {
    * Refused with `not_found`, with `run_ended` if there is nothing to wait for any more, and with
    * `in_progress` if an attempt is under way or about to begin.
    */
-  async function find(eventId: string, connectionId: string): Promise<WaitingDelivery> {
-    const delivery = live(clock, await deliveries.get(deliveryKey.of({ eventId, connectionId })))
+  async function find(name: DeliveryName): Promise<WaitingDelivery> {
+    const delivery = live(clock, await deliveries.get(deliveryKey.of(name)))
     if (!delivery) throw new Refused('not_found')
     if (!isOpen(delivery.state)) throw new Refused('run_ended')
     const { waitsAt } = delivery
@@ -65,12 +72,12 @@ export function createDeliveryControl(deps: DeliveryControlDeps) {
 
   /** Takes the task from where it waits, together with what `then` makes of it, if anything. */
   async function take(
-    eventId: string,
-    connectionId: string,
+    { eventId, connectionId }: DeliveryName,
+    { by }: Logged,
     then: (found: WaitingDelivery, event: Event) => Promise<Move | undefined>,
   ): Promise<Delivery> {
     return optimistically(async () => {
-      const found = await find(eventId, connectionId)
+      const found = await find({ eventId, connectionId })
       const event = await writer.read(found.delivery)
       if (!event) throw new Refused('not_found')
       const { task } = found
@@ -80,7 +87,9 @@ export function createDeliveryControl(deps: DeliveryControlDeps) {
           : waiting.part.delete({ PK: task.PK, SK: task.SK }, exists)
       const move = await then(found, event)
       if (!move) return found.delivery
-      await transact(db, [end, ...move.parts])
+      const { userId } = found.delivery
+      const logged = audit.parts(by, { userId, target: `${eventId}/${connectionId}` })
+      await transact(db, [end, ...move.parts, ...logged])
       return move.delivery
     })
   }
@@ -89,8 +98,8 @@ export function createDeliveryControl(deps: DeliveryControlDeps) {
     find,
 
     /** Due now, in the state it had before it was held. */
-    attemptNow: (eventId: string, connectionId: string): Promise<Delivery> =>
-      take(eventId, connectionId, async ({ delivery, task }, event) => {
+    attemptNow: (name: DeliveryName, logged: Logged = {}): Promise<Delivery> =>
+      take(name, logged, async ({ delivery, task }, event) => {
         const next = await tasks.delivery({ ...withoutPlace(task), dueAt: dueNow(task) })
         const { state: from } = delivery
         const to = stateBefore(task.attemptNumber)
@@ -100,12 +109,12 @@ export function createDeliveryControl(deps: DeliveryControlDeps) {
       }),
 
     /** Until its owner lets it go; a wake of its connection does not. Fails after thirty days. */
-    hold: (eventId: string, connectionId: string): Promise<Delivery> =>
-      take(eventId, connectionId, async ({ delivery, task }, event) => {
+    hold: (name: DeliveryName, logged: Logged = {}): Promise<Delivery> =>
+      take(name, logged, async ({ delivery, task }, event) => {
         if (task.kind === 'wait' && task.reason === 'hold') return undefined
         const parkedAt = clock.now()
         const neededUntil = Math.ceil(parkedAt / 1000) + LONGEST_WAIT_SECONDS
-        const place = heldTaskKey.of({ eventId, connectionId, parkedAt })
+        const place = heldTaskKey.of({ ...name, parkedAt })
         const change = await deliveryWriter.change(event, {
           task,
           from: delivery.state,
@@ -122,13 +131,13 @@ export function createDeliveryControl(deps: DeliveryControlDeps) {
           parkedAt,
           reason: 'hold',
         }
-        const wake = await deps.waiting.overstayWake(connectionId, neededUntil)
+        const wake = await deps.waiting.overstayWake(name.connectionId, neededUntil)
         return { parts: [waiting.part.put(held), wake, ...change.parts], delivery: change.delivery }
       }),
 
     /** Ends the run as failed, with the reason `cancelled`. */
-    cancel: (eventId: string, connectionId: string): Promise<Delivery> =>
-      take(eventId, connectionId, async ({ delivery, task }, event) => {
+    cancel: (name: DeliveryName, logged: Logged = {}): Promise<Delivery> =>
+      take(name, logged, async ({ delivery, task }, event) => {
         const reason = 'cancelled'
         const from = delivery.state
         return deliveryWriter.change(event, { task, from, to: 'failed', reason })

@@ -5,6 +5,7 @@ export type RefusalReason =
   | 'identity_taken'
   | 'only_sign_in'
   | 'ticket_used'
+  | 'password_changed'
   | 'plan_limit'
   | 'month_limit'
   | 'body_too_large'

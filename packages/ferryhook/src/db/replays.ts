@@ -19,6 +19,7 @@ import {
   replayTaskKey,
 } from '../items/replay.ts'
 import { eventsTable } from '../table.ts'
+import type { AuditParts, Logged } from './audit.ts'
 import { changeExpression } from './changes.ts'
 import type { DataLayerDeps } from './deps.ts'
 import { Refused } from './refused.ts'
@@ -46,7 +47,11 @@ const nothing: ReplayCounts = {
   gone: 0,
 }
 
-export function createReplays({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) {
+export function createReplays({
+  db,
+  clock,
+  audit,
+}: Pick<DataLayerDeps, 'db' | 'clock'> & { audit: AuditParts }) {
   const replays = entity(db, eventsTable, ReplayItem)
   const tasks = entity(db, eventsTable, ReplayTaskItem)
 
@@ -77,7 +82,7 @@ export function createReplays({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>
   }
 
   return {
-    async create(input: CreateReplayInput): Promise<Replay> {
+    async create(input: CreateReplayInput, { by }: Logged = {}): Promise<Replay> {
       const replayId = newId('rpl')
       const now = isoNow(clock)
       const replay: Replay = {
@@ -91,7 +96,11 @@ export function createReplays({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>
         rev: 0,
         expiresAt: epochSeconds(clock) + KEPT_SECONDS,
       }
-      await transact(db, [replays.part.put(replay), tasks.part.put(taskAt(replay, clock.now()))])
+      await transact(db, [
+        replays.part.put(replay),
+        tasks.part.put(taskAt(replay, clock.now())),
+        ...audit.parts(by, { userId: input.userId, target: replayId }),
+      ])
       return replay
     },
 
@@ -181,14 +190,17 @@ export function createReplays({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>
     },
 
     /** What was replayed stays so. Refused with `not_found`, and with `run_ended` if it is over. */
-    async cancel(userId: string, replayId: string): Promise<Replay> {
+    async cancel(userId: string, replayId: string, { by }: Logged = {}): Promise<Replay> {
       return optimistically(async () => {
         const replay = await get(userId, replayId)
         if (!replay) throw new Refused('not_found')
         if (replay.state === 'cancelled') return replay
         if (replay.state === 'done') throw new Refused('run_ended')
         const [change, unchanged] = changeParts(replay, { state: 'cancelled' })
-        await transact(db, [replays.part.update(replayKey.of(replay), change, unchanged)])
+        await transact(db, [
+          replays.part.update(replayKey.of(replay), change, unchanged),
+          ...audit.parts(by, { userId, target: replayId }),
+        ])
         return { ...replay, state: 'cancelled', updatedAt: isoNow(clock), rev: replay.rev + 1 }
       })
     },

@@ -1,13 +1,15 @@
-import { ConditionFailed, TransactionFailed } from '@strongroom/kit/db-errors'
+import type { TransactWriteItem } from '@strongroom/kit/db'
+import { TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity, transact } from '@strongroom/kit/entity'
 import { all, type Expression, expr } from '@strongroom/kit/expression'
 import { newId } from '@strongroom/kit/ids'
+import { written } from '@strongroom/kit/written'
 import type { z } from 'zod'
 import { type Source, sourceById, SourceItem, sourceKey } from '../items/source.ts'
 import { UserItem, userKey } from '../items/user.ts'
 import { planLimits } from '../plans.ts'
 import { mainTable } from '../table.ts'
-import type { Audit, ChangedBy } from './audit.ts'
+import type { AuditParts, Logged } from './audit.ts'
 import { changeExpression } from './changes.ts'
 import type { Connections } from './connections.ts'
 import type { DataLayerDeps } from './deps.ts'
@@ -43,7 +45,7 @@ export function createSources({
   connections,
   audit,
 }: Pick<DataLayerDeps, 'db' | 'clock'> & {
-  audit: Pick<Audit, 'addPart'>
+  audit: AuditParts
   connections: Pick<Connections, 'listBySource' | 'delete' | 'purge'>
 }) {
   const sources = entity(db, mainTable, SourceItem)
@@ -54,22 +56,19 @@ export function createSources({
   const unlessDeleted = (source: Source | undefined) =>
     source && source.status !== 'deleted' ? source : null
 
-  /**
-   * With `seen`, only if it is signed as it was then; else refused with `source_changed`. With `by`
-   * it is in the audit log.
-   */
+  /** With `seen`, only if it is signed as it was then; else refused with `source_changed`. */
   async function update(
     sourceId: string,
     userId: string,
     updates: SourceChanges,
-    { seen, by }: { seen?: Pick<Source, (typeof signing)[number]>; by?: ChangedBy } = {},
+    { seen, by }: Logged & { seen?: Pick<Source, (typeof signing)[number]> } = {},
   ): Promise<Source> {
     const key = sourceKey.of({ userId, sourceId })
     const change = changeExpression(mainTable, Changeable, key, updates)
     const same = seen ? signing.map((name) => holds(name, seen[name])) : []
     await transact(db, [
       sources.part.update(key, change, all(notDeleted, ...same)),
-      ...(by ? [audit.addPart({ ...by, userId, target: sourceId })] : []),
+      ...audit.parts(by, { userId, target: sourceId }),
     ]).catch((error: unknown) => {
       if (!(error instanceof TransactionFailed && error.conditionFailed(0))) throw error
       const before = error.reasons[0]?.item
@@ -99,7 +98,7 @@ export function createSources({
   }
 
   /** What was counted holds at the write: every other source made meanwhile raises `sourcesRev`. */
-  async function putWithinPlan(source: Source): Promise<void> {
+  async function putWithinPlan(source: Source, logged: TransactWriteItem[]): Promise<void> {
     const rev = users.attr('sourcesRev')
     await optimistically(async () => {
       const user = await users.get(userKey.of(source))
@@ -115,31 +114,34 @@ export function createSources({
       await transact(db, [
         users.part.update(userKey.of(source), expr`ADD ${rev} ${1}`, unchanged),
         sources.part.put(source, absent),
+        ...logged,
       ])
     })
   }
 
-  /** The source and its connections stay as `deleted`, so that the history can be read. */
-  async function softDelete(sourceId: string, userId: string): Promise<void> {
+  /**
+   * The source and its connections stay as `deleted`, so that the history can be read. Tells whether
+   * anything was left to do: of one deleted before, the first time may have ended half-way.
+   */
+  async function softDelete(sourceId: string, userId: string, { by }: Logged = {}) {
     const key = sourceKey.of({ userId, sourceId })
-    const status = sources.attr('status')
-    const exists = expr`attribute_exists(${sources.attr('PK')})`
-    // Also of one deleted before: the first time may have ended half-way.
-    await sources
-      .update(key, expr`SET ${status} = ${'deleted'}`, exists)
-      .catch((error: unknown) => {
-        throw error instanceof ConditionFailed ? new Refused('not_found', { cause: error }) : error
-      })
-    for (const { connectionId } of await connections.listBySource(sourceId)) {
-      await connections.delete(connectionId, { sourceId })
-    }
+    const isMarked = await written(
+      transact(db, [
+        sources.part.update(key, expr`SET ${sources.attr('status')} = ${'deleted'}`, notDeleted),
+        ...audit.parts(by, { userId, target: sourceId }),
+      ]),
+    )
+    if (!isMarked && !(await sources.get(key))) throw new Refused('not_found')
+    const left = await connections.listBySource(sourceId)
+    for (const { connectionId } of left) await connections.delete(connectionId, { sourceId })
+    return isMarked || left.length > 0
   }
 
   return {
     /** Refused with `plan_limit` if it has to fit the plan of its owner and does not. */
     async create(
       input: CreateSourceInput,
-      { withinPlan = false }: { withinPlan?: boolean } = {},
+      { withinPlan = false, by }: Logged & { withinPlan?: boolean } = {},
     ): Promise<Source> {
       const { sourceId = newId('src') } = input
       const source: Source = {
@@ -157,7 +159,10 @@ export function createSources({
         eventCount: 0,
         createdAt: isoNow(clock),
       }
-      await (withinPlan ? putWithinPlan(source) : sources.put(source, absent))
+      const logged = audit.parts(by, { userId: source.userId, target: sourceId })
+      await (withinPlan
+        ? putWithinPlan(source, logged)
+        : transact(db, [sources.part.put(source, absent), ...logged]))
       return source
     },
 
@@ -185,7 +190,11 @@ export function createSources({
     listByUser,
     update,
 
-    delete: softDelete,
+    /** Who does it by name is refused with `not_found` also if all of it was deleted before. */
+    async delete(sourceId: string, userId: string, logged: Logged = {}): Promise<void> {
+      const isDone = await softDelete(sourceId, userId, logged)
+      if (logged.by && !isDone) throw new Refused('not_found')
+    },
 
     /** Nothing stays of it and its connections but events, until they expire. */
     async purge(sourceId: string, userId: string): Promise<void> {

@@ -1,15 +1,20 @@
 import { createHash } from 'node:crypto'
 import { epochSeconds } from '@strongroom/kit/clock'
 import type { TransactWriteItem } from '@strongroom/kit/db'
-import { entity } from '@strongroom/kit/entity'
+import { entity, transact } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import { randomToken } from '@strongroom/kit/ids'
 import { type Ticket, TicketItem, ticketKey } from '../items/ticket.ts'
 import { eventsTable } from '../table.ts'
+import type { AuditParts, Logged } from './audit.ts'
 import type { DataLayerDeps } from './deps.ts'
 import { isoNow, live } from './times.ts'
 
-export function createTickets({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) {
+export function createTickets({
+  db,
+  clock,
+  audit,
+}: Pick<DataLayerDeps, 'db' | 'clock'> & { audit: AuditParts }) {
   const tickets = entity(db, eventsTable, TicketItem)
 
   return {
@@ -18,6 +23,7 @@ export function createTickets({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>
       input: Pick<Ticket, 'kind' | 'userId' | 'replaces' | 'createdBy'> & {
         lifetimeSeconds: number
       },
+      { by }: Logged = {},
     ): Promise<{ text: string; ticket: Ticket }> {
       const text = randomToken(32)
       const ticketHash = hashTicket(text)
@@ -31,7 +37,11 @@ export function createTickets({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>
         createdAt: isoNow(clock),
         expiresAt: epochSeconds(clock) + input.lifetimeSeconds,
       }
-      await tickets.put(ticket, expr`attribute_not_exists(${tickets.attr('PK')})`)
+      const { userId } = input
+      await transact(db, [
+        tickets.part.put(ticket, expr`attribute_not_exists(${tickets.attr('PK')})`),
+        ...(userId === undefined ? [] : audit.parts(by, { userId })),
+      ])
       return { text, ticket }
     },
 

@@ -1,8 +1,9 @@
 import type { TransactWriteItem } from '@strongroom/kit/db'
-import { ConditionFailed, TransactionFailed } from '@strongroom/kit/db-errors'
+import { TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity, transact } from '@strongroom/kit/entity'
 import { all, type Expression, expr } from '@strongroom/kit/expression'
 import { newId } from '@strongroom/kit/ids'
+import { written } from '@strongroom/kit/written'
 import type { z } from 'zod'
 import {
   emailGuardKey,
@@ -17,14 +18,18 @@ import {
 } from '../items/user.ts'
 import type { Plan } from '../plans.ts'
 import { mainTable } from '../table.ts'
-import { changeExpression, requireFit } from './changes.ts'
+import type { AuditParts, Logged } from './audit.ts'
+import { changeExpression } from './changes.ts'
 import type { DataLayerDeps } from './deps.ts'
 import { Refused } from './refused.ts'
 import { isoNow, monthOf } from './times.ts'
 import { optimistically } from './transaction.ts'
 import { guardsOf, requireSignIn, takenBy } from './user-identities.ts'
+import { createUserUsage } from './user-usage.ts'
 
 export interface CreateUserInput {
+  /** For those who speak of the user before. */
+  userId?: string
   email: string
   name: string
   plan: Plan
@@ -50,9 +55,18 @@ const Changeable = UserItem.omit({
 /** What is given as undefined is removed. */
 export type UserChanges = Partial<z.infer<typeof Changeable>>
 
+/** Only while the password is the one that was seen, by whom it was asked for; else `password_changed`. */
+interface Confirmed {
+  seen?: Pick<User, 'passwordHash'> | undefined
+}
+
 type SignInAttributes = Partial<Pick<User, 'email' | 'githubId' | 'googleId' | 'passwordHash'>>
 
-export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) {
+export function createUsers({
+  db,
+  clock,
+  audit,
+}: Pick<DataLayerDeps, 'db' | 'clock'> & { audit: AuditParts }) {
   const users = entity(db, mainTable, UserItem)
   const guards = entity(db, mainTable, GuardItem)
   const exists = expr`attribute_exists(${users.attr('PK')})`
@@ -72,12 +86,13 @@ export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) 
   async function changeIdentity(
     userId: string,
     changes: UserChanges,
-    require: (after: User) => void = () => {},
+    { by, seen, require = () => {} }: Logged & Confirmed & { require?: (after: User) => void },
   ): Promise<User> {
     return optimistically(
       async () => {
         const before = await getById(userId)
         if (!before) throw new Refused('not_found')
+        requireSeen(before, seen)
         const after = { ...before, ...changes }
         require(after)
         const [had, has] = [guardsOf(before), guardsOf(after)]
@@ -94,6 +109,7 @@ export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) 
             guards.part.delete(guard, expr`${guards.attr('userId')} = ${userId}`),
           ),
           users.part.update(userKey.of({ userId }), change, sameIdentity(before)),
+          ...audit.parts(by, { userId }),
         ]
         await transact(db, parts)
         return (await getById(userId)) ?? before
@@ -109,8 +125,10 @@ export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) 
     return expr`${attribute} = ${value}`
   }
 
+  /** The ways in which they sign in are as they were. */
   function sameIdentity(before: User): Expression | undefined {
-    return all(same(before, 'email'), same(before, 'githubId'), same(before, 'googleId'))
+    const names = ['email', 'githubId', 'googleId', 'passwordHash'] as const
+    return all(...names.map((name) => same(before, name)))
   }
 
   return {
@@ -118,9 +136,12 @@ export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) 
      * Refused with `email_taken` or `identity_taken` if it belongs to somebody; with `ticket_used` if
      * the ticket, a part of the transaction, is gone.
      */
-    async create(input: CreateUserInput, ticket?: TransactWriteItem): Promise<User> {
+    async create(
+      input: CreateUserInput,
+      { ticket, by }: Logged & { ticket?: TransactWriteItem | undefined } = {},
+    ): Promise<User> {
       const now = isoNow(clock)
-      const userId = newId('usr')
+      const { userId = newId('usr') } = input
       const email = normalEmail(input.email)
       const user: User = {
         ...userKey.of({ userId }),
@@ -140,6 +161,7 @@ export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) 
             ...owned.map((guard) => guards.part.put({ ...guard, userId }, absent)),
             users.part.put(user, absent),
             ...(ticket ? [ticket] : []),
+            ...audit.parts(by, { userId }),
           ]),
         (failure) => {
           // An address that is taken is told to those only who hold a ticket.
@@ -173,24 +195,41 @@ export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) 
     getByOAuth: (provider: OAuthProvider, id: string): Promise<User | null> =>
       getGuarded(oauthGuardKey.of({ provider, id })),
 
-    async update(userId: string, updates: UserChanges): Promise<User> {
+    /** `also` are parts of the transaction of a change that is none of identity. */
+    async update(
+      userId: string,
+      updates: UserChanges,
+      { by, seen, also = [] }: Logged & Confirmed & { also?: TransactWriteItem[] } = {},
+    ): Promise<User> {
       const changes =
         updates.email === undefined ? updates : { ...updates, email: normalEmail(updates.email) }
       const key = userKey.of({ userId })
       changeExpression(mainTable, Changeable, key, changes)
       if ('email' in changes || 'githubId' in changes || 'googleId' in changes) {
-        return changeIdentity(userId, changes)
+        return changeIdentity(userId, changes, { by, seen })
       }
       const change = changeExpression(mainTable, UserItem, key, {
         ...changes,
         updatedAt: isoNow(clock),
       })
-      return users.update(key, change, exists).catch(orNotFound)
+      const asSeen = seen && same(seen, 'passwordHash')
+      const isWritten = await written(
+        transact(db, [
+          users.part.update(key, change, all(exists, asSeen)),
+          ...also,
+          ...audit.parts(by, { userId }),
+        ]),
+      )
+      const changed = await getById(userId)
+      if (!isWritten && changed) requireSeen(changed, seen)
+      if (!isWritten) throw new Refused('not_found')
+      if (!changed) throw new Refused('not_found')
+      return changed
     },
 
     /** Refused with `only_sign_in` if there would be no way left. */
-    unlink: (userId: string, provider: OAuthProvider): Promise<User> =>
-      changeIdentity(userId, { [`${provider}Id`]: undefined }, requireSignIn),
+    unlink: (userId: string, provider: OAuthProvider, { by }: Logged = {}): Promise<User> =>
+      changeIdentity(userId, { [`${provider}Id`]: undefined }, { by, require: requireSignIn }),
 
     /**
      * Together with the ticket that allows it, a part of the transaction; or refused `ticket_used`,
@@ -199,7 +238,7 @@ export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) 
     async resetPassword(
       seen: Pick<User, 'userId' | 'email' | 'passwordHash'>,
       passwordHash: string,
-      ticket: TransactWriteItem,
+      { ticket, by }: Logged & { ticket: TransactWriteItem },
     ): Promise<void> {
       const key = userKey.of(seen)
       const unchanged = all(exists, same(seen, 'email'), same(seen, 'passwordHash'))
@@ -207,27 +246,21 @@ export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) 
         passwordHash,
         updatedAt: isoNow(clock),
       })
-      await transact(db, [ticket, users.part.update(key, change, unchanged)]).catch(
-        (error: unknown) => {
-          if (!(error instanceof TransactionFailed && error.conditionFailed())) throw error
-          const isGone = error.conditionFailed(1) && error.reasons[1]?.item === undefined
-          throw new Refused(isGone ? 'not_found' : 'ticket_used', { cause: error })
-        },
-      )
+      await transact(db, [
+        ticket,
+        users.part.update(key, change, unchanged),
+        ...audit.parts(by, { userId: seen.userId }),
+      ]).catch((error: unknown) => {
+        if (!(error instanceof TransactionFailed && error.conditionFailed())) throw error
+        const isGone = error.conditionFailed(1) && error.reasons[1]?.item === undefined
+        throw new Refused(isGone ? 'not_found' : 'ticket_used', { cause: error })
+      })
     },
 
-    /** Counts events of the running month; the first of a new month begins it. */
-    async incrementUsage(userId: string, count = 1): Promise<void> {
-      const month = monthOf(clock.now())
-      requireFit(mainTable, UserItem, userKey.of({ userId }), { usageThisMonth: count })
-      for (;;) {
-        const outcome = await countIn(userId, month, count)
-        if (outcome === 'counted') return
-      }
-    },
+    incrementUsage: createUserUsage({ db, clock }),
 
     /** With the guards, so that the address can be used again; what else is theirs goes its own way. */
-    async delete(userId: string): Promise<void> {
+    async delete(userId: string, { by }: Logged = {}): Promise<void> {
       await optimistically(async () => {
         const user = await getById(userId)
         if (!user) return
@@ -235,37 +268,15 @@ export function createUsers({ db, clock }: Pick<DataLayerDeps, 'db' | 'clock'>) 
         await transact(db, [
           ...owned,
           users.part.delete(userKey.of({ userId }), sameIdentity(user)),
+          ...audit.parts(by, { userId }),
         ])
       })
     },
   }
-
-  /** `again` if the month changed under us. */
-  async function countIn(userId: string, month: string, count: number) {
-    const [usage, period] = [users.attr('usageThisMonth'), users.attr('usagePeriodStart')]
-    const key = userKey.of({ userId })
-    const add = expr`SET ${usage} = ${usage} + ${count}`
-    try {
-      // A clock a little behind counts in the month that has begun.
-      await users.update(key, add, expr`${period} >= ${month}`)
-      return 'counted'
-    } catch (error) {
-      if (!(error instanceof ConditionFailed)) throw error
-      if (!error.item) throw new Refused('not_found')
-    }
-    try {
-      const begin = expr`SET ${usage} = ${count}, ${period} = ${month}`
-      await users.update(key, begin, expr`${period} < ${month}`)
-      return 'counted'
-    } catch (error) {
-      if (error instanceof ConditionFailed) return 'again'
-      throw error
-    }
-  }
 }
 
-function orNotFound(error: unknown): never {
-  throw error instanceof ConditionFailed ? new Refused('not_found', { cause: error }) : error
+function requireSeen(user: User, seen: Confirmed['seen']): void {
+  if (seen && seen.passwordHash !== user.passwordHash) throw new Refused('password_changed')
 }
 
 /** As it is read back: an optional attribute that was given as undefined is not there. */

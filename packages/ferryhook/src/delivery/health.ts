@@ -10,15 +10,15 @@ import type { DataLayer } from '../db/data-layer.ts'
 import type { Connection } from '../items/connection.ts'
 import type { HealthSettings } from './settings.ts'
 
-type About = Pick<Connection, 'userId' | 'sourceId' | 'connectionId'>
+type About = Pick<Connection, 'userId' | 'sourceId' | 'connectionId' | 'rev'>
 
 export interface Health {
   /** An attempt to it ended so; undefined if that says nothing of it. */
   attempted(connection: About, end: 'delivered' | 'failed' | undefined): void
   /** A delivery to it came to its end. */
   ended(connection: About, state: 'delivered' | 'failed', deliveries?: number): void
-  /** Pauses it at once; true if it was active. */
-  pause(connection: About, reason: string): Promise<boolean>
+  /** Pauses it at once, if it is still as it was seen. */
+  pause(connection: About, reason: string): Promise<void>
   /** Adds what there is and looks what follows from it; what fails is tried the next time. */
   flush(): Promise<void>
 }
@@ -31,14 +31,15 @@ export function createHealth({
   log,
   alerts,
   settings,
-  onPaused,
+  onOutdated,
 }: {
   db: Pick<DataLayer, 'connectionHealth'>
   clock: Clock
   log: Log
   alerts: Alerts
   settings: HealthSettings
-  onPaused(connection: About): void
+  /** It is paused now, or was changed otherwise. */
+  onOutdated(connection: About): void
 }): Health {
   let noted = new Map<string, { connection: About; outcomes: Outcomes }>()
 
@@ -50,13 +51,12 @@ export function createHealth({
     noted.set(connectionId, { connection, outcomes: both })
   }
 
-  async function pause(connection: About, reason: string): Promise<boolean> {
+  async function pause(connection: About, reason: string): Promise<void> {
     const paused = await db.connectionHealth.pause(connection, reason)
-    if (!paused) return false
+    onOutdated(connection)
+    if (!paused) return
     const { userId, sourceId, connectionId } = connection
     alerts.raise({ kind: 'connection.paused', userId, sourceId, connectionId, reason })
-    onPaused(connection)
-    return true
   }
 
   async function look(connection: Connection): Promise<void> {

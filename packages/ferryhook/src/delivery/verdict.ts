@@ -25,7 +25,7 @@ export function outcomeOf(
   const delay = retryDelay(schedule, attemptNumber, { random, retryAfterMs })
   if (delay === undefined) return { state: 'failed', attempt, reason: 'exhausted' }
   const reason = end === 'http_error' ? `http_${attempt.statusCode}` : end
-  // The connection is paused by now: what is due at once is held at once.
+  // The connection is paused by now, or leads elsewhere: what is due at once is held, or goes there.
   return { state: 'retrying', attempt, nextAt: end === 'gone' ? now : now + delay, reason }
 }
 

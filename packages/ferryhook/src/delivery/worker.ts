@@ -62,8 +62,8 @@ export function createWorker(options: WorkerOptions): DeliveryWorker {
   const gone = createGoneEvents({ clock, log, metrics })
   const keys = createKeysWatch({ clock, log })
   const destinations = createDestinations({ db, clock, open, settings })
-  const onPaused = ({ sourceId }: { sourceId: string }) => destinations.forget(sourceId)
-  const health = createHealth({ db, clock, log, alerts, settings: settings.health, onPaused })
+  const onOutdated = ({ sourceId }: { sourceId: string }) => destinations.forget(sourceId)
+  const health = createHealth({ db, clock, log, alerts, settings: settings.health, onOutdated })
   const seen = { alerts, metrics, gone, keys, log }
   const parts = { db, clock, timers, destinations, lanes, health, settings, ...seen }
   const deliver = createDeliver({ ...parts, fetcher, sandbox, random })

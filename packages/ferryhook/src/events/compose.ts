@@ -4,7 +4,6 @@ import type { Clock } from '@strongroom/kit/clock'
 import type { Cursors } from '@strongroom/kit/cursor'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import type { Log } from '@strongroom/kit/log'
-import type { Audit } from '../accounts/audit-trail.ts'
 import type { Notices } from '../accounts/notices.ts'
 import { analyticsRoutes } from '../analytics/analytics-routes.ts'
 import { createOverview } from '../analytics/overview.ts'
@@ -42,7 +41,6 @@ export function composeEvents(deps: {
   log: Log
   permit: Permissions
   authenticate: Authenticate
-  audit: Audit
   notices: Pick<Notices, 'workDue'>
 }): ComposedEvents {
   const { permit, notices } = deps

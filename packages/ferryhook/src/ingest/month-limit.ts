@@ -11,12 +11,13 @@ export type MonthDecision =
 
 export function createMonthLimit(clock: Clock) {
   let month = ''
-  let end = 0
+  let [begin, end] = [0, 0]
 
   function current(): string {
     const now = clock.now()
-    if (now >= end) {
+    if (now < begin || now >= end) {
       month = monthOf(now)
+      begin = Date.parse(month)
       end = monthAfter(now)
     }
     return month

@@ -22,7 +22,6 @@ export interface TallyDeps {
 const FLUSH_MS = 5_000
 
 export function createTally({ tallies, clock, log, later = afterAWhile }: TallyDeps) {
-  const writerId = newId('wrt')
   const hours = new Map<string, HourTally>()
   const changed = new Set<HourTally>()
   let isPlanned = false
@@ -31,7 +30,8 @@ export function createTally({ tallies, clock, log, later = afterAWhile }: TallyD
     const hour = Math.floor(clock.now() / HOUR_MS) * HOUR_MS
     const known = hours.get(sourceId)
     if (known?.hour === hour) return known
-    const fresh = { sourceId, userId, hour, writerId, ...nothing }
+    // One of its own each time: a clock that was set back comes to an hour again, and adds to it.
+    const fresh = { sourceId, userId, hour, writerId: newId('wrt'), ...nothing }
     hours.set(sourceId, fresh)
     return fresh
   }

@@ -17,11 +17,30 @@ export const RefreshTokenItem = z.object({
   tokenHash,
   /** The token before, which a second tab may still send for a moment. */
   previousHash: tokenHash.optional(),
+  /** Of the password that the user has: another one ends the session. Older sessions lack it. */
+  passwordMark: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
   rotatedAt: milliseconds,
   createdAt: isoTime,
   expiresAt: seconds,
 })
 export type RefreshToken = z.infer<typeof RefreshTokenItem>
+
+export type AuditAction =
+  | `account.${'created' | 'signed_in' | 'changed' | 'password_changed' | 'password_reset' | 'exported' | 'deleted'}`
+  | `account.${'plan_changed' | 'password_reset_offered' | 'session_reused' | 'signed_out'}`
+  | `alerts.${'changed' | 'secret_rotated' | 'tested'}`
+  | `identity.${'linked' | 'unlinked'}`
+  | `source.${'created' | 'changed' | 'paused' | 'resumed' | 'deleted'}`
+  | `source.${'signing_changed' | 'secret_rotated'}`
+  | `connection.${'created' | 'changed' | 'paused' | 'resumed' | 'deleted' | 'tested'}`
+  | `connection.${'secret_rotated' | 'secret_shown'}`
+  | `api_key.${'created' | 'deleted'}`
+  | `event.${'replayed' | 'replayed_unverified'}`
+  | `replay.${'started' | 'cancelled'}`
+  | `delivery.${'held' | 'released' | 'retried' | 'cancelled'}`
 
 export const auditKey = keyTemplate({ PK: 'USER#{userId}', SK: 'AUDIT#{entryId}' })
 

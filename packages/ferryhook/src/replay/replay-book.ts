@@ -1,7 +1,6 @@
 /** Replays of whatever a filter finds in a stretch of time; a runner goes on with them. */
 import type { Clock } from '@strongroom/kit/clock'
 import { rateLimited } from '@strongroom/kit/http/rate-limit-headers'
-import type { Audit } from '../accounts/audit-trail.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { DataLayer } from '../db/data-layer.ts'
 import { Refused } from '../db/refused.ts'
@@ -27,11 +26,10 @@ export function createReplayBook(deps: {
   layer: Pick<DataLayer, 'replays' | 'connections' | 'rates'>
   eventBook: Pick<EventBook, 'sourceOf'>
   clock: Clock
-  audit: Audit
   /** There is a replay to go on with. */
   onStart(): void
 }) {
-  const { layer, eventBook, clock, audit } = deps
+  const { layer, eventBook, clock } = deps
   const { replays } = layer
 
   return {
@@ -45,7 +43,7 @@ export function createReplayBook(deps: {
       if (!decision.admitted) throw rateLimited(decision)
       // What comes from now on is delivered anyway, and a replay must come to its end.
       const to = Math.min(request.to ?? clock.now(), clock.now())
-      const replay = await replays.create({
+      const asked = {
         userId: user.userId,
         sourceId,
         connectionIds: targets,
@@ -56,8 +54,8 @@ export function createReplayBook(deps: {
         ...(body !== undefined && { body }),
         perSecond,
         createdBy: actor,
-      })
-      await audit(user.userId, actor, 'replay.started', replay.replayId)
+      }
+      const replay = await replays.create(asked, { by: { actor, action: 'replay.started' } })
       deps.onStart()
       return replay
     },
@@ -72,12 +70,11 @@ export function createReplayBook(deps: {
 
     /** What was replayed until then stays so. */
     async cancel({ user, actor }: Principal, replayId: string): Promise<Replay> {
-      const replay = await replays.cancel(user.userId, replayId).catch((error: unknown) => {
+      const by = { actor, action: 'replay.cancelled' } as const
+      return replays.cancel(user.userId, replayId, { by }).catch((error: unknown) => {
         if (!(error instanceof Refused)) throw error
         throw ferryhookError(error.reason === 'not_found' ? 'replay_not_found' : 'replay_ended')
       })
-      await audit(user.userId, actor, 'replay.cancelled', replayId)
-      return replay
     },
   }
 }

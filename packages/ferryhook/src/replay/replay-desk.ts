@@ -2,16 +2,17 @@
  * Replays of single events, and of some at once. What is replayed goes through filter, transform and
  * signing as it did the first time, in a new run that leaves the history of those before it alone.
  */
+import type { TransactWriteItem } from '@strongroom/kit/db'
 import { ApiError } from '@strongroom/kit/errors'
 import { rateLimited } from '@strongroom/kit/http/rate-limit-headers'
 import { newId } from '@strongroom/kit/ids'
-import type { Audit } from '../accounts/audit-trail.ts'
 import type { Notices } from '../accounts/notices.ts'
 import { type Principal, requirePermission } from '../auth/principal.ts'
 import type { DataLayer } from '../db/data-layer.ts'
 import { Refused } from '../db/refused.ts'
 import { ferryhookError } from '../errors.ts'
 import type { EventBook } from '../events/event-book.ts'
+import type { AuditAction } from '../items/account-trail.ts'
 import { isOpen } from '../items/delivery-state.ts'
 import type { Delivery } from '../items/delivery.ts'
 import { type Event, isUnverified } from '../items/event.ts'
@@ -27,20 +28,26 @@ export type ReplayResult =
   | { eventId: string; deliveries: Delivery[] }
   | { eventId: string; error: ApiError }
 
+/** What is replayed together. Its entry in the audit log goes with the first delivery that begins. */
+interface Begun {
+  replayId: string
+  /** Empty as soon as it is written. */
+  entry: TransactWriteItem[]
+}
+
 /** Each is some transactions. */
 const EVENTS_AT_ONCE = 5
 
 export function createReplayDesk(deps: {
-  layer: Pick<DataLayer, 'deliveries' | 'connections' | 'rates' | 'stats'>
+  layer: Pick<DataLayer, 'deliveries' | 'connections' | 'rates' | 'stats' | 'audit'>
   eventBook: Pick<EventBook, 'get'>
-  audit: Audit
   notices: Pick<Notices, 'workDue'>
 }) {
-  const { layer, eventBook, audit, notices } = deps
+  const { layer, eventBook, notices } = deps
 
   async function replay(
     event: Event,
-    replayId: string,
+    { replayId, entry }: Begun,
     { connectionIds, acceptUnverified = false }: ReplayRequest,
   ): Promise<Delivery[]> {
     const { eventId, sourceId } = event
@@ -54,14 +61,21 @@ export function createReplayDesk(deps: {
     await layer.stats.touch(event)
     const begun: Delivery[] = []
     for (const connectionId of targets) {
-      const options = { replayId, acceptUnverified }
+      const options = { replayId, acceptUnverified, also: entry }
       begun.push(
         await layer.deliveries
           .replay(eventId, connectionId, options)
           .catch((error: unknown) => inOurWords(error, connectionId)),
       )
+      entry.length = 0
     }
     return begun
+  }
+
+  function begin({ user, actor }: Principal, action: AuditAction, target?: string): Begun {
+    const replayId = newId('rpl')
+    const by = { actor, action, target: target ?? replayId }
+    return { replayId, entry: layer.audit.parts(by, { userId: user.userId }) }
   }
 
   async function count({ user }: Principal): Promise<void> {
@@ -80,16 +94,11 @@ export function createReplayDesk(deps: {
       const event = await eventBook.get(principal, eventId)
       const isForged = isUnverified(event)
       if (isForged && request.acceptUnverified) requirePermission(principal, 'admin')
-      const { user, actor } = principal
-      const replayId = newId('rpl')
-      // Before it happens: what nobody would have done otherwise must not go unnoticed.
-      if (isForged && request.acceptUnverified) {
-        await audit(user.userId, actor, 'event.replayed_unverified', eventId)
-      }
-      const deliveries = await replay(event, replayId, request)
-      if (!isForged) await audit(user.userId, actor, 'event.replayed', eventId)
+      const action = isForged ? 'event.replayed_unverified' : 'event.replayed'
+      const begun = begin(principal, action, eventId)
+      const deliveries = await replay(event, begun, request)
       notices.workDue()
-      return { replayId, deliveries }
+      return { replayId: begun.replayId, deliveries }
     },
 
     /** Each for itself; never one that failed verification. */
@@ -99,13 +108,14 @@ export function createReplayDesk(deps: {
       { connectionIds }: Pick<ReplayRequest, 'connectionIds'>,
     ): Promise<{ replayId: string; results: ReplayResult[] }> {
       await count(principal)
-      const replayId = newId('rpl')
+      const begun = begin(principal, 'event.replayed')
+      const { replayId } = begun
       const wanted = [...new Set(eventIds)]
       const results: ReplayResult[] = []
       const replayed = async (eventId: string): Promise<ReplayResult> => {
         try {
           const event = await eventBook.get(principal, eventId)
-          return { eventId, deliveries: await replay(event, replayId, { connectionIds }) }
+          return { eventId, deliveries: await replay(event, begun, { connectionIds }) }
         } catch (error) {
           if (error instanceof ApiError) return { eventId, error }
           throw error
@@ -115,7 +125,6 @@ export function createReplayDesk(deps: {
         const some = wanted.slice(from, from + EVENTS_AT_ONCE)
         results.push(...(await Promise.all(some.map(replayed))))
       }
-      await audit(principal.user.userId, principal.actor, 'event.replayed', replayId)
       notices.workDue()
       return { replayId, results }
     },

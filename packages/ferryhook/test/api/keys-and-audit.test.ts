@@ -162,7 +162,7 @@ describe.each(serviceStores())('API keys and the audit log on $name', (store) =>
     const sourceId = await api.source(person)
     const before = await auditOf(person)
     await api.layer.sources.delete(sourceId, person.id)
-    const by = { actor: person.id, action: 'source.changed' }
+    const by = { actor: person.id, action: 'source.changed' } as const
     const change = api.layer.sources.update(sourceId, person.id, { name: 'Renamed' }, { by })
     await expect(change).rejects.toMatchObject({ reason: 'not_found' })
     expect(await auditOf(person)).toEqual(before)

@@ -24,6 +24,27 @@ describe.each(serviceStores())('sources on $name', (store) => {
       api.clock.now(),
     )
 
+  test('a deletion that ended half-way is finished by whoever asks again, and logged once', async () => {
+    const person = await api.person()
+    const { id, token } = person
+    const sourceId = await api.source(person)
+    const made = [await api.connection(person, sourceId), await api.connection(person, sourceId)]
+    const by = { actor: `user:${id}`, action: 'source.deleted' } as const
+    const end = () => api.ask('DELETE', `/sources/${sourceId}`, { token })
+    // All that the first of its writes does.
+    const mark = api.layer.sources.update(sourceId, id, { status: 'deleted' }, { by })
+    await expect(mark).rejects.toMatchObject({ reason: 'not_found' })
+    expect((await end()).status).toBe(204)
+    for (const { body } of made) {
+      const connection = await api.layer.connections.get(body.id, sourceId)
+      expect(connection?.status).toBe('deleted')
+    }
+    expect((await end()).body.error.code).toBe('ferryhook.source_not_found')
+    const { body } = await api.ask('GET', '/audit', { token })
+    const actions = body.items.map(({ action }: { action: string }) => action)
+    expect(actions.filter((action: string) => action === 'source.deleted')).toHaveLength(1)
+  })
+
   test('are made, shown and listed', async () => {
     const made = await ask('POST', '', { name: 'Stripe Prod', provider: 'stripe' })
     expect(made.status).toBe(201)

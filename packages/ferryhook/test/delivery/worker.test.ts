@@ -189,6 +189,29 @@ describe.each(serviceWorlds())('the worker on $name', (world) => {
     for (const event of [first, second]) expect(await bench.status(event)).toBe('delivered')
   })
 
+  test('410 of an address that the connection has left meanwhile does not pause it', async () => {
+    const source = await bench.newSource()
+    const connection = await bench.connect(source, '/left')
+    const { connectionId, sourceId } = connection
+    bench.sink.behave('/left', (response) => {
+      const destinationUrl = bench.sink.url('/entered')
+      void bench.layer.connections
+        .update(connectionId, { destinationUrl }, { sourceId })
+        .then(() => response.writeHead(410).end())
+    })
+    const event = await bench.receive(source)
+    await bench.worker.runOnce()
+    await bench.worker.runOnce()
+    expect(await bench.layer.connections.get(connectionId, sourceId)).toMatchObject({
+      status: 'active',
+    })
+    expect(await bench.status(event)).toBe('delivered')
+    expect(await bench.attempts(event, connection)).toMatchObject([
+      { attemptNumber: 1, statusCode: 410 },
+      { attemptNumber: 2, statusCode: 200, destinationUrl: bench.sink.url('/entered') },
+    ])
+  })
+
   test('what waits for a connection that is deleted comes to an end', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/deleted')

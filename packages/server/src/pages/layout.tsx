@@ -1,6 +1,13 @@
+import { raw } from 'hono/html'
 import type { PropsWithChildren } from 'hono/jsx'
 import { faviconFile, stylesheet } from './assets.ts'
 import { Mark } from './mark.tsx'
+
+/** A service on a host of its own: nothing else is there, no other page and no file of these. */
+export interface OwnHost {
+  title: string
+  hasPage: boolean
+}
 
 export interface LayoutProps {
   title: string
@@ -10,6 +17,8 @@ export interface LayoutProps {
   version: string
   /** The path of a script file; the page works without it. */
   script?: string
+  /** Where the page is shown, if not on the server's own. */
+  ownHost?: OwnHost | undefined
 }
 
 export function Layout({
@@ -18,6 +27,7 @@ export function Layout({
   page,
   version,
   script,
+  ownHost,
   children,
 }: PropsWithChildren<LayoutProps>) {
   return (
@@ -31,8 +41,7 @@ export function Layout({
         <meta name="robots" content="noindex" />
         <meta name="description" content={description} />
         <title>{title}</title>
-        <link rel="icon" type="image/svg+xml" href={faviconFile.path} />
-        <link rel="stylesheet" href={stylesheet.path} />
+        {ownHost ? <style>{raw(stylesheet.body)}</style> : <Files />}
         {script === undefined ? null : <script src={script} defer></script>}
       </head>
       <body class={`page-${page}`}>
@@ -40,16 +49,7 @@ export function Layout({
           Skip to content
         </a>
         <header class="site-header">
-          <a class="brand" href="/" aria-current={page === 'home' ? 'page' : undefined}>
-            <Mark />
-            <span>Strongroom</span>
-          </a>
-          <nav class="site-nav" aria-label="Pages">
-            <a href="/docs" aria-current={page === 'docs' ? 'page' : undefined}>
-              API reference
-            </a>
-            <a href="/openapi.json">OpenAPI</a>
-          </nav>
+          {ownHost ? <span class="brand">{ownHost.title}</span> : <Navigation page={page} />}
         </header>
         {children}
         <footer class="site-footer">
@@ -61,5 +61,31 @@ export function Layout({
         </footer>
       </body>
     </html>
+  )
+}
+
+function Files() {
+  return (
+    <>
+      <link rel="icon" type="image/svg+xml" href={faviconFile.path} />
+      <link rel="stylesheet" href={stylesheet.path} />
+    </>
+  )
+}
+
+function Navigation({ page }: Pick<LayoutProps, 'page'>) {
+  return (
+    <>
+      <a class="brand" href="/" aria-current={page === 'home' ? 'page' : undefined}>
+        <Mark />
+        <span>Strongroom</span>
+      </a>
+      <nav class="site-nav" aria-label="Pages">
+        <a href="/docs" aria-current={page === 'docs' ? 'page' : undefined}>
+          API reference
+        </a>
+        <a href="/openapi.json">OpenAPI</a>
+      </nav>
+    </>
   )
 }

@@ -1,52 +1,66 @@
-import { pagePolicy } from '@strongroom/kit/http/content-security-policy'
+import { hashSource, pagePolicy } from '@strongroom/kit/http/content-security-policy'
 import type { NotFoundPage } from '@strongroom/kit/http/app'
 import { accepts } from 'hono/accepts'
-import { Layout } from './layout.tsx'
+import { stylesheet } from './assets.ts'
+import { Layout, type OwnHost } from './layout.tsx'
 import { renderPage } from './render.ts'
 
 const policy = pagePolicy({ styles: ["'self'"], images: ["'self'"] })
+const ownHostPolicy = pagePolicy({ styles: [hashSource(stylesheet.body)] })
 
 /** Addresses of programs alone: what stands at them answers JSON, whoever asks. */
 const OF_PROGRAMS = /\/(?:v1|in)(?:\/|$)/
 
 /** For a person who mistyped an address; programs get the error. */
-export function notFoundPage(version: string): NotFoundPage {
+export function notFoundPage(version: string, ownHost?: OwnHost): NotFoundPage {
   return async (c) => {
     const { method, path } = c.req
     if ((method !== 'GET' && method !== 'HEAD') || OF_PROGRAMS.test(path)) return undefined
     const json = 'application/json'
     const type = accepts(c, { header: 'Accept', supports: [json, 'text/html'], default: json })
     if (type === json) return undefined
-    c.header('content-security-policy', policy)
+    c.header('content-security-policy', ownHost ? ownHostPolicy : policy)
     c.header('cache-control', 'no-store')
-    return c.html(await renderPage(<NotFound version={version} />), 404)
+    return c.html(await renderPage(<NotFound version={version} ownHost={ownHost} />), 404)
   }
 }
 
 /** The same for every address: nothing of the request is in it. */
-function NotFound({ version }: { version: string }) {
+function NotFound({ version, ownHost }: { version: string; ownHost: OwnHost | undefined }) {
+  const leadsOn = ownHost?.hasPage ?? true
   return (
     <Layout
-      title="Not found · Strongroom"
+      title={`Not found · ${ownHost?.title ?? 'Strongroom'}`}
       description="There is nothing at this address."
       page="not-found"
       version={version}
+      ownHost={ownHost}
     >
       <main id="content" class="home">
         <div class="hero-text">
           <p class="eyebrow">404</p>
           <h1>There is nothing at this address.</h1>
-          <p class="lede">Look for a typing error in it, or begin at the home page.</p>
-          <p class="actions">
-            <a class="button button-primary" href="/">
-              Home page
-            </a>
-            <a class="button" href="/docs">
-              API reference
-            </a>
+          <p class="lede">
+            Look for a typing error in it{leadsOn ? ', or begin at the home page' : ''}.
           </p>
+          {leadsOn ? <Links isWhole={ownHost === undefined} /> : null}
         </div>
       </main>
     </Layout>
+  )
+}
+
+function Links({ isWhole }: { isWhole: boolean }) {
+  return (
+    <p class="actions">
+      <a class="button button-primary" href="/">
+        Home page
+      </a>
+      {isWhole ? (
+        <a class="button" href="/docs">
+          API reference
+        </a>
+      ) : null}
+    </p>
   )
 }
