@@ -79,14 +79,18 @@ export function serviceApi({
       at = place
       return content as T
     }
-    throw new ServerUnusable(
-      `The server at ${server} has no ${service}: give the address of one that runs it, with the path it is below, if any`,
-    )
+    throw missing(server, service)
   }
 }
 
+export function missing(server: string, service: string): ServerUnusable {
+  return new ServerUnusable(
+    `The server at ${server} has no ${service}: give the address of one that runs it, with the path it is below, if any`,
+  )
+}
+
 /** Nothing of ours is at the address, so nothing was done either. */
-function isNowhere(refused: Error | undefined): boolean {
+export function isNowhere(refused: Error | undefined): boolean {
   return refused instanceof ApiError && refused.code === 'request.not_found'
 }
 

@@ -11,17 +11,25 @@ export interface StreamServer {
   /** Resolves with the connection of a request, once it is there. */
   connection(number: number): Promise<ServerResponse>
   /** What the next requests are answered with instead; nothing goes back to streaming. */
-  refuse(answer?: { status: number; code?: string; headers?: Record<string, string> }): void
+  refuse(answer?: Refusal): void
+}
+
+interface Refusal {
+  status: number
+  code?: string
+  headers?: Record<string, string>
+  /** Of requests below this path alone. */
+  below?: string
 }
 
 export async function streamServer(): Promise<StreamServer> {
   const requests: IncomingMessage[] = []
   const connections: ServerResponse[] = []
   const waiting: (() => void)[] = []
-  let refusal: { status: number; code?: string; headers?: Record<string, string> } | undefined
+  let refusal: Refusal | undefined
   const url = await serving((request, response) => {
     requests.push(request)
-    if (refusal) {
+    if (refusal && request.url?.startsWith(refusal.below ?? '/')) {
       const error = { code: refusal.code ?? 'server.unavailable', message: 'Not now: come back' }
       response.writeHead(refusal.status, refusal.headers).end(JSON.stringify({ error }))
       return

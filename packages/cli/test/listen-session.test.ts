@@ -81,6 +81,20 @@ describe('listening', () => {
     expect(request?.headers).not.toHaveProperty('last-event-id')
   })
 
+  test('finds Ferryhook at the root of a server that runs it alone', async () => {
+    const server = await streamServer()
+    const nothing = { status: 404, code: 'request.not_found' }
+    server.refuse({ ...nothing, below: '/ferryhook/' })
+    const { said } = session(server.url)
+    const connection = await server.connection(0)
+    connection.write(ready())
+    await said('ready')
+    expect(server.requests.at(-1)?.url).toBe(`/v1/sources/${sourceId}/stream`)
+
+    server.refuse(nothing)
+    await expect(session(server.url).ended).rejects.toThrow(/has no ferryhook: give the address/)
+  })
+
   test('goes on where it was after a break, says so, and handles nothing twice', async () => {
     const server = await streamServer()
     const { log, said } = session(server.url)

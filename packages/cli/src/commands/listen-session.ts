@@ -4,7 +4,7 @@
  */
 import type { StartTimer } from '@strongroom/kit/safe-fetch/deadline'
 import type { ApiError } from '@strongroom/kit/errors'
-import { reasonOf, refusal, ServerUnusable } from '../service-api.ts'
+import { isNowhere, missing, reasonOf, refusal, ServerUnusable } from '../service-api.ts'
 import { type Frame, readFrames } from './listen-frames.ts'
 import type { LiveEvent } from './listen-forward.ts'
 
@@ -46,12 +46,14 @@ class Broken extends Error {
 export async function listen(options: ListenOptions): Promise<void> {
   const { server, sourceId, key, signal, startTimer } = options
   const handled = createMemory()
+  /** Where Ferryhook is: below its name, or at the root of a server that runs it alone. */
+  let at = '/ferryhook'
   let lastEventId: string | undefined
   let wasReady = false
   let tries = 0
 
   async function connect(ended: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-    const answer = await fetch(`${server}/ferryhook/v1/sources/${sourceId}/stream`, {
+    const answer = await fetch(`${server}${at}/v1/sources/${sourceId}/stream`, {
       headers: {
         accept: 'text/event-stream',
         authorization: `Bearer ${key}`,
@@ -67,6 +69,11 @@ export async function listen(options: ListenOptions): Promise<void> {
     if (answer.ok && answer.body && type.startsWith('text/event-stream')) return answer.body
     const content: unknown = await answer.json().catch(() => undefined)
     const refused = refusal(server, answer.status, content)
+    if (isNowhere(refused)) {
+      if (at === '') throw missing(server, 'ferryhook')
+      at = ''
+      return connect(ended)
+    }
     const isPassing = answer.status === 429 || answer.status >= 500
     if (!isPassing) throw refused
     throw new Broken(`status ${answer.status}`, secondsIn(answer.headers.get('retry-after')))
