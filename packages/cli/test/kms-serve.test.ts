@@ -6,7 +6,7 @@ import { json } from 'node:stream/consumers'
 import { DecryptCommand, EncryptCommand, KMSClient } from '@aws-sdk/client-kms'
 import { afterEach, describe, expect, inject, test } from 'vitest'
 import { inProcess } from './in-process.ts'
-import { emptyDirectory, type Running, start, strongroom } from './strongroom.ts'
+import { emptyDirectory, type Running, start } from './strongroom.ts'
 
 const credentials = { AWS_ACCESS_KEY_ID: 'AKIDTEST', AWS_SECRET_ACCESS_KEY: 'test-secret' }
 
@@ -109,9 +109,9 @@ describe('strongroom kms serve', () => {
       STRONGROOM_TABLE_PREFIX: `kms${process.pid}-`,
       PORT: '0',
     }
-    await strongroom(['tables', 'create'], { cwd, env: shared })
+    await inProcess(['tables', 'create'], { cwd, env: shared })
     for (const command of [['serve'], ['secrets', 'list']]) {
-      const refused = await strongroom(command, { cwd, env: shared })
+      const refused = await inProcess(command, { cwd, env: shared })
       expect([refused.code, refused.stdout, refused.stderr]).toEqual([
         1,
         '',
