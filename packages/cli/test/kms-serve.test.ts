@@ -102,7 +102,8 @@ describe('strongroom kms serve', () => {
     ])
   })
 
-  test.runIf(inject('dynamodbLocal'))('lets a server run on a store that is shared', async () => {
+  const shares = process.env['SLOW'] && inject('dynamodbLocal')
+  test.runIf(shares)('lets a server run on a store that is shared', async () => {
     const cwd = await emptyDirectory()
     const shared = {
       DYNAMODB_ENDPOINT: inject('dynamodbLocal') ?? '',

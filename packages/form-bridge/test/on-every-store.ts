@@ -11,27 +11,28 @@ import { createWorld, type World } from './world.ts'
 
 /** Tests on each store with an empty table; every call of `world` has a clock of its own. */
 export function onEveryStore(title: string, define: (world: () => World) => void) {
-  eachStore(testStores(), `${title} on $name`, (db) => define(() => createWorld(db())))
+  eachStore(testStores(), title, (db) => define(() => createWorld(db())))
 }
 
 /** For many calls of kinds that other tests make on every store: the others with SLOW=1. */
 export function onServiceStores(title: string, define: (world: () => World) => void) {
-  eachStore(serviceStores(), `${title} on $name`, (db) => define(() => createWorld(db())))
+  eachStore(serviceStores(), title, (db) => define(() => createWorld(db())))
 }
 
 /** Also on a store that does what AWS does at times, where the retries of every deployment help. */
-export function onEveryStoreAndHostile(
+export function onServiceStoresAndHostile(
   title: string,
   hostility: Omit<Hostility, 'seed'>,
   define: (world: () => World) => void,
 ) {
-  eachStore(testStores(), `${title} on $name`, (db) => define(() => createWorld(patient(db()))))
-  // Hostility is of the wrapper's making: on one store it shows nearly all.
-  eachStore(serviceStores(), `${title} on $name that is hostile`, (db) => {
-    let seed = 0
-    define(() => {
-      const hostile = hostileDb(db(), { ...hostility, seed: ++seed })
-      return createWorld(patient(hostile), testClock(), patient(db()))
+  eachStore(serviceStores(), title, (db) => {
+    define(() => createWorld(patient(db())))
+    describe('that is hostile', () => {
+      let seed = 0
+      define(() => {
+        const hostile = hostileDb(db(), { ...hostility, seed: ++seed })
+        return createWorld(patient(hostile), testClock(), patient(db()))
+      })
     })
   })
 }
@@ -42,7 +43,7 @@ function patient(db: Db): Db {
 }
 
 function eachStore(stores: readonly TestStore[], title: string, define: (db: () => Db) => void) {
-  describe.each(stores)(title, (store) => {
+  describe.each(stores)(`${title} on $name`, (store) => {
     let opened: Awaited<ReturnType<typeof store.open>>
     beforeAll(async () => {
       opened = await store.open()
