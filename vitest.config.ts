@@ -1,8 +1,22 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { defineConfig, type Plugin } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { bundledFile, bundleForBrowser } from './scripts/browser-bundle.mjs'
 import { bundleForThread, threadFile } from './scripts/thread-bundle.mjs'
+
+/** Short files whose tests are long, in number or in time. */
+const LONG = /conformance-|crash\.test|test\/page\/|cli\/test\//
+
+/** Without times of earlier runs large files come first, and a long one may be left to the end alone. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- that of a sequencer, which is not an array's
+    const sorted = await super.sort(files)
+    const isLong = ({ moduleId }: TestSpecification) => Number(LONG.test(moduleId))
+    return sorted.toSorted((a, b) => isLong(b) - isLong(a))
+  }
+}
 
 export default defineConfig({
   plugins: [
@@ -19,6 +33,7 @@ export default defineConfig({
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
     // Loading the modules anew for each of some hundred files would take as long as the tests.
     isolate: false,
+    sequence: { sequencer: LongFirst },
     // Unless told, one core is left out, which of two is half.
     maxWorkers: '100%',
     // Only against tests that hang: on a busy machine DynamoDB Local takes its time.

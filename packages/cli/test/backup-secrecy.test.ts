@@ -2,6 +2,7 @@ import { cp, mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openEngine } from '@strongroom/engine/engine'
 import { openMasterKeyFile } from '@strongroom/kms/master-key-file'
+import { protectCheaply } from '@strongroom/kms/testing/cheap-passphrase'
 import { describe, expect, test } from 'vitest'
 import { inProcess } from './in-process.ts'
 import { serverSecret } from './server-secret.ts'
@@ -156,7 +157,8 @@ describe('restoring', () => {
   test('leaves the right master key where it is, also one with a passphrase', async () => {
     const cwd = await emptyDirectory()
     const env = { STRONGROOM_MASTER_KEY_PASSPHRASE: 'open sesame' }
-    const secret = await serverSecret(cwd, { env })
+    const secret = await serverSecret(cwd)
+    await protectCheaply(masterKeyIn(cwd), 'open sesame')
     await inProcess(['backup', join(cwd, 'copy'), '--with-master-key'], { cwd })
     await mkdir(join(cwd, 'again', 'keys'), { recursive: true, mode: 0o700 })
     await cp(masterKeyIn(cwd), masterKeyIn(cwd, 'again'))

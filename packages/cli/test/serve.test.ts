@@ -74,19 +74,6 @@ describe('strongroom serve', () => {
     })
   })
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('ends with 0 on %s', async (signal) => {
-    const { process: child, finished } = await served(await emptyDirectory())
-    child.kill(signal)
-    expect((await finished).code).toBe(0)
-  })
-
-  test('ends with 0 when a signal comes twice, from its group and from npm', async () => {
-    const { process: child, finished } = await served(await emptyDirectory())
-    child.kill('SIGTERM')
-    child.kill('SIGINT')
-    expect((await finished).code).toBe(0)
-  })
-
   test.skipIf(process.platform === 'win32')(
     'ends with the shell that npm put before it',
     async () => {
@@ -106,7 +93,7 @@ describe('strongroom serve', () => {
     },
   )
 
-  test('keeps the first operator token out of its output, in a file of its owner', async () => {
+  test('keeps the first operator token out of its output, in a file of its owner, and ends with 0 on SIGTERM', async () => {
     const cwd = await emptyDirectory()
     const { printed, get, url, process: child, finished } = await served(cwd)
     const file = join(cwd, 'data', 'operator-admin.token')
@@ -121,26 +108,32 @@ describe('strongroom serve', () => {
       expect.stringContaining('strongroom_http_requests_total'),
     ])
     child.kill('SIGTERM')
-    const { stdout, stderr } = await finished
+    const { code, stdout, stderr } = await finished
+    expect(code).toBe(0)
     expect(stdout + stderr).not.toContain(token.split('.')[1])
   })
 
-  test('keeps its data over a restart and makes no second operator', async () => {
+  test('ends with 0 on SIGINT, keeps its data over a restart, and makes no second operator', async () => {
     const cwd = await emptyDirectory()
     const first = await served(cwd)
-    first.process.kill('SIGTERM')
-    await first.finished
+    first.process.kill('SIGINT')
+    expect((await first.finished).code).toBe(0)
     const second = await served(cwd)
     expect(second.printed).not.toContain('Operator')
+    // As it comes from its group and from npm.
     second.process.kill('SIGTERM')
-    await second.finished
+    second.process.kill('SIGINT')
+    expect((await second.finished).code, 'two signals').toBe(0)
     const { stdout } = await strongroom(['operator', 'list', '--json'], { cwd })
     expect(JSON.parse(stdout)).toMatchObject([{ name: 'admin' }])
   })
 
-  test('serves metrics on a port of their own without a token', async () => {
+  test('takes its most common settings as options, and serves metrics on a port of their own without a token', async () => {
     const cwd = await emptyDirectory()
-    const { printed } = await served(cwd, [], { STRONGROOM_METRICS_PORT: '0' })
+    const options = ['--data', 'elsewhere', '--host', 'localhost']
+    const { printed } = await served(cwd, options, { STRONGROOM_METRICS_PORT: '0' })
+    expect(printed).toContain(join(cwd, 'elsewhere'))
+    expect(printed).toContain('http://localhost:')
     const [, port] = /Metrics +http:\/\/127\.0\.0\.1:(\d+)\/metrics/.exec(printed) ?? []
     const metrics = await fetch(`http://127.0.0.1:${port}/metrics`)
     expect([metrics.status, metrics.headers.get('content-type')]).toEqual([
@@ -163,9 +156,10 @@ describe('strongroom serve', () => {
     })
   })
 
-  test('keeps the tokens of two deployments in one directory apart', async () => {
+  test('makes links from PUBLIC_URL, and keeps the tokens of two deployments in one directory apart', async () => {
     const cwd = await emptyDirectory()
-    const first = await served(cwd)
+    const first = await served(cwd, [], { PUBLIC_URL: 'https://trust.example/' })
+    expect(first.printed).toContain('https://trust.example/docs')
     first.process.kill('SIGTERM')
     await first.finished
     const second = await served(cwd, [], { STRONGROOM_TABLE_PREFIX: 'two-' })
@@ -173,20 +167,6 @@ describe('strongroom serve', () => {
     expect(second.printed).toContain(`Operator    token in ${file}`)
     const headers = { authorization: `Bearer ${(await readFile(file, 'utf8')).trim()}` }
     expect((await fetch(`${second.url}/metrics`, { headers })).status).toBe(200)
-  })
-
-  test('takes its most common settings as options too', async () => {
-    const cwd = await emptyDirectory()
-    const { printed } = await served(cwd, ['--data', 'elsewhere', '--host', 'localhost'])
-    expect(printed).toContain(join(cwd, 'elsewhere'))
-    expect(printed).toContain('http://localhost:')
-  })
-
-  test('makes links from PUBLIC_URL', async () => {
-    const env = { PUBLIC_URL: 'https://trust.example/', PORT: '0' }
-    const server = start(['serve'], { cwd: await emptyDirectory(), env })
-    running.push(server)
-    expect(await server.until('Press')).toContain('https://trust.example/docs')
   })
 
   test('says what is wrong with a data directory it cannot make, and leaves things as they were', async () => {

@@ -9,6 +9,9 @@ import { fileURLToPath } from 'node:url'
 
 export const launcher = fileURLToPath(new URL('../bin/strongroom.mjs', import.meta.url))
 
+/** What Node 22 and later keep there need not be compiled for each process anew. */
+const compiled = join(tmpdir(), 'strongroom-compiled')
+
 export interface Finished {
   code: number | null
   stdout: string
@@ -41,7 +44,7 @@ export function start(args: readonly string[], options: StartOptions = {}): Runn
   const child = spawn(process.execPath, [launcher, ...args], {
     cwd,
     // Nothing of the developer's own settings may decide a test.
-    env: { PATH, HOME, ...env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE: compiled, ...env },
     stdio: ['pipe', 'pipe', 'pipe', fd3 === undefined ? 'ignore' : 'pipe'],
     // Without the terminal of whoever runs the tests, so that nothing waits for them.
     detached: stdin !== undefined,

@@ -8,7 +8,7 @@ import { equal } from '../src/values/compare.ts'
 import type { Item } from '../src/values/types.ts'
 import { bundle, start, temporaryDirectory } from './programs-storage/harness.ts'
 
-const ROUNDS = process.env['SLOW'] === '1' ? 50 : 3
+const ROUNDS = process.env['SLOW'] === '1' ? 50 : 2
 
 interface Acknowledged {
   puts: Set<string>

@@ -15,7 +15,7 @@ import { goodRequests } from './fuzz-requests.ts'
 import { wireOperations } from '../src/operations/all.ts'
 
 const SLOW = Boolean(process.env['SLOW'])
-const REQUESTS = SLOW ? 120_000 : 3000
+const REQUESTS = SLOW ? 120_000 : 1500
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_116)
 /** Then the tables are made anew, so that what earlier requests stored does not slow the later ones. */
 const ROUND = 1000

@@ -4,7 +4,7 @@ import { freshEngine, plain } from './engine-support.ts'
 import { expectAwsShaped, freshServer, send } from './robustness-support.ts'
 
 const SLOW = Boolean(process.env['SLOW'])
-const RUNS = SLOW ? 5000 : 300
+const RUNS = SLOW ? 5000 : 150
 
 const values = { ':v': { N: '1' } }
 const key = { id: { S: 'a' } }

@@ -33,16 +33,20 @@ describe('stored bytes as JSON', () => {
 
   test('escape each character that JSON escapes, wherever it stands', () => {
     const characters = Array.from({ length: 0x100 }, (_, code) => String.fromCharCode(code))
+    const writer = new JsonWriter()
+    const others: Item[] = []
     for (const character of [...characters, '\u2028', '\ud83d\ude00']) {
       for (let before = 0; before < 9; before++) {
         for (let after = 0; after < 5; after++) {
           const item = { id: `${'a'.repeat(before)}${character}${'~'.repeat(after)}` }
-          const writer = new JsonWriter()
+          writer.position = 0
           writer.item(stored(item))
-          expect(json(writer)).toBe(itemText(item))
+          // Thousands of expectations would take longer than what they are about.
+          if (json(writer) !== itemText(item)) others.push(item)
         }
       }
     }
+    expect(others).toEqual([])
   })
 
   test('follow each other, however long they are', () => {

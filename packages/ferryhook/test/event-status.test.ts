@@ -13,7 +13,7 @@ import {
   required,
   routeTaskOf,
   targetsOf,
-  testWorlds,
+  serviceWorlds,
   times,
   type Workbench,
 } from './workbench.ts'
@@ -32,7 +32,7 @@ describe('the status of an event', () => {
   })
 })
 
-describe.each(testWorlds())('events and their deliveries on $name', (world) => {
+describe.each(serviceWorlds())('events and their deliveries on $name', (world) => {
   let bench: Workbench
   let layer: Workbench['layer']
 

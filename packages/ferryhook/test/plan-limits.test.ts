@@ -5,7 +5,7 @@ import {
   layerOn,
   openWorkbench,
   outcomes,
-  testWorlds,
+  serviceWorlds,
   times,
   type Workbench,
 } from './workbench.ts'
@@ -30,7 +30,7 @@ async function userOn({ layer }: Workbench, plan: 'free' | 'starter' = 'free') {
 const refusals = (ends: unknown[], reason = 'plan_limit') =>
   ends.filter((end) => end === reason).length
 
-describe.each(testWorlds())('the limits of a plan on $name', (world) => {
+describe.each(serviceWorlds())('the limits of a plan on $name', (world) => {
   let bench: Workbench
   beforeAll(async () => {
     bench = await openWorkbench(world)

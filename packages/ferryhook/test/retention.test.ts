@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { newId } from '@strongroom/kit/ids'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Connection } from '../src/items/connection.ts'
 import type { Delivery } from '../src/items/delivery.ts'
@@ -25,7 +25,7 @@ import {
 const HOUR = 3_600
 const DAY = 24 * HOUR
 
-describe.each(testStores())('retention on $name', (store) => {
+describe.each(serviceStores())('retention on $name', (store) => {
   let bench: Workbench
   let layer: Workbench['layer']
 

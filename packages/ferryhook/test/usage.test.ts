@@ -7,12 +7,12 @@ import {
   openWorkbench,
   outcomes,
   required,
-  testWorlds,
+  serviceWorlds,
   times,
   type Workbench,
 } from './workbench.ts'
 
-describe.each(testWorlds())('usage on $name', (world) => {
+describe.each(serviceWorlds())('usage on $name', (world) => {
   let bench: Workbench
   let layer: Workbench['layer']
   let people = 0

@@ -11,12 +11,12 @@ import {
   openWorkbench,
   outcomes,
   required,
-  testWorlds,
+  serviceWorlds,
   times,
   type Workbench,
 } from './workbench.ts'
 
-describe.each(testWorlds())('waiting deliveries on $name', (world) => {
+describe.each(serviceWorlds())('waiting deliveries on $name', (world) => {
   let bench: Workbench
   let layer: Workbench['layer']
 

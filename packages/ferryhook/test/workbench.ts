@@ -33,7 +33,7 @@ export function testWorlds(): World[] {
   ]
 }
 
-/** For what is built on the data layer, which is tested on every store: the others with SLOW=1. */
+/** As `serviceStores`: the others with SLOW=1. */
 export function serviceWorlds(): World[] {
   const [embedded] = testStores()
   return testWorlds().filter(({ store }) => process.env['SLOW'] || store === embedded)

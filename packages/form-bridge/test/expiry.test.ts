@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { newSiteId } from '../src/items/site.ts'
-import { onEveryStore } from './on-every-store.ts'
+import { onServiceStores } from './on-every-store.ts'
 import { newDomain, newKeys, START, times } from './world.ts'
 
 /** Whatever the store has not deleted yet. */
-onEveryStore('what has expired is gone although the store still has it,', (world) => {
+onServiceStores('what has expired is gone although the store still has it,', (world) => {
   test('a registration after one hour, from every read, and it cannot be exchanged', async () => {
     const { registrations, register, connections, newSite, clock, raw } = world()
     const registration = await register()

@@ -8,7 +8,7 @@ import type { NewPlace, Reconnected } from '../src/store/connections.ts'
 import { createDataLayer } from '../src/store/data-layer.ts'
 import { createSites } from '../src/store/sites.ts'
 import { formBridgeTable } from '../src/table.ts'
-import { onEveryStore, onEveryStoreAndHostile } from './on-every-store.ts'
+import { onServiceStores, onServiceStoresAndHostile } from './on-every-store.ts'
 import { newKeys, times, type World } from './world.ts'
 
 const hostility = { conflict: 0.2, throttle: 0.2, staleIndex: 0.5 }
@@ -21,7 +21,7 @@ async function member({ agency, agencies, connectedSite }: World, max_sites = 5)
   return { agency_id, site_id, site }
 }
 
-onEveryStoreAndHostile('a site that moves', hostility, (world) => {
+onServiceStoresAndHostile('a site that moves', hostility, (world) => {
   test('takes along what was changed after it was read', async () => {
     const { connectedSite, connections, register, sites } = world()
     const site = await connectedSite()
@@ -84,7 +84,7 @@ onEveryStoreAndHostile('a site that moves', hostility, (world) => {
   })
 })
 
-onEveryStoreAndHostile('a place in an agency', hostility, (world) => {
+onServiceStoresAndHostile('a place in an agency', hostility, (world) => {
   test('is given back once by a site that ends while it leaves and is taken out of the limit', async () => {
     const its = world()
     const { agencies, sites } = its
@@ -125,7 +125,7 @@ onEveryStoreAndHostile('a place in an agency', hostility, (world) => {
   })
 })
 
-onEveryStore('a site that ends while it is connected again', (world) => {
+onServiceStores('a site that ends while it is connected again', (world) => {
   test.each([0, 1, 2, 3])(
     'keeps no place that it gets after %i steps of its end',
     async (steps) => {
@@ -148,7 +148,7 @@ onEveryStore('a site that ends while it is connected again', (world) => {
   )
 })
 
-onEveryStore('a membership without an item for its place', (world) => {
+onServiceStores('a membership without an item for its place', (world) => {
   test('is a place of the site all the same, and is given back with it', async () => {
     const its = world()
     const { agency_id, site_id, site } = await member(its)
@@ -161,7 +161,7 @@ onEveryStore('a membership without an item for its place', (world) => {
   })
 })
 
-onEveryStore('a site that an operator disables', (world) => {
+onServiceStores('a site that an operator disables', (world) => {
   const deskOn = (db: Db, { clock }: World) => {
     const layer = createDataLayer({ db, clock })
     return createSiteDesk({ ...layer, checks: layer.updateChecks })

@@ -3,7 +3,7 @@ import { createTables } from '@strongroom/kit/create-tables'
 import type { Db } from '@strongroom/kit/db'
 import { retryingDb } from '@strongroom/kit/retrying-db'
 import { type Hostility, hostileDb } from '@strongroom/kit/testing/hostile-db'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores, type TestStore, testStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { formBridgeTable } from '../src/table.ts'
@@ -11,16 +11,21 @@ import { createWorld, type World } from './world.ts'
 
 /** Tests on each store with an empty table; every call of `world` has a clock of its own. */
 export function onEveryStore(title: string, define: (world: () => World) => void) {
-  eachStore(title, (db) => define(() => createWorld(db())))
+  eachStore(testStores(), title, (db) => define(() => createWorld(db())))
+}
+
+/** For many calls of kinds that other tests make on every store: the others with SLOW=1. */
+export function onServiceStores(title: string, define: (world: () => World) => void) {
+  eachStore(serviceStores(), title, (db) => define(() => createWorld(db())))
 }
 
 /** Also on a store that does what AWS does at times, where the retries of every deployment help. */
-export function onEveryStoreAndHostile(
+export function onServiceStoresAndHostile(
   title: string,
   hostility: Omit<Hostility, 'seed'>,
   define: (world: () => World) => void,
 ) {
-  eachStore(title, (db) => {
+  eachStore(serviceStores(), title, (db) => {
     define(() => createWorld(patient(db())))
     describe('that is hostile', () => {
       let seed = 0
@@ -37,8 +42,8 @@ function patient(db: Db): Db {
   return retryingDb(db, { attempts: 500, pause: () => setImmediate() })
 }
 
-function eachStore(title: string, define: (db: () => Db) => void) {
-  describe.each(testStores())(`${title} on $name`, (store) => {
+function eachStore(stores: readonly TestStore[], title: string, define: (db: () => Db) => void) {
+  describe.each(stores)(`${title} on $name`, (store) => {
     let opened: Awaited<ReturnType<typeof store.open>>
     beforeAll(async () => {
       opened = await store.open()

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { SecurityEvent } from '../src/items/security-event.ts'
 import { newSiteId } from '../src/items/site.ts'
 import type { PageRequest } from '../src/store/deps.ts'
-import { onEveryStore } from './on-every-store.ts'
+import { onServiceStores } from './on-every-store.ts'
 import { newDomain, times, type World } from './world.ts'
 
 const cursors = createCursors(new Uint8Array(32).fill(7))
@@ -37,7 +37,7 @@ async function sitesInOrder({ connectedSite, clock }: World, count: number, doma
   return made
 }
 
-onEveryStore('a list', (world) => {
+onServiceStores('a list', (world) => {
   test('of pending registrations is newest first, and registrations that arrive meanwhile move nothing', async () => {
     const here = world()
     const { registrations, register, clock } = here

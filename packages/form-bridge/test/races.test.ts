@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { newSiteId } from '../src/items/site.ts'
 import { createWorld, hash, newDomain, newKeys, START, times } from './world.ts'
-import { onEveryStoreAndHostile } from './on-every-store.ts'
+import { onServiceStoresAndHostile } from './on-every-store.ts'
 
 /** Transactions carry a token, so that an answer that got lost is asked for again. */
 const transactions = { conflict: 0.2, throttle: 0.2, lostResponse: 0.05, staleIndex: 0.5 }
 const singleWrites = { conflict: 0.2, throttle: 0.2 }
 
-onEveryStoreAndHostile('transactions at once', transactions, (world) => {
+onServiceStoresAndHostile('transactions at once', transactions, (world) => {
   test('of twenty exchanges of one registration exactly one gets credentials', async () => {
     const { connections, register, newSite, sites, raw } = world()
     const registration = await register()
@@ -141,7 +141,7 @@ onEveryStoreAndHostile('transactions at once', transactions, (world) => {
   })
 })
 
-onEveryStoreAndHostile('single writes at once', singleWrites, (world) => {
+onServiceStoresAndHostile('single writes at once', singleWrites, (world) => {
   test('of twenty requests with one nonce exactly one is taken', async () => {
     const { authentication } = world()
     const moment = {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Db } from '@strongroom/kit/db'
 import { expect, test } from 'vitest'
 import { CHUNK_BYTES, LARGEST_PACKAGE_BYTES } from '../src/items/release.ts'
-import { onEveryStore, onEveryStoreAndHostile } from './on-every-store.ts'
+import { onEveryStore, onServiceStoresAndHostile } from './on-every-store.ts'
 import { createWorld, hash, START_ISO, type World } from './world.ts'
 
 let slugs = 0
@@ -189,7 +189,7 @@ onEveryStore('a release', (world) => {
 
 const hostility = { conflict: 0.2, throttle: 0.2 }
 
-onEveryStoreAndHostile('two uploads of one version at once', hostility, (world) => {
+onServiceStoresAndHostile('two uploads of one version at once', hostility, (world) => {
   test('publish one of the packages and mix no chunks', async () => {
     const here = world()
     const slug = newSlug()

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { openTestKeyStore } from './open-key-store.ts'
 
@@ -21,7 +21,7 @@ function untyped(keyStore: ReturnType<ReturnType<typeof openTestKeyStore>['open'
   }
 }
 
-describe.each(testStores())('bad input of a key store on $name', (store) => {
+describe.each(serviceStores())('bad input of a key store on $name', (store) => {
   const opened = openTestKeyStore(store)
   let tenant: string
 

@@ -1,11 +1,11 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import type { KmsConfiguration } from '../src/kms-configuration.ts'
 import { openTestKeyStore } from './open-key-store.ts'
 
 const encryptionContext = { tenant: 'one' }
 
-describe.each(testStores())('the KMS configuration of a key store on $name', (store) => {
+describe.each(serviceStores())('the KMS configuration of a key store on $name', (store) => {
   const opened = openTestKeyStore(store)
 
   /** A branch key under one of the keys of us-west-2. */

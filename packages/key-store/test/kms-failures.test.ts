@@ -1,9 +1,9 @@
 import type { Kms } from '@strongroom/kit/kms'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openTestKeyStore } from './open-key-store.ts'
 
-describe.each(testStores())('a KMS that fails under a key store on $name', (store) => {
+describe.each(serviceStores())('a KMS that fails under a key store on $name', (store) => {
   const opened = openTestKeyStore(store)
   let key: { branchKeyIdentifier: string }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { eachOperation, type Db, type Item } from '@strongroom/kit/db'
 import type { Kms } from '@strongroom/kit/kms'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { keyStoreError } from '../src/errors.ts'
 import { TABLE } from './branch-keys.ts'
@@ -10,7 +10,7 @@ import { type Answer, openKeyStoreService } from './open-service.ts'
 
 const context = { tenant: 'a' }
 
-describe.each(testStores())('the errors of the key store over HTTP on $name', (store) => {
+describe.each(serviceStores())('the errors of the key store over HTTP on $name', (store) => {
   const opened = openKeyStoreService(store)
   const seen = new Set<string>()
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Value } from '@strongroom/kit/db'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { createKeyStorage } from '../src/storage.ts'
 import { LOGICAL, TABLE } from './branch-keys.ts'
@@ -8,7 +8,7 @@ import { openTestKeyStore } from './open-key-store.ts'
 
 const encryptionContext = { tenant: 'one', region: 'north' }
 
-describe.each(testStores())('an altered branch key on $name', (store) => {
+describe.each(serviceStores())('an altered branch key on $name', (store) => {
   const opened = openTestKeyStore(store)
 
   async function newKey() {
@@ -190,7 +190,7 @@ describe.each(testStores())('an altered branch key on $name', (store) => {
   })
 })
 
-describe.each(testStores())('a storage that gives something else on $name', (store) => {
+describe.each(serviceStores())('a storage that gives something else on $name', (store) => {
   const opened = openTestKeyStore(store)
 
   // KS-88, KS-89

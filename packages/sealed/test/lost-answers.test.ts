@@ -1,6 +1,6 @@
 import { retryingDb } from '@strongroom/kit/retrying-db'
 import { hostileDb } from '@strongroom/kit/testing/hostile-db'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { createSecretStore } from '../src/store.ts'
 import { openSecretStore } from './open-store.ts'
@@ -17,7 +17,7 @@ async function insisting<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-describe.each(testStores())('answers that get lost on $name', (store) => {
+describe.each(serviceStores())('answers that get lost on $name', (store) => {
   const { clock, opened, now } = openSecretStore(store)
 
   function losing(seed: number, lostResponse = 0.5) {

@@ -2,7 +2,7 @@ import { createTables } from '@strongroom/kit/create-tables'
 import type { Db } from '@strongroom/kit/db'
 import type { KmsKey } from '@strongroom/kit/kms'
 import { createOperators } from '@strongroom/kit/operators'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { testKmsKey } from '@strongroom/kit/testing/test-kms-key'
 import { ferryhookService } from '@strongroom/ferryhook/service-definition'
@@ -16,7 +16,7 @@ import { testApp } from './test-app.ts'
 const clock = testClock()
 const PASSWORD = 'correct horse battery'
 
-describe.each(testStores())('Ferryhook in the server, on $name', (store) => {
+describe.each(serviceStores())('Ferryhook in the server, on $name', (store) => {
   let db: Db
   let closeStore: () => Promise<void>
   let key: KmsKey

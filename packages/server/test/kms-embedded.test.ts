@@ -9,6 +9,7 @@ import { testClock } from '@strongroom/kit/testing/test-clock'
 import { verifyAudit } from '@strongroom/kms/audit-verify'
 import { createKms } from '@strongroom/kms/kms'
 import { createMasterKeyFile } from '@strongroom/kms/master-key-file'
+import { protectCheaply } from '@strongroom/kms/testing/cheap-passphrase'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { openEmbeddedKms } from '../src/embedded-kms.ts'
 import { openKms } from '../src/kms.ts'
@@ -196,6 +197,7 @@ describe('the embedded KMS', () => {
     const passphrase = { STRONGROOM_MASTER_KEY_PASSPHRASE: 'open sesame' }
     await open(passphrase)
     expect(await readFile(masterKey(), 'utf8')).toContain(':scrypt:')
+    await protectCheaply(masterKey(), 'open sesame', 'open sesame')
     expect(await refusal()).toContain('set STRONGROOM_MASTER_KEY_PASSPHRASE_FILE')
     expect(await refusal({ STRONGROOM_MASTER_KEY_PASSPHRASE: 'open barley' })).toContain(
       'This is not the passphrase',

@@ -1,6 +1,6 @@
 import { createTables } from '@strongroom/kit/create-tables'
 import type { Db } from '@strongroom/kit/db'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { settings } from '../src/settings.ts'
 import { tablesOf } from '../src/tables.ts'
@@ -86,7 +86,7 @@ describe('where nothing is', () => {
   )
 })
 
-describe.each(testStores())('in a whole server on $name', (store) => {
+describe.each(serviceStores())('in a whole server on $name', (store) => {
   let db: Db
   let close: () => Promise<void>
 

@@ -6,7 +6,7 @@ import { createTables } from '@strongroom/kit/create-tables'
 import type { Db } from '@strongroom/kit/db'
 import type { KmsKey } from '@strongroom/kit/kms'
 import { createOperators } from '@strongroom/kit/operators'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { testKmsKey } from '@strongroom/kit/testing/test-kms-key'
 import { createFakeSlack } from '@strongroom/two-key/fake-slack/fake-slack'
@@ -23,7 +23,7 @@ import { testApp } from './test-app.ts'
 const clock = testClock()
 const SECRET = 'a-signing-secret-of-slack'
 
-describe.each(testStores())('Two-key in the server, on $name', (store) => {
+describe.each(serviceStores())('Two-key in the server, on $name', (store) => {
   let db: Db
   let key: KmsKey
   let operator: string

@@ -15,7 +15,7 @@ import { type Destinations, hashOf, openDestinations } from './destinations.ts'
 import { look, tally } from './findings.ts'
 import { laterClock, openRelay } from './relay.ts'
 
-const ROUNDS = process.env['SLOW'] === '1' ? 50 : 3
+const ROUNDS = process.env['SLOW'] === '1' ? 50 : 2
 const SENDERS = 8
 /** Leases and the first pause of a retry are over in the next round. */
 const ROUND_MS = 60_000

@@ -27,28 +27,28 @@ describe('a connection that keeps failing', () => {
   const told = () =>
     bench.alerts.map(({ kind }) => kind).filter((kind) => kind.startsWith('connection.'))
 
-  /** An event every two hours, each of which fails. */
-  async function failFor(hours: number, worker = bench.worker) {
-    for (let hour = 0; hour < hours; hour += 2) {
+  /** An event every so many hours, each of which fails. */
+  async function failFor(hours: number, { every = 3, worker = bench.worker } = {}) {
+    for (let hour = 0; hour < hours; hour += every) {
       await bench.receive(source)
       await worker.runOnce()
-      await bench.timers.pass({ ms: 2 * HOUR_MS })
+      await bench.timers.pass({ ms: every * HOUR_MS })
     }
     await worker.runOnce()
   }
 
   test('has its owner warned after a day, is paused after three, and says why; then events are held', async () => {
     const since = new Date(bench.clock.now()).toISOString()
-    await failFor(24)
+    await failFor(24, { every: 2 })
     expect(told()).toEqual([])
-    await failFor(2)
+    await failFor(2, { every: 2 })
     expect(bench.alerts.filter(({ kind }) => kind === 'connection.warning')).toMatchObject([
       { connectionId: connection.connectionId, failingSince: since, failedAttempts: 13 },
     ])
-    await failFor(44)
+    await failFor(44, { every: 2 })
     expect(told()).toEqual(['connection.warning'])
     expect(await stored()).toMatchObject({ status: 'active' })
-    await failFor(4)
+    await failFor(4, { every: 2 })
     expect(told()).toEqual(['connection.warning', 'connection.paused'])
     expect(await stored()).toMatchObject({ status: 'paused', statusReason: 'failing' })
     const event = await bench.receive(source)
@@ -68,7 +68,7 @@ describe('a connection that keeps failing', () => {
   })
 
   test('is well again with the first success', async () => {
-    await failFor(26)
+    await failFor(30)
     expect(told()).toEqual(['connection.warning'])
     bench.sink.behave('/failing', answer(200))
     await bench.receive(source)
@@ -86,7 +86,7 @@ describe('a connection that keeps failing', () => {
     const other = bench.anotherWorker()
     for (let day = 0; day < 4; day++) {
       await failFor(12)
-      await failFor(12, other)
+      await failFor(12, { worker: other })
     }
     expect(told()).toEqual(['connection.warning', 'connection.paused'])
   })
@@ -94,10 +94,10 @@ describe('a connection that keeps failing', () => {
   test('is not paused for replays that fail: somebody is trying whether it works again', async () => {
     const event = await bench.receive(source)
     await bench.worker.runOnce()
-    for (let hour = 0; hour < 80; hour += 2) {
+    for (let hour = 0; hour < 80; hour += 3) {
       await bench.layer.deliveries.replay(event.eventId, connection.connectionId)
       await bench.worker.runOnce()
-      await bench.timers.pass({ ms: 2 * HOUR_MS })
+      await bench.timers.pass({ ms: 3 * HOUR_MS })
     }
     expect(told()).toEqual([])
     expect(await stored()).toMatchObject({ status: 'active', failedAttempts: 1 })

@@ -11,7 +11,7 @@ const store = required(testStores()[0])
 
 const forEver: Behaviour = (response) => {
   response.writeHead(200)
-  const drip = () => response.write('x'.repeat(10), () => setImmediate(drip))
+  const drip = () => response.write('x'.repeat(1000), () => setImmediate(drip))
   drip()
 }
 const slowly: Behaviour = (response) => {

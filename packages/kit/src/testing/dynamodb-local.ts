@@ -51,6 +51,9 @@ function start(port: number): ChildProcess {
   return spawn(
     'java',
     [
+      // For a minute or two what it takes to compile well is not worth it.
+      '-XX:TieredStopAtLevel=1',
+      '-XX:+UseSerialGC',
       `-Djava.library.path=${join(home, 'DynamoDBLocal_lib')}`,
       '-jar',
       join(home, 'DynamoDBLocal.jar'),

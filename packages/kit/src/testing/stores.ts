@@ -20,7 +20,10 @@ export function testStores(): TestStore[] {
   return endpoint === null ? [embeddedEngine] : [embeddedEngine, dynamodbLocal(endpoint)]
 }
 
-/** For tests of a whole service, whose data layer is tested on every store: the others with SLOW=1. */
+/**
+ * For whole services, and for many calls in a row of kinds that other tests make on every store: the
+ * others with SLOW=1.
+ */
 export function serviceStores(): TestStore[] {
   return testStores().slice(0, process.env['SLOW'] ? undefined : 1)
 }

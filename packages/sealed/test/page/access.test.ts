@@ -79,7 +79,6 @@ describeInBrowser('everybody can use the page', (site) => {
   test('who cannot hold opens in two steps, with a question between them', async () => {
     const { link } = await sealInNode(site.base, 'text')
     const page = await site.visitor()
-    await page.clock.install()
     await page.goto(link)
     await press(page, 'Open in two steps instead')
     expect(await focused(page)).toBe('Open the secret now?')

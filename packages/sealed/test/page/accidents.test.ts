@@ -81,7 +81,6 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
   test.runIf(SLOW)('another link in the same tab takes the place of the first', async () => {
     const [one, two] = [await sealInNode(site.base, 'one'), await sealInNode(site.base, 'two')]
     const reader = await site.visitor()
-    await reader.clock.install()
     await open(reader, one.link)
     expect(await shownSecret(reader)).toBe('one')
     // Without leaving the page: only what is behind the # changes.
@@ -168,7 +167,6 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     async () => {
       const { link } = await sealInNode(site.base, 'once')
       const reader = await site.visitor()
-      await reader.clock.install()
       await open(reader, link)
       await reader
         .getByText(/^Reloading this page shows it again for another \d+ seconds\.$/)
@@ -188,7 +186,6 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
   test.runIf(SLOW)('a tab that is brought back later has nothing to show', async () => {
     const { link } = await sealInNode(site.base, 'once', { views: 2 })
     const reader = await site.visitor()
-    await reader.clock.install()
     await open(reader, link)
     expect(await shownSecret(reader)).toBe('once')
     await reader.goto('about:blank')

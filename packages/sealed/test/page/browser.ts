@@ -47,6 +47,8 @@ export function describeInBrowser(title: string, define: (site: Site) => void) {
         contexts.push(context)
         // Only against tests that hang.
         context.setDefaultTimeout(40_000)
+        // It goes on as ever, and can be put forward instead of waited for.
+        await context.clock.install()
         await context.addInitScript(reportViolations)
         context.on('weberror', (error) => complaints.push(error.error().message))
         context.on('console', (message) => {

@@ -1,5 +1,6 @@
 /** What people do on the page, by the names that they see and hear. */
 import type { Locator, Page } from 'playwright-core'
+import { HOLD_MS } from '../../src/page/browser/hold.ts'
 
 export interface SealOptions {
   passphrase?: string
@@ -39,6 +40,7 @@ export async function seal(page: Page, text: string, options: SealOptions = {}):
 export async function hold(page: Page) {
   await page.getByRole('button', { name: 'Press and hold to open' }).hover()
   await page.mouse.down()
+  await page.clock.fastForward(HOLD_MS)
   await page.locator('.hold[data-state=holding]').waitFor({ state: 'detached' })
   await page.mouse.up()
 }

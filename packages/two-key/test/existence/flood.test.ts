@@ -9,7 +9,7 @@ import type { FakeTeam } from '../../src/fake-slack/world.ts'
 import { newTeam, openDb, scene, storesOf, undecidable } from './scene.ts'
 
 const MINUTES = 20
-const PER_SECOND = process.env['SLOW'] ? 1000 : 15
+const PER_SECOND = process.env['SLOW'] ? 1000 : 8
 /** Each person does something every so many seconds. */
 const PACE = 7
 
