@@ -38,6 +38,14 @@ describe('strongroom on the command line', () => {
     }
   })
 
+  // A bundle in pieces may run them in another order than the sources say.
+  test.runIf(process.env['SLOW'])('loads every command by itself, as it is bundled', async () => {
+    for (const word of Object.keys(commands)) {
+      const { code, stderr } = await strongroom([word, '--help'])
+      expect([word, code, stderr]).toEqual([word, 0, ''])
+    }
+  })
+
   test('shows the commands of a group', async () => {
     const { code, stdout } = await inProcess(['tables'])
     expect(code).toBe(0)

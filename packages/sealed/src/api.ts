@@ -1,11 +1,9 @@
 /** What the API takes and gives, to the character. Times are seconds since the epoch. */
 import { z } from '@hono/zod-openapi'
 import { PADDED_SIZES } from './crypto/padding.ts'
-import { isBase64, MOST_VIEWS } from './table.ts'
+import { isBase64, LONGEST_TTL_SECONDS, MOST_VIEWS, SHORTEST_TTL_SECONDS } from './table.ts'
 
 const TAG_BYTES = 16
-export const SHORTEST_TTL_SECONDS = 15 * 60
-export const LONGEST_TTL_SECONDS = 90 * 24 * 60 * 60
 
 /** The length in base64 → the number of bytes, for every size that a padded secret has. */
 const ciphertextSizes = new Map(

@@ -12,6 +12,9 @@ export const secretsTable = defineTable({
   tags: { Project: 'sealed-fyi', Environment: 'production' },
 })
 
+export const SHORTEST_TTL_SECONDS = 15 * 60
+export const LONGEST_TTL_SECONDS = 90 * 24 * 60 * 60
+
 export const MOST_VIEWS = 5
 export const PROOF_TRIES = 10
 

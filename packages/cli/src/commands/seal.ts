@@ -4,8 +4,7 @@ import { patiently } from '@strongroom/sealed/client/patience'
 import { sealSecret } from '@strongroom/sealed/client/seal-secret'
 import { formatLink } from '@strongroom/sealed/crypto/link'
 import { solveWork } from '@strongroom/sealed/crypto/proof-of-work'
-import { LONGEST_TTL_SECONDS, SHORTEST_TTL_SECONDS } from '@strongroom/sealed/api'
-import { MOST_VIEWS } from '@strongroom/sealed/table'
+import { LONGEST_TTL_SECONDS, MOST_VIEWS, SHORTEST_TTL_SECONDS } from '@strongroom/sealed/table'
 import { type Command, UsageError } from '../command.ts'
 import {
   connect,
