@@ -30,9 +30,9 @@ describe('told to end under load, no request that was sent goes without its answ
     const statuses = new Set<number>()
     let answers = 0
     const asking = async (request: string) => {
-      const socket = connect(port, '127.0.0.1')
-      for (let isLast = false; !isLast && !socket.readableEnded;) {
-        const answer = await answered(socket, request)
+      const client = connected(port)
+      for (let isLast = false; !isLast && !client.socket.readableEnded;) {
+        const answer = await answered(client, request)
         isLast = answer.isLast
         statuses.add(answer.status)
         answers += 1
@@ -50,7 +50,7 @@ describe('told to end under load, no request that was sent goes without its answ
 
   test('strongroom dynamodb', async () => {
     const port = await started(['dynamodb'])
-    await answered(connect(port, '127.0.0.1'), written('DynamoDB_20120810.CreateTable', table))
+    await answered(connected(port), written('DynamoDB_20120810.CreateTable', table))
     const put = { TableName: 'things', Item: { id: { S: 'a' } } }
     const requests = [
       written('DynamoDB_20120810.PutItem', put),
@@ -75,10 +75,20 @@ function written(target: string, body: object): string {
   )
 }
 
-async function answered(socket: Socket, request: string) {
+interface Client {
+  socket: Socket
+  closed: Promise<undefined[]>
+}
+
+function connected(port: number): Client {
+  const socket = connect(port, '127.0.0.1')
+  return { socket, closed: once(socket, 'close').then(() => []) }
+}
+
+async function answered({ socket, closed }: Client, request: string) {
   socket.write(request)
   for (let received = ''; ;) {
-    const [part] = await Promise.race([once(socket, 'data'), once(socket, 'close')])
+    const [part] = await Promise.race([once(socket, 'data'), closed])
     if (!Buffer.isBuffer(part)) throw new Error('The connection was closed without an answer')
     received += part.toString('latin1')
     const [head = '', body] = received.split('\r\n\r\n', 2)
