@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { defineConfig, type Plugin } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
@@ -34,8 +35,8 @@ export default defineConfig({
     // Loading the modules anew for each of some hundred files would take as long as the tests.
     isolate: false,
     sequence: { sequencer: LongFirst },
-    // Unless told, one core is left out, which of two is half.
-    maxWorkers: '100%',
+    // Quick tests wait a good part of their time, for the disk and for other processes.
+    maxWorkers: Math.ceil(availableParallelism() * (process.env['SLOW'] ? 1 : 1.5)),
     // Only against tests that hang: on a busy machine DynamoDB Local takes its time.
     testTimeout: 60_000,
     hookTimeout: 120_000,

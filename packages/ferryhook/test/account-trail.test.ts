@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { newId } from '@strongroom/kit/ids'
 import { ItemMismatch } from '@strongroom/kit/item-mismatch'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openWorkbench, testWorlds, times, type Workbench } from './workbench.ts'
+import { openWorkbench, serviceWorlds, times, type Workbench } from './workbench.ts'
 
 const hash = (token: string) => createHash('sha256').update(token).digest('hex')
 
 const FAMILY_KEY = 'k'.repeat(43)
 
-describe.each(testWorlds())('sessions and the audit log on $name', (world) => {
+describe.each(serviceWorlds())('sessions and the audit log on $name', (world) => {
   let bench: Workbench
   let refreshTokens: Workbench['layer']['refreshTokens']
 

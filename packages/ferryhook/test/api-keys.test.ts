@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { ItemMismatch } from '@strongroom/kit/item-mismatch'
 import { newId } from '@strongroom/kit/ids'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hashApiKey } from '../src/db/api-keys.ts'
 import { layerOn, openWorkbench, outcomes, type Workbench } from './workbench.ts'
 
-describe.each(testStores())('API keys on $name', (store) => {
+describe.each(serviceStores())('API keys on $name', (store) => {
   let bench: Workbench
   let apiKeys: Workbench['layer']['apiKeys']
 

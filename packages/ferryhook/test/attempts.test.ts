@@ -1,7 +1,7 @@
 import { ConditionFailed } from '@strongroom/kit/db-errors'
 import { ItemMismatch } from '@strongroom/kit/item-mismatch'
 import { newId } from '@strongroom/kit/ids'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   attemptResult,
@@ -14,7 +14,7 @@ import {
   type Workbench,
 } from './workbench.ts'
 
-describe.each(testStores())('attempts on $name', (store) => {
+describe.each(serviceStores())('attempts on $name', (store) => {
   let bench: Workbench
   let layer: Workbench['layer']
 

@@ -1,7 +1,7 @@
 import { StoreBusy } from '@strongroom/kit/db-errors'
 import { newId } from '@strongroom/kit/ids'
 import { silentLog } from '@strongroom/kit/log'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createCircuit } from '../src/delivery/circuit.ts'
@@ -156,7 +156,7 @@ describe('after the clock was set back', () => {
     expect(bucket.take(1)).toBe(1_000)
   })
 
-  describe.each(testStores())('on $name', (store) => {
+  describe.each(serviceStores())('on $name', (store) => {
     let bench: Workbench
     beforeAll(async () => {
       bench = await openWorkbench({ store })

@@ -1,7 +1,7 @@
 import type { Db } from '@strongroom/kit/db'
 import { newId } from '@strongroom/kit/ids'
 import { retryingDb } from '@strongroom/kit/retrying-db'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { createCursors } from '@strongroom/kit/cursor'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDataLayer } from '../src/db/data-layer.ts'
@@ -12,12 +12,12 @@ import {
   losingAnswers,
   openWorkbench,
   outcomes,
-  testWorlds,
+  serviceWorlds,
   times,
   type Workbench,
 } from './workbench.ts'
 
-describe.each(testWorlds())('the quota of a month on $name', (world) => {
+describe.each(serviceWorlds())('the quota of a month on $name', (world) => {
   let bench: Workbench
 
   beforeAll(async () => {
@@ -59,7 +59,7 @@ describe.each(testWorlds())('the quota of a month on $name', (world) => {
   })
 })
 
-describe.each(testStores())('the intake of events on $name', (store) => {
+describe.each(serviceStores())('the intake of events on $name', (store) => {
   let bench: Workbench
 
   beforeAll(async () => {

@@ -1,12 +1,12 @@
 import type { Item } from '@strongroom/kit/db'
 import { newId } from '@strongroom/kit/ids'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ListOpts } from '../src/db/events.ts'
 import { type Event, eventById, eventKey } from '../src/items/event.ts'
 import { eventInput, openWorkbench, times, type Workbench } from './workbench.ts'
 
-describe.each(testStores())('a listing of events on $name', (store) => {
+describe.each(serviceStores())('a listing of events on $name', (store) => {
   let bench: Workbench
   let events: Workbench['layer']['events']
 

@@ -1,6 +1,6 @@
 import { ItemMismatch } from '@strongroom/kit/item-mismatch'
 import { newId } from '@strongroom/kit/ids'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SourceChanges } from '../src/db/sources.ts'
 import {
@@ -12,7 +12,7 @@ import {
   type Workbench,
 } from './workbench.ts'
 
-describe.each(testStores())('sources on $name', (store) => {
+describe.each(serviceStores())('sources on $name', (store) => {
   let bench: Workbench
   let sources: Workbench['layer']['sources']
 

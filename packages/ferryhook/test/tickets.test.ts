@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openWorkbench, outcomes, testWorlds, times, type Workbench } from './workbench.ts'
+import { openWorkbench, outcomes, serviceWorlds, times, type Workbench } from './workbench.ts'
 
 const bcrypt = (letter: string) => `$2b$12$${letter.repeat(53)}`
 
-describe.each(testWorlds())('tickets on $name', (world) => {
+describe.each(serviceWorlds())('tickets on $name', (world) => {
   let bench: Workbench
   let people = 0
   beforeAll(async () => {

@@ -6,14 +6,14 @@ import {
   openWorkbench,
   outcomes,
   required,
-  testWorlds,
+  serviceWorlds,
   times,
   type Workbench,
 } from './workbench.ts'
 
 const bcrypt = `$2b$12$${'./Az09'.repeat(9)}`.slice(0, 60)
 
-describe.each(testWorlds())('users on $name', (world) => {
+describe.each(serviceWorlds())('users on $name', (world) => {
   let bench: Workbench
   let users: Workbench['layer']['users']
   let people = 0

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { newSiteId } from '../src/items/site.ts'
-import { onEveryStore } from './on-every-store.ts'
+import { onServiceStores } from './on-every-store.ts'
 import { newDomain, newHash, newKeys, times } from './world.ts'
 
 const member = (agency_id: string) =>
   ({ agency_id, site_id: newSiteId(), domain: newDomain(), role: 'member' }) as const
 
-onEveryStore('an agency', (world) => {
+onServiceStores('an agency', (world) => {
   test('has its own sites, page by page, and a site has its agency', async () => {
     const { agency, agencies } = world()
     const { agency_id } = await agency(10)

@@ -1,7 +1,7 @@
 import type { Db } from '@strongroom/kit/db'
 import { expect, test } from 'vitest'
 import { newSiteId } from '../src/items/site.ts'
-import { onEveryStore } from './on-every-store.ts'
+import { onServiceStores } from './on-every-store.ts'
 import { createWorld, hash, newDomain, newHash, newKeys, START, type World } from './world.ts'
 
 /** A world in which every read by an index, and every read that may be behind, is a failure. */
@@ -21,7 +21,7 @@ function withoutIndexes({ db, clock }: World): { strict: World; reads: () => num
   return { strict: createWorld(strictDb, clock), reads: () => reads }
 }
 
-onEveryStore('authentication', (world) => {
+onServiceStores('authentication', (world) => {
   test('by API key is two consistent reads of the table and no index', async () => {
     const here = world()
     const site = await here.connectedSite()
@@ -88,7 +88,7 @@ onEveryStore('authentication', (world) => {
   })
 })
 
-onEveryStore('new keys', (world) => {
+onServiceStores('new keys', (world) => {
   test('by rotation leave the old key and the old secret good for the grace period', async () => {
     const { connectedSite, rotation, sites, raw } = world()
     const site = await connectedSite()

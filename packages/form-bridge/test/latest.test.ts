@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createLatest } from '../src/updates/latest.ts'
-import { onEveryStore } from './on-every-store.ts'
+import { onServiceStores } from './on-every-store.ts'
 import { hash, type World } from './world.ts'
 
 const texts = { name: '', author: '', homepage: '', requires: '', requires_php: '', tested: '' }
@@ -12,7 +12,7 @@ function publish({ releases }: World, slug: string, version: string) {
   return releases.publish(release, Buffer.from(version))
 }
 
-onEveryStore('the newest version', (world) => {
+onServiceStores('the newest version', (world) => {
   /** What all are told after one has changed it between another one's look and note. */
   async function toldAfter(its: World, slug: string, change: () => Promise<unknown>) {
     const { clock, releases, versionCache: cache } = its

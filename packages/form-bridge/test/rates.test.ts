@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { newSiteId } from '../src/items/site.ts'
-import { onEveryStore } from './on-every-store.ts'
+import { onServiceStores } from './on-every-store.ts'
 import { newDomain, START, times } from './world.ts'
 
-onEveryStore('rates', (world) => {
+onServiceStores('rates', (world) => {
   test('of a stretch of time are analysed bucket by bucket, oldest first', async () => {
     const { rates, clock } = world()
     const subject = { scope: 'api', site_id: newSiteId() } as const

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { onEveryStore } from './on-every-store.ts'
+import { onServiceStores } from './on-every-store.ts'
 import { newDomain } from './world.ts'
 
-onEveryStore('a validation', (world) => {
+onServiceStores('a validation', (world) => {
   test('is found by domain, and by the registration it was made for', async () => {
     const { validations, register } = world()
     const { domain, registration_id } = await register()
@@ -35,7 +35,7 @@ onEveryStore('a validation', (world) => {
   })
 })
 
-onEveryStore('a registration', (world) => {
+onServiceStores('a registration', (world) => {
   test('is found by domain, by id, and by the hash of its temporary key', async () => {
     const { registrations, register } = world()
     const registration = await register()

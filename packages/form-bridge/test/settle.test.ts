@@ -1,11 +1,11 @@
 import type { Db } from '@strongroom/kit/db'
 import { expect, test } from 'vitest'
-import { onEveryStore } from './on-every-store.ts'
+import { onServiceStores } from './on-every-store.ts'
 import { createWorld } from './world.ts'
 
 const named = (name: string) => Object.assign(new Error(name), { name })
 
-onEveryStore('a transaction', (world) => {
+onServiceStores('a transaction', (world) => {
   /** Whose first `count` answers get lost after the write. */
   const losing = (db: Db, count: number): Db => {
     let lost = 0

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { newSiteId } from '../src/items/site.ts'
-import { onEveryStore } from './on-every-store.ts'
+import { onServiceStores } from './on-every-store.ts'
 import { newDomain } from './world.ts'
 
-onEveryStore('a site', (world) => {
+onServiceStores('a site', (world) => {
   test('is found by domain and site id, by domain alone, and by site id while it is active', async () => {
     const { connectedSite, sites } = world()
     const site = await connectedSite()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { newSiteId } from '../src/items/site.ts'
-import { onEveryStore } from './on-every-store.ts'
+import { onServiceStores } from './on-every-store.ts'
 import { createWorld, newDomain, times } from './world.ts'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 
@@ -12,7 +12,7 @@ const check = (site_id: string, current_version: string) => ({
   update_available: current_version !== '1.1.0',
 })
 
-onEveryStore('update checks', (world) => {
+onServiceStores('update checks', (world) => {
   test('show a site under the version it has installed, once, however often it checks', async () => {
     const { updateChecks, clock } = world()
     const site_id = newSiteId()

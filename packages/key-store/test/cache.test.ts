@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { describe, expect, test } from 'vitest'
 import { cachedBranchKeys } from '../src/cache.ts'
@@ -300,7 +300,7 @@ describe('a cache of branch keys', () => {
   })
 })
 
-describe.each(testStores())('a cache of the branch keys on $name', (store) => {
+describe.each(serviceStores())('a cache of the branch keys on $name', (store) => {
   const opened = openTestKeyStore(store)
 
   test('makes one call to KMS for fifty first reads at once, and each gets the right key', async () => {

@@ -1,11 +1,11 @@
 import { type Db, eachOperation } from '@strongroom/kit/db'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { createTableInput, type Table } from '@strongroom/kit/table'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createKeyStore } from '../src/create-key-store.ts'
 import { branchKeysTable } from '../src/table.ts'
 
-describe.each(testStores())('creating a key store on $name', (store) => {
+describe.each(serviceStores())('creating a key store on $name', (store) => {
   let db: Db
   let close: () => Promise<void>
 

@@ -1,4 +1,4 @@
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { cachedBranchKeys } from '../src/cache.ts'
 import { createEnvelope } from '../src/envelope.ts'
@@ -7,7 +7,7 @@ import { openEnvelope } from './open-envelope.ts'
 const place = { service: 'ferryhook', tenant: 'user_1', entity: 'src_1', attribute: 'secret' }
 const plaintext = new TextEncoder().encode('whsec')
 
-describe.each(testStores())('the first secret of a tenant on $name', (store) => {
+describe.each(serviceStores())('the first secret of a tenant on $name', (store) => {
   const opened = openEnvelope(store)
 
   test('is sealed although a cache waits for an answer from before the key was made', async () => {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { LOGICAL } from './branch-keys.ts'
 import { openTestKeyStore } from './open-key-store.ts'
 
 const bytes = expect.any(Uint8Array) as Uint8Array
 
-describe.each(testStores())('what a key store on $name asks of KMS', (store) => {
+describe.each(serviceStores())('what a key store on $name asks of KMS', (store) => {
   const opened = openTestKeyStore(store)
   const custom = { department: 'admin', ключ: 'значение 🔑', '': 'nameless' }
   const prefixed = {

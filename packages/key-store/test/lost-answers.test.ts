@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { retryingDb } from '@strongroom/kit/retrying-db'
 import { hostileDb } from '@strongroom/kit/testing/hostile-db'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { createKeyStorage } from '../src/storage.ts'
 import { LOGICAL, newBranchKey, rotationOf, TABLE } from './branch-keys.ts'
@@ -9,7 +9,7 @@ import { openKeyStorage } from './open-storage.ts'
 
 const lost = 'The answer got lost after the write'
 
-describe.each(testStores())('key storage whose answers get lost on $name', (store) => {
+describe.each(serviceStores())('key storage whose answers get lost on $name', (store) => {
   const opened = openKeyStorage(store)
 
   function losing() {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { eachOperation, type Item, type Value } from '@strongroom/kit/db'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { createKeyStorage } from '../src/storage.ts'
 import { KMS_ARN, LOGICAL, newBranchKey, rawItem, rotationOf, TABLE } from './branch-keys.ts'
 import { openKeyStorage } from './open-storage.ts'
 
-describe.each(testStores())('what does not fit on $name', (store) => {
+describe.each(serviceStores())('what does not fit on $name', (store) => {
   const opened = openKeyStorage(store)
 
   test.each(['branch-key-id', 'enc', 'kms-arn'])(

@@ -1,6 +1,6 @@
 import type { Kms } from '@strongroom/kit/kms'
 import { type Db, eachOperation } from '@strongroom/kit/db'
-import { testStores } from '@strongroom/kit/testing/stores'
+import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { createKeyStore } from '../src/create-key-store.ts'
 import type { ActiveVersion, EncryptedHierarchicalKey } from '../src/encrypted-key.ts'
@@ -8,7 +8,7 @@ import { createKeyStorage, type KeyStorage } from '../src/storage.ts'
 import { LOGICAL, rotationOf, TABLE } from './branch-keys.ts'
 import { openTestKeyStore } from './open-key-store.ts'
 
-describe.each(testStores())('between KMS and the storage, a key store on $name', (store) => {
+describe.each(serviceStores())('between KMS and the storage, a key store on $name', (store) => {
   const opened = openTestKeyStore(store)
 
   /** A key store, the ciphertexts that its KMS has made, and what it asked of its storage and when. */
