@@ -1,6 +1,7 @@
 /**
  * Answers that must not tell by their time what there was to look at: reading a secret takes some
- * microseconds longer than finding none, and whoever asks often enough could measure them.
+ * microseconds longer than finding none, and whoever asks often enough could measure them. So the
+ * time is kept exactly: what a timer is late by depends on the work before it.
  */
 import type { Timers } from './timers.ts'
 
@@ -11,26 +12,28 @@ export interface EvenAnswers {
   always<T>(work: () => Promise<T>): Promise<T>
 }
 
-export function evenAnswers({ timers, ms }: { timers: Timers; ms: number }): EvenAnswers {
-  // Begun before the work: a wait that began after it would end that much later.
-  const fixedTime = async () =>
-    ms === 0 ? undefined : new Promise<void>((resolve) => void timers.after(ms, resolve))
+export function evenAnswers(options: {
+  timers: Pick<Timers, 'untilOver'>
+  ms: number
+}): EvenAnswers {
+  const { timers, ms } = options
+  const counting = () => (ms === 0 ? async () => {} : timers.untilOver(ms))
   return {
     async refuse(work) {
-      const time = fixedTime()
+      const timeIsOver = counting()
       try {
         return await work()
       } catch (error) {
-        await time
+        await timeIsOver()
         throw error
       }
     },
     async always(work) {
-      const time = fixedTime()
+      const timeIsOver = counting()
       try {
         return await work()
       } finally {
-        await time
+        await timeIsOver()
       }
     },
   }

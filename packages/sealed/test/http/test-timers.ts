@@ -13,11 +13,16 @@ export function testTimers(clock: TestClock): TestTimers {
   const waiting = new Set<{ at: number; run: () => void }>()
   const due = () =>
     [...waiting].filter(({ at }) => at <= clock.now()).toSorted((a, b) => a.at - b.at)
+  function after(ms: number, run: () => void) {
+    const timer = { at: clock.now() + ms, run }
+    waiting.add(timer)
+    return () => void waiting.delete(timer)
+  }
   return {
-    after(ms, run) {
-      const timer = { at: clock.now() + ms, run }
-      waiting.add(timer)
-      return () => void waiting.delete(timer)
+    after,
+    untilOver(ms) {
+      const end = clock.now() + ms
+      return () => new Promise<void>((resolve) => void after(end - clock.now(), resolve))
     },
     runDue() {
       for (const timer of due()) if (waiting.delete(timer)) timer.run()
