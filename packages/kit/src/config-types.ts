@@ -1,5 +1,6 @@
 /** The kinds of settings: each reads text, says what it wants, and writes its values back as text. */
 import { isIP } from 'node:net'
+import { parseUrl } from './parse-url.ts'
 import {
   parseTrustedProxies,
   formatTrustedProxies,
@@ -78,9 +79,8 @@ export function url({ originOnly = false }: { originOnly?: boolean } = {}): Conf
   return {
     expects: `an http or https address without user, query and fragment${originOnly ? ', and without a path' : ''}`,
     parse(given) {
-      if (!/^https?:\/\/[^\s?#\\@]+$/i.test(given) || !URL.canParse(given)) return undefined
-      const parsed = new URL(given)
-      if (originOnly && parsed.pathname !== '/') return undefined
+      const parsed = /^https?:\/\/[^\s?#\\@]+$/i.test(given) ? parseUrl(given) : undefined
+      if (!parsed || (originOnly && parsed.pathname !== '/')) return undefined
       return parsed.href.replace(/\/+$/, '')
     },
     format: String,

@@ -8,6 +8,7 @@ import type { AppEnv } from '@strongroom/kit/http/env'
 import { headerIn } from '@strongroom/kit/http/node-body'
 import type { NodeRoutes } from '@strongroom/kit/http/node-routes'
 import type { Service } from '@strongroom/kit/service'
+import { parseUrl } from '@strongroom/kit/parse-url'
 import type { Settings } from './settings.ts'
 
 /** The origin of a service that does not share that of the server; alone, a service has it anyway. */
@@ -40,8 +41,7 @@ type App = Pick<OpenAPIHono<AppEnv>, 'fetch' | 'request'>
 /** Answers by the app of the host that a request is for, or else by the main one. */
 export function byHost(main: App, others: ReadonlyMap<string, App>): App {
   if (others.size === 0) return { fetch: main.fetch, request: main.request }
-  const appOf = (address: string) =>
-    (URL.canParse(address) ? others.get(new URL(address).host) : undefined) ?? main
+  const appOf = (address: string) => others.get(parseUrl(address)?.host ?? '') ?? main
   return {
     fetch: (request, ...more) => appOf(request.url).fetch(request, ...more),
     request: (input, ...more) =>
@@ -70,8 +70,7 @@ export function nodeByHost(main: NodeRoutes, others: ReadonlyMap<string, NodeRou
 
 /** As the host of an address; undefined if it would not be the same there. */
 function canonicalHost(host: string): string | undefined {
-  if (!URL.canParse(`http://${host}/`)) return undefined
-  const url = new URL(`http://${host}/`)
-  const isSame = url.hostname === host.replace(/:\d+$/, '').toLowerCase()
-  return isSame ? url.host : undefined
+  const url = parseUrl(`http://${host}/`)
+  const isSame = url?.hostname === host.replace(/:\d+$/, '').toLowerCase()
+  return isSame ? url?.host : undefined
 }

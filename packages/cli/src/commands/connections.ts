@@ -1,5 +1,6 @@
 /** `strongroom connections …`: the ways of Ferryhook from a source to a destination. */
 import { systemClock } from '@strongroom/kit/clock'
+import { parseUrl } from '@strongroom/kit/parse-url'
 import { type Command, UsageError } from '../command.ts'
 import { accessIn, atFerryhook, ferryhookAt } from '../ferryhook/api.ts'
 import { connectionFacts, connectionLine } from '../ferryhook/connection-text.ts'
@@ -124,6 +125,7 @@ export const connectionsRemove: Command = {
 }
 
 function hostOf(url: string): string {
-  if (URL.canParse(url)) return new URL(url).host
+  const host = parseUrl(url)?.host
+  if (host !== undefined) return host
   throw new UsageError('URL must be an address, such as https://shop.example.com/hooks')
 }

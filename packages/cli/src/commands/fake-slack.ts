@@ -5,6 +5,7 @@ import { createFakeSlack } from '@strongroom/two-key/fake-slack/fake-slack'
 import { type FakeKind, fakeKinds, fakeRequest } from '@strongroom/two-key/fake-slack/requests'
 import { serveFakeSlack } from '@strongroom/two-key/fake-slack/serve'
 import { sampleSecret, sampleTeam } from '@strongroom/two-key/fake-slack/world'
+import { parseUrl } from '@strongroom/kit/parse-url'
 import { type Command, type CommandInput, UsageError } from '../command.ts'
 import { stopSignal } from '../stop-signal.ts'
 
@@ -101,8 +102,9 @@ code 1 unless it is 2xx.
 function targetOf({ args: [kind = '', url = ''] }: CommandInput): { kind: FakeKind; url: URL } {
   const found = fakeKinds.find((each) => each === kind)
   if (!found) throw new UsageError(`Give what to send: one of ${fakeKinds.join(', ')}`)
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+  const target = parseUrl(url)
+  if (!target || !/^https?:$/.test(target.protocol)) {
     throw new UsageError('Give where to send it, such as http://127.0.0.1:3000/slack/events')
   }
-  return { kind: found, url: new URL(url) }
+  return { kind: found, url: target }
 }

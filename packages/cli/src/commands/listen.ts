@@ -1,5 +1,6 @@
 /** `strongroom listen`: the events of a source, sent on to a program of this machine. */
 import { startTimer } from '@strongroom/kit/safe-fetch/deadline'
+import { parseUrl } from '@strongroom/kit/parse-url'
 import { type Command, type CommandInput, type Output, UsageError } from '../command.ts'
 import { accessIn, atFerryhook, ferryhookAt } from '../ferryhook/api.ts'
 import { findSource, isId } from '../ferryhook/find.ts'
@@ -79,8 +80,7 @@ async function given(input: CommandInput) {
 }
 
 function addressIn(forward: string | boolean | undefined): URL {
-  const text = typeof forward === 'string' ? forward : ''
-  const address = URL.canParse(text) ? new URL(text) : undefined
+  const address = typeof forward === 'string' ? parseUrl(forward) : undefined
   if (address === undefined || !/^https?:$/.test(address.protocol)) {
     throw new UsageError('--forward must be an http or https address: http://localhost:3000/hook')
   }

@@ -3,6 +3,7 @@
  * They are answered and not events. What a provider signs is answered only if the signature is
  * right. GitHub's `ping` wants no particular answer and is an ordinary event.
  */
+import { parseUrl } from '@strongroom/kit/parse-url'
 import type { Source } from '../items/source.ts'
 import { hmac } from './digests.ts'
 import type { SigningScheme } from './schemes.ts'
@@ -66,8 +67,8 @@ function discord({ body }: SignedRequest): HandshakeAnswer | undefined {
  * source, so that nobody who does not know the address can subscribe it.
  */
 function hub({ source, request }: Handshake): HandshakeAnswer | undefined {
-  if (!URL.canParse(request.url)) return undefined
-  const query = new URL(request.url).searchParams
+  const query = parseUrl(request.url)?.searchParams
+  if (!query) return undefined
   const challenge = query.get('hub.challenge') ?? ''
   if (query.get('hub.mode') !== 'subscribe') return undefined
   if (query.get('hub.verify_token') !== source.sourceId) return undefined

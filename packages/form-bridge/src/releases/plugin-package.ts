@@ -1,4 +1,5 @@
 /** A plugin's package: what it says of itself, if it is one that can be published. */
+import { parseUrl } from '@strongroom/kit/parse-url'
 import { Slug, Version } from '../items/formats.ts'
 import type { ReleaseDetails } from '../items/release.ts'
 import { type PluginHeader, pluginHeader } from './plugin-header.ts'
@@ -66,5 +67,5 @@ function authorOf({ author, author_uri }: PluginHeader): string {
 }
 
 function linkOf(text: string): string {
-  return /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text).href : ''
+  return /^https?:\/\//i.test(text) ? (parseUrl(text)?.href ?? '') : ''
 }

@@ -1,4 +1,5 @@
 /** How a site is known: host, port and path of its address, without the scheme. */
+import { parseUrl } from '@strongroom/kit/parse-url'
 import { Domain } from '../items/formats.ts'
 
 export interface SiteAddress {
@@ -13,8 +14,9 @@ export interface SiteAddress {
 
 /** Undefined for what is no address of a site. */
 export function siteAddress(site_url: string): SiteAddress | undefined {
-  if (!/^https?:\/\/[^\s\\]+$/i.test(site_url) || !URL.canParse(site_url)) return undefined
-  const { protocol, host, hostname, pathname, username, password } = new URL(site_url)
+  const url = /^https?:\/\/[^\s\\]+$/i.test(site_url) ? parseUrl(site_url) : undefined
+  if (!url) return undefined
+  const { protocol, host, hostname, pathname, username, password } = url
   // An IPv6 literal is no name that a key could have, and no site is known by one.
   if (username !== '' || password !== '' || hostname.startsWith('[')) return undefined
   const path = pathname.replace(/\/+$/, '')

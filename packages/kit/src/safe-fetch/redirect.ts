@@ -1,6 +1,7 @@
 /** Where a redirect leads, and what travels along. */
 import { SafeFetchError } from './error.ts'
 import type { RequestHeaders } from './request-headers.ts'
+import { parseUrl } from '../parse-url.ts'
 import { checkTargetUrl, type TargetPolicy } from './target-url.ts'
 
 export interface Hop {
@@ -43,9 +44,10 @@ export function nextHop(
 }
 
 function checkLocation(location: string, base: URL, policy: TargetPolicy): URL {
-  if (!URL.canParse(location, base.href)) throw new SafeFetchError('redirect')
+  const url = parseUrl(location, base)
+  if (!url) throw new SafeFetchError('redirect')
   try {
-    return checkTargetUrl(new URL(location, base), policy)
+    return checkTargetUrl(url, policy)
   } catch (error) {
     // The URL is not the caller's: what is wrong with it is the redirect.
     const invalid = error instanceof SafeFetchError && error.reason === 'invalid_url'

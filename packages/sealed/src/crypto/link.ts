@@ -2,6 +2,7 @@
  * Links: `{base}#{id}:{fragment}` opens a secret, `{base}#m:{id}:{burnToken}` manages it. The id
  * stands behind the `#` too, so that a request for the page tells nothing.
  */
+import { parseUrl } from '@strongroom/kit/parse-url'
 import { fromBase64url } from './bytes.ts'
 import { SealedError } from './errors.ts'
 import { type Fragment, formatFragment, parseFragment } from './fragment.ts'
@@ -59,8 +60,9 @@ function isId(text: string): boolean {
 
 /** The address of a page, as the base of links: `https://host/sealed` and `https://host/sealed/` are one. */
 export function parseBase(text: string): string {
-  if (!URL.canParse(text)) throw new SealedError('link_malformed')
-  const { protocol, origin, pathname, search, hash, username, password } = new URL(text)
+  const url = parseUrl(text)
+  if (!url) throw new SealedError('link_malformed')
+  const { protocol, origin, pathname, search, hash, username, password } = url
   const isWeb = protocol === 'https:' || protocol === 'http:'
   if (!isWeb || [search, hash, username, password].some((part) => part !== '')) {
     throw new SealedError('link_malformed')
