@@ -1,10 +1,10 @@
 /** Passphrases: asked for on a terminal without showing them, or read from a file descriptor. */
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import type { AskPassphrase } from '@strongroom/server/master-key'
 import { UsageError } from './command.ts'
+import { readDescriptor } from './read-descriptor.ts'
 
 export interface Questioner {
   input: NodeJS.ReadableStream & { isTTY?: boolean }
@@ -42,27 +42,13 @@ export async function newPassphrase(
   descriptor: string | boolean | undefined,
   questioner = terminal,
 ): Promise<string> {
-  if (typeof descriptor === 'string') return usable(readDescriptor(descriptor))
+  if (typeof descriptor === 'string') return usable(readDescriptor('fd', descriptor))
   if (!questioner.input.isTTY) {
     throw new UsageError('There is no terminal to ask on: give the new passphrase with --fd')
   }
   const first = usable(await askHidden('New passphrase: ', questioner))
   if (usable(await askHidden('The same again: ', questioner)) === first) return first
   throw new UsageError('The two passphrases are not the same: nothing was changed')
-}
-
-function readDescriptor(descriptor: string): string {
-  if (!/^\d{1,4}$/.test(descriptor)) {
-    throw new UsageError('--fd must be the number of a file descriptor, such as 3')
-  }
-  try {
-    return readFileSync(Number(descriptor), 'utf8')
-  } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new UsageError(
-      `Cannot read the passphrase from file descriptor ${descriptor} (${reason})`,
-    )
-  }
 }
 
 /** Without spaces around it, because settings are read that way too. */

@@ -1,7 +1,7 @@
 /** A signing secret or token: typed without showing it, or from standard input; never an argument. */
 import { UsageError } from './command.ts'
 import { askHidden } from './passphrase.ts'
-import { readText } from './sealed/read-stream.ts'
+import { readText } from './read-stream.ts'
 
 const MAX_BYTES = 1_024
 

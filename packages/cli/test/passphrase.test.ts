@@ -37,8 +37,8 @@ describe('a passphrase that is asked for', () => {
 describe('a passphrase without a terminal', () => {
   test.each([
     [undefined, 'There is no terminal to ask on: give the new passphrase with --fd'],
-    ['x', '--fd must be the number of a file descriptor, such as 3'],
-    ['999', 'Cannot read the passphrase from file descriptor 999 (EBADF)'],
+    ['x', '--fd must be the number of an open file descriptor, such as 3'],
+    ['999', 'Cannot read the descriptor of --fd (EBADF): open it, as with 999<file'],
   ])('is refused from %s', async (descriptor, message) => {
     const nobody = { input: new PassThrough(), show: () => {} }
     await expect(newPassphrase(descriptor, nobody)).rejects.toThrow(message)

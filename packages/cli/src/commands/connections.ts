@@ -6,6 +6,7 @@ import { accessIn, atFerryhook, ferryhookAt } from '../ferryhook/api.ts'
 import { connectionFacts, connectionLine } from '../ferryhook/connection-text.ts'
 import { allSources, connectionsOf, findConnection, findSource } from '../ferryhook/find.ts'
 import { jsonIn, transformIn } from '../ferryhook/given-file.ts'
+import { lifecycleCommands } from '../ferryhook/lifecycle.ts'
 import type { Connection } from '../ferryhook/views.ts'
 import { columns, printable } from '../for-people.ts'
 
@@ -90,39 +91,20 @@ export const connectionsShow: Command = {
   },
 }
 
-export const connectionsPause = changing('pause', 'Hold what comes for a connection, up to 30 days')
-export const connectionsResume = changing(
-  'resume',
-  'Let a paused connection go on: what it holds is delivered',
-)
-
-function changing(action: 'pause' | 'resume', summary: string): Command {
-  return {
-    name: `connections ${action}`,
-    args: 'CONNECTION',
-    summary,
-    options: atFerryhook,
-    async run(input) {
-      const ask = ferryhookAt(accessIn(input))
-      const { id } = await findConnection(ask, input.args[0] ?? '')
-      const connection = await ask<Connection>('POST', `/connections/${id}/${action}`)
-      input.output.result(`${printable(connection.name)} is ${connection.status}\n`, connection)
-    },
-  }
-}
-
-export const connectionsRemove: Command = {
-  name: 'connections remove',
+export const {
+  pause: connectionsPause,
+  resume: connectionsResume,
+  remove: connectionsRemove,
+} = lifecycleCommands({
+  kind: 'connections',
   args: 'CONNECTION',
-  summary: 'Remove a connection; nothing is delivered to it any more',
-  options: atFerryhook,
-  async run(input) {
-    const ask = ferryhookAt(accessIn(input))
-    const { id, name } = await findConnection(ask, input.args[0] ?? '')
-    await ask('DELETE', `/connections/${id}`)
-    input.output.result(`${printable(name)} is gone\n`, { id, removed: true })
+  find: findConnection,
+  summaries: {
+    pause: 'Hold what comes for a connection, up to 30 days',
+    resume: 'Let a paused connection go on: what it holds is delivered',
+    remove: 'Remove a connection; nothing is delivered to it any more',
   },
-}
+})
 
 function hostOf(url: string): string {
   const host = parseUrl(url)?.host

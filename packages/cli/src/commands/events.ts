@@ -7,7 +7,7 @@ import { eventLine, eventText } from '../ferryhook/event-text.ts'
 import { allSources, findSource, isId } from '../ferryhook/find.ts'
 import type { Delivery, Event, EventDetail, Page, Source } from '../ferryhook/views.ts'
 import { columns, counted, printable } from '../for-people.ts'
-import { forTerminal } from '../sealed/for-terminal.ts'
+import { forTerminal } from '../for-terminal.ts'
 import type { Ask } from '../service-api.ts'
 
 const MOST_OF_A_PAGE = 100

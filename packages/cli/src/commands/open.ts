@@ -16,7 +16,7 @@ import {
   passphraseOptions,
   refuseSharedInput,
 } from '../sealed/passphrase.ts'
-import { forTerminal } from '../sealed/for-terminal.ts'
+import { forTerminal } from '../for-terminal.ts'
 import { writeOut } from '../sealed/write-out.ts'
 
 export const openCommand: Command = {

@@ -1,10 +1,12 @@
 /** `strongroom sources …`: the addresses of Ferryhook that webhooks are sent to. */
+import { providers } from '@strongroom/ferryhook/items/source'
 import { systemClock } from '@strongroom/kit/clock'
 import { type Command, UsageError } from '../command.ts'
 import { accessIn, atFerryhook, ferryhookAt } from '../ferryhook/api.ts'
 import { allSources, findSource } from '../ferryhook/find.ts'
 import { jsonIn } from '../ferryhook/given-file.ts'
-import { oneOf, providers } from '../ferryhook/known-names.ts'
+import { lifecycleCommands } from '../ferryhook/lifecycle.ts'
+import { oneOf } from '../ferryhook/one-of.ts'
 import { givenSecret, secretHelp, secretOptions } from '../ferryhook/signing-secret.ts'
 import type { Source } from '../ferryhook/views.ts'
 import { columns, printable, relative } from '../for-people.ts'
@@ -106,33 +108,17 @@ export const sourcesShow: Command = {
   },
 }
 
-export const sourcesPause = changing('pause', 'Pause a source: it takes no events')
-export const sourcesResume = changing('resume', 'Let a paused source go on')
-
-function changing(action: 'pause' | 'resume', summary: string): Command {
-  return {
-    name: `sources ${action}`,
-    args: 'SOURCE',
-    summary,
-    options: atFerryhook,
-    async run(input) {
-      const ask = ferryhookAt(accessIn(input))
-      const { id } = await findSource(ask, input.args[0] ?? '')
-      const source = await ask<Source>('POST', `/sources/${id}/${action}`)
-      input.output.result(`${printable(source.name)} is ${source.status}\n`, source)
-    },
-  }
-}
-
-export const sourcesRemove: Command = {
-  name: 'sources remove',
+export const {
+  pause: sourcesPause,
+  resume: sourcesResume,
+  remove: sourcesRemove,
+} = lifecycleCommands({
+  kind: 'sources',
   args: 'SOURCE',
-  summary: 'Remove a source with its connections; what came to it stays until it expires',
-  options: atFerryhook,
-  async run(input) {
-    const ask = ferryhookAt(accessIn(input))
-    const { id, name } = await findSource(ask, input.args[0] ?? '')
-    await ask('DELETE', `/sources/${id}`)
-    input.output.result(`${printable(name)} is gone\n`, { id, removed: true })
+  find: findSource,
+  summaries: {
+    pause: 'Pause a source: it takes no events',
+    resume: 'Let a paused source go on',
+    remove: 'Remove a source with its connections; what came to it stays until it expires',
   },
-}
+})

@@ -1,7 +1,8 @@
 /** Which events are meant: the options that listing and replaying have in common. */
+import { eventStatuses } from '@strongroom/ferryhook/items/event'
 import { type CommandInput, type CommandOption, UsageError } from '../command.ts'
 import { secondsOf } from '../duration.ts'
-import { eventStatuses, oneOf } from './known-names.ts'
+import { oneOf } from './one-of.ts'
 
 export const choosing = {
   status: {

@@ -1,7 +1,7 @@
 /** Where the signing secret of a source comes from; never an argument, which everybody can see. */
-import { readFileSync } from 'node:fs'
 import { settings } from '@strongroom/server/settings'
 import { type CommandInput, type CommandOption, UsageError } from '../command.ts'
+import { readDescriptor } from '../read-descriptor.ts'
 import { textIn } from './given-file.ts'
 
 export const secretOptions = {
@@ -21,23 +21,12 @@ export function givenSecret({
   if (descriptor !== undefined && file !== undefined) {
     throw new UsageError('--secret-fd and --secret-file exclude each other: choose one')
   }
-  const text = descriptor === undefined ? textIn('secret-file', file) : onDescriptor(descriptor)
+  const text =
+    descriptor === undefined
+      ? textIn('secret-file', file)
+      : readDescriptor('secret-fd', String(descriptor))
   if (text === undefined) return settings.parse(env).FERRYHOOK_SIGNING_SECRET
   const secret = text.trim()
   if (secret === '') throw new UsageError('The signing secret that was given is empty')
   return secret
-}
-
-function onDescriptor(descriptor: string | boolean): string {
-  if (!/^\d{1,4}$/.test(String(descriptor))) {
-    throw new UsageError('--secret-fd must be the number of an open file descriptor, such as 3')
-  }
-  try {
-    return readFileSync(Number(descriptor), 'utf8')
-  } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
-    throw new UsageError(
-      `Cannot read the descriptor of --secret-fd (${reason}): open it, as with 3<secret.txt`,
-    )
-  }
 }

@@ -4,7 +4,7 @@ import { type Link, parseLink } from '@strongroom/sealed/crypto/link'
 import { unwrapped } from '@strongroom/sealed/crypto/pasted'
 import { UsageError } from '../command.ts'
 import { askHidden, openKeyboard } from './keyboard.ts'
-import { readText } from './read-stream.ts'
+import { readText } from '../read-stream.ts'
 
 const MAX_BYTES = 4096
 

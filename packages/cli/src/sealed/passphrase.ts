@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs'
 import type { CommandInput, CommandOption } from '../command.ts'
 import { UsageError } from '../command.ts'
 import { askHidden, openKeyboard } from './keyboard.ts'
-import { readText } from './read-stream.ts'
+import { readText } from '../read-stream.ts'
 
 export const passphraseOptions = {
   passphrase: { summary: 'Ask for a passphrase' },

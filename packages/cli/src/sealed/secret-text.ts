@@ -5,7 +5,7 @@ import { MAX_TEXT_BYTES } from '@strongroom/sealed/crypto/padding'
 import { textBytes } from '@strongroom/sealed/crypto/seal'
 import { UsageError } from '../command.ts'
 import { askHidden, openKeyboard } from './keyboard.ts'
-import { readText } from './read-stream.ts'
+import { readText } from '../read-stream.ts'
 
 /** Throws for a text that cannot be sealed. */
 export async function secretText(file: string | undefined): Promise<string> {

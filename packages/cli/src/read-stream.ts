@@ -1,4 +1,4 @@
-import { UsageError } from '../command.ts'
+import { UsageError } from './command.ts'
 
 /** The exact text of a stream; undefined if it has more bytes than that, and then it is not read on. */
 export async function readText(

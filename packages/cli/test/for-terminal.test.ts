@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { forTerminal } from '../src/sealed/for-terminal.ts'
+import { forTerminal } from '../src/for-terminal.ts'
 
 describe('a secret shown on a terminal', () => {
   it.each([
