@@ -18,6 +18,8 @@ const LONGEST_RETRY_MS = 3_600_000
 export interface Circuit {
   /** Why and for how long a call must wait; undefined if it need not. */
   closedFor(team: string, method: SlackMethod): Wait | undefined
+  /** A call is made: while Slack is down it finds out for all others whether it still is. */
+  calling(): void
   /** Slack wants no call of this method for this team for so long. */
   rateLimited(team: string, method: SlackMethod, retryAfterSeconds: number | undefined): void
   failed(): void
@@ -47,9 +49,12 @@ export function createCircuit(clock: Clock): Circuit {
       if (failures < FAILURES) return undefined
       if (isAhead(downUntil, now, PAUSE_MS))
         return { reason: 'circuit', milliseconds: downUntil - now }
-      // This call is the one that finds out; the others go on waiting.
-      downUntil = now + PAUSE_MS
       return undefined
+    },
+
+    calling() {
+      // The others go on waiting.
+      if (failures >= FAILURES) downUntil = clock.now() + PAUSE_MS
     },
 
     rateLimited(team, method, seconds = DEFAULT_RETRY_SECONDS) {

@@ -191,8 +191,9 @@ function inside(enterprise: string | undefined) {
 }
 
 /** As ids are known by: an id that is known as one kind of thing is not known as another. */
-function nameOf({ kind, id }: Pick<Question, 'kind' | 'id'>): string {
-  return `${kind}:${id}`
+function nameOf({ kind, id, workspace }: Question): string {
+  // Nor in one workspace of an organisation for what it is in another, which may be invented.
+  return workspace === undefined ? `${kind}:${id}` : `${kind}:${workspace}/${id}`
 }
 
 function namesOf({ user, bot, channel }: SlackIds): string[] {
