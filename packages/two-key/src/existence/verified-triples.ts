@@ -34,11 +34,11 @@ export interface VerifiedTriples {
   /** In the table; undefined also if that fails, or takes too long or longer than until then. */
   find(
     key: string,
-    ids: TripleIds,
+    ids: TripleIds | undefined,
     options: { token: string; until: number },
   ): Promise<Triple | undefined>
   /** Keeps a triple in memory, and hands back the write to the table, which never throws. */
-  add(key: string, ids: TripleIds, token: string, verifiedAt: number): Promise<void>
+  add(key: string, ids: TripleIds | undefined, token: string, verifiedAt: number): Promise<void>
   drop(key: string): void
   /** Those of a team, from memory. */
   dropTeam(team: string): void
@@ -80,7 +80,7 @@ export function createVerifiedTriples(deps: {
     },
 
     async find(key, ids, { token, until }) {
-      if (!cache) return undefined
+      if (!cache || !ids) return undefined
       const entry = await soon(
         cache.get(ids).catch((error: unknown) => {
           onFailed('read', error)
@@ -96,7 +96,7 @@ export function createVerifiedTriples(deps: {
       remember(key, verifiedAt)
       const second = Math.floor(verifiedAt / 1000)
       // It ends within this very second: an entry must outlive the moment it is made.
-      if (second + CACHE_SECONDS <= epochSeconds(clock)) return
+      if (!ids || second + CACHE_SECONDS <= epochSeconds(clock)) return
       const options = {
         verifiedAt: second,
         ...(withMac && { mac: macOf(token) }),
