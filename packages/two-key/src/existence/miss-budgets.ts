@@ -34,6 +34,8 @@ export function createMissBudgets({
   clock: Clock
   share?: number | undefined
 }): MissBudgets {
+  if (!(typeof share === 'number' && share > 0 && share <= 1))
+    throw new RangeError('The share of Slack’s limits must be more than 0 and at most 1')
   const halves = new Map<string, { kept: Window; open: Window }>()
 
   return {

@@ -23,6 +23,12 @@ test('a share of what Slack allows is for processes that are several', () => {
   expect(waits.filter((wait) => wait === 0)).toHaveLength(20)
 })
 
+test.each([80, 0, -1, Number.NaN, '0.8' as unknown as number])('a share of %s is none', (share) => {
+  expect(() => createMissBudgets({ clock: testClock(), share })).toThrow(
+    'The share of Slack’s limits must be more than 0 and at most 1',
+  )
+})
+
 test('whatever the pace, no minute has more calls than the budget, and a wait is as long as it says', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(4000), fc.boolean()), { maxLength: 400 }), (requests) => {
