@@ -78,9 +78,9 @@ export const dataModel: DataModel = {
     },
     {
       name: 'Forget the token of a workspace',
-      servedBy: 'workspace-tokens.ts: delete',
+      servedBy: 'workspace-tokens.ts: delete, deleteThis',
       table: tokensTable,
-      key: 'DeleteItem team_id = {team_id}',
+      key: 'DeleteItem team_id = {team_id}, of a dead one if bot_token is still that',
     },
     {
       name: 'Claim an event',

@@ -78,9 +78,9 @@ export function createAppRuntime(deps: RuntimeDeps): AppRuntime {
     const { deletedUser, archivedChannel } = item.policy
     return createExistenceChecker({
       tokenOf: vault.tokenOf,
-      onUninstalled: async (team) =>
+      onUninstalled: async (team, token) =>
         vault
-          .deleteHeld(team)
+          .deleteDead(team, token)
           .catch((error: unknown) => log.error('Cannot forget a dead token', { error })),
       cache: store.cache,
       knownStore: createKnownStore(db, item.SK),
