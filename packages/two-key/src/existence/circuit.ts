@@ -4,6 +4,7 @@
  */
 import type { Clock } from '@strongroom/kit/clock'
 import { isAhead } from '../lasting.ts'
+import { keep } from './knowledge.ts'
 import type { SlackMethod } from './slack-api.ts'
 
 /** So many failures in a row, of whatever team and method, mean that Slack is down. */
@@ -59,7 +60,7 @@ export function createCircuit(clock: Clock): Circuit {
 
     rateLimited(team, method, seconds = DEFAULT_RETRY_SECONDS) {
       const until = clock.now() + Math.min(1000 * seconds, LONGEST_RETRY_MS)
-      limitedUntil.set(`${team} ${method}`, until)
+      keep(limitedUntil, `${team} ${method}`, until)
     },
 
     failed() {
