@@ -33,6 +33,8 @@ export interface AppRuntime {
   get(name: string): Promise<ReadyApp | undefined>
   /** The app was changed here: it is read anew. */
   changed(name: string): void
+  /** The app was removed here: nothing of it is remembered. */
+  removed(name: string): void
   /** Each minute. */
   maintain(): Promise<void>
   close(): Promise<void>
@@ -125,7 +127,10 @@ export function createAppRuntime(deps: RuntimeDeps): AppRuntime {
 
   async function makeReady(name: string): Promise<ReadyApp | undefined> {
     const item = await apps.get(name)
-    if (!item) return undefined
+    if (!item) {
+      memories.delete(name)
+      return undefined
+    }
     const secrets = await apps.signingSecrets(item)
     const { store, vault, decisions, checker } = memoryOf(item)
     const { channels, onUndecidable, onMissingToken, rejectStatus } = item.policy
@@ -165,6 +170,11 @@ export function createAppRuntime(deps: RuntimeDeps): AppRuntime {
     },
 
     changed: (name) => void ready.delete(name),
+
+    removed(name) {
+      ready.delete(name)
+      memories.delete(name)
+    },
 
     async maintain() {
       for (const { checker } of memories.values()) {

@@ -155,6 +155,15 @@ describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
     expect(await other.send(name, 'command')).toMatchObject({ status: 403 })
   })
 
+  test('remove an app, and one that is added by its name at once begins anew', async () => {
+    const name = await newApp(machine, url)
+    expect(await machine.send(name, 'command')).toMatchObject({ status: 200 })
+    await machine.operate('DELETE', `/apps/${name}`)
+    await machine.operate('POST', '/apps', app(name))
+    expect((await machine.operate('GET', `/apps/${name}/decisions`)).body.items).toEqual([])
+    expect(await machine.send(name, 'command')).toMatchObject({ status: 403 })
+  })
+
   test('see the latest decisions, the newest first, with the ids and never the contents', async () => {
     const name = await newApp(machine, url)
     await machine.send(name, 'command', { text: 'my words' })
