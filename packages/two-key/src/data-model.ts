@@ -48,7 +48,7 @@ export const dataModel: DataModel = {
       table: serverTable,
       keys: { PK: 'KNOWN#{app}#{team_id}', SK: 'CHUNK#{number}' },
       schema: KnownItem,
-      lifetime: 'each id for 24 hours after it was verified last',
+      lifetime: 'each id until its chunk is written, 24 hours after it was verified last or later',
     },
   ],
   patterns: [
