@@ -147,8 +147,7 @@ export function createAppRuntime(deps: RuntimeDeps): AppRuntime {
       ...(rejectStatus && { rejectStatus }),
     })
     const leaveTeam = async (team: string) => {
-      await vault.delete(team)
-      checker.forgetTeam(team)
+      await vault.delete(team).finally(() => checker.forgetTeam(team))
     }
     return { item, keys, store, vault, decisions, leaveTeam }
   }

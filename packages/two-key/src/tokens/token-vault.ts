@@ -72,13 +72,13 @@ export function createTokenVault(deps: {
     },
 
     async put(team, token) {
-      await tokens.put(team, await box.seal(new TextEncoder().encode(token), place(team)))
-      held.delete(team)
+      const sealed = await box.seal(new TextEncoder().encode(token), place(team))
+      // Here and below: what fails may have been done, and only the answer got lost.
+      await tokens.put(team, sealed).finally(() => held.delete(team))
     },
 
     async delete(team) {
-      await tokens.delete(team)
-      held.delete(team)
+      await tokens.delete(team).finally(() => held.delete(team))
     },
 
     async deleteDead(team, token) {

@@ -6,6 +6,24 @@ import { createTwoKeyStore } from '../../src/store.ts'
 import { createTokenVault } from '../../src/tokens/token-vault.ts'
 import { openDb } from '../existence/scene.ts'
 import { newIds } from '../open-store.ts'
+import { losingDb } from './machine.ts'
+
+describe.each(serviceStores())('a token, on $name', (store) => {
+  const opened = openDb(store)
+
+  test('that was stored is used, although the store did not say that it was', async () => {
+    const clock = testClock()
+    const { team } = newIds()
+    const { db, lose } = losingDb(opened.db, 'slack-workspace-tokens')
+    const { tokens } = createTwoKeyStore({ db, clock })
+    const vault = createTokenVault({ app: 'deploy-bot', tokens, box: secretBox, clock })
+    await vault.put(team, 'xoxb-old')
+    expect(await vault.tokenOf(team)).toBe('xoxb-old')
+    lose()
+    await expect(vault.put(team, 'xoxb-new')).rejects.toThrow('The answer got lost')
+    expect(await vault.tokenOf(team)).toBe('xoxb-new')
+  })
+})
 
 describe.each(serviceStores())('a dead token, on $name', (store) => {
   const opened = openDb(store)
