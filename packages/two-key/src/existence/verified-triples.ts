@@ -44,7 +44,7 @@ export interface VerifiedTriples {
     options: { token: string; verifiedAt: number; era: number },
   ): Promise<void>
   drop(key: string): void
-  /** Those of a team, from memory. */
+  /** Those of a team, or of an organisation and all others, from memory. */
   dropTeam(team: string): void
   /** Ends when a team is dropped: what was begun in an era is not kept after it. */
   era(): number
@@ -117,6 +117,8 @@ export function createVerifiedTriples(deps: {
 
     dropTeam(team) {
       drops += 1
+      // Which workspaces are its own is not known here. To verify the others again takes no call.
+      if (team.startsWith('E')) return triples.clear()
       for (const key of triples.keys()) if (key.startsWith(`${team}#`)) triples.delete(key)
     },
   }

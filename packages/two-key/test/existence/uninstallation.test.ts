@@ -130,4 +130,21 @@ describe('that the app is gone from a team', () => {
       expect(await check()).toEqual(refused('no_token'))
     },
   )
+
+  test('holds for the workspaces of an organisation that it is gone from', async () => {
+    const org: FakeTeam = { ...withChannel, enterprise: 'E1', orgWide: true }
+    const tokens = new Map([['E1', org.token]])
+    const on = scene([org])
+    const checker = on.machine({ tokenOf: async (team) => tokens.get(team) })
+    const check = async (enterprise?: { enterprise: string }) =>
+      checker.check(
+        { team: 'T1', ...asked, ...enterprise },
+        { deadline: on.clock.now() + 2000, channelPolicy: 'strict' },
+      )
+    expect(await check({ enterprise: 'E1' })).toMatchObject({ ok: true })
+    expect(await check()).toEqual({ ok: true, source: 'cache' })
+    tokens.delete('E1')
+    checker.forgetTeam('E1')
+    expect(await check()).toEqual(refused('no_token'))
+  })
 })
