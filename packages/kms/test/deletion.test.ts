@@ -52,6 +52,24 @@ test('only a deletion that was scheduled can be cancelled', async () => {
   expect(await refusal(kms.cancelKeyDeletion({ KeyId: arn }))).toBe('KMSInvalidStateException')
 })
 
+test('a write that is repeated because its answer got lost is no failure', async () => {
+  const { clock, storage, masterKey, arn } = await freshKms()
+  const repeating: typeof storage = {
+    ...storage,
+    async updateState(...change) {
+      await storage.updateState(...change)
+      return storage.updateState(...change)
+    },
+  }
+  const kms = await createKms({ storage: repeating, masterKey, clock })
+  const stateNow = async () => (await kms.describeKey({ KeyId: arn })).KeyMetadata.KeyState
+  expect(await kms.scheduleKeyDeletion({ KeyId: arn })).toMatchObject({ KeyId: arn })
+  expect(await stateNow()).toBe('PendingDeletion')
+  expect(await kms.cancelKeyDeletion({ KeyId: arn })).toEqual({ KeyId: arn })
+  expect(await stateNow()).toBe('Disabled')
+  expect(await refusal(kms.cancelKeyDeletion({ KeyId: arn }))).toBe('KMSInvalidStateException')
+})
+
 test('after the date the key is gone with all its material, at the first touch', async () => {
   const { kms, storage, arn, id, clock, events } = await freshKms()
   await kms.rotateKeyOnDemand({ KeyId: arn })

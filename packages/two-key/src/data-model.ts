@@ -48,7 +48,7 @@ export const dataModel: DataModel = {
       table: serverTable,
       keys: { PK: 'KNOWN#{app}#{team_id}', SK: 'CHUNK#{number}' },
       schema: KnownItem,
-      lifetime: 'each id for 24 hours after it was verified last',
+      lifetime: 'each id until its chunk is written, 24 hours after it was verified last or later',
     },
   ],
   patterns: [
@@ -78,9 +78,9 @@ export const dataModel: DataModel = {
     },
     {
       name: 'Forget the token of a workspace',
-      servedBy: 'workspace-tokens.ts: delete',
+      servedBy: 'workspace-tokens.ts: delete, deleteThis',
       table: tokensTable,
-      key: 'DeleteItem team_id = {team_id}',
+      key: 'DeleteItem team_id = {team_id}, of a dead one if bot_token is still that',
     },
     {
       name: 'Claim an event',

@@ -3,6 +3,7 @@ import { type Clock, epochSeconds } from '@strongroom/kit/clock'
 import type { Db } from '@strongroom/kit/db'
 import { entity } from '@strongroom/kit/entity'
 import type { AppKeys, SlackIds } from './keys.ts'
+import { isAhead } from './lasting.ts'
 import { CACHE_SECONDS, CacheItem, cacheTable } from './table.ts'
 
 export interface ExistenceCache {
@@ -33,7 +34,9 @@ export function createExistenceCache(options: {
     async get(ids) {
       // A read that is a moment behind costs one call to Slack at most.
       const entry = await items.get(keys.cacheKey(ids), { eventual: true })
-      return entry && entry.ttl > epochSeconds(clock) ? entry : undefined
+      // One that would last longer was not made by a clock like ours, or not by us.
+      const isFresh = entry && isAhead(entry.ttl, epochSeconds(clock), CACHE_SECONDS)
+      return isFresh ? entry : undefined
     },
 
     async put(ids, { mac, verifiedAt = epochSeconds(clock) } = {}) {

@@ -1,7 +1,9 @@
 /** The bot token of each workspace. It arrives here sealed and leaves sealed. */
 import { type Clock, epochSeconds } from '@strongroom/kit/clock'
 import type { Db } from '@strongroom/kit/db'
+import { ConditionFailed } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
+import { expr } from '@strongroom/kit/expression'
 import type { AppKeys } from './keys.ts'
 import { TokenItem, tokensTable } from './table.ts'
 
@@ -10,6 +12,8 @@ export interface WorkspaceTokens {
   /** Keeps the token of an installation, in place of an older one. */
   put(team: string, sealedToken: Uint8Array): Promise<void>
   delete(team: string): Promise<void>
+  /** Deletes this very token; one that has taken its place stays. */
+  deleteThis(team: string, token: Pick<TokenItem, 'bot_token'>): Promise<void>
 }
 
 export function createWorkspaceTokens(options: {
@@ -34,6 +38,13 @@ export function createWorkspaceTokens(options: {
 
     async delete(team) {
       await items.delete(keys.teamKey(team))
+    },
+
+    async deleteThis(team, { bot_token }) {
+      const isThis = expr`${items.attr('bot_token')} = ${bot_token}`
+      await items.delete(keys.teamKey(team), isThis).catch((error: unknown) => {
+        if (!(error instanceof ConditionFailed)) throw error
+      })
     },
   }
 }

@@ -44,6 +44,16 @@ describe.each(everyStore())('workspace tokens on $name', (store) => {
     expect(await raw(team)).toBeUndefined()
   })
 
+  test('are deleted one by one: not the one that has taken the place of another', async () => {
+    const { team } = newIds()
+    await opened.tokens.put(team, sealed(2))
+    await opened.tokens.deleteThis(team, { bot_token: sealed(1) })
+    expect(await opened.tokens.get(team)).toMatchObject({ bot_token: sealed(2) })
+    await opened.tokens.deleteThis(team, { bot_token: sealed(2) })
+    await opened.tokens.deleteThis(team, { bot_token: sealed(2) })
+    expect(await raw(team)).toBeUndefined()
+  })
+
   test('of other apps are apart, by a prefix', async () => {
     const { team } = newIds()
     await opened.tokens.put(team, sealed(1))

@@ -8,7 +8,6 @@ import { systemClock } from '@strongroom/kit/clock'
 import { logDecision } from '../decision-log.ts'
 import { type Accepted, type Decision, notSlacks } from '../decision.ts'
 import { type CheckerOptions, createExistenceChecker } from '../existence/checker.ts'
-import { keep } from '../existence/knowledge.ts'
 import type { SlackIds } from '../existence/verdict.ts'
 import { createJudge, type JudgeOptions } from '../judge.ts'
 import type { JsonObject } from '../payload/json.ts'
@@ -16,6 +15,7 @@ import { type CheckedPayload, listenedPayload, type UninstallPayload } from '../
 import { PayloadRefused } from '../payload/refusal.ts'
 import { acknowledge } from './acknowledge.ts'
 import type { BoltMiddleware, OnRejected } from './bolt-types.ts'
+import { createLastTokens } from './last-tokens.ts'
 
 export interface ExistenceCheckOptions
   extends
@@ -23,7 +23,8 @@ export interface ExistenceCheckOptions
     Omit<CheckerOptions, 'tokenOf' | 'knownStore'> {
   /**
    * The token of a team, for the events with which an app learns that it was uninstalled: Bolt
-   * finds none for them. Unless told, the one that the team's last verified request came with.
+   * finds none for them. Unless told, the one that the team's last verified request came with; if
+   * there was none yet, such an event is not believed.
    */
   tokenOf?: CheckerOptions['tokenOf']
   /**
@@ -55,11 +56,12 @@ export class TwoKeyUndecidable extends Error {
 
 export function existenceCheck(options: ExistenceCheckOptions = {}): BoltMiddleware {
   const { clock = systemClock, onRejected, onDecision, processBeforeResponse = false } = options
-  const lastTokens = new Map<string, string>()
-  const { tokenOf = async (team) => lastTokens.get(team) } = options
+  const lastTokens = createLastTokens()
+  const { tokenOf = lastTokens.tokenOf } = options
+  const checker = createExistenceChecker({ ...options, tokenOf })
   const judge = createJudge({
     ...options,
-    checker: createExistenceChecker({ ...options, tokenOf }),
+    checker: options.tokenOf ? checker : lastTokens.guarding(checker),
   })
 
   return async (args) => {
@@ -77,10 +79,8 @@ export function existenceCheck(options: ExistenceCheckOptions = {}): BoltMiddlew
     if (decision.ok) {
       const twoKey = contextOf(decision)
       if (twoKey.verified && context.botToken !== undefined) {
-        const { team, enterprise } = twoKey.ids
-        keep(lastTokens, team, context.botToken)
         const isOrgWide = context['isEnterpriseInstall'] === true
-        if (isOrgWide && enterprise !== undefined) keep(lastTokens, enterprise, context.botToken)
+        lastTokens.remember(twoKey.ids, context.botToken, { isOrgWide })
       }
       Object.assign(context, { twoKey })
       await next()

@@ -27,8 +27,8 @@ import { createVerifiedTriples } from './verified-triples.ts'
 export interface CheckerOptions {
   /** The bot token of a team or organisation; undefined if the app is not installed there. */
   tokenOf(team: string): Promise<string | undefined>
-  /** The token of a team or organisation has proved to be dead when it was said to be gone. */
-  onUninstalled?: (team: string) => Promise<void>
+  /** This token of a team or organisation has proved to be dead when it was said to be gone. */
+  onUninstalled?: (team: string, token: string) => Promise<void>
   /** Verified triples that all machines share; without it each remembers its own. */
   cache?: ExistenceCache | undefined
   /** Ids verified in the last day, kept beyond a restart. */
@@ -109,9 +109,9 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
     tokenOf,
     probe: inquiry.probe,
     within,
-    async gone(team) {
+    async gone(team, token) {
       triples.dropTeam(team)
-      await options.onUninstalled?.(team)
+      await options.onUninstalled?.(team, token)
     },
   })
 
@@ -135,12 +135,13 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
   async function refresh(key: string, ids: SlackIds, given: string | undefined): Promise<void> {
     if (refreshing.has(key)) return
     refreshing.add(key)
+    const era = triples.era()
     try {
       const deadline = clock.now() + BACKGROUND_MS
       const found = await within(deadline, tokenFor(ids, given))
       if (found === 'late') return
       if (found.value === undefined) return triples.drop(key)
-      await inquiry.renew(ids, found.value, { deadline, channelPolicy: 'strict' })
+      await inquiry.renew(ids, found.value, { deadline, channelPolicy: 'strict', era })
     } finally {
       refreshing.delete(key)
     }
@@ -154,10 +155,11 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
       if (clock.now() >= remembered.refreshAt) inBackground(refresh(triple.key, ids, asked.token))
       if (triple.isWhole) return { ok: true, source: 'cache' }
     }
+    const era = triples.era()
     const found = await within(asked.deadline, tokenFor(ids, asked.token))
     if (found === 'late') return { ok: false, kind: 'undecidable', reason: 'store' }
     if (found.value === undefined) return { ok: false, kind: 'refused', reason: 'no_token' }
-    const { verdict, saved } = await inquiry.decide(ids, found.value, asked)
+    const { verdict, saved } = await inquiry.decide(ids, found.value, { ...asked, era })
     if (saved) inBackground(saved)
     return verdict
   }

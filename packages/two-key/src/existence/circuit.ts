@@ -4,6 +4,7 @@
  */
 import type { Clock } from '@strongroom/kit/clock'
 import { isAhead } from '../lasting.ts'
+import { keep } from './knowledge.ts'
 import type { SlackMethod } from './slack-api.ts'
 
 /** So many failures in a row, of whatever team and method, mean that Slack is down. */
@@ -18,6 +19,8 @@ const LONGEST_RETRY_MS = 3_600_000
 export interface Circuit {
   /** Why and for how long a call must wait; undefined if it need not. */
   closedFor(team: string, method: SlackMethod): Wait | undefined
+  /** A call is made: while Slack is down it finds out for all others whether it still is. */
+  calling(): void
   /** Slack wants no call of this method for this team for so long. */
   rateLimited(team: string, method: SlackMethod, retryAfterSeconds: number | undefined): void
   failed(): void
@@ -47,14 +50,17 @@ export function createCircuit(clock: Clock): Circuit {
       if (failures < FAILURES) return undefined
       if (isAhead(downUntil, now, PAUSE_MS))
         return { reason: 'circuit', milliseconds: downUntil - now }
-      // This call is the one that finds out; the others go on waiting.
-      downUntil = now + PAUSE_MS
       return undefined
+    },
+
+    calling() {
+      // The others go on waiting.
+      if (failures >= FAILURES) downUntil = clock.now() + PAUSE_MS
     },
 
     rateLimited(team, method, seconds = DEFAULT_RETRY_SECONDS) {
       const until = clock.now() + Math.min(1000 * seconds, LONGEST_RETRY_MS)
-      limitedUntil.set(`${team} ${method}`, until)
+      keep(limitedUntil, `${team} ${method}`, until)
     },
 
     failed() {

@@ -12,7 +12,10 @@ import { tripleOf } from './triple.ts'
 import type { ExistenceOptions, ExistenceVerdict, SlackIds } from './verdict.ts'
 import type { VerifiedTriples } from './verified-triples.ts'
 
-type Asked = Pick<ExistenceOptions, 'deadline' | 'channelPolicy'>
+interface Asked extends Pick<ExistenceOptions, 'deadline' | 'channelPolicy'> {
+  /** Of the triples, when the token was asked for. */
+  era: number
+}
 
 export interface Inquiry {
   /** Resolves before the deadline, or a moment after. `saved` is a write that goes on. */
@@ -139,12 +142,12 @@ export function createInquiry(deps: {
     ids: SlackIds,
     token: string,
     { verdict, verifiedAt }: Decision,
-    { channelPolicy }: Asked,
+    { channelPolicy, era }: Asked,
   ): Promise<void> | undefined {
     const triple = tripleOf(ids)
     const isSeen = verdict.ok && verdict.channelUnseen !== true && channelPolicy !== 'skip'
     if (!triple || !isSeen || verifiedAt === undefined) return undefined
-    return triples.add(triple.key, triple.ids, token, verifiedAt)
+    return triples.add(triple.key, triple.ids, { token, verifiedAt, era })
   }
 
   return {
@@ -153,7 +156,7 @@ export function createInquiry(deps: {
       let hasTriple = triple !== undefined && triples.get(triple.key) !== undefined
       if (triple && !hasTriple && !isRefusedAlready(ids, token, asked)) {
         const until = asked.deadline
-        const stored = await triples.find(triple.key, triple.ids, { token, until })
+        const stored = await triples.find(triple.key, triple.ids, { token, until, era: asked.era })
         hasTriple = stored !== undefined
         if (stored) for (const name of namesOf(ids)) known.add(ids.team, name)
       }
@@ -191,8 +194,9 @@ function inside(enterprise: string | undefined) {
 }
 
 /** As ids are known by: an id that is known as one kind of thing is not known as another. */
-function nameOf({ kind, id }: Pick<Question, 'kind' | 'id'>): string {
-  return `${kind}:${id}`
+function nameOf({ kind, id, workspace }: Question): string {
+  // Nor in one workspace of an organisation for what it is in another, which may be invented.
+  return workspace === undefined ? `${kind}:${id}` : `${kind}:${workspace}/${id}`
 }
 
 function namesOf({ user, bot, channel }: SlackIds): string[] {

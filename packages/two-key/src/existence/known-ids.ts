@@ -1,5 +1,6 @@
 /** Which ids were verified in the last day, here or on another machine. */
 import { type Clock, epochSeconds } from '@strongroom/kit/clock'
+import { keep } from './knowledge.ts'
 import { KNOWN_SECONDS, type KnownStore, type KnownTimes } from './known-store.ts'
 
 /** The time of an id is saved again only when it is so much older: most minutes save nothing. */
@@ -68,10 +69,8 @@ export function createKnownIds({
   }
 
   function dropOld({ times, saved }: TeamIds, now: number): void {
-    for (const [id, time] of times) {
-      if (time > now - KNOWN_SECONDS) continue
-      times.delete(id)
-      saved.delete(id)
+    for (const map of [times, saved]) {
+      for (const [id, time] of map) if (time <= now - KNOWN_SECONDS) map.delete(id)
     }
   }
 
@@ -100,7 +99,7 @@ export function createKnownIds({
       return time !== undefined && time > epochSeconds(clock) - KNOWN_SECONDS
     },
 
-    add: (team, id) => void of(team).times.set(id, epochSeconds(clock)),
+    add: (team, id) => keep(of(team).times, id, epochSeconds(clock)),
 
     async exchange() {
       if (!store) return

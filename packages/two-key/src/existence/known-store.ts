@@ -14,7 +14,7 @@ import * as z from 'zod'
 
 export const KNOWN_SECONDS = 24 * 60 * 60
 const CHUNKS = 16
-/** At 400 KB an item is full; of so many the longest ids make half of that. */
+/** At 400 KB an item is full; so many of the longest names leave room. */
 const MOST_IN_CHUNK = 4_000
 const TRIES = 5
 

@@ -92,7 +92,10 @@ export function createLookups(deps: {
     for (;;) {
       const closed = circuit.closedFor(team, method)
       const wait = closed?.milliseconds ?? budgets.take(team, method, { isKnown })
-      if (wait === 0) return undefined
+      if (wait === 0) {
+        circuit.calling()
+        return undefined
+      }
       const reason = closed?.reason ?? 'budget'
       const isWorthIt = clock.now() + wait < flight.until && (isKnown || reason !== 'budget')
       if (!isWorthIt) return undecided(reason, wait)

@@ -4,6 +4,7 @@
  * of invented ones cannot lock out those who are real.
  */
 import type { Clock } from '@strongroom/kit/clock'
+import { keep } from './knowledge.ts'
 import type { SlackMethod } from './slack-api.ts'
 
 /** Calls a minute that Slack promises for each workspace and app. */
@@ -34,6 +35,8 @@ export function createMissBudgets({
   clock: Clock
   share?: number | undefined
 }): MissBudgets {
+  if (!(typeof share === 'number' && share > 0 && share <= 1))
+    throw new RangeError('The share of Slack’s limits must be more than 0 and at most 1')
   const halves = new Map<string, { kept: Window; open: Window }>()
 
   return {
@@ -43,7 +46,8 @@ export function createMissBudgets({
       if (!found) {
         const size = Math.max(1, Math.floor((PER_MINUTE[method] * share) / 2))
         found = { kept: createWindow(size), open: createWindow(size) }
-        halves.set(key, found)
+        // A token that replaces another, as some do twice a day, has a budget of its own.
+        keep(halves, key, found)
       }
       const now = clock.now()
       const wait = isKnown ? found.kept.take(now) : found.open.take(now)

@@ -4,18 +4,19 @@ import type { SlackIds } from './verdict.ts'
 
 export interface RequestTriple {
   key: string
-  ids: TripleIds
+  /** As the table has it. Of a bot undefined: there it could not be told from a user of that id. */
+  ids: TripleIds | undefined
   /** The request names nothing that the triple does not have. */
   isWhole: boolean
 }
 
 export function tripleOf(ids: SlackIds): RequestTriple | undefined {
   const { team, channel, user, bot, otherTeams, enterprise } = ids
-  const person = user ?? bot
+  const person = user ?? (bot === undefined ? undefined : `bot:${bot}`)
   if (person === undefined || channel === undefined) return undefined
   return {
     key: `${team}#${person}#${channel}`,
-    ids: { team, user: person, channel },
+    ids: user === undefined ? undefined : { team, user, channel },
     isWhole:
       // Whether the team is of that organisation, its token says.
       enterprise === undefined &&

@@ -14,7 +14,7 @@ export function createUninstallation(deps: {
   probe(token: string, deadline: number): Promise<Finding>
   within: Deadlines['within']
   /** Its token is dead. */
-  gone(team: string): Promise<void>
+  gone(team: string, token: string): Promise<void>
 }): ExistenceChecker['checkUninstalled'] {
   const { tokenOf, probe, within, gone } = deps
 
@@ -52,7 +52,10 @@ export function createUninstallation(deps: {
     for (const finding of findings) {
       if (finding.state === 'undecidable' && finding.isTokenDead !== true) return undecided(finding)
     }
-    await within(deadline, Promise.all(found.value.map(async ({ owner }) => gone(owner))))
+    await within(
+      deadline,
+      Promise.all(found.value.map(async ({ owner, token: dead }) => gone(owner, dead))),
+    )
     return { ok: true, source: 'slack' }
   }
 }

@@ -34,14 +34,20 @@ export interface VerifiedTriples {
   /** In the table; undefined also if that fails, or takes too long or longer than until then. */
   find(
     key: string,
-    ids: TripleIds,
-    options: { token: string; until: number },
+    ids: TripleIds | undefined,
+    options: { token: string; until: number; era: number },
   ): Promise<Triple | undefined>
   /** Keeps a triple in memory, and hands back the write to the table, which never throws. */
-  add(key: string, ids: TripleIds, token: string, verifiedAt: number): Promise<void>
+  add(
+    key: string,
+    ids: TripleIds | undefined,
+    options: { token: string; verifiedAt: number; era: number },
+  ): Promise<void>
   drop(key: string): void
-  /** Those of a team, from memory. */
+  /** Those of a team, or of an organisation and all others, from memory. */
   dropTeam(team: string): void
+  /** Ends when a team is dropped: what was begun in an era is not kept after it. */
+  era(): number
 }
 
 export function createVerifiedTriples(deps: {
@@ -54,11 +60,12 @@ export function createVerifiedTriples(deps: {
 }): VerifiedTriples {
   const { clock, startTimer, cache, withMac, onFailed } = deps
   const triples = new Map<string, Triple>()
+  let drops = 0
 
-  function remember(key: string, verifiedAt: number): Triple {
+  function remember(key: string, verifiedAt: number, era: number): Triple {
     const part = EARLIEST + (LATEST - EARLIEST) * (hashOf(key) / 2 ** 32)
     const triple = { expiresAt: verifiedAt + LIFE_MS, refreshAt: verifiedAt + part * LIFE_MS }
-    keep(triples, key, triple)
+    if (era === drops) keep(triples, key, triple)
     return triple
   }
 
@@ -79,8 +86,8 @@ export function createVerifiedTriples(deps: {
       return undefined
     },
 
-    async find(key, ids, { token, until }) {
-      if (!cache) return undefined
+    async find(key, ids, { token, until, era }) {
+      if (!cache || !ids) return undefined
       const entry = await soon(
         cache.get(ids).catch((error: unknown) => {
           onFailed('read', error)
@@ -89,14 +96,14 @@ export function createVerifiedTriples(deps: {
         until,
       )
       if (!entry || (withMac && !isAuthentic(entry, token))) return undefined
-      return remember(key, 1000 * (entry.ttl - CACHE_SECONDS))
+      return remember(key, 1000 * (entry.ttl - CACHE_SECONDS), era)
     },
 
-    async add(key, ids, token, verifiedAt) {
-      remember(key, verifiedAt)
+    async add(key, ids, { token, verifiedAt, era }) {
+      remember(key, verifiedAt, era)
       const second = Math.floor(verifiedAt / 1000)
       // It ends within this very second: an entry must outlive the moment it is made.
-      if (second + CACHE_SECONDS <= epochSeconds(clock)) return
+      if (!ids || second + CACHE_SECONDS <= epochSeconds(clock)) return
       const options = {
         verifiedAt: second,
         ...(withMac && { mac: macOf(token) }),
@@ -106,7 +113,12 @@ export function createVerifiedTriples(deps: {
 
     drop: (key) => void triples.delete(key),
 
+    era: () => drops,
+
     dropTeam(team) {
+      drops += 1
+      // Which workspaces are its own is not known here. To verify the others again takes no call.
+      if (team.startsWith('E')) return triples.clear()
       for (const key of triples.keys()) if (key.startsWith(`${team}#`)) triples.delete(key)
     },
   }

@@ -1,6 +1,7 @@
 /** Bytes to values, after key one and never before. */
 import { isObject, type JsonObject } from './json.ts'
 import { PayloadRefused } from './refusal.ts'
+import { hasRepeatedNames } from './repeated-names.ts'
 
 /** How Slack has sent it: events as JSON, commands as a form, interactions as JSON in a form. */
 export type Wrapping = 'json' | 'form' | 'payload'
@@ -10,7 +11,8 @@ export interface ReadBody {
   body: JsonObject
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
+// A byte order mark stays where it is: who gets the bytes after us may not take it off.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export function readBody(rawBody: Uint8Array, contentType: string | undefined): ReadBody {
   // Parameters such as a charset change nothing: Slack sends UTF-8.
@@ -27,7 +29,8 @@ export function readBody(rawBody: Uint8Array, contentType: string | undefined): 
 
 function readForm(text: string): ReadBody {
   const fields = new Map<string, string>()
-  for (const [name, value] of new URLSearchParams(text)) {
+  // Of a question mark at the beginning it would take off one, which is ours.
+  for (const [name, value] of new URLSearchParams(`?${text}`)) {
     // Twice the same name: who reads the first would see another than who reads the last.
     if (fields.has(name)) throw new PayloadRefused('ambiguous_payload')
     fields.set(name, value)
@@ -57,5 +60,6 @@ function parse(text: string): JsonObject {
     throw new PayloadRefused('malformed_body')
   }
   if (!isObject(value)) throw new PayloadRefused('malformed_body')
+  if (hasRepeatedNames(text, value)) throw new PayloadRefused('ambiguous_payload')
   return value
 }

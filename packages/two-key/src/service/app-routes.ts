@@ -162,7 +162,7 @@ export function appRoutes(deps: OperatorDeps): OpenAPIHono<AppEnv> {
       if (!item) throw twoKeyError('app_not_found')
       await removeTokens(item)
       await apps.remove(app)
-      runtime.changed(app)
+      runtime.removed(app)
       c.get('log').info('Slack app removed', { app, operator: c.get('operator') })
       return c.body(null, 204)
     })

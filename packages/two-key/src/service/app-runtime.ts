@@ -33,6 +33,8 @@ export interface AppRuntime {
   get(name: string): Promise<ReadyApp | undefined>
   /** The app was changed here: it is read anew. */
   changed(name: string): void
+  /** The app was removed here: nothing of it is remembered. */
+  removed(name: string): void
   /** Each minute. */
   maintain(): Promise<void>
   close(): Promise<void>
@@ -78,9 +80,9 @@ export function createAppRuntime(deps: RuntimeDeps): AppRuntime {
     const { deletedUser, archivedChannel } = item.policy
     return createExistenceChecker({
       tokenOf: vault.tokenOf,
-      onUninstalled: async (team) =>
+      onUninstalled: async (team, token) =>
         vault
-          .deleteHeld(team)
+          .deleteDead(team, token)
           .catch((error: unknown) => log.error('Cannot forget a dead token', { error })),
       cache: store.cache,
       knownStore: createKnownStore(db, item.SK),
@@ -125,7 +127,10 @@ export function createAppRuntime(deps: RuntimeDeps): AppRuntime {
 
   async function makeReady(name: string): Promise<ReadyApp | undefined> {
     const item = await apps.get(name)
-    if (!item) return undefined
+    if (!item) {
+      memories.delete(name)
+      return undefined
+    }
     const secrets = await apps.signingSecrets(item)
     const { store, vault, decisions, checker } = memoryOf(item)
     const { channels, onUndecidable, onMissingToken, rejectStatus } = item.policy
@@ -142,8 +147,7 @@ export function createAppRuntime(deps: RuntimeDeps): AppRuntime {
       ...(rejectStatus && { rejectStatus }),
     })
     const leaveTeam = async (team: string) => {
-      await vault.delete(team)
-      checker.forgetTeam(team)
+      await vault.delete(team).finally(() => checker.forgetTeam(team))
     }
     return { item, keys, store, vault, decisions, leaveTeam }
   }
@@ -165,6 +169,11 @@ export function createAppRuntime(deps: RuntimeDeps): AppRuntime {
     },
 
     changed: (name) => void ready.delete(name),
+
+    removed(name) {
+      ready.delete(name)
+      memories.delete(name)
+    },
 
     async maintain() {
       for (const { checker } of memories.values()) {

@@ -9,7 +9,7 @@ import type { Apps } from './apps.ts'
 export interface OperatorDeps {
   db: Db
   apps: Apps
-  runtime: Pick<AppRuntime, 'get' | 'changed'>
+  runtime: Pick<AppRuntime, 'get' | 'changed' | 'removed'>
   slackApi: SlackApi
   /** What every operator route declares. */
   forOperators: {

@@ -5,6 +5,7 @@
 import type { Clock } from '@strongroom/kit/clock'
 import type { SecretBox, SecretPlace } from '@strongroom/kit/secret-box'
 import { isAhead } from '../lasting.ts'
+import type { TokenItem } from '../table.ts'
 import type { WorkspaceTokens } from '../workspace-tokens.ts'
 
 /** A token that another machine has replaced or removed is used for so long at most. */
@@ -17,8 +18,8 @@ export interface TokenVault {
   tokenOf(team: string): Promise<string | undefined>
   put(team: string, token: string): Promise<void>
   delete(team: string): Promise<void>
-  /** Deletes the token that was used last, unless another has taken its place meanwhile. */
-  deleteHeld(team: string): Promise<void>
+  /** Deletes a token that will never work again, unless another has taken its place meanwhile. */
+  deleteDead(team: string, token: string): Promise<void>
 }
 
 interface Held {
@@ -42,10 +43,13 @@ export function createTokenVault(deps: {
     attribute: 'bot_token',
   })
 
+  async function opened({ bot_token }: TokenItem, team: string): Promise<string> {
+    return Buffer.from(await box.open(bot_token, place(team))).toString()
+  }
+
   async function read(team: string): Promise<string | undefined> {
     const item = await tokens.get(team)
-    if (!item) return undefined
-    return Buffer.from(await box.open(item.bot_token, place(team))).toString()
+    return item && opened(item, team)
   }
 
   return {
@@ -68,19 +72,19 @@ export function createTokenVault(deps: {
     },
 
     async put(team, token) {
-      await tokens.put(team, await box.seal(new TextEncoder().encode(token), place(team)))
-      held.delete(team)
+      const sealed = await box.seal(new TextEncoder().encode(token), place(team))
+      // Here and below: what fails may have been done, and only the answer got lost.
+      await tokens.put(team, sealed).finally(() => held.delete(team))
     },
 
     async delete(team) {
-      await tokens.delete(team)
-      held.delete(team)
+      await tokens.delete(team).finally(() => held.delete(team))
     },
 
-    async deleteHeld(team) {
-      const used = await held.get(team)?.token
+    async deleteDead(team, token) {
+      const item = await tokens.get(team)
+      if (item && (await opened(item, team)) === token) await tokens.deleteThis(team, item)
       held.delete(team)
-      if (used !== undefined && used === (await read(team))) await tokens.delete(team)
     },
   }
 }

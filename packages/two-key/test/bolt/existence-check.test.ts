@@ -125,6 +125,31 @@ describe('in a Bolt app', () => {
     expect(bolt.handled).toEqual(['message'])
   })
 
+  test('an uninstallation of a team of which this process has no token yet is not believed', async () => {
+    const event = signedJson(eventBody({ type: 'app_uninstalled' }), now())
+    const codes: string[] = []
+    const onRejected = ({ code }: { code: string }) => void codes.push(code)
+    const bolt = openBolt({ onRejected })
+    await bolt.send(event)
+    expect([bolt.handled, codes]).toEqual([[], ['no_token']])
+    const skipping = openBolt({ onMissingToken: 'skip' })
+    await skipping.send(event)
+    expect(skipping.handled).toEqual(['app_uninstalled'])
+    const knowing = openBolt({ tokenOf: async () => undefined })
+    await knowing.send(event)
+    expect(knowing.handled).toEqual(['app_uninstalled'])
+  })
+
+  test('an uninstallation is believed as often as it is said once the token of the last request is dead', async () => {
+    const event = signedJson(eventBody({ type: 'app_uninstalled' }), now())
+    const bolt = openBolt()
+    await bolt.send(samples['message']!(now()))
+    bolt.slack.break({ kind: 'error', error: 'token_revoked' })
+    await bolt.send(event)
+    await bolt.send(event)
+    expect(bolt.handled).toEqual(['message', 'app_uninstalled', 'app_uninstalled'])
+  })
+
   test('an uninstallation of nobody that lets Bolt find somebody else is forged', async () => {
     const bolt = openBolt()
     await bolt.send(samples['message']!(now()))

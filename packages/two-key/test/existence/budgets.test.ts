@@ -23,6 +23,20 @@ test('a share of what Slack allows is for processes that are several', () => {
   expect(waits.filter((wait) => wait === 0)).toHaveLength(20)
 })
 
+test.each([80, 0, -1, Number.NaN, '0.8' as unknown as number])('a share of %s is none', (share) => {
+  expect(() => createMissBudgets({ clock: testClock(), share })).toThrow(
+    'The share of Slack’s limits must be more than 0 and at most 1',
+  )
+})
+
+test('budgets of no more teams are kept than there is room for: those that began first go', () => {
+  const budgets = createMissBudgets({ clock: testClock(), share: 0.01 })
+  const take = (team: string) => budgets.take(team, 'team.info', { isKnown: false })
+  expect([take('T1'), take('T1')]).toEqual([0, 60_000])
+  for (let at = 0; at < 50_000; at++) take(`TOTHER${at}`)
+  expect(take('T1')).toBe(0)
+})
+
 test('whatever the pace, no minute has more calls than the budget, and a wait is as long as it says', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(4000), fc.boolean()), { maxLength: 400 }), (requests) => {

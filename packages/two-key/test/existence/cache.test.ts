@@ -82,6 +82,29 @@ describe.each(testStores())('what key two keeps on $name', (store) => {
     expect(Items.filter(({ cache_key }) => String(cache_key).startsWith(ids.team))).toEqual([])
   })
 
+  test('is nothing of a bot: an entry of the table vouches for a user', async () => {
+    const { ids, team } = newTeam({ bots: [{ id: 'B1' }] })
+    const { clock, machine } = scene([team])
+    const { cache } = storesOf(opened.db, clock)
+    const asked = { deadline: clock.now() + 2000, channelPolicy: 'strict' } as const
+    const one = machine({ cache })
+    const of = { team: ids.team, channel: ids.channel }
+    expect(await one.check({ ...of, bot: 'B1' }, asked)).toMatchObject({ ok: true })
+    await one.idle()
+    expect(await machine({ cache }).check({ ...of, user: 'B1' }, asked)).toEqual(refused('user'))
+  })
+
+  test('is not believed for longer than five minutes, whatever its time to live says', async () => {
+    const { clock, machine, cache, check, key, slack } = oneTeam()
+    const now = Math.floor(clock.now() / 1000)
+    for (const ahead of [301, 86_400]) {
+      await opened.db.putItem({ TableName: TABLE, Item: { ...key, ttl: now + ahead } })
+      const asked = slack.calls().length
+      expect(await check(machine({ cache }))).toEqual({ ok: true, source: 'slack' })
+      expect(slack.calls().length).toBeGreaterThan(asked)
+    }
+  })
+
   test('is one entry when machines verify the same triple at once, and all of them pass', async () => {
     const { machine, cache, check, raw } = oneTeam()
     const machines = Array.from({ length: 10 }, () => machine({ cache }))

@@ -218,4 +218,16 @@ describe('a triple that is fresh in memory', () => {
     expect(await checker.check(ids, asked)).toEqual({ ok: true, source: 'cache' })
     expect(await checker.check({ ...ids, ...further }, asked)).toEqual(refused(reason))
   })
+
+  test('of a bot does not vouch for a user by the name of the bot, nor the other way round', async () => {
+    const { clock, machine } = scene([home])
+    const checker = machine()
+    const asked = { deadline: clock.now() + 2000, channelPolicy: 'strict' } as const
+    const of = { team: 'T1', channel: 'C1' }
+    expect(await checker.check({ ...of, bot: 'B1' }, asked)).toMatchObject({ ok: true })
+    expect(await checker.check({ ...of, bot: 'B1' }, asked)).toEqual({ ok: true, source: 'cache' })
+    expect(await checker.check({ ...of, user: 'B1' }, asked)).toEqual(refused('user'))
+    expect(await checker.check({ ...of, user: 'U1' }, asked)).toMatchObject({ ok: true })
+    expect(await checker.check({ ...of, bot: 'U1' }, asked)).toEqual(refused('bot'))
+  })
 })

@@ -163,6 +163,56 @@ describe('a flood of invented ids', () => {
     expect(slack.calls('conversations.info').length - before).toBeLessThanOrEqual(20)
     expect(await checker.check(person, asked())).toMatchObject({ ok: true })
   })
+
+  test('that names a real person in invented workspaces of an organisation has no part in it either', async () => {
+    const { team } = newTeam({
+      orgWide: true,
+      enterprise: 'E1',
+      users: [{ id: 'U1' }, { id: 'U2' }],
+    })
+    const { clock, machine, slack } = scene([team])
+    const checker = machine()
+    const check = async (of: string, user: string) =>
+      checker.check(
+        { team: of, enterprise: 'E1', user },
+        { deadline: clock.now() + 2000, channelPolicy: 'strict' },
+      )
+    for (const user of ['U1', 'U2']) expect(await check(team.id, user)).toMatchObject({ ok: true })
+    clock.advance({ minutes: 6 })
+    const before = slack.calls('users.info').length
+    for (let at = 0; at < 100; at++)
+      expect(await check(`TFAKE${at}`, 'U1')).toMatchObject({ ok: false })
+    expect(slack.calls('users.info').length - before).toBeLessThanOrEqual(40)
+    expect(await check(team.id, 'U2')).toMatchObject({ ok: true })
+  })
+
+  test('does not prolong an outage for who is known', async () => {
+    const { team, triples } = workspace()
+    const { clock, machine, slack, timers } = scene([team])
+    const checker = machine()
+    const check = async ({ user }: { user: string }) =>
+      checker.check(
+        { team: team.id, user },
+        { deadline: clock.now() + 2000, channelPolicy: 'strict' },
+      )
+    const invented = (at: number) => check({ user: `UFAKE${at}` })
+    const [person, other] = triples
+    if (!person || !other) throw new Error('There are people')
+    await check(person)
+    await check(other)
+    clock.advance({ minutes: 6 })
+    expect(await check(other)).toMatchObject({ ok: true })
+
+    slack.break({ kind: 'reset' })
+    const failing = Promise.all(Array.from({ length: 100 }, (_, at) => invented(at)))
+    await timers.pass({ seconds: 2 })
+    await failing
+    expect(await check(person)).toEqual(undecidable('circuit'))
+    slack.repair()
+    clock.advance({ seconds: 5 })
+    expect(await invented(100)).toEqual(undecidable('budget'))
+    expect(await check(person)).toMatchObject({ ok: true })
+  })
 })
 
 describe('an outage of Slack', () => {

@@ -135,3 +135,12 @@ test('a store that fails leaves the ids of this process known, and is asked agai
   await known.loading('T1')
   expect(known.has('T1', 'user:U2')).toBe(true)
 })
+
+test('without a store, the ids of a team that are known are no more than there is room for', () => {
+  const known = createKnownIds({ clock: testClock(), store: undefined, onFailed() {} })
+  for (let at = 0; at < 50_000; at++) known.add('T1', `user:U${at}`)
+  known.add('T1', 'user:U0')
+  known.add('T1', 'user:UNEW')
+  const isKnown = (id: string) => known.has('T1', `user:${id}`)
+  expect(['U0', 'U1', 'U2', 'UNEW'].map(isKnown)).toEqual([true, false, true, true])
+})

@@ -8,10 +8,10 @@ const dead = { kind: 'error', error: 'account_inactive', method: 'auth.test' } a
 
 function opened(teams: readonly FakeTeam[], tokens?: Record<string, string>) {
   const on = scene(teams)
-  const ended: string[] = []
+  const ended: [team: string, token: string][] = []
   const checker = on.machine({
     ...(tokens && { tokenOf: async (team: string) => tokens[team] }),
-    onUninstalled: async (team) => void ended.push(team),
+    onUninstalled: async (...gone) => void ended.push(gone),
   })
   const check = async (installation: Installation) =>
     checker.checkUninstalled(installation, { deadline: on.clock.now() + 2000 })
@@ -23,7 +23,7 @@ describe('that the app was uninstalled', () => {
     const { check, slack, ended } = opened([home])
     slack.break(dead)
     expect(await check({ team: 'T1' })).toEqual({ ok: true, source: 'slack' })
-    expect(ended).toEqual(['T1'])
+    expect(ended).toEqual([['T1', 'xoxb-home']])
   })
 
   test('is believed when there is no token, and ends none', async () => {
@@ -87,13 +87,64 @@ describe('that an organisation has uninstalled the app', () => {
     const { check, slack, ended } = opened([org])
     slack.break(dead)
     expect(await check(workspace)).toEqual({ ok: true, source: 'slack' })
-    expect(ended).toEqual(['E1'])
+    expect(ended).toEqual([['E1', 'xoxb-org']])
   })
 
   test('is not what a workspace says that ends an installation of its own', async () => {
     const { check, ended } = opened([org], { T1: 'xoxb-replaced', E1: 'xoxb-org' })
     expect(await check(workspace)).toEqual({ ok: true, source: 'slack' })
-    expect(ended).toEqual(['T1'])
+    expect(ended).toEqual([['T1', 'xoxb-replaced']])
     expect(await check({ ...workspace, isOrgWide: true })).toEqual(refused('still_installed'))
+  })
+})
+
+describe('that the app is gone from a team', () => {
+  const asked = { user: 'U1', channel: 'C1' }
+  const withChannel: FakeTeam = { ...home, channels: [{ id: 'C1' }] }
+
+  test.each(['Slack', 'the cache'])(
+    'holds for what %s still had to say about it at that moment',
+    async (from) => {
+      const tokens = new Map([['T1', 'xoxb-home']])
+      const on = scene([withChannel])
+      const entry = () => ({ cache_key: 'T1#U1#C1', ttl: Math.floor(on.clock.now() / 1000) + 100 })
+      const get = async () =>
+        new Promise<ReturnType<typeof entry> | undefined>((resolve) => {
+          on.timers.start(200, () => resolve(from === 'Slack' ? undefined : entry()))
+        })
+      const checker = on.machine({
+        tokenOf: async (team) => tokens.get(team),
+        cache: { get, put: async () => entry() },
+      })
+      const check = async () =>
+        checker.check(
+          { team: 'T1', ...asked },
+          { deadline: on.clock.now() + 2000, channelPolicy: 'strict' },
+        )
+      const underWay = check()
+      await on.timers.pass({ ms: 100 })
+      tokens.delete('T1')
+      checker.forgetTeam('T1')
+      await on.timers.pass({ seconds: 1 })
+      expect(await underWay).toMatchObject({ ok: true })
+      expect(await check()).toEqual(refused('no_token'))
+    },
+  )
+
+  test('holds for the workspaces of an organisation that it is gone from', async () => {
+    const org: FakeTeam = { ...withChannel, enterprise: 'E1', orgWide: true }
+    const tokens = new Map([['E1', org.token]])
+    const on = scene([org])
+    const checker = on.machine({ tokenOf: async (team) => tokens.get(team) })
+    const check = async (enterprise?: { enterprise: string }) =>
+      checker.check(
+        { team: 'T1', ...asked, ...enterprise },
+        { deadline: on.clock.now() + 2000, channelPolicy: 'strict' },
+      )
+    expect(await check({ enterprise: 'E1' })).toMatchObject({ ok: true })
+    expect(await check()).toEqual({ ok: true, source: 'cache' })
+    tokens.delete('E1')
+    checker.forgetTeam('E1')
+    expect(await check()).toEqual(refused('no_token'))
   })
 })

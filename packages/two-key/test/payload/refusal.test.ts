@@ -34,6 +34,14 @@ async function decide(request: Signed) {
 const without = (body: Body, ...names: string[]): Body =>
   Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))
 
+/** The JSON of a body with something more before one of its members. */
+function twice(body: Body, member: string, before: string): string {
+  const text = JSON.stringify(body)
+  const at = text.indexOf(member)
+  expect(at).toBeGreaterThan(0)
+  return `${text.slice(0, at)}${before}${before.endsWith(',') ? '' : ','}${text.slice(at)}`
+}
+
 describe('a signed request is refused before anybody is asked', () => {
   test.each<[string, Signed]>([
     ['a message without a user', signedJson(eventBody(without(message, 'user')))],
@@ -125,6 +133,18 @@ describe('a signed request is refused before anybody is asked', () => {
       'a field that is sent twice',
       signed(`${new URLSearchParams(command).toString()}&user_id=U0OTHER`, { contentType: FORM }),
     ],
+    [
+      'a member that is there twice',
+      signed(twice(eventBody(message), `"user":"${USER}"`, '"user":"U0OTHER"')),
+    ],
+    [
+      'a member that is there twice, once in other letters',
+      signed(twice(eventBody(message), `"user":"${USER}"`, '"\\u0075ser":"U0OTHER"')),
+    ],
+    [
+      'a member of an interaction that is there twice',
+      signedForm({ payload: twice(blockActions, `"user":{`, '"user":null,') }),
+    ],
   ])('if a handler could read another id than was checked: %s', async (_, request) => {
     const decision = await decide(request)
     expect(decision).toMatchObject({ ok: false, stage: 'payload', status: expect.any(Number) })
@@ -171,6 +191,16 @@ describe('a signed request is refused before anybody is asked', () => {
       'unknown_payload',
     ],
     ['an empty body', signed(''), 'malformed_body'],
+    [
+      'JSON after a byte order mark',
+      signed(`\uFEFF${JSON.stringify(eventBody(message))}`),
+      'malformed_body',
+    ],
+    [
+      'a form after a question mark',
+      signed(`?payload=${encodeURIComponent(JSON.stringify(shortcut))}`, { contentType: FORM }),
+      'unknown_payload',
+    ],
     ['another content type', signed('{}', { contentType: 'text/plain' }), 'unknown_content_type'],
     [
       'a content type that only begins so',
@@ -201,6 +231,14 @@ describe('a signed request is refused before anybody is asked', () => {
     )
     expect(await decide(request)).toMatchObject({ ok: false, code: 'missing_id' })
   })
+})
+
+test('a payload may be as deep and as full of quotes and colons as it likes', async () => {
+  const depth = 200_000
+  const deep = `${'['.repeat(depth)}${']'.repeat(depth)}`
+  const text = '":{\\"\\\\": "'
+  const body = JSON.stringify(eventBody({ ...message, text, blocks: [{ text }, { text }] }))
+  expect(await decide(signed(`${body.slice(0, -1)},"deep":${deep}}`))).toMatchObject({ ok: true })
 })
 
 describe('a content type may have parameters', () => {

@@ -189,6 +189,24 @@ export function hangingDb(db: Db, table: string) {
   return { db: hanging, asked, hang: () => void (isHanging = true) }
 }
 
+/** A store of which one table loses the answer to its next write, once it is told so. */
+export function losingDb(db: Db, table: string) {
+  let isLosing = false
+  const losing = new Proxy(db, {
+    get(target, name: keyof Db) {
+      const call = target[name] as (input: { TableName?: string }) => Promise<unknown>
+      return async (input: { TableName?: string }) => {
+        const answer = await call.call(target, input)
+        const isWrite = name === 'putItem' || name === 'deleteItem'
+        if (!isLosing || !isWrite || !input.TableName?.endsWith(table)) return answer
+        isLosing = false
+        throw Object.assign(new Error('The answer got lost'), { name: 'TimeoutError' })
+      }
+    },
+  })
+  return { db: losing, lose: () => void (isLosing = true) }
+}
+
 let made = 0
 
 /** An app with the tokens of both workspaces, and a name that no other test has. */

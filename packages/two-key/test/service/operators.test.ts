@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { twoKeyError } from '../../src/errors.ts'
 import { sampleTeam } from '../../src/fake-slack/world.ts'
 import { openDb } from '../existence/scene.ts'
-import { type Machine, newApp, otherTeam, SECRET, upstreamApp, world } from './machine.ts'
+import { losingDb, type Machine, newApp, otherTeam, SECRET, upstreamApp, world } from './machine.ts'
 
 const DAY = 86_400
 
@@ -153,6 +153,27 @@ describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
     expect(await machine.send(name, 'message')).toMatchObject({ status: 403 })
     clock.advance({ seconds: 300 })
     expect(await other.send(name, 'command')).toMatchObject({ status: 403 })
+  })
+
+  test('whose removal of a token was done but not answered have removed it', async () => {
+    const name = await newApp(machine, url)
+    const { db, lose } = losingDb(opened.db, 'slack-workspace-tokens')
+    const other = await start(db)
+    expect(await other.send(name, 'command')).toMatchObject({ status: 200 })
+    const path = `/apps/${name}/tokens/${sampleTeam.id}`
+    lose()
+    expect((await other.operate('DELETE', path)).status).toBeGreaterThanOrEqual(500)
+    expect((await other.operate('DELETE', path)).body.error.code).toBe('two-key.token_not_found')
+    expect(await other.send(name, 'command')).toMatchObject({ status: 403 })
+  })
+
+  test('remove an app, and one that is added by its name at once begins anew', async () => {
+    const name = await newApp(machine, url)
+    expect(await machine.send(name, 'command')).toMatchObject({ status: 200 })
+    await machine.operate('DELETE', `/apps/${name}`)
+    await machine.operate('POST', '/apps', app(name))
+    expect((await machine.operate('GET', `/apps/${name}/decisions`)).body.items).toEqual([])
+    expect(await machine.send(name, 'command')).toMatchObject({ status: 403 })
   })
 
   test('see the latest decisions, the newest first, with the ids and never the contents', async () => {
