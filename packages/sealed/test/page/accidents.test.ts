@@ -194,6 +194,48 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     await expectTitle(reader, 'Hidden.')
   })
 
+  test('where nothing may be kept it promises no reload, and leaving asks', async () => {
+    const { link } = await sealInNode(site.base, 'once')
+    const reader = await site.visitor()
+    await reader.addInitScript(() => {
+      const refuse = () => {
+        throw new DOMException('Forbidden', 'SecurityError')
+      }
+      for (const name of ['sessionStorage', 'localStorage'])
+        Object.defineProperty(window, name, { get: refuse })
+    })
+    await open(reader, link)
+    expect(await shownSecret(reader)).toBe('once')
+    await expectText(reader, 'It is on this page only: keep it before you leave.')
+    const asked = reader.waitForEvent('dialog')
+    const leaving = reader.reload()
+    await (await asked).accept()
+    await leaving
+    await expectTitle(reader, 'Hand over a secret, once.')
+  })
+
+  test('where copying is forbidden it says so, and the text is selected', async () => {
+    const page = await site.visitor()
+    await page.addInitScript(() => {
+      navigator.clipboard.writeText = () => Promise.reject(new DOMException('x', 'NotAllowedError'))
+    })
+    await page.goto(site.base)
+    const { link } = await seal(page, 'text')
+    const selected = () => page.evaluate(() => String(getSelection()))
+    const refusal = page.locator('.problem', {
+      hasText: 'The browser does not allow copying: select the text and copy it yourself',
+    })
+    await press(page, 'Copy link')
+    await refusal.waitFor()
+    expect(await selected()).toBe(link)
+    await page.goto(link)
+    await hold(page)
+    expect(await shownSecret(page)).toBe('text')
+    await press(page, 'Copy')
+    await refusal.waitFor()
+    expect(await selected()).toBe('text')
+  })
+
   test.runIf(SLOW)(
     'leaving asks while a text or a link would get lost, and not after that',
     async () => {

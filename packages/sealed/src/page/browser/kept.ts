@@ -26,12 +26,15 @@ export function takeFromAddress(): string {
   return target
 }
 
-export function keep(link: Kept) {
+/** Whether a reload will find it. */
+export function keep(link: Kept): boolean {
   inMemory = link
   try {
     sessionStorage.setItem(KEY, JSON.stringify(link))
+    return true
   } catch {
-    // Forbidden or full: then a reload does not find it.
+    // Forbidden or full.
+    return false
   }
 }
 

@@ -20,8 +20,9 @@ export function showShown(
   claim: string,
   { text: secret, remainingViews, graceSeconds }: OpenedSecret,
 ) {
-  const until = Date.now() + (graceSeconds - REQUEST_SECONDS) * 1000
-  keep({ kind: 'open', target: formatTarget(target), claim, until })
+  let until = Date.now() + (graceSeconds - REQUEST_SECONDS) * 1000
+  // What cannot be kept for a reload is on this page only, from now on.
+  if (!keep({ kind: 'open', target: formatTarget(target), claim, until })) until = Date.now()
   const views = () =>
     remainingViews > 0 ? plural('shown.more', remainingViews) : text('shown.last')
   // A reload brings it back for a while; after that, what is not taken along is lost.
@@ -80,7 +81,7 @@ export function showShown(
       'div',
       { class: 'shown' },
       content,
-      element('div', { class: 'foot' }, rest, copy, hide),
+      element('div', { class: 'foot' }, rest, copy.button, hide, copy.problem),
     ),
   })
   tick()
