@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { assets } from '../src/pages/assets.ts'
 import { attributes, htmlOf, pagesApp, services } from './pages-app.ts'
@@ -77,6 +78,22 @@ describe('what may be kept is kept', () => {
     const again = await app.request(asset.path, { headers: { 'if-none-match': etag } })
     expect(again.status).toBe(304)
   })
+
+  test.each(['/docs', ...assets.map(({ path }) => path)])(
+    '%s is sent compressed to who reads that, and not again',
+    async (path) => {
+      const plain = await (await app.request(path)).text()
+      const asked = (encoding: string, known = '') =>
+        app.request(path, { headers: { 'accept-encoding': encoding, 'if-none-match': known } })
+      const answer = await asked('gzip, br')
+      expect(answer.headers.get('content-encoding')).toBe('gzip')
+      expect(answer.headers.get('vary')).toBe('accept-encoding')
+      expect(gunzipSync(await answer.arrayBuffer()).toString()).toBe(plain)
+      const again = await asked('gzip, br', answer.headers.get('etag') ?? '')
+      expect([again.status, again.headers.get('content-encoding')]).toEqual([304, null])
+      expect(await (await asked('gzip;q=0')).text()).toBe(plain)
+    },
+  )
 
   test('a file of another version is not found, and is not kept as such', async () => {
     const answer = await app.request('/assets/strongroom-0000000000000000.css')
