@@ -131,6 +131,59 @@ describeInBrowser('everybody can use the page', (site) => {
     expect(await page.locator('html').getAttribute('lang')).toBe('de')
   })
 
+  test('where colours are the system’s, what is chosen still shows', async () => {
+    const page = await site.visitor({ forcedColors: 'active' })
+    await page.goto(site.base)
+    await page.getByRole('switch', { name: 'Receipt' }).check()
+    const looks = (selector: string, part?: string) =>
+      page.evaluate(
+        ([which = '', pseudo]) => {
+          const found = document.querySelector(which)
+          return found && getComputedStyle(found, pseudo).backgroundColor
+        },
+        [selector, part],
+      )
+    expect(await looks('.chip :checked + span')).not.toBe(
+      await looks('.chip :not(:checked) + span'),
+    )
+    for (const state of [':checked', ':not(:checked)']) {
+      const knob = await looks(`.toggle input${state}`, '::before')
+      expect(knob).not.toBe(await looks(`.toggle input${state}`))
+    }
+    expect(await looks('.toggle input:checked')).not.toBe(
+      await looks('.toggle input:not(:checked)'),
+    )
+  })
+
+  test('on a phone everything to press is as large as a finger', async () => {
+    const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }
+    const page = await site.visitor(phone)
+    const small = () =>
+      page.evaluate(() =>
+        [...document.querySelectorAll('a, button, select, summary, .chip, .toggle')]
+          .map((each) => ({ text: each.textContent, height: each.getBoundingClientRect().height }))
+          .filter(({ height }) => height > 0 && height < 44),
+      )
+    await page.goto(site.base)
+    expect(await small()).toEqual([])
+    const { link } = await seal(page, 'text')
+    expect(await small()).toEqual([])
+    await page.goto(link)
+    expect(await small()).toEqual([])
+  })
+
+  test('a long secret is printed to its end', async () => {
+    const { link } = await sealInNode(site.base, 'line\n'.repeat(200))
+    const page = await site.visitor()
+    await open(page, link)
+    await shownSecret(page)
+    const unseen = () =>
+      page.locator('.secret').evaluate((shown) => shown.scrollHeight - shown.clientHeight)
+    expect(await unseen()).toBeGreaterThan(0)
+    await page.emulateMedia({ media: 'print' })
+    expect(await unseen()).toBe(0)
+  })
+
   test('it is dark for those who like it dark, and moves for those who like that', async () => {
     const looks = async (page: Page) => {
       await page.goto(site.base)
