@@ -2,7 +2,9 @@ import { unwrapped } from '../../crypto/pasted.ts'
 
 /**
  * What this tab keeps of a link. It leaves the address bar at once, so that nobody reads it there
- * and no history has it, and lives in the session storage of this tab: a reload finds it again.
+ * and the way back does not lead to it, and lives in the session storage of this tab: a reload finds
+ * it again. The browser's own list of visited addresses has it all the same: it is written before
+ * any script runs.
  */
 
 export type Kept =
