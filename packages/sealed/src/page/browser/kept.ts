@@ -15,6 +15,8 @@ export type Kept =
   | { kind: 'hidden' }
 
 const KEY = 'sealed.link'
+/** For which a claim is live. */
+const LONGEST_MS = 30_000
 
 /** Where storage is forbidden, until the page is left. */
 let inMemory: Kept | undefined
@@ -51,11 +53,15 @@ export function forget() {
 
 export function kept(): Kept | undefined {
   const found = stored() ?? inMemory
-  if (found?.kind === 'open' && found.until !== undefined && found.until <= Date.now()) {
+  if (found?.kind !== 'open' || found.until === undefined) return found
+  const leftMs = found.until - Date.now()
+  if (leftMs <= 0) {
     keep({ kind: 'hidden' })
     return { kind: 'hidden' }
   }
-  return found
+  // The clock was set back, and nobody knows how much is left: opened again, but not by itself.
+  const { target, claim } = found
+  return leftMs > LONGEST_MS ? { kind: 'open', target, claim } : found
 }
 
 function stored(): Kept | undefined {
