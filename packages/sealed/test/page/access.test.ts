@@ -64,6 +64,25 @@ describeInBrowser('everybody can use the page', (site) => {
     await expectText(page, 'Copied')
   })
 
+  test('what was wrong with a field is not said of it any more once it is right', async () => {
+    const page = await site.visitor()
+    await page.goto(site.base)
+    const session = await page.context().newCDPSession(page)
+    const described = async () => {
+      const { root } = await session.send('DOM.getDocument')
+      const { nodeId } = await session.send('DOM.querySelector', {
+        nodeId: root.nodeId,
+        selector: 'textarea',
+      })
+      const { nodes } = await session.send('Accessibility.getPartialAXTree', { nodeId })
+      return nodes.map(({ description }) => String(description?.value ?? '')).join('')
+    }
+    await press(page, 'Seal it')
+    expect(await described()).toBe('0 of 51,200 bytes Write your secret first')
+    await page.getByLabel('Your secret').fill('x')
+    expect(await described()).toBe('1 of 51,200 bytes')
+  })
+
   test.runIf(SLOW)('Enter can be held in the field of the passphrase', async () => {
     const { link } = await sealInNode(site.base, 'text', { passphrase: 'word' })
     const page = await site.visitor()
