@@ -22,7 +22,8 @@ const DAY_SECONDS = 24 * 60 * 60
 export function pageRoutes({ home, document }: PageRoutesOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   const files = new Map(assets.map((asset) => [asset.path, { ...asset, ...contentOf(asset) }]))
-  const docs = renderOnce((of) => renderPage(<DocsPage document={of} />))
+  const docs = madeOnce('text/html; charset=UTF-8', (of) => renderPage(<DocsPage document={of} />))
+  const openApi = madeOnce('application/json', async (of) => JSON.stringify(of))
 
   app.get('/', async (c) => {
     const props = await home()
@@ -36,6 +37,11 @@ export function pageRoutes({ home, document }: PageRoutesOptions): Hono<AppEnv> 
     c.header('content-security-policy', docsPolicy)
     c.header('cache-control', 'no-cache')
     return send(c, await docs(document()))
+  })
+
+  app.get('/openapi.json', async (c) => {
+    c.header('cache-control', 'no-cache')
+    return send(c, await openApi(document()))
   })
 
   app.get('/docs/', (c) => c.redirect('/docs', 301))
@@ -62,12 +68,12 @@ function serve(c: Context<AppEnv>, file: Asset & Content) {
   return send(c, file)
 }
 
-/** Rendering a large document takes time, and it changes only when the server starts. */
-function renderOnce(render: (of: object) => Promise<string>) {
+/** Writing a large document takes time, and it changes only when the server starts. */
+function madeOnce(contentType: string, write: (of: object) => Promise<string>) {
   let last: { of: object; content: Content } | undefined
   return async (of: object): Promise<Content> => {
     if (last?.of === of) return last.content
-    const content = contentOf({ contentType: 'text/html; charset=UTF-8', body: await render(of) })
+    const content = contentOf({ contentType, body: await write(of) })
     last = { of, content }
     return content
   }
