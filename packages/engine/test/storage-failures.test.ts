@@ -4,6 +4,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   readdirSync,
   rmSync,
@@ -139,7 +140,26 @@ describe('a directory that must not be opened', () => {
     writeFileSync(file, 'x')
     expect(() => openStorage({ directory: file })).toThrow('Cannot open the data directory')
   })
+
+  test.runIf(process.seteuid)('one that belongs to somebody else is refused', () => {
+    // Not among the other temporary files: those that nobody but us may reach.
+    const directory = mkdtempSync('/tmp/strongroom-closed-')
+    onTestFinished(() => rmSync(directory, { recursive: true }))
+    chmodSync(directory, 0o000)
+    const us = process.geteuid?.() ?? 0
+    // Root may read everything, and is somebody else for a moment.
+    if (us === 0) process.seteuid?.(NOBODY)
+    try {
+      expect(() => openStorage({ directory })).toThrow(
+        `Cannot open the data directory "${directory}": it cannot be read (EACCES`,
+      )
+    } finally {
+      if (us === 0) process.seteuid?.(us)
+    }
+  })
 })
+
+const NOBODY = 65_534
 
 const canMount = (() => {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return false

@@ -97,7 +97,6 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
   // Made once, and not before somebody asks: it is a sixth of the work of a start.
   let made: ReturnType<typeof describe> | undefined
   const document = () => (made ??= describe(app, publicUrl))
-  app.get('/openapi.json', (c) => c.json(document()))
   const home = homeOf(options, new Date(clock.now()))
   app.route('/', pageRoutes({ document, home }))
   const endStreams = () => {

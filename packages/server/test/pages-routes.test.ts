@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { assets } from '../src/pages/assets.ts'
 import { attributes, htmlOf, pagesApp, services } from './pages-app.ts'
@@ -31,7 +32,7 @@ describe('pages carry nothing but markup', () => {
   test.each(['/', '/docs'])('every link of %s leads somewhere', async (path) => {
     const html = await htmlOf(app.request(path))
     const idsOfDocs = attributes(await htmlOf(app.request('/docs')), 'id')
-    const others = ['/openapi.json', '/healthz', '/readyz', '/metrics', '/sealed/']
+    const others = ['/healthz', '/readyz', '/metrics', '/sealed/']
     const broken: string[] = []
     for (const address of [...attributes(html, 'href'), ...attributes(html, 'src')]) {
       const [target = '', fragment] = address.split('#')
@@ -49,19 +50,22 @@ describe('what may be kept is kept', () => {
     expect((await app.request('/')).headers.get('cache-control')).toBe('no-store')
   })
 
-  test('the reference is asked for again and not sent twice', async () => {
-    const first = await app.request('/docs')
-    const etag = first.headers.get('etag') ?? ''
-    expect(first.headers.get('cache-control')).toBe('no-cache')
-    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-      const second = await app.request('/docs', { headers: { 'if-none-match': known } })
-      expect(second.status).toBe(304)
-      expect(await second.text()).toBe('')
-      expect(second.headers.get('content-security-policy')).toContain("default-src 'none'")
-    }
-    const changed = await app.request('/docs', { headers: { 'if-none-match': '"other"' } })
-    expect(changed.status).toBe(200)
-  })
+  test.each(['/docs', '/openapi.json'])(
+    '%s is asked for again and not sent twice',
+    async (path) => {
+      const first = await app.request(path)
+      const etag = first.headers.get('etag') ?? ''
+      expect(first.headers.get('cache-control')).toBe('no-cache')
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const second = await app.request(path, { headers: { 'if-none-match': known } })
+        expect(second.status).toBe(304)
+        expect(await second.text()).toBe('')
+        expect(second.headers.get('content-security-policy')).toContain("default-src 'none'")
+      }
+      const changed = await app.request(path, { headers: { 'if-none-match': '"other"' } })
+      expect(changed.status).toBe(200)
+    },
+  )
 
   test.each(assets)('$path has its type, its lifetime and a tag', async (asset) => {
     const answer = await app.request(asset.path)
@@ -77,6 +81,22 @@ describe('what may be kept is kept', () => {
     const again = await app.request(asset.path, { headers: { 'if-none-match': etag } })
     expect(again.status).toBe(304)
   })
+
+  test.each(['/docs', '/openapi.json', ...assets.map(({ path }) => path)])(
+    '%s is sent compressed to who reads that, and not again',
+    async (path) => {
+      const plain = await (await app.request(path)).text()
+      const asked = (encoding: string, known = '') =>
+        app.request(path, { headers: { 'accept-encoding': encoding, 'if-none-match': known } })
+      const answer = await asked('gzip, br')
+      expect(answer.headers.get('content-encoding')).toBe('gzip')
+      expect(answer.headers.get('vary')).toBe('accept-encoding')
+      expect(gunzipSync(await answer.arrayBuffer()).toString()).toBe(plain)
+      const again = await asked('gzip, br', answer.headers.get('etag') ?? '')
+      expect([again.status, again.headers.get('content-encoding')]).toEqual([304, null])
+      expect(await (await asked('gzip;q=0')).text()).toBe(plain)
+    },
+  )
 
   test('a file of another version is not found, and is not kept as such', async () => {
     const answer = await app.request('/assets/strongroom-0000000000000000.css')

@@ -47,7 +47,7 @@ export function prepareDirectory(directory: string): void {
   }
   const file = join(directory, FORMAT_FILE)
   if (existsSync(file)) return assertKnownFormat(directory, file)
-  const names = readdirSync(directory).filter((name) => !name.startsWith(`${FORMAT_FILE}.`))
+  const names = namesIn(directory).filter((name) => !name.startsWith(`${FORMAT_FILE}.`))
   // What is there now may be of another process that began meanwhile: with the format file.
   if (names.length > 0 && existsSync(file)) return assertKnownFormat(directory, file)
   if (names.includes(DATA_FILE)) {
@@ -60,6 +60,14 @@ export function prepareDirectory(directory: string): void {
     writeFormat(directory)
   } catch (error) {
     throw cannotOpen(directory, `it cannot be written (${reason(error)})`, error)
+  }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch (error) {
+    throw cannotOpen(directory, `it cannot be read (${reason(error)})`, error)
   }
 }
 

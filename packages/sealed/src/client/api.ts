@@ -18,14 +18,20 @@ export interface SealedApi {
 }
 
 /** Short enough for a second try while a claim is still live. */
-const TIMEOUT_MS = 10_000
+const SILENCE_MS = 10_000
+/** A secret may go up slowly, during which nothing is heard; the server itself waits no longer. */
+const SENDING_MS = 60_000
 
 export function createSealedApi(options: { base: string; fetch?: Fetch }): SealedApi {
   const { base } = options
   // Looked up at each call: a page's fetch must not be called as a method of something else.
   const fetch: Fetch = options.fetch ?? ((...call) => globalThis.fetch(...call))
-  const call = (method: Request['method'], path: string, rest?: Omit<Request, 'method' | 'url'>) =>
-    send({ method, url: `${base}v1/${path}`, ...rest }, { fetch, timeoutMs: TIMEOUT_MS })
+  const call = (
+    method: Request['method'],
+    path: string,
+    rest?: Omit<Request, 'method' | 'url'>,
+    silenceMs = SILENCE_MS,
+  ) => send({ method, url: `${base}v1/${path}`, ...rest }, { fetch, silenceMs })
   const secret = (id: string) => `secrets/${encodeURIComponent(id)}`
 
   return {
@@ -48,7 +54,7 @@ export function createSealedApi(options: { base: string; fetch?: Fetch }): Seale
 
     async createSecret(token, body) {
       const headers = { authorization: `Bearer ${token}` }
-      const created = await call('POST', 'secrets', { headers, body })
+      const created = await call('POST', 'secrets', { headers, body }, SENDING_MS)
       return shaped<Created>(created, { id: 'string', burnToken: 'string', expiresAt: 'number' })
     },
 

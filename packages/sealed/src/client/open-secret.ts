@@ -28,10 +28,16 @@ export async function openSecret(
   patience: Patience = standard,
 ): Promise<OpenedSecret> {
   const request = { ...revealProof(keys), claim }
-  const revealed = await reveal(() => api.reveal(id, request), patience)
-  const { ciphertext, iv, remainingViews, graceSeconds } = revealed
+  let askedAt = patience.now()
+  const ask = () => {
+    askedAt = patience.now()
+    return api.reveal(id, request)
+  }
+  const { ciphertext, iv, remainingViews, graceSeconds } = await reveal(ask, patience)
   const text = await openText(keys, { id, ciphertext, iv })
-  return { text, remainingViews, graceSeconds }
+  // A slow answer has used up some of it on its way.
+  const left = graceSeconds - (patience.now() - askedAt) / 1000
+  return { text, remainingViews, graceSeconds: Math.max(0, left) }
 }
 
 /** Once an answer got lost the view may be taken, and everything is tried to get it in time. */

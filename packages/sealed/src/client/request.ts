@@ -1,5 +1,6 @@
 /** One request, and what its answer means. */
 import { RequestFailed, type RequestFailure } from './errors.ts'
+import { silenceAfter } from './silence.ts'
 
 export interface Request {
   method: 'POST' | 'DELETE'
@@ -13,8 +14,9 @@ export type Fetch = typeof globalThis.fetch
 /** The parsed body of a success; undefined if it has none. Throws `RequestFailed` for all else. */
 export async function send(
   { method, url, headers = {}, body }: Request,
-  { fetch, timeoutMs }: { fetch: Fetch; timeoutMs: number },
+  { fetch, silenceMs }: { fetch: Fetch; silenceMs: number },
 ): Promise<unknown> {
+  const silence = silenceAfter(silenceMs)
   let response: Response
   let text: string
   try {
@@ -26,11 +28,13 @@ export async function send(
       redirect: 'manual',
       credentials: 'omit',
       referrerPolicy: 'no-referrer',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: silence.signal,
     })
-    text = await response.text()
+    text = await textOf(response, silence.isOver)
   } catch (error) {
     throw new RequestFailed(wasNeverSent(error) ? 'unreachable' : 'lost')
+  } finally {
+    silence.end()
   }
   // A browser shows of a redirect only that there is one.
   if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
@@ -39,6 +43,20 @@ export async function send(
   const parsed = parse(text)
   if (response.ok) return parsed
   throw failureOf(response, parsed)
+}
+
+/** However slowly it comes: whoever gives up on an answer that is coming loses the view it has taken. */
+async function textOf({ body }: Response, onPart: () => void): Promise<string> {
+  if (!body) return ''
+  const decoder = new TextDecoder()
+  const reader = body.getReader()
+  let text = ''
+  for (;;) {
+    onPart()
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    text += decoder.decode(value, { stream: true })
+  }
 }
 
 /** What Node says of a connection that did not come about; browsers say nothing. */

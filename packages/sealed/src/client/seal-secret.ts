@@ -53,13 +53,16 @@ export async function sealSecret(
   const { solve = solveWork, signal, workMs = WORK_MS } = options
   // Before any request: nothing is asked of a server for what cannot be sealed.
   textBytes(text)
-  const issued =
-    options.issued ?? (await patiently(options.patience ?? patience, () => api.issueToken()))
+  const ask = () => {
+    // Stopped while the server had asked to wait: nothing more is asked of it.
+    signal?.throwIfAborted()
+    return api.issueToken()
+  }
+  const issued = options.issued ?? (await patiently(options.patience ?? patience, ask))
   const { id, token, challenge } = issued
   const { fragment, body, ciphertext } = await sealText({ id, text, passphrase })
-  const late = AbortSignal.timeout(workMs)
-  const pow = await inTime({ signal, late }, (both) =>
-    solve(challenge, ciphertext, { signal: both }),
+  const pow = await inTime({ signal, workMs }, (stopped) =>
+    solve(challenge, ciphertext, { signal: stopped }),
   )
   const wanted = { ...body, ttlSeconds, maxViews, ...(receipt && { receipt }), pow }
   const { burnToken, expiresAt } = await api.createSecret(token, wanted)
@@ -70,14 +73,20 @@ export async function sealSecret(
   }
 }
 
+/** By hand, because many browsers do not know `AbortSignal.any`. */
 async function inTime<T>(
-  { signal, late }: { signal: AbortSignal | undefined; late: AbortSignal },
-  work: (signal: AbortSignal) => Promise<T>,
+  { signal, workMs }: { signal: AbortSignal | undefined; workMs: number },
+  work: (stopped: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  signal?.throwIfAborted()
+  const stop = new AbortController()
+  const onStop = () => stop.abort(signal?.reason)
+  const timer = setTimeout(() => stop.abort(new RequestFailed('too_hard')), workMs)
+  signal?.addEventListener('abort', onStop)
   try {
-    return await work(signal ? AbortSignal.any([signal, late]) : late)
-  } catch (error) {
-    if (late.aborted && signal?.aborted !== true) throw new RequestFailed('too_hard')
-    throw error
+    return await work(stop.signal)
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', onStop)
   }
 }

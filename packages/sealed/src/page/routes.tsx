@@ -1,5 +1,6 @@
 /** The page of Sealed and its files, relative to where they are mounted. */
 import { OpenAPIHono } from '@hono/zod-openapi'
+import { acceptsGzip } from '@strongroom/kit/http/accepts-gzip'
 import { pagePolicy } from '@strongroom/kit/http/content-security-policy'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { html } from 'hono/html'
@@ -32,7 +33,7 @@ export function pageRoutes(): OpenAPIHono<AppEnv> {
     c.header('cache-control', 'public, max-age=31536000, immutable')
     c.header('content-type', file.contentType)
     c.header('vary', 'accept-encoding')
-    if (!/\bgzip\b/.test(c.req.header('accept-encoding') ?? '')) return c.body(file.body)
+    if (!acceptsGzip(c.req.header('accept-encoding'))) return c.body(file.body)
     c.header('content-encoding', 'gzip')
     return c.body(file.gzipped)
   })

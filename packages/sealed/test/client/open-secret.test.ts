@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { openSecret } from '../../src/client/open-secret.ts'
+import type { Patience } from '../../src/client/patience.ts'
 import { parseFragment } from '../../src/crypto/fragment.ts'
 import { deriveKeys } from '../../src/crypto/keys.ts'
 import { secretNamed } from '../crypto/vectors.ts'
@@ -10,11 +11,15 @@ const claim = '0123456789abcdef0123456789abcdef'
 const revealed = json({ ...expected.body, remainingViews: 0, graceSeconds: 30 })
 
 async function reading(...answers: Parameters<typeof answering>) {
-  const { api, requests } = answering(...answers)
   const { patience, waits } = quickPatience()
+  return { ...(await readingWith(patience, ...answers)), waits }
+}
+
+async function readingWith(patience: Patience, ...answers: Parameters<typeof answering>) {
+  const { api, requests } = answering(...answers)
   const keys = await deriveKeys(parseFragment(expected.fragment))
   const opened = openSecret(api, { id, keys, claim }, patience)
-  return { opened, waits, bodies: () => requests.map(({ init }) => init.body) }
+  return { opened, bodies: () => requests.map(({ init }) => init.body) }
 }
 
 const lost = () => 'lost' as const
@@ -27,6 +32,16 @@ describe('a secret is opened', () => {
       JSON.stringify({ link: expected.link, proof: expected.proof, claim }),
     ])
     expect(waits).toEqual([])
+  })
+
+  test('with less time to read it again, the longer its answer took', async () => {
+    const { patience } = quickPatience()
+    const slow = () => {
+      void patience.wait(12_000)
+      return revealed()
+    }
+    const { opened } = await readingWith(patience, lost, slow)
+    expect(await opened).toMatchObject({ graceSeconds: 18 })
   })
 
   test('with the same request again if its answer got lost, however it got lost', async () => {

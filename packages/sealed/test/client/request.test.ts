@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createSealedApi } from '../../src/client/api.ts'
 import { findSealed, isPrivate } from '../../src/client/find-base.ts'
 import { RequestFailed } from '../../src/client/errors.ts'
 import { patiently } from '../../src/client/patience.ts'
@@ -66,6 +67,74 @@ test('a request follows no redirect, takes no cookies along and tells nobody whe
       }),
     },
   ])
+})
+
+describe('a slow connection', () => {
+  /** Answers with a part of the answer each so many seconds, until it is given up. */
+  function slowly(parts: readonly string[], seconds: number) {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    return createSealedApi({
+      base: 'https://strongroom.example/sealed/',
+      async fetch(_, { signal } = {}) {
+        const left = [...parts]
+        const body = new ReadableStream({
+          start(stream) {
+            signal?.addEventListener('abort', () => stream.error(signal.reason))
+          },
+          async pull(stream) {
+            await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+            const part = left.shift()
+            if (part === undefined) stream.close()
+            else stream.enqueue(new TextEncoder().encode(part))
+          },
+        })
+        return new Response(body)
+      },
+    })
+  }
+
+  const asked = { link: 'l', proof: 'p', claim: 'c' }
+  const revealed = {
+    ciphertext: 'ü'.repeat(9),
+    iv: '',
+    salt: null,
+    passphraseProtected: false,
+    remainingViews: 0,
+    graceSeconds: 30,
+  }
+
+  test('brings the whole answer, as long as something comes', async () => {
+    const parts = JSON.stringify(revealed).match(/.{1,20}/g) ?? []
+    const answer = slowly(parts, 8).reveal('i', asked)
+    await vi.advanceTimersByTimeAsync(8000 * (parts.length + 1))
+    expect(await answer).toEqual(revealed)
+  })
+
+  test('is lost when nothing comes any more', async () => {
+    const answer = slowly(['{'], 11)
+      .reveal('i', asked)
+      .catch((error: unknown) => error)
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(await answer).toMatchObject({ code: 'lost' })
+  })
+
+  test('has a minute to take a secret up', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const created = { id: 'i', burnToken: 'b', expiresAt: 1 }
+    const api = createSealedApi({
+      base: 'https://strongroom.example/sealed/',
+      async fetch(_, { signal } = {}) {
+        await new Promise((resolve) => setTimeout(resolve, 59_000))
+        signal?.throwIfAborted()
+        return Response.json(created, { status: 201 })
+      },
+    })
+    const answer = api.createSecret('t', {} as Parameters<typeof api.createSecret>[1])
+    await vi.advanceTimersByTimeAsync(59_000)
+    expect(await answer).toEqual(created)
+  })
 })
 
 describe('a server that asks to wait', () => {

@@ -39,14 +39,15 @@ describe('a link that was pasted', () => {
     ['brackets', '(', ').'],
     ['quotes', '“', '”,'],
     ['lines', '\n ', ' \r\n'],
-    ['a browser that escapes them', '', '%3E%22%20%C2%BB'],
+    ['a browser that escapes them', '%C2%AB%20%22%3C', '%3E%22%20%C2%BB'],
   ])('loses what %s put around it', (_, before, after) => {
     for (const { link } of links.valid) expect(unwrapped(before + link + after)).toBe(link)
   })
 
-  test('has its colons back', () => {
+  test('has its characters back', () => {
     expect(unwrapped('id%3Akey')).toBe('id:key')
     expect(unwrapped('m%3aid%3atoken')).toBe('m:id:token')
+    expect(unwrapped('%2Did:k%5fe%2dy')).toBe('-id:k_e-y')
   })
 
   test('is not made whole by it', () => {

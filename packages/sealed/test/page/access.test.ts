@@ -64,6 +64,25 @@ describeInBrowser('everybody can use the page', (site) => {
     await expectText(page, 'Copied')
   })
 
+  test('what was wrong with a field is not said of it any more once it is right', async () => {
+    const page = await site.visitor()
+    await page.goto(site.base)
+    const session = await page.context().newCDPSession(page)
+    const described = async () => {
+      const { root } = await session.send('DOM.getDocument')
+      const { nodeId } = await session.send('DOM.querySelector', {
+        nodeId: root.nodeId,
+        selector: 'textarea',
+      })
+      const { nodes } = await session.send('Accessibility.getPartialAXTree', { nodeId })
+      return nodes.map(({ description }) => String(description?.value ?? '')).join('')
+    }
+    await press(page, 'Seal it')
+    expect(await described()).toBe('0 of 51,200 bytes Write your secret first')
+    await page.getByLabel('Your secret').fill('x')
+    expect(await described()).toBe('1 of 51,200 bytes')
+  })
+
   test.runIf(SLOW)('Enter can be held in the field of the passphrase', async () => {
     const { link } = await sealInNode(site.base, 'text', { passphrase: 'word' })
     const page = await site.visitor()
@@ -129,6 +148,59 @@ describeInBrowser('everybody can use the page', (site) => {
     await page.reload()
     await expectTitle(page, 'Ein Geheimnis übergeben, einmal.')
     expect(await page.locator('html').getAttribute('lang')).toBe('de')
+  })
+
+  test('where colours are the system’s, what is chosen still shows', async () => {
+    const page = await site.visitor({ forcedColors: 'active' })
+    await page.goto(site.base)
+    await page.getByRole('switch', { name: 'Receipt' }).check()
+    const looks = (selector: string, part?: string) =>
+      page.evaluate(
+        ([which = '', pseudo]) => {
+          const found = document.querySelector(which)
+          return found && getComputedStyle(found, pseudo).backgroundColor
+        },
+        [selector, part],
+      )
+    expect(await looks('.chip :checked + span')).not.toBe(
+      await looks('.chip :not(:checked) + span'),
+    )
+    for (const state of [':checked', ':not(:checked)']) {
+      const knob = await looks(`.toggle input${state}`, '::before')
+      expect(knob).not.toBe(await looks(`.toggle input${state}`))
+    }
+    expect(await looks('.toggle input:checked')).not.toBe(
+      await looks('.toggle input:not(:checked)'),
+    )
+  })
+
+  test('on a phone everything to press is as large as a finger', async () => {
+    const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }
+    const page = await site.visitor(phone)
+    const small = () =>
+      page.evaluate(() =>
+        [...document.querySelectorAll('a, button, select, summary, .chip, .toggle')]
+          .map((each) => ({ text: each.textContent, height: each.getBoundingClientRect().height }))
+          .filter(({ height }) => height > 0 && height < 44),
+      )
+    await page.goto(site.base)
+    expect(await small()).toEqual([])
+    const { link } = await seal(page, 'text')
+    expect(await small()).toEqual([])
+    await page.goto(link)
+    expect(await small()).toEqual([])
+  })
+
+  test('a long secret is printed to its end', async () => {
+    const { link } = await sealInNode(site.base, 'line\n'.repeat(200))
+    const page = await site.visitor()
+    await open(page, link)
+    await shownSecret(page)
+    const unseen = () =>
+      page.locator('.secret').evaluate((shown) => shown.scrollHeight - shown.clientHeight)
+    expect(await unseen()).toBeGreaterThan(0)
+    await page.emulateMedia({ media: 'print' })
+    expect(await unseen()).toBe(0)
   })
 
   test('it is dark for those who like it dark, and moves for those who like that', async () => {

@@ -183,6 +183,42 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     },
   )
 
+  test.runIf(SLOW)('a page that was put aside and comes back reads again', async () => {
+    const { link } = await sealInNode(site.base, 'once')
+    const reader = await site.visitor()
+    await open(reader, link)
+    expect(await shownSecret(reader)).toBe('once')
+    const turn = (type: string) =>
+      reader.evaluate((name) => {
+        dispatchEvent(new PageTransitionEvent(name, { persisted: true }))
+      }, type)
+    await turn('pagehide')
+    expect(await reader.content()).not.toContain('once<')
+    // Its timers go on before it has been loaded again.
+    await reader.clock.fastForward(2000)
+    await turn('pageshow')
+    expect(await shownSecret(reader)).toBe('once')
+  })
+
+  test.runIf(SLOW)(
+    'a clock that is set back neither costs a view nor keeps the key for longer',
+    async () => {
+      const { link } = await sealInNode(site.base, 'once')
+      const reader = await site.visitor()
+      await open(reader, link)
+      expect(await shownSecret(reader)).toBe('once')
+      const now = await reader.evaluate(() => Date.now())
+      await reader.clock.setSystemTime(now - 7_200_000)
+      await reader.reload()
+      await hold(reader)
+      expect(await shownSecret(reader)).toBe('once')
+      await reader.clock.setSystemTime(now - 14_400_000)
+      await reader.clock.fastForward(31_000)
+      await expectText(reader, 'It is on this page only: keep it before you leave.')
+      expect(await reader.evaluate(tabStorage)).toBe('{"kind":"hidden"}')
+    },
+  )
+
   test.runIf(SLOW)('a tab that is brought back later has nothing to show', async () => {
     const { link } = await sealInNode(site.base, 'once', { views: 2 })
     const reader = await site.visitor()
@@ -192,6 +228,48 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     await reader.clock.fastForward(31_000)
     await reader.goBack()
     await expectTitle(reader, 'Hidden.')
+  })
+
+  test('where nothing may be kept it promises no reload, and leaving asks', async () => {
+    const { link } = await sealInNode(site.base, 'once')
+    const reader = await site.visitor()
+    await reader.addInitScript(() => {
+      const refuse = () => {
+        throw new DOMException('Forbidden', 'SecurityError')
+      }
+      for (const name of ['sessionStorage', 'localStorage'])
+        Object.defineProperty(window, name, { get: refuse })
+    })
+    await open(reader, link)
+    expect(await shownSecret(reader)).toBe('once')
+    await expectText(reader, 'It is on this page only: keep it before you leave.')
+    const asked = reader.waitForEvent('dialog')
+    const leaving = reader.reload()
+    await (await asked).accept()
+    await leaving
+    await expectTitle(reader, 'Hand over a secret, once.')
+  })
+
+  test('where copying is forbidden it says so, and the text is selected', async () => {
+    const page = await site.visitor()
+    await page.addInitScript(() => {
+      navigator.clipboard.writeText = () => Promise.reject(new DOMException('x', 'NotAllowedError'))
+    })
+    await page.goto(site.base)
+    const { link } = await seal(page, 'text')
+    const selected = () => page.evaluate(() => String(getSelection()))
+    const refusal = page.locator('.problem', {
+      hasText: 'The browser does not allow copying: select the text and copy it yourself',
+    })
+    await press(page, 'Copy link')
+    await refusal.waitFor()
+    expect(await selected()).toBe(link)
+    await page.goto(link)
+    await hold(page)
+    expect(await shownSecret(page)).toBe('text')
+    await press(page, 'Copy')
+    await refusal.waitFor()
+    expect(await selected()).toBe('text')
   })
 
   test.runIf(SLOW)(

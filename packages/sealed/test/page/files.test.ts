@@ -56,6 +56,9 @@ test('its files are sent compressed to those who can read that', async () => {
     const answer = await app.request(`/somewhere/${file}`, { headers })
     expect(answer.headers.get('content-encoding')).toBe('gzip')
     expect(gunzipSync(await answer.arrayBuffer()).toString()).toBe(plain)
+    const refusing = { headers: { 'accept-encoding': 'br, gzip;q=0' } }
+    const uncompressed = await app.request(`/somewhere/${file}`, refusing)
+    expect(await uncompressed.text()).toBe(plain)
   }
 })
 

@@ -87,6 +87,64 @@ describeInBrowser('the form', (site) => {
     await expectTitle(page, 'Sealed.')
   })
 
+  test('whatever it is waiting for can be cancelled, and nothing is left on the server', async () => {
+    const page = await form()
+    // The server asks to wait for most of a minute.
+    const busy = { status: 429, headers: { 'retry-after': '50' }, json: {} }
+    await page.route('**/v1/token', (route) => route.fulfill(busy), { times: 1 })
+    await order(page, 'kept')
+    await page.getByText('The server asks to wait').waitFor()
+    await press(page, 'Cancel')
+    await expectText(page, 'Cancelled. Nothing was stored.')
+
+    // The secret is on its way to the server.
+    let arrive = () => {}
+    const arrived = new Promise<void>((resolve) => {
+      arrive = resolve
+    })
+    const creating = page.waitForRequest('**/v1/secrets')
+    await page.route('**/v1/secrets', (route) => arrived.then(() => route.continue()))
+    await press(page, 'Seal it')
+    await creating
+    await press(page, 'Cancel')
+    await page.getByRole('button', { name: 'Seal it' }).waitFor()
+    const burnt = page.waitForResponse(
+      (answer) => answer.request().method() === 'DELETE' && answer.status() === 204,
+    )
+    arrive()
+    await burnt
+    expect(await page.getByLabel('Your secret').inputValue()).toBe('kept')
+  })
+
+  test.runIf(SLOW)('permission that has expired meanwhile is asked for again', async () => {
+    const page = await form()
+    const refusal = { error: { code: 'sealed.invalid_token', message: 'x' } }
+    await page.route('**/v1/secrets', (route) => route.fulfill({ status: 401, json: refusal }), {
+      times: 1,
+    })
+    await order(page, 'kept')
+    await expectText(page, 'It took too long, and nothing was stored. Try again.')
+    await press(page, 'Seal it')
+    await expectTitle(page, 'Sealed.')
+  })
+
+  test.runIf(SLOW)('a connection that breaks before the work begins costs nothing', async () => {
+    const page = await form()
+    await page.context().route('**/assets/work-*', (route) => route.abort(), { times: 1 })
+    await order(page, 'kept')
+    await expectText(page, 'The server did not answer. Check the connection and try again.')
+    await press(page, 'Seal it')
+    await expectTitle(page, 'Sealed.')
+  })
+
+  test.runIf(SLOW)('browsers without the newest signals make secrets too', async () => {
+    const page = await site.visitor()
+    await page.addInitScript(() => Object.assign(AbortSignal, { any: undefined }))
+    await page.goto(site.base)
+    await order(page, 'text')
+    await expectTitle(page, 'Sealed.')
+  })
+
   test.runIf(SLOW)('a server that does not answer costs nothing', async () => {
     const page = await form()
     await page.route('**/v1/token', (route) => route.abort(), { times: 1 })

@@ -1,7 +1,8 @@
 import { pagePolicy } from '@strongroom/kit/http/content-security-policy'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { type Context, Hono } from 'hono'
-import { type Asset, assets, contentHash, faviconFile } from './assets.ts'
+import { type Asset, assets, faviconFile } from './assets.ts'
+import { type Content, contentOf, send } from './content.ts'
 import { DocsPage } from './docs.tsx'
 import { HomePage, type HomeProps } from './home.tsx'
 import { renderPage } from './render.ts'
@@ -20,8 +21,9 @@ const DAY_SECONDS = 24 * 60 * 60
 
 export function pageRoutes({ home, document }: PageRoutesOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
-  const files = new Map(assets.map((asset) => [asset.path, { ...asset, etag: etagOf(asset.body) }]))
-  const docs = renderOnce((of) => renderPage(<DocsPage document={of} />))
+  const files = new Map(assets.map((asset) => [asset.path, { ...asset, ...contentOf(asset) }]))
+  const docs = madeOnce('text/html; charset=UTF-8', (of) => renderPage(<DocsPage document={of} />))
+  const openApi = madeOnce('application/json', async (of) => JSON.stringify(of))
 
   app.get('/', async (c) => {
     const props = await home()
@@ -32,20 +34,24 @@ export function pageRoutes({ home, document }: PageRoutesOptions): Hono<AppEnv> 
   })
 
   app.get('/docs', async (c) => {
-    const { html, etag } = await docs(document())
     c.header('content-security-policy', docsPolicy)
     c.header('cache-control', 'no-cache')
-    c.header('etag', etag)
-    return isKnown(c, etag) ? c.body(null, 304) : c.html(html)
+    return send(c, await docs(document()))
+  })
+
+  app.get('/openapi.json', async (c) => {
+    c.header('cache-control', 'no-cache')
+    return send(c, await openApi(document()))
   })
 
   app.get('/docs/', (c) => c.redirect('/docs', 301))
 
-  app.get('/assets/:file', (c) => {
-    const file = files.get(c.req.path)
-    return file ? serve(c, file) : c.notFound()
-  })
-  app.get(faviconFile.path, (c) => serve(c, { ...faviconFile, etag: etagOf(faviconFile.body) }))
+  const file = (c: Context<AppEnv>) => {
+    const found = files.get(c.req.path)
+    return found ? serve(c, found) : c.notFound()
+  }
+  app.get('/assets/:file', file)
+  app.get(faviconFile.path, file)
   // For what asks without reading the page: browsers of today take the drawing.
   app.get('/favicon.ico', (c) => {
     c.header('cache-control', `public, max-age=${DAY_SECONDS}`)
@@ -54,34 +60,21 @@ export function pageRoutes({ home, document }: PageRoutesOptions): Hono<AppEnv> 
   return app
 }
 
-function serve(c: Context<AppEnv>, file: Asset & { etag: string }) {
+function serve(c: Context<AppEnv>, file: Asset & Content) {
   c.header(
     'cache-control',
     file.immutable ? 'public, max-age=31536000, immutable' : `public, max-age=${DAY_SECONDS}`,
   )
-  c.header('etag', file.etag)
-  if (isKnown(c, file.etag)) return c.body(null, 304)
-  c.header('content-type', file.contentType)
-  return c.body(file.body)
+  return send(c, file)
 }
 
-function etagOf(body: string): string {
-  return `"${contentHash(body)}"`
-}
-
-/** Whether the client has this version; a proxy that compresses makes the tag a weak one. */
-function isKnown(c: Context<AppEnv>, etag: string): boolean {
-  const tags = (c.req.header('if-none-match') ?? '').split(',')
-  return tags.some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag)
-}
-
-/** Rendering a large document takes time, and it changes only when the server starts. */
-function renderOnce(render: (of: object) => Promise<string>) {
-  let last: { of: object; html: string; etag: string } | undefined
-  return async (of: object) => {
-    if (last?.of === of) return last
-    const html = await render(of)
-    last = { of, html, etag: etagOf(html) }
-    return last
+/** Writing a large document takes time, and it changes only when the server starts. */
+function madeOnce(contentType: string, write: (of: object) => Promise<string>) {
+  let last: { of: object; content: Content } | undefined
+  return async (of: object): Promise<Content> => {
+    if (last?.of === of) return last.content
+    const content = contentOf({ contentType, body: await write(of) })
+    last = { of, content }
+    return content
   }
 }

@@ -77,6 +77,8 @@ export function problemOf(field: HTMLElement): {
       field.setAttribute('aria-invalid', 'true')
     },
     clear() {
+      // A description is read out from a line that is not shown, too.
+      say(line, () => '')
       line.hidden = true
       field.removeAttribute('aria-invalid')
     },

@@ -1,9 +1,10 @@
 /** Copying, and fields whose text is there to be copied. */
+import { problemOf } from './controls.ts'
 import { element, newId } from './dom.ts'
 import { say, text, type TextKey } from './language.ts'
 import { announce } from './stage.ts'
 
-export interface CopyButton {
+interface CopyOptions {
   label: TextKey
   class?: string
   what: () => string
@@ -12,19 +13,30 @@ export interface CopyButton {
   onCopied?: () => void
 }
 
-export function copyButton(options: CopyButton): HTMLButtonElement {
+export interface CopyButton {
+  button: HTMLButtonElement
+  /** That the browser does not allow it, once it did not. */
+  problem: HTMLElement
+}
+
+export function copyButton(options: CopyOptions): CopyButton {
   const label = say(element('span'), options.label)
   const button = element(
     'button',
     { type: 'button', class: `button ${options.class ?? ''}` },
     label,
   )
+  const problem = problemOf(button)
   let timer: ReturnType<typeof setTimeout> | undefined
   async function copy() {
     const isCopied = await copied(options.what())
-    if (!isCopied) select(options.from)
     announce(text(isCopied ? 'copy.copied' : 'copy.failed'))
-    if (!isCopied) return
+    if (!isCopied) {
+      problem.set('copy.failed')
+      select(options.from)
+      return
+    }
+    problem.clear()
     options.onCopied?.()
     label.textContent = text('copy.copied')
     button.classList.add('is-done')
@@ -35,7 +47,7 @@ export function copyButton(options: CopyButton): HTMLButtonElement {
     }, 2000)
   }
   button.addEventListener('click', () => void copy())
-  return button
+  return { button, problem: problem.element }
 }
 
 /** A text that is not to be changed, with its label and a button that copies it. */
@@ -45,7 +57,7 @@ export function copyField(options: {
   isLabelUnseen?: boolean
   value: string
   hint?: TextKey
-  copy?: Pick<CopyButton, 'label' | 'class'>
+  copy?: Pick<CopyOptions, 'label' | 'class'>
   onCopied?: () => void
 }): HTMLElement {
   const id = newId()
@@ -62,7 +74,7 @@ export function copyField(options: {
   if (options.onCopied) input.addEventListener('copy', options.onCopied)
   const seen = options.isLabelUnseen ? { class: 'unseen' } : {}
   const label = say(element('label', { for: id, ...seen }), options.label)
-  const button = copyButton({
+  const { button, problem } = copyButton({
     label: 'copy.copy',
     ...options.copy,
     what: () => options.value,
@@ -77,6 +89,7 @@ export function copyField(options: {
     label,
     ...(described ? [described] : []),
     element('div', { class: 'with-button' }, input, button),
+    problem,
   )
 }
 
@@ -89,7 +102,9 @@ async function copied(what: string): Promise<boolean> {
   }
 }
 
+/** So that the keys for copying copy it. */
 function select(from: HTMLElement) {
+  from.focus()
   if (from instanceof HTMLInputElement) return from.select()
   getSelection()?.selectAllChildren(from)
 }

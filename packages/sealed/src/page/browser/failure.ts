@@ -8,6 +8,7 @@ const TEXTS: Partial<Record<RequestFailure, TextKey>> = {
   lost: 'failed.offline',
   full: 'failed.full',
   too_hard: 'failed.busy',
+  invalid_token: 'failed.late',
 }
 
 /** What to tell of something that failed. What is no failed request is a defect, and no text helps. */

@@ -2,7 +2,9 @@ import { unwrapped } from '../../crypto/pasted.ts'
 
 /**
  * What this tab keeps of a link. It leaves the address bar at once, so that nobody reads it there
- * and no history has it, and lives in the session storage of this tab: a reload finds it again.
+ * and the way back does not lead to it, and lives in the session storage of this tab: a reload finds
+ * it again. The browser's own list of visited addresses has it all the same: it is written before
+ * any script runs.
  */
 
 export type Kept =
@@ -13,6 +15,8 @@ export type Kept =
   | { kind: 'hidden' }
 
 const KEY = 'sealed.link'
+/** For which a claim is live. */
+const LONGEST_MS = 30_000
 
 /** Where storage is forbidden, until the page is left. */
 let inMemory: Kept | undefined
@@ -26,12 +30,15 @@ export function takeFromAddress(): string {
   return target
 }
 
-export function keep(link: Kept) {
+/** Whether a reload will find it. */
+export function keep(link: Kept): boolean {
   inMemory = link
   try {
     sessionStorage.setItem(KEY, JSON.stringify(link))
+    return true
   } catch {
-    // Forbidden or full: then a reload does not find it.
+    // Forbidden or full.
+    return false
   }
 }
 
@@ -46,11 +53,15 @@ export function forget() {
 
 export function kept(): Kept | undefined {
   const found = stored() ?? inMemory
-  if (found?.kind === 'open' && found.until !== undefined && found.until <= Date.now()) {
+  if (found?.kind !== 'open' || found.until === undefined) return found
+  const leftMs = found.until - Date.now()
+  if (leftMs <= 0) {
     keep({ kind: 'hidden' })
     return { kind: 'hidden' }
   }
-  return found
+  // The clock was set back, and nobody knows how much is left: opened again, but not by itself.
+  const { target, claim } = found
+  return leftMs > LONGEST_MS ? { kind: 'open', target, claim } : found
 }
 
 function stored(): Kept | undefined {

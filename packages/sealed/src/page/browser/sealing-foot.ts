@@ -1,5 +1,5 @@
 /** The foot of the form: the button that seals, and while it does, how far it is. */
-import { type NewSecret, sealSecret } from '../../client/seal-secret.ts'
+import { type NewLinks, type NewSecret, sealSecret } from '../../client/seal-secret.ts'
 import { button, problemOf } from './controls.ts'
 import { element } from './dom.ts'
 import { failureText } from './failure.ts'
@@ -26,7 +26,11 @@ export function sealingFoot(options: {
     progress.setAttribute('aria-label', text('sealing.working')),
   )
   const state = element('p', { class: 'work-state' })
-  const cancel = button('sealing.cancel', () => stop?.abort())
+  const cancel = button('sealing.cancel', () => {
+    stop?.abort()
+    turn(false)
+    announce(text('sealing.cancelled'))
+  })
   const busy = element(
     'div',
     { class: 'foot foot-busy', hidden: true },
@@ -63,11 +67,12 @@ export function sealingFoot(options: {
           bar.value = 1 - Math.exp((-1.5 * tries) / expected)
         }),
       })
-      if (!signal.aborted) showSealed({ ...made, maxViews: order.maxViews, receipt: order.receipt })
+      if (signal.aborted) return unmake(made)
+      showSealed({ ...made, maxViews: order.maxViews, receipt: order.receipt })
     } catch (error) {
+      if (signal.aborted) return
+      problem.set(failureText(error))
       turn(false)
-      if (signal.aborted) announce(text('sealing.cancelled'))
-      else problem.set(failureText(error))
     }
   }
 
@@ -80,4 +85,9 @@ export function sealingFoot(options: {
   })
 
   return element('div', { class: 'create-foot' }, idle, busy)
+}
+
+/** Cancelled while it was on its way to the server. Whoever has no link cannot open it anyway. */
+function unmake({ management: { id, burnToken } }: NewLinks) {
+  api.burn(id, burnToken).catch(() => {})
 }

@@ -20,13 +20,18 @@ export function showShown(
   claim: string,
   { text: secret, remainingViews, graceSeconds }: OpenedSecret,
 ) {
-  const until = Date.now() + (graceSeconds - REQUEST_SECONDS) * 1000
-  keep({ kind: 'open', target: formatTarget(target), claim, until })
+  const windowMs = (graceSeconds - REQUEST_SECONDS) * 1000
+  const until = Date.now() + windowMs
+  // What cannot be kept for a reload is on this page only, from now on.
+  const isKept = keep({ kind: 'open', target: formatTarget(target), claim, until })
+  const endsAt = performance.now() + (isKept ? windowMs : 0)
+  /** By both clocks: one may be set back, the other stands still while the machine sleeps. */
+  const leftMs = () => Math.min(until - Date.now(), endsAt - performance.now())
   const views = () =>
     remainingViews > 0 ? plural('shown.more', remainingViews) : text('shown.last')
   // A reload brings it back for a while; after that, what is not taken along is lost.
   let isTaken = false
-  warnWhile(() => !isTaken && Date.now() >= until)
+  warnWhile(() => !isTaken && leftMs() <= 0)
 
   const content = bind(element('pre', { class: 'secret', tabindex: '0', dir: 'auto' }), (shown) =>
     shown.setAttribute('aria-label', text('shown.secret')),
@@ -61,7 +66,7 @@ export function showShown(
   function tick() {
     // Another link was opened in this tab: what is kept is of that one.
     if (!content.isConnected) return end()
-    const seconds = Math.ceil((until - Date.now()) / 1000)
+    const seconds = Math.ceil(leftMs() / 1000)
     if (seconds > 0) {
       say(rest, () => text('shown.window', { time: duration(seconds) }))
       return
@@ -80,9 +85,14 @@ export function showShown(
       'div',
       { class: 'shown' },
       content,
-      element('div', { class: 'foot' }, rest, copy, hide),
+      element('div', { class: 'foot' }, rest, copy.button, hide, copy.problem),
     ),
   })
   tick()
-  addEventListener('pagehide', () => content.remove(), { once: true })
+  // Put aside, it may come back and read again: it does not tell the server that it is done.
+  const putAside = () => {
+    clearInterval(ticking)
+    content.remove()
+  }
+  addEventListener('pagehide', putAside, { once: true })
 }

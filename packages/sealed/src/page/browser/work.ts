@@ -1,4 +1,5 @@
 /** The proof of work, beside the page: it keeps moving, and the work can be stopped at any moment. */
+import { RequestFailed } from '../../client/errors.ts'
 import type { Solve } from '../../client/seal-secret.ts'
 import type { WorkProgress } from '../../crypto/proof-of-work.ts'
 import { requireElement } from './stage.ts'
@@ -16,7 +17,13 @@ export function solveBeside(onProgress: (progress: WorkProgress) => void): Solve
       })
       worker.addEventListener('error', (event) => {
         end()
-        reject(new Error(`The worker failed: ${event.message}`))
+        // A script that could not be had says nothing, one that failed says how.
+        const hasFailed = event instanceof ErrorEvent
+        reject(
+          hasFailed
+            ? new Error(`The worker failed: ${event.message}`)
+            : new RequestFailed('unreachable'),
+        )
       })
       worker.addEventListener('message', ({ data }: MessageEvent<WorkAnswer>) => {
         if ('progress' in data) return onProgress(data.progress)
