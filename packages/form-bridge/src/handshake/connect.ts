@@ -113,8 +113,9 @@ export function createConnect(deps: {
   async function again(site: Site, registration: Registration, proved: Proved) {
     requireActive(site)
     const { proved_by, caller, previous } = proved
+    // The key of another site: it was to move here, or a copy of its database came here.
     if (previous !== undefined && (await previousSite(previous)).site_id !== site.site_id) {
-      throw formBridgeError('previous_key_invalid')
+      throw formBridgeError('domain_has_site')
     }
     const { site_id, domain } = site
     const members = await places.of(site_id)

@@ -204,7 +204,7 @@ final class Connector {
 	private function refused( array $stored, Answer $answer ): void {
 		if ( $answer->is( 'registration_invalid' ) && empty( $stored['anew'] ) ) {
 			$this->register_anew( $stored );
-		} elseif ( $answer->is( 'previous_key_invalid' ) && self::CONNECT === $stored['purpose'] && empty( $stored['keyless'] ) ) {
+		} elseif ( self::is_about_key( $answer ) && self::CONNECT === $stored['purpose'] && empty( $stored['keyless'] ) ) {
 			// The address alone proves enough for a reconnection.
 			$this->store( array_merge( $stored, array( 'keyless' => true ) ) );
 		} elseif ( $answer->is( 'changed_meanwhile' ) && empty( $stored['repeated'] ) ) {
@@ -212,6 +212,11 @@ final class Connector {
 		} else {
 			$this->fail( $answer );
 		}
+	}
+
+	/** Whether the old key is void, another site's, or that of a site which has ended. */
+	private static function is_about_key( Answer $answer ): bool {
+		return $answer->is( 'previous_key_invalid' ) || $answer->is( 'domain_has_site' ) || $answer->is( 'site_disabled' );
 	}
 
 	private function register_anew( array $stored ): void {
