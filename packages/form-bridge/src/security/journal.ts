@@ -2,7 +2,7 @@
  * Writes down what looks wrong. An attacker must not be able to buy storage with it: of events that
  * are alike, one a minute is written, with how many there were since the last.
  */
-import type { Clock } from '@strongroom/kit/clock'
+import { type Clock, isRecent } from '@strongroom/kit/clock'
 import { Counter, type Metrics } from '@strongroom/kit/metrics'
 import type { SecurityEvent, SecurityEventType } from '../items/security-event.ts'
 import type { Caller } from '../limits/client-ids.ts'
@@ -41,14 +41,13 @@ export function createJournal(deps: {
       counter.inc({ type: event_type, reason })
       const alike = `${event_type} ${reason} ${site?.site_id ?? caller.client_ip}`
       const before = recent.get(alike)
-      const now = clock.now()
-      if (before && now - before.at < QUIET_MS) {
+      if (before && isRecent(clock, before.at, QUIET_MS)) {
         before.unwritten += 1
         return
       }
       recent.delete(alike)
       if (recent.size >= REMEMBERED) recent.clear()
-      recent.set(alike, { at: now, unwritten: 0 })
+      recent.set(alike, { at: clock.now(), unwritten: 0 })
       await events.record({
         ...site,
         event_type,
