@@ -40,10 +40,11 @@ final class Answer {
 		return new self( 0, array(), self::NO_ANSWER, $message, array(), 0 );
 	}
 
-	public static function from( int $status, string $body, string $retry_after ): self {
+	/** @param string[] $needs What a good answer has: JSON without it is not of the service. */
+	public static function from( int $status, string $body, string $retry_after, array $needs = array() ): self {
 		$decoded = json_decode( $body, true );
 		$seconds = ctype_digit( $retry_after ) ? (int) $retry_after : 0;
-		if ( $status >= 200 && $status < 300 && is_array( $decoded ) ) {
+		if ( $status >= 200 && $status < 300 && is_array( $decoded ) && self::has( $decoded, $needs ) ) {
 			return new self( $status, $decoded, '', '', array(), $seconds );
 		}
 		$error = is_array( $decoded ) && isset( $decoded['error']['code'] ) && is_string( $decoded['error']['code'] ) ? $decoded['error'] : null;
@@ -59,6 +60,20 @@ final class Answer {
 		}
 		$data = is_array( $error['data'] ?? null ) ? $error['data'] : array();
 		return new self( $status, array(), $error['code'], $message, $data, $seconds );
+	}
+
+	/**
+	 * Whether there is a text or a number under each of these names.
+	 *
+	 * @param string[] $names
+	 */
+	public static function has( array $body, array $names ): bool {
+		foreach ( $names as $name ) {
+			if ( ! is_scalar( $body[ $name ] ?? null ) ) {
+				return false;
+			}
+		}
+		return true;
 	}
 
 	public function ok(): bool {

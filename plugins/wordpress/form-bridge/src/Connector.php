@@ -118,7 +118,7 @@ final class Connector {
 					return;
 				}
 				if ( ( $stored['steps'] ?? 0 ) >= self::MOST_STEPS ) {
-					$this->fail( Answer::none( __( 'The service did not say whether the proof was right', 'form-bridge' ) ) );
+					$this->fail_undecided();
 					return;
 				}
 				'registering' === $stored['phase'] ? $this->register( $stored ) : $this->exchange( $stored );
@@ -158,7 +158,7 @@ final class Connector {
 				'temp_key'        => $pending['temp_key'],
 			);
 		}
-		$answer = $this->with->client->ask( 'POST', '/register', $body );
+		$answer = $this->with->client->ask( 'POST', '/register', $body, array( 'registration_id', 'temp_key', 'domain', 'expires_in' ) );
 		if ( ! $answer->ok() ) {
 			$this->fail( $answer );
 			return;
@@ -196,8 +196,10 @@ final class Connector {
 				'not_before' => $this->with->clock->now() + (int) ( $answer->body['retry_after'] ?? 2 ),
 			);
 			$this->store( array_merge( $stored, $next ) );
-		} else {
+		} elseif ( Answer::has( $answer->body, array( 'site_id', 'api_key', 'webhook_secret' ) ) ) {
 			$this->finish( $stored, $answer->body );
+		} else {
+			$this->fail_undecided();
 		}
 	}
 
@@ -251,6 +253,10 @@ final class Connector {
 		$this->give_up();
 		$this->with->queue->send_soon();
 		Heartbeat::soon();
+	}
+
+	private function fail_undecided(): void {
+		$this->fail( Answer::none( __( 'The service did not say whether the proof was right', 'form-bridge' ) ) );
 	}
 
 	private function fail( Answer $answer ): void {

@@ -56,7 +56,7 @@ final class Heartbeat {
 	private function ask(): int {
 		$credentials = $this->with->credentials->load();
 		if ( 'suspended' === $this->with->state->name() ) {
-			$this->with->client->signed( $credentials, 'GET', '/site' );
+			$this->with->client->signed( $credentials, 'GET', '/site', null, array( 'status' ) );
 			return 0;
 		}
 		$telemetry = (bool) $this->with->settings->all()['telemetry'];
@@ -69,7 +69,7 @@ final class Heartbeat {
 			$body['wp_version']  = get_bloginfo( 'version' );
 			$body['php_version'] = PHP_VERSION;
 		}
-		$answer = $this->with->client->signed( $credentials, 'POST', '/site/heartbeat', $body );
+		$answer = $this->with->client->signed( $credentials, 'POST', '/site/heartbeat', $body, array( 'status' ) );
 		return (int) ( $answer->body['next_in'] ?? 0 );
 	}
 }

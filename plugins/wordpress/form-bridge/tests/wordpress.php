@@ -60,8 +60,14 @@ final class Site {
 	}
 }
 
-/** A database that takes every lock and holds no submissions, or refuses them. */
+/** A database that takes every lock and holds the submissions that it is given, or refuses them. */
 final class Fake_Database {
+
+	/** @var object[] */
+	public $rows = array();
+
+	/** @var array[] Changes of rows that were made: what, where. */
+	public $updates = array();
 
 	/** @var int[] What the next insertions come to; the rest is taken. */
 	public $insertions = array();
@@ -77,7 +83,18 @@ final class Fake_Database {
 		return 1;
 	}
 
-	public function delete(): int {
+	public function delete( string $table, array $where ): int {
+		$this->rows = array_filter(
+			$this->rows,
+			function ( object $row ) use ( $where ): bool {
+				return array( 'id' => $row->id ) !== $where;
+			}
+		);
+		return 1;
+	}
+
+	public function update( string $table, array $changes, array $where ): int {
+		$this->updates[] = array( $changes, $where );
 		return 1;
 	}
 
@@ -95,7 +112,7 @@ final class Fake_Database {
 	}
 
 	public function get_results(): array {
-		return array();
+		return $this->rows;
 	}
 }
 
