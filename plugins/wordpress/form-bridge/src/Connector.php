@@ -37,11 +37,16 @@ final class Connector {
 	}
 
 	/**
-	 * What can be done now: at another address than before the owner has to say what happened.
+	 * What can be done now: at another address than before the owner has to say what happened, and
+	 * keys in wp-config.php have to be taken out of it first.
 	 *
 	 * @return string[]
 	 */
 	public function purposes(): array {
+		if ( $this->with->credentials->are_constants() ) {
+			// New keys would void them, and then not be used.
+			return array();
+		}
 		if ( 'moved' !== $this->with->status() || $this->met_another_site() ) {
 			return array( self::CONNECT );
 		}
@@ -114,6 +119,9 @@ final class Connector {
 				// Another request may have taken a step since this one began.
 				wp_cache_delete( self::OPTION, 'options' );
 				$stored = $this->stored();
+				if ( array() === $this->purposes() ) {
+					$this->give_up();
+				}
 				if ( ! $this->is_under_way() || ( $stored['not_before'] ?? 0 ) > $this->with->clock->now() ) {
 					return;
 				}
