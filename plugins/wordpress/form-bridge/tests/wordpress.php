@@ -23,6 +23,9 @@ final class Site {
 	/** @var array[] Actions that were done: name, arguments. */
 	public static $actions = array();
 
+	/** @var array[] The options of each site of a network, if it is one. */
+	public static $blogs = array();
+
 	public static function reset(): void {
 		self::$options  = array(
 			'home'                 => 'https://example.com',
@@ -33,6 +36,7 @@ final class Site {
 		self::$events   = array();
 		self::$salt     = 'salt';
 		self::$actions  = array();
+		self::$blogs    = array();
 		$GLOBALS['wpdb'] = new Fake_Database();
 	}
 
@@ -165,6 +169,26 @@ function update_option( string $name, $value ): bool {
 function delete_option( string $name ): bool {
 	unset( Site::$options[ $name ] );
 	return true;
+}
+
+function is_multisite(): bool {
+	return array() !== Site::$blogs;
+}
+
+function get_sites(): array {
+	return array_keys( Site::$blogs );
+}
+
+function switch_to_blog( int $blog_id ): void {
+	Site::$options = &Site::$blogs[ $blog_id ];
+}
+
+function restore_current_blog(): void {
+	// The next one is switched to from anywhere.
+}
+
+function wp_unschedule_hook(): int {
+	return 0;
 }
 
 function do_action( string $name, ...$arguments ): void {
