@@ -24,7 +24,10 @@ final class Heartbeat {
 
 	/** An event that got lost, as they do when a site is copied or restored, comes back. */
 	public static function ensure(): void {
-		if ( ! wp_next_scheduled( self::HOOK ) ) {
+		$next = wp_next_scheduled( self::HOOK );
+		// None is further ahead, unless the clock was set back since.
+		if ( ! $next || $next > time() + 3 * self::LONGEST ) {
+			wp_clear_scheduled_hook( self::HOOK );
 			wp_schedule_single_event( time() + wp_rand( 0, self::LONGEST ), self::HOOK );
 		}
 	}

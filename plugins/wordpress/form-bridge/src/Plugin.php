@@ -41,7 +41,10 @@ final class Plugin {
 	/** Looked after on every request: an update does not activate the plugin again. */
 	public static function schedule(): void {
 		Heartbeat::ensure();
-		if ( ! wp_next_scheduled( Queue::HOOK ) ) {
+		$next = wp_next_scheduled( Queue::HOOK );
+		// None is further ahead, unless the clock was set back since.
+		if ( ! $next || $next > time() + HOUR_IN_SECONDS ) {
+			wp_clear_scheduled_hook( Queue::HOOK );
 			wp_schedule_event( time() + wp_rand( 0, 300 ), 'form_bridge_five_minutes', Queue::HOOK );
 		}
 	}

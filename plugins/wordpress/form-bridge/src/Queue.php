@@ -12,6 +12,9 @@ final class Queue {
 	/** Sends what is due. */
 	const HOOK = 'form_bridge_send';
 
+	/** Seconds that a submission waits for its next try at most. */
+	const LONGEST = DAY_IN_SECONDS;
+
 	/** Which form of the table there is. */
 	const SCHEMA = 'form_bridge_schema';
 
@@ -96,11 +99,16 @@ final class Queue {
 		}
 	}
 
-	/** @return object[] Those that were tried least, and of these the oldest, first. */
+	/**
+	 * What is due later than anything can be was written before the clock was set back, and is due.
+	 *
+	 * @return object[] Those that were tried least, and of these the oldest, first.
+	 */
 	public function due( int $most ): array {
 		global $wpdb;
+		$now = $this->clock->now();
 		return (array) $wpdb->get_results(
-			$wpdb->prepare( "SELECT * FROM {$this->table()} WHERE refused = 0 AND due_at <= %d ORDER BY attempts, id LIMIT %d", $this->clock->now(), $most )
+			$wpdb->prepare( "SELECT * FROM {$this->table()} WHERE refused = 0 AND ( due_at <= %d OR due_at > %d ) ORDER BY attempts, id LIMIT %d", $now, $now + self::LONGEST, $most )
 		);
 	}
 
@@ -114,7 +122,7 @@ final class Queue {
 			$id,
 			array(
 				'attempts'  => $attempts,
-				'due_at'    => $this->clock->now() + $seconds,
+				'due_at'    => $this->clock->now() + min( $seconds, self::LONGEST ),
 				'complaint' => $complaint,
 			)
 		);

@@ -2,6 +2,7 @@
 /** As much of WordPress as the tests need, in memory. */
 
 const HOUR_IN_SECONDS = 3600;
+const DAY_IN_SECONDS  = 86400;
 
 final class Site {
 
