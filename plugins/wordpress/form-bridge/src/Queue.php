@@ -83,7 +83,7 @@ final class Queue {
 			$this->table(),
 			array(
 				'submission_id' => $submission->id,
-				'home'          => Home::domain_of( Home::url() ),
+				'home'          => Home::mark(),
 				'payload'       => $payload,
 				'due_at'        => $this->clock->now(),
 				'refused'       => $too_large ? 1 : 0,
@@ -159,7 +159,7 @@ final class Queue {
 
 	public function drop_those_from_elsewhere(): void {
 		global $wpdb;
-		$wpdb->query( $wpdb->prepare( "DELETE FROM {$this->table()} WHERE home <> %s", Home::domain_of( Home::url() ) ) );
+		$wpdb->query( $wpdb->prepare( "DELETE FROM {$this->table()} WHERE home <> %s", Home::mark() ) );
 	}
 
 	/** @return array{waiting: int, refused: int, complaint: string} */
