@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { serviceStores } from '@strongroom/kit/testing/stores'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { type ConnectedSite, newSubmission, openService } from './open-service.ts'
 import { end } from './wordpress-host.ts'
 
@@ -38,6 +38,27 @@ describe.each(serviceStores())('a site that comes again on $name', (store) => {
       await again(site)
       const { items } = await service.layer.securityEvents.of({ site_id: site.site_id })
       expect(items[0]?.details).toMatchObject({ reason: 'reconnected' })
+    })
+
+    test('and a move give their keys also when they cannot be written down as something to look at', async () => {
+      const site = await service.connected()
+      const target = service.host.site()
+      const put = service.db.putItem
+      const lost = vi.spyOn(service.db, 'putItem').mockImplementation(async (input) => {
+        const answer = await put.call(service.db, input)
+        if (!('event_type' in input.Item)) return answer
+        throw Object.assign(new Error('The answer got lost'), { name: 'TimeoutError' })
+      })
+      try {
+        const { body } = await again(site, { previous_api_key: site.api_key })
+        expect(body).toMatchObject({ result: 'reconnected' })
+        await service.register(target)
+        const moved = await service.exchange(target, { previous_api_key: body.api_key })
+        expect(moved.body).toMatchObject({ result: 'moved', site_id: site.site_id })
+      } finally {
+        lost.mockRestore()
+      }
+      expect(service.logged.join()).toContain('Cannot write down a security event')
     })
 
     test('without the old key leaves the destination to be confirmed, and submissions wait for it', async () => {
