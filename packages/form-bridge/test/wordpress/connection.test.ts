@@ -250,6 +250,11 @@ inWordPress('a site and the service', (world) => {
     expect(await wordsOn(site)).toContain('The service knows this site')
   })
 
+  test('a site of a network that is deleted takes along what waits to be sent', async () => {
+    const dropped = `return in_array( $GLOBALS['wpdb']->prefix . 'form_bridge_queue', apply_filters( 'wpmu_drop_tables', array(), 1 ), true );`
+    expect(await world.site.php(dropped)).toBe(true)
+  })
+
   test('deleting the plugin disconnects the site and leaves nothing behind', async () => {
     const { site, service } = world
     await site.php(

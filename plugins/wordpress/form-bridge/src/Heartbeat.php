@@ -39,7 +39,7 @@ final class Heartbeat {
 
 	public function beat(): void {
 		$seconds = wp_rand( self::LONGEST / 2, self::LONGEST );
-		if ( in_array( $this->with->status(), array( 'connected', 'suspended' ), true ) && $this->with->outage->is_over() ) {
+		if ( in_array( $this->with->status(), array( 'connected', 'suspended', 'rejected' ), true ) && $this->with->outage->is_over() ) {
 			$asked = $this->ask();
 			if ( $asked > 0 ) {
 				$seconds = min( max( $asked, self::SHORTEST ), 2 * self::LONGEST );
@@ -58,7 +58,8 @@ final class Heartbeat {
 	/** @return int Seconds after which the service wants to hear again; 0 if it did not say. */
 	private function ask(): int {
 		$credentials = $this->with->credentials->load();
-		if ( 'suspended' === $this->with->state->name() ) {
+		// Whether a suspension has ended, or a service that had lost its data knows this site again.
+		if ( 'active' !== $this->with->state->name() ) {
 			$this->with->client->signed( $credentials, 'GET', '/site', null, array( 'status' ) );
 			return 0;
 		}

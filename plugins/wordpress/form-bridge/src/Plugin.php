@@ -15,6 +15,7 @@ final class Plugin {
 
 		add_action( 'init', array( self::class, 'load_translations' ) );
 		add_action( 'init', array( $with->queue, 'prepare' ) );
+		add_filter( 'wpmu_drop_tables', array( $with->queue, 'add_table' ) );
 		add_action( 'init', array( self::class, 'schedule' ) );
 		add_filter( 'cron_schedules', array( self::class, 'add_interval' ) );
 		add_action( Connector::HOOK, array( $with->connector, 'step_in_background' ) );

@@ -172,6 +172,17 @@ final class Queue {
 		);
 	}
 
+	/**
+	 * Of a site of a network that is being deleted: what people sent must not outlive it.
+	 *
+	 * @param string[] $tables
+	 * @return string[]
+	 */
+	public function add_table( array $tables ): array {
+		$tables[] = $this->table();
+		return $tables;
+	}
+
 	public function destroy(): void {
 		global $wpdb;
 		$wpdb->query( "DROP TABLE IF EXISTS {$this->table()}" );
