@@ -80,8 +80,14 @@ final class Answer {
 		return '' === $this->code;
 	}
 
-	public function is( string $code ): bool {
-		return "form-bridge.$code" === $this->code;
+	/** Whether it is one of these refusals. */
+	public function is( string ...$codes ): bool {
+		foreach ( $codes as $code ) {
+			if ( "form-bridge.$code" === $this->code ) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/** Whether the service, or the way to it, is down: asking again at once would not help. */

@@ -145,7 +145,8 @@ final class Connector {
 	private function register( array $stored ): void {
 		$settings = $this->with->settings;
 		$given    = $this->join_token( $stored );
-		$token    = '' === $given ? $settings->join_token() : $given;
+		$standing = empty( $stored['tokenless'] ) ? $settings->join_token() : '';
+		$token    = '' === $given ? $standing : $given;
 		$pending  = $this->with->registration->pending();
 		$site_url = Home::url();
 		$body     = array(
@@ -166,13 +167,17 @@ final class Connector {
 				'temp_key'        => $pending['temp_key'],
 			);
 		}
-		$answer = $this->with->client->ask( 'POST', '/register', $body, array( 'registration_id', 'temp_key', 'domain', 'expires_in' ) );
-		if ( ! $answer->ok() ) {
+		$answer   = $this->with->client->ask( 'POST', '/register', $body, array( 'registration_id', 'temp_key', 'domain', 'expires_in' ) );
+		$is_again = self::is_own( $stored ) && $this->with->credentials->are_stored();
+		if ( $answer->ok() ) {
+			$this->with->registration->keep( $answer->body, $site_url );
+			$this->store( array_merge( $stored, array( 'phase' => 'proving' ) ) );
+		} elseif ( $answer->is( 'join_token_invalid', 'agency_closed' ) && $is_again && '' === $given && '' !== $standing ) {
+			// It was for the first time, and stays in wp-config.php for ever.
+			$this->store( array_merge( $stored, array( 'tokenless' => true ) ) );
+		} else {
 			$this->fail( $answer );
-			return;
 		}
-		$this->with->registration->keep( $answer->body, $site_url );
-		$this->store( array_merge( $stored, array( 'phase' => 'proving' ) ) );
 	}
 
 	private function join_token( array $stored ): string {
@@ -214,19 +219,14 @@ final class Connector {
 	private function refused( array $stored, Answer $answer ): void {
 		if ( $answer->is( 'registration_invalid' ) && empty( $stored['anew'] ) ) {
 			$this->register_anew( $stored );
-		} elseif ( self::is_about_key( $answer ) && self::CONNECT === $stored['purpose'] && empty( $stored['keyless'] ) ) {
-			// The address alone proves enough for a reconnection.
+		} elseif ( $answer->is( 'previous_key_invalid', 'domain_has_site', 'site_disabled' ) && self::CONNECT === $stored['purpose'] && empty( $stored['keyless'] ) ) {
+			// Void, another site's, or of one that has ended: the address alone proves enough.
 			$this->store( array_merge( $stored, array( 'keyless' => true ) ) );
 		} elseif ( $answer->is( 'changed_meanwhile' ) && empty( $stored['repeated'] ) ) {
 			$this->store( array_merge( $stored, array( 'repeated' => true ) ) );
 		} else {
 			$this->fail( $answer );
 		}
-	}
-
-	/** Whether the old key is void, another site's, or that of a site which has ended. */
-	private static function is_about_key( Answer $answer ): bool {
-		return $answer->is( 'previous_key_invalid' ) || $answer->is( 'domain_has_site' ) || $answer->is( 'site_disabled' );
 	}
 
 	private function register_anew( array $stored ): void {
@@ -238,11 +238,15 @@ final class Connector {
 		$this->store( array_merge( $stored, $changes ) );
 	}
 
+	/** Whether it is the site that it was, and not one that was copied from it. */
+	private static function is_own( array $stored ): bool {
+		return in_array( $stored['purpose'], array( self::CONNECT, self::MOVE ), true );
+	}
+
 	/** The key that shows that this is the same site as before. */
 	private function previous_key( array $stored ): string {
 		$credentials = $this->with->credentials->load();
-		$is_own      = in_array( $stored['purpose'], array( self::CONNECT, self::MOVE ), true );
-		if ( null === $credentials || ! $is_own || ! empty( $stored['keyless'] ) ) {
+		if ( null === $credentials || ! self::is_own( $stored ) || ! empty( $stored['keyless'] ) ) {
 			return '';
 		}
 		// Only a move may take along what belongs to another address.
@@ -250,7 +254,7 @@ final class Connector {
 	}
 
 	private function finish( array $stored, array $body ): void {
-		if ( in_array( $stored['purpose'], array( self::NEW_SITE, self::STAGING ), true ) ) {
+		if ( ! self::is_own( $stored ) ) {
 			// The site that this one was copied from still has them, and sends them itself.
 			$this->with->queue->drop_those_from_elsewhere();
 		}

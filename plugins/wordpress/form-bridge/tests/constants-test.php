@@ -74,3 +74,31 @@ test(
 		);
 	}
 );
+
+test(
+	'a join token in wp-config.php that has ended does not keep a site from reconnecting, nor lets a new one in',
+	function () {
+		putenv( 'FORM_BRIDGE_JOIN_TOKEN=fb_join_ended' );
+		try {
+			foreach ( array( 'join_token_invalid', 'agency_closed' ) as $code ) {
+				Site::reset();
+				$with       = connected_site();
+				Site::$salt = 'other salt';
+				Site::refuses( 403, "form-bridge.$code" );
+				Site::answers( 201, REGISTERED );
+				Site::answers( 200, CONNECTED );
+				connect( $with );
+				same( 'fb_join_ended', Site::sent( 0 )['join_token'] );
+				same( false, isset( Site::sent( 1 )['join_token'] ) );
+				same( 'connected', $with->status() );
+
+				Site::reset();
+				Site::refuses( 403, "form-bridge.$code" );
+				connect( new Services() );
+				same( 1, count( Site::$requests ) );
+			}
+		} finally {
+			putenv( 'FORM_BRIDGE_JOIN_TOKEN' );
+		}
+	}
+);
