@@ -51,7 +51,10 @@ final class Account {
 	public function forget(): void {
 		$this->with->connector->give_up();
 		$this->with->credentials->forget();
-		$this->with->state->forget();
+		// Keys in wp-config.php stay, and what was said of them.
+		if ( ! $this->with->credentials->are_constants() ) {
+			$this->with->state->forget();
+		}
 		$this->with->offer->forget();
 	}
 }

@@ -100,6 +100,9 @@ final class SiteState {
 		if ( null === $status ) {
 			return 'suspended' === $this->name() ? 'suspended' : 'active';
 		}
+		if ( 'disabled' === $status ) {
+			return 'rejected';
+		}
 		return 'suspended' === $status ? 'suspended' : 'active';
 	}
 

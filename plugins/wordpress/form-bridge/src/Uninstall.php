@@ -36,7 +36,7 @@ final class Uninstall {
 		$account->forget();
 		$with->queue->destroy();
 		Plugin::unschedule();
-		foreach ( array( Settings::OPTION, Outage::OPTION, Clock::OFFSET, Lock::PREFIX . 'connect', Lock::PREFIX . 'send' ) as $option ) {
+		foreach ( array( Settings::OPTION, SiteState::OPTION, Outage::OPTION, Clock::OFFSET, Lock::PREFIX . 'connect', Lock::PREFIX . 'send' ) as $option ) {
 			delete_option( $option );
 		}
 		return $tells;

@@ -1,6 +1,7 @@
 <?php
 /** Keys in wp-config.php or the environment, which only people can change. */
 
+use FormBridge\Account;
 use FormBridge\Cli;
 use FormBridge\Connector;
 use FormBridge\Services;
@@ -47,6 +48,10 @@ test(
 			function ( Services $with ) {
 				Site::refuses( 403, 'form-bridge.site_disabled' );
 				ask_site( $with );
+				same( 'rejected', $with->status() );
+				Site::reset();
+				Site::answers( 200, array( 'status' => 'disabled' ) );
+				same( true, ( new Account( $with ) )->disconnect()->ok() );
 				same( 'rejected', $with->status() );
 			}
 		);
