@@ -66,7 +66,7 @@ export function startFormBridge(
         ? abuse.isSlowed(subject.site_id, 'api_abuse')
         : 'client_ip' in subject && abuse.isSlowed(subject.client_ip, 'registration_spam'),
   })
-  const journal = createJournal({ clock, metrics, events: layer.securityEvents })
+  const journal = createJournal({ clock, log, metrics, events: layer.securityEvents })
   const usage = createUsage({ clock, rates: layer.rates, sites, authentication })
   const watched = { guard, abuse, journal }
 

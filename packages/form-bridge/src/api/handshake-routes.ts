@@ -80,6 +80,7 @@ export function handshakeRoutes(deps: ApiDeps): OpenAPIHono<AppEnv> {
         'agency_closed',
         'join_token_invalid',
         'site_suspended',
+        'site_disabled',
         'blocked',
         'rate_limited',
       ),

@@ -96,7 +96,8 @@ export function createSiteGuard(deps: {
   ): Promise<void> {
     const given = c.req.header('x-fb-home')
     if (given === undefined) return
-    const home = siteAddress(given)?.domain
+    // PHP sends the bytes of its texts, in UTF-8; here each byte of a header is a character.
+    const home = siteAddress(Buffer.from(given, 'latin1').toString())?.domain
     if (home === site.domain) return
     const details = { home: home ?? 'unreadable' }
     await journal.note({

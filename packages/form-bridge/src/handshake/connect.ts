@@ -66,16 +66,21 @@ export function createConnect(deps: {
     return known.site
   }
 
+  /** The token by which it was registered, unless it was revoked since, or has expired. */
+  async function tokenOf({ agency_id, join_token_hash: token_hash }: Registration) {
+    if (agency_id === undefined || token_hash === undefined) return undefined
+    return joinTokens.get({ agency_id, token_hash })
+  }
+
   /** Its place in the agency that let it in, spent in the same transaction. */
   async function agencyOf(registration: Registration, { host }: SiteAddress) {
-    const { agency_id, join_token_hash: token_hash } = registration
-    if (agency_id === undefined || token_hash === undefined) return undefined
-    const token = await joinTokens.get({ agency_id, token_hash })
+    if (registration.join_token_hash === undefined) return undefined
+    const token = await tokenOf(registration)
     if (!token) throw formBridgeError('join_token_invalid')
     const place: NewPlace = {
-      agency_id,
+      agency_id: token.agency_id,
       role: token.role,
-      join_token_hash: token_hash,
+      join_token_hash: token.token_hash,
       ...(isTryingOut(host) && { outside_limit: true }),
     }
     return place
@@ -113,13 +118,14 @@ export function createConnect(deps: {
   async function again(site: Site, registration: Registration, proved: Proved) {
     requireActive(site)
     const { proved_by, caller, previous } = proved
+    // The key of another site: it was to move here, or a copy of its database came here.
     if (previous !== undefined && (await previousSite(previous)).site_id !== site.site_id) {
-      throw formBridgeError('previous_key_invalid')
+      throw formBridgeError('domain_has_site')
     }
     const { site_id, domain } = site
-    const members = await places.of(site_id)
+    const [members, token] = await Promise.all([places.of(site_id), tokenOf(registration)])
     // Without the old key somebody must say that destination and agency still go with the domain.
-    const isOthers = members.some(({ agency_id }) => agency_id !== registration.agency_id)
+    const isOthers = members.some(({ agency_id }) => agency_id !== token?.agency_id)
     const confirmed = previous !== undefined || !(isOthers || site.destination !== undefined)
     // Who is in an agency may confirm: what is to be confirmed by others comes first.
     const mayJoin = confirmed && site.unconfirmed_since === undefined && members.length === 0

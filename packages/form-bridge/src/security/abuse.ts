@@ -46,9 +46,10 @@ export function createAbuseWatch(deps: {
     return items[0]
   }
 
-  /** Seconds that are left of what a detection brought. */
+  /** Seconds that are left of what a detection brought; none if the clock was set back since. */
   function left({ detected_at, severity }: Abuse, act: 'slowed' | 'blocked'): number {
-    return acts[severity][act] - (clock.now() - Date.parse(detected_at)) / 1000
+    const age = (clock.now() - Date.parse(detected_at)) / 1000
+    return age < 0 ? 0 : acts[severity][act] - age
   }
 
   return {

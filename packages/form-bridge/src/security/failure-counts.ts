@@ -1,5 +1,5 @@
 /** Counts of failures in memory: what a process has seen is enough to notice who keeps trying. */
-import type { Clock } from '@strongroom/kit/clock'
+import { type Clock, isRecent } from '@strongroom/kit/clock'
 
 const REMEMBERED = 10_000
 
@@ -16,13 +16,12 @@ export function createFailureCounts(clock: Clock) {
   return {
     /** How many there were with this one, in a stretch of so many seconds. */
     add(name: string, seconds: number, what?: string): number {
-      const now = clock.now()
       let count = counts.get(name)
-      if (!count || now - count.since >= seconds * 1000) {
+      if (!count || !isRecent(clock, count.since, seconds * 1000)) {
         counts.delete(name)
         const [oldest] = counts.keys()
         if (counts.size >= REMEMBERED && oldest !== undefined) counts.delete(oldest)
-        count = { since: now, whats: new Set(), n: 0 }
+        count = { since: clock.now(), whats: new Set(), n: 0 }
         counts.set(name, count)
       }
       if (what === undefined) count.n += 1

@@ -3,6 +3,7 @@
  * here, so nothing can be lost here. Until then the site keeps it and tries again, under the same id.
  */
 import { type Clock, epochSeconds } from '@strongroom/kit/clock'
+import { requestError } from '@strongroom/kit/http/errors'
 import type { SafeFetch } from '@strongroom/kit/safe-fetch'
 import { SafeFetchError } from '@strongroom/kit/safe-fetch/error'
 import { formBridgeError } from '../errors.ts'
@@ -45,7 +46,7 @@ export function createDeliver(deps: {
     const { url, secret } = await destinationOf(site)
     const { site_id, domain, environment = 'production' } = site
     const id = `${site_id}.${submission.submission_id}`
-    const body = JSON.stringify({
+    const body = written({
       type: 'form.submission',
       site_id,
       domain,
@@ -69,5 +70,16 @@ export function createDeliver(deps: {
       data: { destination_status: answer.status },
       headers: RETRY_AFTER,
     })
+  }
+}
+
+/** What is nested by the thousands can be read, but not written again. */
+function written(content: object): string {
+  try {
+    return JSON.stringify(content)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    const details = [{ path: 'body.fields', message: 'Is nested too deeply' }]
+    throw requestError('invalid', { details })
   }
 }

@@ -196,6 +196,17 @@ describe.each(serviceStores())('an agency on $name', (store) => {
     expect((await service.exchange(site.wordpress)).body.confirmation_needed).toBe(false)
   })
 
+  test('has not confirmed a site by a token that it revoked before the exchange', async () => {
+    const { api_key: token } = await service.agency()
+    const join_token = await service.joinToken(token, { max_uses: 5 })
+    const site = await service.connected({ join_token })
+    await service.register(site.wordpress, { join_token })
+    const { items } = (await service.ask('GET', '/agency/join-tokens', { token })).body
+    await service.ask('DELETE', `/agency/join-tokens/${items[0].id}`, { token })
+    const { body } = await service.exchange(site.wordpress)
+    expect(body).toMatchObject({ result: 'reconnected', confirmation_needed: true })
+  })
+
   test('may do nothing to a site of another agency, nor learn that it exists', async () => {
     const [own, other] = [await service.agency(), await service.agency()]
     const join_token = await service.joinToken(other.api_key)

@@ -165,4 +165,16 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
     expect(answer).toMatchObject(unauthorized)
     expect(answer.headers.get('www-authenticate')).toBe('Bearer')
   })
+
+  test('of a site whose address has other letters is known by the bytes that PHP sends', async () => {
+    const asBytes = (text: string) => Buffer.from(text).toString('latin1')
+    const wordpress = service.host.site()
+    wordpress.url += 'bücher/'
+    const site = await service.connected({}, wordpress)
+    const home = asBytes(wordpress.url)
+    expect((await service.signed(site, 'GET', '/site', undefined, { home })).status).toBe(200)
+    const moved = { home: asBytes('https://bücher.example') }
+    const answer = await service.signed(site, 'GET', '/site', undefined, moved)
+    expect(answer.body.error.data.home).toBe('xn--bcher-kva.example')
+  })
 })

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { destinationPolicy } from '../../src/settings.ts'
-import { type ConnectedSite, newSubmission, openService } from './open-service.ts'
+import { type ConnectedSite, newSubmission, openService, signatureHeaders } from './open-service.ts'
 import { end } from './wordpress-host.ts'
 
 interface Received {
@@ -142,6 +142,26 @@ describe.each(serviceStores())('a form submission on $name', (store) => {
     const stored = JSON.stringify(await service.layer.authentication.siteOfId(site.site_id))
     expect(stored).not.toContain(url)
     expect(stored).not.toContain(secret)
+  })
+
+  test('that is nested more deeply than can be written again is refused, not taken for an outage', async () => {
+    const { url, received } = destination()
+    const site = await service.connected()
+    await setDestination(site, { url })
+    const sent = Buffer.from(
+      JSON.stringify({ ...newSubmission(), fields: { deep: 'HERE' } }).replace(
+        '"HERE"',
+        '['.repeat(400_000) + ']'.repeat(400_000),
+      ),
+    )
+    const timestamp = Math.floor(service.clock.now() / 1000)
+    const headers = signatureHeaders(site, 'POST', '/webhook', sent, { timestamp })
+    const answer = await service.ask('POST', '/webhook', { headers, bytes: sent })
+    expect(answer).toMatchObject({ status: 400, code: 'request.invalid' })
+    expect(answer.body.error.details).toEqual([
+      { path: 'body.fields', message: 'Is nested too deeply' },
+    ])
+    expect(received).toEqual([])
   })
 
   test.each([

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import {
   connect,
   inWordPress,
+  PAGE,
   siteIdOf,
   statusOf,
   submit,
@@ -232,6 +233,26 @@ inWordPress('a site and the service', (world) => {
     const text = await wordsOn(site)
     expect(text).toContain('The service knows this site')
     expect(text).toContain('wp form-bridge rotate')
+  })
+
+  test('keys in wp-config.php that are void are not replaced from the page, and good ones work again', async () => {
+    const { site } = world
+    const keys = await site.php<{ site_id: string; api_key: string; secret: string }>(
+      'return ( new FormBridge\\Services() )->credentials->load();',
+    )
+    const constants = { FORM_BRIDGE_SITE_ID: keys.site_id, FORM_BRIDGE_API_KEY: keys.api_key }
+    await site.define({ ...constants, FORM_BRIDGE_SECRET: 'fb_whs_mistyped' })
+    await site.press('check')
+    expect(await wordsOn(site)).toContain('Replace them there, or take them out')
+    expect((await site.page(PAGE)).text).not.toContain('name="do" value="connect"')
+    await site.define({ ...constants, FORM_BRIDGE_SECRET: keys.secret })
+    await site.press('check')
+    expect(await wordsOn(site)).toContain('The service knows this site')
+  })
+
+  test('a site of a network that is deleted takes along what waits to be sent', async () => {
+    const dropped = `return in_array( $GLOBALS['wpdb']->prefix . 'form_bridge_queue', apply_filters( 'wpmu_drop_tables', array(), 1 ), true );`
+    expect(await world.site.php(dropped)).toBe(true)
   })
 
   test('deleting the plugin disconnects the site and leaves nothing behind', async () => {

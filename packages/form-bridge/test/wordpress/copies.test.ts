@@ -58,6 +58,17 @@ inWordPress('copies and moves of a site', (world) => {
     expect((await world.service.operator('GET', `/sites/${siteId}`))['status']).toBe('active')
   })
 
+  test('a copy in whose tables the old address was replaced does not take what the original will send', async () => {
+    const copy = await world.copy()
+    const [from, to] = [host(world.site), host(copy)]
+    await copy.php(
+      `global $wpdb; $wpdb->query( "UPDATE {$wpdb->prefix}form_bridge_queue SET home = REPLACE( home, '${from}', '${to}' ), payload = REPLACE( payload, '${from}', '${to}' )" );`,
+    )
+    await connect(copy, 'staging')
+    expect([await statusOf(copy), await waiting(copy)]).toEqual(['connected', 0])
+    await copy.press('disconnect')
+  })
+
   test('as a staging site a copy is a site of its own, and leaves the original its submissions', async () => {
     const { service, site } = world
     const copy = await world.copy()

@@ -151,4 +151,27 @@ inWordPress('while the service is down', (world) => {
     await site.press('delete')
     expect(await wordsOn(site)).toContain('The refused submissions are deleted')
   })
+
+  test('after a clock was set back nothing waits for the time that it had shown', async () => {
+    const { site, service } = world
+    service.between.state = 'up'
+    service.destination.received.length = 0
+    await submit(site, 'of a time to come')
+    await site.php(`
+      global $wpdb;
+      $later = time() + 30 * DAY_IN_SECONDS;
+      $wpdb->query( "UPDATE {$wpdb->prefix}form_bridge_queue SET due_at = $later" );
+      $wpdb->insert( $wpdb->options, array( 'option_name' => 'form_bridge_lock_send', 'option_value' => $later, 'autoload' => 'no' ) );
+      foreach ( array( 'form_bridge_send', 'form_bridge_heartbeat' ) as $hook ) { wp_unschedule_hook( $hook ); }
+      wp_schedule_event( $later, 'form_bridge_five_minutes', 'form_bridge_send' );
+      wp_schedule_single_event( $later, 'form_bridge_heartbeat' );`)
+    await site.page('/')
+    const ahead = (hook: string) =>
+      site.php<number>(`return wp_next_scheduled( '${hook}' ) - time();`)
+    expect(await ahead('form_bridge_send')).toBeLessThanOrEqual(300)
+    expect(await ahead('form_bridge_heartbeat')).toBeLessThanOrEqual(43_200)
+    await site.cron('form_bridge_send')
+    expect(await waiting(site)).toBe(0)
+    expect(service.destination.received).toMatchObject([{ fields: { name: 'of a time to come' } }])
+  })
 })

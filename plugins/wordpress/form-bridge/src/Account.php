@@ -24,7 +24,7 @@ final class Account {
 		if ( null === $old ) {
 			return Answer::none( __( 'The site is not connected', 'form-bridge' ) );
 		}
-		$answer = $this->with->client->signed( $old, 'POST', '/site/rotate', array( 'grace_seconds' => $grace_seconds ) );
+		$answer = $this->with->client->signed( $old, 'POST', '/site/rotate', array( 'grace_seconds' => $grace_seconds ), array( 'api_key', 'webhook_secret' ) );
 		if ( $answer->ok() && ! $this->with->credentials->are_constants() ) {
 			$this->with->credentials->save(
 				new Credentials( $old->site_id, (string) $answer->body['api_key'], (string) $answer->body['webhook_secret'], $old->home )
@@ -38,7 +38,7 @@ final class Account {
 		$credentials = $this->with->credentials->load();
 		$answer      = Answer::from( 200, '{}', '' );
 		if ( null !== $credentials && 'moved' !== $this->with->status() ) {
-			$answer = $this->with->client->signed( $credentials, 'POST', '/site/disconnect', array() );
+			$answer = $this->with->client->signed( $credentials, 'POST', '/site/disconnect', array(), array( 'status' ) );
 			$is_out = $answer->ok() || $answer->is( 'unauthorized' ) || $answer->is( 'site_disabled' ) || $answer->is( 'site_moved' );
 			if ( ! $is_out ) {
 				return $answer;
@@ -51,7 +51,10 @@ final class Account {
 	public function forget(): void {
 		$this->with->connector->give_up();
 		$this->with->credentials->forget();
-		$this->with->state->forget();
+		// Keys in wp-config.php stay, and what was said of them.
+		if ( ! $this->with->credentials->are_constants() ) {
+			$this->with->state->forget();
+		}
 		$this->with->offer->forget();
 	}
 }

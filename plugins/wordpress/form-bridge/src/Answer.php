@@ -40,10 +40,11 @@ final class Answer {
 		return new self( 0, array(), self::NO_ANSWER, $message, array(), 0 );
 	}
 
-	public static function from( int $status, string $body, string $retry_after ): self {
+	/** @param string[] $needs What a good answer has: JSON without it is not of the service. */
+	public static function from( int $status, string $body, string $retry_after, array $needs = array() ): self {
 		$decoded = json_decode( $body, true );
 		$seconds = ctype_digit( $retry_after ) ? (int) $retry_after : 0;
-		if ( $status >= 200 && $status < 300 && is_array( $decoded ) ) {
+		if ( $status >= 200 && $status < 300 && is_array( $decoded ) && self::has( $decoded, $needs ) ) {
 			return new self( $status, $decoded, '', '', array(), $seconds );
 		}
 		$error = is_array( $decoded ) && isset( $decoded['error']['code'] ) && is_string( $decoded['error']['code'] ) ? $decoded['error'] : null;
@@ -61,12 +62,32 @@ final class Answer {
 		return new self( $status, array(), $error['code'], $message, $data, $seconds );
 	}
 
+	/**
+	 * Whether there is a text or a number under each of these names.
+	 *
+	 * @param string[] $names
+	 */
+	public static function has( array $body, array $names ): bool {
+		foreach ( $names as $name ) {
+			if ( ! is_scalar( $body[ $name ] ?? null ) ) {
+				return false;
+			}
+		}
+		return true;
+	}
+
 	public function ok(): bool {
 		return '' === $this->code;
 	}
 
-	public function is( string $code ): bool {
-		return "form-bridge.$code" === $this->code;
+	/** Whether it is one of these refusals. */
+	public function is( string ...$codes ): bool {
+		foreach ( $codes as $code ) {
+			if ( "form-bridge.$code" === $this->code ) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/** Whether the service, or the way to it, is down: asking again at once would not help. */

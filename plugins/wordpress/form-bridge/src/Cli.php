@@ -37,11 +37,7 @@ final class Cli {
 		$connector = $this->with->connector;
 		$purpose   = $options['as'] ?? Connector::CONNECT;
 		if ( ! in_array( $purpose, $connector->purposes(), true ) ) {
-			\WP_CLI::error(
-				'moved' === $this->with->status()
-					? 'This site has another address than when it was connected: say --as=move, --as=staging or --as=new_site'
-					: 'This site has the address that it was connected at: leave out --as'
-			);
+			\WP_CLI::error( $this->why_not() );
 		}
 		$connector->begin( $purpose, $options['join-token'] ?? '' );
 		while ( $connector->is_under_way() ) {
@@ -59,6 +55,15 @@ final class Cli {
 			\WP_CLI::log( sprintf( '%s: %s', $attempt['method'] ?? '', $attempt['message'] ?? $attempt['result'] ?? '' ) );
 		}
 		\WP_CLI::error( $failure['message'] );
+	}
+
+	private function why_not(): string {
+		if ( $this->with->credentials->are_constants() ) {
+			return 'The keys of this site are in wp-config.php or the environment: take FORM_BRIDGE_SITE_ID and FORM_BRIDGE_SECRET out, then connect';
+		}
+		return 'moved' === $this->with->status()
+			? 'This site has another address than when it was connected: say --as=move, --as=staging or --as=new_site'
+			: 'This site has the address that it was connected at: leave out --as';
 	}
 
 	/**

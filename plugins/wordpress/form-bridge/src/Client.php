@@ -28,27 +28,39 @@ final class Client {
 		$this->state    = $state;
 	}
 
-	/** What needs no credentials. */
-	public function ask( string $method, string $path, ?array $body = null ): Answer {
-		$answer = $this->send( $method, $this->url( $path ), self::encode( $body ), array() );
+	/**
+	 * What needs no credentials.
+	 *
+	 * @param string[] $needs What a good answer has.
+	 */
+	public function ask( string $method, string $path, ?array $body = null, array $needs = array() ): Answer {
+		$answer = $this->send( $method, $this->url( $path ), self::encode( $body ), array(), $needs );
 		$this->outage->learn( $answer );
 		return $answer;
 	}
 
-	/** A signed request; repeated once if the clocks differed or the nonce had been used. */
-	public function signed( Credentials $credentials, string $method, string $path, ?array $body = null ): Answer {
-		return $this->signed_text( $credentials, $method, $path, self::encode( $body ) );
+	/**
+	 * A signed request; repeated once if the clocks differed or the nonce had been used.
+	 *
+	 * @param string[] $needs What a good answer has.
+	 */
+	public function signed( Credentials $credentials, string $method, string $path, ?array $body = null, array $needs = array() ): Answer {
+		return $this->signed_text( $credentials, $method, $path, self::encode( $body ), $needs );
 	}
 
-	/** The same with a body that is JSON already. */
-	public function signed_text( Credentials $credentials, string $method, string $path, string $text ): Answer {
+	/**
+	 * The same with a body that is JSON already.
+	 *
+	 * @param string[] $needs
+	 */
+	public function signed_text( Credentials $credentials, string $method, string $path, string $text, array $needs = array() ): Answer {
 		$url    = $this->url( $path );
-		$answer = $this->send( $method, $url, $text, $this->sign( $credentials, $method, $url, $text ) );
+		$answer = $this->send( $method, $url, $text, $this->sign( $credentials, $method, $url, $text ), $needs );
 		if ( $answer->is( 'timestamp_out_of_range' ) && isset( $answer->data['server_time'] ) ) {
 			$this->clock->learn( (int) $answer->data['server_time'] );
-			$answer = $this->send( $method, $url, $text, $this->sign( $credentials, $method, $url, $text ) );
+			$answer = $this->send( $method, $url, $text, $this->sign( $credentials, $method, $url, $text ), $needs );
 		} elseif ( $answer->is( 'nonce_used' ) || $answer->is( 'changed_meanwhile' ) ) {
-			$answer = $this->send( $method, $url, $text, $this->sign( $credentials, $method, $url, $text ) );
+			$answer = $this->send( $method, $url, $text, $this->sign( $credentials, $method, $url, $text ), $needs );
 		}
 		$this->outage->learn( $answer );
 		$this->state->learn( $answer );
@@ -95,7 +107,7 @@ final class Client {
 		return $this->settings->service_url() . '/v1' . $path;
 	}
 
-	private function send( string $method, string $url, string $body, array $headers ): Answer {
+	private function send( string $method, string $url, string $body, array $headers, array $needs ): Answer {
 		if ( '' === $this->settings->service_url() ) {
 			return Answer::none( __( 'Nobody has said where the service is', 'form-bridge' ) );
 		}
@@ -121,7 +133,8 @@ final class Client {
 		return Answer::from(
 			(int) wp_remote_retrieve_response_code( $response ),
 			(string) wp_remote_retrieve_body( $response ),
-			(string) wp_remote_retrieve_header( $response, 'retry-after' )
+			(string) wp_remote_retrieve_header( $response, 'retry-after' ),
+			$needs
 		);
 	}
 

@@ -37,11 +37,16 @@ final class Connector {
 	}
 
 	/**
-	 * What can be done now: at another address than before the owner has to say what happened.
+	 * What can be done now: at another address than before the owner has to say what happened, and
+	 * keys in wp-config.php have to be taken out of it first.
 	 *
 	 * @return string[]
 	 */
 	public function purposes(): array {
+		if ( $this->with->credentials->are_constants() ) {
+			// New keys would void them, and then not be used.
+			return array();
+		}
 		if ( 'moved' !== $this->with->status() || $this->met_another_site() ) {
 			return array( self::CONNECT );
 		}
@@ -114,11 +119,14 @@ final class Connector {
 				// Another request may have taken a step since this one began.
 				wp_cache_delete( self::OPTION, 'options' );
 				$stored = $this->stored();
+				if ( array() === $this->purposes() ) {
+					$this->give_up();
+				}
 				if ( ! $this->is_under_way() || ( $stored['not_before'] ?? 0 ) > $this->with->clock->now() ) {
 					return;
 				}
 				if ( ( $stored['steps'] ?? 0 ) >= self::MOST_STEPS ) {
-					$this->fail( Answer::none( __( 'The service did not say whether the proof was right', 'form-bridge' ) ) );
+					$this->fail_undecided();
 					return;
 				}
 				'registering' === $stored['phase'] ? $this->register( $stored ) : $this->exchange( $stored );
@@ -137,7 +145,8 @@ final class Connector {
 	private function register( array $stored ): void {
 		$settings = $this->with->settings;
 		$given    = $this->join_token( $stored );
-		$token    = '' === $given ? $settings->join_token() : $given;
+		$standing = empty( $stored['tokenless'] ) ? $settings->join_token() : '';
+		$token    = '' === $given ? $standing : $given;
 		$pending  = $this->with->registration->pending();
 		$site_url = Home::url();
 		$body     = array(
@@ -158,13 +167,17 @@ final class Connector {
 				'temp_key'        => $pending['temp_key'],
 			);
 		}
-		$answer = $this->with->client->ask( 'POST', '/register', $body );
-		if ( ! $answer->ok() ) {
+		$answer   = $this->with->client->ask( 'POST', '/register', $body, array( 'registration_id', 'temp_key', 'domain', 'expires_in' ) );
+		$is_again = self::is_own( $stored ) && $this->with->credentials->are_stored();
+		if ( $answer->ok() ) {
+			$this->with->registration->keep( $answer->body, $site_url );
+			$this->store( array_merge( $stored, array( 'phase' => 'proving' ) ) );
+		} elseif ( $answer->is( 'join_token_invalid', 'agency_closed' ) && $is_again && '' === $given && '' !== $standing ) {
+			// It was for the first time, and stays in wp-config.php for ever.
+			$this->store( array_merge( $stored, array( 'tokenless' => true ) ) );
+		} else {
 			$this->fail( $answer );
-			return;
 		}
-		$this->with->registration->keep( $answer->body, $site_url );
-		$this->store( array_merge( $stored, array( 'phase' => 'proving' ) ) );
 	}
 
 	private function join_token( array $stored ): string {
@@ -196,16 +209,18 @@ final class Connector {
 				'not_before' => $this->with->clock->now() + (int) ( $answer->body['retry_after'] ?? 2 ),
 			);
 			$this->store( array_merge( $stored, $next ) );
-		} else {
+		} elseif ( Answer::has( $answer->body, array( 'site_id', 'api_key', 'webhook_secret' ) ) ) {
 			$this->finish( $stored, $answer->body );
+		} else {
+			$this->fail_undecided();
 		}
 	}
 
 	private function refused( array $stored, Answer $answer ): void {
 		if ( $answer->is( 'registration_invalid' ) && empty( $stored['anew'] ) ) {
 			$this->register_anew( $stored );
-		} elseif ( $answer->is( 'previous_key_invalid' ) && self::CONNECT === $stored['purpose'] && empty( $stored['keyless'] ) ) {
-			// The address alone proves enough for a reconnection.
+		} elseif ( $answer->is( 'previous_key_invalid', 'domain_has_site', 'site_disabled' ) && self::CONNECT === $stored['purpose'] && empty( $stored['keyless'] ) ) {
+			// Void, another site's, or of one that has ended: the address alone proves enough.
 			$this->store( array_merge( $stored, array( 'keyless' => true ) ) );
 		} elseif ( $answer->is( 'changed_meanwhile' ) && empty( $stored['repeated'] ) ) {
 			$this->store( array_merge( $stored, array( 'repeated' => true ) ) );
@@ -223,11 +238,15 @@ final class Connector {
 		$this->store( array_merge( $stored, $changes ) );
 	}
 
+	/** Whether it is the site that it was, and not one that was copied from it. */
+	private static function is_own( array $stored ): bool {
+		return in_array( $stored['purpose'], array( self::CONNECT, self::MOVE ), true );
+	}
+
 	/** The key that shows that this is the same site as before. */
 	private function previous_key( array $stored ): string {
 		$credentials = $this->with->credentials->load();
-		$is_own      = in_array( $stored['purpose'], array( self::CONNECT, self::MOVE ), true );
-		if ( null === $credentials || ! $is_own || ! empty( $stored['keyless'] ) ) {
+		if ( null === $credentials || ! self::is_own( $stored ) || ! empty( $stored['keyless'] ) ) {
 			return '';
 		}
 		// Only a move may take along what belongs to another address.
@@ -235,7 +254,7 @@ final class Connector {
 	}
 
 	private function finish( array $stored, array $body ): void {
-		if ( in_array( $stored['purpose'], array( self::NEW_SITE, self::STAGING ), true ) ) {
+		if ( ! self::is_own( $stored ) ) {
 			// The site that this one was copied from still has them, and sends them itself.
 			$this->with->queue->drop_those_from_elsewhere();
 		}
@@ -246,6 +265,10 @@ final class Connector {
 		$this->give_up();
 		$this->with->queue->send_soon();
 		Heartbeat::soon();
+	}
+
+	private function fail_undecided(): void {
+		$this->fail( Answer::none( __( 'The service did not say whether the proof was right', 'form-bridge' ) ) );
 	}
 
 	private function fail( Answer $answer ): void {

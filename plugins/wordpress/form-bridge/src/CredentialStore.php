@@ -39,7 +39,12 @@ final class CredentialStore {
 
 	/** Whether there are some that cannot be read, because the salts have changed. */
 	public function are_unreadable(): bool {
-		return ! $this->are_constants() && is_array( get_option( self::OPTION ) ) && null === $this->load();
+		return ! $this->are_constants() && $this->are_stored() && null === $this->load();
+	}
+
+	/** Whether there are some in the database, readable or not. */
+	public function are_stored(): bool {
+		return is_array( get_option( self::OPTION ) );
 	}
 
 	public function are_constants(): bool {

@@ -24,7 +24,10 @@ final class Heartbeat {
 
 	/** An event that got lost, as they do when a site is copied or restored, comes back. */
 	public static function ensure(): void {
-		if ( ! wp_next_scheduled( self::HOOK ) ) {
+		$next = wp_next_scheduled( self::HOOK );
+		// None is further ahead, unless the clock was set back since.
+		if ( ! $next || $next > time() + 3 * self::LONGEST ) {
+			wp_clear_scheduled_hook( self::HOOK );
 			wp_schedule_single_event( time() + wp_rand( 0, self::LONGEST ), self::HOOK );
 		}
 	}
@@ -36,7 +39,7 @@ final class Heartbeat {
 
 	public function beat(): void {
 		$seconds = wp_rand( self::LONGEST / 2, self::LONGEST );
-		if ( in_array( $this->with->status(), array( 'connected', 'suspended' ), true ) && $this->with->outage->is_over() ) {
+		if ( in_array( $this->with->status(), array( 'connected', 'suspended', 'rejected' ), true ) && $this->with->outage->is_over() ) {
 			$asked = $this->ask();
 			if ( $asked > 0 ) {
 				$seconds = min( max( $asked, self::SHORTEST ), 2 * self::LONGEST );
@@ -55,8 +58,9 @@ final class Heartbeat {
 	/** @return int Seconds after which the service wants to hear again; 0 if it did not say. */
 	private function ask(): int {
 		$credentials = $this->with->credentials->load();
-		if ( 'suspended' === $this->with->state->name() ) {
-			$this->with->client->signed( $credentials, 'GET', '/site' );
+		// Whether a suspension has ended, or a service that had lost its data knows this site again.
+		if ( 'active' !== $this->with->state->name() ) {
+			$this->with->client->signed( $credentials, 'GET', '/site', null, array( 'status' ) );
 			return 0;
 		}
 		$telemetry = (bool) $this->with->settings->all()['telemetry'];
@@ -69,7 +73,7 @@ final class Heartbeat {
 			$body['wp_version']  = get_bloginfo( 'version' );
 			$body['php_version'] = PHP_VERSION;
 		}
-		$answer = $this->with->client->signed( $credentials, 'POST', '/site/heartbeat', $body );
+		$answer = $this->with->client->signed( $credentials, 'POST', '/site/heartbeat', $body, array( 'status' ) );
 		return (int) ( $answer->body['next_in'] ?? 0 );
 	}
 }

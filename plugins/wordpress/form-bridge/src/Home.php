@@ -20,6 +20,11 @@ final class Home {
 		return self::domain_of( $one ) === self::domain_of( $other );
 	}
 
+	/** Of this site, for the database: tools that copy sites replace addresses in all tables. */
+	public static function mark(): string {
+		return hash( 'sha256', self::domain_of( self::url() ) );
+	}
+
 	/** Host, port unless it is the scheme's own, and path. */
 	public static function domain_of( string $url ): string {
 		$parts  = wp_parse_url( $url );

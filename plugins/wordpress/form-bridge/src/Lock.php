@@ -9,7 +9,8 @@ final class Lock {
 	const PREFIX = 'form_bridge_lock_';
 
 	/**
-	 * Runs it unless another request does at this moment. A lock whose owner died is taken over.
+	 * Runs it unless another request does at this moment. A lock whose owner died is taken over, also
+	 * if the clock was set back since: by more than the clocks of servers with one database differ.
 	 *
 	 * @param int $seconds How long it can take at most.
 	 * @return mixed What it returns, or null if another has the lock.
@@ -18,7 +19,7 @@ final class Lock {
 		global $wpdb;
 		$option = self::PREFIX . $name;
 		$now    = time();
-		$wpdb->query( $wpdb->prepare( "DELETE FROM $wpdb->options WHERE option_name = %s AND option_value + 0 < %d", $option, $now ) );
+		$wpdb->query( $wpdb->prepare( "DELETE FROM $wpdb->options WHERE option_name = %s AND ( option_value + 0 < %d OR option_value + 0 > %d )", $option, $now, $now + $seconds + HOUR_IN_SECONDS ) );
 		$owned = $wpdb->query( $wpdb->prepare( "INSERT IGNORE INTO $wpdb->options (option_name, option_value, autoload) VALUES (%s, %s, 'no')", $option, (string) ( $now + $seconds ) ) );
 		if ( 1 !== $owned ) {
 			return null;

@@ -15,6 +15,7 @@ final class Plugin {
 
 		add_action( 'init', array( self::class, 'load_translations' ) );
 		add_action( 'init', array( $with->queue, 'prepare' ) );
+		add_filter( 'wpmu_drop_tables', array( $with->queue, 'add_table' ) );
 		add_action( 'init', array( self::class, 'schedule' ) );
 		add_filter( 'cron_schedules', array( self::class, 'add_interval' ) );
 		add_action( Connector::HOOK, array( $with->connector, 'step_in_background' ) );
@@ -41,7 +42,10 @@ final class Plugin {
 	/** Looked after on every request: an update does not activate the plugin again. */
 	public static function schedule(): void {
 		Heartbeat::ensure();
-		if ( ! wp_next_scheduled( Queue::HOOK ) ) {
+		$next = wp_next_scheduled( Queue::HOOK );
+		// None is further ahead, unless the clock was set back since.
+		if ( ! $next || $next > time() + HOUR_IN_SECONDS ) {
+			wp_clear_scheduled_hook( Queue::HOOK );
 			wp_schedule_event( time() + wp_rand( 0, 300 ), 'form_bridge_five_minutes', Queue::HOOK );
 		}
 	}

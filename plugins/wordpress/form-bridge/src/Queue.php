@@ -12,6 +12,9 @@ final class Queue {
 	/** Sends what is due. */
 	const HOOK = 'form_bridge_send';
 
+	/** Seconds that a submission waits for its next try at most. */
+	const LONGEST = DAY_IN_SECONDS;
+
 	/** Which form of the table there is. */
 	const SCHEMA = 'form_bridge_schema';
 
@@ -80,7 +83,7 @@ final class Queue {
 			$this->table(),
 			array(
 				'submission_id' => $submission->id,
-				'home'          => Home::domain_of( Home::url() ),
+				'home'          => Home::mark(),
 				'payload'       => $payload,
 				'due_at'        => $this->clock->now(),
 				'refused'       => $too_large ? 1 : 0,
@@ -96,11 +99,16 @@ final class Queue {
 		}
 	}
 
-	/** @return object[] Those that were tried least, and of these the oldest, first. */
+	/**
+	 * What is due later than anything can be was written before the clock was set back, and is due.
+	 *
+	 * @return object[] Those that were tried least, and of these the oldest, first.
+	 */
 	public function due( int $most ): array {
 		global $wpdb;
+		$now = $this->clock->now();
 		return (array) $wpdb->get_results(
-			$wpdb->prepare( "SELECT * FROM {$this->table()} WHERE refused = 0 AND due_at <= %d ORDER BY attempts, id LIMIT %d", $this->clock->now(), $most )
+			$wpdb->prepare( "SELECT * FROM {$this->table()} WHERE refused = 0 AND ( due_at <= %d OR due_at > %d ) ORDER BY attempts, id LIMIT %d", $now, $now + self::LONGEST, $most )
 		);
 	}
 
@@ -114,7 +122,7 @@ final class Queue {
 			$id,
 			array(
 				'attempts'  => $attempts,
-				'due_at'    => $this->clock->now() + $seconds,
+				'due_at'    => $this->clock->now() + min( $seconds, self::LONGEST ),
 				'complaint' => $complaint,
 			)
 		);
@@ -151,7 +159,7 @@ final class Queue {
 
 	public function drop_those_from_elsewhere(): void {
 		global $wpdb;
-		$wpdb->query( $wpdb->prepare( "DELETE FROM {$this->table()} WHERE home <> %s", Home::domain_of( Home::url() ) ) );
+		$wpdb->query( $wpdb->prepare( "DELETE FROM {$this->table()} WHERE home <> %s", Home::mark() ) );
 	}
 
 	/** @return array{waiting: int, refused: int, complaint: string} */
@@ -162,6 +170,17 @@ final class Queue {
 			'refused'   => (int) $wpdb->get_var( "SELECT COUNT(*) FROM {$this->table()} WHERE refused = 1" ),
 			'complaint' => (string) $wpdb->get_var( "SELECT complaint FROM {$this->table()} WHERE complaint <> '' ORDER BY id DESC LIMIT 1" ),
 		);
+	}
+
+	/**
+	 * Of a site of a network that is being deleted: what people sent must not outlive it.
+	 *
+	 * @param string[] $tables
+	 * @return string[]
+	 */
+	public function add_table( array $tables ): array {
+		$tables[] = $this->table();
+		return $tables;
 	}
 
 	public function destroy(): void {

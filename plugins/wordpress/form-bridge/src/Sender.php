@@ -48,7 +48,7 @@ final class Sender {
 			if ( $this->with->clock->now() >= $until ) {
 				break;
 			}
-			$answer = $this->with->client->signed_text( $credentials, 'POST', '/webhook', $row->payload );
+			$answer = $this->with->client->signed_text( $credentials, 'POST', '/webhook', $row->payload, array( 'submission_id', 'status' ) );
 			if ( $answer->ok() ) {
 				$this->with->queue->remove( (int) $row->id );
 				++$delivered;

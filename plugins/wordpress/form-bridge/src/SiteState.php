@@ -23,6 +23,10 @@ final class SiteState {
 	public function name(): string {
 		$stored = $this->stored();
 		$name   = $stored['name'] ?? 'active';
+		// Said of other keys: those in wp-config.php are replaced by people.
+		if ( ( $stored['keys'] ?? '' ) !== $this->keys() ) {
+			return 'active';
+		}
 		// The service met this site at another address; it is back where it was.
 		if ( 'moved' === $name && ! Home::same( $stored['home'] ?? '', Home::url() ) ) {
 			return 'active';
@@ -50,28 +54,27 @@ final class SiteState {
 			$changes = array(
 				'contact'   => $this->clock->now(),
 				'complaint' => '',
-				'name'      => $this->name_after( $answer->body['status'] ?? null ),
 			);
 			if ( isset( $answer->body['confirmation_needed'] ) ) {
 				$changes['confirmation'] = (bool) $answer->body['confirmation_needed'];
 			}
 			$this->change( $changes );
+			$this->become( $this->name_after( $answer->body['status'] ?? null ) );
 			return;
 		}
 		$this->change( array( 'complaint' => $answer->message ) );
 		if ( $answer->is( 'unauthorized' ) ) {
-			$this->change( array( 'name' => 'rejected' ) );
+			$this->become( 'rejected' );
 		} elseif ( $answer->is( 'site_suspended' ) ) {
-			$this->change( array( 'name' => 'suspended' ) );
+			$this->become( 'suspended' );
 		} elseif ( $answer->is( 'site_moved' ) ) {
-			$this->change(
-				array(
-					'name' => 'moved',
-					'home' => Home::url(),
-				)
-			);
+			$this->change( array( 'home' => Home::url() ) );
+			$this->become( 'moved' );
 		} elseif ( $answer->is( 'confirmation_needed' ) ) {
 			$this->change( array( 'confirmation' => true ) );
+		} elseif ( $answer->is( 'site_disabled' ) && $this->credentials->are_constants() ) {
+			// They cannot be forgotten from here.
+			$this->become( 'rejected' );
 		} elseif ( $answer->is( 'site_disabled' ) ) {
 			$this->credentials->forget();
 			$this->forget();
@@ -97,7 +100,25 @@ final class SiteState {
 		if ( null === $status ) {
 			return 'suspended' === $this->name() ? 'suspended' : 'active';
 		}
+		if ( 'disabled' === $status ) {
+			return 'rejected';
+		}
 		return 'suspended' === $status ? 'suspended' : 'active';
+	}
+
+	private function become( string $name ): void {
+		$this->change(
+			array(
+				'name' => $name,
+				'keys' => $this->keys(),
+			)
+		);
+	}
+
+	/** Which keys there are, without saying what they are. */
+	private function keys(): string {
+		$credentials = $this->credentials->load();
+		return null === $credentials ? '' : substr( hash( 'sha256', "$credentials->site_id $credentials->secret" ), 0, 16 );
 	}
 
 	private function change( array $changes ): void {

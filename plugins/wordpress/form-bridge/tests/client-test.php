@@ -156,6 +156,24 @@ test(
 );
 
 test(
+	'a site whose keys were refused asks now and then whether they still are, and heals by itself',
+	function () {
+		$with = connected_site();
+		Site::refuses( 401, 'form-bridge.unauthorized' );
+		ask_site( $with );
+		Site::$requests = array();
+		Site::refuses( 401, 'form-bridge.unauthorized' );
+		( new Heartbeat( $with ) )->beat();
+		same( array( 'rejected', 1 ), array( $with->status(), count( Site::$requests ) ) );
+		same( array( 'GET', 'https://forms.test/form-bridge/v1/site' ), array( Site::$requests[0]['method'], Site::$requests[0]['url'] ) );
+		same( true, end( Site::$events )[0] >= time() + Heartbeat::LONGEST / 2 - 5 );
+		Site::answers( 200, array( 'status' => 'active' ) );
+		( new Heartbeat( $with ) )->beat();
+		same( 'connected', $with->status() );
+	}
+);
+
+test(
 	'a site at another address is in safe mode, and out of it when it is back',
 	function () {
 		$with                  = connected_site();

@@ -109,16 +109,19 @@ test(
 );
 
 test(
-	'a reconnection shows the old key, and does without it where the service does not know it',
+	'a reconnection shows the old key, and does without it where it is not a key of this site any more',
 	function () {
-		$with = connected_site();
-		Site::answers( 201, REGISTERED );
-		Site::refuses( 403, 'form-bridge.previous_key_invalid' );
-		Site::answers( 200, CONNECTED );
-		connect( $with );
-		same( 'fb_live_0a1b2c3d_key_crc', Site::sent( 1 )['previous_api_key'] );
-		same( false, isset( Site::sent( 2 )['previous_api_key'] ) );
-		same( 'connected', $with->status() );
+		foreach ( array( 'previous_key_invalid', 'domain_has_site', 'site_disabled' ) as $code ) {
+			Site::reset();
+			$with = connected_site();
+			Site::answers( 201, REGISTERED );
+			Site::refuses( 403, "form-bridge.$code" );
+			Site::answers( 200, CONNECTED );
+			connect( $with );
+			same( 'fb_live_0a1b2c3d_key_crc', Site::sent( 1 )['previous_api_key'] );
+			same( false, isset( Site::sent( 2 )['previous_api_key'] ) );
+			same( 'connected', $with->status() );
+		}
 	}
 );
 

@@ -2,6 +2,7 @@
 /** As much of WordPress as the tests need, in memory. */
 
 const HOUR_IN_SECONDS = 3600;
+const DAY_IN_SECONDS  = 86400;
 
 final class Site {
 
@@ -23,6 +24,9 @@ final class Site {
 	/** @var array[] Actions that were done: name, arguments. */
 	public static $actions = array();
 
+	/** @var array[] The options of each site of a network, if it is one. */
+	public static $blogs = array();
+
 	public static function reset(): void {
 		self::$options  = array(
 			'home'                 => 'https://example.com',
@@ -33,6 +37,7 @@ final class Site {
 		self::$events   = array();
 		self::$salt     = 'salt';
 		self::$actions  = array();
+		self::$blogs    = array();
 		$GLOBALS['wpdb'] = new Fake_Database();
 	}
 
@@ -60,8 +65,14 @@ final class Site {
 	}
 }
 
-/** A database that takes every lock and holds no submissions, or refuses them. */
+/** A database that takes every lock and holds the submissions that it is given, or refuses them. */
 final class Fake_Database {
+
+	/** @var object[] */
+	public $rows = array();
+
+	/** @var array[] Changes of rows that were made: what, where. */
+	public $updates = array();
 
 	/** @var int[] What the next insertions come to; the rest is taken. */
 	public $insertions = array();
@@ -77,7 +88,18 @@ final class Fake_Database {
 		return 1;
 	}
 
-	public function delete(): int {
+	public function delete( string $table, array $where ): int {
+		$this->rows = array_filter(
+			$this->rows,
+			function ( object $row ) use ( $where ): bool {
+				return array( 'id' => $row->id ) !== $where;
+			}
+		);
+		return 1;
+	}
+
+	public function update( string $table, array $changes, array $where ): int {
+		$this->updates[] = array( $changes, $where );
 		return 1;
 	}
 
@@ -95,7 +117,7 @@ final class Fake_Database {
 	}
 
 	public function get_results(): array {
-		return array();
+		return $this->rows;
 	}
 }
 
@@ -148,6 +170,26 @@ function update_option( string $name, $value ): bool {
 function delete_option( string $name ): bool {
 	unset( Site::$options[ $name ] );
 	return true;
+}
+
+function is_multisite(): bool {
+	return array() !== Site::$blogs;
+}
+
+function get_sites(): array {
+	return array_keys( Site::$blogs );
+}
+
+function switch_to_blog( int $blog_id ): void {
+	Site::$options = &Site::$blogs[ $blog_id ];
+}
+
+function restore_current_blog(): void {
+	// The next one is switched to from anywhere.
+}
+
+function wp_unschedule_hook(): int {
+	return 0;
 }
 
 function do_action( string $name, ...$arguments ): void {

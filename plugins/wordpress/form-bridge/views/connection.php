@@ -35,6 +35,8 @@ $icons   = array(
 <?php if ( $with->connector->is_under_way() ) : ?>
 	<noscript><meta http-equiv="refresh" content="5"></noscript>
 	<?php Page::button( 'cancel', __( 'Cancel', 'form-bridge' ) ); ?>
+<?php elseif ( array() === $with->connector->purposes() && in_array( $status, array( 'moved', 'rejected' ), true ) ) : ?>
+	<p><?php esc_html_e( 'The keys of this site are in wp-config.php or the environment of the server. Replace them there, or take them out to connect the site here.', 'form-bridge' ); ?></p>
 <?php elseif ( null !== $failure ) : ?>
 	<?php require __DIR__ . '/failure.php'; ?>
 <?php elseif ( 'moved' === $status ) : ?>

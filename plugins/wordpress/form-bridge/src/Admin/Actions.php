@@ -75,7 +75,7 @@ final class Actions {
 		if ( null === $credentials ) {
 			return;
 		}
-		$answer = $this->with->client->signed( $credentials, 'GET', '/site' );
+		$answer = $this->with->client->signed( $credentials, 'GET', '/site', null, array( 'status' ) );
 		$this->report( $answer, __( 'The service knows this site', 'form-bridge' ) );
 		Heartbeat::soon();
 	}
