@@ -131,6 +131,29 @@ export function restores(target: Target): void {
       ])
     })
 
+    test('can be provisioned with their indexes, and on demand again', async () => {
+      const { GlobalSecondaryIndexes: indexes = [] } = tableInput(table, shape)
+      const units = { ReadCapacityUnits: 3, WriteCapacityUnits: 4 }
+      const provisioned = await restore(await backup(table), {
+        BillingModeOverride: 'PROVISIONED',
+        ProvisionedThroughputOverride: units,
+        GlobalSecondaryIndexOverride: indexes.map((index) => ({
+          ...index,
+          ProvisionedThroughput: units,
+        })),
+      })
+      const onDemand = await restore(await backup(provisioned.name), {
+        BillingModeOverride: 'PAY_PER_REQUEST',
+        GlobalSecondaryIndexOverride: indexes,
+      })
+      const throughputs = []
+      for (const TableName of [provisioned.name, onDemand.name]) {
+        const { Table } = await client.send(new DescribeTableCommand({ TableName }))
+        throughputs.push(Table?.GlobalSecondaryIndexes?.[0]?.ProvisionedThroughput)
+      }
+      expect(throughputs).toMatchObject([units, { ReadCapacityUnits: 0, WriteCapacityUnits: 0 }])
+    })
+
     describe('are refused', () => {
       test('under the name of a table that exists', async () => {
         const arn = await backup(table)
@@ -162,6 +185,10 @@ export function restores(target: Target): void {
             'Invalid Request: Must override ProvisionedThroughput if BillingMode is overridden to PROVISIONED',
         })
         const ProvisionedThroughputOverride = { ReadCapacityUnits: 1, WriteCapacityUnits: 1 }
+        await expectRefusal(
+          restore(arn, { BillingModeOverride: 'PROVISIONED', ProvisionedThroughputOverride }),
+          { message: 'Invalid Request: Must specify provisioned throughput for index by-color' },
+        )
         await expectRefusal(
           restore(arn, { BillingModeOverride: 'PAY_PER_REQUEST', ProvisionedThroughputOverride }),
           {

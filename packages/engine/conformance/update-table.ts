@@ -161,13 +161,17 @@ export function updateTable(target: Target): void {
       [
         'nothing to update',
         {},
-        'At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required',
+        'At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is required',
         'schema-texts',
       ],
       [
         'deleting an index that is not there',
         { GlobalSecondaryIndexUpdates: [{ Delete: { IndexName: 'nowhere' } }] },
-        { name: 'ResourceNotFoundException', message: 'Requested resource not found' },
+        {
+          name: 'ResourceNotFoundException',
+          message: `Requested resource not found: Index nowhere for table ${table}`,
+        },
+        'schema-texts',
       ],
       [
         'an index change of no kind',

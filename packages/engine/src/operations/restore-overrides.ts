@@ -11,7 +11,7 @@ import { list, newTableName, structure, type Shape } from '../validation/shapes.
 import { checkIndex } from '../validation/table-definition.ts'
 import { billingMode, provisionedThroughput, secondaryIndex } from '../validation/table-shapes.ts'
 import { detailsOf, type TableDetails } from './describe.ts'
-import { usedDefinitions } from './update-table.ts'
+import { usedDefinitions } from './index-updates.ts'
 
 export const overrideShapes: Record<string, Shape> = {
   'TargetTableName!': newTableName,
@@ -87,21 +87,19 @@ function indexesOf(
         : withoutId(index, billing)
     })
   }
-  return [
-    ...of('global', input.GlobalSecondaryIndexOverride),
-    ...of('local', input.LocalSecondaryIndexOverride),
-  ]
+  const global = of('global', input.GlobalSecondaryIndexOverride)
+  const unprovisioned = global.find(({ details }) => billing === 'PROVISIONED' && !details)
+  if (unprovisioned) {
+    throw invalidRequest(`Must specify provisioned throughput for index ${unprovisioned.name}`)
+  }
+  return [...global, ...of('local', input.LocalSecondaryIndexOverride)]
 }
 
 type Override = LocalSecondaryIndex | GlobalSecondaryIndex
 
 /** An override can leave indexes out, but not make other ones. */
 function isSame(index: IndexRecord, wanted: Override, source: TableRecord): boolean {
-  const { keys, projection } = checkIndex(
-    { ...wanted },
-    detailsOf(source).definitions,
-    detailsOf(source).billingMode,
-  )
+  const { keys, projection } = checkIndex({ ...wanted }, detailsOf(source).definitions)
   const attributes = (of: IndexRecord['projection']) => (of.attributes ?? []).toSorted().join(' ')
   return (
     keys.partition.name === index.keys.partition.name &&
