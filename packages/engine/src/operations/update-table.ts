@@ -47,8 +47,8 @@ export const updateTable: Operation<UpdateTableInput, { TableDescription?: Table
 
   async run(context, input) {
     checkSomethingToDo(input)
-    checkAlone(input)
     checkIndexUpdates(input.GlobalSecondaryIndexUpdates)
+    checkAlone(input)
     checkStreamUpdate(input)
     const table = namedTable(context.storage, input.TableName)
     const { storage, clock } = context
@@ -56,13 +56,19 @@ export const updateTable: Operation<UpdateTableInput, { TableDescription?: Table
     const details = changedDetails(input, detailsOf(table), clock.now())
     const indexes = changedIndexes(table, input, details)
     details.definitions = usedDefinitions(table, indexes, [
-      ...detailsOf(table).definitions,
-      ...(input.AttributeDefinitions ?? []),
+      ...details.definitions,
+      ...newDefinitions(input),
     ])
     const logs = changedLogs(table, input.StreamSpecification)
     const changed = await storage.replaceTable({ ...table, indexes, logs, details: { ...details } })
     return { TableDescription: describeTable(context, changed) }
   },
+}
+
+/** Without an index to create they are of no use, and may say what is not so. */
+function newDefinitions({ AttributeDefinitions, GlobalSecondaryIndexUpdates }: UpdateTableInput) {
+  const isNeeded = GlobalSecondaryIndexUpdates?.some(({ Create }) => Create)
+  return isNeeded ? (AttributeDefinitions ?? []) : []
 }
 
 const CHANGES = [
@@ -74,8 +80,12 @@ const CHANGES = [
   'TableClass',
 ] as const
 
+/** What is to be changed; no changes of indexes are none, but may not stand beside others. */
 function changesOf(input: UpdateTableInput) {
-  return CHANGES.filter((name) => input[name] !== undefined && input[name] !== null)
+  return CHANGES.filter((name) => {
+    const change = input[name] ?? undefined
+    return Array.isArray(change) ? change.length > 0 : change !== undefined
+  })
 }
 
 function checkSomethingToDo(input: UpdateTableInput): void {
