@@ -88,8 +88,12 @@ function changesOf(input: UpdateTableInput) {
   })
 }
 
+/** What says how AWS runs a table has no effect, but a request may be about it alone. */
+const WITHOUT_EFFECT = ['OnDemandThroughput', 'WarmThroughput', 'SSESpecification']
+
 function checkSomethingToDo(input: UpdateTableInput): void {
-  if (changesOf(input).length > 0) return
+  const given = new Map<string, unknown>(Object.entries(input))
+  if (changesOf(input).length > 0 || WITHOUT_EFFECT.some((name) => given.get(name))) return
   throw validationError(
     'At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is required',
   )

@@ -234,8 +234,10 @@ export function checkDefinitionsUsed(
   )
 }
 
+/** In one pass: a request may have a hundred thousand names. */
 function duplicateOf(names: readonly string[]): string | undefined {
-  return names.find((name, at) => names.indexOf(name) !== at)
+  const seen = new Set<string>()
+  return names.find((name) => seen.size === seen.add(name).size)
 }
 
 function invalid(reason: string): Error {
