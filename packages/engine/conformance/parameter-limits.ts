@@ -11,6 +11,7 @@ import {
   PutItemCommand,
   QueryCommand,
   TagResourceCommand,
+  UntagResourceCommand,
   UpdateContinuousBackupsCommand,
   UpdateItemCommand,
   UpdateTableCommand,
@@ -198,14 +199,31 @@ export function parameterLimits(target: Target): void {
 
     describe.skipIf(differs(target, 'tags'))('tags', () => {
       const tagged = (tag: string, Value: string) => ({ Tags: [{ Key: tag, Value }] })
+      const invalidName = (name: string) => `The Tag Key provided is invalid, Key: ${name}`
+      const twice = { Tags: [...tagged('a', '1').Tags, ...tagged('a', '2').Tags] }
+      const duplicate = 'Duplicate Tag Keys provided as input: Duplicate Tag Key found a'
+      const many = Array.from({ length: 51 }, (_, n) => ({ Key: `${n}`, Value: '' }))
+      const tooMany = 'Number of Tags exceed the current limit for the provided ResourceArn'
       refuses(target, TagResourceCommand, { ResourceArn: arn }, [
-        ['a name of 129 characters', tagged(text(129), ''), noLonger('tags.1.member.key', 128)],
-        ['a value of 257 characters', tagged('a', text(257)), noLonger('tags.1.member.value', 256)],
+        ['a name of 129 characters', tagged(text(129), ''), invalidName(text(129))],
+        ['an empty name', tagged('', 'x'), invalidName('')],
+        ['a name of other letters', tagged('a#b', ''), invalidName('a#b')],
         [
-          'more than 50',
-          { Tags: Array.from({ length: 51 }, (_, n) => ({ Key: `${n}`, Value: '' })) },
-          'One or more parameter values were invalid: Too many tags: 51, limit: 50',
+          'a value of 257 characters',
+          tagged('a', text(257)),
+          `The Tag Value provided is invalid, Value: ${text(257)}`,
         ],
+        ['no value', { Tags: [{ Key: 'a' }] }, 'The Tag Value provided is invalid, Value: null'],
+        ['the same name twice', twice, duplicate],
+        ['more than 50', { Tags: many }, tooMany],
+      ])
+      refuses(target, UntagResourceCommand, { ResourceArn: arn }, [
+        ['a name of 129 characters', { TagKeys: [text(129)] }, invalidName(text(129))],
+        ['more than 50', { TagKeys: many.map((each) => each.Key) }, tooMany],
+      ])
+      refuses(target, CreateTableCommand, tableInput(freshName(), { key: { pk: 'S' } }), [
+        ['the same name twice', twice, duplicate],
+        ['more than 50', { Tags: many }, tooMany],
       ])
     })
 

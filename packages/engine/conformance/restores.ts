@@ -131,6 +131,53 @@ export function restores(target: Target): void {
       ])
     })
 
+    test('can give an index another name, and no two the same', async () => {
+      const arn = await backup(table)
+      const { GlobalSecondaryIndexes: indexes = [] } = tableInput(table, shape)
+      const renamed = indexes.map((index) => ({ ...index, IndexName: 'by-another-name' }))
+      const { name } = await restore(arn, { GlobalSecondaryIndexOverride: renamed })
+      const { Count } = await client.send(
+        new QueryCommand({
+          TableName: name,
+          IndexName: 'by-another-name',
+          KeyConditionExpression: 'color = :red',
+          ExpressionAttributeValues: { ':red': { S: 'red' } },
+        }),
+      )
+      expect(Count).toBe(15)
+      const twice = restore(arn, { GlobalSecondaryIndexOverride: [...indexes, ...indexes] })
+      await expectRefusal(twice, {
+        message: 'One or more parameter values were invalid: Duplicate index name: by-color',
+      })
+    })
+
+    test('can be provisioned with their indexes, and on demand again', async () => {
+      const { GlobalSecondaryIndexes: indexes = [] } = tableInput(table, shape)
+      const units = { ReadCapacityUnits: 3, WriteCapacityUnits: 4 }
+      const provisioned = await restore(await backup(table), {
+        BillingModeOverride: 'PROVISIONED',
+        ProvisionedThroughputOverride: units,
+        GlobalSecondaryIndexOverride: indexes.map((index) => ({
+          ...index,
+          ProvisionedThroughput: units,
+        })),
+      })
+      const copy = await backup(provisioned.name)
+      await expectRefusal(restore(copy, { GlobalSecondaryIndexOverride: indexes }), {
+        message: 'Invalid Request: Must specify provisioned throughput for index by-color',
+      })
+      const onDemand = await restore(copy, {
+        BillingModeOverride: 'PAY_PER_REQUEST',
+        GlobalSecondaryIndexOverride: indexes,
+      })
+      const throughputs = []
+      for (const TableName of [provisioned.name, onDemand.name]) {
+        const { Table } = await client.send(new DescribeTableCommand({ TableName }))
+        throughputs.push(Table?.GlobalSecondaryIndexes?.[0]?.ProvisionedThroughput)
+      }
+      expect(throughputs).toMatchObject([units, { ReadCapacityUnits: 0, WriteCapacityUnits: 0 }])
+    })
+
     describe('are refused', () => {
       test('under the name of a table that exists', async () => {
         const arn = await backup(table)
@@ -163,10 +210,28 @@ export function restores(target: Target): void {
         })
         const ProvisionedThroughputOverride = { ReadCapacityUnits: 1, WriteCapacityUnits: 1 }
         await expectRefusal(
+          restore(arn, { BillingModeOverride: 'PROVISIONED', ProvisionedThroughputOverride }),
+          { message: 'Invalid Request: Must specify provisioned throughput for index by-color' },
+        )
+        await expectRefusal(
           restore(arn, { BillingModeOverride: 'PAY_PER_REQUEST', ProvisionedThroughputOverride }),
           {
             message:
               'Invalid Request: Cannot override ProvisionedThroughput if BillingMode is overridden to PAY_PER_REQUEST',
+          },
+        )
+        const { GlobalSecondaryIndexes: indexes = [] } = tableInput(table, shape)
+        await expectRefusal(
+          restore(arn, {
+            BillingModeOverride: 'PAY_PER_REQUEST',
+            GlobalSecondaryIndexOverride: indexes.map((index) => ({
+              ...index,
+              ProvisionedThroughput: ProvisionedThroughputOverride,
+            })),
+          }),
+          {
+            message:
+              'Invalid Request: Cannot override ProvisionedThroughput if BillingMode is overridden to PAY_PER_REQUEST for index by-color',
           },
         )
         await expectRefusal(restore(arn, { ProvisionedThroughputOverride }), {

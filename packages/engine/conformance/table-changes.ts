@@ -32,15 +32,34 @@ export function tableChanges(target: Target): void {
     ...createsIndex('by-owner', { owner: 'S' }, index),
   })
 
+  const updates = (...changes: object[]) => ({ GlobalSecondaryIndexUpdates: changes })
+
   describe('a change', () => {
     describe('of a provisioned table', () => {
       const table = freshName()
       beforeAll(async () => {
-        const input = { ...tableInput(table, { key: { pk: 'S' } }), ...provisioned(1) }
-        await client.send(new CreateTableCommand(input))
+        const { GlobalSecondaryIndexes = [], ...input } = tableInput(table, {
+          key: { pk: 'S', sk: 'S' },
+          global: { 'by-color': { key: { color: 'S' } } },
+          local: { 'by-age': { key: { pk: 'S', age: 'N' } } },
+        })
+        const indexes = GlobalSecondaryIndexes.map((index) => ({
+          ...index,
+          ProvisionedThroughput: throughput(1),
+        }))
+        await client.send(
+          new CreateTableCommand({
+            ...input,
+            ...provisioned(1),
+            GlobalSecondaryIndexes: indexes,
+          }),
+        )
         await becomesActive(client, table)
       })
-      afterAll(() => client.send(new DeleteTableCommand({ TableName: table })))
+      afterAll(async () => {
+        await becomesActive(client, table)
+        await client.send(new DeleteTableCommand({ TableName: table }))
+      })
 
       refuses(target, UpdateTableCommand, { TableName: table }, [
         [
@@ -59,8 +78,47 @@ export function tableChanges(target: Target): void {
           'an index without throughput',
           created(),
           invalid(
-            'ProvisionedThroughput must be specified for index: by-owner when BillingMode is PROVISIONED',
+            'Both ReadCapacityUnits and WriteCapacityUnits must be specified for index: by-owner',
           ),
+          { id: 'lenient-schema' },
+        ],
+        [
+          'the throughput that an index has',
+          updates({ Update: { IndexName: 'by-color', ProvisionedThroughput: throughput(1) } }),
+          'The provisioned throughput for the index by-color will not change. The requested value equals the current value. Current ReadCapacityUnits provisioned for index by-color: 1. Requested ReadCapacityUnits: 1. Current WriteCapacityUnits provisioned for index by-color: 1. Requested WriteCapacityUnits: 1. Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits.',
+          'schema-texts',
+        ],
+        [
+          'to delete a local index',
+          updates({ Delete: { IndexName: 'by-age' } }),
+          'Cannot delete an index that is not a GlobalSecondaryIndex: by-age',
+          'schema-texts',
+        ],
+        [
+          'throughput of a local index',
+          updates({ Update: { IndexName: 'by-age', ProvisionedThroughput: throughput(2) } }),
+          'Cannot update an index that is not a GlobalSecondaryIndex: by-age',
+          { id: 'lenient-schema' },
+        ],
+        [
+          'deletion protection with anything else',
+          { DeletionProtectionEnabled: false, ProvisionedThroughput: throughput(2) },
+          invalid('DeletionProtection modification must be the only operation in the request'),
+          { id: 'lenient-schema' },
+        ],
+        [
+          'another class of table with anything else',
+          { TableClass: 'STANDARD_INFREQUENT_ACCESS', ProvisionedThroughput: throughput(3) },
+          invalid('TableClass modification must be the only operation in the request'),
+          { id: 'lenient-schema' },
+        ],
+        [
+          'an index and throughput at once',
+          {
+            ...created({ ProvisionedThroughput: throughput(1) }),
+            ProvisionedThroughput: throughput(2),
+          },
+          invalid('You cannot create or delete index while updating table IOPS'),
           { id: 'lenient-schema' },
         ],
       ])
@@ -86,6 +144,57 @@ export function tableChanges(target: Target): void {
             'Only one global secondary index update per index is allowed simultaneously. Index: by-color',
           ),
           'schema-texts',
+        ],
+        [
+          'two changes in one',
+          updates({
+            Delete: { IndexName: 'by-color' },
+            Update: { IndexName: 'by-color', ProvisionedThroughput: throughput(1) },
+          }),
+          invalid(
+            'Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object',
+          ),
+          { id: 'lenient-schema' },
+        ],
+        [
+          'no changes of indexes beside others',
+          { ...updates(), DeletionProtectionEnabled: false },
+          invalid('List of GlobalSecondaryIndexUpdates is empty'),
+          { id: 'lenient-schema' },
+        ],
+        [
+          'an index without any definition of attributes',
+          createsIndex('by-pk', { pk: 'S' }),
+          invalid('AttributeDefinitions is not specified for index: by-pk'),
+          'schema-texts',
+        ],
+        [
+          'an index that projects an attribute twice',
+          created({ Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['a', 'b', 'a'] } }),
+          invalid('Duplicate element in NonKeyAttributes: a'),
+          'schema-texts',
+        ],
+        [
+          'an index with throughput',
+          created({ ProvisionedThroughput: throughput(1) }),
+          invalid(
+            'Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: by-owner when BillingMode is PAY_PER_REQUEST',
+          ),
+          { id: 'lenient-schema' },
+        ],
+        [
+          'throughput of an index',
+          updates({ Update: { IndexName: 'by-color', ProvisionedThroughput: throughput(1) } }),
+          invalid(
+            'The only Updates for index: by-color when TableThroughputMode is PAY_PER_REQUEST can be to OnDemandThroughput, WarmThroughput',
+          ),
+          { id: 'lenient-schema' },
+        ],
+        [
+          'throughput without that of its indexes',
+          provisioned(1),
+          invalid('ProvisionedThroughput must be specified for index: by-color'),
+          { id: 'lenient-schema' },
         ],
       ])
 
@@ -122,12 +231,24 @@ export function tableChanges(target: Target): void {
 
     describe('that makes a table', () => {
       const input = tableInput(freshName(), { key: { pk: 'S' } })
+      const indexed = tableInput(freshName(), {
+        key: { pk: 'S' },
+        global: { 'by-color': { key: { color: 'S' }, project: ['a', 'a'] } },
+      })
       const [definition] = input.AttributeDefinitions ?? []
+      refuses(target, CreateTableCommand, indexed, [
+        [
+          'an index that projects an attribute twice',
+          {},
+          invalid('Duplicate element in NonKeyAttributes: a'),
+          'schema-texts',
+        ],
+      ])
       refuses(target, CreateTableCommand, input, [
         [
           'an attribute that is defined twice',
           { AttributeDefinitions: [definition, { ...definition, AttributeType: 'N' }] },
-          invalid('Duplicate AttributeName in AttributeDefinitions: pk'),
+          'Attribute Name is duplicated: pk',
           'schema-texts',
         ],
         [

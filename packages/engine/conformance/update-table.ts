@@ -127,6 +127,16 @@ export function updateTable(target: Target): void {
       await client.send(new DeleteTableCommand({ TableName: name }))
     })
 
+    test('takes no definition of an attribute from a request that creates no index', async () => {
+      const before = await described()
+      await update({
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'N' }],
+      })
+      await becomesActive(client, table)
+      expect((await described())?.AttributeDefinitions).toEqual(before?.AttributeDefinitions)
+    })
+
     test('takes deletion protection off', async () => {
       const name = freshName()
       await client.send(
@@ -156,18 +166,20 @@ export function updateTable(target: Target): void {
       })
     })
 
+    const nothing =
+      'At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is required'
     const invalid = (complaint: string) => `One or more parameter values were invalid: ${complaint}`
     refuses(target, UpdateTableCommand, { TableName: table }, [
-      [
-        'nothing to update',
-        {},
-        'At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required',
-        'schema-texts',
-      ],
+      ['nothing to update', {}, nothing, 'schema-texts'],
+      ['no changes of indexes', { GlobalSecondaryIndexUpdates: [] }, nothing, 'schema-texts'],
       [
         'deleting an index that is not there',
         { GlobalSecondaryIndexUpdates: [{ Delete: { IndexName: 'nowhere' } }] },
-        { name: 'ResourceNotFoundException', message: 'Requested resource not found' },
+        {
+          name: 'ResourceNotFoundException',
+          message: `Requested resource not found: Index nowhere for table ${table}`,
+        },
+        'schema-texts',
       ],
       [
         'an index change of no kind',

@@ -125,6 +125,33 @@ describe('tables', () => {
     expect(await status()).toBe('DISABLED')
   })
 
+  test('take what says how AWS runs them, without effect', async () => {
+    const engine = await freshEngine()
+    await engine.createTable(plain)
+    const before = await engine.describeTable({ TableName: 'plain' })
+    const OnDemandThroughput = { MaxReadRequestUnits: 5 }
+    await engine.handle('UpdateTable', { TableName: 'plain', OnDemandThroughput })
+    expect(await engine.describeTable({ TableName: 'plain' })).toEqual(before)
+  })
+
+  test('refuse any number of names that they cannot have, soon', async () => {
+    const engine = await freshEngine()
+    const names = Array.from({ length: 100_000 }, (_, n) => `a${n}`)
+    const defined = names.map((AttributeName) => ({ AttributeName, AttributeType: 'S' as const }))
+    const unused = await refusal(
+      engine.createTable({
+        ...plain,
+        AttributeDefinitions: [...plain.AttributeDefinitions, ...defined],
+      }),
+    )
+    expect(unused.message).toContain('does not exactly match number of attributes')
+    const [index] = notes.GlobalSecondaryIndexes ?? []
+    const Projection = { ProjectionType: 'INCLUDE' as const, NonKeyAttributes: names }
+    const GlobalSecondaryIndexes = index ? [{ ...index, Projection }] : []
+    const projected = await refusal(engine.createTable({ ...notes, GlobalSecondaryIndexes }))
+    expect(projected.message).toContain('Sum of projected attributes')
+  })
+
   test('take any number of attribute definitions at once', async () => {
     const engine = await freshEngine()
     await engine.createTable(plain)

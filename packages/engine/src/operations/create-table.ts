@@ -26,6 +26,7 @@ import {
 import { describeTable, type TableDetails } from './describe.ts'
 import type { Operation } from './operation.ts'
 import { newStream } from './stream-specification.ts'
+import { checkTags } from './tags.ts'
 
 export const createTable: Operation<CreateTableInput, { TableDescription?: TableDescription }> = {
   name: 'CreateTable',
@@ -61,6 +62,7 @@ export const createTable: Operation<CreateTableInput, { TableDescription?: Table
     const keys = checkTableKeys(input.KeySchema, definitions)
     const indexes = checkIndexes(input, keys, billing)
     checkDefinitionsUsed(definitions, keys, indexes)
+    if (input.Tags) checkTags(input.Tags)
 
     const { storage, clock } = context
     const name = nameOf(input.TableName)

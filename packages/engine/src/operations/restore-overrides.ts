@@ -11,7 +11,7 @@ import { list, newTableName, structure, type Shape } from '../validation/shapes.
 import { checkIndex } from '../validation/table-definition.ts'
 import { billingMode, provisionedThroughput, secondaryIndex } from '../validation/table-shapes.ts'
 import { detailsOf, type TableDetails } from './describe.ts'
-import { usedDefinitions } from './update-table.ts'
+import { usedDefinitions } from './index-updates.ts'
 
 export const overrideShapes: Record<string, Shape> = {
   'TargetTableName!': newTableName,
@@ -52,13 +52,7 @@ function billingOf(
   const mode = input.BillingModeOverride ?? source.billingMode
   const throughput = input.ProvisionedThroughputOverride ?? undefined
   if (mode === 'PAY_PER_REQUEST') {
-    if (throughput) {
-      throw invalidRequest(
-        input.BillingModeOverride
-          ? 'Cannot override ProvisionedThroughput if BillingMode is overridden to PAY_PER_REQUEST'
-          : 'Cannot override ProvisionedThroughput unless BillingMode is PROVISIONED',
-      )
-    }
+    if (throughput) throw needlessThroughput(input)
     return { billingMode: mode }
   }
   const given = throughput ?? source.throughput
@@ -75,33 +69,60 @@ function indexesOf(
   input: RestoreOverrides,
   billing: TableDetails['billingMode'],
 ): NewIndex[] {
-  const of = (kind: IndexRecord['kind'], override: Override[] | null | undefined) => {
-    const known = source.indexes.filter((index) => index.kind === kind)
-    if (!override) return known.map((index) => withoutId(index, billing))
-    return override.map((wanted) => {
-      const index = known.find((candidate) => candidate.name === wanted.IndexName)
-      if (!index || !isSame(index, wanted, source)) throw unknownIndex(wanted.IndexName)
-      const given = 'ProvisionedThroughput' in wanted ? wanted.ProvisionedThroughput : undefined
-      return given
-        ? { ...withoutId(index, billing), details: { throughput: given } }
-        : withoutId(index, billing)
-    })
+  const kept = (kind: IndexRecord['kind']) => source.indexes.filter((each) => each.kind === kind)
+  const of = (kind: IndexRecord['kind'], override: Override[] | null | undefined) =>
+    override
+      ? override.map((wanted) => overridden(kept(kind), wanted, source, input, billing))
+      : kept(kind).map((index) => withoutId(index, billing))
+  const global = of('global', input.GlobalSecondaryIndexOverride)
+  const unprovisioned = global.find(({ details }) => billing === 'PROVISIONED' && !details)
+  if (unprovisioned) {
+    throw invalidRequest(`Must specify provisioned throughput for index ${unprovisioned.name}`)
   }
-  return [
-    ...of('global', input.GlobalSecondaryIndexOverride),
-    ...of('local', input.LocalSecondaryIndexOverride),
-  ]
+  const indexes = [...global, ...of('local', input.LocalSecondaryIndexOverride)]
+  const names = new Set<string>()
+  for (const { name } of indexes) {
+    if (names.has(name)) {
+      throw validationError(
+        `One or more parameter values were invalid: Duplicate index name: ${name}`,
+      )
+    }
+    names.add(name)
+  }
+  return indexes
+}
+
+/** An index of the source, by any name: its keys and its projection tell which. */
+function overridden(
+  known: readonly IndexRecord[],
+  wanted: Override,
+  source: TableRecord,
+  input: RestoreOverrides,
+  billing: TableDetails['billingMode'],
+): NewIndex {
+  const { IndexName: name } = wanted
+  const index = known.find((candidate) => isSame(candidate, wanted, source))
+  if (!index) throw unknownIndex(name)
+  const throughput = 'ProvisionedThroughput' in wanted ? wanted.ProvisionedThroughput : undefined
+  if (throughput && billing === 'PAY_PER_REQUEST')
+    throw needlessThroughput(input, ` for index ${name}`)
+  const { details: _details, ...same } = withoutId(index, billing)
+  return { ...same, name, ...(throughput && { details: { throughput } }) }
+}
+
+function needlessThroughput(input: RestoreOverrides, of = ''): Error {
+  return invalidRequest(
+    input.BillingModeOverride
+      ? `Cannot override ProvisionedThroughput if BillingMode is overridden to PAY_PER_REQUEST${of}`
+      : `Cannot override ProvisionedThroughput unless BillingMode is PROVISIONED${of}`,
+  )
 }
 
 type Override = LocalSecondaryIndex | GlobalSecondaryIndex
 
 /** An override can leave indexes out, but not make other ones. */
 function isSame(index: IndexRecord, wanted: Override, source: TableRecord): boolean {
-  const { keys, projection } = checkIndex(
-    { ...wanted },
-    detailsOf(source).definitions,
-    detailsOf(source).billingMode,
-  )
+  const { keys, projection } = checkIndex({ ...wanted }, detailsOf(source).definitions)
   const attributes = (of: IndexRecord['projection']) => (of.attributes ?? []).toSorted().join(' ')
   return (
     keys.partition.name === index.keys.partition.name &&

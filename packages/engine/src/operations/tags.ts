@@ -2,6 +2,7 @@
 import type {
   ListTagsOfResourceInput,
   ListTagsOfResourceOutput,
+  Tag,
   TagResourceInput,
   UntagResourceInput,
 } from '../db.ts'
@@ -13,6 +14,9 @@ import { detailsOf, withDetails } from './describe.ts'
 import type { Operation } from './operation.ts'
 
 const MOST_TAGS = 50
+const MOST_NAME_LENGTH = 128
+const MOST_VALUE_LENGTH = 256
+const WRITTEN = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u
 const arn = string({ min: 1, max: 1283 })
 
 export const tagResource: Operation<TagResourceInput, object> = {
@@ -23,14 +27,11 @@ export const tagResource: Operation<TagResourceInput, object> = {
     const table = tableOfArn(storage, input.ResourceArn)
     if (input.Tags.length === 0)
       throw validationError('Atleast one Tag needs to be provided as Input.')
+    checkTags(input.Tags)
     const merged = new Map<string, string>()
     for (const { Key, Value } of detailsOf(table).tags ?? []) merged.set(Key, Value)
     for (const { Key, Value } of input.Tags) merged.set(Key, Value)
-    if (merged.size > MOST_TAGS) {
-      throw validationError(
-        `One or more parameter values were invalid: Too many tags: ${merged.size}, limit: ${MOST_TAGS}`,
-      )
-    }
+    if (merged.size > MOST_TAGS) throw tooMany()
     await storage.replaceTable(
       withDetails(table, { tags: [...merged].map(([Key, Value]) => ({ Key, Value })) }),
     )
@@ -47,6 +48,8 @@ export const untagResource: Operation<UntagResourceInput, object> = {
     if (input.TagKeys.length === 0) {
       throw validationError('Atleast one Tag Key needs to be provided as Input.')
     }
+    for (const key of input.TagKeys) checkKey(key)
+    if (input.TagKeys.length > MOST_TAGS) throw tooMany()
     const kept = (detailsOf(table).tags ?? []).filter(({ Key }) => !input.TagKeys.includes(Key))
     await storage.replaceTable(withDetails(table, { tags: kept }))
     return {}
@@ -60,4 +63,33 @@ export const listTagsOfResource: Operation<ListTagsOfResourceInput, ListTagsOfRe
   run({ storage }, input) {
     return { Tags: detailsOf(tableOfArn(storage, input.ResourceArn)).tags ?? [] }
   },
+}
+
+/** Whether tags can be given in one request; those that a table has already are not counted. */
+export function checkTags(given: readonly Tag[]): void {
+  const keys = new Set<string>()
+  for (const { Key, Value } of given) {
+    checkKey(Key)
+    if (!isWritten(Value, MOST_VALUE_LENGTH)) {
+      throw validationError(`The Tag Value provided is invalid, Value: ${Value ?? null}`)
+    }
+    if (keys.has(Key)) {
+      throw validationError(`Duplicate Tag Keys provided as input: Duplicate Tag Key found ${Key}`)
+    }
+    keys.add(Key)
+  }
+  if (keys.size > MOST_TAGS) throw tooMany()
+}
+
+function checkKey(key: string): void {
+  if (key && isWritten(key, MOST_NAME_LENGTH)) return
+  throw validationError(`The Tag Key provided is invalid, Key: ${key ?? null}`)
+}
+
+function isWritten(text: string | null | undefined, mostLength: number): boolean {
+  return typeof text === 'string' && text.length <= mostLength && WRITTEN.test(text)
+}
+
+function tooMany(): Error {
+  return validationError('Number of Tags exceed the current limit for the provided ResourceArn')
 }

@@ -2,14 +2,8 @@
  * UpdateTable: billing, protection, the stream, and one index created or deleted at a time. A new index is filled
  * in the background; until then it cannot be read.
  */
-import type {
-  AttributeDefinition,
-  GlobalSecondaryIndex,
-  TableDescription,
-  UpdateTableInput,
-} from '../db.ts'
-import { limitExceeded, resourceInUse, resourceNotFound, validationError } from '../errors.ts'
-import type { IndexRecord, NewIndex, TableRecord } from '../storage/store.ts'
+import type { TableDescription, UpdateTableInput } from '../db.ts'
+import { validationError } from '../errors.ts'
 import { namedTable } from '../validation/names.ts'
 import { boolean, indexName, list, structure, tableName } from '../validation/shapes.ts'
 import {
@@ -20,12 +14,11 @@ import {
   streamSpecification,
   tableClass,
 } from '../validation/table-shapes.ts'
-import { checkIndex, checkIndexLimits, checkThroughput } from '../validation/table-definition.ts'
+import { checkThroughput } from '../validation/table-definition.ts'
 import { describeTable, detailsOf, type TableDetails } from './describe.ts'
+import { changedIndexes, checkIndexUpdates, usedDefinitions } from './index-updates.ts'
 import type { Operation } from './operation.ts'
 import { changedLogs, checkStreamUpdate } from './stream-specification.ts'
-
-type IndexUpdates = NonNullable<UpdateTableInput['GlobalSecondaryIndexUpdates']>
 
 export const updateTable: Operation<UpdateTableInput, { TableDescription?: TableDescription }> = {
   name: 'UpdateTable',
@@ -53,18 +46,18 @@ export const updateTable: Operation<UpdateTableInput, { TableDescription?: Table
   }),
 
   async run(context, input) {
-    const updates = input.GlobalSecondaryIndexUpdates ?? []
-    checkSomethingToDo(input, updates)
-    checkUpdates(updates)
+    checkSomethingToDo(input)
+    checkIndexUpdates(input.GlobalSecondaryIndexUpdates)
+    checkAlone(input)
     checkStreamUpdate(input)
     const table = namedTable(context.storage, input.TableName)
     const { storage, clock } = context
 
     const details = changedDetails(input, detailsOf(table), clock.now())
-    const indexes = changedIndexes(table, updates, input.AttributeDefinitions ?? [], details)
+    const indexes = changedIndexes(table, input, details)
     details.definitions = usedDefinitions(table, indexes, [
-      ...detailsOf(table).definitions,
-      ...(input.AttributeDefinitions ?? []),
+      ...details.definitions,
+      ...newDefinitions(input),
     ])
     const logs = changedLogs(table, input.StreamSpecification)
     const changed = await storage.replaceTable({ ...table, indexes, logs, details: { ...details } })
@@ -72,38 +65,54 @@ export const updateTable: Operation<UpdateTableInput, { TableDescription?: Table
   },
 }
 
-function checkSomethingToDo(input: UpdateTableInput, updates: IndexUpdates): void {
-  const nothing =
-    updates.length === 0 &&
-    !input.ProvisionedThroughput &&
-    !input.BillingMode &&
-    !input.TableClass &&
-    !input.StreamSpecification &&
-    typeof input.DeletionProtectionEnabled !== 'boolean'
-  if (nothing) {
-    throw validationError(
-      'At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required',
-    )
-  }
+/** Without an index to create they are of no use, and may say what is not so. */
+function newDefinitions({ AttributeDefinitions, GlobalSecondaryIndexUpdates }: UpdateTableInput) {
+  const isNeeded = GlobalSecondaryIndexUpdates?.some(({ Create }) => Create)
+  return isNeeded ? (AttributeDefinitions ?? []) : []
 }
 
-function checkUpdates(updates: IndexUpdates): void {
-  const names = new Set<string>()
-  for (const { Update, Create, Delete } of updates) {
-    const name = (Update ?? Create ?? Delete)?.IndexName
-    if (name === undefined) {
-      throw invalid(
-        'One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete must not be null',
-      )
-    }
-    if (names.has(name)) {
-      throw invalid(
-        `Only one global secondary index update per index is allowed simultaneously. Index: ${name}`,
-      )
-    }
-    names.add(name)
+const CHANGES = [
+  'ProvisionedThroughput',
+  'BillingMode',
+  'StreamSpecification',
+  'GlobalSecondaryIndexUpdates',
+  'DeletionProtectionEnabled',
+  'TableClass',
+] as const
+
+/** What is to be changed; no changes of indexes are none, but may not stand beside others. */
+function changesOf(input: UpdateTableInput) {
+  return CHANGES.filter((name) => {
+    const change = input[name] ?? undefined
+    return Array.isArray(change) ? change.length > 0 : change !== undefined
+  })
+}
+
+/** What says how AWS runs a table has no effect, but a request may be about it alone. */
+const WITHOUT_EFFECT = ['OnDemandThroughput', 'WarmThroughput', 'SSESpecification']
+
+function checkSomethingToDo(input: UpdateTableInput): void {
+  const given = new Map<string, unknown>(Object.entries(input))
+  if (changesOf(input).length > 0 || WITHOUT_EFFECT.some((name) => given.get(name))) return
+  throw validationError(
+    'At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is required',
+  )
+}
+
+/** Changes that a request makes alone, or not together with those of indexes. */
+function checkAlone(input: UpdateTableInput): void {
+  const changes = changesOf(input)
+  if (changes.length === 1) return
+  if (changes.includes('DeletionProtectionEnabled')) {
+    throw invalid('DeletionProtection modification must be the only operation in the request')
   }
-  if (updates.filter(({ Create, Delete }) => Create ?? Delete).length > 1) throw onlyOneIndex()
+  if (changes.includes('TableClass')) {
+    throw invalid('TableClass modification must be the only operation in the request')
+  }
+  const isIndexMade = input.GlobalSecondaryIndexUpdates?.some((each) => each.Create ?? each.Delete)
+  if (input.ProvisionedThroughput && isIndexMade) {
+    throw invalid('You cannot create or delete index while updating table IOPS')
+  }
 }
 
 function changedDetails(input: UpdateTableInput, old: TableDetails, now: number): TableDetails {
@@ -142,80 +151,6 @@ function sameThroughput(
   )
 }
 
-function changedIndexes(
-  table: TableRecord,
-  updates: IndexUpdates,
-  given: readonly AttributeDefinition[],
-  details: TableDetails,
-): (IndexRecord | NewIndex)[] {
-  let indexes: (IndexRecord | NewIndex)[] = [...table.indexes]
-  for (const { Create, Update, Delete } of updates) {
-    if (Create) indexes.push(newIndex(table, Create, [...details.definitions, ...given], details))
-    else {
-      const name = (Update ?? Delete)?.IndexName
-      const index = table.indexes.find((candidate) => candidate.name === name)
-      if (!index) throw resourceNotFound()
-      if (index.status === 'CREATING') {
-        throw resourceInUse(
-          'Attempt to change a resource which is still in use: Index is being created.',
-        )
-      }
-      if (Delete) indexes = indexes.filter((candidate) => candidate !== index)
-      else if (Update?.ProvisionedThroughput) {
-        const changed = { ...index, details: { throughput: Update.ProvisionedThroughput } }
-        indexes = indexes.map((candidate) => (candidate === index ? changed : candidate))
-      }
-    }
-  }
-  checkIndexLimits(indexes)
-  return indexes
-}
-
-function newIndex(
-  table: TableRecord,
-  create: GlobalSecondaryIndex,
-  definitions: readonly AttributeDefinition[],
-  details: TableDetails,
-): NewIndex {
-  const types = new Map<string, string>()
-  for (const { AttributeName: name, AttributeType: type } of definitions) {
-    if ((types.get(name) ?? type) !== type) {
-      throw invalid(`Attribute ${name} is already defined with another type`)
-    }
-    types.set(name, type)
-  }
-  const index = checkIndex(create, unique(definitions), details.billingMode)
-  if (table.indexes.some((candidate) => candidate.name === index.name)) {
-    throw validationError('Attempting to create an index which already exists')
-  }
-  if (table.indexes.some((candidate) => candidate.status === 'CREATING')) throw onlyOneIndex()
-  return index
-}
-
-function unique(definitions: readonly AttributeDefinition[]): AttributeDefinition[] {
-  return [...new Map(definitions.map((each) => [each.AttributeName, each])).values()]
-}
-
-/** Definitions come and go with the keys they belong to. */
-export function usedDefinitions(
-  table: Pick<TableRecord, 'keys'>,
-  indexes: readonly NewIndex[],
-  definitions: readonly AttributeDefinition[],
-): AttributeDefinition[] {
-  const used = new Set<string>()
-  for (const { partition, sort } of [table.keys, ...indexes.map((index) => index.keys)]) {
-    used.add(partition.name)
-    if (sort) used.add(sort.name)
-  }
-  return unique(definitions).filter((each) => used.has(each.AttributeName))
-}
-
 function invalid(reason: string): Error {
   return validationError(`One or more parameter values were invalid: ${reason}`)
-}
-
-function onlyOneIndex(): Error {
-  return limitExceeded(
-    'Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table',
-  )
 }

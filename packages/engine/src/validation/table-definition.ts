@@ -125,8 +125,10 @@ export function checkIndexes(
     if (GlobalSecondaryIndexes.length === 0) {
       throw invalid('List of GlobalSecondaryIndexes is empty')
     }
-    for (const index of GlobalSecondaryIndexes)
-      add(checkIndex(index, AttributeDefinitions, billing))
+    for (const index of GlobalSecondaryIndexes) {
+      add(checkIndex(index, AttributeDefinitions))
+      checkIndexThroughput(index, billing)
+    }
   }
   checkIndexLimits(indexes)
   return indexes
@@ -163,27 +165,30 @@ export function checkIndexLimits(indexes: readonly NewIndex[]): void {
 export function checkIndex(
   index: GlobalSecondaryIndex,
   definitions: readonly AttributeDefinition[],
-  billing: 'PROVISIONED' | 'PAY_PER_REQUEST',
 ): NewIndex {
   const { IndexName: name, ProvisionedThroughput: throughput } = index
   const keys = readKeys(index.KeySchema, definitions)
   const projection = checkProjection(index.Projection)
-  if (billing === 'PAY_PER_REQUEST' && throughput) {
-    throw invalid(
-      `ProvisionedThroughput should not be specified for index: ${name} when BillingMode is PAY_PER_REQUEST`,
-    )
-  }
-  if (billing === 'PROVISIONED' && !throughput) {
-    throw invalid(
-      `ProvisionedThroughput must be specified for index: ${name} when BillingMode is PROVISIONED`,
-    )
-  }
   return {
     name,
     kind: 'global',
     keys,
     projection,
     ...(throughput && { details: { throughput } }),
+  }
+}
+
+function checkIndexThroughput(
+  { IndexName: name, ProvisionedThroughput: throughput }: GlobalSecondaryIndex,
+  billing: 'PROVISIONED' | 'PAY_PER_REQUEST',
+): void {
+  if (billing === 'PAY_PER_REQUEST' && throughput) {
+    throw invalid(
+      `ProvisionedThroughput should not be specified for index: ${name} when BillingMode is PAY_PER_REQUEST`,
+    )
+  }
+  if (billing === 'PROVISIONED' && !throughput) {
+    throw invalid(`ProvisionedThroughput is not specified for index: ${name}`)
   }
 }
 
@@ -196,6 +201,10 @@ function checkProjection({ ProjectionType, NonKeyAttributes }: IndexProjection):
   }
   if (type !== 'INCLUDE' && attributes) {
     throw invalid(`ProjectionType is ${type}, but NonKeyAttributes is specified`)
+  }
+  const duplicate = duplicateOf(attributes ?? [])
+  if (duplicate !== undefined) {
+    throw invalid(`Duplicate element in NonKeyAttributes: ${duplicate}`)
   }
   return { type, ...(attributes && { attributes }) }
 }
@@ -212,10 +221,8 @@ export function checkDefinitionsUsed(
     if (sort) used.add(sort.name)
   }
   const defined = definitions.map((each) => each.AttributeName)
-  const duplicate = defined.find((name, at) => defined.indexOf(name) !== at)
-  if (duplicate !== undefined) {
-    throw invalid(`Duplicate AttributeName in AttributeDefinitions: ${duplicate}`)
-  }
+  const duplicate = duplicateOf(defined)
+  if (duplicate !== undefined) throw validationError(`Attribute Name is duplicated: ${duplicate}`)
   if (used.size === defined.length) return
   if (indexes.length === 0) {
     throw invalid(
@@ -225,6 +232,12 @@ export function checkDefinitionsUsed(
   throw invalid(
     `Some AttributeDefinitions are not used. AttributeDefinitions: [${defined.join(', ')}], keys used: [${[...used].join(', ')}]`,
   )
+}
+
+/** In one pass: a request may have a hundred thousand names. */
+function duplicateOf(names: readonly string[]): string | undefined {
+  const seen = new Set<string>()
+  return names.find((name) => seen.size === seen.add(name).size)
 }
 
 function invalid(reason: string): Error {

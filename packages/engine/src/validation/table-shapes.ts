@@ -39,6 +39,4 @@ export const streamSpecification = structure('StreamSpecification', {
 
 export const billingMode = oneOf('PROVISIONED', 'PAY_PER_REQUEST')
 export const tableClass = oneOf('STANDARD', 'STANDARD_INFREQUENT_ACCESS')
-export const tags = list(
-  structure('Tag', { 'Key!': string({ min: 1, max: 128 }), 'Value!': string({ max: 256 }) }),
-)
+export const tags = list(structure('Tag', { Key: string(), Value: string() }))
