@@ -20,7 +20,7 @@ const own = {
   PORT: { type: port(), default: 4280, description: 'The port to listen on; 0 takes a free one' },
   HOST: { type: host(), default: '127.0.0.1', description: 'The address to listen on' },
   PUBLIC_URL: {
-    type: url(),
+    type: url({ originOnly: true }),
     description:
       'Where people reach the server, for links and callbacks; unless set, HOST and PORT',
   },

@@ -25,4 +25,13 @@ describe('the settings', () => {
       'STRONGROOM_NOTES_READS is not a setting',
     )
   })
+
+  test('take no path in the public address: pages and cookies are at the root', () => {
+    expect(settings.parse({ PUBLIC_URL: 'https://trust.example/' })).toMatchObject({
+      PUBLIC_URL: 'https://trust.example',
+    })
+    expect(() => settings.parse({ PUBLIC_URL: 'https://example.com/trust' })).toThrow(
+      'PUBLIC_URL must be an http or https address without user, query and fragment, and without a path, but is "https://example.com/trust"',
+    )
+  })
 })
