@@ -1,10 +1,13 @@
 /** The API of a service behind a server, over HTTP with a token. */
 import { url } from '@strongroom/kit/config-types'
 import { ApiError, type ErrorStatus } from '@strongroom/kit/errors'
-import { UsageError } from './command.ts'
+import { settings } from '@strongroom/server/settings'
+import { type CommandInput, UsageError } from './command.ts'
 
-/** Where a server is that nobody told another address. */
-export const DEFAULT_SERVER = 'http://127.0.0.1:4280'
+const DEFAULT_SERVER = 'http://127.0.0.1:4280'
+
+/** Where the server is unless --server says otherwise, for help texts. */
+export const STANDARD_SERVER = `STRONGROOM_SERVER, ${DEFAULT_SERVER}`
 
 /** The server cannot be used; the message is one line that says what to do. */
 export class ServerUnusable extends Error {
@@ -20,6 +23,13 @@ export type Ask = <T>(
 ) => Promise<T>
 
 const TIMEOUT_MS = 60_000
+
+/** Of commands that always ask a server. */
+export function serverIn({ options, env }: Pick<CommandInput, 'options' | 'env'>): string {
+  const { server } = options
+  if (typeof server === 'string') return serverAddress(server)
+  return settings.parse(env).STRONGROOM_SERVER ?? DEFAULT_SERVER
+}
 
 /** The address given with --server. */
 export function serverAddress(given: string): string {

@@ -126,21 +126,41 @@ export function refusals(server: () => FerryhookServer): void {
         2,
         'More than one source is called "Twin": give the id that "strongroom sources list" shows',
       ],
-      [['sources', 'show', 'src_AAAAAAAAAAAAAAAA'], 1, 'There is no such source'],
+      [
+        ['sources', 'show', 'src_AAAAAAAAAAAAAAAA'],
+        1,
+        'There is no such source: see "strongroom sources list"',
+      ],
       [
         ['connections', 'pause', 'Shop'],
         1,
         'There is no connection called "Shop": see "strongroom connections list"',
       ],
-      [['connections', 'remove', 'conn_AAAAAAAAAAAAAAAA'], 1, 'There is no such connection'],
+      [
+        ['connections', 'remove', 'conn_AAAAAAAAAAAAAAAA'],
+        1,
+        'There is no such connection: see "strongroom connections list"',
+      ],
       [
         ['listen', 'Shoop', '--forward', 'http://127.0.0.1:9'],
         1,
         'There is no source called "Shoop": did you mean "Shop"?',
       ],
-      [['events', 'show', event], 1, 'There is no such event'],
-      [['events', 'replay', event], 1, 'There is no such event'],
-      [['replays', 'cancel', 'rpl_AAAAAAAAAAAAAAAA'], 1, 'There is no such replay'],
+      [
+        ['events', 'show', event],
+        1,
+        'There is no such event, or it has expired: see "strongroom events list"',
+      ],
+      [
+        ['events', 'replay', event],
+        1,
+        'There is no such event, or it has expired: see "strongroom events list"',
+      ],
+      [
+        ['replays', 'cancel', 'rpl_AAAAAAAAAAAAAAAA'],
+        1,
+        'There is no such replay: see "strongroom replays list"',
+      ],
       [
         ['events', 'replay', '--source', 'Shop', '--since', '1h'],
         1,

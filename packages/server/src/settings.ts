@@ -108,7 +108,7 @@ const own = {
   STRONGROOM_SERVER: {
     type: url(),
     description:
-      'Where "strongroom seal" finds the server; unless set, SEALED_ORIGIN, PUBLIC_URL or http://127.0.0.1:4280',
+      'Where commands that ask a server find it, unless --server is given; unless set, http://127.0.0.1:4280, and for "strongroom seal" first SEALED_ORIGIN or PUBLIC_URL',
   },
   STRONGROOM_PASSPHRASE: {
     type: text(),
