@@ -4,7 +4,7 @@ const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_40
 
 /** The seconds of a duration such as `30d`, given for an option. */
 export function secondsOf(option: string, given: string): number {
-  const [, number, unit = ''] = /^(\d{1,6})([smhdw])$/.exec(given) ?? []
+  const [, number, unit = ''] = /^(\d{1,7})([smhdw])$/.exec(given) ?? []
   if (number === undefined) {
     throw new UsageError(`--${option} takes a number and one of s, m, h, d, w: such as 30d`)
   }

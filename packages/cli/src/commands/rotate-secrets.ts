@@ -25,7 +25,7 @@ export const sourcesRotate: Command = {
     const overlapSeconds = overlapIn(input)
     const ask = ferryhookAt(accessIn(input))
     const { id } = await findSource(ask, input.args[0] ?? '')
-    const signingSecret = givenSecret(input) ?? (await readSecret('New signing secret: '))
+    const signingSecret = (await givenSecret(input)) ?? (await readSecret('New signing secret: '))
     const body = { signingSecret, overlapSeconds }
     const source = await ask<Source>('POST', `/sources/${id}/rotate-secret`, body)
     input.output.result(`${printable(source.name)} has a new signing secret\n`, source)

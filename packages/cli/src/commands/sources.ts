@@ -63,7 +63,7 @@ A custom source without --algorithm needs none, and takes whatever comes.`,
     const provider = oneOf('provider', providers, String(input.options['provider'] ?? 'custom'))
     const ask = ferryhookAt(accessIn(input))
     const signingOptions = jsonIn('signing-options', input.options['signing-options'])
-    const given = givenSecret(input)
+    const given = await givenSecret(input)
     if (unsigned === true && given !== undefined) {
       throw new UsageError('A signing secret was given: leave it away, or leave out --unsigned')
     }
