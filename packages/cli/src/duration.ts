@@ -10,3 +10,10 @@ export function secondsOf(option: string, given: string): number {
   }
   return Number(number) * (UNITS[unit] ?? 0)
 }
+
+/** As it is given, in the largest unit that needs no fraction. */
+export function durationText(seconds: number): string {
+  const whole = Object.entries(UNITS).filter(([, size]) => seconds >= size && seconds % size === 0)
+  const [unit = 's', size = 1] = whole.at(-1) ?? []
+  return `${seconds / size}${unit}`
+}

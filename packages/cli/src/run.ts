@@ -55,7 +55,7 @@ function group(
   terminal: Terminal,
 ): number {
   const [first = ''] = words
-  const below = (group: string) => commands.filter(({ name }) => name.startsWith(`${group} `))
+  const below = (start: string) => commands.filter(({ name }) => name.startsWith(`${start} `))
   const members = below((wantsHelp ? words.slice(0, 1) : words).join(' '))
   if (members.length > 0) {
     terminal.out(overview(members))

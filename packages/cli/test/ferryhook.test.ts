@@ -35,7 +35,7 @@ describe('strongroom sources', () => {
     expect(await json('sources', 'show', 'Shop')).toMatchObject({ id, url, provider: 'custom' })
     expect(await does('sources', 'show', 'Shop')).toMatch(
       new RegExp(
-        `^source    ${id}\nname      Shop\n[^]*verified  not at all\nevents    0 counted\ncreated `,
+        `^source    ${id}\nname      Shop\n[^]*verified  not at all\nknown by  what the provider sends\nevents    0 counted\ncreated `,
       ),
     )
     expect(await does('sources', 'pause', 'Shop')).toBe('Shop is paused\n')

@@ -92,7 +92,7 @@ const own = {
     type: text(),
     secret: true,
     description:
-      'An API key of Ferryhook, for "strongroom sources", "connections", "events", "replays" and "listen"; the server itself needs none',
+      'An API key of Ferryhook, for "strongroom sources", "connections", "events", "replays", "alerts" and "listen"; the server itself needs none',
   },
   FERRYHOOK_SIGNING_SECRET: {
     type: text(),

@@ -58,6 +58,10 @@ const words: Readonly<Record<string, (data: Data) => string>> = {
     'The signature of the event was not right: who may vouch for it adds --accept-unverified',
   'ferryhook.no_connections': () =>
     'The source has no connection to deliver to: see "strongroom connections add --help"',
+  'ferryhook.no_alert_webhook': () =>
+    'There is no webhook for alerts: set one with "strongroom alerts set --webhook URL"',
+  'ferryhook.no_secret': () =>
+    'The source has no signing secret yet: give it one with "strongroom sources change"',
   'request.rate_limited': () => 'Too many requests: try again in a minute',
 }
 

@@ -21,7 +21,8 @@ export async function givenSecret(
   return (await secretInOptions(input)) ?? inEnvironment
 }
 
-async function secretInOptions({
+/** What the environment has may be meant for another source. */
+export async function secretInOptions({
   options,
 }: Pick<CommandInput, 'options'>): Promise<string | undefined> {
   const { 'secret-fd': descriptor, 'secret-file': file } = options
