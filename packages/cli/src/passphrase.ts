@@ -35,7 +35,7 @@ export async function askHidden(question: string, { input, show } = terminal): P
   const passphrase = await Promise.race([typed, closed])
   lines.close()
   show('\n')
-  if (passphrase === undefined) throw new UsageError('No passphrase was given')
+  if (passphrase === undefined) throw new UsageError('Nothing was typed: run the command again')
   return passphrase.trim()
 }
 

@@ -120,9 +120,19 @@ export function refusal(server: string, status: number, content: unknown): Error
     )
   }
   const [detail] = error.details ?? []
-  const message = detail ? `${error.message} (${detail.path}: ${detail.message})` : error.message
+  const message = detail ? withDetail(error.message, detail) : error.message
   const entry = { code: error.code, status: status as ErrorStatus, message }
   return new ApiError(entry, error.data && { data: error.data })
+}
+
+/** Programs look for it in the details; people are told at once. */
+function withDetail(message: string, detail: { path: string; message: string }): string {
+  const name = detail.path.replace(/^(?:body|query|params)\./, '')
+  const named = message.replace(
+    /correct (?:the fields named in|what) details.*$/,
+    `correct ${name}`,
+  )
+  return `${named} (${detail.message})`
 }
 
 /** Why the other end cannot be reached, in one word. */

@@ -72,6 +72,10 @@ export function refusals(server: () => FerryhookServer): void {
         '--since must be a time such as 2h or 2026-01-31T12:00:00Z',
       ],
       [
+        ['events', 'list', '--since', '9999999w'],
+        '--since must be a time such as 2h or 2026-01-31T12:00:00Z',
+      ],
+      [
         ['events', 'list', '--search', 'x'],
         'To look for text takes a beginning: add --since, such as --since 1d',
       ],
@@ -173,7 +177,7 @@ export function refusals(server: () => FerryhookServer): void {
     test('a field that is wrong is named', async () => {
       const wrong = await account.tries(['sources', 'add', 'x'.repeat(101)])
       expect(wrong).toMatchObject({ code: 1, stdout: '' })
-      expect(wrong.stderr).toMatch(/^The request is not valid: [^\n]+\(body.name: [^\n]+\)\n$/)
+      expect(wrong.stderr).toMatch(/^The request is not valid: correct name \([^\n]+\)\n$/)
       expect(await account.json('sources', 'list')).toHaveLength(3)
     })
 

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { asGitHubSigns, type FerryhookServer, ferryhookServer, send } from './ferryhook-server.ts'
+import { inShell } from './in-shell.ts'
 import { localProgram } from './listen-server.ts'
 import { launcher as anyFile } from './strongroom.ts'
 
@@ -60,6 +61,16 @@ describe('strongroom connections change', () => {
     const moved = await does('connections', 'change', 'Books', '--url', `${to}/b`, '--name', 'B')
     expect(moved).toMatch(/\nname {9}B\n[^]*\ndestination {2}http:\/\/127\.0\.0\.1:3000\/b\n/)
     expect(moved).toContain('attempts     as is standard\nlimits       none\n')
+  })
+
+  test('reads a file once, which may be a pipe of the shell', async () => {
+    const { key, does } = await server.account()
+    await does('sources', 'add', 'Shop')
+    await does('connections', 'add', 'Shop', 'http://127.0.0.1:3000', '--name', 'Books')
+    const env = { FERRYHOOK_API_KEY: key, STRONGROOM_SERVER: server.url }
+    const line = `$STRONGROOM connections change Books --headers <(echo '{"x-key":"hush"}') --json`
+    const { code, stdout } = await inShell(line, env)
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { headerNames: ['x-key'] }])
   })
 
   test('tests a destination with one signed event', async () => {

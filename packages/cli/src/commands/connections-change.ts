@@ -2,7 +2,7 @@
 import { systemClock } from '@strongroom/kit/clock'
 import type { Command } from '../command.ts'
 import { accessIn, atFerryhook, ferryhookAt } from '../ferryhook/api.ts'
-import { connectionSettings, settingsIn } from '../ferryhook/connection-settings.ts'
+import { connectionSettings, limitsIn, settingsIn } from '../ferryhook/connection-settings.ts'
 import { connectionFacts } from '../ferryhook/connection-text.ts'
 import { destinationHost } from '../ferryhook/destination.ts'
 import { findConnection } from '../ferryhook/find.ts'
@@ -25,10 +25,11 @@ send the headers that it has to another address needs an API key with the permis
   async run(input) {
     const { name, url: destinationUrl } = input.options
     if (typeof destinationUrl === 'string') destinationHost(destinationUrl)
-    refuseNothing('connections change', { name, destinationUrl, ...settingsIn(input) })
+    const given = { name, destinationUrl, ...settingsIn(input) }
+    refuseNothing('connections change', { ...given, limits: limitsIn(input) })
     const ask = ferryhookAt(accessIn(input))
     const before = await findConnection(ask, input.args[0] ?? '')
-    const body = { name, destinationUrl, ...settingsIn(input, before) }
+    const body = { ...given, limits: limitsIn(input, before.limits) }
     const changed = await ask<Connection>('PATCH', `/connections/${before.id}`, body)
     input.output.result(connectionFacts(changed, systemClock.now()), changed)
   },

@@ -2,7 +2,7 @@
 import { systemClock } from '@strongroom/kit/clock'
 import { type Command, UsageError } from '../command.ts'
 import { accessIn, atFerryhook, ferryhookAt } from '../ferryhook/api.ts'
-import { connectionSettings, settingsIn } from '../ferryhook/connection-settings.ts'
+import { connectionSettings, limitsIn, settingsIn } from '../ferryhook/connection-settings.ts'
 import { connectionFacts, connectionLine } from '../ferryhook/connection-text.ts'
 import { destinationHost } from '../ferryhook/destination.ts'
 import { allSources, connectionsOf, findConnection, findSource } from '../ferryhook/find.ts'
@@ -50,7 +50,7 @@ addresses, and to others only by FERRYHOOK_ALLOWED_NETWORKS and FERRYHOOK_ALLOW_
     const { options, output } = input
     if (url === undefined) throw new UsageError('Say where to deliver to: give SOURCE and URL')
     const name = typeof options['name'] === 'string' ? options['name'] : destinationHost(url)
-    const body = { name, destinationUrl: url, ...settingsIn(input) }
+    const body = { name, destinationUrl: url, ...settingsIn(input), limits: limitsIn(input) }
     const ask = ferryhookAt(accessIn(input))
     const { id } = await findSource(ask, source)
     const made = await ask<Connection & { signingSecret: string }>(

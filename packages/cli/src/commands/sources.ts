@@ -42,7 +42,7 @@ export const sourcesAdd: Command = {
   args: 'NAME',
   summary: 'Add a source and print the URL to point the sender at',
   options: { ...sourceSettings, ...atFerryhook },
-  about: `${providersHelp}
+  about: `${providersHelp} Unless given, custom.
 
 ${secretHelp}
 A custom source without --algorithm needs none, and takes whatever comes.`,

@@ -22,16 +22,12 @@ export const connectionSettings = {
 type Given = string | boolean | undefined
 
 /** As the API has it: null is taken back, and what was not given is undefined. */
-export function settingsIn(
-  { options }: Pick<CommandInput, 'options'>,
-  before: { limits: Limits } = { limits: {} },
-) {
+export function settingsIn({ options }: Pick<CommandInput, 'options'>) {
   return {
     filters: unlessNone(options['filter'], (file) => jsonIn('filter', file)),
     transform: unlessNone(options['transform'], transformIn),
     headers: unlessNone(options['headers'], (file) => jsonIn('headers', file)),
     retryConfig: delaysIn(options['retry']),
-    limits: limitsIn(options, before.limits),
   }
 }
 
@@ -45,7 +41,10 @@ function delaysIn(given: Given): number[] | null | undefined {
 }
 
 /** The API knows them together: the one that was not given stays. */
-function limitsIn(options: CommandInput['options'], before: Limits): Limits | undefined {
+export function limitsIn(
+  { options }: Pick<CommandInput, 'options'>,
+  before: Limits = {},
+): Limits | undefined {
   const { concurrency, 'per-second': perSecond } = options
   if (concurrency === undefined && perSecond === undefined) return undefined
   const limits = {

@@ -7,7 +7,7 @@ import { secretOptions } from './signing-secret.ts'
 import type { DedupRule } from './views.ts'
 
 export const sourceSettings = {
-  provider: { value: 'PROVIDER', summary: 'Who sends, such as github; see below (custom)' },
+  provider: { value: 'PROVIDER', summary: 'Who sends, such as github; see below' },
   ...secretOptions,
   unsigned: { summary: 'There is no signing secret: whatever comes is taken' },
   algorithm: { value: 'NAME', summary: 'How a custom sender signs, such as hmac-sha256' },
