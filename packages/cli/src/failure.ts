@@ -38,10 +38,9 @@ export function tellFailure(
 }
 
 function codeOf(error: unknown): string {
-  if (error instanceof ApiError || error instanceof RequestFailed || error instanceof SealedError) {
-    return error.code
-  }
-  return error instanceof UsageError ? 'usage' : 'failed'
+  if (error instanceof UsageError) return 'usage'
+  const { code } = isExpected(error) ? (error as { code?: unknown }) : {}
+  return typeof code === 'string' ? code : 'failed'
 }
 
 export function exitCodeOf(error: unknown): number {

@@ -12,6 +12,7 @@ export const STANDARD_SERVER = `STRONGROOM_SERVER, ${DEFAULT_SERVER}`
 /** The server cannot be used; the message is one line that says what to do. */
 export class ServerUnusable extends Error {
   override readonly name = 'ServerUnusable'
+  readonly code = 'server_unusable'
 }
 
 /** Bytes are sent as they are, with headers that say what they are; anything else as JSON. */

@@ -108,6 +108,9 @@ export function refusals(server: () => FerryhookServer): void {
       const { code, stdout, stderr } = await inProcess(args, { env: key })
       expect([code, stdout]).toEqual([1, ''])
       expect(stderr).toMatch(/^Cannot reach the server at [^\n]+: see that it runs, and [^\n]+\n$/)
+      const forPrograms = await inProcess([...args, '--json'], { env: key })
+      const error = { code: 'server_unusable', message: stderr.trimEnd() }
+      expect(JSON.parse(forPrograms.stdout)).toEqual({ error })
     })
   })
 

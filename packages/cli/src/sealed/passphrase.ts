@@ -59,6 +59,7 @@ export async function givenPassphrase({
 /** There is nobody to ask. */
 export class NoPassphrase extends Error {
   override readonly name = 'NoPassphrase'
+  readonly code = 'no_passphrase'
 
   constructor() {
     super(
