@@ -8,6 +8,8 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
 const argv = process.argv.slice(2)
 const terminal = {
   env: process.env,
+  // 0 is what a terminal says that does not know.
+  width: process.stdout.columns || undefined,
   out: writeResult,
   error: (text: string) => void process.stderr.write(text),
 }

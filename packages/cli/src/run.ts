@@ -8,6 +8,8 @@ import { commandHelp, overview } from './help.ts'
 
 export interface Terminal {
   env: NodeJS.ProcessEnv
+  /** The characters of a line, if somebody looks at it. */
+  width: number | undefined
   out(text: string): void
   error(text: string): void
 }
@@ -24,7 +26,8 @@ export async function run(
   const [first] = words
   if (first === undefined) {
     if (argv.includes('--version')) terminal.out(`${version}\n`)
-    else if (wantsHelp || argv.length === 0) terminal.out(overview(await every(commands)))
+    else if (wantsHelp || argv.length === 0)
+      terminal.out(overview(await every(commands), terminal.width))
     else if (argv[0] === '--json') throw new UsageError('Give a command: run "strongroom --help"')
     else throw new UsageError(`Unknown option ${argv[0]}: run "strongroom --help"`)
     return 0
@@ -33,7 +36,7 @@ export async function run(
   const command = known && findCommand(words, await known())
   if (command === undefined) return group(words, wantsHelp, await every(commands), terminal)
   if (wantsHelp) {
-    terminal.out(commandHelp(command))
+    terminal.out(commandHelp(command, terminal.width))
     return 0
   }
   return (await command.run(inputOf(command, argv, terminal))) ?? 0
@@ -58,7 +61,7 @@ function group(
   const below = (start: string) => commands.filter(({ name }) => name.startsWith(`${start} `))
   const members = below((wantsHelp ? words.slice(0, 1) : words).join(' '))
   if (members.length > 0) {
-    terminal.out(overview(members))
+    terminal.out(overview(members, terminal.width))
     return 0
   }
   // A link or a secret in the wrong place is not repeated.

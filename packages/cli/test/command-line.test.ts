@@ -28,6 +28,18 @@ describe('strongroom on the command line', () => {
     expect(stdout).toMatch(/--only SERVICE +Run this service alone/)
   })
 
+  test('breaks no word of its help on a terminal of any width', async () => {
+    for (const args of [['--help'], ['connections', 'add', '--help'], ['seal', '--help']]) {
+      const { stdout: whole } = await inProcess(args)
+      for (const width of [40, 80]) {
+        const { stdout } = await inProcess(args, { width })
+        expect(stdout.split(/\s+/)).toEqual(whole.split(/\s+/))
+        const tooLong = stdout.split('\n').filter((line) => line.length > width)
+        expect(tooLong.filter((line) => line.trim().includes(' '))).toEqual([])
+      }
+    }
+  })
+
   test('finds every command by its first word', async () => {
     for (const [word, load] of Object.entries(commands)) {
       for (const { name } of await load()) {

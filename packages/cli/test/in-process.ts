@@ -11,11 +11,12 @@ import type { Finished } from './strongroom.ts'
 
 export async function inProcess(
   args: readonly string[],
-  { cwd, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+  { cwd, env = {}, width }: { cwd?: string; env?: Record<string, string>; width?: number } = {},
 ): Promise<Finished> {
   const finished: Finished = { code: null, stdout: '', stderr: '' }
   const terminal = {
     env: { ...(cwd !== undefined && { STRONGROOM_DATA: join(cwd, 'data') }), ...env },
+    width,
     out: (text: string) => void (finished.stdout += text),
     error: (text: string) => void (finished.stderr += text),
   }
