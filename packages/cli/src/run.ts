@@ -9,7 +9,7 @@ import { commandHelp, overview } from './help.ts'
 export interface Terminal {
   env: NodeJS.ProcessEnv
   /** The characters of a line, if somebody looks at it. */
-  width: number | undefined
+  width?: number | undefined
   out(text: string): void
   error(text: string): void
 }
