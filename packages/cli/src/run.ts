@@ -59,7 +59,8 @@ function group(
 ): number {
   const [first = ''] = words
   const below = (start: string) => commands.filter(({ name }) => name.startsWith(`${start} `))
-  const members = below((wantsHelp ? words.slice(0, 1) : words).join(' '))
+  const ofAll = below(words.join(' '))
+  const members = ofAll.length === 0 && wantsHelp ? below(first) : ofAll
   if (members.length > 0) {
     terminal.out(overview(members, terminal.width))
     return 0

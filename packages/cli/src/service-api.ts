@@ -129,10 +129,8 @@ export function refusal(server: string, status: number, content: unknown): Error
 /** Programs look for it in the details; people are told at once. */
 function withDetail(message: string, detail: { path: string; message: string }): string {
   const name = detail.path.replace(/^(?:body|query|params)\./, '')
-  const named = message.replace(
-    /correct (?:the fields named in|what) details.*$/,
-    `correct ${name}`,
-  )
+  const [what, inDetails] = message.split(/(?<=: correct )(?:the fields named in|what) details/)
+  const named = inDetails === undefined ? `${message}: correct ${name}` : `${what}${name}`
   return `${named} (${detail.message})`
 }
 

@@ -63,10 +63,12 @@ describe('strongroom on the command line', () => {
     expect(code).toBe(0)
     expect(stdout).toContain('tables verify')
     expect(stdout).not.toContain('operator')
-    const inner = await inProcess(['kms', 'passphrase'])
-    expect(inner).toMatchObject({ code: 0, stderr: '' })
-    expect(inner.stdout).toContain('kms passphrase change')
-    expect(inner.stdout).not.toContain('kms rotate')
+    for (const help of [[], ['--help']]) {
+      const inner = await inProcess(['kms', 'passphrase', ...help])
+      expect(inner).toMatchObject({ code: 0, stderr: '' })
+      expect(inner.stdout).toContain('kms passphrase change')
+      expect(inner.stdout).not.toContain('kms rotate')
+    }
   })
 
   test.each([
