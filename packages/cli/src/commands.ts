@@ -28,11 +28,13 @@ export const commands: Commands = {
   async sources() {
     const { sourcesList, sourcesAdd, sourcesShow, sourcesPause, sourcesResume, sourcesRemove } =
       await import('./commands/sources.ts')
+    const { sourcesChange } = await import('./commands/sources-change.ts')
     const { sourcesRotate } = await import('./commands/rotate-secrets.ts')
     return [
       sourcesList,
       sourcesAdd,
       sourcesShow,
+      sourcesChange,
       sourcesPause,
       sourcesResume,
       sourcesRotate,
@@ -48,11 +50,14 @@ export const commands: Commands = {
       connectionsResume,
       connectionsRemove,
     } = await import('./commands/connections.ts')
+    const { connectionsChange, connectionsTest } = await import('./commands/connections-change.ts')
     const { connectionsRotate } = await import('./commands/rotate-secrets.ts')
     return [
       connectionsList,
       connectionsAdd,
       connectionsShow,
+      connectionsChange,
+      connectionsTest,
       connectionsPause,
       connectionsResume,
       connectionsRotate,
@@ -68,6 +73,11 @@ export const commands: Commands = {
   async replays() {
     const { replaysList, replaysCancel } = await import('./commands/replays.ts')
     return [replaysList, replaysCancel]
+  },
+  async alerts() {
+    const { alertsShow, alertsSet, alertsTest } = await import('./commands/alerts.ts')
+    const { alertsRotate } = await import('./commands/rotate-secrets.ts')
+    return [alertsShow, alertsSet, alertsTest, alertsRotate]
   },
   listen: async () => [(await import('./commands/listen.ts')).listenCommand],
   async sites() {

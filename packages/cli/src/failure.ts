@@ -15,12 +15,33 @@ import { UsageError } from './command.ts'
 import { CannotSign } from './form-bridge/plugin-signing.ts'
 import { NoPassphrase } from './sealed/passphrase.ts'
 import { CannotWrite } from './sealed/write-out.ts'
+import type { Terminal } from './run.ts'
 import { ServerUnusable } from './service-api.ts'
 
 const FAILED = 1
 const WRONG_USAGE = 2
 const NOT_AVAILABLE = 3
 const WRONG_PASSPHRASE = 4
+
+/** Tells what went wrong, programs too, and returns the exit code. */
+export function tellFailure(
+  error: unknown,
+  argv: readonly string[],
+  terminal: Pick<Terminal, 'out' | 'error'>,
+): number {
+  if (argv.includes('--json')) {
+    const message = isExpected(error) ? error.message : 'This is a defect of strongroom'
+    terminal.out(`${JSON.stringify({ error: { code: codeOf(error), message } })}\n`)
+  }
+  terminal.error(`${explain(error)}\n`)
+  return exitCodeOf(error)
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof UsageError) return 'usage'
+  const { code } = isExpected(error) ? (error as { code?: unknown }) : {}
+  return typeof code === 'string' ? code : 'failed'
+}
 
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return WRONG_USAGE
@@ -36,6 +57,11 @@ export function exitCodeOf(error: unknown): number {
 
 /** One line for what a person can mend; anything else is a defect and shows where it happened. */
 export function explain(error: unknown): string {
+  if (isExpected(error)) return error.message
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+function isExpected(error: unknown): error is Error {
   const expected = [
     UsageError,
     ConfigError,
@@ -56,6 +82,5 @@ export function explain(error: unknown): string {
     NoPassphrase,
     NoReceipt,
   ]
-  if (expected.some((kind) => error instanceof kind)) return (error as Error).message
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return expected.some((kind) => error instanceof kind)
 }

@@ -4,7 +4,9 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import type { AskPassphrase } from '@strongroom/server/master-key'
 import { UsageError } from './command.ts'
-import { readDescriptor } from './read-descriptor.ts'
+import { readDescriptor } from './read-given.ts'
+
+const MAX_BYTES = 4096
 
 export interface Questioner {
   input: NodeJS.ReadableStream & { isTTY?: boolean }
@@ -33,7 +35,7 @@ export async function askHidden(question: string, { input, show } = terminal): P
   const passphrase = await Promise.race([typed, closed])
   lines.close()
   show('\n')
-  if (passphrase === undefined) throw new UsageError('No passphrase was given')
+  if (passphrase === undefined) throw new UsageError('Nothing was typed: run the command again')
   return passphrase.trim()
 }
 
@@ -42,7 +44,9 @@ export async function newPassphrase(
   descriptor: string | boolean | undefined,
   questioner = terminal,
 ): Promise<string> {
-  if (typeof descriptor === 'string') return usable(readDescriptor('fd', descriptor))
+  if (typeof descriptor === 'string') {
+    return usable(await readDescriptor('fd', descriptor, MAX_BYTES))
+  }
   if (!questioner.input.isTTY) {
     throw new UsageError('There is no terminal to ask on: give the new passphrase with --fd')
   }
@@ -52,7 +56,8 @@ export async function newPassphrase(
 }
 
 /** Without spaces around it, because settings are read that way too. */
-function usable(given: string): string {
+function usable(given: string | undefined): string {
+  if (given === undefined) throw new UsageError(`A passphrase has at most ${MAX_BYTES} bytes`)
   const passphrase = given.trim()
   if (passphrase === '') throw new UsageError('A passphrase cannot be empty')
   if (passphrase.includes('\n')) throw new UsageError('A passphrase must be one line')

@@ -8,6 +8,8 @@ import { commandHelp, overview } from './help.ts'
 
 export interface Terminal {
   env: NodeJS.ProcessEnv
+  /** The characters of a line, if somebody looks at it. */
+  width?: number | undefined
   out(text: string): void
   error(text: string): void
 }
@@ -24,7 +26,9 @@ export async function run(
   const [first] = words
   if (first === undefined) {
     if (argv.includes('--version')) terminal.out(`${version}\n`)
-    else if (wantsHelp || argv.length === 0) terminal.out(overview(await every(commands)))
+    else if (wantsHelp || argv.length === 0)
+      terminal.out(overview(await every(commands), terminal.width))
+    else if (argv[0] === '--json') throw new UsageError('Give a command: run "strongroom --help"')
     else throw new UsageError(`Unknown option ${argv[0]}: run "strongroom --help"`)
     return 0
   }
@@ -32,7 +36,7 @@ export async function run(
   const command = known && findCommand(words, await known())
   if (command === undefined) return group(words, wantsHelp, await every(commands), terminal)
   if (wantsHelp) {
-    terminal.out(commandHelp(command))
+    terminal.out(commandHelp(command, terminal.width))
     return 0
   }
   return (await command.run(inputOf(command, argv, terminal))) ?? 0
@@ -46,27 +50,31 @@ function findCommand(words: readonly string[], commands: readonly Command[]): Co
   return commands.find(({ name }) => name.split(' ').every((word, at) => words[at] === word))
 }
 
-/** `strongroom tables` alone, or something that is no command at all. */
+/** `strongroom tables` or `kms passphrase` alone, or something that is no command at all. */
 function group(
-  [first = '', ...rest]: string[],
+  words: readonly string[],
   wantsHelp: boolean,
   commands: readonly Command[],
   terminal: Terminal,
 ): number {
-  const members = commands.filter(({ name }) => name.startsWith(`${first} `))
-  if (members.length > 0 && (wantsHelp || rest.length === 0)) {
-    terminal.out(overview(members))
+  const [first = ''] = words
+  const below = (start: string) => commands.filter(({ name }) => name.startsWith(`${start} `))
+  const ofAll = below(words.join(' '))
+  const members = ofAll.length === 0 && wantsHelp ? below(first) : ofAll
+  if (members.length > 0) {
+    terminal.out(overview(members, terminal.width))
     return 0
   }
   // A link or a secret in the wrong place is not repeated.
-  const typed = [first, ...rest]
+  const typed = words
     .slice(0, 2)
     .map((word) => (/^[a-z][a-z-]*$/i.test(word) ? word : '…'))
     .join(' ')
   const names = commands.map(({ name }) => name)
   const meant = nearest(typed, names) ?? nearest(first, names)
+  const known = below(first).length > 0 ? `${first} ` : ''
   const hint =
-    meant === undefined ? 'run "strongroom --help"' : `did you mean "strongroom ${meant}"?`
+    meant === undefined ? `run "strongroom ${known}--help"` : `did you mean "strongroom ${meant}"?`
   throw new UsageError(`There is no command "${typed}": ${hint}`)
 }
 
@@ -79,6 +87,11 @@ function inputOf(command: Command, argv: readonly string[], terminal: Terminal):
     ]),
   )
   const { values, positionals } = parsed(command, argv, declared)
+  const [empty] = given.filter(([name]) => [values[name]].flat().includes(''))
+  if (empty) {
+    const [name, { value }] = empty
+    throw new UsageError(`--${name} has no value: give ${value}, or leave it out`)
+  }
   const { options, lists } = sorted(values)
   const args = positionals.slice(command.name.split(' ').length)
   const [extra] = args.slice(command.args?.split(' ').length ?? 0)
@@ -86,8 +99,9 @@ function inputOf(command: Command, argv: readonly string[], terminal: Terminal):
     const what = command.secretArgs ? 'no further argument' : `no "${extra}"`
     throw new UsageError(`"strongroom ${command.name}" takes ${what}: ${seeHelp(command)}`)
   }
-  if (args.length === 0 && command.args?.startsWith('[') === false) {
-    throw new UsageError(`"strongroom ${command.name}" needs ${command.args}: ${seeHelp(command)}`)
+  if (args.includes('') || (args.length === 0 && command.args?.startsWith('[') === false)) {
+    const needed = command.args?.replaceAll(/[[\]]/g, '')
+    throw new UsageError(`"strongroom ${command.name}" needs ${needed}: ${seeHelp(command)}`)
   }
   const json = options['json'] === true
   return { args, options, lists, json, env: terminal.env, output: outputTo(terminal, json) }
@@ -103,7 +117,7 @@ function parsed(
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     // Node's texts are several sentences long; the first says what is wrong.
-    const [sentence = message] = message.split('. ')
+    const [sentence = message] = message.split(/\.\s/)
     throw new UsageError(`${sentence.replace(/\.$/, '')}: ${seeHelp(command)}`)
   }
 }

@@ -1,14 +1,18 @@
 /** The API of a service behind a server, over HTTP with a token. */
 import { url } from '@strongroom/kit/config-types'
 import { ApiError, type ErrorStatus } from '@strongroom/kit/errors'
-import { UsageError } from './command.ts'
+import { settings } from '@strongroom/server/settings'
+import { type CommandInput, UsageError } from './command.ts'
 
-/** Where a server is that nobody told another address. */
-export const DEFAULT_SERVER = 'http://127.0.0.1:4280'
+const DEFAULT_SERVER = 'http://127.0.0.1:4280'
+
+/** Where the server is unless --server says otherwise, for help texts. */
+export const STANDARD_SERVER = `STRONGROOM_SERVER, ${DEFAULT_SERVER}`
 
 /** The server cannot be used; the message is one line that says what to do. */
 export class ServerUnusable extends Error {
   override readonly name = 'ServerUnusable'
+  readonly code = 'server_unusable'
 }
 
 /** Bytes are sent as they are, with headers that say what they are; anything else as JSON. */
@@ -20,6 +24,13 @@ export type Ask = <T>(
 ) => Promise<T>
 
 const TIMEOUT_MS = 60_000
+
+/** Of commands that always ask a server. */
+export function serverIn({ options, env }: Pick<CommandInput, 'options' | 'env'>): string {
+  const { server } = options
+  if (typeof server === 'string') return serverAddress(server)
+  return settings.parse(env).STRONGROOM_SERVER ?? DEFAULT_SERVER
+}
 
 /** The address given with --server. */
 export function serverAddress(given: string): string {
@@ -110,9 +121,17 @@ export function refusal(server: string, status: number, content: unknown): Error
     )
   }
   const [detail] = error.details ?? []
-  const message = detail ? `${error.message} (${detail.path}: ${detail.message})` : error.message
+  const message = detail ? withDetail(error.message, detail) : error.message
   const entry = { code: error.code, status: status as ErrorStatus, message }
   return new ApiError(entry, error.data && { data: error.data })
+}
+
+/** Programs look for it in the details; people are told at once. */
+function withDetail(message: string, detail: { path: string; message: string }): string {
+  const name = detail.path.replace(/^(?:body|query|params)\./, '')
+  const [what, inDetails] = message.split(/(?<=: correct )(?:the fields named in|what) details/)
+  const named = inDetails === undefined ? `${message}: correct ${name}` : `${what}${name}`
+  return `${named} (${detail.message})`
 }
 
 /** Why the other end cannot be reached, in one word. */

@@ -102,7 +102,10 @@ describe('strongroom backup and restore', () => {
     const { cwd } = await withOperator()
     await inProcess(['backup', join(cwd, 'copy.strongroom')], { cwd })
     const { code, stderr } = await inProcess(['restore', join(cwd, 'copy.strongroom')], { cwd })
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/ is not empty\n$/)])
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/ is not empty: choose another one\n$/),
+    ])
     expect(await operators(cwd, 'data')).toEqual(['ops'])
   })
 

@@ -28,6 +28,18 @@ describe('strongroom on the command line', () => {
     expect(stdout).toMatch(/--only SERVICE +Run this service alone/)
   })
 
+  test('breaks no word of its help on a terminal of any width', async () => {
+    for (const args of [['--help'], ['connections', 'add', '--help'], ['seal', '--help']]) {
+      const { stdout: whole } = await inProcess(args)
+      for (const width of [40, 80]) {
+        const { stdout } = await inProcess(args, { width })
+        expect(stdout.split(/\s+/)).toEqual(whole.split(/\s+/))
+        const tooLong = stdout.split('\n').filter((line) => line.length > width)
+        expect(tooLong.filter((line) => line.trim().includes(' '))).toEqual([])
+      }
+    }
+  })
+
   test('finds every command by its first word', async () => {
     for (const [word, load] of Object.entries(commands)) {
       for (const { name } of await load()) {
@@ -51,6 +63,12 @@ describe('strongroom on the command line', () => {
     expect(code).toBe(0)
     expect(stdout).toContain('tables verify')
     expect(stdout).not.toContain('operator')
+    for (const help of [[], ['--help']]) {
+      const inner = await inProcess(['kms', 'passphrase', ...help])
+      expect(inner).toMatchObject({ code: 0, stderr: '' })
+      expect(inner.stdout).toContain('kms passphrase change')
+      expect(inner.stdout).not.toContain('kms rotate')
+    }
   })
 
   test.each([
@@ -59,8 +77,21 @@ describe('strongroom on the command line', () => {
       'There is no command "tabels create": did you mean "strongroom tables create"?',
     ],
     [['nonsense'], 'There is no command "nonsense": run "strongroom --help"'],
+    [['sources', 'frob'], 'There is no command "sources frob": run "strongroom sources --help"'],
+    [['--json'], 'Give a command: run "strongroom --help"'],
     [['--nonsense'], 'Unknown option --nonsense: run "strongroom --help"'],
     [['serve', '--prot', '1'], 'Unknown option \'--prot\': run "strongroom serve --help"'],
+    [
+      ['events', 'list', '--since', '-5d'],
+      'Option \'--since\' argument is ambiguous: run "strongroom events list --help"',
+    ],
+    [['serve', '--port='], '--port has no value: give PORT, or leave it out'],
+    [['events', 'replay', '--to', ''], '--to has no value: give CONNECTION, or leave it out'],
+    [['open', ''], '"strongroom open" needs LINK: run "strongroom open --help"'],
+    [
+      ['slack', 'token', 'set', 'app', ''],
+      '"strongroom slack token set" needs APP TEAM: run "strongroom slack token set --help"',
+    ],
     [['serve', 'now'], '"strongroom serve" takes no "now": run "strongroom serve --help"'],
     [
       ['operator', 'add'],
@@ -77,7 +108,25 @@ describe('strongroom on the command line', () => {
     [['serve', '--only', 'keystore'], 'There is no service "keystore": did you mean key-store?'],
   ])('says in one line what is wrong with "%s"', async (args, line) => {
     const { code, stdout, stderr } = await inProcess(args)
-    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: `${line}\n` })
+    const document = { error: { code: 'usage', message: line } }
+    const printed = args.includes('--json') ? `${JSON.stringify(document)}\n` : ''
+    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: printed, stderr: `${line}\n` })
+  })
+
+  test('tells programs what is wrong as a document, with the code of what refused it', async () => {
+    const wrong = await strongroom(['nonsense', '--json'])
+    const message = 'There is no command "nonsense": run "strongroom --help"'
+    expect([wrong.code, wrong.stderr]).toEqual([2, `${message}\n`])
+    expect(JSON.parse(wrong.stdout)).toEqual({ error: { code: 'usage', message } })
+    const cwd = await emptyDirectory()
+    const missing = await inProcess(['operator', 'remove', 'nobody', '--json'], { cwd })
+    expect(missing.code).toBe(1)
+    expect(JSON.parse(missing.stdout)).toEqual({
+      error: {
+        code: 'operator.not_found',
+        message: 'There is no operator of this name: see "strongroom operator list"',
+      },
+    })
   })
 
   test('says it as a process too, with its exit code', async () => {

@@ -72,6 +72,10 @@ export function refusals(server: () => FerryhookServer): void {
         '--since must be a time such as 2h or 2026-01-31T12:00:00Z',
       ],
       [
+        ['events', 'list', '--since', '9999999w'],
+        '--since must be a time such as 2h or 2026-01-31T12:00:00Z',
+      ],
+      [
         ['events', 'list', '--search', 'x'],
         'To look for text takes a beginning: add --since, such as --since 1d',
       ],
@@ -104,6 +108,9 @@ export function refusals(server: () => FerryhookServer): void {
       const { code, stdout, stderr } = await inProcess(args, { env: key })
       expect([code, stdout]).toEqual([1, ''])
       expect(stderr).toMatch(/^Cannot reach the server at [^\n]+: see that it runs, and [^\n]+\n$/)
+      const forPrograms = await inProcess([...args, '--json'], { env: key })
+      const error = { code: 'server_unusable', message: stderr.trimEnd() }
+      expect(JSON.parse(forPrograms.stdout)).toEqual({ error })
     })
   })
 
@@ -126,21 +133,41 @@ export function refusals(server: () => FerryhookServer): void {
         2,
         'More than one source is called "Twin": give the id that "strongroom sources list" shows',
       ],
-      [['sources', 'show', 'src_AAAAAAAAAAAAAAAA'], 1, 'There is no such source'],
+      [
+        ['sources', 'show', 'src_AAAAAAAAAAAAAAAA'],
+        1,
+        'There is no such source: see "strongroom sources list"',
+      ],
       [
         ['connections', 'pause', 'Shop'],
         1,
         'There is no connection called "Shop": see "strongroom connections list"',
       ],
-      [['connections', 'remove', 'conn_AAAAAAAAAAAAAAAA'], 1, 'There is no such connection'],
+      [
+        ['connections', 'remove', 'conn_AAAAAAAAAAAAAAAA'],
+        1,
+        'There is no such connection: see "strongroom connections list"',
+      ],
       [
         ['listen', 'Shoop', '--forward', 'http://127.0.0.1:9'],
         1,
         'There is no source called "Shoop": did you mean "Shop"?',
       ],
-      [['events', 'show', event], 1, 'There is no such event'],
-      [['events', 'replay', event], 1, 'There is no such event'],
-      [['replays', 'cancel', 'rpl_AAAAAAAAAAAAAAAA'], 1, 'There is no such replay'],
+      [
+        ['events', 'show', event],
+        1,
+        'There is no such event, or it has expired: see "strongroom events list"',
+      ],
+      [
+        ['events', 'replay', event],
+        1,
+        'There is no such event, or it has expired: see "strongroom events list"',
+      ],
+      [
+        ['replays', 'cancel', 'rpl_AAAAAAAAAAAAAAAA'],
+        1,
+        'There is no such replay: see "strongroom replays list"',
+      ],
       [
         ['events', 'replay', '--source', 'Shop', '--since', '1h'],
         1,
@@ -153,7 +180,7 @@ export function refusals(server: () => FerryhookServer): void {
     test('a field that is wrong is named', async () => {
       const wrong = await account.tries(['sources', 'add', 'x'.repeat(101)])
       expect(wrong).toMatchObject({ code: 1, stdout: '' })
-      expect(wrong.stderr).toMatch(/^The request is not valid: [^\n]+\(body.name: [^\n]+\)\n$/)
+      expect(wrong.stderr).toMatch(/^The request is not valid: correct name \([^\n]+\)\n$/)
       expect(await account.json('sources', 'list')).toHaveLength(3)
     })
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { asGitHubSigns, type FerryhookServer, ferryhookServer, send } from './ferryhook-server.ts'
 import { refusals } from './ferryhook-refusals.ts'
+import { inProcess } from './in-process.ts'
 import { localProgram } from './listen-server.ts'
 import { start } from './strongroom.ts'
 
@@ -34,7 +35,7 @@ describe('strongroom sources', () => {
     expect(await json('sources', 'show', 'Shop')).toMatchObject({ id, url, provider: 'custom' })
     expect(await does('sources', 'show', 'Shop')).toMatch(
       new RegExp(
-        `^source    ${id}\nname      Shop\n[^]*verified  not at all\nevents    0 counted\ncreated `,
+        `^source    ${id}\nname      Shop\n[^]*verified  not at all\nknown by  what the provider sends\nevents    0 counted\ncreated `,
       ),
     )
     expect(await does('sources', 'pause', 'Shop')).toBe('Shop is paused\n')
@@ -43,6 +44,13 @@ describe('strongroom sources', () => {
     expect((await send(url, '{}')).status).toBe(200)
     expect(await does('sources', 'remove', 'Shop')).toBe('Shop is gone\n')
     expect(await json('sources', 'list')).toEqual([])
+  })
+
+  test('finds the server of STRONGROOM_SERVER', async () => {
+    const { key, does } = await server.account()
+    await does('sources', 'add', 'Shop')
+    const env = { FERRYHOOK_API_KEY: key, STRONGROOM_SERVER: server.url }
+    expect((await inProcess(['sources', 'list'], { env })).stdout).toContain('  Shop  ')
   })
 
   test('takes the signing secret from a file or the environment, and prints it nowhere', async () => {

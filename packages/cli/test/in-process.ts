@@ -5,24 +5,25 @@
  */
 import { join } from 'node:path'
 import { commands } from '../src/commands.ts'
-import { exitCodeOf, explain } from '../src/failure.ts'
+import { tellFailure } from '../src/failure.ts'
 import { run } from '../src/run.ts'
 import type { Finished } from './strongroom.ts'
 
 export async function inProcess(
   args: readonly string[],
-  { cwd, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+  { cwd, env = {}, width }: { cwd?: string; env?: Record<string, string>; width?: number } = {},
 ): Promise<Finished> {
   const finished: Finished = { code: null, stdout: '', stderr: '' }
+  const terminal = {
+    env: { ...(cwd !== undefined && { STRONGROOM_DATA: join(cwd, 'data') }), ...env },
+    width,
+    out: (text: string) => void (finished.stdout += text),
+    error: (text: string) => void (finished.stderr += text),
+  }
   try {
-    finished.code = await run(args, commands, {
-      env: { ...(cwd !== undefined && { STRONGROOM_DATA: join(cwd, 'data') }), ...env },
-      out: (text) => void (finished.stdout += text),
-      error: (text) => void (finished.stderr += text),
-    })
+    finished.code = await run(args, commands, terminal)
   } catch (error) {
-    finished.code = exitCodeOf(error)
-    finished.stderr += `${explain(error)}\n`
+    finished.code = tellFailure(error, args, terminal)
   }
   return finished
 }

@@ -72,7 +72,7 @@ describe('strongroom keys --server', () => {
       stderr: '--server needs the token of an operator: set STRONGROOM_TOKEN\n',
     })
     const wrong = await keys(['list'], { STRONGROOM_TOKEN: 'sro_admin.wrong' })
-    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('needs an operator') })
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('not take this token') })
     expect(wrong.stderr).not.toContain('sro_admin.wrong')
   })
 

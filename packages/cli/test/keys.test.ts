@@ -80,7 +80,7 @@ describe('strongroom keys on the store', () => {
     [1, ['create', '--id', 'x'], 'A branch key id of your own needs encryption context'],
     [1, ['create', '--id', 'there', '--context', 'a=b'], 'There is a branch key of this id'],
     [1, ['show', 'nothing'], 'There is no such branch key'],
-    [1, ['rotate', ''], 'A branch key id is 1 to 2048 bytes'],
+    [2, ['rotate', ''], '"strongroom keys rotate" needs ID'],
     [1, ['beacon', 'nothing', '--reveal'], 'There is no such branch key'],
     [2, ['create', '--context', 'x'], '--context takes NAME=VALUE'],
     [2, ['create', '--context', 'x=1', '--context', 'x=2'], '--context has the same name twice'],

@@ -28,7 +28,7 @@ describe('a passphrase that is asked for', () => {
   test.each([
     [['one\n', 'two\n'], 'The two passphrases are not the same: nothing was changed'],
     [['\n'], 'A passphrase cannot be empty'],
-    [['\u0003'], 'No passphrase was given'],
+    [['\u0003'], 'Nothing was typed: run the command again'],
   ])('is refused when %o is typed', async (typed, message) => {
     await expect(newPassphrase(undefined, terminal(...typed))).rejects.toThrow(message)
   })

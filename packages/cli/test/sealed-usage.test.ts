@@ -20,7 +20,7 @@ const withoutKey = links.valid.find(({ kind }) => kind === 'secret-without-key')
 
 describe('a wrong command line of Sealed is refused in one line, before anything is asked', () => {
   test.each([
-    [['seal', '--ttl', '1w'], '--ttl must be from 15m to 90d, such as 900s, 15m, 1h or 7d'],
+    [['seal', '--ttl', '1y'], '--ttl takes a number and one of s, m, h, d, w: such as 30d'],
     [['seal', '--ttl', '899s'], '--ttl must be from 15m to 90d, such as 900s, 15m, 1h or 7d'],
     [['seal', '--ttl', '91d'], '--ttl must be from 15m to 90d, such as 900s, 15m, 1h or 7d'],
     [['seal', '--views', '0'], '--views must be a number from 1 to 5'],
@@ -113,7 +113,16 @@ describe('a wrong command line of Sealed is refused in one line, before anything
     expect(await strongroom(args, { stdin: 'x' })).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'Cannot read the passphrase from --passphrase-fd (EBADF)\n',
+      stderr: 'Cannot read the descriptor of --passphrase-fd (EBADF): open it, as with 99<file\n',
+    })
+  })
+
+  test('a passphrase that is too long', async () => {
+    const args = ['seal', '--server', 'http://127.0.0.1:9', '--passphrase-fd', '3']
+    expect(await strongroom(args, { stdin: 'x', fd3: 'x'.repeat(4097) })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'The passphrase has more than 4096 bytes\n',
     })
   })
 

@@ -186,7 +186,10 @@ describe('with a server that runs', () => {
     const zip = join(cwd, 'form-bridge-1.2.0.zip')
     await writeFile(zip, pluginZip('1.2.0'))
     const unsigned = await strongroom('plugin', 'publish', zip)
-    expect([unsigned.code, unsigned.stderr]).toEqual([2, `${zip}.sig cannot be read (ENOENT)\n`])
+    expect([unsigned.code, unsigned.stderr]).toEqual([
+      2,
+      `${zip}.sig cannot be read (ENOENT): check its path\n`,
+    ])
     await inProcess(['plugin', 'keygen', '--out', join(cwd, 'other.key')], { cwd })
     await inProcess(['plugin', 'sign', zip, '--key', join(cwd, 'other.key')], { cwd })
     const foreign = await strongroom('plugin', 'publish', zip)

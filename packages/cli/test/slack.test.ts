@@ -99,7 +99,11 @@ describe('strongroom slack', () => {
   test('says in one line what is wrong', async () => {
     const wrong: [string[], string, Record<string, string>?][] = [
       [['apps'], 'token of an operator', { STRONGROOM_TOKEN: '' }],
-      [['apps'], 'This needs an operator', { STRONGROOM_TOKEN: 'sro_admin.wrong' }],
+      [
+        ['apps'],
+        'The server does not take this token: set STRONGROOM_TOKEN',
+        { STRONGROOM_TOKEN: 'sro_admin.wrong' },
+      ],
       [['app', 'add', 'x'], '--upstream https://'],
       [['tokens', 'nobody'], 'There is no such app'],
       [['token', 'remove', 'nobody'], 'give APP and TEAM'],

@@ -47,7 +47,10 @@ describe.each([
     expect((await run('list')).stdout).toMatch(/^ops {2}added \d{4}-\d\d-\d\d, token rotated /)
     expect((await run('remove', 'ops')).stdout).toBe('ops is no operator any more\n')
     const missing = await run('remove', 'ops')
-    expect([missing.code, missing.stderr]).toEqual([1, 'There is no operator of this name\n'])
+    expect([missing.code, missing.stderr]).toEqual([
+      1,
+      'There is no operator of this name: see "strongroom operator list"\n',
+    ])
     expect((await run('list')).stdout).toBe('There are no operators\n')
   })
 })

@@ -188,7 +188,7 @@ async function assertEmpty(
     throw cannotRestore(file, `the directory "${directory}" cannot be read`, error)
   })
   if (names.some((name) => !beside.includes(name))) {
-    throw cannotRestore(file, `the directory "${directory}" is not empty`)
+    throw cannotRestore(file, `the directory "${directory}" is not empty: choose another one`)
   }
   return names
 }

@@ -26,6 +26,8 @@ export interface LogOptions {
   fields?: LogFields
   /** Readable lines in place of JSON; unless told, when the sink is a terminal. */
   pretty?: boolean
+  /** Whether readable lines have colours; they do unless told. */
+  colours?: boolean
   /** Gets one line at a time, with its line end; standard output unless told. */
   sink?: LineSink
 }
@@ -36,16 +38,18 @@ interface Output {
   readonly threshold: number
   readonly clock: Clock
   readonly pretty: boolean
+  readonly colours: boolean
   readonly sink: LineSink
 }
 
 export function createLog(options: LogOptions = {}): Log {
-  const { level = 'info', clock = systemClock, fields = {} } = options
+  const { level = 'info', clock = systemClock, fields = {}, colours = true } = options
   const sink = options.sink ?? ((line) => void process.stdout.write(line))
   const pretty = options.pretty ?? (options.sink === undefined && process.stdout.isTTY)
-  return new Writer({ threshold: logLevels.indexOf(level), clock, pretty, sink }, new Map()).child(
-    fields,
-  )
+  return new Writer(
+    { threshold: logLevels.indexOf(level), clock, pretty, colours, sink },
+    new Map(),
+  ).child(fields)
 }
 
 /**
@@ -86,14 +90,14 @@ class Writer implements Log {
   }
 
   #write(level: Level, message: string, fields: LogFields | undefined): void {
-    const { threshold, clock, pretty, sink } = this.#output
+    const { threshold, clock, pretty, colours, sink } = this.#output
     if (logLevels.indexOf(level) < threshold) return
     try {
       const own = fields === undefined ? this.#joined : this.#fields(fields)
       let line = `{"time":"${new Date(clock.now()).toISOString()}","level":"${level}"`
       line += `,"message":${JSON.stringify(redactText(message))}`
       line += `${own}}`
-      const text = pretty ? prettyLine(JSON.parse(line) as Line) : `${quiet(line)}\n`
+      const text = pretty ? prettyLine(JSON.parse(line) as Line, colours) : `${quiet(line)}\n`
       sink(text, level === 'warn' || level === 'error')
     } catch {
       // A full disk or a closed pipe is seen elsewhere; logging must never decide a request.
@@ -157,7 +161,9 @@ interface Line extends LogFields {
 
 const COLOUR: Record<Level, string> = { debug: '90', info: '36', warn: '33', error: '31' }
 
-function prettyLine({ time, level, message, ...fields }: Line): string {
+function prettyLine({ time, level, message, ...fields }: Line, colours: boolean): string {
+  const coloured = (code: string, text: string) =>
+    colours ? `\u001B[${code}m${text}\u001B[0m` : text
   const stacks: string[] = []
   const shown = Object.entries(fields).map(([name, value]) => {
     if (isErrorCopy(value)) {
@@ -166,8 +172,8 @@ function prettyLine({ time, level, message, ...fields }: Line): string {
     }
     return `${name}=${quiet(typeof value === 'string' ? value : JSON.stringify(value))}`
   })
-  const head = `${time.slice(11, 23)} \u001B[${COLOUR[level]}m${level.padEnd(5)}\u001B[0m ${quiet(message)}`
-  const tail = shown.length === 0 ? '' : ` \u001B[90m${shown.join(' ')}\u001B[0m`
+  const head = `${time.slice(11, 23)} ${coloured(COLOUR[level], level.padEnd(5))} ${quiet(message)}`
+  const tail = shown.length === 0 ? '' : ` ${coloured('90', shown.join(' '))}`
   const traces = stacks.map((stack) => `\n${stack.split('\n').slice(1).map(quiet).join('\n')}`)
   return `${head}${tail}${traces.join('')}\n`
 }

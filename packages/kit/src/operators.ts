@@ -28,7 +28,7 @@ export const operatorError = defineErrors('operator', {
   unauthorized: [401, 'This needs an operator: send its token as "Authorization: Bearer …"'],
   invalid_name: [400, 'An operator has a name of 1 to 32 lower-case letters, digits and hyphens'],
   exists: [409, 'There is an operator of this name: choose another, or rotate its token'],
-  not_found: [404, 'There is no operator of this name'],
+  not_found: [404, 'There is no operator of this name: see "strongroom operator list"'],
 })
 
 export interface Operator {

@@ -87,6 +87,12 @@ describe('a pretty line', () => {
     expect(lines[0]).toContain('log.test.ts')
   })
 
+  test('has no colours where nobody wants them', () => {
+    const { log, lines } = recorded({ pretty: true, colours: false })
+    log.warn('Slow', { ms: 900 })
+    expect(lines[0]).toMatch(/^[\d:.]+ warn {2}Slow ms=900\n$/)
+  })
+
   test('cannot move the cursor, change colours or pretend to be another line', () => {
     const { log, lines } = recorded({ pretty: true })
     log.info('a\u001B[2Jb\nc', { name: '\u001B]0;title\u0007' })

@@ -92,7 +92,7 @@ const own = {
     type: text(),
     secret: true,
     description:
-      'An API key of Ferryhook, for "strongroom sources", "connections", "events", "replays" and "listen"; the server itself needs none',
+      'An API key of Ferryhook, for "strongroom sources", "connections", "events", "replays", "alerts" and "listen"; the server itself needs none',
   },
   FERRYHOOK_SIGNING_SECRET: {
     type: text(),
@@ -108,7 +108,7 @@ const own = {
   STRONGROOM_SERVER: {
     type: url(),
     description:
-      'Where "strongroom seal" finds the server; unless set, SEALED_ORIGIN, PUBLIC_URL or http://127.0.0.1:4280',
+      'Where commands that ask a server find it, unless --server is given; unless set, http://127.0.0.1:4280, and for "strongroom seal" first SEALED_ORIGIN or PUBLIC_URL',
   },
   STRONGROOM_PASSPHRASE: {
     type: text(),

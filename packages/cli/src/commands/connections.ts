@@ -1,11 +1,11 @@
 /** `strongroom connections …`: the ways of Ferryhook from a source to a destination. */
 import { systemClock } from '@strongroom/kit/clock'
-import { parseUrl } from '@strongroom/kit/parse-url'
 import { type Command, UsageError } from '../command.ts'
 import { accessIn, atFerryhook, ferryhookAt } from '../ferryhook/api.ts'
+import { connectionSettings, limitsIn, settingsIn } from '../ferryhook/connection-settings.ts'
 import { connectionFacts, connectionLine } from '../ferryhook/connection-text.ts'
+import { destinationHost } from '../ferryhook/destination.ts'
 import { allSources, connectionsOf, findConnection, findSource } from '../ferryhook/find.ts'
-import { jsonIn, transformIn } from '../ferryhook/given-file.ts'
 import { lifecycleCommands } from '../ferryhook/lifecycle.ts'
 import type { Connection } from '../ferryhook/views.ts'
 import { columns, printable } from '../for-people.ts'
@@ -39,9 +39,7 @@ export const connectionsAdd: Command = {
   summary: 'Deliver what comes to a source to a URL, and print the secret that signs it, once',
   options: {
     name: { value: 'NAME', summary: 'What to call it; unless given, the host of the URL' },
-    filter: { value: 'FILE', summary: 'JSON with the conditions that an event must meet' },
-    transform: { value: 'FILE', summary: 'A script (.js) with transform(event), or JSON' },
-    headers: { value: 'FILE', summary: 'JSON with headers to send along, such as credentials' },
+    ...connectionSettings,
     ...atFerryhook,
   },
   about: `SOURCE is an id, or a name that only one source has. The destination checks the signature of what it
@@ -51,22 +49,14 @@ addresses, and to others only by FERRYHOOK_ALLOWED_NETWORKS and FERRYHOOK_ALLOW_
     const [source = '', url] = input.args
     const { options, output } = input
     if (url === undefined) throw new UsageError('Say where to deliver to: give SOURCE and URL')
-    const name = typeof options['name'] === 'string' ? options['name'] : hostOf(url)
-    const filters = jsonIn('filter', options['filter'])
-    const transform = transformIn(options['transform'])
-    const headers = jsonIn('headers', options['headers'])
+    const name = typeof options['name'] === 'string' ? options['name'] : destinationHost(url)
+    const body = { name, destinationUrl: url, ...settingsIn(input), limits: limitsIn(input) }
     const ask = ferryhookAt(accessIn(input))
     const { id } = await findSource(ask, source)
     const made = await ask<Connection & { signingSecret: string }>(
       'POST',
       `/sources/${id}/connections`,
-      {
-        name,
-        destinationUrl: url,
-        ...(filters !== undefined && { filters }),
-        ...(transform !== undefined && { transform }),
-        ...(headers !== undefined && { headers }),
-      },
+      body,
     )
     output.progress('Keep the secret where the destination finds it: it is not shown again')
     const facts = [
@@ -105,9 +95,3 @@ export const {
     remove: 'Remove a connection; nothing is delivered to it any more',
   },
 })
-
-function hostOf(url: string): string {
-  const host = parseUrl(url)?.host
-  if (host !== undefined) return host
-  throw new UsageError('URL must be an address, such as https://shop.example.com/hooks')
-}

@@ -7,6 +7,7 @@ import { serveFakeSlack } from '@strongroom/two-key/fake-slack/serve'
 import { sampleSecret, sampleTeam } from '@strongroom/two-key/fake-slack/world'
 import { parseUrl } from '@strongroom/kit/parse-url'
 import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { reasonOf, ServerUnusable } from '../service-api.ts'
 import { stopSignal } from '../stop-signal.ts'
 
 const DEFAULT_PORT = '8070'
@@ -88,7 +89,9 @@ code 1 unless it is 2xx.
       ),
     })
     const answer = await fetch(url, { method: 'POST', ...request }).catch((error: unknown) => {
-      throw new UsageError(`Cannot reach ${url.origin}: is the app running?`, { cause: error })
+      throw new ServerUnusable(
+        `Cannot reach ${url.origin} (${reasonOf(error)}): start the app, or correct the address`,
+      )
     })
     const body = await answer.text()
     input.output.result(`${answer.status} ${body}`.trimEnd() + '\n', {

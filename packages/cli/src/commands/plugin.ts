@@ -124,6 +124,8 @@ function orUsage(file: string, what: 'read' | 'written') {
   return (error: NodeJS.ErrnoException): never => {
     if (error.code === 'EEXIST')
       throw new UsageError(`${file} is there already: choose another file`)
-    throw new UsageError(`${file} cannot be ${what} (${error.code ?? 'no reason given'})`)
+    throw new UsageError(
+      `${file} cannot be ${what} (${error.code ?? 'no reason given'}): check its path`,
+    )
   }
 }

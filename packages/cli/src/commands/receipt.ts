@@ -8,6 +8,7 @@ import { managementLink } from '../sealed/link-argument.ts'
 
 export class NoReceipt extends Error {
   override readonly name = 'NoReceipt'
+  readonly code = 'no_receipt'
 
   constructor() {
     super('There is no receipt: the secret was sealed without --receipt, or its time is over')

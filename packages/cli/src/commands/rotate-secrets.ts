@@ -1,4 +1,4 @@
-/** `strongroom sources rotate` and `connections rotate`: another secret, with an overlap. */
+/** `strongroom sources rotate`, `connections rotate` and `alerts rotate`: another secret, with an overlap. */
 import type { Command, CommandInput, CommandOption } from '../command.ts'
 import { secondsOf } from '../duration.ts'
 import { accessIn, atFerryhook, ferryhookAt } from '../ferryhook/api.ts'
@@ -25,7 +25,7 @@ export const sourcesRotate: Command = {
     const overlapSeconds = overlapIn(input)
     const ask = ferryhookAt(accessIn(input))
     const { id } = await findSource(ask, input.args[0] ?? '')
-    const signingSecret = givenSecret(input) ?? (await readSecret('New signing secret: '))
+    const signingSecret = (await givenSecret(input)) ?? (await readSecret('New signing secret: '))
     const body = { signingSecret, overlapSeconds }
     const source = await ask<Source>('POST', `/sources/${id}/rotate-secret`, body)
     input.output.result(`${printable(source.name)} has a new signing secret\n`, source)
@@ -46,5 +46,19 @@ Needs an API key with the permission admin.`,
     const path = `/connections/${id}/rotate-secret`
     const rotated = await ask<{ signingSecret: string }>('POST', path, { overlapSeconds })
     input.output.result(`${rotated.signingSecret}\n`, { id, ...rotated })
+  },
+}
+
+export const alertsRotate: Command = {
+  name: 'alerts rotate',
+  summary: 'Make a new secret that alerts are signed with, and print it, once',
+  options: { ...overlap, ...atFerryhook },
+  about: 'Needs an API key with the permission admin.',
+  async run(input) {
+    const overlapSeconds = overlapIn(input)
+    const ask = ferryhookAt(accessIn(input))
+    const path = '/alerts/rotate-secret'
+    const rotated = await ask<{ signingSecret: string }>('POST', path, { overlapSeconds })
+    input.output.result(`${rotated.signingSecret}\n`, rotated)
   },
 }

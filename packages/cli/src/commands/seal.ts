@@ -6,6 +6,7 @@ import { formatLink } from '@strongroom/sealed/crypto/link'
 import { solveWork } from '@strongroom/sealed/crypto/proof-of-work'
 import { LONGEST_TTL_SECONDS, MOST_VIEWS, SHORTEST_TTL_SECONDS } from '@strongroom/sealed/table'
 import { type Command, UsageError } from '../command.ts'
+import { secondsOf } from '../duration.ts'
 import {
   connect,
   connectionOptions,
@@ -13,7 +14,6 @@ import {
   patienceSaying,
   serverOf,
 } from '../sealed/connection.ts'
-import { parseDuration } from '../sealed/duration.ts'
 import {
   askNewPassphrase,
   asksForPassphrase,
@@ -110,10 +110,8 @@ Management link, for you, to burn it or to ask for its receipt:
 }
 
 function ttlOf(given: string | boolean | undefined): number {
-  const seconds = parseDuration(typeof given === 'string' ? given : '1d')
-  if (seconds !== undefined && seconds >= SHORTEST_TTL_SECONDS && seconds <= LONGEST_TTL_SECONDS) {
-    return seconds
-  }
+  const seconds = secondsOf('ttl', typeof given === 'string' ? given : '1d')
+  if (seconds >= SHORTEST_TTL_SECONDS && seconds <= LONGEST_TTL_SECONDS) return seconds
   throw new UsageError('--ttl must be from 15m to 90d, such as 900s, 15m, 1h or 7d')
 }
 

@@ -39,6 +39,7 @@ export const serveCommand: Command = {
       level: configured.STRONGROOM_LOG_LEVEL,
       sink: together((text) => void process.stderr.write(text)),
       pretty: process.stderr.isTTY,
+      colours: !env['NO_COLOR'],
     })
     // Listening before the banner: whoever reads it may stop the server at once.
     const stopped = stopSignal()

@@ -1,13 +1,12 @@
 /** `strongroom sources …`: the addresses of Ferryhook that webhooks are sent to. */
-import { providers } from '@strongroom/ferryhook/items/source'
 import { systemClock } from '@strongroom/kit/clock'
 import { type Command, UsageError } from '../command.ts'
 import { accessIn, atFerryhook, ferryhookAt } from '../ferryhook/api.ts'
 import { allSources, findSource } from '../ferryhook/find.ts'
-import { jsonIn } from '../ferryhook/given-file.ts'
 import { lifecycleCommands } from '../ferryhook/lifecycle.ts'
-import { oneOf } from '../ferryhook/one-of.ts'
-import { givenSecret, secretHelp, secretOptions } from '../ferryhook/signing-secret.ts'
+import { givenSecret, secretHelp } from '../ferryhook/signing-secret.ts'
+import { providersHelp, settingsIn, sourceSettings } from '../ferryhook/source-settings.ts'
+import { sourceFacts } from '../ferryhook/source-text.ts'
 import type { Source } from '../ferryhook/views.ts'
 import { columns, printable, relative } from '../for-people.ts'
 import { readSecret } from '../read-secret.ts'
@@ -42,40 +41,23 @@ export const sourcesAdd: Command = {
   name: 'sources add',
   args: 'NAME',
   summary: 'Add a source and print the URL to point the sender at',
-  options: {
-    provider: { value: 'PROVIDER', summary: 'Who sends, such as github; see below (custom)' },
-    ...secretOptions,
-    unsigned: { summary: 'There is no signing secret: whatever comes is taken' },
-    algorithm: { value: 'NAME', summary: 'How a custom sender signs, such as hmac-sha256' },
-    'signing-options': {
-      value: 'FILE',
-      summary: 'JSON with the options of the algorithm, such as {"header": "x-signature"}',
-    },
-    ...atFerryhook,
-  },
-  about: `Providers: ${providers.slice(0, 10).join(', ')},
-${providers.slice(10).join(', ')}.
+  options: { ...sourceSettings, ...atFerryhook },
+  about: `${providersHelp} Unless given, custom.
 
 ${secretHelp}
 A custom source without --algorithm needs none, and takes whatever comes.`,
   async run(input) {
     const { unsigned, algorithm } = input.options
-    const provider = oneOf('provider', providers, String(input.options['provider'] ?? 'custom'))
+    const { provider = 'custom', ...chosen } = settingsIn(input)
     const ask = ferryhookAt(accessIn(input))
-    const signingOptions = jsonIn('signing-options', input.options['signing-options'])
-    const given = givenSecret(input)
+    const given = await givenSecret(input)
     if (unsigned === true && given !== undefined) {
       throw new UsageError('A signing secret was given: leave it away, or leave out --unsigned')
     }
     const needsNone = unsigned === true || (provider === 'custom' && algorithm === undefined)
     const signingSecret = given ?? (needsNone ? undefined : await readSecret('Signing secret: '))
-    const source = await ask<Source>('POST', '/sources', {
-      name: input.args[0],
-      provider,
-      ...(signingSecret !== undefined && { signingSecret }),
-      ...(algorithm !== undefined && { signingAlgorithm: algorithm }),
-      ...(signingOptions !== undefined && { signingOptions }),
-    })
+    const body = { name: input.args[0], provider, signingSecret, ...chosen }
+    const source = await ask<Source>('POST', '/sources', body)
     if (!source.hasSigningSecret) input.output.progress(NOT_VERIFIED)
     input.output.result(`${source.url}\n`, source)
   },
@@ -91,20 +73,7 @@ export const sourcesShow: Command = {
   about: `SOURCE is an id, or a name that only one source has. ${COUNTED_LATER}`,
   async run(input) {
     const source = await findSource(ferryhookAt(accessIn(input)), input.args[0] ?? '')
-    const now = systemClock.now()
-    const { hasSigningSecret, signingAlgorithm, provider, lastEventAt } = source
-    const came = lastEventAt === null ? '' : `, the last one ${relative(lastEventAt, now)}`
-    const facts = [
-      ['source', source.id],
-      ['name', printable(source.name)],
-      ['provider', provider],
-      ['url', source.url],
-      ['status', source.status],
-      ['verified', hasSigningSecret ? `as ${signingAlgorithm ?? provider} signs` : 'not at all'],
-      ['events', `${source.eventCount} counted${came}`],
-      ['created', relative(source.createdAt, now)],
-    ]
-    input.output.result(columns(facts), source)
+    input.output.result(sourceFacts(source, systemClock.now()), source)
   },
 }
 

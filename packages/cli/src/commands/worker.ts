@@ -35,6 +35,7 @@ delivers too, unless FERRYHOOK_DELIVER is false.`,
       level: configured.STRONGROOM_LOG_LEVEL,
       sink: together((text) => void process.stderr.write(text)),
       pretty: process.stderr.isTTY,
+      colours: !env['NO_COLOR'],
     })
     // Listening before anything is said: whoever reads it may stop the worker at once.
     const stopped = stopSignal()

@@ -2,12 +2,12 @@
 import { ApiError } from '@strongroom/kit/errors'
 import { settings } from '@strongroom/server/settings'
 import { type CommandInput, type CommandOption, UsageError } from '../command.ts'
-import { type Ask, DEFAULT_SERVER, serverAddress, serviceApi } from '../service-api.ts'
+import { type Ask, serverIn, serviceApi, STANDARD_SERVER } from '../service-api.ts'
 
 export const atFerryhook: Readonly<Record<string, CommandOption>> = {
   server: {
     value: 'URL',
-    summary: `Where Ferryhook is reached, with the API key in FERRYHOOK_API_KEY (${DEFAULT_SERVER})`,
+    summary: `Where Ferryhook is reached, with the API key in FERRYHOOK_API_KEY (${STANDARD_SERVER})`,
   },
 }
 
@@ -16,9 +16,9 @@ export interface Access {
   key: string
 }
 
-export function accessIn({ options, env }: Pick<CommandInput, 'options' | 'env'>): Access {
-  const server = serverAddress(String(options['server'] ?? DEFAULT_SERVER))
-  const { FERRYHOOK_API_KEY: key } = settings.parse(env)
+export function accessIn(input: Pick<CommandInput, 'options' | 'env'>): Access {
+  const server = serverIn(input)
+  const { FERRYHOOK_API_KEY: key } = settings.parse(input.env)
   if (key !== undefined) return { server, key }
   throw new UsageError(
     'This needs an API key of Ferryhook: set FERRYHOOK_API_KEY, "strongroom user add" makes one',
@@ -46,12 +46,22 @@ const words: Readonly<Record<string, (data: Data) => string>> = {
     const most = typeof sources === 'number' ? `${sources} sources` : ofSource
     return `The plan ${String(plan)} allows ${most}: remove one, or ask the operator for more`
   },
+  'ferryhook.source_not_found': () => 'There is no such source: see "strongroom sources list"',
+  'ferryhook.connection_not_found': () =>
+    'There is no such connection: see "strongroom connections list"',
+  'ferryhook.event_not_found': () =>
+    'There is no such event, or it has expired: see "strongroom events list"',
+  'ferryhook.replay_not_found': () => 'There is no such replay: see "strongroom replays list"',
   'ferryhook.run_open': () =>
     'The event is still being delivered: wait, or hurry it with "strongroom events retry"',
   'ferryhook.unverified_event': () =>
     'The signature of the event was not right: who may vouch for it adds --accept-unverified',
   'ferryhook.no_connections': () =>
     'The source has no connection to deliver to: see "strongroom connections add --help"',
+  'ferryhook.no_alert_webhook': () =>
+    'There is no webhook for alerts: set one with "strongroom alerts set --webhook URL"',
+  'ferryhook.no_secret': () =>
+    'The source has no signing secret yet: give it one with "strongroom sources change"',
   'request.rate_limited': () => 'Too many requests: try again in a minute',
 }
 

@@ -45,7 +45,8 @@ function timeOf(option: string, text: string, now: number): string {
   const time = /^\d{4}-\d\d-\d\d/.test(text)
     ? Date.parse(text)
     : now - secondsOf(option, text) * 1000
-  if (Number.isNaN(time)) {
+  // What is no time is not at least 0 either.
+  if (!(time >= 0)) {
     throw new UsageError(`--${option} must be a time such as 2h or 2026-01-31T12:00:00Z`)
   }
   return new Date(time).toISOString()

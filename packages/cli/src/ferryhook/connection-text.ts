@@ -1,4 +1,5 @@
 /** Connections in words, for people. */
+import { durationText } from '../duration.ts'
 import { ageText, columns, counted, printable, relative } from '../for-people.ts'
 import type { Connection } from './views.ts'
 
@@ -26,10 +27,28 @@ export function connectionFacts(connection: Connection, now: number): string {
     ['filter', filters.length === 0 ? 'none' : counted(filters.length, 'condition')],
     ['transform', transform.type === 'passthrough' ? 'none' : transform.type],
     ['headers', headerNames.map(printable).join(', ') || 'none'],
+    ['attempts', attemptsText(connection)],
+    ['limits', limitsText(connection)],
     ['delivered', String(connection.deliveryCount)],
     ['failed', String(connection.failureCount)],
     ['created', relative(connection.createdAt, now)],
   ])
+}
+
+function attemptsText({ retryConfig }: Connection): string {
+  if (retryConfig === null) return 'as is standard'
+  const [first = 0, ...others] = retryConfig
+  const begin = first === 0 ? 'at once' : `after ${durationText(first)}`
+  if (others.length === 0) return `${begin}, and no other`
+  return `${begin}, then after ${others.map(durationText).join(', ')}`
+}
+
+function limitsText({ limits: { concurrency, perSecond } }: Connection): string {
+  const limits = [
+    concurrency === undefined ? [] : `${concurrency} at once`,
+    perSecond === undefined ? [] : `${perSecond} a second`,
+  ]
+  return limits.flat().join(', ') || 'none'
 }
 
 function statusText({ status, statusReason, failingSince }: Connection, now: number): string {

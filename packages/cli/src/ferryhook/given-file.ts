@@ -17,7 +17,7 @@ export function transformIn(file: Given): unknown {
   return /\.m?js$/.test(String(file)) ? { type: 'javascript', code } : parsed('transform', code)
 }
 
-export function textIn(option: string, file: Given): string | undefined {
+function textIn(option: string, file: Given): string | undefined {
   if (typeof file !== 'string') return undefined
   try {
     return readFileSync(file, 'utf8')

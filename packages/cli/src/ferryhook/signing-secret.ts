@@ -1,8 +1,7 @@
 /** Where the signing secret of a source comes from; never an argument, which everybody can see. */
 import { settings } from '@strongroom/server/settings'
 import { type CommandInput, type CommandOption, UsageError } from '../command.ts'
-import { readDescriptor } from '../read-descriptor.ts'
-import { textIn } from './given-file.ts'
+import { readDescriptor, readGivenFile } from '../read-given.ts'
 
 export const secretOptions = {
   'secret-fd': { value: 'N', summary: 'Read the signing secret from this file descriptor' },
@@ -12,20 +11,30 @@ export const secretOptions = {
 export const secretHelp = `The signing secret comes from --secret-fd, --secret-file, FERRYHOOK_SIGNING_SECRET or the file that
 FERRYHOOK_SIGNING_SECRET_FILE names; otherwise it is asked for, or read from standard input.`
 
+const MAX_BYTES = 1_024
+
 /** The secret that is there without asking anybody; undefined if there is none. */
-export function givenSecret({
+export async function givenSecret(
+  input: Pick<CommandInput, 'options' | 'env'>,
+): Promise<string | undefined> {
+  const { FERRYHOOK_SIGNING_SECRET: inEnvironment } = settings.parse(input.env)
+  return (await secretInOptions(input)) ?? inEnvironment
+}
+
+/** What the environment has may be meant for another source. */
+export async function secretInOptions({
   options,
-  env,
-}: Pick<CommandInput, 'options' | 'env'>): string | undefined {
+}: Pick<CommandInput, 'options'>): Promise<string | undefined> {
   const { 'secret-fd': descriptor, 'secret-file': file } = options
+  if (descriptor === undefined && file === undefined) return undefined
   if (descriptor !== undefined && file !== undefined) {
     throw new UsageError('--secret-fd and --secret-file exclude each other: choose one')
   }
   const text =
     descriptor === undefined
-      ? textIn('secret-file', file)
-      : readDescriptor('secret-fd', String(descriptor))
-  if (text === undefined) return settings.parse(env).FERRYHOOK_SIGNING_SECRET
+      ? await readGivenFile('--secret-file', String(file), MAX_BYTES)
+      : await readDescriptor('secret-fd', String(descriptor), MAX_BYTES)
+  if (text === undefined) throw new UsageError(`A signing secret has at most ${MAX_BYTES} bytes`)
   const secret = text.trim()
   if (secret === '') throw new UsageError('The signing secret that was given is empty')
   return secret

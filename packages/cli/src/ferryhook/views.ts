@@ -7,9 +7,20 @@ export interface Source {
   status: string
   hasSigningSecret: boolean
   signingAlgorithm: string | null
+  dedup: DedupRule | null
   eventCount: number
   lastEventAt: string | null
   createdAt: string
+}
+
+export type DedupRule =
+  | { by: 'header'; name: string }
+  | { by: 'path'; path: string }
+  | { by: 'none' }
+
+export interface Limits {
+  concurrency?: number
+  perSecond?: number
 }
 
 export interface Connection {
@@ -20,6 +31,9 @@ export interface Connection {
   filters: readonly unknown[]
   transform: { type: string }
   headerNames: readonly string[]
+  /** Seconds before each attempt; null if they are those of all connections. */
+  retryConfig: readonly number[] | null
+  limits: Limits
   status: string
   statusReason: string | null
   failingSince: string | null
@@ -81,6 +95,16 @@ export interface Replay {
   events: { examined: number; matched: number; unverified: number; gone: number }
   deliveries: { replayed: number; runOpen: number }
   createdAt: string
+}
+
+export interface Alerts {
+  kinds: readonly string[]
+  webhookUrl: string | null
+  email: boolean
+  failedAt: string | null
+  failure: string | null
+  /** Null if nobody has chosen anything yet. */
+  updatedAt: string | null
 }
 
 export interface Page<T> {

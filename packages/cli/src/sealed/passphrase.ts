@@ -2,11 +2,10 @@
  * Where a passphrase comes from: a prompt, a file descriptor, the environment or a file that it
  * names. Never an argument, which every user of the machine can see.
  */
-import { createReadStream } from 'node:fs'
 import type { CommandInput, CommandOption } from '../command.ts'
 import { UsageError } from '../command.ts'
+import { readDescriptor, readGivenFile } from '../read-given.ts'
 import { askHidden, openKeyboard } from './keyboard.ts'
-import { readText } from '../read-stream.ts'
 
 export const passphraseOptions = {
   passphrase: { summary: 'Ask for a passphrase' },
@@ -40,7 +39,10 @@ export async function givenPassphrase({
 }: Pick<CommandInput, 'options' | 'env'>): Promise<string | undefined> {
   if (asksForPassphrase(options)) return undefined
   const descriptor = options['passphrase-fd']
-  if (typeof descriptor === 'string') return fromDescriptor(descriptor)
+  if (typeof descriptor === 'string') {
+    const read = await readDescriptor('passphrase-fd', descriptor, MAX_BYTES)
+    return usable(read, '--passphrase-fd')
+  }
   // Exactly as it is: spaces may be part of it.
   const text = env['STRONGROOM_PASSPHRASE'] || undefined
   const file = env['STRONGROOM_PASSPHRASE_FILE']?.trim() || undefined
@@ -49,12 +51,15 @@ export async function givenPassphrase({
       'STRONGROOM_PASSPHRASE and STRONGROOM_PASSPHRASE_FILE are both set: remove one',
     )
   }
-  return file === undefined ? text : read(createReadStream(file), 'STRONGROOM_PASSPHRASE_FILE')
+  if (file === undefined) return text
+  const name = 'STRONGROOM_PASSPHRASE_FILE'
+  return usable(await readGivenFile(name, file, MAX_BYTES), name)
 }
 
 /** There is nobody to ask. */
 export class NoPassphrase extends Error {
   override readonly name = 'NoPassphrase'
+  readonly code = 'no_passphrase'
 
   constructor() {
     super(
@@ -80,26 +85,9 @@ export async function askNewPassphrase(): Promise<string> {
   throw new UsageError('The two passphrases differ: run the command again')
 }
 
-function fromDescriptor(text: string): Promise<string> {
-  if (!/^\d{1,4}$/.test(text)) {
-    throw new UsageError('--passphrase-fd must be the number of an open file descriptor, such as 3')
-  }
-  const stream = createReadStream('', { fd: Number(text), autoClose: false })
-  return read(stream, '--passphrase-fd')
-}
-
-async function read(stream: AsyncIterable<Buffer>, source: string): Promise<string> {
-  let text: string | undefined
-  try {
-    text = await readText(stream, { maxBytes: MAX_BYTES, what: 'The passphrase' })
-  } catch (error) {
-    if (error instanceof UsageError) throw error
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
-    throw new UsageError(`Cannot read the passphrase from ${source} (${reason})`)
-  }
+function usable(text: string | undefined, source: string): string {
   if (text === undefined) throw new UsageError(`The passphrase has more than ${MAX_BYTES} bytes`)
   const passphrase = text.replace(/\r?\n$/, '')
-  if (passphrase === '')
-    throw new UsageError(`There is no passphrase in ${source}: write one to it`)
-  return passphrase
+  if (passphrase !== '') return passphrase
+  throw new UsageError(`There is no passphrase in ${source}: write one to it`)
 }

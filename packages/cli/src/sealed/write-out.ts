@@ -11,8 +11,6 @@ export class CannotWrite extends Error {
 /** Writes to standard output, and returns when it has been taken: what follows may be irrevocable. */
 export async function writeOut(text: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    // Without a listener a reader that has gone would end the process with a stack trace.
-    process.stdout.once('error', (error) => reject(new CannotWrite(error)))
     process.stdout.write(text, (error) => {
       if (error) reject(new CannotWrite(error))
       else resolve()

@@ -1,0 +1,220 @@
+/** What can be set of sources, connections and alerts, by commands, on a server that runs. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { asGitHubSigns, type FerryhookServer, ferryhookServer, send } from './ferryhook-server.ts'
+import { inShell } from './in-shell.ts'
+import { localProgram } from './listen-server.ts'
+import { launcher as anyFile } from './strongroom.ts'
+
+let server: FerryhookServer
+beforeAll(async () => {
+  server = await ferryhookServer()
+})
+afterAll(() => server.close())
+
+const file = async (name: string, text: string) => {
+  const path = join(server.cwd, name)
+  await writeFile(path, text)
+  return path
+}
+
+describe('strongroom connections change', () => {
+  test('sets all that a connection has, one at a time, and takes it back', async () => {
+    const { does, json } = await server.account()
+    await does('sources', 'add', 'Shop')
+    const limits = ['--concurrency', '5', '--per-second', '0.5']
+    const to = 'http://127.0.0.1:3000'
+    const add = ['connections', 'add', 'Shop', `${to}/a`, '--name', 'Books']
+    await does(...add, '--retry', '0s,30s,2m', ...limits)
+    const shown = await does('connections', 'show', 'Books')
+    expect(shown).toContain('attempts     at once, then after 30s, 2m\n')
+    expect(shown).toContain('limits       5 at once, 0.5 a second\n')
+
+    const change = (...args: string[]) => json('connections', 'change', 'Books', ...args)
+    expect(await change('--per-second', '10')).toMatchObject({
+      retryConfig: [0, 30, 120],
+      limits: { concurrency: 5, perSecond: 10 },
+    })
+    expect(await change('--concurrency', 'none')).toMatchObject({ limits: { perSecond: 10 } })
+    const filter = await file('f.json', '[{"path":"$.n","operator":"gt","value":1}]')
+    const script = await file('t.js', 'function transform(e) { return e.body }')
+    const headers = await file('h.json', '{"x-credential":"open-sesame"}')
+    const files = ['--filter', filter, '--transform', script, '--headers', headers]
+    expect(await change(...files)).toMatchObject({
+      filters: [{ path: '$.n', operator: 'gt', value: 1 }],
+      transform: { type: 'javascript' },
+      headerNames: ['x-credential'],
+      retryConfig: [0, 30, 120],
+    })
+    const none = ['--filter', '--transform', '--headers', '--per-second'].flatMap((option) => [
+      option,
+      'none',
+    ])
+    expect(await change(...none, '--retry', 'standard')).toMatchObject({
+      filters: [],
+      transform: { type: 'passthrough' },
+      headerNames: [],
+      retryConfig: null,
+      limits: {},
+    })
+    const moved = await does('connections', 'change', 'Books', '--url', `${to}/b`, '--name', 'B')
+    expect(moved).toMatch(/\nname {9}B\n[^]*\ndestination {2}http:\/\/127\.0\.0\.1:3000\/b\n/)
+    expect(moved).toContain('attempts     as is standard\nlimits       none\n')
+  })
+
+  test('reads a file once, which may be a pipe of the shell', async () => {
+    const { key, does } = await server.account()
+    await does('sources', 'add', 'Shop')
+    await does('connections', 'add', 'Shop', 'http://127.0.0.1:3000', '--name', 'Books')
+    const env = { FERRYHOOK_API_KEY: key, STRONGROOM_SERVER: server.url }
+    const line = `$STRONGROOM connections change Books --headers <(echo '{"x-key":"hush"}') --json`
+    const { code, stdout } = await inShell(line, env)
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { headerNames: ['x-key'] }])
+  })
+
+  test('tests a destination with one signed event', async () => {
+    const { does, tries } = await server.account()
+    const answers = [500]
+    const program = await localProgram((response) => response.writeHead(answers.pop() ?? 200).end())
+    await does('sources', 'add', 'Shop')
+    await does('connections', 'add', 'Shop', program.url, '--name', 'Books')
+    const failed = await tries(['connections', 'test', 'Books'])
+    expect([failed.code, failed.stderr]).toEqual([1, ''])
+    expect(failed.stdout).toMatch(/^Not delivered: http_error, answered 500 after \d+ ms\n$/)
+    expect(await does('connections', 'test', 'Books')).toMatch(
+      /^Delivered: answered 200 after \d+ ms\n$/,
+    )
+    expect(program.got[1]?.request.headers['webhook-signature']).toMatch(/^v1,/)
+  })
+})
+
+describe('strongroom sources change', () => {
+  test('renames a source, and begins and ends to verify what comes', async () => {
+    const { does, json } = await server.account()
+    const url = (await does('sources', 'add', 'Shop')).trim()
+    expect(await does('sources', 'change', 'Shop', '--name', 'Code')).toMatch(/\nname {6}Code\n/)
+    const secret = await file('new-secret', 'hush\n')
+    const signed = ['--provider', 'github', '--secret-file', secret]
+    expect(await json('sources', 'change', 'Code', ...signed)).toMatchObject({
+      provider: 'github',
+      hasSigningSecret: true,
+    })
+    expect((await send(url, '{}')).status).toBe(401)
+    expect((await send(url, '{}', asGitHubSigns('hush', '{}'))).status).toBe(200)
+    await does('sources', 'change', 'Code', '--unsigned')
+    expect((await send(url, '{}')).status).toBe(200)
+  })
+
+  test('leaves the secret alone that the environment has for another source', async () => {
+    const { does, json, tries } = await server.account()
+    await does('sources', 'add', 'Shop')
+    const env = { FERRYHOOK_SIGNING_SECRET: 'hush' }
+    expect(await tries(['sources', 'change', 'Shop', '--name', 'B'], env)).toMatchObject({
+      code: 0,
+    })
+    expect(await json('sources', 'show', 'B')).toMatchObject({ hasSigningSecret: false })
+  })
+
+  test('says by what a second sending is known', async () => {
+    const { does, json } = await server.account()
+    const url = (await does('sources', 'add', 'Shop', '--dedup', '$.id')).trim()
+    const first = await send(url, '{"id":1}')
+    expect(await send(url, '{"id":1,"again":true}')).toEqual(first)
+    expect(await does('sources', 'show', 'Shop')).toContain('known by  $.id in the body\n')
+    const change = async (rule: string) =>
+      (await json('sources', 'change', 'Shop', '--dedup', rule))['dedup']
+    expect(await change('x-event-id')).toEqual({ by: 'header', name: 'x-event-id' })
+    expect(await change('none')).toEqual({ by: 'none' })
+    expect(await change('standard')).toBeNull()
+    expect(await does('sources', 'show', 'Shop')).toContain('known by  what the provider sends\n')
+  })
+})
+
+describe('strongroom alerts', () => {
+  test('sets a webhook and shows its secret once, tests it, rotates it, and ends it', async () => {
+    const { does, json } = await server.account()
+    const program = await localProgram()
+    expect(await does('alerts', 'show')).toBe('webhook  none\nmail     no\nkinds    none\n')
+    const set = await does('alerts', 'set', '--webhook', program.url)
+    const [, secret = ''] = /\nsecret {3}(whsec_\S+)\n/.exec(set) ?? []
+    expect(secret).not.toBe('')
+    const all = 'delivery.failed, connection.warning, connection.paused, limit.reached'
+    expect(set).toContain(`webhook  ${program.url}\nmail     no\nkinds    ${all}\n`)
+    expect(await does('alerts', 'test')).toMatch(/^Delivered: answered 200 after \d+ ms\n$/)
+
+    const some = ['--kind', 'delivery.failed', '--kind', 'limit.reached']
+    const kinds = ['delivery.failed', 'limit.reached']
+    expect(await json('alerts', 'set', ...some)).toMatchObject({ webhookUrl: program.url, kinds })
+    const shown = await does('alerts', 'show')
+    expect(shown).toContain(`webhook  ${program.url}\n`)
+    expect(shown).not.toContain('whsec_')
+    const rotated = (await does('alerts', 'rotate')).trim()
+    expect(rotated).toMatch(/^whsec_/)
+    expect(rotated).not.toBe(secret)
+    expect(await json('alerts', 'set', '--webhook', 'none')).toMatchObject({
+      webhookUrl: null,
+      kinds,
+    })
+  })
+})
+
+describe('what is wrong with a setting is one line, and nothing is changed', () => {
+  test.each([
+    [
+      ['connections', 'change', 'Books'],
+      2,
+      'Say what to change: run "strongroom connections change --help"',
+    ],
+    [
+      ['sources', 'change', 'Shop'],
+      2,
+      'Say what to change: run "strongroom sources change --help"',
+    ],
+    [['alerts', 'set'], 2, 'Say what to change: run "strongroom alerts set --help"'],
+    [
+      ['connections', 'change', 'Books', '--retry', '0s,soon'],
+      2,
+      '--retry takes a number and one of s, m, h, d, w: such as 30d',
+    ],
+    [
+      ['connections', 'change', 'Books', '--concurrency', 'many'],
+      2,
+      '--concurrency must be a number, or none',
+    ],
+    [
+      ['connections', 'change', 'Books', '--url', 'nowhere'],
+      2,
+      'URL must be an address, such as https://shop.example.com/hooks',
+    ],
+    [
+      ['sources', 'change', 'Shop', '--unsigned', '--secret-file', anyFile],
+      2,
+      'A signing secret was given: leave it away, or leave out --unsigned',
+    ],
+    [
+      ['alerts', 'set', '--kind', 'delivery.faild'],
+      2,
+      '--kind knows no "delivery.faild": did you mean delivery.failed?',
+    ],
+    [['alerts', 'set', '--mail', 'maybe'], 2, '--mail must be yes or no'],
+    [
+      ['alerts', 'test'],
+      1,
+      'There is no webhook for alerts: set one with "strongroom alerts set --webhook URL"',
+    ],
+  ] as [string[], number, string][])('%s', async (args, code, line) => {
+    const { tries, json, does } = await server.account()
+    await does('sources', 'add', 'Shop')
+    await does('connections', 'add', 'Shop', 'http://127.0.0.1:3000', '--name', 'Books')
+    const before = [await json('connections', 'list'), await json('sources', 'list')]
+    expect(await tries(args)).toEqual({ code, stdout: '', stderr: `${line}\n` })
+    expect([await json('connections', 'list'), await json('sources', 'list')]).toEqual(before)
+  })
+
+  test('mail where the server sends none', async () => {
+    const { tries } = await server.account()
+    const { code, stderr } = await tries(['alerts', 'set', '--mail', 'yes'])
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^[^\n]+ mail[^\n]+\n$/i)])
+  })
+})
