@@ -134,11 +134,15 @@ export function createUsers({
   return {
     /**
      * Refused with `email_taken` or `identity_taken` if it belongs to somebody; with `ticket_used` if
-     * the ticket, a part of the transaction, is gone.
+     * the ticket, a part of the transaction, is gone. `also` are further parts of it.
      */
     async create(
       input: CreateUserInput,
-      { ticket, by }: Logged & { ticket?: TransactWriteItem | undefined } = {},
+      {
+        ticket,
+        also = [],
+        by,
+      }: Logged & { ticket?: TransactWriteItem | undefined; also?: TransactWriteItem[] } = {},
     ): Promise<User> {
       const now = isoNow(clock)
       const { userId = newId('usr') } = input
@@ -161,6 +165,7 @@ export function createUsers({
             ...owned.map((guard) => guards.part.put({ ...guard, userId }, absent)),
             users.part.put(user, absent),
             ...(ticket ? [ticket] : []),
+            ...also,
             ...audit.parts(by, { userId }),
           ]),
         (failure) => {
