@@ -136,3 +136,5 @@ export function createApiKeys({
     },
   }
 }
+
+export type ApiKeys = ReturnType<typeof createApiKeys>

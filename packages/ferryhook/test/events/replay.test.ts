@@ -183,7 +183,7 @@ describe.each(serviceStores())('a replay of events over HTTP, on $name', (store)
     }
     const transactions = vi.spyOn(api.db, 'transactWriteItems')
     const { body } = await owner.ask('POST', '/events/replay', { body: { eventIds } })
-    const entries = transactions.mock.calls.map(([{ TransactItems = [] }]) =>
+    const entries = transactions.mock.calls.map(([{ TransactItems }]) =>
       TransactItems.flatMap(({ Put }) => (Put?.Item?.['action'] ? [Put.Item['target']] : [])),
     )
     transactions.mockRestore()
