@@ -60,7 +60,8 @@ describe.each(testWorlds().slice(-1))(
         await working
         pausedFor = what === 0 || (pausedFor > 0 && what !== 1) ? pausedFor + 1 : 0
         // What was read before is believed for a second.
-        if (pausedFor > 3) expect(bench.sink.received(path)).toHaveLength(before)
+        const most = pausedFor > 3 ? before : Infinity
+        expect(bench.sink.received(path).length).toBeLessThanOrEqual(most)
       }
       return { connection, events, second, change }
     }

@@ -184,7 +184,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
   })
 
   /** Sets it, while nobody waits for a time. */
-  function setBack(by: { minutes: number }): { undo(): void } {
+  function turnBack(by: { minutes: number }): { undo(): void } {
     const { now } = bench.clock
     const spy = vi.spyOn(bench.clock, 'now')
     spy.mockImplementation(() => now() - by.minutes * 60_000)
@@ -201,7 +201,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     const before = bench.clock.now()
     const first = await idOf(source.receive())
     expect(await stream.ids(1)).toEqual([first])
-    const clock = setBack({ minutes: 10 })
+    const clock = turnBack({ minutes: 10 })
     const next = [await idOf(source.receive()), await idOf(source.receive())]
     expect((await stream.ids(2)).toSorted()).toEqual(next.toSorted())
     bench.clock.advance({ seconds: 30 })
@@ -222,7 +222,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     expect(data).toMatchObject({ id: first })
     await stream.leave()
     const before = bench.clock.now()
-    const clock = setBack({ minutes: 10 })
+    const clock = turnBack({ minutes: 10 })
     const missed = await idOf(source.receive())
     bench.clock.advance({ seconds: 20 })
     const again = await source.open(lastId)

@@ -1,5 +1,4 @@
 import { silentLog } from '@strongroom/kit/log'
-import { newId } from '@strongroom/kit/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CreateReplayInput } from '../../src/db/replays.ts'
 import type { DataLayer } from '../../src/db/data-layer.ts'
