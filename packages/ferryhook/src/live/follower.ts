@@ -73,10 +73,11 @@ export async function createFollower(
   async function goBackTo(earlier: number): Promise<void> {
     const now = clock.now()
     const known = Math.max(start, latest.receivedAt - LATEST_MS)
+    // First, or they would be forgotten as old ones.
+    start = Math.min(start, earlier)
     for await (const event of from({ receivedAt: now + 1 }, known - 1)) {
       if (!ids.has(event.eventId)) note(event)
     }
-    start = Math.min(start, earlier)
     backAt = now
   }
 

@@ -193,10 +193,13 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
 
   test('sends what comes after the clock was set back, and nothing from before again', async () => {
     const source = await bench.newSource()
-    for (const minutes of [6, 4, 4, 1]) {
+    for (const minutes of [6, 4, 3, 1]) {
       await source.receive()
       bench.clock.advance({ minutes })
     }
+    const many = store.name === 'the embedded engine' ? 1_100 : 50
+    await Promise.all(times(many, () => source.receive()))
+    bench.clock.advance({ minutes: 1 })
     const stream = await source.open()
     const before = bench.clock.now()
     const first = await idOf(source.receive())
