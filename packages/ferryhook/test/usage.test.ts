@@ -1,9 +1,12 @@
 import { ItemMismatch } from '@strongroom/kit/item-mismatch'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { DataLayer } from '../src/db/data-layer.ts'
+import type { Source } from '../src/items/source.ts'
 import type { CountTask } from '../src/items/task.ts'
 import {
   allDue,
   eventInput,
+  layerOn,
   openWorkbench,
   outcomes,
   required,
@@ -120,7 +123,7 @@ describe.each(serviceWorlds())('usage on $name', (world) => {
     expect(await layer.sources.getOwned(sourceId, userId)).toMatchObject({
       eventCount: 2,
       lastEventAt: new Date(last.receivedAt).toISOString(),
-      countedUntil: bench.clock.now() - 120_000,
+      countedUntil: last.receivedAt + 1,
     })
     expect(await layer.users.getById(userId)).toMatchObject({ usageThisMonth: 2 })
     expect(await countingTasks()).toEqual([])
@@ -149,6 +152,63 @@ describe.each(serviceWorlds())('usage on $name', (world) => {
       usageThisMonth: 1,
       usagePeriodStart: month,
     })
+  })
+
+  /** As a machine has it whose clock is so far ahead, or behind. */
+  const skewed = (minutes: number) =>
+    layerOn(bench.db, { ...bench.clock, now: () => bench.clock.now() + minutes * 60_000 })
+
+  async function figures({ sourceId, userId }: Pick<Source, 'sourceId' | 'userId'>) {
+    const source = required(await layer.sources.getOwned(sourceId, userId))
+    const { usageThisMonth } = required(await layer.users.getById(userId))
+    const pending = await layer.usage.pending(source)
+    return { eventCount: source.eventCount, usageThisMonth, pending }
+  }
+
+  test('events are counted, each once, that come after a clock that is ahead has counted', async () => {
+    const source = await newSource()
+    const { sourceId, userId } = source
+    const receive = () => layer.events.create(eventInput({ sourceId, userId, plan: 'team' }))
+    const ahead = skewed(45)
+    await Promise.all(times(2, receive))
+    await ahead.usage.catchUp(source)
+    expect(await figures(source)).toEqual({ eventCount: 2, usageThisMonth: 2, pending: 0 })
+    // At the same moment as those, and later.
+    await receive()
+    bench.clock.advance({ minutes: 4 })
+    await receive()
+    expect(await figures(source)).toEqual({ eventCount: 2, usageThisMonth: 2, pending: 2 })
+    await Promise.all(times(3, () => ahead.usage.catchUp(source)))
+    expect(await figures(source)).toEqual({ eventCount: 4, usageThisMonth: 4, pending: 0 })
+    bench.clock.advance({ hours: 1 })
+    await Promise.all(times(3, () => layer.usage.catchUp(source)))
+    expect(await figures(source)).toEqual({ eventCount: 4, usageThisMonth: 4, pending: 0 })
+  })
+
+  test('events are counted, each once, that come after the clock was set back', async () => {
+    const source = await newSource()
+    const { sourceId, userId } = source
+    bench.clock.advance({ hours: 1 })
+    const receive = (by: DataLayer) =>
+      by.events.create(eventInput({ sourceId, userId, plan: 'team' }))
+    for (let minute = 0; minute < 12; minute++) {
+      await receive(layer)
+      bench.clock.advance({ minutes: 1 })
+    }
+    bench.clock.advance({ minutes: 2 })
+    await layer.usage.catchUp(source)
+    expect(await figures(source)).toEqual({ eventCount: 12, usageThisMonth: 12, pending: 0 })
+    const behind = skewed(-10)
+    await Promise.all(times(3, () => receive(behind)))
+    const now = required(await layer.sources.getOwned(sourceId, userId))
+    expect(await behind.usage.pending(now)).toBe(3)
+    await Promise.all(times(3, () => behind.usage.catchUp(source)))
+    expect(await figures(source)).toEqual({ eventCount: 15, usageThisMonth: 15, pending: 0 })
+    await receive(behind)
+    bench.clock.advance({ minutes: 13 })
+    await Promise.all(times(3, () => behind.usage.catchUp(source)))
+    await layer.usage.catchUp(source)
+    expect(await figures(source)).toEqual({ eventCount: 16, usageThisMonth: 16, pending: 0 })
   })
 
   test('the counting of an account that was deleted ends', async () => {

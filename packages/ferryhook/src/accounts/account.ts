@@ -1,6 +1,5 @@
 /** The account of a user: what is kept of it, and its end. */
 import type { Principal } from '../auth/principal.ts'
-import type { Sessions } from '../auth/sessions.ts'
 import type { DataLayer } from '../db/data-layer.ts'
 import { Refused } from '../db/refused.ts'
 import { ferryhookError } from '../errors.ts'
@@ -41,25 +40,13 @@ export interface Accounts {
 export function createAccounts(deps: {
   layer: Pick<
     DataLayer,
-    'users' | 'sources' | 'connections' | 'apiKeys' | 'alertSettings' | 'audit'
+    'users' | 'sources' | 'connections' | 'apiKeys' | 'alertSettings' | 'audit' | 'accountEnd'
   >
   credentials: Pick<Credentials, 'confirm'>
-  sessions: Pick<Sessions, 'endAll'>
   audit: Audit
   notices: Notices
 }): Accounts {
-  const { layer, credentials, sessions, audit, notices } = deps
-
-  async function removeAll(userId: string): Promise<void> {
-    await layer.alertSettings.delete(userId)
-    for (const { keyId } of await layer.apiKeys.listByUser(userId)) {
-      await layer.apiKeys.delete(keyId, userId).catch(unlessGone)
-    }
-    for (const { sourceId } of await layer.sources.listByUser(userId, { includeDeleted: true })) {
-      await layer.sources.purge(sourceId, userId).catch(unlessGone)
-      notices.sourceChanged(sourceId)
-    }
-  }
+  const { layer, credentials, audit, notices } = deps
 
   return {
     async change({ user, actor }, { name, email, currentPassword }) {
@@ -99,23 +86,11 @@ export function createAccounts(deps: {
 
     async delete({ user, actor }, password) {
       await credentials.confirm(user, password)
-      const { userId } = user
-      // Nothing is removed for a password that was replaced while it was checked.
-      await layer.users.update(userId, {}, { seen: user }).catch(asUserGone)
-      await removeAll(userId)
-      // The user comes last: until then, whatever went wrong, they can sign in and try again.
       const by = { actor, action: 'account.deleted' } as const
-      await layer.users.delete(userId, { by })
-      // What somebody made meanwhile; without a user there will be no more.
-      await removeAll(userId)
-      await sessions.endAll(userId)
-      notices.userChanged(userId)
+      const task = await layer.accountEnd.begin(user, { by }).catch(asUserGone)
+      notices.userChanged(user.userId)
+      for (const sourceId of await layer.accountEnd.finish(task)) notices.sourceChanged(sourceId)
       notices.workDue()
     },
   }
-}
-
-/** Somebody who asked for the same at once was faster. */
-function unlessGone(error: unknown): void {
-  if (!(error instanceof Refused && error.reason === 'not_found')) throw error
 }

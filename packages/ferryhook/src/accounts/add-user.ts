@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '@strongroom/kit/clock'
 import { createCursors } from '@strongroom/kit/cursor'
 import type { Db } from '@strongroom/kit/db'
+import { newId } from '@strongroom/kit/ids'
 import { createDataLayer } from '../db/data-layer.ts'
 import { Refused } from '../db/refused.ts'
 import { ferryhookError } from '../errors.ts'
@@ -25,15 +26,18 @@ export async function addUser(
   const layer = createDataLayer({ db, clock, cursors })
   const actor = 'operator:command-line'
   const plan = config.FERRYHOOK_DEFAULT_PLAN
-  const by = { actor, action: 'account.created' } as const
-  const user = await layer.users.create({ email, name, plan }, { by }).catch((error: unknown) => {
-    const isTaken = error instanceof Refused && error.reason === 'email_taken'
-    throw isTaken ? ferryhookError('email_taken') : error
-  })
-  const { userId } = user
-  const input = { name: 'First key', permissions: 'admin' } as const
-  const { key } = await layer.apiKeys.create(userId, input, {
+  const userId = newId('usr')
+  const first = { name: 'First key', permissions: 'admin' } as const
+  const { key, parts } = layer.apiKeys.make(userId, first, {
     by: { actor, action: 'api_key.created' },
   })
+  const by = { actor, action: 'account.created' } as const
+  // Together: a user without a key could neither be used nor made again.
+  const user = await layer.users
+    .create({ userId, email, name, plan }, { also: parts, by })
+    .catch((error: unknown) => {
+      const isTaken = error instanceof Refused && error.reason === 'email_taken'
+      throw isTaken ? ferryhookError('email_taken') : error
+    })
   return { userId, email: user.email, key }
 }

@@ -77,7 +77,7 @@ export function composeApi(given: ComposedFrom): ApiDeps {
     kept,
     sources,
     connections,
-    accounts: createAccounts({ ...given, credentials, sessions, audit }),
+    accounts: createAccounts({ ...given, credentials, audit }),
     administration,
     alertBook: createAlertBook({ ...given, audit, sendsMail: given.mailer !== undefined }),
     letters: createLetters({ ...given, administration }),

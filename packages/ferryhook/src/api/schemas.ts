@@ -6,7 +6,13 @@ import type { ApiKey } from '../items/api-key.ts'
 import { oauthProviders, type User } from '../items/user.ts'
 import { plans } from '../plans.ts'
 
-export const Name = z.string().trim().min(1).max(100)
+/** Names stand in mails and on terminals; half a character would be stored as another one. */
+export const Name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(100)
+  .refine((name) => !/[\p{Cc}\p{Cs}]/u.test(name), 'Has characters that cannot be written')
 export const Email = z
   .string()
   .trim()

@@ -30,6 +30,8 @@ import {
   DueShardsItem,
   dueShardsKey,
   heldTaskKey,
+  PurgeTaskItem,
+  purgeTaskKey,
   RouteTaskItem,
   routeTaskKey,
   WaitingTaskItem,
@@ -143,6 +145,7 @@ export const entities: readonly EntityModel[] = [
   },
   { name: 'Wake task', table: eventsTable, keys: keys(wakeTaskKey), schema: WakeTaskItem },
   { name: 'Counting task', table: eventsTable, keys: keys(countTaskKey), schema: CountTaskItem },
+  { name: 'Purge task', table: eventsTable, keys: keys(purgeTaskKey), schema: PurgeTaskItem },
   {
     name: 'Replay',
     table: eventsTable,

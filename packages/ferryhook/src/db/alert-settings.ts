@@ -72,3 +72,5 @@ export function createAlertSettings({
     },
   }
 }
+
+export type AlertSettingsBook = ReturnType<typeof createAlertSettings>

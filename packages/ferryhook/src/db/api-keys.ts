@@ -39,35 +39,43 @@ export function createApiKeys({
     return items[0]
   }
 
+  /** A new key, and what puts it into the store. */
+  function make(userId: string, input: CreateApiKeyInput, { by }: Logged = {}) {
+    const key = `${PREFIX}${randomToken(32)}`
+    const [keyId, keyHash] = [newId('key'), hashApiKey(key)]
+    const apiKey: ApiKey = {
+      ...apiKeyKey.of({ userId, keyId }),
+      ...apiKeyByHash.of({ keyHash }),
+      ...apiKeyById.of({ keyId }),
+      keyId,
+      userId,
+      name: input.name,
+      keyHash,
+      keyPrefix: key.slice(PREFIX.length, PREFIX.length + 8),
+      permissions: input.permissions,
+      createdAt: isoNow(clock),
+    }
+    const absent = expr`attribute_not_exists(${keys.attr('PK')})`
+    const logged = audit.parts(by, { userId, target: keyId })
+    return { key, apiKey, parts: [keys.part.put(apiKey, absent), ...logged] }
+  }
+
   return {
+    /** For the transaction that makes its user, too. */
+    make,
+
     /** The key itself is told here and never again. Refused with `not_found` if its user must be there. */
     async create(
       userId: string,
       input: CreateApiKeyInput,
       { withinAccount = false, by }: Logged & { withinAccount?: boolean } = {},
     ): Promise<{ key: string; apiKey: ApiKey }> {
-      const key = `${PREFIX}${randomToken(32)}`
-      const [keyId, keyHash] = [newId('key'), hashApiKey(key)]
-      const apiKey: ApiKey = {
-        ...apiKeyKey.of({ userId, keyId }),
-        ...apiKeyByHash.of({ keyHash }),
-        ...apiKeyById.of({ keyId }),
-        keyId,
-        userId,
-        name: input.name,
-        keyHash,
-        keyPrefix: key.slice(PREFIX.length, PREFIX.length + 8),
-        permissions: input.permissions,
-        createdAt: isoNow(clock),
-      }
-      const absent = expr`attribute_not_exists(${keys.attr('PK')})`
+      const { key, apiKey, parts } = make(userId, input, { by })
       const isThere = expr`attribute_exists(${users.attr('PK')})`
-      await transact(db, [
-        keys.part.put(apiKey, absent),
-        ...(withinAccount ? [users.part.check(userKey.of({ userId }), isThere)] : []),
-        ...audit.parts(by, { userId, target: keyId }),
-      ]).catch((error: unknown) => {
-        const isGone = error instanceof TransactionFailed && error.conditionFailed(1)
+      const owner = withinAccount ? [users.part.check(userKey.of({ userId }), isThere)] : []
+      await transact(db, [...owner, ...parts]).catch((error: unknown) => {
+        const isGone =
+          withinAccount && error instanceof TransactionFailed && error.conditionFailed(0)
         throw isGone ? new Refused('not_found', { cause: error }) : error
       })
       return { key, apiKey }
@@ -128,3 +136,5 @@ export function createApiKeys({
     },
   }
 }
+
+export type ApiKeys = ReturnType<typeof createApiKeys>

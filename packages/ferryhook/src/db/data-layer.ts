@@ -1,4 +1,5 @@
 /** The whole data layer, put together. */
+import { createAccountEnd } from './account-end.ts'
 import { createAlertSettings } from './alert-settings.ts'
 import { createApiKeys } from './api-keys.ts'
 import { createAttempts } from './attempts.ts'
@@ -48,14 +49,18 @@ export function createDataLayer(deps: DataLayerDeps) {
   const waiting = createWaiting({ ...parts, connections })
   const scan = createEventScan(deps)
   const stats = createStats({ ...deps, tasks, scan })
+  const users = createUsers(logged)
+  const sources = createSources({ ...logged, connections })
+  const alertSettings = createAlertSettings(logged)
+  const apiKeys = createApiKeys(logged)
+  const refreshTokens = createRefreshTokens(logged)
+  const owned = { users, sources, alertSettings, apiKeys, refreshTokens }
   return {
-    users: createUsers(logged),
+    ...owned,
+    accountEnd: createAccountEnd({ ...deps, ...owned, shards: dueShards }),
     userListing: createUserListing(deps),
-    sources: createSources({ ...logged, connections }),
     connections,
     connectionHealth: createConnectionHealth(deps),
-    alertSettings: createAlertSettings(logged),
-    apiKeys: createApiKeys(logged),
     events,
     attempts,
     deliveries,
@@ -67,7 +72,6 @@ export function createDataLayer(deps: DataLayerDeps) {
     keeping: createKeeping({ ...parts, attempts, dueShards }),
     deliveryControl: createDeliveryControl({ ...parts, waiting, audit }),
     replays: createReplays(logged),
-    refreshTokens: createRefreshTokens(logged),
     audit,
     usage: createUsage({ ...deps, tasks, stats }),
     scan,

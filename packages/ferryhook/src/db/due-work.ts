@@ -15,6 +15,7 @@ import {
   DeliveryTaskItem,
   type DueTask,
   type LeasedTask,
+  PurgeTaskItem,
   RouteTaskItem,
   WakeTaskItem,
 } from '../items/task.ts'
@@ -37,6 +38,7 @@ export function createDueWork({
   const deliveries = entity(db, eventsTable, DeliveryTaskItem)
   const wakes = entity(db, eventsTable, WakeTaskItem)
   const counts = entity(db, eventsTable, CountTaskItem)
+  const purges = entity(db, eventsTable, PurgeTaskItem)
   const vacant = expr`attribute_not_exists(${deliveries.attr('PK')})`
   const nobodys = expr`attribute_exists(${deliveries.attr('PK')}) AND attribute_not_exists(${deliveries.attr('leaseId')})`
 
@@ -44,6 +46,7 @@ export function createDueWork({
     try {
       if (item.kind === 'deliver') return deliveries.parse(item)
       if (item.kind === 'wake') return wakes.parse(item)
+      if (item.kind === 'purge') return purges.parse(item)
       return item.kind === 'count' ? counts.parse(item) : routes.parse(item)
     } catch (error) {
       if (error instanceof ItemMismatch) return error

@@ -161,3 +161,5 @@ export function createRefreshTokens({
     },
   }
 }
+
+export type RefreshTokens = ReturnType<typeof createRefreshTokens>

@@ -36,6 +36,9 @@ const AGAIN_AFTER_MS = [2 * HOUR_MS, 6 * HOUR_MS]
 /** What is replayed has most likely come to its end by then. */
 const REPLAYED_AFTER_MS = 600_000
 
+/** Events of so long ago may have come since a source was last looked at. */
+const LOOKED_AT_MS = 600_000
+
 /** Of a replay of many, most are of the same hour. */
 const TOUCHED_FOR_MS = 60_000
 const MOST_TOUCHED = 10_000
@@ -119,6 +122,24 @@ export function createStats({
     return at < countableUntil ? at : undefined
   }
 
+  /**
+   * An hour that is not over was counted by a clock that was ahead: it is counted again when it is.
+   * With the one before, if that has only just ended.
+   */
+  async function withRunningHours(mark: StatMark): Promise<StatMark> {
+    const now = clock.now()
+    const hourOf = (at: number) => Math.floor(at / HOUR_MS) * HOUR_MS
+    if (mark.countedUntil <= hourOf(now)) return mark
+    const endOf = (hour: number) => hour + HOUR_MS + SETTLED_AFTER_MS
+    const counted = [hourOf(now - LOOKED_AT_MS), hourOf(now)]
+    const early = counted.filter((hour) => (mark.again[hour] ?? Infinity) > endOf(hour))
+    if (early.length === 0) return mark
+    const looks = Object.fromEntries(early.map((hour) => [hour, endOf(hour)]))
+    const after = { ...mark, again: { ...mark.again, ...looks }, rev: mark.rev + 1 }
+    await transact(db, [marks.part.put(after, unchanged(mark))])
+    return after
+  }
+
   return {
     list,
 
@@ -132,7 +153,10 @@ export function createStats({
      */
     async refresh(sourceId: string, { mostHours = 1_000 } = {}): Promise<number | undefined> {
       const now = clock.now()
-      let mark = await markOf(sourceId)
+      let mark = await optimistically(async () => {
+        const known = await markOf(sourceId)
+        return known && withRunningHours(known)
+      })
       for (const [hour, at] of Object.entries(mark?.again ?? {})) {
         if (at <= now) mark = await countHour(sourceId, Number(hour))
       }

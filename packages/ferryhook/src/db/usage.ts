@@ -23,7 +23,11 @@ export interface CountedEvents {
   until: number
   events: number
   lastEventAt?: string
+  /** Of the time before the mark. */
+  parts?: CountedPart[]
 }
+
+type CountedPart = NonNullable<Source['countedParts']>[number]
 
 type SourceName = Pick<Source, 'sourceId' | 'userId'>
 
@@ -35,6 +39,12 @@ const SETTLED_AFTER_MS = 120_000
 
 /** A source that receives events is counted so often. */
 const COUNTING_STEP_MS = 300_000
+
+/**
+ * So long before the mark, what was counted is counted again: where clocks disagree, or one was set
+ * back, events come late.
+ */
+const COUNTED_AGAIN_MS = 900_000
 
 /** Only against clocks that disagree: nothing is received before its source is made. */
 const BEFORE_CREATION_MS = 3_600_000
@@ -52,6 +62,7 @@ export function createUsage({
 
   /** How many events that count for quotas were received from one time up to before another. */
   async function countReceived(sourceId: string, from: number, until: number): Promise<number> {
+    if (until <= from) return 0
     const placeholders = new Placeholders()
     const KeyConditionExpression = placeholders.render(range(sourceId, from, until))
     const FilterExpression = placeholders.render(
@@ -81,10 +92,55 @@ export function createUsage({
     return expr`${events.attr('PK')} = ${PK} AND ${events.attr('SK')} BETWEEN ${`EVT#${from}`} AND ${`EVT#${until}`}`
   }
 
-  async function lastReceived(sourceId: string, from: number, until: number) {
+  async function oneReceived(
+    sourceId: string,
+    { from, until, newestFirst }: { from: number; until: number; newestFirst: boolean },
+  ): Promise<number | undefined> {
+    if (until <= from) return undefined
     const key = range(sourceId, from, until)
-    const { items } = await events.query({ key, newestFirst: true, limit: 1 })
-    return items[0] && new Date(items[0].receivedAt).toISOString()
+    return (await events.query({ key, newestFirst, limit: 1 })).items[0]?.receivedAt
+  }
+
+  /** What came late to the time before the mark; undefined if nothing did. */
+  async function lateIn(source: Source): Promise<CountedEvents | undefined> {
+    const until = markOf(source)
+    const { sourceId, countedParts = [] } = source
+    let late = 0
+    const parts: CountedPart[] = []
+    for (const [index, { from, events: known }] of countedParts.entries()) {
+      const found = await countReceived(sourceId, from, countedParts[index + 1]?.from ?? until)
+      // Fewer, if some have expired.
+      parts.push({ from, events: Math.max(found, known) })
+      late += Math.max(found - known, 0)
+    }
+    return late === 0 ? undefined : { until, events: late, parts }
+  }
+
+  /**
+   * What came after the mark, up to a time, of one month; undefined if nothing did. The mark goes no
+   * further than the events: a clock that is ahead would leave out those to come.
+   */
+  async function nextIn(source: Source, upTo: number): Promise<CountedEvents | undefined> {
+    const { sourceId, countedParts = [] } = source
+    const from = markOf(source)
+    const first = await oneReceived(sourceId, { from, until: upTo, newestFirst: false })
+    if (first === undefined) return undefined
+    const end = Math.min(upTo, monthAfter(first))
+    const last = await oneReceived(sourceId, { from, until: end, newestFirst: true })
+    const until = (last ?? first) + 1
+    const recent = Math.max(from, until - COUNTED_AGAIN_MS, Date.parse(monthOf(until - 1)))
+    const part = { from: recent, events: await countReceived(sourceId, recent, until) }
+    const before = await countReceived(sourceId, from, recent)
+    const kept = countedParts.filter((_, index) => {
+      const partEnd = countedParts[index + 1]?.from ?? from
+      return recent === from && partEnd > until - COUNTED_AGAIN_MS
+    })
+    return {
+      until,
+      events: before + part.events,
+      lastEventAt: new Date(until - 1).toISOString(),
+      parts: [...kept, part],
+    }
   }
 
   return {
@@ -105,11 +161,11 @@ export function createUsage({
     /** How many were received in the running month and are not counted yet. */
     async pending(source: Source): Promise<number> {
       const now = clock.now()
-      return countReceived(
-        source.sourceId,
-        Math.max(markOf(source), Date.parse(monthOf(now))),
-        now + 1,
-      )
+      const [month, mark] = [monthOf(now), markOf(source)]
+      const late = monthOf(mark - 1) === month ? await lateIn(source) : undefined
+      // To its end: other clocks may be ahead.
+      const from = Math.max(mark, Date.parse(month))
+      return (late?.events ?? 0) + (await countReceived(source.sourceId, from, monthAfter(now)))
     },
   }
 
@@ -131,12 +187,8 @@ export function createUsage({
     for (;;) {
       const source = await sources.get(sourceKey.of(name))
       if (!source) return false
-      const from = markOf(source)
-      const until = Math.min(upTo, monthAfter(from))
-      if (until <= from) return true
-      const received = await countReceived(name.sourceId, from, until)
-      const lastEventAt = received > 0 ? await lastReceived(name.sourceId, from, until) : undefined
-      const counted = { until, events: received, ...(lastEventAt && { lastEventAt }) }
+      const counted = (await lateIn(source)) ?? (await nextIn(source, upTo))
+      if (!counted) return true
       // False if another worker was faster; then what it left is counted.
       const isOwned = await advance(source, counted).then(() => true, unlessGone)
       if (!isOwned) return false
@@ -145,12 +197,13 @@ export function createUsage({
 
   /** False if somebody else moved the mark since the source was read: then nothing is counted. */
   async function advance(
-    source: Pick<Source, 'sourceId' | 'userId' | 'countedUntil'>,
-    { until, events: received, lastEventAt }: CountedEvents,
+    source: Pick<Source, 'sourceId' | 'userId' | 'countedUntil' | 'eventCount'>,
+    { until, events: received, lastEventAt, parts = [] }: CountedEvents,
   ): Promise<boolean> {
     requireFit(mainTable, SourceItem, sourceKey.of(source), {
       eventCount: received,
       countedUntil: until,
+      countedParts: parts,
       lastEventAt,
     })
     // One before: a mark at the very end of a month still belongs to it.
@@ -162,11 +215,14 @@ export function createUsage({
       countedUntil === undefined
         ? expr`attribute_not_exists(${mark})`
         : expr`${mark} = ${countedUntil}`
-    const count = expr`SET ${total} = ${total} + ${received}, ${mark} = ${until}`
+    const set = expr`SET ${total} = ${total} + ${received}, ${mark} = ${until}`
+    const count = expr`${set}, ${sources.attr('countedParts')} = ${parts}`
+    // What came late is counted without moving the mark.
+    const uncounted = expr`${total} = ${source.eventCount}`
     const moved = sources.part.update(
       sourceKey.of(source),
       lastEventAt === undefined ? count : expr`${count}, ${last} = ${lastEventAt}`,
-      all(expr`attribute_exists(${sources.attr('PK')})`, unmoved),
+      all(expr`attribute_exists(${sources.attr('PK')})`, unmoved, uncounted),
     )
     return optimistically(
       async () => {

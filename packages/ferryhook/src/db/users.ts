@@ -134,11 +134,15 @@ export function createUsers({
   return {
     /**
      * Refused with `email_taken` or `identity_taken` if it belongs to somebody; with `ticket_used` if
-     * the ticket, a part of the transaction, is gone.
+     * the ticket, a part of the transaction, is gone. `also` are further parts of it.
      */
     async create(
       input: CreateUserInput,
-      { ticket, by }: Logged & { ticket?: TransactWriteItem | undefined } = {},
+      {
+        ticket,
+        also = [],
+        by,
+      }: Logged & { ticket?: TransactWriteItem | undefined; also?: TransactWriteItem[] } = {},
     ): Promise<User> {
       const now = isoNow(clock)
       const { userId = newId('usr') } = input
@@ -161,6 +165,7 @@ export function createUsers({
             ...owned.map((guard) => guards.part.put({ ...guard, userId }, absent)),
             users.part.put(user, absent),
             ...(ticket ? [ticket] : []),
+            ...also,
             ...audit.parts(by, { userId }),
           ]),
         (failure) => {
@@ -260,20 +265,27 @@ export function createUsers({
     incrementUsage: createUserUsage({ db, clock }),
 
     /** With the guards, so that the address can be used again; what else is theirs goes its own way. */
-    async delete(userId: string, { by }: Logged = {}): Promise<void> {
+    async delete(
+      userId: string,
+      { by, seen, also = [] }: Logged & Confirmed & { also?: TransactWriteItem[] } = {},
+    ): Promise<void> {
       await optimistically(async () => {
         const user = await getById(userId)
         if (!user) return
+        requireSeen(user, seen)
         const owned = guardsOf(user).map((guard) => guards.part.delete(guard))
         await transact(db, [
           ...owned,
           users.part.delete(userKey.of({ userId }), sameIdentity(user)),
+          ...also,
           ...audit.parts(by, { userId }),
         ])
       })
     },
   }
 }
+
+export type Users = ReturnType<typeof createUsers>
 
 function requireSeen(user: User, seen: Confirmed['seen']): void {
   if (seen && seen.passwordHash !== user.passwordHash) throw new Refused('password_changed')

@@ -15,7 +15,7 @@ import type { WorkerMetrics } from './metrics.ts'
 import type { WorkerSettings } from './settings.ts'
 
 export interface DispatchDeps {
-  db: Pick<DataLayer, 'dueWork' | 'waiting' | 'usage'>
+  db: Pick<DataLayer, 'dueWork' | 'waiting' | 'usage' | 'accountEnd'>
   clock: Clock
   destinations: Destinations
   lanes: Lanes
@@ -150,6 +150,8 @@ export function createDispatch(deps: DispatchDeps) {
           return deps.wake(task)
         case 'count':
           return db.usage.roll(task)
+        case 'purge':
+          return void (await db.accountEnd.finish(task))
       }
     },
   }

@@ -119,9 +119,10 @@ export function createIntake(deps: IntakeDeps): Intake {
     }
     shard.again = false
     const { fresh, more } = await list(number, shard)
-    // A wake or a count may take a while, and nobody waits for its end.
-    const slow = fresh.filter(({ kind }) => kind === 'wake' || kind === 'count')
-    const quick = fresh.filter((task) => !slow.includes(task))
+    // The others may take a while, and nobody waits for their end.
+    const isQuick = ({ kind }: DueTask) => kind === 'route' || kind === 'deliver'
+    const slow = fresh.filter((task) => !isQuick(task))
+    const quick = fresh.filter(isQuick)
     for (const task of slow) void handle(task, shard)
     shard.beingTaken += quick.length
     await Promise.all(

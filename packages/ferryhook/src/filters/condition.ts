@@ -1,6 +1,6 @@
 /** One condition of a filter: `{ path: '$.type', operator: 'equals', value: 'invoice.paid' }`. */
 import * as z from 'zod'
-import { isDeeperThan } from './json.ts'
+import { hasNumber, isDeeperThan } from './json.ts'
 import { InvalidPath, longestPath, parsePath } from './path.ts'
 import { compilePattern, InvalidPattern } from './pattern.ts'
 
@@ -44,6 +44,11 @@ function problemOfValue({ operator, value }: Condition): string | undefined {
   }
   if (value === undefined) return 'Is required'
   if (isDeeperThan(value, deepestValue)) return 'Is nested too deeply'
+  if (hasNumber(value, (number) => !Number.isFinite(number))) return 'Has too large a number'
+  const isOrder = /^[gl]te?$/.test(operator)
+  if (!isOrder && hasNumber(value, isUncertain)) {
+    return `Has a number beyond ${Number.MAX_SAFE_INTEGER}, which is the same as its neighbours`
+  }
   switch (operator) {
     case 'gt':
     case 'gte':
@@ -64,6 +69,10 @@ function problemOfValue({ operator, value }: Condition): string | undefined {
     default:
       return undefined
   }
+}
+
+function isUncertain(number: number): boolean {
+  return Number.isInteger(number) && !Number.isSafeInteger(number)
 }
 
 function problemOfPattern(value: unknown): string | undefined {

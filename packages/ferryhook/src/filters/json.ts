@@ -13,6 +13,13 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return false
 }
 
+/** As deep as the value is, which must be known not to be too deep. */
+export function hasNumber(value: unknown, test: (number: number) => boolean): boolean {
+  if (typeof value === 'number') return test(value)
+  if (typeof value !== 'object' || value === null) return false
+  return Object.values(value).some((inner) => hasNumber(inner, test))
+}
+
 /** As deep as `expected` is, which must be known not to be too deep; the order of names is nothing. */
 export function sameJson(actual: unknown, expected: unknown, work: Work): boolean {
   work.spend(1)

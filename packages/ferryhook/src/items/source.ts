@@ -47,6 +47,8 @@ export const SourceItem = z.object({
   createdAt: isoTime,
   /** Up to which receipt time (ms) events are in `eventCount` and in the user's usage. */
   countedUntil: milliseconds.optional(),
+  /** How many were counted shortly before that, from one time up to the next: more came late. */
+  countedParts: z.array(z.object({ from: milliseconds, events: count })).optional(),
   /** Raised with each connection, so that of two made at once neither overlooks the other. */
   connectionsRev: count.optional(),
 })

@@ -110,7 +110,18 @@ export const CountTaskItem = z.object({
 })
 export type CountTask = z.infer<typeof CountTaskItem>
 
-export type DueTask = RouteTask | DeliveryTask | WakeTask | CountTask
+export const purgeTaskKey = keyTemplate({ PK: 'DUE#{shard}', SK: '{dueAt}#PURGE#{userId}' })
+
+/** Remove what a user who is gone has left. */
+export const PurgeTaskItem = z.object({
+  ...purgeTaskKey.fields,
+  kind: z.literal('purge'),
+  dueAt: milliseconds,
+  userId: id('usr'),
+})
+export type PurgeTask = z.infer<typeof PurgeTaskItem>
+
+export type DueTask = RouteTask | DeliveryTask | WakeTask | CountTask | PurgeTask
 
 export const dueShardsKey = keyTemplate({ PK: 'CONFIG', SK: 'DUE' })
 

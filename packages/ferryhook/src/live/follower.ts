@@ -39,12 +39,15 @@ export async function createFollower(
   after: FollowPosition | undefined,
   { events, clock }: { events: Pick<DataLayer['events'], 'listFrom'>; clock: Clock },
 ): Promise<Follower> {
-  const start = after?.since ?? clock.now() - SKEW_MS
+  let start = after?.since ?? clock.now() - SKEW_MS
   /** Sorted by receipt. */
   let given: Given[] = []
   const ids = new Set<string>()
   let latest: EventPosition = after ?? { receivedAt: start }
   let backAt = clock.now() + ALL_THE_WAY_EVERY_MS
+  let seenAt = clock.now()
+  /** Since when events have times that were before: the clock was set back. */
+  let againFrom = seenAt + SKEW_MS < latest.receivedAt ? seenAt - LATEST_MS : undefined
   await remember()
 
   /** What was given before: all that is there, unless a late one has come meanwhile. */
@@ -57,6 +60,25 @@ export async function createFollower(
     if (!after || before.length === after.given) return before.forEach(note)
     // Which of them is the late one nobody knows: they are given again rather than it lost.
     latest = { receivedAt: start }
+  }
+
+  function watchClock(): number {
+    const now = clock.now()
+    if (now < seenAt) againFrom = Math.min(againFrom ?? now, now - SKEW_MS)
+    seenAt = now
+    return now
+  }
+
+  /** What comes from now on has earlier times; what lies there already was not asked for. */
+  async function goBackTo(earlier: number): Promise<void> {
+    const now = clock.now()
+    const known = Math.max(start, latest.receivedAt - LATEST_MS)
+    // First, or they would be forgotten as old ones.
+    start = Math.min(start, earlier)
+    for await (const event of from({ receivedAt: now + 1 }, known - 1)) {
+      if (!ids.has(event.eventId)) note(event)
+    }
+    backAt = now
   }
 
   async function* from(position: EventPosition, to?: number): AsyncGenerator<Event> {
@@ -95,7 +117,9 @@ export async function createFollower(
 
   return {
     async *look() {
-      const now = clock.now()
+      const now = watchClock()
+      if (againFrom !== undefined) await goBackTo(againFrom)
+      againFrom = undefined
       let back = latest.receivedAt - BACK_MS
       if (now >= backAt) {
         backAt = now + ALL_THE_WAY_EVERY_MS
@@ -105,6 +129,7 @@ export async function createFollower(
         if (ids.has(event.eventId)) continue
         note(event)
         yield event
+        watchClock()
       }
     },
 

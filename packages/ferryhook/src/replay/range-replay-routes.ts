@@ -48,7 +48,7 @@ export function rangeReplayRoutes(deps: {
     path: '/v1/replays',
     summary: 'Replay what a filter finds',
     description:
-      'The oldest event first, at an even pace. It goes on by itself, also after a restart of the server. Events whose signature was not right are left out.',
+      'The oldest event first, at an even pace. It goes on by itself, also after a restart of the server. Events whose signature was not right are left out. A connection that is deleted meanwhile is, too; without any left the replay is cancelled.',
     request: { body: jsonBody(RangeReplay) },
     responses: {
       202: shown,

@@ -121,8 +121,10 @@ export function createReplayDesk(deps: {
           throw error
         }
       }
-      for (let from = 0; from < wanted.length; from += EVENTS_AT_ONCE) {
-        const some = wanted.slice(from, from + EVENTS_AT_ONCE)
+      while (results.length < wanted.length) {
+        // One by one until the entry is written: transactions that put one item at once conflict.
+        const most = begun.entry.length > 0 ? 1 : EVENTS_AT_ONCE
+        const some = wanted.slice(results.length, results.length + most)
         results.push(...(await Promise.all(some.map(replayed))))
       }
       notices.workDue()

@@ -28,7 +28,7 @@ export interface ReplayRunner {
 }
 
 export function createReplayRunner(deps: {
-  layer: Pick<DataLayer, 'replays' | 'events' | 'deliveries' | 'stats'>
+  layer: Pick<DataLayer, 'replays' | 'events' | 'connections' | 'deliveries' | 'stats'>
   clock: Clock
   timers: Timers
   log: Log
@@ -47,7 +47,12 @@ export function createReplayRunner(deps: {
     if (!leased) return
     const replay = await withStep(leased)
     if (!replay?.step) return replays.end(leased)
-    const results = await replayEvents(replay, replay.step)
+    const connectionIds = await connectionsLeft(replay)
+    if (connectionIds.length === 0) {
+      await replays.cancel(replay.userId, replay.replayId)
+      return replays.end(leased)
+    }
+    const results = await replayEvents({ ...replay, connectionIds }, replay.step)
     if (results.replayed > 0) deps.onReplayed()
     const tookMs = (results.replayed / replay.perSecond) * 1000
     await replays.advance(replay, leased, { results, nextAt: startedAt + Math.ceil(tookMs) })
@@ -63,6 +68,12 @@ export function createReplayRunner(deps: {
       // Otherwise it was cancelled meanwhile, or begun by one who lost its lease.
       if (begun) return begun
     }
+  }
+
+  /** To one that was deleted since, events that were delivered to it would only fail. */
+  async function connectionsLeft({ sourceId, connectionIds }: Replay): Promise<string[]> {
+    const there = await layer.connections.listBySource(sourceId)
+    return connectionIds.filter((id) => there.some(({ connectionId }) => connectionId === id))
   }
 
   async function replayEvents(replay: Replay, { events }: ReplayStep) {

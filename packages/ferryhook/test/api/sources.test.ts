@@ -24,6 +24,17 @@ describe.each(serviceStores())('sources on $name', (store) => {
       api.clock.now(),
     )
 
+  test.each(['a\0b', 'a\nb', '\u001b[31mred', '\u009b31m', 'half \ud83d'])(
+    'the name %j is refused, because it would be shown as something else',
+    async (name) => {
+      const refused = await ask('POST', '', { name, provider: 'custom' })
+      expect([refused.status, refused.body.error.details]).toEqual([
+        400,
+        [{ path: 'body.name', message: 'Has characters that cannot be written' }],
+      ])
+    },
+  )
+
   test('a deletion that ended half-way is finished by whoever asks again, and logged once', async () => {
     const person = await api.person()
     const { id, token } = person

@@ -1,6 +1,6 @@
 import { newId } from '@strongroom/kit/ids'
 import { serviceStores } from '@strongroom/kit/testing/stores'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { openApi } from '../api/open-api.ts'
 import { times } from '../workbench.ts'
 import { deliver, ownerOf, settleDue } from './people.ts'
@@ -171,5 +171,25 @@ describe.each(serviceStores())('a replay of events over HTTP, on $name', (store)
     const { status, headers } = await owner.ask('POST', `/events/${eventId}/replay`)
     expect(status).toBe(429)
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+  })
+
+  test('of many events is one entry of the audit log, written once, with the first that begins', async () => {
+    const { owner, eventId, connectionIds } = await delivered(2)
+    const eventIds = [newId('evt'), eventId]
+    for (let n = 0; n < 6; n++) {
+      const event = await owner.receive()
+      await deliver(api, event, connectionIds)
+      eventIds.push(event.eventId)
+    }
+    const transactions = vi.spyOn(api.db, 'transactWriteItems')
+    const { body } = await owner.ask('POST', '/events/replay', { body: { eventIds } })
+    const entries = transactions.mock.calls.map(([{ TransactItems }]) =>
+      TransactItems.flatMap(({ Put }) => (Put?.Item?.['action'] ? [Put.Item['target']] : [])),
+    )
+    transactions.mockRestore()
+    const failed = body.results.filter(({ error }: { error: unknown }) => error !== null)
+    expect([body.results.length, failed.length]).toEqual([8, 1])
+    expect(entries.flat()).toEqual([body.replayId])
+    expect(await audited(owner.person.id)).toContain('event.replayed')
   })
 })

@@ -67,6 +67,18 @@ describe('a filter that is refused', () => {
       '0.value',
       /100/,
     ],
+    [
+      'a number beyond all',
+      [{ ...right, operator: 'gt', value: Infinity }],
+      '0.value',
+      /too large/,
+    ],
+    [
+      'a number that others are taken for',
+      [{ ...right, value: [{ id: 2 ** 53 }] }],
+      '0.value',
+      /neighbours/,
+    ],
     ['gt of a boolean', [{ ...right, operator: 'gt', value: true }], '0.value', /number/],
     [
       'starts_with of nothing',
@@ -118,4 +130,10 @@ describe('a filter that is refused', () => {
 test('a filter of the greatest depth and number is taken', () => {
   expect(Filter.safeParse([nested(5)]).success).toBe(true)
   expect(Filter.safeParse(times(50)).success).toBe(true)
+})
+
+test('a number of any size sets a bound, and the largest that are certain are compared', () => {
+  const bound = { path: '$.a', operator: 'gte', value: 1e300 }
+  const least = { ...right, value: Number.MIN_SAFE_INTEGER }
+  expect(Filter.safeParse([bound, least, { ...right, value: 0.1 }]).success).toBe(true)
 })

@@ -183,6 +183,61 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     setBack.mockRestore()
   })
 
+  /** Sets it, while nobody waits for a time. */
+  function turnBack(by: { minutes: number }): { undo(): void } {
+    const { now } = bench.clock
+    const spy = vi.spyOn(bench.clock, 'now')
+    spy.mockImplementation(() => now() - by.minutes * 60_000)
+    return { undo: () => spy.mockRestore() }
+  }
+
+  test('sends what comes after the clock was set back, and nothing from before again', async () => {
+    const source = await bench.newSource()
+    for (const minutes of [6, 4, 3, 1]) {
+      await source.receive()
+      bench.clock.advance({ minutes })
+    }
+    const many = store.name === 'the embedded engine' ? 1_100 : 50
+    await Promise.all(times(many, () => source.receive()))
+    bench.clock.advance({ minutes: 1 })
+    const stream = await source.open()
+    const before = bench.clock.now()
+    const first = await idOf(source.receive())
+    expect(await stream.ids(1)).toEqual([first])
+    const clock = turnBack({ minutes: 10 })
+    const next = [await idOf(source.receive()), await idOf(source.receive())]
+    expect((await stream.ids(2)).toSorted()).toEqual(next.toSorted())
+    bench.clock.advance({ seconds: 30 })
+    const last = await idOf(source.receive())
+    expect(await stream.ids(1)).toEqual([last])
+    expect(before - bench.clock.now()).toBeGreaterThan(500_000)
+    await stream.leave()
+    clock.undo()
+  })
+
+  test('continues where it broke off, although the clock was set back meanwhile', async () => {
+    const source = await bench.newSource()
+    await source.receive()
+    bench.clock.advance({ minutes: 5 })
+    const stream = await source.open()
+    const first = await idOf(source.receive())
+    const { id: lastId, data } = await stream.next()
+    expect(data).toMatchObject({ id: first })
+    await stream.leave()
+    const before = bench.clock.now()
+    const clock = turnBack({ minutes: 10 })
+    const missed = await idOf(source.receive())
+    bench.clock.advance({ seconds: 20 })
+    const again = await source.open(lastId)
+    // Rather the last ones again than one lost.
+    while ((await again.ids(1))[0] !== missed);
+    const last = await idOf(source.receive())
+    while ((await again.ids(1))[0] !== last);
+    expect(before - bench.clock.now()).toBeGreaterThan(500_000)
+    await again.leave()
+    clock.undo()
+  })
+
   test('ends when its source is deleted', async () => {
     const source = await bench.newSource()
     const stream = await source.open()

@@ -1,5 +1,4 @@
 import { silentLog } from '@strongroom/kit/log'
-import { newId } from '@strongroom/kit/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CreateReplayInput } from '../../src/db/replays.ts'
 import type { DataLayer } from '../../src/db/data-layer.ts'
@@ -49,7 +48,10 @@ describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (wor
     const made = await layer.connections.create(connectionInput())
     const { sourceId, userId } = made
     const connectionIds = [made.connectionId]
-    while (connectionIds.length < connections) connectionIds.push(newId('conn'))
+    while (connectionIds.length < connections) {
+      const more = await layer.connections.create(connectionInput({ sourceId, userId }))
+      connectionIds.push(more.connectionId)
+    }
     const from = bench.clock.now()
     const eventIds: string[] = []
     for (let n = 0; n < count; n++) {
@@ -142,6 +144,26 @@ describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (wor
     await runner.runOnce()
     expect(await progress(replay)).toMatchObject({ state: 'cancelled', counts: { replayed: 2 } })
     expect((await Promise.all(eventIds.map(runsOf))).flat()).toEqual([2, 2, 1, 1])
+    expect(await layer.replays.listDue()).toEqual([])
+  })
+
+  test('leaves out connections that are deleted meanwhile, and is cancelled when none is left', async () => {
+    const { start, eventIds, connectionIds, sourceId } = await failedEvents(4, { connections: 2 })
+    const replay = await start({ perSecond: 2 })
+    const runner = runnerOn()
+    await runner.runOnce()
+    const [first = '', second = ''] = connectionIds
+    await layer.connections.delete(first, { sourceId })
+    bench.clock.advance({ seconds: 1 })
+    await runner.runOnce()
+    expect((await progress(replay)).counts).toMatchObject({ matched: 2, replayed: 3 })
+    expect(await layer.deliveries.get(String(eventIds[1]), first)).toMatchObject({ run: 1 })
+    expect(await layer.deliveries.get(String(eventIds[1]), second)).toMatchObject({ run: 2 })
+    await layer.connections.delete(second, { sourceId })
+    bench.clock.advance({ seconds: 1 })
+    await runner.runOnce()
+    expect(await progress(replay)).toMatchObject({ state: 'cancelled', counts: { replayed: 3 } })
+    expect(await runsOf(String(eventIds[2]))).toEqual([1, 1])
     expect(await layer.replays.listDue()).toEqual([])
   })
 
