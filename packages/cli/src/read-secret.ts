@@ -9,7 +9,8 @@ export async function readSecret(question: string): Promise<string> {
   const text = process.stdin.isTTY
     ? await askHidden(question)
     : await readText(process.stdin, { maxBytes: MAX_BYTES, what: 'Standard input' })
-  const secret = text?.trim() ?? ''
+  if (text === undefined) throw new UsageError(`A secret has at most ${MAX_BYTES} bytes`)
+  const secret = text.trim()
   if (secret === '') {
     throw new UsageError('No secret was given: type it, or hand it over on standard input')
   }

@@ -18,6 +18,6 @@ export async function readText(
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
     return decoder.decode(Buffer.concat(chunks))
   } catch {
-    throw new UsageError(`${what} is no UTF-8 text: encode it first, as with base64`)
+    throw new UsageError(`${what} is no UTF-8 text: save it as such, or encode it, as with base64`)
   }
 }

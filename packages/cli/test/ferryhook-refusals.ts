@@ -1,13 +1,17 @@
 /** What is wrong is one line that says what to do; part of ferryhook.test.ts, on its server. */
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Account, FerryhookServer } from './ferryhook-server.ts'
 import { inProcess } from './in-process.ts'
 
 const noJson = join(mkdtempSync(join(tmpdir(), 'strongroom-')), 'filter.json')
 writeFileSync(noJson, '{"path":')
+const inLatin1 = join(dirname(noJson), 'headers.json')
+writeFileSync(inLatin1, Buffer.from('{"x-key":"höhle"}', 'latin1'))
+const tooLong = join(dirname(noJson), 'long.json')
+writeFileSync(tooLong, `[]${' '.repeat(1024 * 1024)}`)
 const event = 'evt_AAAAAAAAAAAAAAAA'
 
 export function refusals(server: () => FerryhookServer): void {
@@ -49,6 +53,18 @@ export function refusals(server: () => FerryhookServer): void {
       [
         ['connections', 'add', 'a', 'nowhere'],
         'URL must be an address, such as https://shop.example.com/hooks',
+      ],
+      [
+        ['connections', 'add', 'a', 'localhost:3000'],
+        'URL must be an address, such as https://shop.example.com/hooks',
+      ],
+      [
+        ['connections', 'add', 'a', 'https://x.example', '--headers', inLatin1],
+        'What is in the file of --headers is no UTF-8 text: save it as such, or encode it, as with base64',
+      ],
+      [
+        ['connections', 'add', 'a', 'https://x.example', '--filter', tooLong],
+        'The file of --filter has more than 1 MB: choose a smaller one',
       ],
       [
         ['connections', 'add', 'a', 'https://x.example', '--filter', noJson],

@@ -96,6 +96,8 @@ describe('strongroom seal and open', () => {
       stdout: '',
       stderr: 'There is no receipt: the secret was sealed without --receipt, or its time is over\n',
     })
+    const { stdout } = await inProcess(['receipt', without.managementLink, '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'no_receipt' } })
   })
 
   test('the server is found under /sealed/, alone at the root, and by the address of its page', async () => {
@@ -152,6 +154,8 @@ describe('a passphrase', () => {
       stderr:
         'A passphrase is needed, but there is no terminal to ask: use --passphrase-fd or STRONGROOM_PASSPHRASE\n',
     })
+    const { stdout } = await strongroom(['open', link, '--json'], { stdin: '' })
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'no_passphrase' } })
     expect((await strongroom(['open', link], { stdin: '', env })).stdout).toBe('x')
   })
 })

@@ -98,7 +98,7 @@ describe('a wrong command line of Sealed is refused in one line, before anything
     [
       'no text',
       Uint8Array.of(0xff, 0xfe),
-      'Standard input is no UTF-8 text: encode it first, as with base64',
+      'Standard input is no UTF-8 text: save it as such, or encode it, as with base64',
     ],
   ])('standard input that cannot be sealed: %s', async (_, stdin, line) => {
     // Nothing listens there: it is refused before.

@@ -118,6 +118,8 @@ describe('strongroom slack', () => {
     }
     const empty = await withSecret(['token', 'set', 'demo', 'T1'], '')
     expect(empty.stderr).toContain('No secret was given')
+    const long = await withSecret(['token', 'set', 'demo', 'T1'], 'x'.repeat(1025))
+    expect(long.stderr).toBe('A secret has at most 1024 bytes\n')
     const unreachable = await inProcess(['slack', 'apps', '--server', 'http://127.0.0.1:9'], {
       cwd,
       env: { STRONGROOM_TOKEN: token },

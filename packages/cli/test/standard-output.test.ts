@@ -10,6 +10,11 @@ test('a reader that has gone is no failure', async () => {
   }
 })
 
+test('what would run for ever ends in good order with its reader', async () => {
+  const ended = await inShell('$STRONGROOM fake-slack --port 0 | true')
+  expect(ended).toEqual({ code: 0, stdout: '', stderr: '' })
+})
+
 test.runIf(existsSync('/dev/full'))('a full disk is told in one line', async () => {
   expect(await inShell('$STRONGROOM config > /dev/full')).toEqual({
     code: 1,

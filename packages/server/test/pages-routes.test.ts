@@ -94,6 +94,7 @@ describe('what may be kept is kept', () => {
       expect(gunzipSync(await answer.arrayBuffer()).toString()).toBe(plain)
       const again = await asked('gzip, br', answer.headers.get('etag') ?? '')
       expect([again.status, again.headers.get('content-encoding')]).toEqual([304, null])
+      expect(again.headers.get('etag')).toBe(answer.headers.get('etag'))
       expect(await (await asked('gzip;q=0')).text()).toBe(plain)
     },
   )

@@ -16,7 +16,7 @@ export const alertsShow: Command = {
   options: atFerryhook,
   async run(input) {
     const alerts = await ferryhookAt(accessIn(input))<Alerts>('GET', '/alerts')
-    input.output.result(factsOf(alerts), alerts)
+    input.output.result(columns(factsOf(alerts)), alerts)
   },
 }
 
@@ -47,9 +47,9 @@ Needs an API key with the permission admin.`,
     const body = { webhookUrl, email, kinds }
     const alerts = await ask<Alerts & { signingSecret?: string }>('PUT', '/alerts', body)
     const { signingSecret } = alerts
-    const secret = signingSecret === undefined ? '' : columns([['secret ', signingSecret]])
-    if (secret !== '') input.output.progress('Keep the secret: it is not shown again')
-    input.output.result(`${factsOf(alerts)}${secret}`, alerts)
+    const secret = signingSecret === undefined ? [] : [['secret', signingSecret]]
+    if (secret.length > 0) input.output.progress('Keep the secret: it is not shown again')
+    input.output.result(columns([...factsOf(alerts), ...secret]), alerts)
   },
 }
 
@@ -80,12 +80,12 @@ function chosenIn({ options, lists }: CommandInput) {
   }
 }
 
-function factsOf({ webhookUrl, email, kinds, failedAt, failure }: Alerts): string {
+function factsOf({ webhookUrl, email, kinds, failedAt, failure }: Alerts): string[][] {
   const failed = failedAt === null ? undefined : relative(failedAt, systemClock.now())
-  return columns([
+  return [
     ['webhook', webhookUrl === null ? 'none' : printable(webhookUrl)],
     ['mail', email ? 'yes' : 'no'],
     ['kinds', kinds.join(', ') || 'none'],
     ...(failed === undefined ? [] : [['failed', `${failed} (${printable(failure ?? 'unknown')})`]]),
-  ])
+  ]
 }

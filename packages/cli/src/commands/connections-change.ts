@@ -25,7 +25,7 @@ send the headers that it has to another address needs an API key with the permis
   async run(input) {
     const { name, url: destinationUrl } = input.options
     if (typeof destinationUrl === 'string') destinationHost(destinationUrl)
-    const given = { name, destinationUrl, ...settingsIn(input) }
+    const given = { name, destinationUrl, ...(await settingsIn(input)) }
     refuseNothing('connections change', { ...given, limits: limitsIn(input) })
     const ask = ferryhookAt(accessIn(input))
     const before = await findConnection(ask, input.args[0] ?? '')

@@ -50,7 +50,12 @@ addresses, and to others only by FERRYHOOK_ALLOWED_NETWORKS and FERRYHOOK_ALLOW_
     const { options, output } = input
     if (url === undefined) throw new UsageError('Say where to deliver to: give SOURCE and URL')
     const name = typeof options['name'] === 'string' ? options['name'] : destinationHost(url)
-    const body = { name, destinationUrl: url, ...settingsIn(input), limits: limitsIn(input) }
+    const body = {
+      name,
+      destinationUrl: url,
+      ...(await settingsIn(input)),
+      limits: limitsIn(input),
+    }
     const ask = ferryhookAt(accessIn(input))
     const { id } = await findSource(ask, source)
     const made = await ask<Connection & { signingSecret: string }>(

@@ -39,7 +39,6 @@ export function remoteKeys(ask: Ask): KeyAccess {
 }
 
 function pathOf(id: string): string {
-  if (id === '') throw new UsageError('A branch key has an id: give it')
   // An address takes both as steps of its path, also when they are encoded.
   if (id === '.' || id === '..')
     throw new UsageError(`No address can name the key "${id}": leave out --server`)

@@ -30,7 +30,7 @@ ${providersHelp}`,
       throw new UsageError('A signing secret was given: leave it away, or leave out --unsigned')
     }
     const signingSecret = unsigned === true ? null : given
-    const body = { name, signingSecret, ...settingsIn(input) }
+    const body = { name, signingSecret, ...(await settingsIn(input)) }
     refuseNothing('sources change', body)
     const ask = ferryhookAt(accessIn(input))
     const { id } = await findSource(ask, input.args[0] ?? '')

@@ -48,7 +48,7 @@ ${secretHelp}
 A custom source without --algorithm needs none, and takes whatever comes.`,
   async run(input) {
     const { unsigned, algorithm } = input.options
-    const { provider = 'custom', ...chosen } = settingsIn(input)
+    const { provider = 'custom', ...chosen } = await settingsIn(input)
     const ask = ferryhookAt(accessIn(input))
     const given = await givenSecret(input)
     if (unsigned === true && given !== undefined) {

@@ -22,16 +22,16 @@ export const connectionSettings = {
 type Given = string | boolean | undefined
 
 /** As the API has it: null is taken back, and what was not given is undefined. */
-export function settingsIn({ options }: Pick<CommandInput, 'options'>) {
+export async function settingsIn({ options }: Pick<CommandInput, 'options'>) {
   return {
-    filters: unlessNone(options['filter'], (file) => jsonIn('filter', file)),
-    transform: unlessNone(options['transform'], transformIn),
-    headers: unlessNone(options['headers'], (file) => jsonIn('headers', file)),
+    filters: await unlessNone(options['filter'], (file) => jsonIn('filter', file)),
+    transform: await unlessNone(options['transform'], transformIn),
+    headers: await unlessNone(options['headers'], (file) => jsonIn('headers', file)),
     retryConfig: delaysIn(options['retry']),
   }
 }
 
-function unlessNone(given: Given, read: (file: Given) => unknown): unknown {
+async function unlessNone(given: Given, read: (file: Given) => Promise<unknown>): Promise<unknown> {
   return given === 'none' ? null : read(given)
 }
 

@@ -1,30 +1,30 @@
 /** Files that options name: JSON, or a script. */
-import { readFileSync } from 'node:fs'
 import { UsageError } from '../command.ts'
+import { readGivenFile } from '../read-given.ts'
 
 type Given = string | boolean | undefined
 
+/** The server takes less. */
+const MAX_BYTES = 1024 * 1024
+
 /** Undefined if the option was not given. */
-export function jsonIn(option: string, file: Given): unknown {
-  const text = textIn(option, file)
+export async function jsonIn(option: string, file: Given): Promise<unknown> {
+  const text = await textIn(option, file)
   return text === undefined ? undefined : parsed(option, text)
 }
 
 /** A transform: a file that ends in .js or .mjs is the script of one. */
-export function transformIn(file: Given): unknown {
-  const code = textIn('transform', file)
+export async function transformIn(file: Given): Promise<unknown> {
+  const code = await textIn('transform', file)
   if (code === undefined) return undefined
   return /\.m?js$/.test(String(file)) ? { type: 'javascript', code } : parsed('transform', code)
 }
 
-function textIn(option: string, file: Given): string | undefined {
+async function textIn(option: string, file: Given): Promise<string | undefined> {
   if (typeof file !== 'string') return undefined
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
-    throw new UsageError(`Cannot read the file of --${option} (${reason}): check its path`)
-  }
+  const text = await readGivenFile(`--${option}`, file, MAX_BYTES)
+  if (text !== undefined) return text
+  throw new UsageError(`The file of --${option} has more than 1 MB: choose a smaller one`)
 }
 
 function parsed(option: string, text: string): unknown {

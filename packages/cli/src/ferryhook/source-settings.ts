@@ -25,12 +25,12 @@ export const providersHelp = `Providers: ${providers.slice(0, 10).join(', ')},
 ${providers.slice(10).join(', ')}.`
 
 /** As the API has it: null is taken back, and what was not given is undefined. */
-export function settingsIn({ options }: Pick<CommandInput, 'options'>) {
+export async function settingsIn({ options }: Pick<CommandInput, 'options'>) {
   const { provider, algorithm, 'signing-options': file, dedup } = options
   return {
     provider: typeof provider === 'string' ? oneOf('provider', providers, provider) : undefined,
     signingAlgorithm: algorithm,
-    signingOptions: jsonIn('signing-options', file),
+    signingOptions: await jsonIn('signing-options', file),
     dedup: typeof dedup === 'string' ? dedupIn(dedup) : undefined,
   }
 }

@@ -44,13 +44,15 @@ export async function openSecret(
 async function reveal(ask: () => Promise<Revealed>, patience: Patience): Promise<Revealed> {
   const { now, wait, onWait } = patience
   let start = now()
+  const isTooLate = () => now() - start > RETRY_MS
   try {
     return await patiently(patience, () => {
       start = now()
       return ask()
     })
   } catch (error) {
-    if (!failedWith(error, 'lost', 'unavailable')) throw error
+    // An answer may have come for longer than the claim was live, and broken off then.
+    if (!failedWith(error, 'lost', 'unavailable') || isTooLate()) throw error
   }
   for (let ms = FIRST_WAIT_MS; ; ms = Math.min(ms * 2, LONGEST_WAIT_MS)) {
     onWait?.('lost', ms / 1000)
@@ -59,7 +61,7 @@ async function reveal(ask: () => Promise<Revealed>, patience: Patience): Promise
       return await ask()
     } catch (error) {
       const mayPass = failedWith(error, 'lost', 'unavailable', 'unreachable', 'rate_limited')
-      if (!mayPass || now() - start > RETRY_MS) throw error
+      if (!mayPass || isTooLate()) throw error
     }
   }
 }

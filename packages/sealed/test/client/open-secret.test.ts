@@ -76,6 +76,17 @@ describe('a secret is opened', () => {
     ])
   })
 
+  test('not again after an answer that broke off when the claim was no longer live', async () => {
+    const { patience } = quickPatience()
+    const brokenOff = () => {
+      void patience.wait(31_000)
+      return 'lost' as const
+    }
+    const { opened, bodies } = await readingWith(patience, brokenOff, revealed)
+    await expect(opened).rejects.toMatchObject({ code: 'lost' })
+    expect(bodies()).toHaveLength(1)
+  })
+
   test('not again where nothing was sent, refused or changed', async () => {
     const changed = json({
       ...expected.body,

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { describeInBrowser, SLOW } from './browser.ts'
 import { isAvailable, sealInNode } from './node-client.ts'
@@ -183,21 +184,40 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     },
   )
 
+  /** As browsers do with a page that is left and may come back. */
+  const turn = (reader: Page, type: 'pagehide' | 'pageshow') =>
+    reader.evaluate((name) => {
+      dispatchEvent(new PageTransitionEvent(name, { persisted: true }))
+    }, type)
+
   test.runIf(SLOW)('a page that was put aside and comes back reads again', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const reader = await site.visitor()
     await open(reader, link)
     expect(await shownSecret(reader)).toBe('once')
-    const turn = (type: string) =>
-      reader.evaluate((name) => {
-        dispatchEvent(new PageTransitionEvent(name, { persisted: true }))
-      }, type)
-    await turn('pagehide')
+    await turn(reader, 'pagehide')
     expect(await reader.content()).not.toContain('once<')
     // Its timers go on before it has been loaded again.
     await reader.clock.fastForward(2000)
-    await turn('pageshow')
+    await turn(reader, 'pageshow')
     expect(await shownSecret(reader)).toBe('once')
+  })
+
+  test.runIf(SLOW)('one that comes back too late has nothing to show or to lose', async () => {
+    const { link } = await sealInNode(site.base, 'once')
+    const reader = await site.visitor()
+    await open(reader, link)
+    expect(await shownSecret(reader)).toBe('once')
+    let questions = 0
+    reader.on('dialog', async (question) => {
+      questions += 1
+      await question.accept()
+    })
+    await turn(reader, 'pagehide')
+    await reader.clock.fastForward(31_000)
+    await turn(reader, 'pageshow')
+    await expectTitle(reader, 'Hidden.')
+    expect(questions).toBe(0)
   })
 
   test.runIf(SLOW)(

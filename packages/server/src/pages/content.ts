@@ -18,13 +18,13 @@ export function contentOf({ contentType, body }: Pick<Content, 'contentType' | '
 }
 
 export function send(c: Context<AppEnv>, { contentType, body, gzipped, etag }: Content) {
+  const isGzipped = acceptsGzip(c.req.header('accept-encoding'))
   c.header('vary', 'accept-encoding')
-  c.header('etag', etag)
+  // The same content in other bytes is what a weak tag says; caches compare it with that of a 304.
+  c.header('etag', isGzipped ? `W/${etag}` : etag)
   if (isKnown(c, etag)) return c.body(null, 304)
   c.header('content-type', contentType)
-  if (!acceptsGzip(c.req.header('accept-encoding'))) return c.body(body)
-  // The same content in other bytes, which is what a weak tag says.
-  c.header('etag', `W/${etag}`)
+  if (!isGzipped) return c.body(body)
   c.header('content-encoding', 'gzip')
   return c.body(gzipped)
 }

@@ -93,6 +93,7 @@ export function showShown(
   const putAside = () => {
     clearInterval(ticking)
     content.remove()
+    warnWhile(() => false)
   }
   addEventListener('pagehide', putAside, { once: true })
 }
