@@ -170,12 +170,14 @@ export function restores(target: Target): void {
         BillingModeOverride: 'PAY_PER_REQUEST',
         GlobalSecondaryIndexOverride: indexes,
       })
+      const unnamed = await restore(copy, { BillingModeOverride: 'PAY_PER_REQUEST' })
       const throughputs = []
-      for (const TableName of [provisioned.name, onDemand.name]) {
+      for (const TableName of [provisioned.name, onDemand.name, unnamed.name]) {
         const { Table } = await client.send(new DescribeTableCommand({ TableName }))
         throughputs.push(Table?.GlobalSecondaryIndexes?.[0]?.ProvisionedThroughput)
       }
-      expect(throughputs).toMatchObject([units, { ReadCapacityUnits: 0, WriteCapacityUnits: 0 }])
+      const none = { ReadCapacityUnits: 0, WriteCapacityUnits: 0 }
+      expect(throughputs).toMatchObject([units, none, none])
     })
 
     describe('are refused', () => {

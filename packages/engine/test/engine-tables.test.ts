@@ -125,6 +125,29 @@ describe('tables', () => {
     expect(await status()).toBe('DISABLED')
   })
 
+  test('that come to be on demand leave no throughput to their indexes', async () => {
+    const engine = await freshEngine()
+    await engine.createTable(notes)
+    const throughputs = async () => {
+      const { Table } = await engine.describeTable({ TableName: 'notes' })
+      return Table?.GlobalSecondaryIndexes?.map((index) => index.ProvisionedThroughput)
+    }
+    const onDemand = await throughputs()
+    const ProvisionedThroughput = { ReadCapacityUnits: 5, WriteCapacityUnits: 6 }
+    const { GlobalSecondaryIndexes: indexes = [] } = notes
+    await engine.updateTable({
+      TableName: 'notes',
+      BillingMode: 'PROVISIONED',
+      ProvisionedThroughput,
+      GlobalSecondaryIndexUpdates: indexes.map(({ IndexName }) => ({
+        Update: { IndexName, ProvisionedThroughput },
+      })),
+    })
+    expect(await throughputs()).toMatchObject(indexes.map(() => ProvisionedThroughput))
+    await engine.updateTable({ TableName: 'notes', BillingMode: 'PAY_PER_REQUEST' })
+    expect(await throughputs()).toEqual(onDemand)
+  })
+
   test('take what says how AWS runs them, without effect', async () => {
     const engine = await freshEngine()
     await engine.createTable(plain)

@@ -70,6 +70,20 @@ test('a write that is repeated because its answer got lost is no failure', async
   expect(await refusal(kms.cancelKeyDeletion({ KeyId: arn }))).toBe('KMSInvalidStateException')
 })
 
+test('who schedules a deletion at the moment that another does for another day is refused', async () => {
+  const { kms, clock, storage, masterKey, arn } = await freshKms()
+  const late: typeof storage = {
+    ...storage,
+    async updateState(...change) {
+      await kms.scheduleKeyDeletion({ KeyId: arn, PendingWindowInDays: 7 })
+      return storage.updateState(...change)
+    },
+  }
+  const other = await createKms({ storage: late, masterKey, clock })
+  const scheduled = other.scheduleKeyDeletion({ KeyId: arn, PendingWindowInDays: 30 })
+  expect(await refusal(scheduled)).toBe('KMSInvalidStateException')
+})
+
 test('after the date the key is gone with all its material, at the first touch', async () => {
   const { kms, storage, arn, id, clock, events } = await freshKms()
   await kms.rotateKeyOnDemand({ KeyId: arn })

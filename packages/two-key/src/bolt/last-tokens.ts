@@ -16,9 +16,11 @@ export interface LastTokens {
 export function createLastTokens(): LastTokens {
   const tokens = new Map<string, string>()
 
-  function isKnown({ team, otherTeams = [], enterprise }: Installation): boolean {
-    const isOfOrganisation = enterprise !== undefined && tokens.has(enterprise)
-    return isOfOrganisation || [team, ...otherTeams].every((each) => tokens.has(each))
+  function isKnown({ team, otherTeams = [], enterprise, isOrgWide }: Installation): boolean {
+    // Any organisation may be named beside a team: it is asked only for an installation of its own.
+    const isOfOrganisation = isOrgWide === true && enterprise !== undefined
+    if (isOfOrganisation && tokens.has(enterprise)) return true
+    return [team, ...otherTeams].every((each) => tokens.has(each))
   }
 
   return {

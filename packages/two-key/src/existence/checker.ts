@@ -111,7 +111,12 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
     within,
     async gone(team, token) {
       triples.dropTeam(team)
-      await options.onUninstalled?.(team, token)
+      try {
+        await options.onUninstalled?.(team, token)
+      } finally {
+        // Until then others could pass by the token, and be remembered.
+        triples.dropTeam(team)
+      }
     },
   })
 

@@ -82,9 +82,12 @@ export function createTokenVault(deps: {
     },
 
     async deleteDead(team, token) {
-      const item = await tokens.get(team)
-      if (item && (await opened(item, team)) === token) await tokens.deleteThis(team, item)
-      held.delete(team)
+      try {
+        const item = await tokens.get(team)
+        if (item && (await opened(item, team)) === token) await tokens.deleteThis(team, item)
+      } finally {
+        held.delete(team)
+      }
     },
   }
 }

@@ -131,6 +131,26 @@ describe('that the app is gone from a team', () => {
     },
   )
 
+  test('holds for what was verified while its token was being removed', async () => {
+    const tokens = new Map([['T1', 'xoxb-home']])
+    const on = scene([withChannel])
+    const entry = () => ({ cache_key: 'T1#U1#C1', ttl: Math.floor(on.clock.now() / 1000) + 100 })
+    const until = () => ({ deadline: on.clock.now() + 2000 })
+    const checker = on.machine({
+      tokenOf: async (team) => tokens.get(team),
+      cache: { get: async () => entry(), put: async () => entry() },
+      async onUninstalled(team) {
+        expect(await check()).toEqual({ ok: true, source: 'cache' })
+        tokens.delete(team)
+      },
+    })
+    const check = async () =>
+      checker.check({ team: 'T1', ...asked }, { ...until(), channelPolicy: 'strict' })
+    on.slack.break(dead)
+    expect(await checker.checkUninstalled({ team: 'T1' }, until())).toMatchObject({ ok: true })
+    expect(await check()).toEqual(refused('no_token'))
+  })
+
   test('holds for the workspaces of an organisation that it is gone from', async () => {
     const org: FakeTeam = { ...withChannel, enterprise: 'E1', orgWide: true }
     const tokens = new Map([['E1', org.token]])

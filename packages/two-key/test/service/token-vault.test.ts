@@ -55,6 +55,18 @@ describe.each(serviceStores())('a dead token, on $name', (store) => {
     expect(await one.tokenOf(team)).toBe('xoxb-new')
   })
 
+  test('that was deleted is not used, although the store did not say that it was', async () => {
+    const { team, clock } = machines()
+    const { db, lose } = losingDb(opened.db, 'slack-workspace-tokens')
+    const { tokens } = createTwoKeyStore({ db, clock })
+    const vault = createTokenVault({ app: 'deploy-bot', tokens, box: secretBox, clock })
+    await vault.put(team, 'xoxb-old')
+    expect(await vault.tokenOf(team)).toBe('xoxb-old')
+    lose()
+    await expect(vault.deleteDead(team, 'xoxb-old')).rejects.toThrow('The answer got lost')
+    expect(await vault.tokenOf(team)).toBeUndefined()
+  })
+
   test('does not take with it the one that this machine has come to use meanwhile', async () => {
     const { one, third, team } = machines()
     await one.put(team, 'xoxb-old')

@@ -6,6 +6,7 @@ use FormBridge\Clock;
 use FormBridge\Credentials;
 use FormBridge\Heartbeat;
 use FormBridge\Outage;
+use FormBridge\Sender;
 use FormBridge\Services;
 
 function connected_site(): Services {
@@ -222,5 +223,22 @@ test(
 			'php_version' => PHP_VERSION,
 		);
 		same( array( array( 'plugin_version', 'environment', 'telemetry', 'wp_version', 'php_version' ), $check + $versions ), $asked() );
+	}
+);
+
+test(
+	'a submission waits for a day at most, however long a destination asks for',
+	function () {
+		$with                  = connected_site();
+		$row                   = array(
+			'id'       => 7,
+			'attempts' => 0,
+			'payload'  => '{}',
+		);
+		$GLOBALS['wpdb']->rows = array( (object) $row );
+		Site::refuses( 502, 'form-bridge.destination_unreachable', array(), array( 'retry-after' => '864000' ) );
+		( new Sender( $with ) )->send_due();
+		same( array( 'id' => 7 ), $GLOBALS['wpdb']->updates[0][1] );
+		same( true, $GLOBALS['wpdb']->updates[0][0]['due_at'] <= time() + DAY_IN_SECONDS );
 	}
 );

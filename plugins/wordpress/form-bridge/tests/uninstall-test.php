@@ -16,3 +16,17 @@ test(
 		same( array( array( 'home' ), array( 'home' ), array( 'home' ) ), array_map( 'array_keys', array_values( Site::$blogs ) ) );
 	}
 );
+
+test(
+	'a site whose keys are outside the database leaves nothing behind in it',
+	function () {
+		with_keys_outside(
+			'fb_whs_secret',
+			function () {
+				Site::answers( 200, array( 'status' => 'disabled' ) );
+				Uninstall::run();
+				same( array( 'home' ), array_keys( Site::$options ) );
+			}
+		);
+	}
+);
