@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { User } from '../src/items/user.ts'
 import { endingAfter } from './api/ending-after.ts'
 import { openWorkerBench, type WorkerBench } from './delivery/worker-bench.ts'
-import { required, times } from './workbench.ts'
+import { allDue, required, times } from './workbench.ts'
 
 describe.each(serviceStores())('the end of an account, on $name', (store) => {
   let bench: WorkerBench
@@ -43,6 +43,7 @@ describe.each(serviceStores())('the end of an account, on $name', (store) => {
       expect(items.map(({ action }) => action)).toEqual(isBegun ? ['account.deleted'] : [])
       await bench.live(61)
       expect(await kept(user), `after ${writes} writes`).toBe(isBegun ? 0 : before)
+      expect((await allDue(bench.layer)).filter(({ kind }) => kind === 'purge')).toEqual([])
       if (!ended.isEnded) break
     }
   })
