@@ -219,6 +219,21 @@ describe.each(serviceWorlds())('figures of hours and days, on $name', (world) =>
     expect(counted).toEqual([3, 1])
   })
 
+  test('an hour that a clock ahead has counted is counted again also if nobody looked before its end', async () => {
+    const source = await newSource()
+    const { sourceId } = source
+    const ahead = layerOn(bench.db, { ...bench.clock, now: () => bench.clock.now() + 2 * HOUR })
+    await receive(source)
+    await ahead.events.create(eventInput({ sourceId, userId: source.userId, plan: 'team' }))
+    const further = layerOn(bench.db, { ...bench.clock, now: () => bench.clock.now() + 4 * HOUR })
+    await further.stats.refresh(sourceId)
+    bench.clock.advance({ minutes: 58 })
+    await receive(source)
+    bench.clock.advance({ minutes: 7 })
+    await layer.stats.refresh(sourceId)
+    expect(await hours(sourceId)).toMatchObject([{ events: { received: 2 } }])
+  })
+
   test('an hour that a clock ahead found empty is counted when it is over', async () => {
     const source = await newSource()
     const { sourceId, userId } = source
