@@ -1,9 +1,9 @@
 import { serviceStores } from '@strongroom/kit/testing/stores'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { User } from '../src/items/user.ts'
 import { endingAfter } from './api/ending-after.ts'
 import { openWorkerBench, type WorkerBench } from './delivery/worker-bench.ts'
-import { required, times } from './workbench.ts'
+import { allDue, required, times } from './workbench.ts'
 
 describe.each(serviceStores())('the end of an account, on $name', (store) => {
   let bench: WorkerBench
@@ -43,6 +43,7 @@ describe.each(serviceStores())('the end of an account, on $name', (store) => {
       expect(items.map(({ action }) => action)).toEqual(isBegun ? ['account.deleted'] : [])
       await bench.live(61)
       expect(await kept(user), `after ${writes} writes`).toBe(isBegun ? 0 : before)
+      expect((await allDue(bench.layer)).filter(({ kind }) => kind === 'purge')).toEqual([])
       if (!ended.isEnded) break
     }
   })
@@ -53,6 +54,22 @@ describe.each(serviceStores())('the end of an account, on $name', (store) => {
     expect(await kept(user)).toBe(0)
     expect((await bench.layer.audit.listByUser(user.userId)).items).toHaveLength(1)
     await bench.live(61)
+    expect(await kept(user)).toBe(0)
+  })
+
+  test('is complete although somebody who does the same purges a connection and then ends', async () => {
+    const { layer } = bench
+    const user = await newAccount()
+    const task = await layer.accountEnd.begin(user)
+    const { listBySource } = layer.connections
+    const overtaken = vi.spyOn(layer.connections, 'listBySource')
+    overtaken.mockImplementationOnce(async (sourceId) => {
+      const found = await listBySource(sourceId)
+      for (const connection of found) await layer.connections.purge(connection)
+      return found
+    })
+    await layer.accountEnd.finish(task)
+    overtaken.mockRestore()
     expect(await kept(user)).toBe(0)
   })
 })

@@ -1,6 +1,7 @@
 import { ItemMismatch } from '@strongroom/kit/item-mismatch'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { DataLayer } from '../src/db/data-layer.ts'
+import { monthAfter } from '../src/db/times.ts'
 import type { Source } from '../src/items/source.ts'
 import type { CountTask } from '../src/items/task.ts'
 import {
@@ -209,6 +210,60 @@ describe.each(serviceWorlds())('usage on $name', (world) => {
     await Promise.all(times(3, () => behind.usage.catchUp(source)))
     await layer.usage.catchUp(source)
     expect(await figures(source)).toEqual({ eventCount: 16, usageThisMonth: 16, pending: 0 })
+  })
+
+  test('what comes late to the last moments of a month does not enter the next', async () => {
+    const source = await newSource()
+    const { sourceId, userId } = source
+    const [now, next] = [bench.clock.now(), monthAfter(bench.clock.now())]
+    bench.clock.advance({ ms: next - now - 60_000 })
+    const late = bench.clock.now()
+    const receive = (at: number) => {
+      const by = layerOn(bench.db, { ...bench.clock, now: () => at })
+      return by.events.create(eventInput({ sourceId, userId, plan: 'team' }))
+    }
+    await receive(late)
+    await receive(next - 1)
+    bench.clock.advance({ minutes: 4 })
+    await layer.usage.catchUp(source)
+    await receive(next + 60_000)
+    bench.clock.advance({ minutes: 4 })
+    await layer.usage.catchUp(source)
+    await receive(late)
+    await layer.usage.catchUp(source)
+    expect(await figures(source)).toMatchObject({ usageThisMonth: 1, pending: 0 })
+  })
+
+  test('a source to which nothing came is counted with two queries, however often it was before', async () => {
+    const source = await newSource()
+    const { sourceId, userId } = source
+    const calm = layerOn(bench.db, bench.clock)
+    const queries = vi.spyOn(bench.db, 'query')
+    const queriesOf = async (count: () => Promise<unknown>) => {
+      queries.mockClear()
+      await count()
+      return queries.mock.calls.length
+    }
+    for (let step = 0; step < 6; step++) {
+      await layer.events.create(eventInput({ sourceId, userId, plan: 'team' }))
+      bench.clock.advance({ minutes: 3 })
+      // Whether some are late, the first and the last, how many, and whether there are more.
+      expect(await queriesOf(() => calm.usage.catchUp(source))).toBeLessThanOrEqual(5)
+      expect(await queriesOf(() => calm.usage.catchUp(source))).toBe(2)
+    }
+    queries.mockRestore()
+    expect(await figures(source)).toMatchObject({ eventCount: 6, pending: 0 })
+  })
+
+  test('what failed verification alone is no last event', async () => {
+    const source = await newSource()
+    const { sourceId, userId } = source
+    const status = 'signature_failed'
+    await layer.events.create(eventInput({ sourceId, userId, plan: 'team', status }))
+    bench.clock.advance({ minutes: 5 })
+    await layer.usage.catchUp(source)
+    const counted = required(await layer.sources.getOwned(sourceId, userId))
+    expect([counted.eventCount, counted.lastEventAt]).toEqual([0, undefined])
   })
 
   test('the counting of an account that was deleted ends', async () => {

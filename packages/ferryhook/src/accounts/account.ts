@@ -1,4 +1,5 @@
 /** The account of a user: what is kept of it, and its end. */
+import type { Log } from '@strongroom/kit/log'
 import type { Principal } from '../auth/principal.ts'
 import type { DataLayer } from '../db/data-layer.ts'
 import { Refused } from '../db/refused.ts'
@@ -45,8 +46,9 @@ export function createAccounts(deps: {
   credentials: Pick<Credentials, 'confirm'>
   audit: Audit
   notices: Notices
+  log: Log
 }): Accounts {
-  const { layer, credentials, audit, notices } = deps
+  const { layer, credentials, audit, notices, log } = deps
 
   return {
     async change({ user, actor }, { name, email, currentPassword }) {
@@ -89,7 +91,12 @@ export function createAccounts(deps: {
       const by = { actor, action: 'account.deleted' } as const
       const task = await layer.accountEnd.begin(user, { by }).catch(asUserGone)
       notices.userChanged(user.userId)
-      for (const sourceId of await layer.accountEnd.finish(task)) notices.sourceChanged(sourceId)
+      try {
+        for (const sourceId of await layer.accountEnd.finish(task)) notices.sourceChanged(sourceId)
+      } catch (error) {
+        // The account is gone whatever becomes of the rest, and nobody could ask again.
+        log.warn('Removing what a deleted account had is left to a worker', { error })
+      }
       notices.workDue()
     },
   }

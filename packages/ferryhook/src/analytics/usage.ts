@@ -17,7 +17,7 @@ export interface Usage {
   sources: number
 }
 
-/** A worker counts every few minutes; a source that is so far behind has none. */
+/** A worker counts every few minutes; a source that is so far behind has none, or long had no events. */
 const BEHIND_MS = 3_600_000
 const SOURCES_AT_ONCE = 10
 const TRIES = 5

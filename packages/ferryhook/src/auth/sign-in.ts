@@ -64,7 +64,7 @@ export function createSignIn(deps: {
     const known = await layer.users.getByOAuth(provider, identity.id)
     if (known) return known
     if (identity.email === undefined) throw ferryhookError('email_unverified')
-    const name = identity.name.trim().slice(0, 100) || identity.email.slice(0, 100)
+    const name = nameIn(identity.name) || identity.email.slice(0, 100)
     const newUser = { email: identity.email, name, [`${provider}Id`]: identity.id }
     return signUp(() => newUser, invite).catch(async (error: unknown) => {
       // Somebody who signs in twice at once is known by now, and whatever was in the way is theirs.
@@ -140,4 +140,13 @@ function rethrow(error: unknown): never {
     throw ferryhookError('provider_unavailable', { cause: error })
   }
   throw error
+}
+
+/** What of it may be a name: nobody is there who could be told that theirs is refused. */
+function nameIn(told: string): string {
+  return told
+    .trim()
+    .slice(0, 100)
+    .replace(/[\p{Cc}\p{Cs}]+/gu, ' ')
+    .trim()
 }

@@ -83,8 +83,8 @@ export function createStats({
       const mark = await markOf(sourceId)
       const hours = await list(sourceId, 'hour', { from: day, until: day + DAY_MS })
       const before = hours.find(({ startsAt }) => startsAt === hour)
-      // Some have expired meanwhile: what was counted before is the better figure.
-      const isLate = before !== undefined && (before.countableUntil ?? 0) <= clock.now()
+      // Some have expired meanwhile: what was counted before is the better figure, unless it is nothing.
+      const isLate = before !== undefined && (before.countableUntil ?? Infinity) <= clock.now()
       const counted = isLate ? before : figures
       const sum = noFigures()
       for (const each of [counted, ...hours.filter((other) => other !== before)]) {

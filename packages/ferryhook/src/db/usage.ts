@@ -105,13 +105,17 @@ export function createUsage({
   async function lateIn(source: Source): Promise<CountedEvents | undefined> {
     const until = markOf(source)
     const { sourceId, countedParts = [] } = source
+    const [first] = countedParts
+    const known = countedParts.reduce((sum, part) => sum + part.events, 0)
+    // All at once: most often nothing is late.
+    if (!first || (await countReceived(sourceId, first.from, until)) <= known) return undefined
     let late = 0
     const parts: CountedPart[] = []
-    for (const [index, { from, events: known }] of countedParts.entries()) {
+    for (const [index, { from, events: before }] of countedParts.entries()) {
       const found = await countReceived(sourceId, from, countedParts[index + 1]?.from ?? until)
       // Fewer, if some have expired.
-      parts.push({ from, events: Math.max(found, known) })
-      late += Math.max(found - known, 0)
+      parts.push({ from, events: Math.max(found, before) })
+      late += Math.max(found - before, 0)
     }
     return late === 0 ? undefined : { until, events: late, parts }
   }
@@ -128,17 +132,16 @@ export function createUsage({
     const end = Math.min(upTo, monthAfter(first))
     const last = await oneReceived(sourceId, { from, until: end, newestFirst: true })
     const until = (last ?? first) + 1
-    const recent = Math.max(from, until - COUNTED_AGAIN_MS, Date.parse(monthOf(until - 1)))
+    // What comes late to a month that is over does not enter the next.
+    const again = Math.max(until - COUNTED_AGAIN_MS, Date.parse(monthOf(until - 1)))
+    const recent = Math.max(from, again)
     const part = { from: recent, events: await countReceived(sourceId, recent, until) }
-    const before = await countReceived(sourceId, from, recent)
-    const kept = countedParts.filter((_, index) => {
-      const partEnd = countedParts[index + 1]?.from ?? from
-      return recent === from && partEnd > until - COUNTED_AGAIN_MS
-    })
+    const received = part.events + (await countReceived(sourceId, from, recent))
+    const kept = countedParts.filter((_, index) => (countedParts[index + 1]?.from ?? from) > again)
     return {
       until,
-      events: before + part.events,
-      lastEventAt: new Date(until - 1).toISOString(),
+      events: received,
+      ...(received > 0 && { lastEventAt: new Date(until - 1).toISOString() }),
       parts: [...kept, part],
     }
   }
@@ -184,14 +187,16 @@ export function createUsage({
   /** Counts what a source has received since it was last counted; false if it, or its owner, is gone. */
   async function catchUp(name: SourceName): Promise<boolean> {
     const upTo = clock.now() - SETTLED_AFTER_MS
+    let isCounted: boolean | undefined = false
     for (;;) {
       const source = await sources.get(sourceKey.of(name))
       if (!source) return false
-      const counted = (await lateIn(source)) ?? (await nextIn(source, upTo))
+      // What came late was looked for before, unless another worker was faster.
+      const late: CountedEvents | undefined = isCounted ? undefined : await lateIn(source)
+      const counted: CountedEvents | undefined = late ?? (await nextIn(source, upTo))
       if (!counted) return true
-      // False if another worker was faster; then what it left is counted.
-      const isOwned = await advance(source, counted).then(() => true, unlessGone)
-      if (!isOwned) return false
+      isCounted = await advance(source, counted).catch(unlessGone)
+      if (isCounted === undefined) return false
     }
   }
 
@@ -245,7 +250,7 @@ export function createUsage({
 }
 
 /** Of an account that was deleted nothing is counted any more. */
-function unlessGone(error: unknown): false {
-  if (error instanceof Refused && error.reason === 'not_found') return false
+function unlessGone(error: unknown): undefined {
+  if (error instanceof Refused && error.reason === 'not_found') return undefined
   throw error
 }

@@ -3,7 +3,7 @@ import type { HeaderFields } from './outgoing-headers.ts'
 import { limitsOf } from '../accounts/connection-options.ts'
 import type { KeptSecrets } from '../accounts/kept-secrets.ts'
 import type { FilteredEvent } from '../filters/event.ts'
-import { Filter } from '../filters/filter.ts'
+import { type Filter, StoredFilter } from '../filters/filter.ts'
 import { matchFilter } from '../filters/match.ts'
 import type { Connection } from '../items/connection.ts'
 import { activeSecrets, type SecretList } from '../signing/secret-list.ts'
@@ -63,7 +63,7 @@ export function destinationOf(
 
 function storedFilter({ filters }: Connection): Filter | 'invalid' | undefined {
   if (filters === undefined) return undefined
-  const { data } = Filter.safeParse(JSON.parse(filters))
+  const { data } = StoredFilter.safeParse(JSON.parse(filters))
   return data ?? 'invalid'
 }
 

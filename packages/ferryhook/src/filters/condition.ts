@@ -26,17 +26,27 @@ export type Operator = (typeof operators)[number]
 const deepestValue = 16
 const mostChoices = 100
 
-export const Condition = z
-  .strictObject({
-    path: z.string().max(longestPath).superRefine(checked(parsePath, InvalidPath)),
-    operator: z.enum(operators),
-    value: z.unknown().optional(),
-  })
-  .superRefine((condition, context) => {
-    const problem = problemOfValue(condition)
+const Shape = z.strictObject({
+  path: z.string().max(longestPath).superRefine(checked(parsePath, InvalidPath)),
+  operator: z.enum(operators),
+  value: z.unknown().optional(),
+})
+export type Condition = z.infer<typeof Shape>
+
+/** As it is stored, perhaps since before its numbers had to be certain: it goes on as it did. */
+export const StoredCondition = Shape.superRefine(valueWithout(problemOfValue))
+
+/** As somebody gives it. */
+export const Condition = Shape.superRefine(
+  valueWithout((condition) => problemOfValue(condition) ?? problemOfNumbers(condition)),
+)
+
+function valueWithout(problemOf: (condition: Condition) => string | undefined) {
+  return (condition: Condition, context: z.core.$RefinementCtx): void => {
+    const problem = problemOf(condition)
     if (problem) context.addIssue({ code: 'custom', path: ['value'], message: problem })
-  })
-export type Condition = z.infer<typeof Condition>
+  }
+}
 
 function problemOfValue({ operator, value }: Condition): string | undefined {
   if (operator === 'exists' || operator === 'not_exists') {
@@ -44,11 +54,6 @@ function problemOfValue({ operator, value }: Condition): string | undefined {
   }
   if (value === undefined) return 'Is required'
   if (isDeeperThan(value, deepestValue)) return 'Is nested too deeply'
-  if (hasNumber(value, (number) => !Number.isFinite(number))) return 'Has too large a number'
-  const isOrder = /^[gl]te?$/.test(operator)
-  if (!isOrder && hasNumber(value, isUncertain)) {
-    return `Has a number beyond ${Number.MAX_SAFE_INTEGER}, which is the same as its neighbours`
-  }
   switch (operator) {
     case 'gt':
     case 'gte':
@@ -69,6 +74,14 @@ function problemOfValue({ operator, value }: Condition): string | undefined {
     default:
       return undefined
   }
+}
+
+/** Of a value that has no other problem. */
+function problemOfNumbers({ operator, value }: Condition): string | undefined {
+  if (hasNumber(value, (number) => !Number.isFinite(number))) return 'Has too large a number'
+  const isOrder = /^[gl]te?$/.test(operator)
+  if (isOrder || !hasNumber(value, isUncertain)) return undefined
+  return `Has a number beyond ${Number.MAX_SAFE_INTEGER}, which is the same as its neighbours`
 }
 
 function isUncertain(number: number): boolean {

@@ -218,4 +218,39 @@ describe.each(serviceWorlds())('figures of hours and days, on $name', (world) =>
     const counted = (await hours(sourceId)).map(({ events }) => events.received)
     expect(counted).toEqual([3, 1])
   })
+
+  test('an hour that a clock ahead has counted is counted again also if nobody looked before its end', async () => {
+    const source = await newSource()
+    const { sourceId } = source
+    const ahead = layerOn(bench.db, { ...bench.clock, now: () => bench.clock.now() + 2 * HOUR })
+    await receive(source)
+    await ahead.events.create(eventInput({ sourceId, userId: source.userId, plan: 'team' }))
+    const further = layerOn(bench.db, { ...bench.clock, now: () => bench.clock.now() + 4 * HOUR })
+    await further.stats.refresh(sourceId)
+    bench.clock.advance({ minutes: 58 })
+    await receive(source)
+    bench.clock.advance({ minutes: 7 })
+    await layer.stats.refresh(sourceId)
+    expect(await hours(sourceId)).toMatchObject([{ events: { received: 2 } }])
+  })
+
+  test('an hour that a clock ahead found empty is counted when it is over', async () => {
+    const source = await newSource()
+    const { sourceId, userId } = source
+    const aheadBy = (ms: number) =>
+      layerOn(bench.db, { ...bench.clock, now: () => bench.clock.now() + ms })
+    await aheadBy(2 * HOUR).events.create(eventInput({ sourceId, userId, plan: 'team' }))
+    const ahead = aheadBy(4 * HOUR)
+    await ahead.stats.refresh(sourceId)
+    bench.clock.advance({ minutes: 1 })
+    await layer.stats.refresh(sourceId)
+    await ahead.stats.refresh(sourceId)
+    await receive(source)
+    await layer.stats.refresh(sourceId)
+    toNextHour()
+    bench.clock.advance({ minutes: 3 })
+    await layer.stats.refresh(sourceId)
+    const counted = (await hours(sourceId)).map(({ events }) => events.received)
+    expect(counted.at(-1)).toBe(1)
+  })
 })

@@ -1,5 +1,5 @@
 import { serviceStores } from '@strongroom/kit/testing/stores'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Ask, openApi, ORIGIN, PASSWORD } from './open-api.ts'
 
 const NEW_PASSWORD = 'another long password'
@@ -269,6 +269,22 @@ describe.each(serviceStores())('accounts on $name', (store) => {
       const again = await api.ask('POST', '/auth/signup', { body: { ...newcomer(), email } })
       expect(again.status).toBe(201)
       expect(again.body.user.id).not.toBe(id)
+    })
+
+    test('is deleted also if what was in it cannot be removed now, which operators are told', async () => {
+      const person = await api.person()
+      const { token, email } = person
+      await api.source(person)
+      const before = api.logged.length
+      const failing = vi.spyOn(api.db, 'deleteItem').mockRejectedValue(new Error('Not now'))
+      const body = { currentPassword: PASSWORD }
+      const answer = await api.ask('POST', '/account/delete', { token, body })
+      failing.mockRestore()
+      expect(answer.status).toBe(204)
+      expect((await login(email, PASSWORD)).status).toBe(401)
+      const told = api.logged.slice(before).filter((line) => line.includes('Not now'))
+      expect(told).toHaveLength(1)
+      expect(told[0]).toContain('left to a worker')
     })
 
     test('that is deleted while much is made in it leaves nothing behind', async () => {

@@ -104,6 +104,18 @@ describe.each(serviceWorlds())('the worker on $name', (world) => {
     expect(await bench.status(other)).toBe('filtered')
   })
 
+  test('a filter goes on as it did that was stored when its numbers did not have to be certain', async () => {
+    const source = await bench.newSource()
+    const connection = await bench.connect(source, '/large', {
+      filters: JSON.stringify([{ path: '$.id', operator: 'in', value: [2 ** 60, 7] }]),
+    })
+    const of = (id: number) => bench.receive(source, { body: Buffer.from(JSON.stringify({ id })) })
+    const events = [await of(7), await of(2 ** 60), await of(8)]
+    await bench.worker.runOnce()
+    const ends = await Promise.all(events.map((event) => bench.delivery(event, connection)))
+    expect(ends.map((end) => end?.state)).toEqual(['delivered', 'delivered', 'filtered'])
+  })
+
   test('an event that has nowhere to go is unrouted and says why', async () => {
     const lonely = await bench.newSource()
     const event = await bench.receive(lonely)

@@ -137,6 +137,14 @@ describe.each(serviceStores())('sign-in through providers on $name', (store) => 
     expect(user.email).toBe(quiet.user.email)
   })
 
+  test.each([
+    ['Mona\n\u001b[31mLisa', 'Mona [31mLisa'],
+    [`${'x'.repeat(99)}\u{1f600}`, 'x'.repeat(99)],
+  ])('a name that the provider tells (%j) is cut to what a name may be', async (told, name) => {
+    github.user = githubUser({ name: told })
+    expect((await whoIs(await signIn('github'))).name).toBe(name)
+  })
+
   test('somebody who signs in twice at once gets one account', async () => {
     google.user = googleUser()
     const answers = await Promise.all([signIn('google'), signIn('google'), signIn('google')])
