@@ -93,6 +93,10 @@ describe('strongroom worker and user add', () => {
       code: 2,
       stderr: '--name must have 1 to 100 characters\n',
     })
+    expect(await add('b@example.com', '--name', 'A\u001Bb')).toMatchObject({
+      code: 2,
+      stderr: '--name must not have control characters or halves of characters\n',
+    })
     expect(await inProcess(['worker', '--metrics-port', 'x'], { cwd })).toMatchObject({
       code: 2,
       stderr: '--metrics-port must be a whole number from 0 to 65535\n',

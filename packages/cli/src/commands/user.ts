@@ -30,5 +30,8 @@ function given({ args: [email = ''], options }: CommandInput) {
   if (name.length < 1 || name.length > 100) {
     throw new UsageError('--name must have 1 to 100 characters')
   }
+  if (/[\p{Cc}\p{Cs}]/u.test(name)) {
+    throw new UsageError('--name must not have control characters or halves of characters')
+  }
   return { email, name }
 }
