@@ -3,8 +3,7 @@ import { url } from '@strongroom/kit/config-types'
 import { ApiError, type ErrorStatus } from '@strongroom/kit/errors'
 import { settings } from '@strongroom/server/settings'
 import { type CommandInput, UsageError } from './command.ts'
-
-const DEFAULT_SERVER = 'http://127.0.0.1:4280'
+import { DEFAULT_SERVER } from './default-server.ts'
 
 /** Where the server is unless --server says otherwise, for help texts. */
 export const STANDARD_SERVER = `STRONGROOM_SERVER, ${DEFAULT_SERVER}`

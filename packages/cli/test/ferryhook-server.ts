@@ -1,5 +1,7 @@
 /** A server with Ferryhook that delivers to this machine, and accounts to try commands with. */
 import { createHmac } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, vi } from 'vitest'
 import { inProcess } from './in-process.ts'
 import { emptyDirectory, type Finished, start } from './strongroom.ts'
@@ -18,6 +20,8 @@ export interface Account {
 export interface FerryhookServer {
   url: string
   cwd: string
+  /** Writes a file where the server runs, and returns its path. */
+  file(name: string, text: string): Promise<string>
   /** Each test has its own: a key may ask a hundred times a minute. */
   account(): Promise<Account>
   close(): void
@@ -65,7 +69,13 @@ export async function ferryhookServer(): Promise<FerryhookServer> {
     }
   }
 
-  return { url, cwd, account, close: () => void server.process.kill('SIGKILL') }
+  async function file(name: string, text: string): Promise<string> {
+    const path = join(cwd, name)
+    await writeFile(path, text)
+    return path
+  }
+
+  return { url, cwd, file, account, close: () => void server.process.kill('SIGKILL') }
 }
 
 /** Sends a webhook and returns the id of its event. */

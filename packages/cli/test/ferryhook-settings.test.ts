@@ -1,6 +1,4 @@
 /** What can be set of sources, connections and alerts, by commands, on a server that runs. */
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { asGitHubSigns, type FerryhookServer, ferryhookServer, send } from './ferryhook-server.ts'
 import { inShell } from './in-shell.ts'
@@ -12,12 +10,6 @@ beforeAll(async () => {
   server = await ferryhookServer()
 })
 afterAll(() => server.close())
-
-const file = async (name: string, text: string) => {
-  const path = join(server.cwd, name)
-  await writeFile(path, text)
-  return path
-}
 
 describe('strongroom connections change', () => {
   test('sets all that a connection has, one at a time, and takes it back', async () => {
@@ -37,9 +29,9 @@ describe('strongroom connections change', () => {
       limits: { concurrency: 5, perSecond: 10 },
     })
     expect(await change('--concurrency', 'none')).toMatchObject({ limits: { perSecond: 10 } })
-    const filter = await file('f.json', '[{"path":"$.n","operator":"gt","value":1}]')
-    const script = await file('t.js', 'function transform(e) { return e.body }')
-    const headers = await file('h.json', '{"x-credential":"open-sesame"}')
+    const filter = await server.file('f.json', '[{"path":"$.n","operator":"gt","value":1}]')
+    const script = await server.file('t.js', 'function transform(e) { return e.body }')
+    const headers = await server.file('h.json', '{"x-credential":"open-sesame"}')
     const files = ['--filter', filter, '--transform', script, '--headers', headers]
     expect(await change(...files)).toMatchObject({
       filters: [{ path: '$.n', operator: 'gt', value: 1 }],
@@ -94,7 +86,7 @@ describe('strongroom sources change', () => {
     const { does, json } = await server.account()
     const url = (await does('sources', 'add', 'Shop')).trim()
     expect(await does('sources', 'change', 'Shop', '--name', 'Code')).toMatch(/\nname {6}Code\n/)
-    const secret = await file('new-secret', 'hush\n')
+    const secret = await server.file('new-secret', 'hush\n')
     const signed = ['--provider', 'github', '--secret-file', secret]
     expect(await json('sources', 'change', 'Code', ...signed)).toMatchObject({
       provider: 'github',

@@ -1,7 +1,5 @@
 /** Ferryhook by commands: sources, connections, events and replays, on a server that runs. */
 import { closeSync, openSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { asGitHubSigns, type FerryhookServer, ferryhookServer, send } from './ferryhook-server.ts'
 import { refusals } from './ferryhook-refusals.ts'
@@ -14,12 +12,6 @@ beforeAll(async () => {
   server = await ferryhookServer()
 })
 afterAll(() => server.close())
-
-const file = async (name: string, text: string) => {
-  const path = join(server.cwd, name)
-  await writeFile(path, text)
-  return path
-}
 
 describe('strongroom sources', () => {
   test('adds a source and prints the URL to send to, then lists, shows, pauses and removes it', async () => {
@@ -55,7 +47,7 @@ describe('strongroom sources', () => {
 
   test('takes the signing secret from a file or the environment, and prints it nowhere', async () => {
     const { does, tries } = await server.account()
-    const path = await file('secret', 'from-a-file\n')
+    const path = await server.file('secret', 'from-a-file\n')
     const add = ['sources', 'add', 'Repository', '--provider', 'github']
     const added = await tries([...add, '--secret-file', path])
     expect(added).toMatchObject({ code: 0, stderr: '' })
@@ -81,7 +73,7 @@ describe('strongroom sources', () => {
 
   test('takes it from a file descriptor', async () => {
     const { does } = await server.account()
-    const opened = openSync(await file('descriptor', 'from-a-descriptor\n'), 'r')
+    const opened = openSync(await server.file('descriptor', 'from-a-descriptor\n'), 'r')
     const add = ['sources', 'add', 'Repository', '--provider', 'github']
     const url = (await does(...add, '--secret-fd', String(opened))).trim()
     closeSync(opened)
@@ -93,8 +85,11 @@ describe('strongroom sources', () => {
     const { tries, json } = await server.account()
     const bare = await tries(['sources', 'add', 'Bare', '--provider', 'github', '--unsigned'])
     expect(bare.stderr).toBe('It has no signing secret: whatever comes is taken\n')
-    const options = await file('signing.json', '{"header":"x-shop-signature","encoding":"base64"}')
-    const secret = await file('hmac-secret', 'hush')
+    const options = await server.file(
+      'signing.json',
+      '{"header":"x-shop-signature","encoding":"base64"}',
+    )
+    const secret = await server.file('hmac-secret', 'hush')
     const how = ['--algorithm', 'hmac-sha256', '--signing-options', options]
     const made = await tries(['sources', 'add', 'Shop', ...how, '--secret-file', secret])
     expect(made).toMatchObject({ code: 0, stderr: '' })
@@ -111,9 +106,9 @@ describe('strongroom connections', () => {
     const program = await localProgram()
     const url = (await does('sources', 'add', 'Shop')).trim()
     const add = ['connections', 'add', 'Shop', `${program.url}/hook`, '--name', 'To the books']
-    const filter = await file('f.json', '[{"path":"$.n","operator":"gt","value":1}]')
-    const script = await file('t.js', 'function transform(e) { return { m: e.body.n } }')
-    const headers = await file('h.json', '{"x-credential":"open-sesame"}')
+    const filter = await server.file('f.json', '[{"path":"$.n","operator":"gt","value":1}]')
+    const script = await server.file('t.js', 'function transform(e) { return { m: e.body.n } }')
+    const headers = await server.file('h.json', '{"x-credential":"open-sesame"}')
     add.push('--filter', filter, '--transform', script, '--headers', headers)
     const made = await does(...add)
     const [, id = '', secret = ''] =
@@ -194,7 +189,7 @@ describe('strongroom events', () => {
   test('delivers what has no right signature only for who vouches for it', async () => {
     const { does, json, tries } = await server.account()
     const program = await localProgram()
-    const secret = await file('vouched', 'hush')
+    const secret = await server.file('vouched', 'hush')
     const add = ['sources', 'add', 'Repository', '--provider', 'github', '--secret-file', secret]
     const url = (await does(...add)).trim()
     await does('connections', 'add', 'Repository', program.url)

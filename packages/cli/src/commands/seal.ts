@@ -6,6 +6,7 @@ import { formatLink } from '@strongroom/sealed/crypto/link'
 import { solveWork } from '@strongroom/sealed/crypto/proof-of-work'
 import { LONGEST_TTL_SECONDS, MOST_VIEWS, SHORTEST_TTL_SECONDS } from '@strongroom/sealed/table'
 import { type Command, UsageError } from '../command.ts'
+import { DEFAULT_SERVER } from '../default-server.ts'
 import { secondsOf } from '../duration.ts'
 import {
   connect,
@@ -37,8 +38,7 @@ export const sealCommand: Command = {
     receipt: { summary: 'Let "strongroom receipt" tell later whether it was opened' },
     server: {
       value: 'URL',
-      summary:
-        'Where to seal it (STRONGROOM_SERVER, SEALED_ORIGIN, PUBLIC_URL, http://127.0.0.1:4280)',
+      summary: `Where to seal it (STRONGROOM_SERVER, SEALED_ORIGIN, PUBLIC_URL, ${DEFAULT_SERVER})`,
     },
     ...connectionOptions,
   },

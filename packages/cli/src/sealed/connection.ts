@@ -4,6 +4,7 @@ import { isPrivate } from '@strongroom/sealed/client/find-base'
 import { patience, type Patience } from '@strongroom/sealed/client/patience'
 import { parseBase } from '@strongroom/sealed/crypto/link'
 import { type CommandInput, type CommandOption, type Output, UsageError } from '../command.ts'
+import { DEFAULT_SERVER } from '../default-server.ts'
 
 export const connectionOptions = {
   insecure: { summary: 'Talk plain http also to another machine' },
@@ -12,13 +13,11 @@ export const connectionOptions = {
 export const exitCodes = `Exit codes: 0 done, 1 failed, 2 wrong command line or link, 3 not available (wrong, read, burned
 or expired: nobody is told which), 4 wrong or no passphrase.`
 
-const STANDARD_SERVER = 'http://127.0.0.1:4280'
-
 /** The server that a new secret is made on. */
 export function serverOf({ options, env }: Pick<CommandInput, 'options' | 'env'>): string {
   const names = ['STRONGROOM_SERVER', 'SEALED_ORIGIN', 'PUBLIC_URL']
   const [fromEnv] = names.map((name) => env[name]?.trim()).filter(Boolean)
-  const server = options['server'] ?? fromEnv ?? STANDARD_SERVER
+  const server = options['server'] ?? fromEnv ?? DEFAULT_SERVER
   try {
     return parseBase(String(server))
   } catch {
