@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { asGitHubSigns, type FerryhookServer, ferryhookServer, send } from './ferryhook-server.ts'
 import { inShell } from './in-shell.ts'
 import { localProgram } from './listen-server.ts'
-import { launcher as anyFile } from './strongroom.ts'
+import { launcher } from './strongroom.ts'
 
 let server: FerryhookServer
 beforeAll(async () => {
@@ -180,12 +180,13 @@ describe('what is wrong with a setting is one line, and nothing is changed', () 
       'URL must be an address, such as https://shop.example.com/hooks',
     ],
     [
-      ['sources', 'change', 'Shop', '--unsigned', '--secret-file', anyFile],
+      // A file that is there, whatever it has.
+      ['sources', 'change', 'Shop', '--unsigned', '--secret-file', launcher],
       2,
       'A signing secret was given: leave it away, or leave out --unsigned',
     ],
     [
-      ['alerts', 'set', '--kind', 'delivery.faild'],
+      ['alerts', 'set', '--kind', 'all', '--kind', 'delivery.faild'],
       2,
       '--kind knows no "delivery.faild": did you mean delivery.failed?',
     ],

@@ -74,10 +74,13 @@ function chosenIn({ options, lists }: CommandInput) {
   return {
     webhookUrl: webhook === 'none' ? null : (webhook as string | undefined),
     email: mail === undefined ? undefined : mail === 'yes',
-    kinds: kinds?.includes('all')
-      ? alertKinds
-      : kinds?.map((each) => oneOf('kind', alertKinds, each)),
+    kinds: kinds && kindsIn(kinds),
   }
+}
+
+function kindsIn(given: readonly string[]): readonly string[] {
+  const kinds = given.map((each) => oneOf('kind', [...alertKinds, 'all'], each))
+  return kinds.includes('all') ? alertKinds : kinds
 }
 
 function factsOf({ webhookUrl, email, kinds, failedAt, failure }: Alerts): string[][] {
