@@ -1,4 +1,5 @@
 /** `strongroom user add`: an account of Ferryhook, made by whoever has the store. */
+import { unwritable } from '@strongroom/ferryhook/items/values'
 import { addUser } from '@strongroom/server/add-user'
 import { type Command, type CommandInput, UsageError } from '../command.ts'
 import { withStore } from '../with-store.ts'
@@ -30,7 +31,7 @@ function given({ args: [email = ''], options }: CommandInput) {
   if (name.length < 1 || name.length > 100) {
     throw new UsageError('--name must have 1 to 100 characters')
   }
-  if (/[\p{Cc}\p{Cs}]/u.test(name)) {
+  if (unwritable.test(name)) {
     throw new UsageError('--name must not have control characters or halves of characters')
   }
   return { email, name }

@@ -4,15 +4,15 @@ import { monthOf } from '../db/times.ts'
 import type { AuditEntry } from '../items/account-trail.ts'
 import type { ApiKey } from '../items/api-key.ts'
 import { oauthProviders, type User } from '../items/user.ts'
+import { unwritable } from '../items/values.ts'
 import { plans } from '../plans.ts'
 
-/** Names stand in mails and on terminals; half a character would be stored as another one. */
 export const Name = z
   .string()
   .trim()
   .min(1)
   .max(100)
-  .refine((name) => !/[\p{Cc}\p{Cs}]/u.test(name), 'Has characters that cannot be written')
+  .refine((name) => !unwritable.test(name), 'Has characters that cannot be written')
 export const Email = z
   .string()
   .trim()

@@ -11,6 +11,7 @@ import type { DataLayer } from '../db/data-layer.ts'
 import { Refused } from '../db/refused.ts'
 import { ferryhookError } from '../errors.ts'
 import type { OAuthProvider, User } from '../items/user.ts'
+import { unwritable } from '../items/values.ts'
 import {
   type Handshake,
   type Identity,
@@ -147,6 +148,6 @@ function nameIn(told: string): string {
   return told
     .trim()
     .slice(0, 100)
-    .replace(/[\p{Cc}\p{Cs}]+/gu, ' ')
+    .replaceAll(new RegExp(`${unwritable.source}+`, 'gu'), ' ')
     .trim()
 }

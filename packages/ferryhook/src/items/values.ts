@@ -16,6 +16,9 @@ export const seconds = z.number().int().positive()
 
 export const count = z.number().int().nonnegative()
 
+/** What no name has: names stand in mails and on terminals, and half a character is stored as another. */
+export const unwritable = /[\p{Cc}\p{Cs}]/u
+
 /**
  * A secret as the key store seals it, in base64: an AWS Encryption SDK message, version 2, suite
  * 0x0478. A secret that somebody forgot to seal does not begin so.
