@@ -1,10 +1,10 @@
 /** `strongroom sources change`: another name, provider, signature or id of events. */
 import { systemClock } from '@strongroom/kit/clock'
-import { type Command, UsageError } from '../command.ts'
+import type { Command } from '../command.ts'
 import { accessIn, atFerryhook, ferryhookAt } from '../ferryhook/api.ts'
 import { findSource } from '../ferryhook/find.ts'
 import { refuseNothing } from '../ferryhook/nothing-to-change.ts'
-import { secretInOptions } from '../ferryhook/signing-secret.ts'
+import { refuseSecret, secretInOptions } from '../ferryhook/signing-secret.ts'
 import { providersHelp, settingsIn, sourceSettings } from '../ferryhook/source-settings.ts'
 import { sourceFacts } from '../ferryhook/source-text.ts'
 import type { Source } from '../ferryhook/views.ts'
@@ -26,9 +26,7 @@ ${providersHelp}`,
   async run(input) {
     const { name, unsigned } = input.options
     const given = await secretInOptions(input)
-    if (unsigned === true && given !== undefined) {
-      throw new UsageError('A signing secret was given: leave it away, or leave out --unsigned')
-    }
+    refuseSecret(given, input)
     const signingSecret = unsigned === true ? null : given
     const body = { name, signingSecret, ...(await settingsIn(input)) }
     refuseNothing('sources change', body)

@@ -1,10 +1,10 @@
 /** `strongroom sources …`: the addresses of Ferryhook that webhooks are sent to. */
 import { systemClock } from '@strongroom/kit/clock'
-import { type Command, UsageError } from '../command.ts'
+import type { Command } from '../command.ts'
 import { accessIn, atFerryhook, ferryhookAt } from '../ferryhook/api.ts'
 import { allSources, findSource } from '../ferryhook/find.ts'
 import { lifecycleCommands } from '../ferryhook/lifecycle.ts'
-import { givenSecret, secretHelp } from '../ferryhook/signing-secret.ts'
+import { givenSecret, refuseSecret, secretHelp } from '../ferryhook/signing-secret.ts'
 import { providersHelp, settingsIn, sourceSettings } from '../ferryhook/source-settings.ts'
 import { sourceFacts } from '../ferryhook/source-text.ts'
 import type { Source } from '../ferryhook/views.ts'
@@ -51,9 +51,7 @@ A custom source without --algorithm needs none, and takes whatever comes.`,
     const { provider = 'custom', ...chosen } = await settingsIn(input)
     const ask = ferryhookAt(accessIn(input))
     const given = await givenSecret(input)
-    if (unsigned === true && given !== undefined) {
-      throw new UsageError('A signing secret was given: leave it away, or leave out --unsigned')
-    }
+    refuseSecret(given, input)
     const needsNone = unsigned === true || (provider === 'custom' && algorithm === undefined)
     const signingSecret = given ?? (needsNone ? undefined : await readSecret('Signing secret: '))
     const body = { name: input.args[0], provider, signingSecret, ...chosen }

@@ -21,6 +21,15 @@ export async function givenSecret(
   return (await secretInOptions(input)) ?? inEnvironment
 }
 
+/** Whoever says that nothing is signed has no secret to give. */
+export function refuseSecret(
+  given: string | undefined,
+  { options }: Pick<CommandInput, 'options'>,
+) {
+  if (options['unsigned'] !== true || given === undefined) return
+  throw new UsageError('A signing secret was given: leave it away, or leave out --unsigned')
+}
+
 /** What the environment has may be meant for another source. */
 export async function secretInOptions({
   options,

@@ -1,3 +1,4 @@
+import type { Db } from '@strongroom/kit/db'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { secretBox } from '@strongroom/kit/testing/test-secret-box'
@@ -12,14 +13,7 @@ describe.each(serviceStores())('a token, on $name', (store) => {
   const opened = openDb(store)
 
   test('that was stored is used, although the store did not say that it was', async () => {
-    const clock = testClock()
-    const { team } = newIds()
-    const { db, lose } = losingDb(opened.db, 'slack-workspace-tokens')
-    const { tokens } = createTwoKeyStore({ db, clock })
-    const vault = createTokenVault({ app: 'deploy-bot', tokens, box: secretBox, clock })
-    await vault.put(team, 'xoxb-old')
-    expect(await vault.tokenOf(team)).toBe('xoxb-old')
-    lose()
+    const { vault, team } = await forgetful(opened.db)
     await expect(vault.put(team, 'xoxb-new')).rejects.toThrow('The answer got lost')
     expect(await vault.tokenOf(team)).toBe('xoxb-new')
   })
@@ -56,13 +50,7 @@ describe.each(serviceStores())('a dead token, on $name', (store) => {
   })
 
   test('that was deleted is not used, although the store did not say that it was', async () => {
-    const { team, clock } = machines()
-    const { db, lose } = losingDb(opened.db, 'slack-workspace-tokens')
-    const { tokens } = createTwoKeyStore({ db, clock })
-    const vault = createTokenVault({ app: 'deploy-bot', tokens, box: secretBox, clock })
-    await vault.put(team, 'xoxb-old')
-    expect(await vault.tokenOf(team)).toBe('xoxb-old')
-    lose()
+    const { vault, team } = await forgetful(opened.db)
     await expect(vault.deleteDead(team, 'xoxb-old')).rejects.toThrow('The answer got lost')
     expect(await vault.tokenOf(team)).toBeUndefined()
   })
@@ -93,3 +81,16 @@ describe.each(serviceStores())('a dead token, on $name', (store) => {
     expect(await third.tokenOf(team)).toBe('xoxb-new')
   })
 })
+
+/** Has a token in use, and a store that does the next write without saying so. */
+async function forgetful(stored: Db) {
+  const clock = testClock()
+  const { team } = newIds()
+  const { db, lose } = losingDb(stored, 'slack-workspace-tokens')
+  const { tokens } = createTwoKeyStore({ db, clock })
+  const vault = createTokenVault({ app: 'deploy-bot', tokens, box: secretBox, clock })
+  await vault.put(team, 'xoxb-old')
+  expect(await vault.tokenOf(team)).toBe('xoxb-old')
+  lose()
+  return { vault, team }
+}
