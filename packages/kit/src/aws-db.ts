@@ -1,9 +1,9 @@
 /**
  * Db over the AWS SDK: real DynamoDB, or anything that speaks its protocol behind an endpoint.
  *
- * Differs from a bare document client in what the seam promises: numbers keep all their digits,
- * `undefined` is refused, and the items inside errors are plain values too (the document client
- * leaves those marshalled).
+ * Differs from a plain document client in what `Db` promises: numbers keep all their digits,
+ * `undefined` is rejected, and items inside errors are plain values too (the document client leaves
+ * them marshalled).
  */
 import {
   CreateTableCommand,
@@ -23,6 +23,7 @@ import {
   DeleteCommand,
   DynamoDBDocumentClient,
   GetCommand,
+  NumberValue as SdkNumber,
   PutCommand,
   QueryCommand,
   ScanCommand,
@@ -30,28 +31,28 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb'
-import { fromAttributeValues, fromSdk, toSdk } from './aws-values.ts'
-import type { Db } from './db.ts'
+import { unmarshall } from '@aws-sdk/util-dynamodb'
+import type { Db, Item } from './db.ts'
 import { numberFromText } from './number-value.ts'
 
 export interface AwsDb extends Db {
-  /** Asks the store for an answer, any answer: fails if it is unreachable or refuses us. */
+  /** Fails if the store is unreachable or rejects the credentials. */
   ping(): Promise<void>
   close(): void
 }
 
-/** DynamoDB answers in milliseconds; one that does not in this time will not. */
-const ANSWER_MS = 5000
+/** DynamoDB responds in milliseconds. */
+const REQUEST_TIMEOUT_MS = 5_000
 
 export function createAwsDb(config: DynamoDBClientConfig): AwsDb {
   return awsDbOf(
     new DynamoDBClient({
-      // The SDK would repeat a write whose answer got lost: a counter counts twice, and a put that
-      // is to happen once is told that it happened already. What may be repeated, retryingDb repeats.
+      // The SDK would repeat a write whose response was lost: a counter would count twice, and a put
+      // that must happen once would fail its condition. `retryingDb` repeats what may be repeated.
       maxAttempts: 1,
       requestHandler: {
         connectionTimeout: 3000,
-        requestTimeout: ANSWER_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
         throwOnRequestTimeout: true,
       },
       ...config,
@@ -59,7 +60,7 @@ export function createAwsDb(config: DynamoDBClientConfig): AwsDb {
   )
 }
 
-/** A client that somebody else made, with the retries that they decided on. */
+/** Uses an existing client, with its own retries. */
 export function awsDbOf(client: DynamoDBClient): AwsDb {
   const documents = DynamoDBDocumentClient.from(client, {
     unmarshallOptions: { wrapNumbers: numberFromText },
@@ -104,8 +105,8 @@ interface SdkFailure extends Error {
 }
 
 /**
- * What the SDK threw, as an error with plain values and nothing that must not reach a log: the
- * SDK's own carries the whole exchange, with its headers and signature.
+ * Rethrows an error of the SDK with plain values and without the request and response that the SDK
+ * attaches, because their headers and signature must not reach a log.
  */
 function rethrow(error: SdkFailure): never {
   const { name, message, code, Item, CancellationReasons } = error
@@ -120,4 +121,78 @@ function rethrow(error: SdkFailure): never {
       })),
     }),
   })
+}
+
+/** The parameters of operations that hold attribute values. */
+const VALUE_PARAMETERS = new Set([
+  'Key',
+  'Keys',
+  'Item',
+  'ExpressionAttributeValues',
+  'ExclusiveStartKey',
+])
+
+/** The input of an operation with every attribute value in a form that the SDK keeps exactly. */
+function toSdk(input: unknown): never {
+  return parameters(input) as never
+}
+
+function parameters(input: unknown): unknown {
+  if (Array.isArray(input)) return input.map(parameters)
+  if (typeof input !== 'object' || input === null) return input
+  return Object.fromEntries(
+    Object.entries(input).map(([name, value]) => [
+      name,
+      VALUE_PARAMETERS.has(name) && value !== undefined ? outgoing(value) : parameters(value),
+    ]),
+  )
+}
+
+/** An operation's output without the SDK's own metadata. */
+function fromSdk<Output>(output: object): Output {
+  const { $metadata: _metadata, ...rest } = output as Record<string, unknown>
+  return rest as Output
+}
+
+function fromAttributeValues(item: object): Item {
+  return unmarshall(item as never, { wrapNumbers: numberFromText }) as Item
+}
+
+function outgoing(value: unknown): unknown {
+  if (typeof value === 'number') return sdkNumber(value)
+  if (typeof value !== 'object' || value === null) return requireStorable(value)
+  if (value instanceof Uint8Array) return value
+  if (value instanceof Set) return new Set([...value].map(outgoing))
+  if (Array.isArray(value)) return value.map(outgoing)
+  if (isPlain(value)) return outgoingMap(value)
+  if ('value' in value && typeof value.value === 'string') return SdkNumber.from(value.value)
+  throw new TypeError('Cannot store a class instance: convert it to a plain object first')
+}
+
+function outgoingMap(map: object): object {
+  const entries = Object.entries(map).map(([name, value]) => {
+    // The SDK builds objects by assignment, which would set the prototype instead of a property.
+    if (name === '__proto__')
+      throw new TypeError('Cannot store an attribute named __proto__ on AWS')
+    return [name, outgoing(value)]
+  })
+  return Object.fromEntries(entries)
+}
+
+function sdkNumber(value: number): SdkNumber {
+  if (!Number.isFinite(value)) throw new TypeError(`Cannot store the number ${value}`)
+  return SdkNumber.from(String(value))
+}
+
+function requireStorable(value: unknown): unknown {
+  if (value === undefined) throw new TypeError('Cannot store undefined: leave the attribute out')
+  if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') {
+    throw new TypeError(`Cannot store a ${typeof value}`)
+  }
+  return value
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
 }

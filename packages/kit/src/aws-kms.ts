@@ -1,7 +1,7 @@
 /**
  * Kms over the AWS SDK: AWS KMS, or anything that speaks its protocol behind an endpoint.
  *
- * Import it only where it is used: the SDK is most of what a start would otherwise load.
+ * Import it dynamically: the SDK would be most of what a start loads.
  */
 import {
   DecryptCommand,
@@ -15,9 +15,9 @@ import type { Kms } from './kms.ts'
 
 export interface AwsKmsOptions {
   region: string
-  /** Where KMS is, if not where AWS has it. */
+  /** AWS's own endpoint of the region unless given. */
   endpoint?: string
-  /** If not given, the SDK looks for them where it always does. */
+  /** From the SDK's default provider chain unless given. */
   credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
 }
 
@@ -25,31 +25,31 @@ export interface AwsKms extends Kms {
   close(): void
 }
 
-/** KMS answers in milliseconds; one that does not in this time will not. */
-const ANSWER_MS = 5000
-const CONNECT_MS = 3000
-/** None of the operations changes anything at KMS, so each may be repeated. */
-const ATTEMPTS = 4
+/** KMS responds in milliseconds. */
+const REQUEST_TIMEOUT_MS = 5_000
+const CONNECT_TIMEOUT_MS = 3_000
+/** None of the operations changes anything in KMS, so each may be repeated. */
+const MAX_ATTEMPTS = 4
 
 export function createAwsKms(options: AwsKmsOptions): AwsKms {
   const client = new KMSClient({
     ...options,
-    maxAttempts: ATTEMPTS,
-    // AWS's own libraries for branch keys say the same.
+    maxAttempts: MAX_ATTEMPTS,
+    // The same as in AWS's own libraries for branch keys.
     customUserAgent: 'aws-kms-hierarchy',
     requestHandler: {
-      connectionTimeout: CONNECT_MS,
-      requestTimeout: ANSWER_MS,
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
       throwOnRequestTimeout: true,
     },
   })
 
-  /** Calls one operation. AWS's types say that any part of an answer may be missing. */
+  /** Calls one operation. In AWS's types every part of the output is optional. */
   const operation =
     <Input, Output>(Command: new (input: never) => unknown, ...parts: (keyof Output & string)[]) =>
     async (input: Input): Promise<Output> => {
-      const answer: object = await client.send(new Command(input as never) as never).catch(rethrow)
-      return partsOf(answer as Partial<Output>, parts)
+      const output: object = await client.send(new Command(input as never) as never).catch(rethrow)
+      return requireParts(output as Partial<Output>, parts)
     }
 
   return {
@@ -66,16 +66,16 @@ export function createAwsKms(options: AwsKmsOptions): AwsKms {
   }
 }
 
-function partsOf<Output>(answer: Partial<Output>, parts: (keyof Output & string)[]): Output {
-  const found = parts.map((part) => [part, answer[part]])
+function requireParts<Output>(output: Partial<Output>, parts: (keyof Output & string)[]): Output {
+  const found = parts.map((part) => [part, output[part]])
   if (found.some(([, value]) => value === undefined))
-    throw new Error(`KMS gave an answer without ${parts.join(' or ')}: check the endpoint`)
+    throw new Error(`The response of KMS lacks ${parts.join(' or ')}. Check the endpoint.`)
   return Object.fromEntries(found) as Output
 }
 
 /**
- * What the SDK threw, with its name and nothing that must not reach a log: the SDK's own carries the
- * whole exchange, with its headers and signature.
+ * Rethrows an error of the SDK without the request and response that the SDK attaches, because their
+ * headers and signature must not reach a log.
  */
 function rethrow({ name, message, code }: Error & { code?: string }): never {
   throw Object.assign(new Error(message), { name, ...(code !== undefined && { code }) })

@@ -1,10 +1,10 @@
-/** The declared tables, and what each function may do with them, as a CloudFormation template. */
+/** A CloudFormation template with the declared tables and a policy for each function. */
 import type { ServiceFunction } from './data-model.ts'
 import { createTableInput, type Table } from './table.ts'
 
 export interface TemplateParts {
   tables: readonly Table[]
-  /** Service name → its functions; each gets a policy that allows what it needs and nothing else. */
+  /** By service name; each function gets a policy that allows only what it needs. */
   functions?: Readonly<Record<string, readonly ServiceFunction[]>>
   prefix?: string
 }
@@ -37,7 +37,7 @@ function tableResource(table: Table, prefix: string): object {
   const { TableName, ...input } = createTableInput(table)
   return {
     Type: 'AWS::DynamoDB::Table',
-    // Deleting a stack must never delete what people stored.
+    // Deleting a stack must never delete data.
     DeletionPolicy: 'Retain',
     UpdateReplacePolicy: 'Retain',
     Properties: {

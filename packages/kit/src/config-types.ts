@@ -1,11 +1,11 @@
-/** The kinds of settings: each reads text, says what it wants, and writes its values back as text. */
+/** The types of settings: each parses text, describes what it expects, and formats its values. */
 import { isIP } from 'node:net'
 import { parseUrl } from './parse-url.ts'
 import {
   parseTrustedProxies,
   formatTrustedProxies,
   type TrustedProxies,
-} from './http/trusted-proxies.ts'
+} from './http/client-address.ts'
 
 export interface ConfigType<T> {
   /** Completes "must be …". */
@@ -74,7 +74,7 @@ export function host(): ConfigType<string> {
   }
 }
 
-/** An http or https address, kept without a slash at its end, so that paths can be added to it. */
+/** An http or https URL, without a trailing slash, so that paths can be appended. */
 export function url({ originOnly = false }: { originOnly?: boolean } = {}): ConfigType<string> {
   return {
     expects: `an http or https address without user, query and fragment${originOnly ? ', and without a path' : ''}`,
@@ -99,7 +99,7 @@ export function network(): ConfigType<string> {
   }
 }
 
-/** A path as it was written; whoever uses it creates the directory and says what is wrong with it. */
+/** A path as given; it is created and checked where it is used. */
 export function directory(): ConfigType<string> {
   return {
     expects: 'the path of a directory',
@@ -108,12 +108,12 @@ export function directory(): ConfigType<string> {
   }
 }
 
-/** A path as it was written; whoever uses it says what is wrong with it. */
+/** A path as given; it is checked where it is used. */
 export function file(): ConfigType<string> {
   return { ...directory(), expects: 'the path of a file' }
 }
 
-/** Values separated by commas; empty ones are ignored. */
+/** Values separated by commas, without empty ones. */
 export function list<T>(of: ConfigType<T>): ConfigType<readonly T[]> {
   return {
     expects: `a list separated by commas, each entry ${of.expects}`,

@@ -1,7 +1,7 @@
 /**
- * Configuration from the environment, declared once as a table: what is read, what it means and
- * what it defaults to. The same table prints itself for `strongroom config` and
- * `docs/configuration.md`, so that no setting is undocumented.
+ * Configuration from the environment, declared once as a table of names, types, defaults and
+ * descriptions. `strongroom config` and `docs/configuration.md` print the same table, so that no
+ * setting is undocumented.
  */
 import { readFileSync } from 'node:fs'
 import { nearest } from './nearest.ts'
@@ -10,14 +10,14 @@ import type { ConfigType } from './config-types.ts'
 export interface Setting<T> {
   type: ConfigType<T>
   description: string
-  /** Without one, the setting is undefined unless it is set. */
+  /** Undefined unless given. */
   default?: T
   required?: true
-  /** Its value is never shown, and may be read from the file that `NAME_FILE` names. */
+  /** Never shown; may also be read from the file in `NAME_FILE`. */
   secret?: true
 }
 
-/** A setting whatever its type is; `never` because only the type itself knows how to write its values. */
+/** A setting of any type; `never` because only its own type can format its values. */
 export type AnySetting = Omit<Setting<unknown>, 'type'> & {
   type: Pick<ConfigType<unknown>, 'expects' | 'parse'> & { format(value: never): string }
 }
@@ -30,14 +30,14 @@ type Checked<T extends ConfigTable> = {
 }
 type Value<S extends AnySetting> = Exclude<ReturnType<S['type']['parse']>, undefined>
 
-/** The values of a table: undefined only where there is neither a default nor a requirement. */
+/** The values of a table: undefined only for optional settings without a default. */
 export type ConfigValues<T extends ConfigTable> = {
   readonly [K in keyof T]: T[K] extends { default: unknown } | { required: true }
     ? Value<T[K]>
     : Value<T[K]> | undefined
 }
 
-/** One line for each wrong setting; never the value of a secret one. */
+/** One line for each invalid setting, without the values of secret ones. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly string[]
@@ -66,7 +66,7 @@ export interface Config<T extends ConfigTable> {
   toMarkdown(): string
 }
 
-/** Variables with this start are ours alone, so that an unknown one is a mistake. */
+/** Only our variables begin with this, so an unknown one is a mistake. */
 const PREFIX = 'STRONGROOM_'
 
 export function defineConfig<const T extends ConfigTable>(table: T & Checked<T>): Config<T> {
@@ -111,7 +111,7 @@ function read(
   return { problem: `${name} must be ${setting.type.expects}, but ${shown}` }
 }
 
-/** The text of a setting. An empty variable counts as not set: that is how shells and Compose files unset one. */
+/** The text of a setting. An empty variable counts as not set, as shells and Compose files unset one. */
 function readSource(
   env: Env,
   name: string,
@@ -144,18 +144,18 @@ function unknownNames(env: Env, settings: readonly [string, AnySetting][]): stri
 
 function rowOf([name, setting]: [string, AnySetting]): ConfigRow {
   const { type, required = false, secret = false, description } = setting
-  // The type that parses a setting is the type of its default, which Checked has made sure of.
+  // `Checked` ensures that the default has the type of the setting.
   const value = 'default' in setting ? type.format(setting.default as never) : null
   return { name, type: type.expects, default: value, required, secret, description }
 }
 
-function standard({ default: value, required }: ConfigRow): string {
+function defaultText({ default: value, required }: ConfigRow): string {
   if (required) return '(required)'
   return value === null || value === '' ? '(not set)' : value
 }
 
 function textTable(rows: readonly ConfigRow[]): string {
-  const lines = rows.map((row) => [row.name, standard(row), row.description] as const)
+  const lines = rows.map((row) => [row.name, defaultText(row), row.description] as const)
   const first = Math.max(...lines.map(([name]) => name.length))
   const second = Math.max(...lines.map(([, value]) => value.length))
   return lines
@@ -168,9 +168,11 @@ const cell = (text: string) => text.replaceAll('|', '\\|')
 function markdownTable(rows: readonly ConfigRow[]): string {
   const lines = rows.map((row) => {
     const note = row.secret ? ` Secret: may be read from the file in \`${row.name}_FILE\`.` : ''
-    const value = standard(row)
+    const value = defaultText(row)
+    // A description of several sentences has its period already.
+    const meaning = cell(row.description).replace(/\.?$/, '.')
     const shown = value.startsWith('(') ? value.slice(1, -1) : `\`${value}\``
-    return `| \`${row.name}\` | ${cell(row.type)} | ${cell(shown)} | ${cell(row.description)}.${note} |\n`
+    return `| \`${row.name}\` | ${cell(row.type)} | ${cell(shown)} | ${meaning}${note} |\n`
   })
   return `| Variable | Value | Default | Meaning |\n| --- | --- | --- | --- |\n${lines.join('')}`
 }

@@ -1,22 +1,24 @@
 /**
- * The two storage outcomes a service decides on. Everything else a store throws is a defect or an
- * outage and is passed on as it is.
+ * Errors of the store. Services decide on ConditionFailed and TransactionFailed; everything else is
+ * a defect or an outage and passes through unchanged.
  */
+import type { z } from 'zod'
 import type { Item } from './db.ts'
+import type { Table } from './table.ts'
 
-/** The condition of a write did not hold, so nothing was written. */
+/** The condition of a write failed, so nothing was written. */
 export class ConditionFailed extends Error {
   override readonly name = 'ConditionFailed'
-  /** The item as it stood, where the store said so; undefined if there was none. */
+  /** The stored item, if the store reported it; undefined if there is none. */
   readonly item: Item | undefined
 
   constructor(item: Item | undefined, options?: ErrorOptions) {
-    super('The condition of the write did not hold', options)
+    super('The condition of the write failed', options)
     this.item = item
   }
 }
 
-/** A transaction wrote nothing. `reasons` has one entry for each of its parts, in their order. */
+/** A transaction wrote nothing. `reasons` has one entry for each part, in their order. */
 export class TransactionFailed extends Error {
   override readonly name = 'TransactionFailed'
   readonly reasons: TransactionReason[]
@@ -26,7 +28,7 @@ export class TransactionFailed extends Error {
     this.reasons = reasons
   }
 
-  /** Whether the condition of that part is why, or without a part, of any. */
+  /** Whether the condition of that part failed; without a part, whether any did. */
   conditionFailed(part?: number): boolean {
     const reasons = part === undefined ? this.reasons : this.reasons.slice(part, part + 1)
     return reasons.some(({ code }) => code === 'ConditionalCheckFailed')
@@ -39,12 +41,37 @@ export interface TransactionReason {
   item: Item | undefined
 }
 
-/** The store, or one item of it, has more to do than it can: trying again later is right. */
+/**
+ * An item does not match its schema: a defect when writing, a foreign or damaged item when reading.
+ * It names the table, the key and the attributes, never the values of the attributes.
+ */
+export class ItemMismatch extends Error {
+  override readonly name = 'ItemMismatch'
+  readonly table: string
+  readonly key: Item
+  /** The attributes that do not match, as paths. */
+  readonly attributes: string[]
+
+  constructor(
+    table: Table,
+    item: Item,
+    action: 'read' | 'write',
+    { issues }: Pick<z.ZodError, 'issues'>,
+  ) {
+    const attributes = [...new Set(issues.flatMap(attributesOf))]
+    super(`Cannot ${action} an item of ${table.name}: check ${attributes.join(', ')}`)
+    this.table = table.name
+    this.key = keyOf(table, item)
+    this.attributes = attributes
+  }
+}
+
+/** Too much is going on in the store, or at one item, to finish now: a 503, to be tried again later. */
 export class StoreBusy extends Error {
   override readonly name = 'StoreBusy'
 }
 
-/** What a store threw, as the error that services know. For use as `.catch(rethrowOutcome)`. */
+/** Turns errors of the store into ConditionFailed or TransactionFailed: `.catch(rethrowOutcome)`. */
 export function rethrowOutcome(error: unknown): never {
   if (isNamed(error, 'ConditionalCheckFailedException')) {
     throw new ConditionFailed((error as { Item?: Item }).Item, { cause: error })
@@ -55,7 +82,99 @@ export function rethrowOutcome(error: unknown): never {
   throw error
 }
 
-export function cancellationReasons(error: Error): TransactionReason[] {
+/**
+ * Whether a write may have happened although its call failed. Connections that broke or timed out
+ * are a `TimeoutError` of the SDK, whatever their system code.
+ */
+export function isResponseLost(error: unknown): boolean {
+  return isNamed(
+    error,
+    'TimeoutError',
+    'NetworkingError',
+    'InternalServerError',
+    'ServiceUnavailable',
+    // The first call with this token is still running.
+    'TransactionInProgressException',
+  )
+}
+
+/** Whether nothing was written because of throttling or a conflict between transactions. */
+export function isThrottled(error: unknown): boolean {
+  if (
+    isNamed(
+      error,
+      'ThrottlingException',
+      'ProvisionedThroughputExceededException',
+      'RequestLimitExceeded',
+      'TransactionConflictException',
+    )
+  )
+    return true
+  return reasonsOf(error)?.every(({ code }) => TRANSIENT_REASONS.has(code)) ?? false
+}
+
+/** Undefined if the error is not about a cancelled transaction. */
+function reasonsOf(error: unknown): TransactionReason[] | undefined {
+  if (error instanceof TransactionFailed) return error.reasons
+  return isNamed(error, 'TransactionCanceledException') ? cancellationReasons(error) : undefined
+}
+
+const TRANSIENT_REASONS = new Set([
+  'None',
+  'TransactionConflict',
+  'ThrottlingError',
+  'ProvisionedThroughputExceeded',
+])
+
+/** Whether the store or KMS is unavailable: a 503 with Retry-After. */
+export function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (UNAVAILABLE_NAMES.has(error.name) || isThrottled(error)) return true
+  return 'code' in error && UNREACHABLE_CODES.has(String(error.code))
+}
+
+/** A disabled key is among them, because an operator may enable it. */
+const UNAVAILABLE_NAMES = new Set([
+  'DependencyTimeoutException',
+  'DisabledException',
+  'InternalServerError',
+  'KMSInternalException',
+  'KMSInvalidStateException',
+  'KeyUnavailableException',
+  'NetworkingError',
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'ServiceUnavailable',
+  'StoreBusy',
+  'ThrottlingException',
+  'TimeoutError',
+  'TransactionConflictException',
+  'TransactionInProgressException',
+])
+
+/** The system codes of connections that fail or break. */
+const UNREACHABLE_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+])
+
+/** Whether a conditional write or transaction was written; false if a condition of it failed. */
+export async function conditionHeld(write: Promise<unknown>): Promise<boolean> {
+  try {
+    await write
+    return true
+  } catch (error) {
+    if (error instanceof ConditionFailed) return false
+    if (error instanceof TransactionFailed && error.conditionFailed()) return false
+    throw error
+  }
+}
+
+function cancellationReasons(error: Error): TransactionReason[] {
   const { CancellationReasons = [] } = error as {
     CancellationReasons?: { Code?: string; Item?: Item }[]
   }
@@ -64,4 +183,17 @@ export function cancellationReasons(error: Error): TransactionReason[] {
 
 export function isNamed(error: unknown, ...names: string[]): error is Error {
   return error instanceof Error && names.includes(error.name)
+}
+
+function attributesOf(issue: z.core.$ZodIssue): string[] {
+  const path = issue.path.join('.')
+  if (issue.code !== 'unrecognized_keys') return [path]
+  return issue.keys.map((key) => (path ? `${path}.${key}` : key))
+}
+
+function keyOf({ partitionKey, sortKey }: Table, item: Item): Item {
+  const names = sortKey ? [partitionKey.name, sortKey.name] : [partitionKey.name]
+  return Object.fromEntries(
+    Object.entries(item).filter(([name, value]) => names.includes(name) && value !== undefined),
+  )
 }

@@ -1,10 +1,9 @@
 /**
- * The seam between services and stores: DynamoDB's own operations, inputs and outputs, with plain
- * JavaScript values in place of typed attribute values.
+ * The interface between services and stores: DynamoDB's own operations, inputs and outputs, with plain
+ * JavaScript values instead of typed attribute values.
  *
- * Two stores implement it, the embedded engine in process and `aws-db.ts` over the AWS SDK, and
- * nothing else in a service knows which one it is talking to. Failures have AWS's names
- * (`error.name`), see `db-errors.ts`. Only what services use is declared here.
+ * Two stores implement it: the embedded engine in process, and `aws-db.ts` over the AWS SDK. Errors
+ * have AWS's names (`error.name`), see `db-errors.ts`. Only what services use is declared here.
  */
 import type { NumberValue } from './number-value.ts'
 
@@ -44,7 +43,7 @@ export interface Db {
   describeContinuousBackups(input: TableInput): Promise<DescribeContinuousBackupsOutput>
 }
 
-const operations = [
+const OPERATIONS = [
   'getItem',
   'putItem',
   'updateItem',
@@ -64,9 +63,9 @@ const operations = [
   'describeContinuousBackups',
 ] as const satisfies (keyof Db)[]
 
-/** A Db made operation by operation, for wrappers that treat all of them alike. */
-export function eachOperation(make: (name: keyof Db) => (input: never) => Promise<object>): Db {
-  return Object.fromEntries(operations.map((name) => [name, make(name)])) as unknown as Db
+/** Creates a Db operation by operation, for wrappers that treat all of them alike. */
+export function eachOperation(create: (name: keyof Db) => (input: never) => Promise<object>): Db {
+  return Object.fromEntries(OPERATIONS.map((name) => [name, create(name)])) as unknown as Db
 }
 
 /** The names and values that an expression's placeholders stand for. */
@@ -225,7 +224,7 @@ export interface CreateTableInput {
   Tags?: { Key: string; Value: string }[]
 }
 
-/** What a store says of a table; every part is optional because AWS's own types say so. */
+/** Every part is optional, as in AWS's own types. */
 export interface TableDescription {
   TableName?: string
   TableStatus?: string

@@ -1,38 +1,37 @@
 /**
- * One kind of item in a table: its schema, checked on every write and every read, and the
- * operations on it with the names and types of its attributes known to the compiler.
+ * One kind of item in a table: its schema, and typed operations on it. Whole items are validated when
+ * they are put and when they are read; the values of update expressions are checked by the compiler.
  *
- * The schema has the stored names, so there is nothing between an item and what the store holds.
- * Unknown attributes are refused both ways; a schema with open names says so with `catchall`.
+ * The schema has the stored attribute names, so items are stored as they are. Unknown attributes are
+ * rejected in both directions; a schema that allows them declares a `catchall`.
  */
 import type { z } from 'zod'
 import type { Db, Item, TransactWriteItem } from './db.ts'
-import { rethrowOutcome } from './db-errors.ts'
+import { ItemMismatch, rethrowOutcome } from './db-errors.ts'
 import { Attr, type Expression, Placeholders } from './expression.ts'
-import { ItemMismatch } from './item-mismatch.ts'
 import type { NumberValue } from './number-value.ts'
-import { type Page, type PageQuery, queryPage } from './query-page.ts'
+import { type Page, type PageQuery, queryPage } from './paging.ts'
 import type { Table } from './table.ts'
 
 export interface Entity<T, Key> {
-  /** An attribute, or a place inside one, for use in expressions. */
+  /** An attribute, or a path inside one, for expressions. */
   attr<Name extends keyof T & string, const Inner extends readonly Step[] = []>(
     name: Name,
     ...inner: [At<T[Name], Inner>] extends [never] ? never : Inner
   ): Attr<At<T[Name], Inner>>
 
-  /** Reads what was last written; `eventual` is cheaper and may be a moment behind. */
+  /** Reads consistently; `eventual` is cheaper and may be slightly stale. */
   get(key: Key, options?: { eventual?: boolean }): Promise<T | undefined>
   put(item: T, condition?: Expression): Promise<void>
-  /** Returns the item as it is now. Without a condition it makes an item where there is none. */
+  /** Returns the new item. Without a condition it creates a missing item. */
   update(key: Key, update: Expression, condition?: Expression): Promise<T>
-  /** The same without the item in the answer: for a large one of which all is known. */
+  /** The same without returning the item, for large items. */
   change(key: Key, update: Expression, condition?: Expression): Promise<void>
-  /** Returns the item as it was. */
+  /** Returns the deleted item. */
   delete(key: Key, condition?: Expression): Promise<T | undefined>
   query(query: PageQuery): Promise<Page<T>>
 
-  /** The same writes as parts of a transaction, see `transact`. */
+  /** The same writes as parts of a transaction, see `transact.ts`. */
   part: {
     put(item: T, condition?: Expression): TransactWriteItem
     update(key: Key, update: Expression, condition?: Expression): TransactWriteItem
@@ -40,7 +39,7 @@ export interface Entity<T, Key> {
     check(key: Key, condition: Expression): TransactWriteItem
   }
 
-  /** A stored item, checked; for items that came by another way, such as `ConditionFailed.item`. */
+  /** Validates a stored item from another source, such as `ConditionFailed.item`. */
   parse(stored: Item): T
 }
 
@@ -54,7 +53,7 @@ type At<T, Path extends readonly Step[]> = Path extends readonly [infer Head, ..
     : never
   : T
 
-/** The steps into a value: positions of a list, names of a map; strings, bytes and sets have none. */
+/** The steps into a value: indexes of a list, names of a map; strings, bytes and sets have none. */
 type Inside<T> = T extends readonly unknown[]
   ? number
   : T extends string | number | boolean | Uint8Array | ReadonlySet<unknown> | NumberValue
@@ -71,23 +70,23 @@ export function entity<Schema extends z.ZodObject, Key extends string>(
   const strict = schema.def.catchall ? schema : schema.strict()
   const TableName = table.name
 
-  function checked(candidate: Item, action: 'write' | 'read'): T {
+  function validate(candidate: Item, action: 'write' | 'read'): T {
     const result = strict.safeParse(candidate)
     if (!result.success) throw new ItemMismatch(table, candidate, action, result.error)
-    // Of a schema with open names nothing else would say that the parser passes over this one.
+    // A schema with a `catchall` would drop this name without an error.
     if (Object.hasOwn(candidate, '__proto__'))
       throw new ItemMismatch(table, candidate, action, { issues: [PROTO] })
     return result.data as T
   }
 
-  const parse = (stored: Item): T => checked(stored, 'read')
+  const parse = (stored: Item): T => validate(stored, 'read')
   const parseIfAny = (stored: Item | undefined) => stored && parse(stored)
 
   const part = {
     put: (item: T, condition?: Expression) => ({
       Put: {
         TableName,
-        Item: withoutUndefined(checked(item as Item, 'write')),
+        Item: withoutUndefined(validate(item as Item, 'write')),
         ...when(condition),
       },
     }),
@@ -150,31 +149,14 @@ export function entity<Schema extends z.ZodObject, Key extends string>(
   }
 }
 
-/**
- * Writes all parts or none. A token makes the call safe to repeat when its answer got lost; without
- * one the store makes its own for each call.
- */
-export async function transact(
-  db: Db,
-  parts: TransactWriteItem[],
-  options: { token?: string } = {},
-): Promise<void> {
-  await db
-    .transactWriteItems({
-      TransactItems: parts,
-      ...(options.token && { ClientRequestToken: options.token }),
-    })
-    .catch(rethrowOutcome)
-}
-
 const PROTO: z.core.$ZodIssue = {
   code: 'unrecognized_keys',
   keys: ['__proto__'],
   path: [],
-  message: 'Not an attribute of items',
+  message: 'Cannot be an attribute name',
 }
 
-// The old item travels with the refusal, so that its reason needs no second read.
+// A failed condition returns the stored item, so that finding the reason needs no second read.
 const ALL_OLD = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const
 
 type Conditions = Pick<
@@ -182,15 +164,15 @@ type Conditions = Pick<
   'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
 >
 
-/** Most conditions are made once and used for every write. */
-const rendered = new WeakMap<Expression, Conditions>()
+/** Most conditions are created once and used for every write, so they are rendered once. */
+const renderedConditions = new WeakMap<Expression, Conditions>()
 
 function when(condition: Expression | undefined): Conditions {
   if (!condition) return {}
-  let known = rendered.get(condition)
+  let known = renderedConditions.get(condition)
   if (!known) {
     known = whenBeside(condition, new Placeholders())
-    rendered.set(condition, known)
+    renderedConditions.set(condition, known)
   }
   return known
 }
@@ -202,7 +184,7 @@ function whenBeside(condition: Expression | undefined, placeholders: Placeholder
   return { ConditionExpression, ...ALL_OLD, ...placeholders.parameters() }
 }
 
-/** An optional attribute that is undefined is an absent one. */
+/** An optional attribute that is undefined is not stored. */
 function withoutUndefined(item: object): Item {
   const isComplete = Object.values(item).every((value) => value !== undefined)
   if (isComplete) return item as Item

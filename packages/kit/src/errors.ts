@@ -1,12 +1,12 @@
 /**
- * Error catalogues: everything a client may be told is declared once, as data, next to the service
- * that says it. `docs/errors.md` and the OpenAPI descriptions are made from the same tables.
+ * Error catalogues: every error that a client can get is declared once, as data, next to its service.
+ * `docs/errors.md` and the OpenAPI descriptions are generated from the same tables.
  */
 import type { ClientErrorStatusCode, ServerErrorStatusCode } from 'hono/utils/http-status'
 
 export type ErrorStatus = ClientErrorStatusCode | ServerErrorStatusCode
 
-/** One wrong field of a request; never the value that was sent. */
+/** One invalid field of a request; never its value. */
 export interface ErrorDetail {
   path: string
   message: string
@@ -14,14 +14,14 @@ export interface ErrorDetail {
 
 export interface ApiErrorOptions {
   details?: readonly ErrorDetail[]
-  /** Facts a program can act on, such as `{ triesLeft: 3 }`; sent to the client. */
+  /** Sent to the client, for programs to act on: `{ triesLeft: 3 }`. */
   data?: Readonly<Record<string, unknown>>
   headers?: Readonly<Record<string, string>>
-  /** For the log only; never sent. */
+  /** For the log; never sent to the client. */
   cause?: unknown
 }
 
-/** An outcome that the client may see, word for word. Any other error is a defect. */
+/** An error that the client sees as it is. Any other error is a defect. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: string
@@ -40,7 +40,21 @@ export class ApiError extends Error {
   }
 }
 
-/** One line of a catalogue, as the documentation shows it. */
+/**
+ * Why a start or a command cannot go on, as one line that a person can act on. Shown without a stack.
+ */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  /** For programs, as in the `--json` output of commands. */
+  readonly code: string
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** One line of a catalogue, as in the documentation. */
 export interface ErrorEntry {
   code: string
   status: ErrorStatus
@@ -73,9 +87,9 @@ export function defineErrors<const T extends ErrorTable>(
         `Cannot declare the error "${code}": use lower case, digits and underscores`,
       )
     }
-    if (message.trim() !== message || message === '' || message.endsWith('.')) {
+    if (!isWellPunctuated(message)) {
       throw new TypeError(
-        `Cannot declare the error "${code}": its message must be a sentence without a period`,
+        `The message of the error "${code}" is malformed. Write one sentence without a period, or several with a period each.`,
       )
     }
     entries.set(name, Object.freeze({ code, status, message }))
@@ -83,14 +97,21 @@ export function defineErrors<const T extends ErrorTable>(
   const entry = (name: string): ErrorEntry => {
     const found = entries.get(name)
     if (!found)
-      throw new TypeError(`Cannot make the error "${prefix}.${name}": it is not in the catalogue`)
+      throw new TypeError(`Cannot create the error "${prefix}.${name}": it is not in the catalogue`)
     return found
   }
   const factory = (name: string, options?: ApiErrorOptions) => {
     const error = new ApiError(entry(name), options)
-    // The trace starts where the service said no, not in this file.
+    // The trace starts where the service throws, not in this file.
     Error.captureStackTrace(error, factory)
     return error
   }
   return Object.assign(factory, { table, catalogue: Object.freeze([...entries.values()]), entry })
+}
+
+function isWellPunctuated(message: string): boolean {
+  const hasSeveralSentences = /\. [A-Z"'\d]/.test(message)
+  return (
+    message !== '' && message.trim() === message && message.endsWith('.') === hasSeveralSentences
+  )
 }

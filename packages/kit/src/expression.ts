@@ -3,10 +3,10 @@
  *
  *     expr`SET ${attr('views')} = ${attr('views')} - ${1}`
  *
- * The text stays DynamoDB's own, so that it reads like the specification it implements. The tag
- * turns names and values into placeholders, and the compiler checks both: `attr`, which an entity
- * hands out, knows the names and types of the item, and a value must have the type of the
- * attribute that stands before it (write `a > 5`, not `5 < a`).
+ * The text is DynamoDB's own, so that it reads like the specification it implements. The tag turns
+ * names and values into placeholders, and the compiler checks both: `attr` of an entity knows the
+ * names and types of the item, and a value must have the type of the attribute before it (write
+ * `a > 5`, not `5 < a`).
  */
 import type { Value } from './db.ts'
 
@@ -21,7 +21,7 @@ export class Attr<T> {
   }
 }
 
-/** Part of an expression, or a whole one; as an operand it stands for a T. */
+/** A whole expression or a part of one; as an operand its type is T. */
 export class Expression<T = unknown> {
   declare private readonly nominal: true
   declare readonly holds: T
@@ -36,7 +36,7 @@ export class Expression<T = unknown> {
 
 type Part = Attr<unknown> | Expression | Value
 
-/** The parts of a template, with each value held to the type of the operand before it. */
+/** The parts of a template; each value must have the type of the operand before it. */
 type Checked<Parts, Before = never> = Parts extends readonly [infer Head, ...infer Rest]
   ? Head extends Attr<infer T> | Expression<infer T>
     ? [Head, ...Checked<Rest, unknown extends T ? Before : Exclude<T, undefined>>]
@@ -50,16 +50,11 @@ export function expr<const Parts extends readonly Part[]>(
   return new Expression(text, parts)
 }
 
-/** Conditions joined by AND; those that are undefined are left out. */
+/** Conditions joined by AND, without those that are undefined. */
 export function all(...conditions: (Expression | undefined)[]): Expression | undefined {
   const given = conditions.filter((condition) => condition !== undefined)
   if (given.length < 2) return given[0]
   return new Expression(['(', ...given.slice(1).map(() => ') AND ('), ')'], given)
-}
-
-/** `size(path)`: the length of a string, binary, set, list or map. */
-export function size(attribute: Attr<unknown>): Expression<number> {
-  return new Expression(['size(', ')'], [attribute])
 }
 
 /** `contains(path, element)`: whether a set or list has the element, or a string the part. */
@@ -72,8 +67,8 @@ type ElementOf<T> =
 
 /** `path IN (…)`: whether the attribute is one of the values. */
 export function oneOf<T>(attribute: Attr<T>, values: readonly Exclude<T, undefined>[]): Expression {
-  // DynamoDB has no way to say it: a caller without values knows the answer.
-  if (values.length === 0) throw new RangeError('Cannot ask whether an attribute is one of nothing')
+  // DynamoDB has no empty list, and a caller without values knows the result.
+  if (values.length === 0) throw new RangeError('IN needs at least one value')
   const separators = values.slice(1).map(() => ', ')
   return new Expression(
     ['', ' IN (', ...separators, ')'],
@@ -84,12 +79,12 @@ export function oneOf<T>(attribute: Attr<T>, values: readonly Exclude<T, undefin
 /** The names and values of one request, shared by all of its expressions. */
 export class Placeholders {
   readonly #placeholders = new Map<string, string>()
-  // Made on the way, not from the map at the end: every request of every service pays for it.
+  // Filled on the way instead of from the map at the end, because every request pays for it.
   readonly #names: Record<string, string> = {}
   readonly #values: Record<string, Value> = {}
   #valueCount = 0
 
-  /** An expression as DynamoDB takes it, with placeholders in place of names and values. */
+  /** The text of an expression, with placeholders for names and values. */
   render(expression: Expression): string {
     let rendered = expression.text[0] ?? ''
     expression.parts.forEach((part, index) => {
@@ -98,7 +93,7 @@ export class Placeholders {
     return rendered
   }
 
-  /** What the placeholders stand for. DynamoDB refuses empty maps, so those are left out. */
+  /** The names and values of the placeholders. DynamoDB rejects empty maps, so they are left out. */
   parameters(): {
     ExpressionAttributeNames?: Record<string, string>
     ExpressionAttributeValues?: Record<string, Value>

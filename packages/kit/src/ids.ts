@@ -1,30 +1,30 @@
 /** Identifiers and tokens, all from the operating system's random source. */
 import { randomBytes } from 'node:crypto'
 
-/** Fills a request for random bytes; tests hand in their own. */
+/** Returns random bytes; injected by tests. */
 export type RandomSource = (size: number) => Uint8Array
 
 /**
- * `evt_` and 16 characters, as nanoid(16) makes them: 96 bits, unbiased.
+ * `evt_` and 16 characters, as from nanoid(16): 96 bits, unbiased.
  *
  * Twelve bytes in base64url are exactly 16 characters of A-Z a-z 0-9 _ -, six whole bits for each.
  */
 export function newId<const Prefix extends string>(
   prefix: Prefix,
-  random: RandomSource = ahead,
+  random: RandomSource = fromPool,
 ): `${Prefix}_${string}` {
   return `${prefix}_${randomToken(12, random)}`
 }
 
-/** The system gives many bytes as fast as a few, and services make ids all the time. */
-const AHEAD = 4_096
-let drawn: Uint8Array = new Uint8Array(0)
+/** Reading many random bytes takes as long as reading a few, so they are read ahead. */
+const POOL_BYTES = 4_096
+let pool: Uint8Array = new Uint8Array(0)
 
-/** Bytes drawn ahead; not for secrets, which should not lie about before they are used. */
-function ahead(size: number): Uint8Array {
-  if (drawn.byteLength < size) drawn = randomBytes(Math.max(AHEAD, size))
-  const bytes = drawn.subarray(0, size)
-  drawn = drawn.subarray(size)
+/** Not for secrets, which should not be in memory before they are used. */
+function fromPool(size: number): Uint8Array {
+  if (pool.byteLength < size) pool = randomBytes(Math.max(POOL_BYTES, size))
+  const bytes = pool.subarray(0, size)
+  pool = pool.subarray(size)
   return bytes
 }
 
@@ -36,4 +36,42 @@ export function randomToken(bytes: number, random: RandomSource = randomBytes): 
 /** Random bytes as lower-case hexadecimal. */
 export function randomHex(bytes: number, random: RandomSource = randomBytes): string {
   return Buffer.from(random(bytes)).toString('hex')
+}
+
+const CROCKFORD_BASE_32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const MAX_TIME_MS = 2 ** 48 - 1
+const RANDOM_BITS = 80n
+
+/**
+ * ULIDs (github.com/ulid/spec): 48 bits of milliseconds and 80 random bits, whose text sorts by time.
+ * For sort keys, where two items of one millisecond must differ; not for secrets, because within one
+ * millisecond each is the last one plus one.
+ *
+ * The ULIDs of one source always increase, also within one millisecond and when the clock steps back.
+ */
+export function createUlids(random: RandomSource = randomBytes): (nowMs: number) => string {
+  let lastTime = -1
+  let lastRandom = 0n
+
+  return (nowMs) => {
+    if (!Number.isInteger(nowMs) || nowMs < 0 || nowMs > MAX_TIME_MS) {
+      throw new RangeError('Cannot create a ULID: give the time as whole milliseconds since 1970')
+    }
+    if (nowMs > lastTime) {
+      lastTime = nowMs
+      lastRandom = BigInt(`0x${Buffer.from(random(10)).toString('hex')}`)
+    } else if (++lastRandom >> RANDOM_BITS) {
+      // The specification fails here; borrowing the next millisecond keeps the order instead.
+      lastTime += 1
+      lastRandom = 0n
+    }
+    return encodeUlid((BigInt(lastTime) << RANDOM_BITS) | lastRandom)
+  }
+}
+
+function encodeUlid(value: bigint): string {
+  let text = ''
+  for (let shift = 125n; shift >= 0n; shift -= 5n)
+    text += CROCKFORD_BASE_32[Number((value >> shift) & 31n)]
+  return text
 }

@@ -1,7 +1,7 @@
 /**
- * The seam between the product and a KMS: AWS KMS's own operations and shapes, with plain bytes.
+ * The interface to a KMS: AWS KMS's own operations and shapes, with plain bytes.
  *
- * Two implementations: the embedded KMS in process, and `aws-kms.ts` over the AWS SDK. Failures
+ * Two implementations: the embedded KMS in process, and `aws-kms.ts` over the AWS SDK. Errors
  * have AWS's names (`error.name`): `InvalidCiphertextException`, `IncorrectKeyException`, …
  * Only what the product uses is declared here.
  */
@@ -19,14 +19,14 @@ export interface Kms {
   }): Promise<{ KeyMetadata: { Arn: string; KeyState: string; Enabled: boolean } }>
 }
 
-/** A KMS and the one of its keys that this deployment encrypts with. */
+/** A KMS and the key that this deployment encrypts with. */
 export interface KmsKey {
   kms: Kms
   /** The ARN of the key, never of an alias. */
   arn: string
 }
 
-/** Authenticated, never secret: it stands in logs and audit lines in clear. */
+/** Authenticated, but not secret: it appears in logs and audit records. */
 export type EncryptionContext = Readonly<Record<string, string>>
 
 interface WithContext {

@@ -1,9 +1,8 @@
 /**
  * The log: one JSON object a line, or a readable line on a terminal. Everything passes through
- * `redact.ts`, and nothing that is logged can make a call fail.
+ * `redact.ts`, and a failure to log never fails the caller.
  */
-import { systemClock, type Clock } from './clock.ts'
-import type { LineSink } from './log-lines.ts'
+import { type Clock, systemClock } from '@strongroom/platform/clock'
 import { isSecretName, redactedEntries, redactText } from './redact.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
@@ -15,20 +14,23 @@ export interface Log {
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
-  /** A log whose every line has these fields too. */
+  /** A log that adds these fields to every line. */
   child(fields: LogFields): Log
 }
 
+/** Gets one line with its line end. Urgent lines are warnings and errors. */
+export type LineSink = (line: string, isUrgent?: boolean) => void
+
 export interface LogOptions {
-  /** The lowest level that is written; `info` unless told. */
+  /** The lowest level that is written; `info` unless given. */
   level?: LogLevel
   clock?: Clock
   fields?: LogFields
-  /** Readable lines in place of JSON; unless told, when the sink is a terminal. */
+  /** Readable lines instead of JSON; unless given, when standard output is a terminal. */
   pretty?: boolean
-  /** Whether readable lines have colours; they do unless told. */
+  /** Whether readable lines have colours; true unless given. */
   colours?: boolean
-  /** Gets one line at a time, with its line end; standard output unless told. */
+  /** Standard output unless given. */
   sink?: LineSink
 }
 
@@ -53,8 +55,8 @@ export function createLog(options: LogOptions = {}): Log {
 }
 
 /**
- * Fields by name, each as the JSON that stands in a line. Every request has a log of its own and
- * every line costs CPU, so fields are made ready once, when the log is made.
+ * Fields by name, each as its JSON in a line. Every request has its own log, so the fields of a log
+ * are rendered once, when it is created.
  */
 type Fragments = ReadonlyMap<string, string>
 
@@ -97,14 +99,16 @@ class Writer implements Log {
       let line = `{"time":"${new Date(clock.now()).toISOString()}","level":"${level}"`
       line += `,"message":${JSON.stringify(redactText(message))}`
       line += `${own}}`
-      const text = pretty ? prettyLine(JSON.parse(line) as Line, colours) : `${quiet(line)}\n`
+      const text = pretty
+        ? prettyLine(JSON.parse(line) as Line, colours)
+        : `${escapeControls(line)}\n`
       sink(text, level === 'warn' || level === 'error')
     } catch {
-      // A full disk or a closed pipe is seen elsewhere; logging must never decide a request.
+      // A full disk or a closed pipe shows elsewhere; logging must never fail a request.
     }
   }
 
-  /** The fields of a line, and before them those of the log that the line does not have itself. */
+  /** The fields of the log that the line does not override, then those of the line. */
   #fields(fields: LogFields): string {
     const simple = simpleFields(fields, this.#context)
     if (simple !== undefined) return this.#joined + simple
@@ -117,8 +121,8 @@ class Writer implements Log {
 }
 
 /**
- * What `fragments` makes of a few texts and numbers, in one go; undefined for everything else. Each
- * request has a line of such fields.
+ * The same as `fragments` for a few texts and numbers, but faster; undefined for everything else.
+ * The access log writes such a line for each request.
  */
 function simpleFields(fields: LogFields, context: Fragments): string | undefined {
   let text = ''
@@ -126,7 +130,7 @@ function simpleFields(fields: LogFields, context: Fragments): string | undefined
   for (const name of Object.keys(fields)) {
     const value = fields[name]
     const isSimple = typeof value === 'string' || Number.isFinite(value)
-    if (!isSimple || !SIMPLE_NAME.test(name) || ++count > MOST_SIMPLE) return undefined
+    if (!isSimple || !SIMPLE_NAME.test(name) || ++count > MAX_SIMPLE_FIELDS) return undefined
     if (isSecretName(name) || OWN_NAMES.has(name) || context.has(name)) return undefined
     text += `,"${name}":${typeof value === 'string' ? JSON.stringify(redactText(value)) : String(value)}`
   }
@@ -134,11 +138,11 @@ function simpleFields(fields: LogFields, context: Fragments): string | undefined
 }
 
 const SIMPLE_NAME = /^[a-z]{1,11}$/i
-const MOST_SIMPLE = 10
+const MAX_SIMPLE_FIELDS = 10
 
 const OWN_NAMES = new Set(['time', 'level', 'message'])
 
-/** The fields, without those that could pass for the line's own. */
+/** Fields that would overwrite the line's own are left out. */
 function fragments(fields: LogFields): Fragments {
   const all = new Map<string, string>()
   try {
@@ -168,13 +172,15 @@ function prettyLine({ time, level, message, ...fields }: Line, colours: boolean)
   const shown = Object.entries(fields).map(([name, value]) => {
     if (isErrorCopy(value)) {
       if (value.stack !== undefined) stacks.push(value.stack)
-      return `${name}=${quiet(`${value.name}: ${value.message}`)}`
+      return `${name}=${escapeControls(`${value.name}: ${value.message}`)}`
     }
-    return `${name}=${quiet(typeof value === 'string' ? value : JSON.stringify(value))}`
+    return `${name}=${escapeControls(typeof value === 'string' ? value : JSON.stringify(value))}`
   })
-  const head = `${time.slice(11, 23)} ${coloured(COLOUR[level], level.padEnd(5))} ${quiet(message)}`
+  const head = `${time.slice(11, 23)} ${coloured(COLOUR[level], level.padEnd(5))} ${escapeControls(message)}`
   const tail = shown.length === 0 ? '' : ` ${coloured('90', shown.join(' '))}`
-  const traces = stacks.map((stack) => `\n${stack.split('\n').slice(1).map(quiet).join('\n')}`)
+  const traces = stacks.map(
+    (stack) => `\n${stack.split('\n').slice(1).map(escapeControls).join('\n')}`,
+  )
   return `${head}${tail}${traces.join('')}\n`
 }
 
@@ -182,15 +188,55 @@ function isErrorCopy(value: unknown): value is { name: string; message: string; 
   return typeof value === 'object' && value !== null && 'stack' in value && 'message' in value
 }
 
-// JSON.stringify escapes the first range, but leaves the others, on which terminals and line readers act.
+// JSON.stringify escapes only the first range; terminals and line readers act on the others too.
 // oxlint-disable-next-line no-control-regex -- control characters are what this is about
-const ACTIVE = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]/g
+const CONTROLS = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]/g
 const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** Text that cannot move the cursor, change colours or pretend to be another line. */
-function quiet(text: string): string {
-  return text.replaceAll(ACTIVE, escape)
+/** Escapes what could move the cursor, change colours or look like another line. */
+function escapeControls(text: string): string {
+  return text.replaceAll(CONTROLS, escape)
 }
 
-/** Drops everything; for tests and for libraries that got no log. */
+/** Drops everything; for tests and for libraries without a log. */
 export const silentLog: Log = createLog({ level: 'silent', sink: () => {} })
+
+const FLUSH_MS = 10
+
+/** A batch of this length is written without waiting. */
+const MAX_BATCH_LENGTH = 64 * 1024
+
+/**
+ * Writes lines in batches every few milliseconds, because a write costs more than creating a line. An
+ * urgent line is written immediately, with all lines before it. The rest is written when the process
+ * ends, also by an uncaught exception.
+ */
+export function batchLines(
+  write: (text: string) => void,
+  when: { later(run: () => void): void; exit(run: () => void): void } = system,
+): LineSink {
+  let batch = ''
+  let isScheduled = false
+
+  function flush() {
+    isScheduled = false
+    if (batch === '') return
+    const text = batch
+    batch = ''
+    write(text)
+  }
+
+  when.exit(flush)
+  return (line, isUrgent = false) => {
+    batch += line
+    if (isUrgent || batch.length >= MAX_BATCH_LENGTH) return flush()
+    if (isScheduled) return
+    isScheduled = true
+    when.later(flush)
+  }
+}
+
+const system = {
+  later: (run: () => void) => void setTimeout(run, FLUSH_MS).unref(),
+  exit: (run: () => void) => void process.on('exit', run),
+}

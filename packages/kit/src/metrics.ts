@@ -1,10 +1,10 @@
 /**
- * Prometheus metrics. Labels are route patterns, never addresses, ids or tenants: nothing here tells
- * one secret or customer from another, and a scanner cannot make series without end.
+ * Prometheus metrics. Labels are route patterns, never paths, ids or tenants: metrics reveal nothing
+ * about single secrets or customers, and a scanner cannot create endless series.
  */
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
 
-/** What the metrics of a service are made of, so that it need not know the library. */
+/** For the metrics of services, so that they do not depend on the library. */
 export { Counter, Gauge, Histogram } from 'prom-client'
 
 export interface HttpObservation {
@@ -21,12 +21,12 @@ export interface Metrics {
   readonly registry: Registry
   observeHttp(observation: HttpObservation): void
   readonly contentType: string
-  /** Everything in the Prometheus text format. */
+  /** All metrics in the Prometheus text format. */
   text(): Promise<string>
 }
 
 export interface MetricsOptions {
-  /** Also measure the process: memory, event loop, garbage collection. Once for each process. */
+  /** Adds metrics of the process: memory, event loop, garbage collection. Once per process. */
   process?: boolean
 }
 
@@ -38,13 +38,13 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   if (options.process) collectDefaultMetrics({ register: registry })
   const requests = new Counter({
     name: 'strongroom_http_requests_total',
-    help: 'Requests answered',
+    help: 'HTTP requests',
     labelNames,
     registers: [registry],
   })
   const durations = new Histogram({
     name: 'strongroom_http_request_duration_seconds',
-    help: 'Time from the request to the first byte of the answer',
+    help: 'Time from the request to the first byte of the response',
     labelNames,
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [registry],
@@ -52,7 +52,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   return {
     registry,
     observeHttp({ service, route, method, status, durationSeconds }) {
-      // The method is the only label that a client chooses freely.
+      // The method is the only label that clients choose freely.
       const labels = { service, route, method: METHODS.has(method) ? method : 'other', status }
       requests.inc(labels)
       durations.observe(labels, durationSeconds)

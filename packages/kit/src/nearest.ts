@@ -1,4 +1,4 @@
-/** The candidate that the text was most likely meant to be, if any is near enough to be a slip. */
+/** The candidate that a mistyped text most likely means; undefined if none is close enough. */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined
   let bestDistance = Math.max(2, Math.floor(text.length / 5)) + 1

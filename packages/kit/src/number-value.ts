@@ -1,8 +1,8 @@
 /**
- * A number that JavaScript cannot hold exactly, kept as its decimal text.
+ * A number that a JavaScript number cannot represent exactly, as decimal text.
  *
- * Stores hand one out only where a plain number would lose digits. Any object of a class (that is,
- * not a plain object, which is a map) with a string `value` counts as one when it is written.
+ * Stores return one only where a plain number would lose digits. When written, any object of a class
+ * (a plain object is a map) with a string `value` counts as one.
  */
 export class NumberValue {
   readonly value: string
@@ -16,21 +16,21 @@ export class NumberValue {
   }
 }
 
-/** The number a decimal text names: a plain number if that is exact, else a NumberValue. */
+/** Parses decimal text: a plain number if that is exact, else a NumberValue. */
 export function numberFromText(text: string): number | NumberValue {
   const number = Number(text)
   if (Number.isSafeInteger(number) && String(number) === text) return number
-  return Number.isFinite(number) && sameDecimal(text, String(number))
+  return Number.isFinite(number) && isSameDecimal(text, String(number))
     ? number
     : new NumberValue(text)
 }
 
-/** Whether two decimal texts name the same number, whatever their notation. */
-function sameDecimal(left: string, right: string): boolean {
-  return normalised(left) === normalised(right)
+/** Whether two decimal texts are the same number, in whatever notation. */
+function isSameDecimal(left: string, right: string): boolean {
+  return normalize(left) === normalize(right)
 }
 
-function normalised(text: string): string {
+function normalize(text: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
   const digits = (whole + fraction).replace(/^0+/, '')

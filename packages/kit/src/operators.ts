@@ -1,19 +1,21 @@
 /**
- * Operators: the people and programs that may administer a server, each with a name and a token.
+ * Operators: people and programs that may administer a server, each with a name and a token.
  *
- * A token says whose it is (`sro_{name}.{secret}`), so that checking it is one read by key. Only a
- * hash is stored: a stolen table lets nobody in.
+ * A token contains the name (`sro_{name}.{secret}`), so that verifying it is one read by key. Only a
+ * hash is stored: a stolen table gives no access.
  */
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import { type Clock, epochSeconds } from './clock.ts'
+import { type Clock, epochSeconds } from '@strongroom/platform/clock'
 import type { Db } from './db.ts'
 import { ConditionFailed } from './db-errors.ts'
 import { entity } from './entity.ts'
 import { defineErrors } from './errors.ts'
 import { expr } from './expression.ts'
 import { randomToken } from './ids.ts'
+import { scanAll } from './paging.ts'
 import { serverTable } from './server-table.ts'
+import { timingSafeEquals } from './timing-safe-equals.ts'
 
 export const OperatorItem = z.object({
   PK: z.string().startsWith('OPERATOR#'),
@@ -25,10 +27,10 @@ export const OperatorItem = z.object({
 })
 
 export const operatorError = defineErrors('operator', {
-  unauthorized: [401, 'This needs an operator: send its token as "Authorization: Bearer …"'],
-  invalid_name: [400, 'An operator has a name of 1 to 32 lower-case letters, digits and hyphens'],
-  exists: [409, 'There is an operator of this name: choose another, or rotate its token'],
-  not_found: [404, 'There is no operator of this name: see "strongroom operator list"'],
+  unauthorized: [401, 'An operator token is required. Send it as "Authorization: Bearer …".'],
+  invalid_name: [400, 'An operator name has 1 to 32 lower-case letters, digits and hyphens'],
+  exists: [409, 'An operator of this name exists. Choose another name, or rotate its token.'],
+  not_found: [404, 'Operator not found. See "strongroom operator list".'],
 })
 
 export interface Operator {
@@ -40,11 +42,11 @@ export interface Operator {
 export interface Operators {
   /** Adds an operator and returns its token, which is never shown again. */
   add(name: string): Promise<string>
-  /** Gives an operator a new token; the old one ends with it. */
+  /** Replaces the token of an operator; the old one becomes invalid immediately. */
   rotate(name: string): Promise<string>
   remove(name: string): Promise<void>
   list(): Promise<Operator[]>
-  /** The name of the operator whose token this is, or undefined. */
+  /** The name of the token's operator, or undefined. */
   verify(token: string): Promise<string | undefined>
 }
 
@@ -85,23 +87,13 @@ export function createOperators({ db, clock }: { db: Db; clock: Clock }): Operat
     },
 
     async list() {
+      // A scan, because the table is small and only people read this.
       const operators: Operator[] = []
-      let from: Parameters<Db['scan']>[0]['ExclusiveStartKey']
-      do {
-        // The table is small and read this way by people only.
-        const page = await db.scan({
-          TableName: serverTable.name,
-          ConsistentRead: true,
-          FilterExpression: 'begins_with(PK, :operator)',
-          ExpressionAttributeValues: { ':operator': 'OPERATOR#' },
-          ...(from && { ExclusiveStartKey: from }),
-        })
-        for (const item of page.Items ?? []) {
-          const { name, createdAt, rotatedAt } = items.parse(item)
-          operators.push({ name, createdAt, rotatedAt })
-        }
-        from = page.LastEvaluatedKey
-      } while (from)
+      const filter = expr`begins_with(${items.attr('PK')}, ${'OPERATOR#'})`
+      for await (const item of scanAll(db, serverTable, { filter }, items.parse)) {
+        const { name, createdAt, rotatedAt } = item
+        operators.push({ name, createdAt, rotatedAt })
+      }
       return operators.toSorted((a, b) => (a.name < b.name ? -1 : 1))
     },
 
@@ -109,9 +101,9 @@ export function createOperators({ db, clock }: { db: Db; clock: Clock }): Operat
       const name = TOKEN.exec(token)?.[1]
       if (name === undefined) return undefined
       const item = await items.get(operatorKey(name))
-      // Compared also when there is no such operator, so that both take the same time.
-      const right = timingSafeEqual(item?.tokenHash ?? new Uint8Array(32), hashOf(token))
-      return item && right ? name : undefined
+      // Compared also for an unknown operator, so that both cases take the same time.
+      const isValid = timingSafeEquals(item?.tokenHash ?? new Uint8Array(32), hashOf(token))
+      return item && isValid ? name : undefined
     },
   }
 }
@@ -125,7 +117,7 @@ function newToken(name: string) {
   return { token, tokenHash: hashOf(token) }
 }
 
-/** The token has 256 random bits, so a plain hash is as good as a slow one. */
+/** The token has 256 random bits, so a fast hash is as safe as a slow one. */
 function hashOf(token: string): Uint8Array {
   return createHash('sha256').update(token).digest()
 }

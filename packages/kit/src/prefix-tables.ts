@@ -1,6 +1,6 @@
 /**
- * A Db whose tables all carry a prefix, so that two deployments share an account and services need
- * not know: they use the names of their declarations.
+ * A Db that adds a prefix to all table names, so that several deployments can share an account while
+ * services use the declared names.
  */
 import type { Db } from './db.ts'
 

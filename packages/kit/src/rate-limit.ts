@@ -1,45 +1,46 @@
 /**
  * Rate limits that hold under any concurrency and on any number of machines.
  *
- * All limits of one caller (a minute, an hour, a day) are counted in one item and admitted by one
- * conditional update, all or none: one write for each admitted request and no read. Refused
- * requests are not counted, or a client that keeps trying would stay locked out for ever.
+ * All limits of one caller (per minute, hour, day) are counted in one item by one conditional update,
+ * all or none: one write for each admitted request and no read. Rejected requests are not counted, or
+ * a client that keeps retrying would stay locked out.
  */
-import type { Clock } from './clock.ts'
+import type { Clock } from '@strongroom/platform/clock'
+import { LRUCache } from 'lru-cache'
 import type { Db, Item } from './db.ts'
 import { ConditionFailed, rethrowOutcome, StoreBusy } from './db-errors.ts'
 import { Attr, expr, Expression, Placeholders } from './expression.ts'
+import { CONFLICT, retryOnConflict } from './retry-on-conflict.ts'
 import {
   allowance,
   type Cells,
   emptyCells,
   type RateLimit,
-  rolled,
+  rollCells,
   secondsUntilAdmitted,
 } from './sliding-window.ts'
 import type { Table } from './table.ts'
 
 export interface RateDecision {
   admitted: boolean
-  /** The limit that refused, or the one that is nearest to it. */
+  /** The limit that was exceeded, or the one with the fewest requests left. */
   limit: RateLimit
   remaining: number
-  /** Until the window of that limit ends. */
+  /** Seconds until the window of that limit ends. */
   resetSeconds: number
   /** 0 if admitted. */
   retryAfterSeconds: number
 }
 
 export interface RateLimiter {
-  /** Counts one request of the caller whose counters the key names, if every limit allows it. */
+  /** Counts one request of a caller, whose counters are stored under the key, if every limit allows it. */
   take(key: Item): Promise<RateDecision>
 }
 
-/** A failed attempt means that somebody else's succeeded, so few are ever needed. */
-const ATTEMPTS = 20
+const MAX_ATTEMPTS = 20
 
-/** Callers whose counters are remembered, so that a flood is refused without asking the store. */
-const REMEMBERED_CALLERS = 10_000
+/** The counters of these callers are cached, so that a flood is rejected without calling the store. */
+const MAX_CACHED_CALLERS = 10_000
 
 export function createRateLimiter(options: {
   db: Db
@@ -48,31 +49,39 @@ export function createRateLimiter(options: {
   limits: [RateLimit, ...RateLimit[]]
 }): RateLimiter {
   const { db, table, clock, limits } = options
-  const remembered = new Map<string, Known>()
+  const cache = new LRUCache<string, KnownCells>({ max: MAX_CACHED_CALLERS })
 
   return {
     async take(key) {
       const caller = JSON.stringify(key)
-      let known = remembered.get(caller)
-      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        const nowMs = clock.now()
-        const counters = limits.map((rate, at): Counter => {
-          const before = known?.[at]
-          const cells = rolled(before ?? emptyCells, rate, nowMs)
-          return { rate, before, cells, allowed: allowance(cells, rate, nowMs) }
-        })
-        // Counts only rise within a window, so what is remembered as full is full.
-        if (counters.some(isFull)) return refused(counters, nowMs)
-        const outcome = await count(key, counters, nowMs)
-        known = outcome.stored && limits.map((rate) => cellsIn(rate, outcome.stored))
-        remember(remembered, caller, known)
-        if (outcome.counted) return admitted(counters, known, nowMs)
-      }
-      throw new StoreBusy('Cannot count a request: too many of the same caller at once')
+      let known = cache.get(caller)
+      return retryOnConflict<RateDecision>(
+        async () => {
+          const nowMs = clock.now()
+          const counters = limits.map((rate, at): Counter => {
+            const before = known?.[at]
+            const cells = rollCells(before ?? emptyCells, rate, nowMs)
+            return { rate, before, cells, allowed: allowance(cells, rate, nowMs) }
+          })
+          // Counts only rise within a window, so a cached counter that is full is full.
+          if (counters.some(isFull)) return toRejected(counters, nowMs)
+          const { isCounted, stored } = await count(key, counters, nowMs)
+          // A conflict returns the stored item, from which the next attempt starts without a read.
+          known = stored && limits.map((rate) => cellsIn(rate, stored))
+          if (known) cache.set(caller, known)
+          else cache.delete(caller)
+          return isCounted ? toAdmitted(counters, known, nowMs) : CONFLICT
+        },
+        {
+          maxAttempts: MAX_ATTEMPTS,
+          exhausted: () =>
+            new StoreBusy('Too many concurrent requests of one caller. Retry later.'),
+        },
+      )
     },
   }
 
-  /** Tries to count one more on top of what is known; either way the answer tells what is stored. */
+  /** Tries to count one more on top of the known cells; returns the stored item in either case. */
   async function count(key: Item, counters: Counter[], nowMs: number) {
     const placeholders = new Placeholders()
     const [update, condition] = counters.every(isCurrent)
@@ -90,22 +99,22 @@ export function createRateLimiter(options: {
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         })
         .catch(rethrowOutcome)
-      return { counted: true, stored: Attributes }
+      return { isCounted: true, stored: Attributes }
     } catch (error) {
-      if (error instanceof ConditionFailed) return { counted: false, stored: error.item }
+      if (error instanceof ConditionFailed) return { isCounted: false, stored: error.item }
       throw error
     }
   }
 }
 
-/** What the store was last seen to hold, limit by limit. */
-type Known = (Cells | undefined)[]
+/** The cells that were last read from the store, in the order of the limits. */
+type KnownCells = (Cells | undefined)[]
 
 interface Counter {
   rate: RateLimit
-  /** As last seen in the store; undefined if nothing is there or nothing is known. */
+  /** As last read from the store; undefined if unknown or not stored. */
   before: Cells | undefined
-  /** As of now. */
+  /** At the current time. */
   cells: Cells
   allowed: number
 }
@@ -115,15 +124,15 @@ const isCurrent = ({ before, cells }: Counter) => before?.window === cells.windo
 
 type Write = [update: Expression, condition: Expression]
 
-/** One more in each of the windows that are stored, if each has room. */
+/** Adds one to each of the stored windows, if each has room. */
 function increment(counters: Counter[]): Write {
   return [
-    joined(
+    join(
       'ADD ',
       counters.map(({ rate }) => expr`${attr(rate, 'cur')} ${1}`),
       ', ',
     ),
-    joined(
+    join(
       '',
       counters.map(
         ({ rate, cells, allowed }) =>
@@ -134,27 +143,31 @@ function increment(counters: Counter[]): Write {
   ]
 }
 
-/** Moves to the windows of now with one counted, if nobody has touched the counters since. */
+/** Moves to the current windows with one counted, if the counters have not changed since. */
 function roll(counters: Counter[], table: Table, nowMs: number): Write {
-  const keepSeconds = 2 * Math.max(...counters.map(({ rate }) => rate.windowSeconds))
-  const settings = counters.flatMap(({ rate, cells }) => [
+  const ttlSeconds = 2 * Math.max(...counters.map(({ rate }) => rate.windowSeconds))
+  const assignments = counters.flatMap(({ rate, cells }) => [
     expr`${attr(rate, 'win')} = ${cells.window}`,
     expr`${attr(rate, 'cur')} = ${cells.current + 1}`,
     expr`${attr(rate, 'prev')} = ${cells.previous}`,
   ])
   if (table.ttl) {
     const ttl = new Attr<number>([table.ttl])
-    settings.push(expr`${ttl} = ${Math.ceil(nowMs / 1000) + keepSeconds}`)
+    assignments.push(expr`${ttl} = ${Math.ceil(nowMs / 1000) + ttlSeconds}`)
   }
-  const untouched = counters.map(({ rate, before }) =>
+  const unchanged = counters.map(({ rate, before }) =>
     before
       ? expr`${attr(rate, 'win')} = ${before.window} AND ${attr(rate, 'cur')} = ${before.current}`
       : expr`attribute_not_exists(${attr(rate, 'win')})`,
   )
-  return [joined('SET ', settings, ', '), joined('', untouched, ' AND ')]
+  return [join('SET ', assignments, ', '), join('', unchanged, ' AND ')]
 }
 
-function admitted(counters: Counter[], stored: Known | undefined, nowMs: number): RateDecision {
+function toAdmitted(
+  counters: Counter[],
+  stored: KnownCells | undefined,
+  nowMs: number,
+): RateDecision {
   const left = counters.map(({ rate, cells, allowed }, at) => ({
     rate,
     cells,
@@ -170,7 +183,7 @@ function admitted(counters: Counter[], stored: Known | undefined, nowMs: number)
   }
 }
 
-function refused(counters: Counter[], nowMs: number): RateDecision {
+function toRejected(counters: Counter[], nowMs: number): RateDecision {
   const waits = counters.map(({ rate, cells }) => ({
     rate,
     cells,
@@ -194,20 +207,13 @@ function attr({ name }: RateLimit, cell: 'win' | 'cur' | 'prev'): Attr<number> {
   return new Attr([`${name}_${cell}`])
 }
 
-/** The cells of a limit; undefined if it is newer than the item. */
+/** The cells of a limit; undefined if the limit is newer than the item. */
 function cellsIn({ name }: RateLimit, item: Item | undefined): Cells | undefined {
   if (item?.[`${name}_win`] === undefined) return undefined
   const number = (cell: string) => Number(item[`${name}_${cell}`] ?? 0)
   return { window: number('win'), current: number('cur'), previous: number('prev') }
 }
 
-function joined(start: string, parts: Expression[], separator: string): Expression {
+function join(start: string, parts: Expression[], separator: string): Expression {
   return new Expression([start, ...parts.slice(1).map(() => separator), ''], parts)
-}
-
-function remember(callers: Map<string, Known>, caller: string, cells: Known | undefined) {
-  callers.delete(caller)
-  if (cells) callers.set(caller, cells)
-  const [oldest] = callers.keys()
-  if (callers.size > REMEMBERED_CALLERS && oldest !== undefined) callers.delete(oldest)
 }

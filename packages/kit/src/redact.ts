@@ -1,7 +1,7 @@
 /**
- * What may stand in a log line. Two nets, because either alone has holes: fields are hidden by their
- * name at any depth, and text is searched for what looks like a credential wherever it stands.
- * Everything here accepts anything and never throws: a log line is no reason to fail a request.
+ * Removes secrets from log lines in two ways, because either alone has gaps: fields are hidden by their
+ * name at any depth, and all text is searched for what looks like a credential. Every function accepts
+ * any value and never throws: logging must not fail a request.
  */
 
 const HIDDEN = '[redacted]'
@@ -10,7 +10,7 @@ const MAX_DEPTH = 8
 const MAX_ENTRIES = 100
 const MAX_TEXT = 8_192
 
-/** Words that make a field secret, wherever they stand in its name: `burnToken`, `x-api-key`, `CLIENT_SECRET`. */
+/** Words that make a field secret, anywhere in its name: `burnToken`, `x-api-key`, `CLIENT_SECRET`. */
 const SECRET_WORDS = new Set(
   [
     'authorization auth bearer cookie cookies token tokens jwt secret secrets password passwords passwd pwd',
@@ -19,8 +19,8 @@ const SECRET_WORDS = new Set(
   ].flatMap((line) => line.split(' ')),
 )
 
-/** Words after a secret word that make it a fact about the secret: `tokenCount`, `keyVersion`, `secretBytes`. */
-const FACT_WORDS = new Set(
+/** Last words that make a field metadata of a secret: `tokenCount`, `keyVersion`, `secretBytes`. */
+const METADATA_WORDS = new Set(
   'count counts left type types version versions length size bytes seconds ms at age arn limit'.split(
     ' ',
   ),
@@ -30,19 +30,20 @@ const FACT_WORDS = new Set(
 const SECRET_ENDINGS =
   /(?:token|secret|password|passphrase|apikey|privatekey|signingkey|masterkey|cookie|authorization|credentials?)$/
 
-const secretNames = new Map<string, boolean>()
+const knownNames = new Map<string, boolean>()
+const MAX_KNOWN_NAMES = 1_000
 
 /** Whether the value of a field with this name is hidden. */
 export function isSecretName(name: string): boolean {
-  const known = secretNames.get(name)
+  const known = knownNames.get(name)
   if (known !== undefined) return known
-  const answer = nameIsSecret(name)
-  // Names come from code, but a logged object may have any: the memory must not grow with requests.
-  if (secretNames.size < 1_000) secretNames.set(name, answer)
-  return answer
+  const isSecret = hasSecretWord(name)
+  // Names come from code, but a logged object may have any name, so the cache is bounded.
+  if (knownNames.size < MAX_KNOWN_NAMES) knownNames.set(name, isSecret)
+  return isSecret
 }
 
-function nameIsSecret(name: string): boolean {
+function hasSecretWord(name: string): boolean {
   const words = name
     .slice(0, 200)
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -50,14 +51,13 @@ function nameIsSecret(name: string): boolean {
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '')
-  const isFact = FACT_WORDS.has(words.at(-1) ?? '')
-  if (isFact) return false
-  // The id of a key is public and audits need it; the id of a secret or a link is part of the secret.
+  if (METADATA_WORDS.has(words.at(-1) ?? '')) return false
+  // The id of a key is public and needed for audits; the id of a secret or a link is part of the secret.
   if (words.at(-2) === 'key' && words.at(-1) === 'id') return false
   return words.some((word) => SECRET_WORDS.has(word) || SECRET_ENDINGS.test(word))
 }
 
-// Every repetition below is bounded or cannot overlap with what follows it: the text may be an attacker's.
+// Each repetition is bounded or cannot overlap with what follows: an attacker may choose the text.
 const PLAIN = /^(?!xox|xapp|glpat)[a-z0-9.-]{0,39}$/
 const PEM = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g
 const SCHEME = /\b(bearer|basic|digest|token)([ :=]+)[A-Za-z0-9+/_.~=-]{8,}/gi
@@ -71,19 +71,20 @@ const LONG_MIXED = /(?<![A-Za-z0-9+_=-])[A-Za-z0-9+_=-]{40,}/g
 const ADDRESS = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)([^\s"'<>`]+)/gi
 const BARE_QUERY = /(^|[\s"'(])(\/[^\s"'<>`?#]*)(\?[^\s"'<>`#]+)?(#[^\s"'<>`]+)?/g
 
-/** Short texts in which nothing was found: routes and codes come again with every request. */
-const harmless = new Set<string>()
-const MAX_HARMLESS = 1_000
+/** Short texts without credentials, because routes and codes repeat with every request. */
+const harmlessTexts = new Set<string>()
+const MAX_HARMLESS_TEXTS = 1_000
 
-/** Text without what looks like a credential: tokens, authorization values, the secret parts of addresses. */
+/** Removes what looks like a credential: tokens, authorization values, secret parts of URLs. */
 export function redactText(text: string): string {
-  if (harmless.has(text)) return text
+  if (harmlessTexts.has(text)) return text
   const short =
     text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… [${text.length} characters]` : text
-  // Nothing shorter can hold a credential and its marker; names and ids of ours look like the second.
+  // A shorter text cannot contain a credential; our own names and ids match PLAIN.
   if (short.length < 12 || PLAIN.test(short)) return short
   const clean = withoutCredentials(short)
-  if (clean === text && text.length < 100 && harmless.size < MAX_HARMLESS) harmless.add(text)
+  if (clean === text && text.length < 100 && harmlessTexts.size < MAX_HARMLESS_TEXTS)
+    harmlessTexts.add(text)
   return clean
 }
 
@@ -110,14 +111,14 @@ function withoutCredentials(text: string): string {
     )
 }
 
-/** The part of an address after its scheme, without user, secret-looking path and query values, and fragment. */
+/** The part of a URL after its scheme, without user, random path segments, secret query values and fragment. */
 function redactRest(rest: string): string {
   const [, authority = '', path = '', query, fragment] =
     /^([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(rest) ?? []
   const host = authority.includes('@')
     ? `${HIDDEN}@${authority.slice(authority.lastIndexOf('@') + 1)}`
     : authority
-  // A fragment never reaches a server by itself: where one is logged, it is a link with its key.
+  // Browsers do not send fragments: a logged one is a link with its key.
   return host + redactPath(path) + redactQuery(query) + (fragment ? `#${HIDDEN}` : '')
 }
 
@@ -141,15 +142,15 @@ function redactQuery(query: string | undefined): string {
   return `?${parts.join('&')}`
 }
 
-/** Long, of one piece, and not a word: at least 20 characters of an encoding's alphabet with digits among them. */
+/** At least 20 characters of an encoding's alphabet, with letters and digits; not a UUID. */
 function looksRandom(text: string): boolean {
   if (text.length < 20) return false
   if (/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(text)) return false
-  // No dots or colons: those are the file names and line numbers of stack traces.
+  // No dots or colons, which are in file names and line numbers of stack traces.
   return /^[A-Za-z0-9+_=%~-]+$/.test(text) && /\d/.test(text) && /[A-Za-z]/.test(text)
 }
 
-/** The fields of an object, each a copy that `JSON.stringify` can write, without secrets, cycles or surprises. */
+/** Copies of the fields of an object without secrets and cycles, safe for `JSON.stringify`. */
 export function redactedEntries(fields: object): [name: string, value: unknown][] {
   return cleanEntries(ownEntries(fields as Record<string, unknown>), (value) =>
     copy(value, 1, [fields]),
@@ -203,9 +204,9 @@ function copyObject(value: object, depth: number, above: readonly object[]): unk
   return copyEntries(ownEntries(record), inner)
 }
 
-/** Own fields, one at a time, so that a getter that throws costs its own field only. */
+/** Own fields, one at a time, so that a getter that throws loses only its own field. */
 function ownEntries(record: Record<string, unknown>): [string, unknown][] {
-  // One more than is shown, so that it shows that there are more.
+  // One more than the limit, to detect that there are more.
   const names = Object.keys(record).slice(0, MAX_ENTRIES + 1)
   return names.map((name) => {
     try {
@@ -220,7 +221,7 @@ function copyEntries(
   entries: Iterable<[unknown, unknown]>,
   inner: (value: unknown) => unknown,
 ): object {
-  // fromEntries defines fields, so that a field named __proto__ stays a field.
+  // Object.fromEntries defines properties, so a field named __proto__ stays a field.
   return Object.fromEntries(cleanEntries(entries, inner))
 }
 
@@ -235,7 +236,7 @@ function cleanEntries(
       break
     }
     const name = typeof key === 'string' ? key : String(key)
-    // Yes or no tells nothing: "passphrase: true" says that there is one.
+    // Booleans reveal nothing: `passphrase: true` only says that there is one.
     const hide = isSecretName(name) && typeof value !== 'boolean' && value != null
     result.push([redactText(name), hide ? HIDDEN : inner(value)])
   }
@@ -243,8 +244,8 @@ function cleanEntries(
 }
 
 /**
- * Only the fields that every error has: libraries hang requests, headers and configuration with
- * credentials on their errors.
+ * Only the standard fields: libraries attach requests, headers and configuration with credentials to
+ * their errors.
  */
 function copyError(error: Error, inner: (value: unknown) => unknown): object {
   const { name, message, stack, cause } = error

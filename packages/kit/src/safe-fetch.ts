@@ -1,21 +1,24 @@
 /**
- * HTTP requests to addresses that somebody else chose: webhook destinations, sites that prove their
- * domain, certificates. A request can reach public addresses and the operator's allow list, nothing
- * else; it ends in time, and its response has a size limit.
+ * HTTP requests to URLs that others choose: webhook destinations, sites that prove their domain,
+ * certificates. A request can reach only public addresses and the operator's allow list. It has a
+ * deadline, and its response has a size limit.
  *
- * undici's own Agent and request, never the global fetch: no redirects unless asked for, no
- * decompression, and no proxy from the environment, which would resolve names by itself and so pass
- * the guard. An egress proxy has to bring a guard of its own.
+ * Uses undici's Agent instead of the global fetch: no redirects unless allowed, no decompression, and
+ * no proxy from the environment, which would resolve names itself and bypass the guard. An egress
+ * proxy needs its own guard.
  */
 import { lookup } from 'node:dns/promises'
+import type { Readable } from 'node:stream'
+import { type Clock, systemClock } from '@strongroom/platform/clock'
+import { readStart } from '@strongroom/platform/read-body'
+import { type StartTimer, startTimer } from '@strongroom/platform/timers'
 import { Agent } from 'undici'
-import { startDeadline, startTimer, type Deadline, type StartTimer } from './safe-fetch/deadline.ts'
-import { SafeFetchError, toSafeFetchError } from './safe-fetch/error.ts'
+import { type Deadline, startDeadline } from './deadline.ts'
+import { SafeFetchError, type SafeFetchReason, toSafeFetchError } from './safe-fetch/error.ts'
 import { guardedConnector, type Resolve } from './safe-fetch/guarded-connector.ts'
 import { addressPolicy } from './safe-fetch/public-address.ts'
 import { isRedirect, nextHop, type Hop } from './safe-fetch/redirect.ts'
-import { outgoingHeaders, type RequestHeaders } from './safe-fetch/request-headers.ts'
-import { discard, readBody, type ReadBody } from './safe-fetch/response-body.ts'
+import { buildRequestHeaders, type RequestHeaders } from './safe-fetch/request-headers.ts'
 import { checkTargetUrl, type PortPolicy, type TargetPolicy } from './safe-fetch/target-url.ts'
 
 export interface SafeFetchOptions {
@@ -23,21 +26,23 @@ export interface SafeFetchOptions {
   allow?: readonly string[]
   allowHttp?: boolean
   /**
-   * Single labels and names like `app.internal`, as what is next door has them; what they resolve to
-   * is still checked. Unless given, they are allowed if any network is.
+   * Allows single labels and names like `app.internal`, as in private networks; the addresses they
+   * resolve to are still checked. Unless given, they are allowed if any network is.
    */
   allowLocalNames?: boolean
   ports?: PortPolicy
   /** For DNS, connect, TLS, headers and body of all hops together. */
   timeoutMs?: number
-  /** A longer body is cut here and the connection closed. */
+  /** A longer body is truncated and the connection closed. */
   maxResponseBytes?: number
   maxHeaderBytes?: number
   userAgent?: string
-  /** Certificate authorities in PEM, instead of the ones that come with Node. */
+  /** Certificate authorities in PEM, instead of Node's own. */
   ca?: string | readonly string[]
   resolve?: Resolve
   startTimer?: StartTimer
+  /** The clock that the timers follow. */
+  clock?: Clock
 }
 
 export interface SafeFetchRequest {
@@ -46,15 +51,23 @@ export interface SafeFetchRequest {
   body?: string | Uint8Array
   timeoutMs?: number
   maxResponseBytes?: number
-  /** 0 unless given: a redirect is then a response like any other. */
+  /** 0 unless given: then a redirect is returned like any other response. */
   maxRedirects?: number
-  /** Whether redirects must stay on the host name; true unless given. */
+  /** Whether redirects must stay on the same host name; true unless given. */
   sameHostRedirects?: boolean
   signal?: AbortSignal
 }
 
-export interface SafeFetchResponse extends ReadBody {
-  /** The URL that answered, after redirects. */
+interface ResponseBody {
+  body: Uint8Array
+  /** Whether the body is only the beginning of what the server sent. */
+  truncated: boolean
+  /** `too_large`, `timeout` or `connection`, if it is truncated. */
+  truncatedBy: SafeFetchReason | null
+}
+
+export interface SafeFetchResponse extends ResponseBody {
+  /** The URL of the response, after redirects. */
   url: string
   status: number
   /** Lower-case names; repeated headers are joined with a comma. */
@@ -62,15 +75,15 @@ export interface SafeFetchResponse extends ReadBody {
 }
 
 export interface SafeFetch {
-  /** Rejects with a SafeFetchError, whose message and reason a tenant may see. */
+  /** Rejects with a SafeFetchError, whose message and reason may be shown to a tenant. */
   (url: string | URL, request?: SafeFetchRequest): Promise<SafeFetchResponse>
-  /** The check for the moment a URL is configured: throws what a request would throw at once. */
+  /** Checks a URL when it is configured: throws what a request would throw before it connects. */
   check(url: string | URL): URL
-  /** Closes the pooled connections, after the requests under way. */
+  /** Closes the pooled connections after the running requests. */
   close(): Promise<void>
 }
 
-/** A client with its own policy and its own connections. */
+/** Creates a client with its own policy and connections. */
 export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
   const timeoutMs = options.timeoutMs ?? 10_000
   const maxResponseBytes = options.maxResponseBytes ?? 65_536
@@ -90,25 +103,31 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
       ca: options.ca,
     }),
     maxHeaderSize: options.maxHeaderBytes ?? 16_384,
-    // Whatever a server asks for, an idle connection does not outlive its name's address for long.
+    // An idle connection must not outlive a change of the DNS name for long, whatever the server asks.
     keepAliveMaxTimeout: 60_000,
-    // The deadline covers both, and these two do not cover a body that drips.
+    // The deadline covers both; these two would not cover a slowly dripping body.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
 
   async function exchange({ url, method, headers, body }: Hop, deadline: Deadline) {
+    // undici looks at the signal only once it has a socket, so a request that waits for DNS or for a
+    // handshake has to be abandoned from outside.
     const response = await deadline.race(
       agent.request({
         origin: url.origin,
         path: url.pathname + url.search,
         method,
-        headers: outgoingHeaders(headers, defaults),
+        headers: buildRequestHeaders(headers, defaults),
         body: body ?? null,
         signal: deadline.signal,
       }),
     )
-    return { status: response.statusCode, headers: flat(response.headers), stream: response.body }
+    return {
+      status: response.statusCode,
+      headers: flatten(response.headers),
+      stream: response.body,
+    }
   }
 
   async function follow(
@@ -136,10 +155,16 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
   ): Promise<SafeFetchResponse> {
     const { method = 'GET', headers = {}, body } = request
     const first = { url: checkTargetUrl(url, policy), method, headers, body }
+    // One deadline for the whole exchange: timeouts between two bytes would let a server that sends one
+    // byte at a time hold a connection for ever.
     const deadline = startDeadline(
-      request.timeoutMs ?? timeoutMs,
-      request.signal,
-      options.startTimer ?? startTimer,
+      { ms: request.timeoutMs ?? timeoutMs },
+      {
+        clock: options.clock ?? systemClock,
+        startTimer: options.startTimer ?? startTimer,
+        parent: request.signal,
+        error: (why) => new SafeFetchError(why),
+      },
     )
     try {
       return await follow(first, request, deadline)
@@ -156,12 +181,33 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
   })
 }
 
-const resolveAll: Resolve = async (hostname) => {
-  const answers = await lookup(hostname, { all: true, verbatim: true })
-  return answers.map(({ address }) => address)
+/** A body that fails on the way is a truncated one. Throws only for the caller's own cancellation. */
+async function readBody(stream: Readable, maxBytes: number): Promise<ResponseBody> {
+  const { bytes, isTruncated, error } = await readStart(stream, maxBytes)
+  return {
+    body: bytes,
+    truncated: isTruncated,
+    truncatedBy: error === undefined ? (isTruncated ? 'too_large' : null) : reasonOf(error),
+  }
 }
 
-function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+function reasonOf(error: unknown): SafeFetchReason {
+  const failure = toSafeFetchError(error)
+  if (!(failure instanceof SafeFetchError) || failure.reason === 'aborted') throw failure
+  return failure.reason
+}
+
+/** Closes the connection instead of reading the rest. */
+function discard(stream: Readable): void {
+  stream.on('error', () => {}).destroy()
+}
+
+const resolveAll: Resolve = async (hostname) => {
+  const found = await lookup(hostname, { all: true, verbatim: true })
+  return found.map(({ address }) => address)
+}
+
+function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   const flattened: Record<string, string> = {}
   for (const name of Object.keys(headers)) {
     const value = headers[name] ?? ''

@@ -1,19 +1,19 @@
-/** What a service needs of whoever keeps secrets for it: sealing them, each for one place. */
+/** Encrypts secrets for services; each ciphertext is bound to the place where it is stored. */
 export interface SecretBox {
   seal(plaintext: Uint8Array, place: SecretPlace): Promise<Uint8Array>
   /**
-   * Throws `SealedUnreadable` for anything but what was sealed for this very place. Any other error
-   * says nothing of that: the keys cannot be reached, and it may open later.
+   * Throws `SealedUnreadable` for anything that was not sealed for this place. Any other error means
+   * that the keys are unavailable now: it may open later.
    */
   open(sealed: Uint8Array, place: SecretPlace): Promise<Uint8Array>
 }
 
-/** What was sealed does not open, however often it is tried. */
+/** The ciphertext cannot be opened. Retrying does not help. */
 export class SealedUnreadable extends Error {
   override readonly name: string = 'SealedUnreadable'
 }
 
-/** An attribute of an entity of a tenant; what is sealed for one place opens at no other. */
+/** An attribute of an entity of a tenant. What is sealed for one place opens at no other. */
 export interface SecretPlace {
   service: string
   tenant: string

@@ -1,12 +1,12 @@
 /**
  * Secrets of the server itself, such as the keys that sign tokens and seal cursors: 32 random bytes
- * each, made once, kept in `strongroom-server` sealed by KMS, rotated with overlap.
+ * each, created once, stored in `strongroom-server` encrypted by KMS, rotated with overlap.
  *
- * Each process keeps them in memory and looks for changes once a minute. A new version is honoured as
- * soon as it is seen, and used only when every process must have seen it, so that none refuses what
- * another one has just made.
+ * Each process caches them and reads them again once a minute. A new version is accepted as soon as a
+ * process reads it, and used only when every process must have read it, so that no process rejects
+ * what another one has just issued.
  */
-import { type Clock, epochSeconds, isRecent } from './clock.ts'
+import { type Clock, epochSeconds, isRecent } from '@strongroom/platform/clock'
 import type { Db } from './db.ts'
 import type { KmsKey } from './kms.ts'
 import {
@@ -18,9 +18,9 @@ import {
 } from './secret-versions.ts'
 
 export interface ServerSecrets {
-  /** What is made now is made with this version. Made on the first call. */
+  /** The version to sign or seal with. Created on the first call. */
   current(name: string): Promise<ServerSecret>
-  /** Every version that is honoured, the current one first: what comes back is checked with these. */
+  /** All versions to verify or open with, the current one first. */
   accepted(name: string): Promise<readonly ServerSecret[]>
 }
 
@@ -29,23 +29,27 @@ export interface ServerSecret {
   key: Uint8Array
 }
 
-/** The secrets with what only an operator does to them. */
-export interface KeptSecrets extends ServerSecrets {
+/** The secrets with what only operators may do. */
+export interface ServerSecretsAdmin extends ServerSecrets {
   /**
-   * Makes a new version. Older ones are honoured for so long after it is in use; with no overlap it
-   * is in use at once, and they end with the next look of each process, within a minute.
+   * Creates a new version. Older ones are accepted for the overlap after it begins to be used. Without
+   * an overlap it is used immediately, and each process drops the older ones within a minute.
    */
   rotate(name: string, options: { overlapSeconds: number }): Promise<SecretVersion>
   /** All versions by name, the newest first; never their values. */
   list(): Promise<SecretVersion[]>
 }
 
-/** How long a process goes without looking whether another one has rotated a secret. */
+/** How long a process uses cached secrets before it checks for a rotation. */
 const REFRESH_SECONDS = 60
-/** Twice that, because the clocks of two machines differ. */
+/** Twice as long, because the clocks of two machines differ. */
 const SPREAD_SECONDS = 2 * REFRESH_SECONDS
 
-export function createServerSecrets(deps: { db: Db; key: KmsKey; clock: Clock }): KeptSecrets {
+export function createServerSecrets(deps: {
+  db: Db
+  key: KmsKey
+  clock: Clock
+}): ServerSecretsAdmin {
   const { clock } = deps
   const versions = createSecretVersions(deps)
   const known = new Map<string, { at: number; opened: readonly Opened[] }>()
@@ -54,7 +58,7 @@ export function createServerSecrets(deps: { db: Db; key: KmsKey; clock: Clock })
   async function openedOf(name: string): Promise<readonly Opened[]> {
     requireSecretName(name)
     const found = known.get(name)
-    // After a clock that was set back others may have rotated in the time that is to come again.
+    // After the clock was set back, the age of the cached secrets is unknown.
     if (found && isRecent(clock, found.at, REFRESH_SECONDS * 1000)) return found.opened
     const running = loading.get(name) ?? load(name).finally(() => loading.delete(name))
     loading.set(name, running)
@@ -64,13 +68,13 @@ export function createServerSecrets(deps: { db: Db; key: KmsKey; clock: Clock })
   async function load(name: string): Promise<readonly Opened[]> {
     const at = clock.now()
     const before = known.get(name)?.opened ?? []
-    const items = await versions.acceptedOrFirst(name)
+    const items = await versions.loadOrCreate(name)
     const opened = await Promise.all(items.map((item) => open(item, before)))
     known.set(name, { at, opened })
     return opened
   }
 
-  /** Asks KMS only for what it has not opened before. */
+  /** Calls KMS only for secrets that are not cached. */
   async function open(item: SecretItem, before: readonly Opened[]): Promise<Opened> {
     const same = before.find(({ item: { sealed } }) => Buffer.compare(sealed, item.sealed) === 0)
     return { item, key: same?.key ?? (await versions.open(item)) }
@@ -91,31 +95,31 @@ export function createServerSecrets(deps: { db: Db; key: KmsKey; clock: Clock })
 
     async rotate(name, { overlapSeconds }) {
       const spreadSeconds = overlapSeconds === 0 ? 0 : SPREAD_SECONDS
-      const made = await versions.rotate(name, { overlapSeconds, spreadSeconds })
+      const created = await versions.rotate(name, { overlapSeconds, spreadSeconds })
       known.delete(name)
-      return made
+      return created
     },
 
     list: () => versions.list(),
   }
 }
 
-/** A version with its key, as this process has it in memory. */
+/** A version with its decrypted key. */
 interface Opened {
   item: SecretItem
   key: Uint8Array
 }
 
-/** The newest that is in use; should clocks disagree on that, the oldest, which every process knows. */
+/** The newest that is in use; if clocks disagree, the oldest, which every process has. */
 function currentOf(opened: readonly Opened[], now: number): Opened {
   const accepted = opened.filter(({ item }) => isAccepted(item, now))
   const found = accepted.find(({ item }) => item.activeFrom <= now) ?? accepted.at(-1)
   if (!found)
-    throw new Error('No version of a server secret is honoured: the newest one is missing')
+    throw new Error('No version of a server secret is accepted: the newest one is missing')
   return found
 }
 
-/** A copy, so that what a caller does with it changes nobody else's. */
+/** A copy, so that a caller that changes or wipes it does not affect others. */
 function secretOf({ item, key }: Opened): ServerSecret {
   return { version: item.version, key: Uint8Array.from(key) }
 }

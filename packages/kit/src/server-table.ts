@@ -1,4 +1,4 @@
-/** The server's own table: operators, server secrets and KMS keys, none of which any service owns. */
+/** The table of the server itself: operators, server secrets and KMS keys. */
 import { defineTable } from './table.ts'
 
 export const serverTable = defineTable({

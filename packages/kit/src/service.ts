@@ -1,12 +1,12 @@
-/** What a service is to the server and the command line, which compose services from a list. */
+/** The interface of a service to the server and the CLI, which compose services from a list. */
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
-import type { Clock } from './clock.ts'
+import type { Clock } from '@strongroom/platform/clock'
 import type { ConfigTable } from './config.ts'
 import type { Db } from './db.ts'
 import type { ErrorFactory } from './errors.ts'
 import type { AppEnv } from './http/env.ts'
-import type { PlainRoute } from './http/plain-route.ts'
+import type { HotRoute } from './http/hot-routes.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { ServerSecrets } from './server-secrets.ts'
@@ -18,58 +18,56 @@ export interface ServiceDeps {
   log: Log
   metrics: Metrics
   secrets: ServerSecrets
-  /** Where people reach the server, without a slash at its end. */
+  /** The public URL of the server, without a trailing slash. */
   publicUrl: string
-  /** The values of all settings; a service names the ones it reads in its `Needs`. */
+  /** The values of all settings; a service declares those it reads in its `Needs`. */
   config: object
 }
 
-/** `Needs` is what a service is given beyond that: its settings, and abilities of other services. */
+/** `Needs` is what a service gets in addition: its settings, and capabilities of other services. */
 export interface Service<Needs extends object = object> {
   /** As in paths, labels and error codes: `form-bridge`. */
   name: string
-  /** As people write it: `Form-Bridge`. */
+  /** For people: `Form-Bridge`. */
   title: string
-  /** One sentence: what its users do with it. */
+  /** What its users do with it, as one sentence. */
   summary: string
   /** Where it is mounted in a server with all services: `/form-bridge`. */
   mount: string
   tables: readonly Table[]
   errors: Pick<ErrorFactory, 'catalogue'>
-  /** The settings it adds to the server's. */
+  /** Settings in addition to the server's. */
   settings?: ConfigTable
-  /** Whether it has a page at its mount point, for people to open. */
+  /** Whether it has a page at its mount point. */
   hasPage?: boolean
-  /** Which of its settings gives it a host name of its own, if it can have one. */
+  /** The setting that gives it its own host name, if it can have one. */
   originSetting?: string
   start(deps: ServiceDeps & Needs): RunningService | Promise<RunningService>
-  /** Runs what the service does beside its routes, alone: `strongroom worker`. */
+  /** Runs the background work of the service without its routes: `strongroom worker`. */
   startWorker?(deps: ServiceDeps & Needs): Promise<RunningWorker>
 }
 
 export interface RunningWorker {
-  /** Finishes what has begun. */
+  /** Finishes running work. */
   close(): Promise<void>
 }
 
 export interface RunningService {
   routes: OpenAPIHono<AppEnv>
   /**
-   * Routes that stand at the root wherever the service is mounted, such as addresses that other
-   * systems keep. Each has a path of its own: no middleware for everything.
+   * Routes at the root wherever the service is mounted, such as addresses that other systems have
+   * stored. Each needs its own path: no middleware for everything.
    */
   rootRoutes?: OpenAPIHono<AppEnv>
-  /** Those of the routes that Node's server may answer without the app, because they are asked so often. */
-  plainRoutes?: readonly PlainRoute[]
-  /** Those of the root routes. */
-  plainRootRoutes?: readonly PlainRoute[]
-  /** Ends answers that would go on for ever, such as streams; called when the server begins to stop. */
+  /** Frequent routes that may run without the app; `routes` or `rootRoutes` has them too. */
+  hotRoutes?: readonly HotRoute[]
+  /** Ends endless responses, such as streams; called when the server begins to stop. */
   endStreams?(): void
-  /** Ends what runs beside the routes, such as workers; called when no request is running any more. */
+  /** Ends background work; called when no request is running any more. */
   close?(): Promise<void>
 }
 
-/** Starts a service, mounts it, by default where it says, and names it in logs and metrics. */
+/** Starts a service, mounts it, and sets its name in logs and metrics. */
 export async function mountService<Needs extends object>(
   app: OpenAPIHono<AppEnv>,
   service: Service<Needs>,
@@ -79,12 +77,12 @@ export async function mountService<Needs extends object>(
   const { name } = service
   const running = await service.start({ ...deps, log: deps.log.child({ service: name }) })
   const named: MiddlewareHandler<AppEnv> = async (c, next) => {
-    c.set('service', name)
+    c.get('call').service = name
     await next()
   }
   app.use(at === '/' ? '*' : `${at}/*`, named)
   if (service.hasPage && at !== '/') {
-    // A page names its files relative to itself, so its address ends with a slash.
+    // A page refers to its files by relative URLs, so its own URL ends with a slash.
     app.route(`${at}/`, running.routes)
     app.get(at, (c) => c.redirect(`${at.slice(at.lastIndexOf('/') + 1)}/`, 301))
   } else {

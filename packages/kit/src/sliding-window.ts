@@ -1,18 +1,18 @@
 /**
- * The arithmetic of a two-cell sliding window: the count of this window plus the share of the last
- * one that still reaches into it.
+ * The arithmetic of a sliding window counter: the count of the current window plus a share of the
+ * previous one, in proportion to how much of it still lies within the last `windowSeconds`.
  *
- * From empty, a burst inside one window gets exactly the limit, and any stretch of one window's
- * length gets at most twice the limit (each of the two cells it can touch holds at most one).
+ * Starting from empty, a burst inside one window gets exactly the limit. Any period of one window's
+ * length gets at most twice the limit, because it touches two windows with at most one limit each.
  */
 export interface RateLimit {
-  /** Names the limit in answers and its attributes in the item, such as `minute`. */
+  /** The name in responses and in the attributes of the item, such as `minute`. */
   name: string
   limit: number
   windowSeconds: number
 }
 
-/** What is counted: the window's start in epoch seconds, its count, and the count before it. */
+/** The start of the window in epoch seconds, its count, and the count of the previous window. */
 export interface Cells {
   window: number
   current: number
@@ -21,22 +21,23 @@ export interface Cells {
 
 export const emptyCells: Cells = { window: 0, current: 0, previous: 0 }
 
-/** The clocks of machines that count together differ by less; one that is further off was set back. */
-const MOST_SKEW_SECONDS = 300
+/** The clocks of machines that count together differ by less. */
+const MAX_SKEW_SECONDS = 300
 
 /**
- * The cells as of now. A window does not roll backwards because one of several machines is behind; but
- * what was counted in a time that is still far to come is not believed, or it would hold until then.
+ * The cells at the given time. A window does not move back because the clock of one machine is behind.
+ * A window far in the future means that the clock was set back: it is dropped, or it would count until
+ * then.
  */
-export function rolled(cells: Cells, { windowSeconds }: RateLimit, nowMs: number): Cells {
+export function rollCells(cells: Cells, { windowSeconds }: RateLimit, nowMs: number): Cells {
   const window = Math.floor(nowMs / 1000 / windowSeconds) * windowSeconds
-  if (cells.window - nowMs / 1000 > MOST_SKEW_SECONDS) return { window, current: 0, previous: 0 }
+  if (cells.window - nowMs / 1000 > MAX_SKEW_SECONDS) return { window, current: 0, previous: 0 }
   if (window <= cells.window) return cells
   const follows = window === cells.window + windowSeconds
   return { window, current: 0, previous: follows ? cells.current : 0 }
 }
 
-/** How far `current` may rise. Rounded down, or a limit of one would never admit anything again. */
+/** The maximum of `current`. The share is rounded down, or a limit of one would never admit again. */
 export function allowance(
   cells: Cells,
   { limit, windowSeconds }: RateLimit,
@@ -47,7 +48,7 @@ export function allowance(
   return limit - Math.floor((cells.previous * (windowMs - elapsedMs)) / windowMs)
 }
 
-/** Whole seconds until one more would be admitted, if nobody else comes; 0 if it is now. */
+/** Whole seconds until one more is admitted if nothing else is counted; 0 if it is admitted now. */
 export function secondsUntilAdmitted(cells: Cells, rate: RateLimit, nowMs: number): number {
   if (cells.current < allowance(cells, rate, nowMs)) return 0
   const following = cells.window + rate.windowSeconds
@@ -58,7 +59,7 @@ export function secondsUntilAdmitted(cells: Cells, rate: RateLimit, nowMs: numbe
   return Math.max(1, Math.ceil(at - nowMs / 1000))
 }
 
-/** The first whole second of this window at which one more is admitted, or undefined if none is. */
+/** The first whole second of this window at which one more is admitted; undefined if there is none. */
 function admittedAt({ window, current, previous }: Cells, rate: RateLimit): number | undefined {
   const room = rate.limit - current
   if (room <= 0) return undefined

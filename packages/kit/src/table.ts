@@ -1,13 +1,13 @@
 /**
- * A table, declared once, as data. Creation, verification, CloudFormation and the key types of the
- * access layer all come from this declaration.
+ * A table, declared once, as data: for creation, verification, CloudFormation and the key types of
+ * entities.
  */
 import type { CreateTableInput, IndexProjection, KeySchemaElement } from './db.ts'
 
 export interface Table<Key extends string = string> {
   /** The name in the specification; a deployment's prefix is added by `prefix-tables.ts`. */
   name: string
-  /** One sentence for people: what the table holds. */
+  /** What the table stores, as one sentence. */
   description: string
   partitionKey: KeyAttribute<Key>
   sortKey?: KeyAttribute<Key>
@@ -30,12 +30,12 @@ export interface KeyAttribute<Name extends string = string> {
   type: 'S' | 'N' | 'B'
 }
 
-/** Declares a table, keeping the names of its key attributes for the compiler. */
+/** Declares a table; the compiler then knows the names of its key attributes. */
 export function defineTable<const Key extends string>(table: Table<Key>): Table<Key> {
   return table
 }
 
-/** The declaration as DynamoDB's CreateTable, and CloudFormation, take it. */
+/** The declaration as the input of CreateTable, which CloudFormation uses too. */
 export function createTableInput(table: Table): CreateTableInput {
   const indexes = Object.entries(table.indexes ?? {})
   const keys = [table, ...Object.values(table.indexes ?? {})].flatMap(keyAttributes)

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { createAwsDb } from '../src/aws-db.ts'
 import { retryingDb } from '../src/retrying-db.ts'
 
-describe('a store whose answers get lost', () => {
+describe('a store whose responses are lost', () => {
   const ends: (() => void)[] = []
 
   afterEach(() => {
@@ -32,7 +32,7 @@ describe('a store whose answers get lost', () => {
     return { db: retryingDb(aws, { pause: async () => {} }), requests: () => requests }
   }
 
-  test('is never sent the same write twice', async () => {
+  test('never gets the same write twice', async () => {
     const { db, requests } = await silentStore()
     const write = db.updateItem({
       TableName: 'counters',
@@ -61,7 +61,7 @@ describe('a store whose answers get lost', () => {
     expect(requests()).toBe(4)
   })
 
-  test('is asked again for what only reads', async () => {
+  test('gets reads again', async () => {
     const { db, requests } = await silentStore()
     const read = db.getItem({ TableName: 'counters', Key: { id: 'x' } })
     await expect(read).rejects.toMatchObject({ name: 'TimeoutError' })

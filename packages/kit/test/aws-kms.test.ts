@@ -53,7 +53,7 @@ const failed = (type: string, status = 400) => ({
 describe('KMS over the AWS SDK', () => {
   const context = { 'branch-key-id': 'tenant', ключ: '🔑' }
 
-  test('makes a data key that stays wrapped', async () => {
+  test('generates a data key without its plaintext', async () => {
     const { kms, seen } = await kmsThatAnswers(ok({ KeyId: KEY, CiphertextBlob: base64 }))
     const answer = await kms.generateDataKeyWithoutPlaintext({
       KeyId: KEY,
@@ -120,7 +120,7 @@ describe('KMS over the AWS SDK', () => {
   })
 
   // KS-55
-  test('says in its user agent what it is used for', async () => {
+  test('sends the user agent of AWS’s branch key libraries', async () => {
     const { kms, seen } = await kmsThatAnswers(ok({ KeyId: KEY, Plaintext: base64 }))
     await kms.decrypt({ KeyId: KEY, CiphertextBlob: blob })
     expect(seen[0]?.userAgent).toMatch(/ aws-kms-hierarchy$/)
@@ -139,7 +139,7 @@ describe('KMS over the AWS SDK', () => {
     },
   )
 
-  test('asks again when KMS fails for the moment', async () => {
+  test('retries when KMS fails temporarily', async () => {
     const { kms, seen } = await kmsThatAnswers(
       failed('KMSInternalException', 500),
       ok({ KeyId: KEY, Plaintext: base64 }),
@@ -148,15 +148,15 @@ describe('KMS over the AWS SDK', () => {
     expect(seen).toHaveLength(2)
   })
 
-  test('says who refused the connection when nobody listens', async () => {
+  test('keeps the system code of a refused connection', async () => {
     const kms = open(`http://127.0.0.1:${await closedPort()}`)
     await expect(kms.describeKey({ KeyId: KEY })).rejects.toMatchObject({ code: 'ECONNREFUSED' })
   })
 
-  test('does not pass on an answer that lacks a part', async () => {
+  test('rejects a response that lacks a part', async () => {
     const { kms } = await kmsThatAnswers(ok({ KeyId: KEY }))
     await expect(kms.decrypt({ KeyId: KEY, CiphertextBlob: blob })).rejects.toThrow(
-      'KMS gave an answer without KeyId or Plaintext: check the endpoint',
+      'The response of KMS lacks KeyId or Plaintext. Check the endpoint.',
     )
   })
 })

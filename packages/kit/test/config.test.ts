@@ -90,8 +90,8 @@ describe('a configuration', () => {
   })
 })
 
-describe('a wrong configuration', () => {
-  test('is refused with one line for every wrong variable', () => {
+describe('an invalid configuration', () => {
+  test('is rejected with one line for each invalid variable', () => {
     const env = {
       PORT: 'abc',
       PUBLIC_URL: 'ftp://x',
@@ -118,7 +118,7 @@ describe('a wrong configuration', () => {
     ])
   })
 
-  test('is refused for an unknown name of ours only, with a suggestion where one is near', () => {
+  test('is rejected for an unknown name with our prefix only, with a suggestion if one is close', () => {
     expect(problems({ STRONGROOM_STROE: 'aws', STRONGROOM_BANANA: '1', OTHER: 'x' })).toEqual([
       'STRONGROOM_BANANA is not a setting: remove it',
       'STRONGROOM_STROE is not a setting: did you mean STRONGROOM_STORE?',
@@ -131,11 +131,11 @@ describe('a secret from a file', () => {
   const file = join(directoryPath, 'secret')
   writeFileSync(file, '7\n')
 
-  test('is read from the file that the variable with _FILE names', () => {
+  test('is read from the file in the variable with _FILE', () => {
     expect(config.parse({ SMTP_PASSWORD_FILE: file }).SMTP_PASSWORD).toBe(7)
   })
 
-  test('is refused when it is given twice or cannot be read', () => {
+  test('is rejected if it is given twice or cannot be read', () => {
     expect(problems({ SMTP_PASSWORD_FILE: file, SMTP_PASSWORD: '7' })).toEqual([
       'SMTP_PASSWORD and SMTP_PASSWORD_FILE are both set: remove one',
     ])
@@ -145,7 +145,7 @@ describe('a secret from a file', () => {
   })
 })
 
-describe('a configuration shows itself', () => {
+describe('a configuration is shown', () => {
   test('as data', () => {
     expect(config.rows()[0]).toEqual({
       name: 'PORT',
@@ -176,7 +176,7 @@ describe('a configuration shows itself', () => {
   })
 })
 
-describe('the kinds of settings', () => {
+describe('the types of settings', () => {
   const cases: [
     name: string,
     type: ConfigType<unknown>,
@@ -271,7 +271,7 @@ describe('the kinds of settings', () => {
     ],
   ]
 
-  test.each(cases)('%s accepts what it says and nothing else', (_, type, good, bad) => {
+  test.each(cases)('%s accepts what it expects and nothing else', (_, type, good, bad) => {
     for (const [given, value] of good) {
       expect(type.parse(given)).toEqual(value)
       expect(type.parse(type.format(value))).toEqual(value)

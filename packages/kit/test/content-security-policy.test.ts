@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createNonce, hashSource, pagePolicy } from '../src/http/content-security-policy.ts'
+import { hashSource, pagePolicy } from '../src/http/content-security-policy.ts'
 
 describe('the policy of a page', () => {
   test('allows nothing that is not named', () => {
@@ -9,9 +9,8 @@ describe('the policy of a page', () => {
   })
 
   test('allows exactly the named sources', () => {
-    const nonce = createNonce()
     const policy = pagePolicy({
-      scripts: ["'self'", nonce.source],
+      scripts: ["'self'", "'nonce-MDEyMzQ1Njc4OWFiY2RlZg=='"],
       styles: [hashSource('body{margin:0}')],
       images: ["'self'", 'data:'],
       connect: ['https://api.example/v1/'],
@@ -20,7 +19,7 @@ describe('the policy of a page', () => {
     })
     expect(policy.split('; ')).toEqual([
       "default-src 'none'",
-      `script-src 'self' 'nonce-${nonce.value}'`,
+      "script-src 'self' 'nonce-MDEyMzQ1Njc4OWFiY2RlZg=='",
       "style-src 'sha256-IAdwN3biDCQ3brrgp1m8kBEsPQYyqfREKOEfeoREopc='",
       "img-src 'self' data:",
       'connect-src https://api.example/v1/',
@@ -48,9 +47,5 @@ describe('the policy of a page', () => {
 
   test('cannot be broken out of by a name of a Trusted Types policy', () => {
     expect(() => pagePolicy({ trustedTypes: ['a; script-src *'] })).toThrow('Cannot allow')
-  })
-
-  test('has a new nonce each time', () => {
-    expect(createNonce().value).not.toBe(createNonce().value)
   })
 })

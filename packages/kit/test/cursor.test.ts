@@ -1,9 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createCursors } from '../src/cursor.ts'
+import { createCursors, createPager } from '../src/cursor.ts'
 import type { Item, Value } from '../src/db.ts'
 import { ApiError } from '../src/errors.ts'
 import { NumberValue } from '../src/number-value.ts'
+import type { ServerSecret } from '../src/server-secrets.ts'
 
 const key = (byte: number) => new Uint8Array(32).fill(byte)
 const scope = ['usr_1', 'sources'] as const
@@ -24,14 +25,14 @@ function refusal(open: () => unknown): object {
 const refused = {
   code: 'request.invalid_cursor',
   status: 400,
-  message: 'The cursor is not valid here: start again from the first page',
+  message: 'Invalid cursor. Start again from the first page.',
   details: undefined,
   data: undefined,
   headers: undefined,
 }
 
 describe('A cursor', () => {
-  test('comes back as the key it was made from, in the scope it was made for', () => {
+  test('opens to the key it was created from, in its own scope', () => {
     const cursors = createCursors(key(1))
     expect(cursors.open(scope, cursors.seal(scope, position))).toEqual(position)
   })
@@ -51,7 +52,7 @@ describe('A cursor', () => {
     )
   })
 
-  test('keeps the exact number of a store that has a class of its own for it', () => {
+  test('keeps an exact number of a store with its own number class', () => {
     class EngineNumber {
       readonly value = '12345678901234567890'
       // The same member as NumberValue, so that the compiler takes it for one.
@@ -72,7 +73,7 @@ describe('A cursor', () => {
     ])
   })
 
-  test('shows nothing of the key and is never the same text twice', () => {
+  test('reveals nothing of the key and is never the same text twice', () => {
     const cursors = createCursors(key(1))
     const texts = Array.from({ length: 100 }, () => cursors.seal(scope, position))
     expect(new Set(texts).size).toBe(100)
@@ -82,7 +83,7 @@ describe('A cursor', () => {
     }
   })
 
-  test('made with an older key is opened while that key is still given', () => {
+  test('of an older key opens while that key is still given', () => {
     const old = createCursors(key(1)).seal(scope, position)
     expect(createCursors([key(2), key(1)]).open(scope, old)).toEqual(position)
     expect(refusal(() => createCursors(key(2)).open(scope, old))).toEqual(refused)
@@ -94,7 +95,7 @@ describe('A cursor', () => {
   })
 })
 
-describe('A cursor that was not made for this listing', () => {
+describe('A cursor of another listing', () => {
   test.each([
     ['another user', ['usr_2', 'sources'] as const],
     ['another listing', ['usr_1', 'events'] as const],
@@ -107,7 +108,7 @@ describe('A cursor that was not made for this listing', () => {
     expect(refusal(() => cursors.open(other, text))).toEqual(refused)
   })
 
-  test('is refused when any one bit of it has changed', () => {
+  test('is rejected if any bit has changed', () => {
     const cursors = createCursors(key(1))
     const bytes = Buffer.from(cursors.seal(scope, position), 'base64url')
     for (let bit = 0; bit < bytes.length * 8; bit++) {
@@ -117,7 +118,7 @@ describe('A cursor that was not made for this listing', () => {
     }
   })
 
-  test('is refused when it is cut anywhere', () => {
+  test('is rejected if it is cut anywhere', () => {
     const cursors = createCursors(key(1))
     const text = cursors.seal(scope, position)
     for (let length = 0; length < text.length; length++) {
@@ -125,7 +126,7 @@ describe('A cursor that was not made for this listing', () => {
     }
   })
 
-  test('is refused in any other spelling of the same bytes', () => {
+  test('is rejected in any other encoding of the same bytes', () => {
     const cursors = createCursors(key(1))
     const text = cursors.seal(scope, { PK: 'ab' })
     for (const spelling of [`${text}=`, ` ${text}`, `${text}\n`, `${text}.`, `${text}A`]) {
@@ -133,7 +134,7 @@ describe('A cursor that was not made for this listing', () => {
     }
   })
 
-  test('is refused with the same error whatever text it is', () => {
+  test('is rejected with the same error, whatever the text is', () => {
     const cursors = createCursors([key(1), key(2)])
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), (text) => {
@@ -144,7 +145,7 @@ describe('A cursor that was not made for this listing', () => {
   })
 })
 
-describe('Making cursors', () => {
+describe('Creating cursors', () => {
   test('needs at least one key, and keys of 32 bytes', () => {
     expect(() => createCursors([])).toThrow('give at least one key')
     expect(() => createCursors(new Uint8Array(16))).toThrow('keys have 32 bytes')
@@ -168,5 +169,64 @@ describe('Making cursors', () => {
     ['a number that is none', Number.NaN],
   ] satisfies [string, Value][])('is refused for %s, which no key can be', (_, value) => {
     expect(() => createCursors(key(1)).seal(scope, { PK: value })).toThrow(TypeError)
+  })
+})
+
+describe('A pager', () => {
+  const stored = ['a', 'b', 'c', 'd', 'e']
+
+  async function list({ limit, after }: { limit: number; after: Item | undefined }) {
+    const start = after ? stored.indexOf(String(after['PK'])) + 1 : 0
+    const items = stored.slice(start, start + limit)
+    return { items, next: start + limit < stored.length ? { PK: items.at(-1)! } : undefined }
+  }
+
+  function setUp() {
+    let accepted: ServerSecret[] = [{ version: 1, key: key(1) }]
+    const asked = new Set<string>()
+    const secrets = {
+      current: async () => accepted[0]!,
+      accepted: async (name: string) => {
+        asked.add(name)
+        return accepted
+      },
+    }
+    return {
+      page: createPager(secrets, 'test-cursors'),
+      asked,
+      rotate: (versions: ServerSecret[]) => (accepted = versions),
+    }
+  }
+
+  const upper = (text: string) => text.toUpperCase()
+
+  test('lists page by page until there is no more', async () => {
+    const { page, asked } = setUp()
+    const first = await page(scope, { limit: 3 }, list, upper)
+    expect(first.items).toStrictEqual(['A', 'B', 'C'])
+    const second = await page(scope, { limit: 3, cursor: first.cursor! }, list, upper)
+    expect(second).toStrictEqual({ items: ['D', 'E'], cursor: null })
+    expect([...asked]).toStrictEqual(['test-cursors'])
+  })
+
+  test('accepts cursors of a secret that was rotated as long as the secret is accepted', async () => {
+    const { page, rotate } = setUp()
+    const { cursor } = await page(scope, { limit: 3 }, list, upper)
+    rotate([
+      { version: 2, key: key(2) },
+      { version: 1, key: key(1) },
+    ])
+    expect((await page(scope, { limit: 3, cursor: cursor! }, list, upper)).items).toHaveLength(2)
+    rotate([{ version: 2, key: key(2) }])
+    await expect(page(scope, { limit: 3, cursor: cursor! }, list, upper)).rejects.toMatchObject({
+      code: 'request.invalid_cursor',
+    })
+  })
+
+  test('rejects the cursor of another listing', async () => {
+    const { page } = setUp()
+    const { cursor } = await page(scope, { limit: 3 }, list, upper)
+    const other = page(['usr_2', 'sources'], { limit: 3, cursor: cursor! }, list, upper)
+    await expect(other).rejects.toMatchObject({ code: 'request.invalid_cursor' })
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTables } from '../src/create-tables.ts'
+import { createTables } from '../src/tables.ts'
 import type { Db, Value } from '../src/db.ts'
 import { NumberValue } from '../src/number-value.ts'
 import { defineTable } from '../src/table.ts'
@@ -49,7 +49,7 @@ describe.each(testStores())('a Db on $name', (store) => {
     expect(await stored(value)).toEqual(value)
   })
 
-  test('gives back a set of bytes', async () => {
+  test('returns a set of bytes', async () => {
     const value = (await stored(new Set([new Uint8Array([1])]))) as Set<Uint8Array>
     expect([...value].map((bytes) => [...bytes])).toEqual([[1]])
   })
@@ -61,7 +61,7 @@ describe.each(testStores())('a Db on $name', (store) => {
     expect(String(value)).toBe(digits)
   })
 
-  test('gives a plain number wherever a plain number is exact', async () => {
+  test('returns a plain number wherever a plain number is exact', async () => {
     expect(await stored(new NumberValue('12.50'))).toBe(12.5)
   })
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createTables } from '../src/create-tables.ts'
+import { createTables } from '../src/tables.ts'
 import type { Db } from '../src/db.ts'
-import { ConditionFailed, TransactionFailed } from '../src/db-errors.ts'
-import { type Entity, entity, transact } from '../src/entity.ts'
+import { ConditionFailed, ItemMismatch, TransactionFailed } from '../src/db-errors.ts'
+import { type Entity, entity } from '../src/entity.ts'
+import { transact } from '../src/transact.ts'
 import { expr } from '../src/expression.ts'
-import { ItemMismatch } from '../src/item-mismatch.ts'
 import { defineTable } from '../src/table.ts'
 import { testStores } from '../src/testing/stores.ts'
 
@@ -57,7 +57,7 @@ describe.each(testStores())('an entity on $name', (store) => {
     expect(Object.keys(Item ?? {})).not.toContain('owner')
   })
 
-  test('gives back what was put, and undefined for what was not', async () => {
+  test('returns what was put, and undefined for what was not', async () => {
     const key = newKey()
     await items.put({ ...key, coins: 3 })
     expect(await items.get(key)).toEqual({ ...key, coins: 3 })
@@ -65,7 +65,7 @@ describe.each(testStores())('an entity on $name', (store) => {
     expect(await items.get(key, { eventual: true })).toEqual({ ...key, coins: 3 })
   })
 
-  test('updates and returns the item as it is now', async () => {
+  test('updates an item and returns the new one', async () => {
     const key = newKey()
     await items.put({ ...key, coins: 3 })
     const coins = items.attr('coins')
@@ -75,7 +75,7 @@ describe.each(testStores())('an entity on $name', (store) => {
     })
   })
 
-  test('changes an item without giving it back, if the condition holds', async () => {
+  test('changes an item without returning it, if the condition holds', async () => {
     const key = newKey()
     await items.put({ ...key, coins: 1 })
     const coins = items.attr('coins')
@@ -86,14 +86,14 @@ describe.each(testStores())('an entity on $name', (store) => {
     await expect(take()).rejects.toMatchObject({ name: 'ConditionFailed', item: { coins: 0 } })
   })
 
-  test('deletes and returns the item as it was, or undefined', async () => {
+  test('deletes an item and returns it, or undefined', async () => {
     const key = newKey()
     await items.put({ ...key, coins: 3 })
     expect(await items.delete(key)).toEqual({ ...key, coins: 3 })
     expect(await items.delete(key)).toBeUndefined()
   })
 
-  test('reports a condition that did not hold, with the item as it stood, and changes nothing', async () => {
+  test('reports a failed condition with the stored item, and changes nothing', async () => {
     const key = newKey()
     await items.put({ ...key, coins: 0 })
     const coins = items.attr('coins')
@@ -110,7 +110,7 @@ describe.each(testStores())('an entity on $name', (store) => {
     expect(await items.get(key)).toEqual({ ...key, coins: 0 })
   })
 
-  test('of twenty simultaneous takers of the last coin exactly one gets it', async () => {
+  test('gives the last coin to exactly one of twenty concurrent callers', async () => {
     const key = newKey()
     await items.put({ ...key, coins: 1 })
     const coins = items.attr('coins')
@@ -120,7 +120,7 @@ describe.each(testStores())('an entity on $name', (store) => {
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })
 
-  test('refuses to write an item that does not fit, naming the attributes and not their values', async () => {
+  test('rejects a write that does not match the schema, naming the attributes and not their values', async () => {
     const key = newKey()
     const wrong = { ...key, coins: -7.5, colour: 'secret-red' } as unknown as Box
     const error = await items.put(wrong).catch((thrown: unknown) => thrown)
@@ -130,7 +130,7 @@ describe.each(testStores())('an entity on $name', (store) => {
     expect(await items.get(key)).toBeUndefined()
   })
 
-  test('refuses a damaged or foreign item when reading, naming table and key', async () => {
+  test('rejects a damaged or foreign item when reading, naming table and key', async () => {
     const key = newKey()
     await db.putItem({ TableName: 'boxes', Item: { ...key, coins: 'many' } })
     const error = await items.get(key).catch((thrown: unknown) => thrown)
@@ -151,7 +151,7 @@ describe.each(testStores())('an entity on $name', (store) => {
   })
 
   describe('in a transaction', () => {
-    test('writes all parts or none and says which condition failed', async () => {
+    test('writes all parts or none and reports which condition failed', async () => {
       const [first, second] = [newKey(), newKey()]
       await items.put({ ...second, coins: 1 })
       const error = await transact(db, [
@@ -183,7 +183,7 @@ describe.each(testStores())('an entity on $name', (store) => {
       ])
     })
 
-    test('is done once however often it is sent with the same token', async () => {
+    test('is executed once however often it is sent with the same token', async () => {
       const key = newKey()
       await items.put({ ...key, coins: 0 })
       const coins = items.attr('coins')
@@ -235,7 +235,7 @@ describe.each(testStores())('an entity on $name', (store) => {
       expect(pages.filter((page) => page.length > 0)).toEqual([[3, 100], [101, 230], [249]])
     })
 
-    test('lists through an index, with a filter, from where the last page ended', async () => {
+    test('lists an index with a filter from where the last page ended', async () => {
       const key = expr`${items.attr('owner')} = ${await fill(9)}`
       const filter = expr`${items.attr('coins')} > ${1}`
       const pages = await readAll({ key, filter, index: 'GSI1', limit: 3 })

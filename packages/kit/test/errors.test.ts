@@ -7,7 +7,7 @@ const boxError = defineErrors('box', {
 })
 
 describe('an error catalogue', () => {
-  test('makes errors with the code, status and message that it declares', () => {
+  test('creates errors with the declared code, status and message', () => {
     const error = boxError('locked', {
       details: [{ path: 'body.name', message: 'Is required' }],
       data: { triesLeft: 2 },
@@ -36,20 +36,23 @@ describe('an error catalogue', () => {
     expect(boxError.entry('gone').code).toBe('box.gone')
   })
 
-  test('refuses a code that it does not declare, to the compiler and at run time', () => {
+  test('rejects a code that it does not declare, at compile time and at run time', () => {
     // @ts-expect-error the code is not declared
-    expect(() => boxError('lost')).toThrow('Cannot make the error "box.lost"')
+    expect(() => boxError('lost')).toThrow('Cannot create the error "box.lost"')
     // @ts-expect-error names of every object are not codes either
-    expect(() => boxError('toString')).toThrow('Cannot make the error "box.toString"')
+    expect(() => boxError('toString')).toThrow('Cannot create the error "box.toString"')
   })
 
-  test('refuses to declare a malformed code or message', () => {
+  test('rejects a malformed code or message', () => {
     expect(() => defineErrors('box', { NotThere: [404, 'Text'] })).toThrow('box.NotThere')
     expect(() => defineErrors('box', { gone: [404, 'Ends with a period.'] })).toThrow('period')
-    expect(() => defineErrors('box', { gone: [404, ''] })).toThrow('message')
+    const unfinished = 'Box not found. Choose another one'
+    expect(() => defineErrors('box', { gone: [404, unfinished] })).toThrow('period')
+    expect(() => defineErrors('box', { gone: [404, `${unfinished}.`] })).not.toThrow()
+    expect(() => defineErrors('box', { gone: [404, ''] })).toThrow('Write one sentence')
   })
 
-  test('starts the trace of an error where it was made', () => {
+  test('starts the trace of an error where it is thrown', () => {
     expect(boxError('gone').stack?.split('\n')[1]).toContain('errors.test.ts')
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTables } from '../src/create-tables.ts'
+import { createTables } from '../src/tables.ts'
 import type { Db } from '../src/db.ts'
 import { retryingDb } from '../src/retrying-db.ts'
 import { defineTable } from '../src/table.ts'
@@ -62,7 +62,7 @@ describe.each(testStores())('a hostile Db on $name', (store) => {
     expect(await read(id)).toBeUndefined()
   })
 
-  test('loses an answer only after the write has happened', async () => {
+  test('loses a response only after the write', async () => {
     const id = newId()
     const hostile = hostileDb(db, { seed: 1, lostResponse: 1 })
     await expect(hostile.putItem({ TableName, Item: { id } })).rejects.toThrow(
@@ -71,7 +71,7 @@ describe.each(testStores())('a hostile Db on $name', (store) => {
     expect(await read(id)).toEqual({ id })
   })
 
-  test('reads an index late: as if the newest write had not reached it yet', async () => {
+  test('returns stale reads of an index', async () => {
     const id = newId()
     await db.putItem({ TableName, Item: { id, kind: id } })
     const query = {
@@ -85,7 +85,7 @@ describe.each(testStores())('a hostile Db on $name', (store) => {
     expect((await hostileDb(db, { seed: 1 }).query(query)).Items).toEqual([{ id, kind: id }])
   })
 
-  test('does part of a batch and says which part it left undone', async () => {
+  test('processes a part of a batch and reports the rest as unprocessed', async () => {
     const hostile = hostileDb(db, { seed: 3, unprocessed: 1 })
     const batch = [newId(), newId(), newId()]
     const { UnprocessedItems = {} } = await hostile.batchWriteItem({
@@ -104,7 +104,7 @@ describe.each(testStores())('a hostile Db on $name', (store) => {
         random: () => 1,
       })
 
-    test('does every write and read that throttling and conflicts put off, once', async () => {
+    test('performs every throttled or conflicting write and read once', async () => {
       const id = newId()
       const on = patient({ seed: 5, throttle: 0.4, conflict: 0.4 })
       await on.putItem({ TableName, Item: { id, n: 0 } })
@@ -125,7 +125,7 @@ describe.each(testStores())('a hostile Db on $name', (store) => {
       expect((await on.getItem({ TableName, Key: { id } })).Item).toEqual({ id, n: 10 })
     })
 
-    test('completes batches that are done in part', async () => {
+    test('completes partly processed batches', async () => {
       const on = patient({ seed: 5, unprocessed: 0.7 })
       const batch = Array.from({ length: 20 }, newId)
       await on.batchWriteItem({
@@ -146,7 +146,7 @@ describe.each(testStores())('a hostile Db on $name', (store) => {
       expect(pauses).toEqual([20, 40, 80, 160, 320, 640, 1000])
     })
 
-    test('never repeats a write whose answer got lost', async () => {
+    test('never repeats a write whose response was lost', async () => {
       const id = newId()
       await db.putItem({ TableName, Item: { id, n: 0 } })
       const on = patient({ seed: 1, lostResponse: 1 })
@@ -160,7 +160,7 @@ describe.each(testStores())('a hostile Db on $name', (store) => {
       expect(await read(id)).toEqual({ id, n: 1 })
     })
 
-    test('passes on a failed condition at once', async () => {
+    test('does not retry a failed condition', async () => {
       pauses.length = 0
       const id = newId()
       const put = patient({ seed: 1 }).putItem({

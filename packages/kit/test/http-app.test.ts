@@ -8,7 +8,6 @@ import { pagePolicy } from '../src/http/content-security-policy.ts'
 import type { AppEnv } from '../src/http/env.ts'
 import { jsonBody, jsonResponse } from '../src/http/openapi.ts'
 import { rateLimited, rateLimitHeaders } from '../src/http/rate-limit-headers.ts'
-import { timeout } from '../src/http/timeout.ts'
 import { createLog } from '../src/log.ts'
 import { createMetrics } from '../src/metrics.ts'
 
@@ -412,34 +411,6 @@ describe('an outage of the store or of KMS', () => {
   })
 })
 
-describe('a request that takes too long', () => {
-  test('is answered request.timeout, and the handler is told to stop', async () => {
-    const { app } = testApp()
-    let reason: unknown
-    app.get('/slow', timeout(1), async (c) => {
-      const signal = c.get('signal')
-      await new Promise((_, reject) => {
-        signal?.addEventListener('abort', () => {
-          reason = signal.reason
-          reject(new Error('stopped'))
-        })
-      })
-      return c.text('late')
-    })
-    expect(await errorOf(await app.request('/slow'))).toMatchObject({
-      status: 504,
-      code: 'request.timeout',
-    })
-    expect(reason).toMatchObject({ code: 'request.timeout' })
-  })
-
-  test('is none when it is done in time', async () => {
-    const { app } = testApp()
-    app.get('/fast', timeout(60_000), (c) => c.text(String(c.get('signal')?.aborted)))
-    expect(await (await app.request('/fast')).text()).toBe('false')
-  })
-})
-
 describe('a limit', () => {
   const state = { limit: { limit: 10 }, remaining: 0, resetSeconds: 59.2, retryAfterSeconds: 5.1 }
 
@@ -531,7 +502,7 @@ describe('every answer', () => {
 
   test('has a request id of its own, which the handler knows', async () => {
     const { app } = testApp()
-    app.get('/id', (c) => c.text(c.get('requestId')))
+    app.get('/id', (c) => c.text(c.get('call').requestId))
     const [one, two] = [await app.request('/id'), await app.request('/id')]
     expect(await one.text()).toBe(one.headers.get('x-request-id'))
     expect(one.headers.get('x-request-id')).not.toBe(two.headers.get('x-request-id'))

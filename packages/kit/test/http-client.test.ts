@@ -1,8 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createApp } from '../src/http/app.ts'
-import { clientAddress, clientNetwork } from '../src/http/client.ts'
-import type { TrustedProxies } from '../src/http/trusted-proxies.ts'
+import { clientAddress, clientNetwork, type TrustedProxies } from '../src/http/client-address.ts'
 import { silentLog } from '../src/log.ts'
 import { createMetrics } from '../src/metrics.ts'
 

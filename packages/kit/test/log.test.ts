@@ -37,7 +37,7 @@ describe('a log line', () => {
     ])
   })
 
-  test('has the fields of every log above it', () => {
+  test('has the fields of all parent logs', () => {
     const { log, last } = recorded({ fields: { app: 'strongroom' } })
     log.child({ service: 'sealed' }).child({ requestId: 'r1' }).warn('Message', { n: 1 })
     expect(last()).toMatchObject({
@@ -49,7 +49,7 @@ describe('a log line', () => {
     })
   })
 
-  test('is written from the chosen level on', () => {
+  test('is written if its level is high enough', () => {
     const { log, lines } = recorded({ level: 'warn' })
     log.debug('a')
     log.info('b')
@@ -87,13 +87,13 @@ describe('a pretty line', () => {
     expect(lines[0]).toContain('log.test.ts')
   })
 
-  test('has no colours where nobody wants them', () => {
+  test('has no colours if they are turned off', () => {
     const { log, lines } = recorded({ pretty: true, colours: false })
     log.warn('Slow', { ms: 900 })
     expect(lines[0]).toMatch(/^[\d:.]+ warn {2}Slow ms=900\n$/)
   })
 
-  test('cannot move the cursor, change colours or pretend to be another line', () => {
+  test('cannot move the cursor, change colours or look like another line', () => {
     const { log, lines } = recorded({ pretty: true })
     log.info('a\u001B[2Jb\nc', { name: '\u001B]0;title\u0007' })
     const plain = stripVTControlCharacters(lines[0] ?? '')
@@ -164,7 +164,7 @@ describe('secrets in a log line', () => {
     expect(logged({ [name]: 'visible' })).toEqual({ [name]: 'visible' })
   })
 
-  test('are not suspected in a yes or no', () => {
+  test('are not suspected in a boolean', () => {
     expect(logged({ passphrase: true, token: null })).toEqual({ passphrase: true, token: null })
   })
 
@@ -310,7 +310,7 @@ describe('a log call never throws', () => {
     expect(() => createLog({ sink: angry }).info('Message')).not.toThrow()
   })
 
-  test('and never calls toJSON, which may tell what its object hides', () => {
+  test('and never calls toJSON, which may reveal hidden fields', () => {
     expect(logged({ toJSON: () => 'swordfish', n: 1 })).toEqual({ toJSON: '[function]', n: 1 })
   })
 

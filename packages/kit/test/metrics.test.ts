@@ -26,7 +26,7 @@ test('requests are counted and timed by service, route pattern, method and statu
   expect(metrics.contentType).toContain('text/plain')
 })
 
-test('a method that nobody knows makes no series of its own', async () => {
+test('an unknown method does not create a series', async () => {
   const metrics = createMetrics()
   metrics.observeHttp({ ...request, method: 'BREW' })
   metrics.observeHttp({ ...request, method: 'STEAM' })
@@ -35,13 +35,13 @@ test('a method that nobody knows makes no series of its own', async () => {
   expect(text).not.toMatch(/BREW|STEAM/)
 })
 
-test('two apps in one process do not share their figures', async () => {
+test('two apps in one process have separate metrics', async () => {
   const [one, two] = [createMetrics(), createMetrics()]
   one.observeHttp(request)
   expect(await two.text()).not.toContain('service="sealed"')
 })
 
-test('a service adds its own figures, and the process its own when asked', async () => {
+test('a service adds its own metrics, and the process its own if enabled', async () => {
   const metrics = createMetrics({ process: true })
   new Counter({ name: 'strongroom_test_total', help: 'Test', registers: [metrics.registry] }).inc()
   const text = await metrics.text()

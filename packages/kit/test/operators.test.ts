@@ -1,9 +1,9 @@
 import { Hono } from 'hono'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTables } from '../src/create-tables.ts'
+import { createTables } from '../src/tables.ts'
 import type { Db } from '../src/db.ts'
 import { createApp } from '../src/http/app.ts'
-import { type OperatorEnv, operatorOnly } from '../src/http/operator-only.ts'
+import { type OperatorEnv, operatorOnly } from '../src/http/permissions.ts'
 import { silentLog } from '../src/log.ts'
 import { createMetrics } from '../src/metrics.ts'
 import { createOperators, type Operators } from '../src/operators.ts'
@@ -34,14 +34,14 @@ describe.each(testStores())('operators on $name', (store) => {
       })
     ).Item
 
-  test('are known by their token', async () => {
+  test('are identified by their token', async () => {
     const name = newName()
     const token = await operators.add(name)
     expect(token).toMatch(new RegExp(`^sro_${name}\\.[A-Za-z0-9_-]{43}$`))
     expect(await operators.verify(token)).toBe(name)
   })
 
-  test('are stored with a hash of their token and nothing that gives it away', async () => {
+  test('are stored with a hash of their token and nothing that reveals it', async () => {
     const name = newName()
     const token = await operators.add(name)
     const item = await stored(name)
@@ -55,7 +55,7 @@ describe.each(testStores())('operators on $name', (store) => {
     expect(JSON.stringify(item)).not.toContain(token.split('.')[1])
   })
 
-  test('are refused with a wrong, cut, foreign or malformed token', async () => {
+  test('are rejected with a wrong, truncated, foreign or malformed token', async () => {
     const [name, other] = [newName(), newName()]
     const token = await operators.add(name)
     await operators.add(other)
@@ -71,7 +71,7 @@ describe.each(testStores())('operators on $name', (store) => {
     for (const each of wrong) expect(await operators.verify(each)).toBeUndefined()
   })
 
-  test('get a new token by rotation, and the old one ends', async () => {
+  test('get a new token by rotation, which invalidates the old one', async () => {
     const name = newName()
     const before = await operators.add(name)
     const after = await operators.rotate(name)
@@ -80,7 +80,7 @@ describe.each(testStores())('operators on $name', (store) => {
     expect(await stored(name)).toMatchObject({ rotatedAt: Date.parse('2100-01-01') / 1000 })
   })
 
-  test('are gone when they are removed', async () => {
+  test('cannot sign in after they were removed', async () => {
     const name = newName()
     const token = await operators.add(name)
     await operators.remove(name)
@@ -88,7 +88,7 @@ describe.each(testStores())('operators on $name', (store) => {
     expect(await stored(name)).toBeUndefined()
   })
 
-  test('are listed by name, without anything of their tokens', async () => {
+  test('are listed by name, without their tokens', async () => {
     const name = newName()
     await operators.add(name)
     const listed = await operators.list()
@@ -100,7 +100,7 @@ describe.each(testStores())('operators on $name', (store) => {
     expect(listed.map((each) => each.name)).toEqual(listed.map((each) => each.name).toSorted())
   })
 
-  test('of twenty who add the same name at once exactly one succeeds', async () => {
+  test('cannot be added twice by concurrent calls with one name', async () => {
     const name = newName()
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => operators.add(name)))
     const [winner, ...more] = outcomes.filter((outcome) => outcome.status === 'fulfilled')
@@ -118,7 +118,7 @@ describe.each(testStores())('operators on $name', (store) => {
     },
   )
 
-  test('that exist cannot be added again, and that do not cannot be rotated or removed', async () => {
+  test('cannot be added twice, and unknown ones cannot be rotated or removed', async () => {
     const name = newName()
     await operators.add(name)
     const error = (code: string) => expect.objectContaining({ code: `operator.${code}` })
@@ -127,7 +127,7 @@ describe.each(testStores())('operators on $name', (store) => {
     await expect(operators.remove('nobody')).rejects.toThrow(error('not_found'))
   })
 
-  describe('on a route of their own', () => {
+  describe('on a route for operators', () => {
     const ask = async (headers: Record<string, string>) => {
       const app = createApp({ log: silentLog, metrics: createMetrics() })
       const routes = new Hono<OperatorEnv>()
@@ -136,7 +136,7 @@ describe.each(testStores())('operators on $name', (store) => {
       return app.request('/whoami', { headers })
     }
 
-    test('are let through and named', async () => {
+    test('are admitted and identified', async () => {
       const name = newName()
       const answer = await ask({ authorization: `Bearer ${await operators.add(name)}` })
       expect([answer.status, await answer.text()]).toEqual([200, name])

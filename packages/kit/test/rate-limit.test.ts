@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTables } from '../src/create-tables.ts'
+import { createTables } from '../src/tables.ts'
 import type { Db } from '../src/db.ts'
 import { createRateLimiter } from '../src/rate-limit.ts'
 import { retryingDb } from '../src/retrying-db.ts'
@@ -9,7 +9,7 @@ import {
   type Cells,
   emptyCells,
   type RateLimit,
-  rolled,
+  rollCells,
   secondsUntilAdmitted,
 } from '../src/sliding-window.ts'
 import { defineTable } from '../src/table.ts'
@@ -43,7 +43,7 @@ describe('a sliding window', () => {
   function admissions(rate: RateLimit, moments: number[]): number[] {
     let cells: Cells = emptyCells
     return moments.filter((now) => {
-      cells = rolled(cells, rate, now)
+      cells = rollCells(cells, rate, now)
       if (cells.current >= allowance(cells, rate, now)) return false
       cells = { ...cells, current: cells.current + 1 }
       return true
@@ -55,7 +55,7 @@ describe('a sliding window', () => {
     return gaps.map((gap) => (now += gap))
   }
 
-  test('admits exactly the limit of a burst inside one window, from empty', () => {
+  test('admits exactly the limit of a burst inside one window, starting from empty', () => {
     fc.assert(
       fc.property(Rate, fc.nat(1000), fc.nat(), (rate, extra, offset) => {
         const windowMs = rate.windowSeconds * 1000
@@ -66,7 +66,7 @@ describe('a sliding window', () => {
     )
   })
 
-  test('admits at most twice the limit in any stretch of one window, and at least one in two', () => {
+  test('admits at most twice the limit in any period of one window, and at least one in two', () => {
     fc.assert(
       fc.property(Rate, Gaps, (rate, gaps) => {
         const moments = at(gaps)
@@ -84,7 +84,7 @@ describe('a sliding window', () => {
     )
   })
 
-  test('tells a refused caller a time after which it is admitted', () => {
+  test('reports a time after which a rejected caller is admitted', () => {
     const Counted = fc.record({ current: fc.nat(50), previous: fc.nat(50), elapsed: fc.nat() })
     fc.assert(
       fc.property(Rate, Counted, (rate, { current, previous, elapsed }) => {
@@ -97,21 +97,21 @@ describe('a sliding window', () => {
         }
         const now = window * 1000 + (elapsed % windowMs)
         const later = now + secondsUntilAdmitted(cells, rate, now) * 1000
-        const then = rolled(cells, rate, later)
+        const then = rollCells(cells, rate, later)
         expect(then.current).toBeLessThan(allowance(then, rate, later))
       }),
     )
   })
 
-  test('does not roll backwards for a machine whose clock is behind', () => {
+  test('does not move back for a machine whose clock is behind', () => {
     const begin = 1_700_000_040_000
-    const cells = { ...rolled(emptyCells, minute, begin), current: 5 }
-    expect(rolled(cells, minute, begin - 300_000)).toEqual(cells)
+    const cells = { ...rollCells(emptyCells, minute, begin), current: 5 }
+    expect(rollCells(cells, minute, begin - 300_000)).toEqual(cells)
   })
 
-  test('that was counted in a time to come is not believed after the clock was set back', () => {
-    const full = { ...rolled(emptyCells, minute, 1_700_000_040_000), current: 5, previous: 5 }
-    const back = rolled(full, minute, 1_700_000_040_000 - 3_600_000)
+  test('in the future is dropped after the clock was set back', () => {
+    const full = { ...rollCells(emptyCells, minute, 1_700_000_040_000), current: 5, previous: 5 }
+    const back = rollCells(full, minute, 1_700_000_040_000 - 3_600_000)
     expect(back).toEqual({ window: 1_700_000_040 - 3_600, current: 0, previous: 0 })
   })
 })
@@ -157,7 +157,7 @@ describe.each(testStores())('a rate limiter on $name', (store) => {
     })
   })
 
-  test('of 400 requests, 64 at once from two machines, admits exactly the limit', async () => {
+  test('admits exactly the limit of 400 requests, 64 at a time from two machines', async () => {
     const rate = { name: 'm', limit: 90, windowSeconds: 60 }
     const { limiter } = setUp([rate])
     const machines = [limiter(), limiter()]
@@ -174,7 +174,7 @@ describe.each(testStores())('a rate limiter on $name', (store) => {
     expect(admitted).toBe(90)
   })
 
-  test('of a burst around the edge of a window admits about one limit, not two', async () => {
+  test('admits about one limit, not two, of a burst around the end of a window', async () => {
     const { clock, take } = setUp([{ name: 'm', limit: 50, windowSeconds: 60 }])
     const key = newCaller()
     clock.advance({ seconds: 49, ms: 900 })
@@ -184,7 +184,7 @@ describe.each(testStores())('a rate limiter on $name', (store) => {
     expect([admittedOf(before), admittedOf(after)]).toEqual([50, 1])
   })
 
-  test('a request refused by one limit is counted by none', async () => {
+  test('does not count a request in any limit if one limit rejects it', async () => {
     const { clock, take } = setUp([minute, hour])
     const key = newCaller()
     for (let request = 0; request < 7; request++) await take(key)
@@ -197,7 +197,7 @@ describe.each(testStores())('a rate limiter on $name', (store) => {
     expect(decisions.at(-1)).toMatchObject({ limit: hour, remaining: 0 })
   })
 
-  test('says what remains, when the window ends, and when to come again', async () => {
+  test('reports what remains, when the window ends, and when to retry', async () => {
     const { clock, take } = setUp([minute])
     const key = newCaller()
     expect(await take(key)).toEqual({
@@ -214,7 +214,7 @@ describe.each(testStores())('a rate limiter on $name', (store) => {
     expect((await take(key)).admitted).toBe(true)
   })
 
-  test('admits again after the clock was set back, on the machine that refused and on others', async () => {
+  test('admits again after the clock was set back, on the machine that rejected and on others', async () => {
     let now = Date.parse('2100-01-01T00:00:10.000Z')
     const clock = { now: () => now }
     const limiter = () => createRateLimiter({ db, table, clock, limits: [minute, hour] })
@@ -230,7 +230,7 @@ describe.each(testStores())('a rate limiter on $name', (store) => {
     ])
   })
 
-  test('refuses a caller that is known to be over its limit without asking the store', async () => {
+  test('rejects a caller that is known to be over its limit without calling the store', async () => {
     let writes = 0
     const counting: Db = { ...db, updateItem: (input) => (writes++, db.updateItem(input)) }
     const { take } = setUp([minute], counting)
@@ -247,7 +247,7 @@ describe.each(testStores())('a rate limiter on $name', (store) => {
     expect(await take(key)).toMatchObject({ admitted: true, remaining: 4 })
   })
 
-  test('takes up a limit that is newer than the counters of a caller', async () => {
+  test('adds a limit that is newer than the counters of a caller', async () => {
     const key = newCaller()
     await setUp([minute]).take(key)
     expect(await setUp([minute, hour]).take(key)).toMatchObject({ admitted: true, remaining: 3 })
@@ -255,7 +255,7 @@ describe.each(testStores())('a rate limiter on $name', (store) => {
     expect(Item).toMatchObject({ m_cur: 2, h_cur: 1 })
   })
 
-  test('holds on a store that throttles, conflicts and loses answers: never more than the limit', async () => {
+  test('never admits more than the limit on a store that throttles, conflicts and loses responses', async () => {
     const hostile = hostileDb(db, { seed: 7, throttle: 0.1, conflict: 0.1, lostResponse: 0.05 })
     const { take } = setUp([minute], retryingDb(hostile, { pause: async () => {} }))
     const key = newCaller()

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { testClock } from '../src/testing/test-clock.ts'
 import { serveHttp, serveTcp } from './loopback-server.ts'
 import { failure, loopbackFetch, manualTimer } from './safe-fetch-client.ts'
 
@@ -35,7 +36,7 @@ describe('The deadline ends a request', () => {
     expect((await failure(request)).reason).toBe('timeout')
   })
 
-  test('whose server never answers, and closes its connection', async () => {
+  test('whose server never responds, and closes its connection', async () => {
     const timer = manualTimer()
     let closed: Promise<unknown> = Promise.resolve()
     const port = await serveHttp((request) => {
@@ -47,7 +48,7 @@ describe('The deadline ends a request', () => {
     await closed
   })
 
-  test('whose server answers with 1xx for ever', async () => {
+  test('whose server responds with 1xx endlessly', async () => {
     const timer = manualTimer()
     const port = await serveTcp((socket) => {
       let sent = 0
@@ -62,7 +63,7 @@ describe('The deadline ends a request', () => {
     expect(error.reason).toBe('timeout')
   })
 
-  test('whose body drips, keeping the status and what came so far', async () => {
+  test('whose body drips, keeping the status and the bytes so far', async () => {
     const timer = manualTimer()
     let closed: Promise<unknown> = Promise.resolve()
     afterHeaders(timer.expire)
@@ -92,11 +93,12 @@ describe('The deadline ends a request', () => {
     expect(starts).toBe(1)
   })
 
-  test('with the time of the request, else of the client', async () => {
+  test('with the timeout of the request, else of the client', async () => {
     const given: number[] = []
     const port = await serveHttp((_request, response) => response.end())
     const safeFetch = loopbackFetch({
       timeoutMs: 30_000,
+      clock: testClock(),
       startTimer: (ms) => {
         given.push(ms)
         return () => {}
@@ -128,7 +130,7 @@ describe('The caller ends a request', () => {
     expect(requests).toBe(1)
   })
 
-  test('while it waits for the answer', async () => {
+  test('while it waits for the response', async () => {
     const controller = new AbortController()
     const port = await serveHttp(() => controller.abort())
     const request = loopbackFetch()(url(port), { signal: controller.signal })
@@ -187,21 +189,21 @@ describe('The size limit', () => {
     expect(response.body.byteLength).toBe(5)
   })
 
-  test('can be another one for a request', async () => {
+  test('can be overridden for a request', async () => {
     const port = await serveHttp((_request, response) => response.end('12345'))
     const response = await loopbackFetch()(url(port), { maxResponseBytes: 3 })
     expect(response.body.byteLength).toBe(3)
     expect(response.truncated).toBe(true)
   })
 
-  test('holds for headers, which are an error because there is no response without them', async () => {
+  test('applies to headers, where exceeding it is an error', async () => {
     const port = await serveTcp((socket) => {
       socket.once('data', () => socket.write(`HTTP/1.1 200 OK\r\nx-huge: ${'x'.repeat(1_000_000)}`))
     })
     expect((await failure(loopbackFetch()(url(port)))).reason).toBe('too_large')
   })
 
-  test('holds for many small headers together', async () => {
+  test('applies to many small headers together', async () => {
     const port = await serveTcp((socket) => {
       const headers = Array.from({ length: 1_000 }, () => `x-many: ${'y'.repeat(100)}\r\n`).join('')
       socket.once('data', () => socket.write(`HTTP/1.1 200 OK\r\n${headers}\r\n`))
@@ -210,8 +212,8 @@ describe('The size limit', () => {
   })
 })
 
-describe('A body that ends badly', () => {
-  test('does not unmake the response that came before it', async () => {
+describe('A body that fails on the way', () => {
+  test('does not discard the response before it', async () => {
     const port = await serveTcp((socket) => {
       socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'))
     })

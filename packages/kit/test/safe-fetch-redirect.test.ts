@@ -23,7 +23,7 @@ async function redirecting(location: (port: number) => string) {
 }
 
 describe('A redirect', () => {
-  test('is a response like any other unless following is asked for', async () => {
+  test('is returned like any other response unless redirects are allowed', async () => {
     const { port, seen } = await redirecting(() => '/to')
     const response = await loopbackFetch()(`http://hook.example.com:${port}/from/302`)
     expect(response.status).toBe(302)
@@ -42,14 +42,14 @@ describe('A redirect', () => {
     }
   })
 
-  test('is not followed further than allowed', async () => {
+  test('is not followed more often than allowed', async () => {
     const { port, seen } = await redirecting(() => '/from/302')
     const request = loopbackFetch()(`http://hook.example.com:${port}/from/302`, { maxRedirects: 3 })
     expect((await failure(request)).reason).toBe('redirect')
     expect(seen).toHaveLength(4)
   })
 
-  test('to another host is not followed unless that is asked for', async () => {
+  test('to another host is not followed unless that is allowed', async () => {
     const { port, seen } = await redirecting((self) => `http://other.example.com:${self}/to`)
     const safeFetch = loopbackFetch()
     const url = `http://hook.example.com:${port}/from/302`
@@ -59,7 +59,7 @@ describe('A redirect', () => {
     expect(response.url).toBe(`http://other.example.com:${port}/to`)
   })
 
-  test('takes credentials and signatures along within an origin only', async () => {
+  test('carries credentials and signatures within an origin only', async () => {
     const headers = { authorization: 'Bearer 1', 'X-Signature': 's', 'content-type': 'text/plain' }
     const request = { maxRedirects: 1, sameHostRedirects: false, headers }
     const same = await redirecting(() => '/to')
@@ -138,7 +138,7 @@ describe('A redirect', () => {
     expect((await failure(request)).reason).toBe('redirect')
   })
 
-  test('to the same host is looked up and checked anew on a new connection', async () => {
+  test('to the same host is resolved and checked again for a new connection', async () => {
     const { port, seen } = await redirecting(() => '/to')
     const safeFetch = loopbackFetch(resolver(['127.0.0.1'], ['10.0.0.1']))
     const request = safeFetch(`http://hook.example.com:${port}/from/302`, { maxRedirects: 1 })

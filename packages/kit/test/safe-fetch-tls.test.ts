@@ -22,7 +22,7 @@ describe('A request over TLS', () => {
     expect(Buffer.from(response.body).toString()).toBe(`hook.example.com hook.example.com:${port}`)
   })
 
-  test('is refused when the certificate is for another name, also at the next try', async () => {
+  test('is rejected if the certificate is for another name, also on the next attempt', async () => {
     const port = await serveNames()
     const safeFetch = loopbackFetch({ ca: certificate.cert })
     for (let attempt = 0; attempt < 3; attempt++) {
@@ -47,19 +47,19 @@ describe('A request over TLS', () => {
     },
   )
 
-  test('is refused when nobody trusted has signed the certificate', async () => {
+  test('is rejected if no trusted authority signed the certificate', async () => {
     const port = await serveNames()
     const error = await failure(loopbackFetch()(`https://hook.example.com:${port}/`))
     expect(error).toMatchObject({ reason: 'tls', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
   })
 
-  test('is refused when the server does not speak TLS', async () => {
+  test('is rejected if the server does not speak TLS', async () => {
     const port = await serveTcp((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'))
     const error = await failure(loopbackFetch()(`https://hook.example.com:${port}/`))
     expect(error.reason).toBe('tls')
   })
 
-  test('is not led back to plain HTTP by a redirect', async () => {
+  test('is not redirected to plain HTTP', async () => {
     const port = await serveHttps(certificate, (_request, response) => {
       response.writeHead(302, { location: 'http://hook.example.com/' }).end()
     })

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { buildConnector } from 'undici'
 import { createSafeFetch } from '../src/safe-fetch.ts'
 import { guardedConnector } from '../src/safe-fetch/guarded-connector.ts'
-import { isPublicAddress } from '../src/safe-fetch/public-address.ts'
+import { addressPolicy } from '../src/safe-fetch/public-address.ts'
 import { isForbiddenHeader } from '../src/safe-fetch/request-headers.ts'
 import { closedPort, serveHttp, serveTcp } from './loopback-server.ts'
 import { failure, inside, loopbackFetch, resolver, strictFetch } from './safe-fetch-client.ts'
@@ -22,7 +22,7 @@ function dial(connect: buildConnector.connector, hostname: string): Promise<Erro
 }
 
 describe('A request', () => {
-  test('reaches an allowed server and brings back status, headers and body', async () => {
+  test('reaches an allowed server and returns status, headers and body', async () => {
     const port = await serveHttp((request, response) => {
       request.setEncoding('utf8').on('data', (body: string) => {
         response.writeHead(201, { 'X-Twice': ['a', 'b'] })
@@ -52,7 +52,7 @@ describe('A request', () => {
     expect(new Uint8Array(Buffer.concat(received))).toEqual(body)
   })
 
-  test('keeps the name in Host, asks for no compression and says who it is', async () => {
+  test('sends the name in Host, no compression and a user agent', async () => {
     let seen: IncomingHttpHeaders = {}
     const port = await serveHttp((request, response) => {
       seen = request.headers
@@ -97,7 +97,7 @@ describe('A request', () => {
     expect(asked).toEqual(['hook.example.com'])
   })
 
-  test('tries the other addresses of a name when the first does not answer', async () => {
+  test('tries the other addresses of a name if the first does not respond', async () => {
     const port = await serveHttp((_request, response) => response.end('ok'))
     const safeFetch = loopbackFetch({
       allow: ['127.0.0.0/8'],
@@ -107,8 +107,8 @@ describe('A request', () => {
   })
 })
 
-describe('An address inside', () => {
-  test.each(inside)('%s is refused as a literal, and nothing is looked up', async (address) => {
+describe('A private address', () => {
+  test.each(inside)('%s is rejected as a literal, without a lookup', async (address) => {
     const { resolve, asked } = resolver(['8.8.8.8'])
     const host = address.includes(':') ? `[${address}]` : address
     const error = await failure(strictFetch({ resolve })(`http://${host}:8080/`))
@@ -116,12 +116,12 @@ describe('An address inside', () => {
     expect(asked).toEqual([])
   })
 
-  test.each(inside)('%s is refused as the answer to a name', async (address) => {
+  test.each(inside)('%s is rejected as the address of a name', async (address) => {
     const safeFetch = strictFetch({ resolve: () => Promise.resolve([address]) })
     expect((await failure(safeFetch('http://hook.example.com/'))).reason).toBe('blocked_address')
   })
 
-  test.each(inside)('%s is refused beside a public answer, in any order', async (address) => {
+  test.each(inside)('%s is rejected next to a public address, in any order', async (address) => {
     for (const answers of [
       ['8.8.8.8', address],
       [address, '8.8.8.8'],
@@ -136,7 +136,7 @@ describe('An address inside', () => {
     '%s is refused by the connector itself, whatever the URL check says',
     async (address) => {
       const connect = guardedConnector({
-        permits: isPublicAddress,
+        permits: addressPolicy([]),
         resolve: () => Promise.resolve(['8.8.8.8']),
         connectTimeoutMs: 1_000,
       })
@@ -168,7 +168,7 @@ describe('An address inside', () => {
     },
   )
 
-  test('is refused with the same error, whatever kind it is and however it is reached', async () => {
+  test('is rejected with the same error, whatever its kind and spelling', async () => {
     const errors = await Promise.all([
       failure(strictFetch()('http://10.0.0.1/')),
       failure(strictFetch()('http://localhost/')),
@@ -184,7 +184,7 @@ describe('An address inside', () => {
     }
   })
 
-  test('is never dialled: a server that listens there sees only who is allowed', async () => {
+  test('is never dialled: a server there gets only allowed connections', async () => {
     let connections = 0
     const port = await serveTcp((socket) => {
       connections++
@@ -200,7 +200,7 @@ describe('An address inside', () => {
   })
 })
 
-describe('A name that changes its answer', () => {
+describe('A name whose address changes', () => {
   test('is dialled at the address that was checked, not at a later one', async () => {
     const { resolve, asked } = resolver(['127.0.0.1'], ['169.254.169.254'])
     const port = await serveHttp((_request, response) => response.end('checked'))
@@ -221,18 +221,18 @@ describe('A name that changes its answer', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('is refused when its first answer is inside, without a second try', async () => {
+  test('is rejected if its first address is private, without a second attempt', async () => {
     const { resolve, asked } = resolver(['10.0.0.1'], ['127.0.0.1'])
     const error = await failure(loopbackFetch({ resolve })('http://rebind.example.com/'))
     expect(error.reason).toBe('blocked_address')
     expect(asked).toHaveLength(1)
   })
 
-  test('is dropped if the socket is connected somewhere else in the end', async () => {
+  test('is dropped if the socket is connected to another address', async () => {
     const socket = new Socket()
     Object.defineProperty(socket, 'remoteAddress', { value: '10.0.0.1' })
     const connect = guardedConnector({
-      permits: isPublicAddress,
+      permits: addressPolicy([]),
       resolve: () => Promise.resolve(['8.8.8.8']),
       connectTimeoutMs: 1_000,
       build: () => (_target, callback) => callback(null, socket),
@@ -286,7 +286,7 @@ describe('Headers', () => {
 })
 
 describe('A failure', () => {
-  test('of the resolver is told as dns, with its code', async () => {
+  test('of the resolver is reported as dns, with its code', async () => {
     const unknown = Object.assign(new Error('ENOTFOUND secret.example'), { code: 'ENOTFOUND' })
     const safeFetch = loopbackFetch({ resolve: () => Promise.reject(unknown) })
     expect(await failure(safeFetch('http://a.example/'))).toMatchObject({
@@ -295,12 +295,12 @@ describe('A failure', () => {
     })
   })
 
-  test('of a name without addresses is told as dns', async () => {
+  test('of a name without addresses is reported as dns', async () => {
     const safeFetch = loopbackFetch({ resolve: () => Promise.resolve([]) })
     expect((await failure(safeFetch('http://a.example/'))).reason).toBe('dns')
   })
 
-  test('to connect is told without any address', async () => {
+  test('to connect is reported without any address', async () => {
     const port = await closedPort()
     const error = await failure(loopbackFetch()(`http://hook.example.com:${port}/`))
     expect(error).toMatchObject({ reason: 'connection', code: 'ECONNREFUSED' })
@@ -308,13 +308,13 @@ describe('A failure', () => {
     expect(error.cause).toBeUndefined()
   })
 
-  test('of a server that hangs up is told as connection', async () => {
+  test('of a server that hangs up is reported as connection', async () => {
     const port = await serveTcp((socket) => socket.once('data', () => socket.destroy()))
     const error = await failure(loopbackFetch()(`http://hook.example.com:${port}/`))
     expect(error.reason).toBe('connection')
   })
 
-  test('of a server that does not speak HTTP is told as connection', async () => {
+  test('of a server that does not speak HTTP is reported as connection', async () => {
     const port = await serveTcp((socket) => socket.end('220 mail.example.com ESMTP\r\n'))
     const error = await failure(loopbackFetch()(`http://hook.example.com:${port}/`))
     expect(error.reason).toBe('connection')
@@ -341,7 +341,7 @@ describe('Proxies of the environment', () => {
 })
 
 describe('The check at configuration', () => {
-  test('throws what a request would throw at once, and gives the parsed URL', () => {
+  test('throws what a request would throw before connecting, and returns the parsed URL', () => {
     const safeFetch = createSafeFetch()
     expect(safeFetch.check('https://Example.com/a').href).toBe('https://example.com/a')
     expect(() => safeFetch.check('http://example.com/')).toThrow('URL must use https')
@@ -349,7 +349,7 @@ describe('The check at configuration', () => {
     expect(() => safeFetch.check('https://example.com:22/')).toThrow('Port 22 is not allowed')
   })
 
-  test('takes a local name where a network is allowed, unless told otherwise', () => {
+  test('accepts a local name if a network is allowed, unless configured otherwise', () => {
     const allow = ['10.1.0.0/16']
     expect(createSafeFetch({ allow }).check('https://hooks/').host).toBe('hooks')
     for (const options of [{}, { allow: [] }, { allow, allowLocalNames: false }]) {

@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { createKms } from '@strongroom/kms/kms'
 import { memoryKeyStorage } from '@strongroom/kms/testing/memory-key-storage'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTables } from '../src/create-tables.ts'
+import { createTables } from '../src/tables.ts'
 import type { Db, Item } from '../src/db.ts'
 import type { Kms, KmsKey } from '../src/kms.ts'
 import { retryingDb } from '../src/retrying-db.ts'
 import { createServerSecrets } from '../src/server-secrets.ts'
 import { serverTable } from '../src/server-table.ts'
-import { everyStore } from '../src/testing/every-store.ts'
+import { everyStore } from '../src/testing/stores.ts'
 import { hostileDb } from '../src/testing/hostile-db.ts'
 import { testClock } from '../src/testing/test-clock.ts'
-import { testKmsKey } from '../src/testing/test-kms-key.ts'
+import { testKmsKey } from '../src/testing/test-secrets.ts'
 
 const NOW = Date.parse('2100-01-01') / 1000
 const DAY = 86_400
@@ -51,7 +51,7 @@ describe.each(everyStore())('server secrets on $name', (store) => {
     return { clock, start: () => createServerSecrets({ db, key, clock }) }
   }
 
-  test('are 32 bytes that are made once and are the same after a restart', async () => {
+  test('are 32 bytes that are created once and are the same after a restart', async () => {
     const name = newName()
     const { start } = processes()
     const made = await start().current(name)
@@ -61,7 +61,7 @@ describe.each(everyStore())('server secrets on $name', (store) => {
     expect((await start().current(newName())).key).not.toEqual(made.key)
   })
 
-  test('are stored sealed, attribute for attribute, and bound to name and version', async () => {
+  test('are stored encrypted and bound to name and version', async () => {
     const name = newName()
     const made = await processes().start().current(name)
     const item = await stored(name)
@@ -84,7 +84,7 @@ describe.each(everyStore())('server secrets on $name', (store) => {
     expect(Uint8Array.from(opened.Plaintext)).toEqual(made.key)
   })
 
-  test('of twenty servers that ask at once all get the same one', async () => {
+  test('are the same for twenty servers that start concurrently', async () => {
     const name = newName()
     const { start } = processes()
     const made = await Promise.all(Array.from({ length: 20 }, () => start().current(name)))
@@ -93,7 +93,7 @@ describe.each(everyStore())('server secrets on $name', (store) => {
     expect(await start().current(name)).toEqual(first)
   })
 
-  test('are opened by KMS once for each process, not once for each use', async () => {
+  test('are decrypted by KMS once for each process, not for each use', async () => {
     const name = newName()
     const { clock } = processes()
     const { calls, key: countedKey } = counted(key)
@@ -106,7 +106,7 @@ describe.each(everyStore())('server secrets on $name', (store) => {
     expect(await secrets.accepted(name)).toHaveLength(2)
   })
 
-  test('are copies: what a caller does to one changes nobody else’s', async () => {
+  test('are copies, so that a caller that changes one does not affect others', async () => {
     const name = newName()
     const secrets = processes().start()
     const { key: mine } = await secrets.current(name)
@@ -115,7 +115,7 @@ describe.each(everyStore())('server secrets on $name', (store) => {
     expect((await secrets.current(name)).key).toEqual(before)
   })
 
-  test('that are rotated are used when every process must have seen them, and honoured at once', async () => {
+  test('that are rotated are accepted immediately and used when every process must have read them', async () => {
     const name = newName()
     const { clock, start } = processes()
     const [one, two] = [start(), start()]
@@ -140,7 +140,7 @@ describe.each(everyStore())('server secrets on $name', (store) => {
     expect(await two.accepted(name)).toEqual([second, first])
   })
 
-  test('have the version that is used as the first of those that are honoured', async () => {
+  test('have the current version as the first of the accepted ones', async () => {
     const name = newName()
     const { clock, start } = processes()
     const secrets = start()
@@ -153,7 +153,7 @@ describe.each(everyStore())('server secrets on $name', (store) => {
     expect((await secrets.current(name)).version).toBe(2)
   })
 
-  test('that were replaced are honoured for their overlap, then refused and removed', async () => {
+  test('that were replaced are accepted for the overlap, then rejected and removed', async () => {
     const name = newName()
     const { clock, start } = processes()
     const secrets = start()
@@ -177,7 +177,7 @@ describe.each(everyStore())('server secrets on $name', (store) => {
     expect(await stored(name)).toBeUndefined()
   })
 
-  test('that are rotated without overlap are replaced at once, and within a minute elsewhere', async () => {
+  test('that are rotated without overlap are replaced immediately, and within a minute in other processes', async () => {
     const name = newName()
     const { clock, start } = processes()
     const [here, elsewhere] = [start(), start()]
@@ -191,7 +191,7 @@ describe.each(everyStore())('server secrets on $name', (store) => {
     expect(await versions(elsewhere)).toEqual([3])
   })
 
-  test('that another process rotated are seen also by one whose clock was set back', async () => {
+  test('that another process rotated are read again after the clock was set back', async () => {
     const name = newName()
     const start = testClock().now()
     let now = start
@@ -204,7 +204,7 @@ describe.each(everyStore())('server secrets on $name', (store) => {
     expect((await secrets.accepted(name)).map(({ version }) => version)).toEqual([1, 2])
   })
 
-  test('of ten who rotate at once some succeed, each with a version of its own, and the others are told', async () => {
+  test('get one new version for each concurrent rotation that succeeds, and the others fail', async () => {
     const name = newName()
     const { start } = processes()
     await start().current(name)
@@ -245,7 +245,7 @@ describe.each(everyStore())('server secrets on $name', (store) => {
     expect(listed.map((each) => each.name)).toEqual(listed.map((each) => each.name).toSorted())
   })
 
-  test('cannot be rotated before they exist, nor with an overlap that is none', async () => {
+  test('cannot be rotated before they exist, nor with an invalid overlap', async () => {
     const { start } = processes()
     const code = (name: string) => expect.objectContaining({ code: `secret.${name}` })
     await expect(start().rotate('unknown', { overlapSeconds: 1 })).rejects.toThrow(
@@ -270,34 +270,34 @@ describe.each(everyStore())('server secrets on $name', (store) => {
     },
   )
 
-  describe('say so in one line when KMS does not open them', () => {
+  describe('fail with one line if KMS does not decrypt them', () => {
     const refusal = async (name: string, usedKey = key) => {
       const secrets = createServerSecrets({ db, key: usedKey, clock: testClock() })
       const error = await secrets.current(name).then(
         () => undefined,
         (reason: unknown) => reason,
       )
-      expect(error).toMatchObject({ name: 'SecretUnreadable' })
+      expect(error).toMatchObject({ name: 'Failure', code: 'failed' })
       const { message } = error as Error
       expect(message).not.toContain('\n')
       return message
     }
 
-    test('because another key of the same KMS sealed them', async () => {
+    test('because another key of the same KMS encrypted them', async () => {
       const name = newName()
       const kms = await createKms({ masterKey: randomBytes(32), storage: memoryKeyStorage() })
       const [one, two] = [await kms.createKey(), await kms.createKey()]
       const clock = testClock()
       await createServerSecrets({ db, key: { kms, arn: one.KeyMetadata.Arn }, clock }).current(name)
       expect(await refusal(name, { kms, arn: two.KeyMetadata.Arn })).toBe(
-        `Cannot open the server secret ${name}, version 1, because another KMS key sealed it: configure the key that this store was started with`,
+        `Cannot open the server secret ${name}, version 1, because it was encrypted with another KMS key. Configure the key that this store was created with.`,
       )
     })
 
-    test('because another KMS sealed them', async () => {
+    test('because another KMS encrypted them', async () => {
       const name = newName()
       await processes().start().current(name)
-      expect(await refusal(name, await testKmsKey())).toContain('sealed by another KMS')
+      expect(await refusal(name, await testKmsKey())).toContain('encrypted by another KMS')
     })
 
     test('because an item was moved to another name or version, or altered', async () => {
@@ -319,7 +319,7 @@ describe.each(everyStore())('server secrets on $name', (store) => {
       expect(await refusal(name)).toContain('it was altered, moved')
     })
 
-    test('because what KMS opened is no key', async () => {
+    test('because the plaintext is not a key', async () => {
       const name = newName()
       await processes().start().current(name)
       const { CiphertextBlob: sealed } = await key.kms.encrypt({
@@ -332,7 +332,7 @@ describe.each(everyStore())('server secrets on $name', (store) => {
     })
   })
 
-  test('pass on that KMS cannot be reached, and work when it can again', async () => {
+  test('pass an outage of KMS through, and work again after it', async () => {
     const name = newName()
     await processes().start().current(name)
     let reachable = false
@@ -347,17 +347,17 @@ describe.each(everyStore())('server secrets on $name', (store) => {
     expect((await secrets.current(name)).version).toBe(1)
   })
 
-  test('whose making was not confirmed are the same afterwards', async () => {
+  test('whose creation was not confirmed are the same afterwards', async () => {
     const name = newName()
     const clock = testClock()
     const losing = retryingDb(hostileDb(db, { seed: 7, lostResponse: 1 }))
     const unlucky = createServerSecrets({ db: losing, key, clock })
-    await expect(unlucky.current(name)).rejects.toThrow('got lost')
+    await expect(unlucky.current(name)).rejects.toThrow('was lost')
     const made = await unlucky.current(name)
     expect(await processes().start().current(name)).toEqual(made)
   })
 
-  test('refuse an item with an attribute that is none of theirs', async () => {
+  test('reject an item with an unknown attribute', async () => {
     const name = newName()
     await processes().start().current(name)
     await put({ ...(await stored(name)), plain: 'x' })

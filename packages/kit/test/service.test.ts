@@ -102,7 +102,7 @@ async function composed(at?: string, service: Service<{ colour: string }> = boxe
 }
 
 describe('a mounted service', () => {
-  test('answers below its mount point and is named in logs and metrics', async () => {
+  test('responds below its mount point and is named in logs and metrics', async () => {
     const { app, metrics, logged } = await composed()
     expect(await (await app.request('/box/v1/boxes/b1')).json()).toEqual({ id: 'red-b1' })
     expect(logged()).toMatchObject([
@@ -134,7 +134,7 @@ describe('a mounted service', () => {
     },
   )
 
-  test('leaves what is beside its root routes to others', async () => {
+  test('leaves paths other than its root routes to others', async () => {
     const { app, logged } = await composed()
     expect((await app.request('/in', { method: 'POST' })).status).toBe(404)
     expect((await app.request('/in/b1')).status).toBe(405)
@@ -164,7 +164,7 @@ describe('a mounted service', () => {
     },
   }
 
-  test('with a page has it at an address that ends with a slash, and leads there', async () => {
+  test('with a page has it at a URL with a trailing slash, and redirects there', async () => {
     const { app } = await composed(undefined, withPage)
     const redirect = await app.request('/box')
     expect([redirect.status, redirect.headers.get('location')]).toEqual([301, 'box/'])
@@ -174,7 +174,7 @@ describe('a mounted service', () => {
     expect(await (await alone.app.request('/')).text()).toBe('the page')
   })
 
-  test('has the validation of the app, without having said so', async () => {
+  test('has the validation of the app without configuration', async () => {
     const { app } = await composed()
     const response = await app.request('/box/v1/boxes', {
       method: 'POST',
@@ -207,7 +207,7 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(document.paths)).toEqual(['/box/v1/boxes', '/box/v1/boxes/{id}', '/in/{id}'])
   })
 
-  test('says of each route which errors it has, with their codes', () => {
+  test('lists the errors of each route, with their codes', () => {
     const responses = document.paths['/box/v1/boxes/{id}']?.get?.responses
     expect(responses).toMatchObject({
       200: { description: 'The box' },
@@ -219,7 +219,7 @@ describe('the OpenAPI document', () => {
     })
   })
 
-  test('has the form of errors even when no route declares one', () => {
+  test('has the error schema even if no route declares an error', () => {
     expect(document.components?.schemas).toHaveProperty('Error.properties.error')
     const bare = openApiDocument(
       createApp({ log: createLog({ level: 'silent' }), metrics: createMetrics() }),

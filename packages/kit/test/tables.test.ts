@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cloudFormation } from '../src/cloudformation.ts'
-import { createTables } from '../src/create-tables.ts'
+import { createTables, verifyTables } from '../src/tables.ts'
 import type { Db } from '../src/db.ts'
 import { prefixTables } from '../src/prefix-tables.ts'
 import { defineTable, type Table } from '../src/table.ts'
 import { testStores } from '../src/testing/stores.ts'
-import { verifyTables } from '../src/verify-tables.ts'
 
 const letters = defineTable({
   name: 'letter-box',
@@ -39,7 +38,7 @@ describe.each(testStores())('declared tables on $name', (store) => {
   const differences = async (on: Db, table: Table) =>
     (await verifyTables(on, [table]))[0]?.differences
 
-  test('are created as declared, which a check confirms', async () => {
+  test('are created as declared, which verification confirms', async () => {
     const on = empty()
     const told: string[] = []
     await createTables(on, [letters], {
@@ -49,7 +48,7 @@ describe.each(testStores())('declared tables on $name', (store) => {
     expect(await verifyTables(on, [letters])).toEqual([{ table: 'letter-box', differences: [] }])
   })
 
-  test('are made once by several that start at once', async () => {
+  test('are created once by concurrent starts', async () => {
     const on = empty()
     const recoverable = { ...letters, pointInTimeRecovery: true }
     const told: string[] = []
@@ -62,7 +61,7 @@ describe.each(testStores())('declared tables on $name', (store) => {
     })
   })
 
-  test('that exist are left as they are', async () => {
+  test('that exist are left unchanged', async () => {
     const on = empty()
     await createTables(on, [letters])
     await on.putItem({ TableName: 'letter-box', Item: { PK: 'a', SK: 1 } })
@@ -101,7 +100,7 @@ describe.each(testStores())('declared tables on $name', (store) => {
     ])
   })
 
-  test('of two deployments in one account do not meet', async () => {
+  test('of two deployments in one account are separate', async () => {
     const [one, two] = [empty(), empty()]
     await createTables(one, [letters])
     await createTables(two, [letters])
@@ -122,7 +121,7 @@ describe.each(testStores())('declared tables on $name', (store) => {
 })
 
 describe('the CloudFormation template', () => {
-  test('has the whole declaration, keeps data when a stack goes, and names its tables', () => {
+  test('has the whole declaration, retains data when a stack is deleted, and outputs table names', () => {
     const tables = [{ ...letters, pointInTimeRecovery: true }]
     expect(cloudFormation({ tables, prefix: 'dev-' })).toEqual({
       AWSTemplateFormatVersion: '2010-09-09',
@@ -219,7 +218,7 @@ describe('the CloudFormation template', () => {
     })
   })
 
-  test('holds a function to the partitions that it needs, and to an index alone if it needs no more', () => {
+  test('limits a function to the partitions and indexes that it needs', () => {
     const leadingKeys = ['LETTER#*']
     const allows = [{ table: letters, actions: [], indexes: ['GSI1'], leadingKeys }]
     const template = cloudFormation({

@@ -135,14 +135,14 @@ describe('A target URL', () => {
     expect(at(8443, [80, 443])).toBe('invalid_url')
   })
 
-  test('may have a local name if the operator says so, and still no local address', () => {
+  test('may have a local name if the operator allows it, but no local address', () => {
     const policy = { ...lenient, allowLocalNames: true }
     expect(reason('http://app.internal:3000/', policy)).toBe('allowed')
     expect(reason('http://app:3000/', policy)).toBe('allowed')
     expect(reason('http://127.0.0.1:3000/', policy)).toBe('blocked_address')
   })
 
-  test('is checked the same way when it comes parsed, and is not shared with the caller', () => {
+  test('is checked the same way if it is parsed already, and is not shared with the caller', () => {
     const url = new URL('https://example.com/')
     const checked = checkTargetUrl(url, strict)
     url.hostname = '127.0.0.1'
@@ -150,7 +150,7 @@ describe('A target URL', () => {
     expect(reason(url, strict)).toBe('blocked_address')
   })
 
-  test('is refused in every numeric spelling of every loopback address', () => {
+  test('is rejected in every numeric spelling of every loopback address', () => {
     const byte = fc.integer({ min: 0, max: 255 })
     fc.assert(
       fc.property(byte, byte, byte, (b, c, d) => {

@@ -1,80 +1,187 @@
 /**
- * The app that every service is mounted in. What must hold for each answer is decided here once:
- * ids, limits, headers, errors, the access line; a service adds routes and nothing else.
+ * The Hono app that every service is mounted in. It runs as one route inside the harness, which adds
+ * ids, headers, metrics and the access log; a service adds routes and nothing else.
  */
 import { OpenAPIHono } from '@hono/zod-openapi'
-import type { Context } from 'hono'
-import type { Log } from '../log.ts'
-import type { Metrics } from '../metrics.ts'
-import { allowedMethods } from './allowed-methods.ts'
+import { readStream } from '@strongroom/platform/read-body'
+import type { Context, MiddlewareHandler } from 'hono'
+import { createContext, useContext } from 'hono/jsx'
+import { matchedRoutes } from 'hono/route'
+import { TrieRouter } from 'hono/router/trie-router'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { limitBodies } from './body-limit.ts'
 import type { AppEnv } from './env.ts'
+import { errorResponse } from './error-response.ts'
 import { requestError } from './errors.ts'
+import { createHarness, type Handle, type HarnessOptions } from './harness.ts'
 import { ErrorBody } from './openapi.ts'
-import { observe } from './observe.ts'
-import { renderWithoutContext } from './render-context.ts'
-import { nodePeerAddress, requestContext } from './request-context.ts'
-import { securityHeaders } from './security-headers.ts'
-import { createProxyTrust, noProxies, type TrustedProxies } from './trusted-proxies.ts'
+import {
+  type Call,
+  type HttpRequest,
+  type HttpResponse,
+  isWebResponse,
+  type Route,
+} from './request.ts'
 import { refuseInvalid } from './validation.ts'
-import { writeError } from './write-error.ts'
 
-/** Undefined for who should get the error instead. */
+/** `fetch` and `request` run the app inside its harness. */
+export type App = OpenAPIHono<AppEnv> & {
+  harness: Handle
+  /** The app as a route for adapters. */
+  mainRoute: Route<Response>
+}
+
+/** Undefined if the client should get the error instead. */
 export type NotFoundPage = (c: Context<AppEnv>) => Promise<Response | undefined>
 
-export interface AppOptions {
-  log: Log
-  metrics: Metrics
-  /** Where people reach the server. */
-  publicUrl?: string | undefined
-  /** None unless told. */
-  trustedProxies?: TrustedProxies
+export interface AppOptions extends HarnessOptions {
   /** For routes without a `bodyLimit` of their own. */
   maxBodyBytes?: number
-  /** Where the address of the connection is found; Node's server unless told. */
-  peerAddress?: (c: Context) => string | undefined
-  /** What people see where nothing is; without it they get the error too. */
+  /** The address of the connection, for requests that come through `fetch`; Node's by default. */
+  peerAddress?: (request: Request) => string | undefined
+  /** What people see at an unknown address; without it they get the error too. */
   notFoundPage?: NotFoundPage
 }
 
-/** Large enough for any JSON that a service takes; what takes more says so with `bodyLimit`. */
+/** Large enough for the JSON of every service; routes that take more have a `bodyLimit`. */
 const DEFAULT_BODY_BYTES = 128 * 1024
 
-export function createApp(options: AppOptions): OpenAPIHono<AppEnv> {
-  const { log, metrics, publicUrl, maxBodyBytes = DEFAULT_BODY_BYTES } = options
+export function createApp(options: AppOptions): App {
+  const { maxBodyBytes = DEFAULT_BODY_BYTES, peerAddress } = options
   renderWithoutContext()
-  const proxies = createProxyTrust(options.trustedProxies ?? noProxies)
   const app = new OpenAPIHono<AppEnv>({ defaultHook: refuseInvalid })
-
-  app.use(requestContext({ log, proxies, peerAddress: options.peerAddress ?? nodePeerAddress }))
-  app.use(observe(metrics))
-  app.use(securityHeaders({ publicUrl }))
-  app.use(async (c, next) => {
-    try {
-      await next()
-    } catch (thrown) {
-      // Hono gives onError only what is an Error; this is for the rest, and for onError itself.
-      c.res = writeError(thrown, c)
-    }
-  })
+  app.use(shareCall)
   app.use(limitBodies(maxBodyBytes))
-
-  const methodsOf = allowedMethods(app)
-  app.notFound(async (c) => {
-    const methods = methodsOf(c.req.path)
-    if (methods.length === 0 || methods.includes(c.req.method)) {
-      const error = requestError('not_found')
-      const page = await options.notFoundPage?.(c)
-      if (page === undefined) return writeError(error, c)
-      c.set('errorCode', error.code)
-      return page
-    }
-    return writeError(
-      requestError('method_not_allowed', { headers: { allow: methods.join(', ') } }),
-      c,
-    )
-  })
-  app.onError(writeError)
+  app.notFound(createNotFound(app, options.notFoundPage))
+  app.onError(renderError)
   app.openAPIRegistry.register('Error', ErrorBody)
-  return app
+
+  const dispatch = app.fetch
+  const harness = createHarness(options)
+  const mainRoute: Route<Response> = {
+    service: 'server',
+    pattern: 'unmatched',
+    handle: async (request, call) =>
+      dispatch(request.web(), { ...request.platform, request, call }),
+  }
+  const fetch = async (web: Request, env: object = {}) =>
+    toWeb(await harness(mainRoute, webRequest(web, env, peerAddress)))
+  return Object.assign(app, { harness, mainRoute, fetch })
+}
+
+/** Gives handlers the call, and the call what the app knows about it. */
+const shareCall: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const { request, call } = c.env as { request: HttpRequest; call: Call }
+  c.set('request', request)
+  c.set('call', call)
+  c.set('log', call.log)
+  const routes = matchedRoutes(c)
+  // Known before it runs, for a request that misses its deadline.
+  const expected = routes.find(({ method }) => method !== 'ALL')?.path
+  if (expected !== undefined) call.route = expected
+  await next()
+  const last = routes[c.req.routeIndex]
+  if (last && last.method !== 'ALL') call.route = last.path
+  else if (last && expected === undefined && c.res.status !== 404 && c.res.status !== 405)
+    call.route = last.path
+}
+
+/** On `c`, so that headers that a handler set before it failed stay, such as a cleared cookie. */
+function renderError(thrown: unknown, c: Context<AppEnv>): Response {
+  const error = errorResponse(thrown, c.get('request'), c.get('call'))
+  const response = c.body(error.body, error.status as ContentfulStatusCode)
+  for (const [name, value] of headerPairs(error)) response.headers.set(name, value)
+  return response
+}
+
+function createNotFound(app: OpenAPIHono<AppEnv>, page: NotFoundPage | undefined) {
+  const methodsOf = allowedMethods(app)
+  return async (c: Context<AppEnv>): Promise<Response> => {
+    const methods = methodsOf(c.req.path)
+    if (methods.length > 0 && !methods.includes(c.req.method)) {
+      const headers = { allow: methods.join(', ') }
+      return renderError(requestError('method_not_allowed', { headers }), c)
+    }
+    const error = requestError('not_found')
+    const shown = await page?.(c)
+    if (shown === undefined) return renderError(error, c)
+    c.get('call').errorCode = error.code
+    return shown
+  }
+}
+
+/** The methods of a path, to tell a wrong method from a wrong path. */
+function allowedMethods(app: OpenAPIHono<AppEnv>): (path: string) => string[] {
+  let router: TrieRouter<string> | undefined
+  let known = 0
+  return (path) => {
+    if (!router || known !== app.routes.length) {
+      router = new TrieRouter()
+      known = app.routes.length
+      for (const { method, path: pattern } of app.routes) {
+        // ALL is middleware, and a pattern for everything says nothing about this path.
+        if (method !== 'ALL' && pattern !== '/*' && pattern !== '*')
+          router.add('ALL', pattern, method)
+      }
+    }
+    const methods = new Set(router.match('ALL', path)[0].map(([method]) => method))
+    if (methods.has('GET')) methods.add('HEAD')
+    return [...methods].toSorted()
+  }
+}
+
+/**
+ * hono/jsx follows the contexts of a page across promises with AsyncLocalStorage, and from the first
+ * page on every promise of the process costs nearly three times as much. Our pages have no contexts,
+ * so hono looks for AsyncLocalStorage, which it does once, while there is none to be found.
+ */
+function renderWithoutContext(): void {
+  const { getBuiltinModule } = process
+  process.getBuiltinModule = () => undefined
+  try {
+    useContext(createContext(undefined))
+  } finally {
+    process.getBuiltinModule = getBuiltinModule
+  }
+}
+
+/** A request of the web platform, as in tests. */
+function webRequest(
+  web: Request,
+  env: object,
+  peerAddress: AppOptions['peerAddress'] = () => nodePeerAddress(env),
+): HttpRequest {
+  const { pathname, search } = new URL(web.url)
+  return {
+    method: web.method,
+    target: pathname + search,
+    rawHeaders: [...web.headers].flat(),
+    peerAddress: peerAddress(web),
+    bodyBytes: web.body === null ? 0 : undefined,
+    async readBody(maxBytes) {
+      if (Number(web.headers.get('content-length') ?? 0) > maxBytes) return { kind: 'too_large' }
+      return readStream(web.body ?? [], maxBytes)
+    },
+    isAborted: () => false,
+    onDisconnect: (listener) => web.signal.addEventListener('abort', listener, { once: true }),
+    web: () => web,
+    platform: env,
+  }
+}
+
+function nodePeerAddress(env: { incoming?: { socket?: { remoteAddress?: string } } }) {
+  return env.incoming?.socket?.remoteAddress
+}
+
+export function toWeb(response: HttpResponse | Response): Response {
+  if (isWebResponse(response)) return response
+  const { status, body } = response
+  const headers = headerPairs(response)
+  return new Response(status === 204 ? null : body, { status, headers })
+}
+
+function headerPairs({ contentType, headers = [] }: HttpResponse): [string, string][] {
+  const pairs: [string, string][] = contentType === undefined ? [] : [['content-type', contentType]]
+  for (let at = 0; at < headers.length; at += 2) pairs.push([headers[at]!, headers[at + 1]!])
+  return pairs
 }

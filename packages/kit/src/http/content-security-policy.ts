@@ -1,10 +1,10 @@
 /**
- * Content security policies. The only way to write one is by exact sources: there is no way to allow
- * inline code, evaluation or everyone.
+ * Content security policies, from exact sources only: inline code, evaluation and wildcards cannot be
+ * allowed.
  */
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 
-/** For answers that are not pages: a browser that shows one as a page gets nothing from it. */
+/** For responses that are not pages: a browser that shows one as a page loads nothing. */
 export const apiPolicy =
   "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -19,7 +19,7 @@ export interface PageSources {
   manifest?: readonly string[]
   /** Where forms may be sent to. */
   forms?: readonly string[]
-  /** Names of the Trusted Types policies that scripts may make; none unless told. */
+  /** Names of the Trusted Types policies that scripts may create; none by default. */
   trustedTypes?: readonly string[]
 }
 
@@ -63,7 +63,7 @@ function trustedTypes(names: readonly string[]): string {
 }
 
 function check(kind: string, source: string): string {
-  // Pictures made on the page, such as QR codes, run no code.
+  // Images created on the page, such as QR codes, run no code.
   if (SOURCE.test(source) || (kind === 'images' && (source === 'data:' || source === 'blob:')))
     return source
   throw new TypeError(
@@ -74,10 +74,4 @@ function check(kind: string, source: string): string {
 /** The source that allows exactly this inline text, for what cannot be a file of its own. */
 export function hashSource(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
-}
-
-/** A nonce for one answer: `value` goes into the element, `source` into the policy. */
-export function createNonce(): { value: string; source: string } {
-  const value = randomBytes(18).toString('base64')
-  return { value, source: `'nonce-${value}'` }
 }

@@ -1,34 +1,31 @@
 import { defineErrors } from '../errors.ts'
 
-/** What is wrong with a request before any service looks at it. */
+/** What is wrong with a request before a service handles it. */
 export const requestError = defineErrors('request', {
   invalid: [400, 'The request is not valid: correct the fields named in details'],
   malformed_json: [400, 'The request body is not valid JSON'],
-  incomplete: [400, 'The connection ended before the whole request body had come'],
+  incomplete: [400, 'The connection closed before the whole request body arrived'],
   not_found: [404, 'There is nothing at this address'],
-  method_not_allowed: [405, 'This address does not accept this method: see the Allow header'],
-  too_large: [413, 'The request body is too large: data.maxBytes says how large it may be'],
+  method_not_allowed: [405, 'This address does not support this method: see the Allow header'],
+  too_large: [413, 'The request body is larger than data.maxBytes'],
   unsupported_media_type: [
     415,
     'The request body has a content type that this address does not accept',
   ],
-  rate_limited: [429, 'Too many requests: wait as long as the Retry-After header says'],
-  // Not 408: browsers and proxies repeat a request that was answered 408, also one that changes things.
+  rate_limited: [429, 'Too many requests: retry after the time in the Retry-After header'],
+  // Not 408: browsers and proxies repeat a request after a 408, even one that writes.
   timeout: [
-    504,
-    'The request was not finished in time: find out whether it took effect before repeating it',
+    503,
+    'The request took too long. It may still take effect: check before you repeat it.',
   ],
 })
 
-/** What is wrong with the server; the cause is in the log, never in the answer. */
+/** What is wrong with the server; the cause is in the log, never in the response. */
 export const serverError = defineErrors('server', {
-  internal: [
-    500,
-    'Something went wrong on the server: report the x-request-id header to its operator',
-  ],
+  internal: [500, 'Internal error: report the x-request-id header to the operator of this server'],
   unavailable: [
     503,
-    'The server cannot answer right now: try again after the time in the Retry-After header',
+    'The server is temporarily unavailable: retry after the time in the Retry-After header',
   ],
-  storage_full: [507, 'The server has no room left to store this'],
+  storage_full: [507, 'The storage of the server is full'],
 })

@@ -1,4 +1,4 @@
-/** What routes declare in one line each, and the document that all declarations make. */
+/** Short declarations for routes, and the OpenAPI document of all of them. */
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { ErrorFactory, ErrorTable } from '../errors.ts'
 import type { AppEnv } from './env.ts'
@@ -43,8 +43,8 @@ export function errorResponses<T extends ErrorTable, const C extends keyof T & s
 }
 
 /**
- * A JSON body. Always required: zod-openapi hands an optional body that was not sent to the handler
- * as `{}`, past the schema.
+ * A JSON body. Always required: zod-openapi gives the handler `{}` for an optional body that was not
+ * sent, without the schema.
  */
 export function jsonBody<T extends z.ZodType>(schema: T) {
   return { content: { 'application/json': { schema } }, required: true } as const
@@ -67,7 +67,7 @@ export interface ApiInfo {
   publicUrl?: string
 }
 
-/** The OpenAPI 3.1 document of an app and everything mounted in it; the same app gives the same bytes. */
+/** The OpenAPI 3.1 document of an app and everything mounted in it; always the same for the same app. */
 export function openApiDocument(app: OpenAPIHono<AppEnv>, { publicUrl, ...info }: ApiInfo) {
   const document = app.getOpenAPI31Document({
     openapi: '3.1.0',
@@ -78,7 +78,7 @@ export function openApiDocument(app: OpenAPIHono<AppEnv>, { publicUrl, ...info }
   for (const [, path] of paths) {
     for (const method of ['get', 'put', 'post', 'delete', 'patch'] as const) {
       const operation = path[method]
-      // Any request may meet the errors of the HTTP layer, so no route has to list them.
+      // Any request can fail in the HTTP layer, so no route has to list those errors.
       if (operation) operation.responses = { ...operation.responses, default: anyError }
     }
   }

@@ -1,17 +1,17 @@
 import type { ApiError } from '../errors.ts'
 import { requestError } from './errors.ts'
 
-/** How a limit stands after a request; the decisions of `rate-limit.ts` are such. */
+/** The state of a limit after a request, as `rate-limit.ts` decides it. */
 export interface RateLimitState {
   limit: { limit: number }
   remaining: number
-  /** When the limit is full again, from now. */
+  /** Until the limit is full again. */
   resetSeconds: number
-  /** When the next request is admitted, from now; 0 if this one was. */
+  /** Until the next request is admitted; 0 if this one was. */
   retryAfterSeconds: number
 }
 
-/** The headers that tell a client how to stay within a limit, and after a refusal when to come back. */
+/** The headers that tell a client how to stay within a limit, and when to retry. */
 export function rateLimitHeaders(state: RateLimitState): Record<string, string> {
   const { limit, remaining, resetSeconds, retryAfterSeconds } = state
   return {
@@ -23,14 +23,14 @@ export function rateLimitHeaders(state: RateLimitState): Record<string, string> 
 }
 
 export function rateLimited(state: RateLimitState): ApiError {
-  // At least one second: a client that is told 0 asks again at once.
+  // At least one second: with 0, clients retry immediately.
   const retryAfterSeconds = Math.max(1, state.retryAfterSeconds)
   return requestError('rate_limited', {
     headers: rateLimitHeaders({ ...state, retryAfterSeconds }),
   })
 }
 
-/** Rounded up, because a client that comes early is refused again. */
+/** Rounded up: a client that retries early is refused again. */
 function wholeSeconds(value: number): number {
   return Math.max(0, Math.ceil(value))
 }

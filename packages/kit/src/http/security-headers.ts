@@ -1,8 +1,7 @@
-import type { MiddlewareHandler } from 'hono'
 import { apiPolicy } from './content-security-policy.ts'
-import type { AppEnv } from './env.ts'
+import type { HttpResponse } from './request.ts'
 
-/** On every answer, whatever the handler or an upstream said. */
+/** On every response, whatever the handler or an upstream set. */
 const FORCED = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -11,7 +10,7 @@ const FORCED = {
   'origin-agent-cluster': '?1',
 }
 
-/** Unless the handler has set its own: a page has a policy, a file that may be kept a lifetime. */
+/** Unless the handler set its own, such as the policy of a page or the lifetime of a file. */
 const DEFAULTS = {
   'content-security-policy': apiPolicy,
   'cache-control': 'no-store',
@@ -37,49 +36,60 @@ const DEFAULTS = {
     .join(', '),
 }
 
-export interface SecurityHeadersOptions {
-  /** Where people reach the server: https there means that browsers may be told never to use http. */
-  publicUrl: string | undefined
+type HeaderPairs = readonly (readonly [name: string, value: string])[]
+
+export interface HeaderWriter {
+  /** The response with all its headers but the length, which the adapter knows. */
+  addTo(response: HttpResponse, requestId: string): HttpResponse
+  addToWeb(response: Response, requestId: string): Response
 }
 
-export interface AnswerHeaders {
-  forced: readonly (readonly [name: string, value: string])[]
-  defaults: readonly (readonly [name: string, value: string])[]
-}
-
-export function answerHeaders({ publicUrl }: SecurityHeadersOptions): AnswerHeaders {
+/** `publicUrl` is where people reach the server: with https there, browsers may be told never to use http. */
+export function createHeaderWriter({ publicUrl }: { publicUrl: string | undefined }): HeaderWriter {
   const isSecure = publicUrl?.startsWith('https:') ?? false
-  const forced = Object.entries({
+  const forced: HeaderPairs = Object.entries({
     ...FORCED,
     // Not for subdomains: they may belong to someone who has no certificate for them.
     ...(isSecure ? { 'strict-transport-security': 'max-age=31536000' } : {}),
   })
-  return { forced, defaults: Object.entries(DEFAULTS) }
-}
+  const defaults: HeaderPairs = Object.entries(DEFAULTS)
+  const forcedNames = new Set(['x-request-id', ...forced.map(([name]) => name)])
+  const forcedList = forced.flat()
+  const wholeList = [...forced, ...defaults].flat()
 
-export function securityHeaders(options: SecurityHeadersOptions): MiddlewareHandler<AppEnv> {
-  const { forced, defaults } = answerHeaders(options)
-  return async (c, next) => {
-    await next()
-    const { headers } = writable(c)
-    headers.set('x-request-id', c.get('requestId'))
-    for (const [name, value] of forced) headers.set(name, value)
-    for (const [name, value] of defaults) if (!headers.has(name)) headers.set(name, value)
+  function listFor(requestId: string, own: readonly string[] | undefined): string[] {
+    if (own === undefined) return ['x-request-id', requestId, ...wholeList]
+    const list = ['x-request-id', requestId, ...forcedList]
+    for (const [name, value] of defaults) if (!own.includes(name)) list.push(name, value)
+    for (let at = 0; at < own.length; at += 2) {
+      if (!forcedNames.has(own[at]!)) list.push(own[at]!, own[at + 1]!)
+    }
+    return list
+  }
+
+  return {
+    addTo({ status, contentType, headers: own, body }, requestId) {
+      const headers = listFor(requestId, own)
+      if (contentType !== undefined && status !== 204) headers.push('content-type', contentType)
+      return { status, headers, body }
+    },
+    addToWeb(response, requestId) {
+      const written = writable(response)
+      const { headers } = written
+      headers.set('x-request-id', requestId)
+      for (const [name, value] of forced) headers.set(name, value)
+      for (const [name, value] of defaults) if (!headers.has(name)) headers.set(name, value)
+      return written
+    },
   }
 }
 
-/** The answer, with headers that can be changed: those of an answer that came from `fetch` cannot. */
-function writable(c: { res: Response }): Response {
-  const answer = c.res
+/** The response with headers that can be changed: those of a response from `fetch` cannot. */
+function writable(response: Response): Response {
   try {
-    answer.headers.delete('x-powered-by')
-    return answer
+    response.headers.delete('x-powered-by')
+    return response
   } catch {
-    const copy = new Response(answer.body, answer)
-    // Assigning over an answer would merge the old headers into the new ones.
-    const context: { res: Response | undefined } = c
-    context.res = undefined
-    context.res = copy
-    return copy
+    return new Response(response.body, response)
   }
 }

@@ -1,4 +1,4 @@
-/** What is wrong with a request, field by field, in words for the person who wrote the client. */
+/** What is wrong with a request, field by field, for the author of the client. */
 import type { ErrorDetail } from '../errors.ts'
 import { requestError } from './errors.ts'
 
@@ -10,7 +10,7 @@ interface Issue {
   readonly errors?: readonly (readonly Issue[])[]
 }
 
-/** Enough to correct a request; a body of a million wrong fields must not become an answer of a million lines. */
+/** Enough to correct a request, whatever the size of its body. */
 const MAX_DETAILS = 20
 
 const PLACES: Record<string, string> = {
@@ -32,7 +32,7 @@ export function refuseInvalid(result: Result): void {
   throw requestError('invalid', { details: issueDetails(place, result.error.issues) })
 }
 
-/** The details of zod issues below a path such as `body`; names fields, never shows what they held. */
+/** The details of zod issues below a path such as `body`: names of fields, never their values. */
 export function issueDetails(place: string, issues: readonly Issue[]): ErrorDetail[] {
   return issues.flatMap((issue) => details(place, issue)).slice(0, MAX_DETAILS)
 }
@@ -46,7 +46,7 @@ function details(place: string, issue: Issue): ErrorDetail[] {
     }))
   }
   if (issue.code === 'invalid_union' && issue.errors && issue.errors.length > 0) {
-    // The form that fits best is most likely the one that was meant.
+    // The form that fits best is most likely the intended one.
     const nearest =
       issue.errors.toSorted((a, b) => depth(b) - depth(a) || a.length - b.length)[0] ?? []
     if (depth(nearest) > 0) return issueDetails(path, nearest)
@@ -63,7 +63,7 @@ function join(place: string, path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`
     const name = String(part)
-    // A name that the client made up may be anything, also a secret in the wrong place.
+    // An unknown name may be anything, even a secret in the wrong place.
     return /^[A-Za-z0-9_$-]{1,64}$/.test(name) ? `${text}.${name}` : `${text}.(unreadable name)`
   }, place)
 }

@@ -1,10 +1,10 @@
 /**
- * The defence: every new socket is checked here, on the addresses that are really dialled.
+ * The defence against requests into private networks: every new socket is checked here, with the
+ * addresses that are really dialled.
  *
- * A name is resolved once; every answer must be allowed, and exactly these answers are dialled, so
- * that a name cannot change its mind between check and connect (DNS rebinding). SNI, the check of
- * the certificate and the Host header keep the name. A pooled socket stays on the address that was
- * checked.
+ * A name is resolved once; every address must be allowed, and exactly these addresses are dialled, so
+ * that DNS rebinding between check and connect has no effect. SNI, certificate check and Host header
+ * use the name. A pooled socket stays on the address that was checked.
  */
 import { isIP, type LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
@@ -19,9 +19,9 @@ export interface GuardOptions {
   permits: AddressPolicy
   resolve: Resolve
   connectTimeoutMs: number
-  /** Certificate authorities in PEM, instead of the ones that come with Node. */
+  /** Certificate authorities in PEM, instead of Node's own. */
   ca?: string | readonly string[] | undefined
-  /** Makes the connector that is guarded: undici's, except in tests. */
+  /** Creates the connector that is guarded; undici's unless given. */
   build?: typeof buildConnector
 }
 
@@ -31,20 +31,20 @@ export function guardedConnector(options: GuardOptions): buildConnector.connecto
     lookup: guardedLookup(permits, resolve),
     timeout: connectTimeoutMs,
     autoSelectFamily: true,
-    // Node gives each address but the last this long; its default of 250 ms loses far-away servers.
+    // The time for each address but the last; Node's default of 250 ms is too short for distant servers.
     autoSelectFamilyAttemptTimeout: 1_000,
-    // Node does not look at the certificate again, neither name nor expiry, when it resumes a session.
+    // When Node resumes a session it checks neither name nor expiry of the certificate again.
     maxCachedSessions: 0,
     ...(ca === undefined ? {} : { ca: typeof ca === 'string' ? ca : [...ca] }),
   })
 
   return (target, callback) => {
-    const refuse = (reason: 'blocked_address' | 'connection') =>
+    const reject = (reason: 'blocked_address' | 'connection') =>
       callback(new SafeFetchError(reason), null)
 
-    // A socket never asks `lookup` about a literal address: without this line http://127.0.0.1 passes.
+    // `lookup` is not called for a literal address: without this check http://127.0.0.1 would pass.
     if (isIP(target.hostname) !== 0 && !permits(target.hostname)) {
-      queueMicrotask(() => refuse('blocked_address'))
+      queueMicrotask(() => reject('blocked_address'))
       return
     }
     connect(target, (error, socket) => {
@@ -52,10 +52,10 @@ export function guardedConnector(options: GuardOptions): buildConnector.connecto
         callback(error, null)
       } else if (socket.remoteAddress === undefined) {
         socket.destroy()
-        refuse('connection')
+        reject('connection')
       } else if (!permits(socket.remoteAddress)) {
         socket.destroy()
-        refuse('blocked_address')
+        reject('blocked_address')
       } else {
         callback(null, socket)
       }
@@ -64,17 +64,17 @@ export function guardedConnector(options: GuardOptions): buildConnector.connecto
 }
 
 function guardedLookup(permits: AddressPolicy, resolve: Resolve): LookupFunction {
-  const allowedAnswers = callbackify(resolveAllowed)
+  const lookupAllowed = callbackify(resolveAllowed)
   return (hostname, { all }, callback) => {
-    allowedAnswers(hostname, permits, resolve, (error, answers) => {
+    lookupAllowed(hostname, permits, resolve, (error, found) => {
       if (error) callback(error, '')
-      else if (all) callback(null, answers)
-      else callback(null, answers[0].address, answers[0].family)
+      else if (all) callback(null, found)
+      else callback(null, found[0].address, found[0].family)
     })
   }
 }
 
-interface Answer {
+interface Resolved {
   address: string
   family: number
 }
@@ -83,11 +83,11 @@ async function resolveAllowed(
   hostname: string,
   permits: AddressPolicy,
   resolve: Resolve,
-): Promise<[Answer, ...Answer[]]> {
+): Promise<[Resolved, ...Resolved[]]> {
   const addresses = await resolve(hostname).catch((error: unknown) => {
     throw new SafeFetchError('dns', { code: errorCode(error) })
   })
-  // One bad answer spoils all: an attacker's name has a public address beside the one it is after.
+  // All must be allowed: an attacker's name has a public address besides the private target.
   if (!addresses.every(permits)) throw new SafeFetchError('blocked_address')
   const [first, ...rest] = addresses.map((address) => ({ address, family: isIP(address) }))
   if (first === undefined) throw new SafeFetchError('dns')

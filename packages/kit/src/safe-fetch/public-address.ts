@@ -1,12 +1,11 @@
 /**
- * Which addresses are public: the IANA special-purpose registries (iana.org/assignments/
- * iana-ipv4-special-registry and iana-ipv6-special-registry) plus what clouds put into public space.
- *
- * Addresses are compared as numbers by net.BlockList, never as text.
+ * Which addresses are public: not in the IANA special-purpose registries (iana.org/assignments/
+ * iana-ipv4-special-registry and iana-ipv6-special-registry) and no services of clouds in public
+ * space. Addresses are compared as numbers by net.BlockList, never as text.
  */
 import { BlockList, isIP } from 'node:net'
 
-const specialV4 = blockList([
+const SPECIAL_V4 = blockList([
   '0.0.0.0/8', // this host, this network
   '10.0.0.0/8', // private
   '100.64.0.0/10', // shared by carriers; Alibaba's metadata service
@@ -29,32 +28,29 @@ const specialV4 = blockList([
 ])
 
 /**
- * The only IPv6 space given out so far. Everything else is refused: loopback, unspecified,
+ * The only IPv6 space that is allocated so far. Everything else is rejected: loopback, unspecified,
  * IPv4-compatible ::/96, translated ::ffff:0:0:0/96, NAT64 64:ff9b::/96 and 64:ff9b:1::/48, discard
  * 100::/64, segment routing 5f00::/16, unique local fc00::/7 (with the metadata services
  * fd00:ec2::254 and fd20:ce::254), link-local fe80::/10, site-local fec0::/10, multicast ff00::/8.
  */
-const globalV6 = blockList(['2000::/3'])
+const GLOBAL_V6 = blockList(['2000::/3'])
 
-const specialV6 = blockList([
+const SPECIAL_V6 = blockList([
   '2001::/23', // protocol assignments, with Teredo, which carries any IPv4 address
   '2001:db8::/32', // documentation
   '2002::/16', // 6to4, which carries any IPv4 address
   '2620:4f:8000::/48', // AS112
-  '3ffe::/16', // 6bone, given back
+  '3ffe::/16', // 6bone, returned
   '3fff::/20', // documentation
 ])
 
-/** ::ffff:a.b.c.d is a.b.c.d to the socket, so it is judged as that. */
-const mappedV4 = blockList(['::ffff:0:0/96'])
+/** A socket treats ::ffff:a.b.c.d as a.b.c.d, so the check does too. */
+const MAPPED_V4 = blockList(['::ffff:0:0/96'])
 
-/** Whether an address may be dialled: public, or in one of the operator's networks. */
+/** Whether an address may be dialled. */
 export type AddressPolicy = (address: string) => boolean
 
-/** Whether an address is on the public internet. What cannot be read is not. */
-export const isPublicAddress: AddressPolicy = addressPolicy([])
-
-/** The policy that allows public addresses and the given networks (`10.1.0.0/16`, `::1/128`). */
+/** Allows public addresses and the given networks (`10.1.0.0/16`, `::1/128`), and no malformed address. */
 export function addressPolicy(allow: readonly string[]): AddressPolicy {
   const allowedV4 = blockList(allow.filter((cidr) => !cidr.includes(':')))
   const allowedV6 = blockList(allow.filter((cidr) => cidr.includes(':')))
@@ -64,13 +60,13 @@ export function addressPolicy(allow: readonly string[]): AddressPolicy {
     const version = isIP(address)
     if (version === 0) return false
     const family = version === 4 ? 'ipv4' : 'ipv6'
-    // BlockList holds a mapped address against IPv4 rules by itself. It also holds an IPv4 address
-    // against IPv6 rules (::/0 has all of them), which is why the families have lists of their own.
-    if (version === 4 || mappedV4.check(address, family)) {
-      return allowedV4.check(address, family) || !specialV4.check(address, family)
+    // BlockList checks a mapped address against IPv4 rules itself. It also checks an IPv4 address
+    // against IPv6 rules (::/0 matches all of them), so each family has its own lists.
+    if (version === 4 || MAPPED_V4.check(address, family)) {
+      return allowedV4.check(address, family) || !SPECIAL_V4.check(address, family)
     }
     if (allowedV6.check(address, family)) return true
-    return globalV6.check(address, family) && !specialV6.check(address, family)
+    return GLOBAL_V6.check(address, family) && !SPECIAL_V6.check(address, family)
   }
 }
 
@@ -80,9 +76,7 @@ function blockList(cidrs: readonly string[]): BlockList {
     const [, address = '', prefix = ''] = /^([^/]+)\/(\d{1,3})$/.exec(cidr) ?? []
     const version = isIP(address)
     if (version === 0 || Number(prefix) > (version === 4 ? 32 : 128)) {
-      throw new TypeError(
-        `Cannot read the network "${cidr}": write it like 10.1.0.0/16 or fd12::/48`,
-      )
+      throw new TypeError(`Invalid network "${cidr}": write it like 10.1.0.0/16 or fd12::/48`)
     }
     list.addSubnet(address, Number(prefix), version === 4 ? 'ipv4' : 'ipv6')
   }

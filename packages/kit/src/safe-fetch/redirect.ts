@@ -1,4 +1,4 @@
-/** Where a redirect leads, and what travels along. */
+/** The next request of a redirect, and the headers that it may carry. */
 import { SafeFetchError } from './error.ts'
 import type { RequestHeaders } from './request-headers.ts'
 import { parseUrl } from '../parse-url.ts'
@@ -11,12 +11,12 @@ export interface Hop {
   body: string | Uint8Array | undefined
 }
 
-const statuses = new Set([301, 302, 303, 307, 308])
-// What another origin may see: anything else could be a credential or a signature.
-const harmless = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
+const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308])
+/** Headers for another origin: any other could be a credential or a signature. */
+const CROSS_ORIGIN_HEADERS = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
 
 export function isRedirect(status: number, location: string | undefined): location is string {
-  return statuses.has(status) && location !== undefined
+  return REDIRECT_STATUSES.has(status) && location !== undefined
 }
 
 /** The next request of a redirect chain, checked like the first one. */
@@ -33,12 +33,14 @@ export function nextHop(
   if (sameHost && url.hostname !== from.url.hostname) throw new SafeFetchError('redirect')
 
   const sameOrigin = url.origin === from.url.origin
-  const headers = sameOrigin ? from.headers : only(from.headers, (name) => harmless.has(name))
+  const headers = sameOrigin
+    ? from.headers
+    : pickHeaders(from.headers, (name) => CROSS_ORIGIN_HEADERS.has(name))
   if (!becomesGet(status, from.method)) return { ...from, url, headers }
   return {
     url,
     method: 'GET',
-    headers: only(headers, (name) => !name.startsWith('content-')),
+    headers: pickHeaders(headers, (name) => !name.startsWith('content-')),
     body: undefined,
   }
 }
@@ -49,7 +51,7 @@ function checkLocation(location: string, base: URL, policy: TargetPolicy): URL {
   try {
     return checkTargetUrl(url, policy)
   } catch (error) {
-    // The URL is not the caller's: what is wrong with it is the redirect.
+    // The caller did not choose this URL, so the error is about the redirect.
     const invalid = error instanceof SafeFetchError && error.reason === 'invalid_url'
     throw invalid ? new SafeFetchError('redirect') : error
   }
@@ -61,6 +63,6 @@ function becomesGet(status: number, method: string): boolean {
   return (status === 301 || status === 302) && method === 'POST'
 }
 
-function only(headers: RequestHeaders, keep: (name: string) => boolean): RequestHeaders {
+function pickHeaders(headers: RequestHeaders, keep: (name: string) => boolean): RequestHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => keep(name.toLowerCase())))
 }

@@ -1,14 +1,14 @@
-/** Which headers a tenant may set on an outbound request. */
+/** The headers that a tenant may set on an outbound request. */
 import { SafeFetchError } from './error.ts'
 
 export type RequestHeaders = Readonly<Record<string, string | readonly string[]>>
 
 /**
- * Framing, routing and hop-by-hop headers (RFC 9110 section 7.6.1), which belong to the client;
- * cookies, which would ride along with a destination's own; and accept-encoding, which is always
- * identity so that no response can be a decompression bomb.
+ * Framing, routing and hop-by-hop headers (RFC 9110 section 7.6.1), which the client sets; cookies,
+ * which a destination would mistake for its own; and accept-encoding, which is always identity, so
+ * that no response can be a decompression bomb.
  */
-const forbidden = new Set([
+const FORBIDDEN = new Set([
   'accept-encoding',
   'connection',
   'content-length',
@@ -27,26 +27,26 @@ const forbidden = new Set([
   'upgrade',
 ])
 
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 // RFC 9110 section 5.5: visible characters, spaces, tabs and opaque bytes; no CR, LF or NUL.
-const fieldValue = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
+const FIELD_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
 
-/** Whether a header is the client's own, so that it cannot be set or forwarded. */
+/** Whether the client sets the header itself, so that it cannot be set or forwarded. */
 export function isForbiddenHeader(name: string): boolean {
-  return forbidden.has(name.toLowerCase())
+  return FORBIDDEN.has(name.toLowerCase())
 }
 
-/** Checks one header; throws `invalid_request` and says which header it was, never its value. */
+/** Throws `invalid_request` with the name of the header, never its value. */
 export function checkHeader(name: string, value: string): void {
-  if (!token.test(name)) throw invalid('Header name must be letters, digits and hyphens')
+  if (!TOKEN.test(name)) throw invalid('Header name must be letters, digits and hyphens')
   if (isForbiddenHeader(name)) throw invalid(`Header ${name} cannot be set: leave it out`)
-  if (!fieldValue.test(value)) {
+  if (!FIELD_VALUE.test(value)) {
     throw invalid(`Header ${name} must not contain line breaks or characters beyond Latin-1`)
   }
 }
 
 /** The headers to send, with lower-case names. */
-export function outgoingHeaders(
+export function buildRequestHeaders(
   headers: RequestHeaders,
   defaults: RequestHeaders,
 ): Record<string, string | string[]> {

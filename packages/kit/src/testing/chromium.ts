@@ -1,7 +1,6 @@
 /**
- * A Chromium for the tests of pages: the one that CHROMIUM_PATH names, an installed one, or on
- * Linux the one that comes as an npm package. With REQUIRE_BROWSER=1 (set in CI) its absence is a
- * failure.
+ * Chromium for the tests of pages: the one in CHROMIUM_PATH, an installed one, or on Linux the one
+ * from an npm package. With REQUIRE_BROWSER=1 (set in CI) a missing one is an error.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -23,7 +22,7 @@ const INSTALLED = [
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
 ]
 
-/** No sandbox, because tests may run as root; and nothing that asks the network by itself. */
+/** Without a sandbox, because tests may run as root, and without background network requests. */
 const ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -32,7 +31,7 @@ const ARGUMENTS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // A name that is not this machine's own, so that browsers do not take it for a secure one.
+  // Browsers treat localhost as a secure context; this name is not one.
   '--host-resolver-rules=MAP insecure.test 127.0.0.1',
 ]
 
@@ -41,16 +40,16 @@ interface Found {
   env?: Record<string, string>
 }
 
-/** Undefined where there is none. */
+/** Undefined if there is none. */
 export async function findChromium(): Promise<Found | undefined> {
   const given = process.env['CHROMIUM_PATH']
   if (given !== undefined && !existsSync(given)) {
-    throw new Error('CHROMIUM_PATH names no file: correct it, or leave it out')
+    throw new Error('The file in CHROMIUM_PATH does not exist. Correct it, or unset it.')
   }
   const executablePath = given ?? INSTALLED.find((path) => existsSync(path))
-  const found = executablePath === undefined ? await unpacked() : { executablePath }
+  const found = executablePath === undefined ? await findPackaged() : { executablePath }
   if (!found && process.env['REQUIRE_BROWSER'] === '1') {
-    throw new Error('There is no Chromium: install one, or name it in CHROMIUM_PATH')
+    throw new Error('Chromium not found. Install it, or set CHROMIUM_PATH.')
   }
   return found
 }
@@ -64,8 +63,8 @@ export function launch({ executablePath, env = {} }: Found): Promise<Browser> {
   })
 }
 
-/** Unpacks the one of the npm package, with the libraries and a font that it needs, once. */
-async function unpacked(): Promise<Found | undefined> {
+/** Unpacks the one from the npm package, with its libraries and a font, once. */
+async function findPackaged(): Promise<Found | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
   const packed = join(
     dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium')),
@@ -79,7 +78,7 @@ async function unpacked(): Promise<Found | undefined> {
   }
 }
 
-/** Moved into its place as a whole, because other test files may do the same at this moment. */
+/** Renamed into place as a whole, because other test files may do the same concurrently. */
 async function unpack(packed: string, home: string) {
   const inflate = async (name: string) =>
     promisify(brotliDecompress)(await readFile(join(packed, name)))
@@ -89,7 +88,7 @@ async function unpack(packed: string, home: string) {
     const { status } = spawnSync('tar', ['-x', '-C', directory], { input: await inflate(name) })
     if (status !== 0) throw new Error('Cannot unpack Chromium: tar failed')
   }
-  // Without a font it ends at once.
+  // Without a font Chromium exits.
   await writeFile(
     join(directory, 'fonts.conf'),
     `<fontconfig><dir>${home}/fonts</dir><dir>/usr/share/fonts</dir></fontconfig>`,

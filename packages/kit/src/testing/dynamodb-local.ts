@@ -1,9 +1,9 @@
 /**
- * Amazon's DynamoDB Local for tests, started once for a whole run where Java is found. As a vitest
- * global set-up it hands its endpoint to the tests; `stores.ts` takes it from there.
+ * Starts Amazon's DynamoDB Local once for a test run, if Java is installed. As a global setup of
+ * vitest it provides the endpoint to `stores.ts`.
  *
- * `DYNAMODB_LOCAL_ENDPOINT` names a running one to use instead; `REQUIRE_DYNAMODB_LOCAL=1` (set in
- * CI) makes its absence a failure.
+ * `DYNAMODB_LOCAL_ENDPOINT` uses a running one instead; with `REQUIRE_DYNAMODB_LOCAL=1` (set in CI) a
+ * missing one is an error.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
@@ -31,7 +31,7 @@ export default async function setup(project: TestProject) {
   const port = await freePort()
   const server = start(port)
   const endpoint = `http://127.0.0.1:${port}`
-  await untilItAnswers(endpoint, server)
+  await waitUntilReady(endpoint, server)
   project.provide('dynamodbLocal', endpoint)
   return () => server.kill()
 }
@@ -51,7 +51,7 @@ function start(port: number): ChildProcess {
   return spawn(
     'java',
     [
-      // For a minute or two what it takes to compile well is not worth it.
+      // In a minute or two the optimizing compiler does not pay off.
       '-XX:TieredStopAtLevel=1',
       '-XX:+UseSerialGC',
       `-Djava.library.path=${join(home, 'DynamoDBLocal_lib')}`,
@@ -63,17 +63,17 @@ function start(port: number): ChildProcess {
   )
 }
 
-async function untilItAnswers(endpoint: string, server: ChildProcess) {
+async function waitUntilReady(endpoint: string, server: ChildProcess) {
   for (let tries = 0; tries < 600; tries++) {
     if (server.exitCode !== null) throw new Error(`DynamoDB Local ended with ${server.exitCode}`)
-    const answered = await fetch(endpoint).then(
+    const isReady = await fetch(endpoint).then(
       () => true,
       () => false,
     )
-    if (answered) return
+    if (isReady) return
     await setTimeout(100)
   }
-  throw new Error('DynamoDB Local did not answer within a minute')
+  throw new Error('DynamoDB Local did not respond within a minute')
 }
 
 async function freePort(): Promise<number> {

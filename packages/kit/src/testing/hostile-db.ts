@@ -1,7 +1,7 @@
 /**
- * A Db that does to its callers what AWS does now and then and neither the embedded engine nor
- * DynamoDB Local ever shows: stale reads of indexes, conflicts between transactions, throttling,
- * batches done in part, and answers that get lost after the write.
+ * A Db with the faults that AWS sometimes has and neither the embedded engine nor DynamoDB Local ever
+ * shows: stale reads of indexes, conflicts between transactions, throttling, partly processed batches,
+ * and responses that are lost after the write.
  *
  * Driven by a seed: the same seed and the same calls give the same faults.
  */
@@ -9,7 +9,7 @@ import { type Db, eachOperation, type Item, type PageOutput } from '../db.ts'
 
 export interface Hostility {
   seed: number
-  /** How likely each fault is, from 0 (never) to 1 (always). Left out: 0. */
+  /** The probability of each fault, from 0 (never, the default) to 1 (always). */
   staleIndex?: number
   conflict?: number
   throttle?: number
@@ -17,8 +17,8 @@ export interface Hostility {
   lostResponse?: number
 }
 
-/** How many answers of an index are remembered, to be given again as stale ones. */
-const REMEMBERED_ANSWERS = 200
+/** Outputs of indexes that are kept, to be returned again as stale ones. */
+const MAX_EARLIER_OUTPUTS = 200
 
 export function hostileDb(db: Db, hostility: Hostility): Db {
   const random = seededRandom(hostility.seed)
@@ -29,9 +29,9 @@ export function hostileDb(db: Db, hostility: Hostility): Db {
     if (strikes(hostility.throttle)) throw throttled()
     if (strikes(hostility.conflict)) throw conflicting()
     const lost = strikes(hostility.lostResponse)
-    const answer = await call()
-    if (lost) throw named('TimeoutError', 'The answer got lost after the write')
-    return answer
+    const output = await call()
+    if (lost) throw named('TimeoutError', 'The response was lost after the write')
+    return output
   }
 
   async function read<T>(call: () => Promise<T>): Promise<T> {
@@ -39,23 +39,23 @@ export function hostileDb(db: Db, hostility: Hostility): Db {
     return call()
   }
 
-  /** An index may be behind: it then answers as it did before, or as if nothing were there yet. */
+  /** A stale index returns what it returned before, or nothing. */
   async function readIndex(input: object, call: () => Promise<PageOutput>): Promise<PageOutput> {
-    const question = JSON.stringify(input, comparable)
-    const before = earlier.get(question) ?? { Items: [], Count: 0, ScannedCount: 0 }
+    const request = JSON.stringify(input, toComparable)
+    const before = earlier.get(request) ?? { Items: [], Count: 0, ScannedCount: 0 }
     if (strikes(hostility.staleIndex)) return before
-    const answer = await call()
-    if (earlier.size >= REMEMBERED_ANSWERS) earlier.clear()
-    earlier.set(question, answer)
-    return answer
+    const output = await call()
+    if (earlier.size >= MAX_EARLIER_OUTPUTS) earlier.clear()
+    earlier.set(request, output)
+    return output
   }
 
-  /** Splits a batch into what is done now and what is left undone; something is always done. */
-  function split<T>(requests: T[]): { done: T[]; undone: T[] } {
+  /** Splits a batch into a processed and an unprocessed part; the first is never empty. */
+  function split<T>(requests: T[]): { processed: T[]; unprocessed: T[] } {
     if (requests.length < 2 || !strikes(hostility.unprocessed))
-      return { done: requests, undone: [] }
+      return { processed: requests, unprocessed: [] }
     const cut = 1 + Math.floor(random() * (requests.length - 1))
-    return { done: requests.slice(0, cut), undone: requests.slice(cut) }
+    return { processed: requests.slice(0, cut), unprocessed: requests.slice(cut) }
   }
 
   return {
@@ -80,9 +80,9 @@ export function hostileDb(db: Db, hostility: Hostility): Db {
       const now: typeof input.RequestItems = {}
       const later: typeof input.RequestItems = {}
       for (const [table, request] of Object.entries(input.RequestItems)) {
-        const { done, undone } = split(request.Keys)
-        now[table] = { ...request, Keys: done }
-        if (undone.length > 0) later[table] = { ...request, Keys: undone }
+        const { processed, unprocessed } = split(request.Keys)
+        now[table] = { ...request, Keys: processed }
+        if (unprocessed.length > 0) later[table] = { ...request, Keys: unprocessed }
       }
       const output = await read(() => db.batchGetItem({ RequestItems: now }))
       return { ...output, UnprocessedKeys: { ...output.UnprocessedKeys, ...later } }
@@ -92,9 +92,9 @@ export function hostileDb(db: Db, hostility: Hostility): Db {
       const now: typeof input.RequestItems = {}
       const later: typeof input.RequestItems = {}
       for (const [table, requests] of Object.entries(input.RequestItems)) {
-        const { done, undone } = split(requests)
-        now[table] = done
-        if (undone.length > 0) later[table] = undone
+        const { processed, unprocessed } = split(requests)
+        now[table] = processed
+        if (unprocessed.length > 0) later[table] = unprocessed
       }
       const output = await write(() => db.batchWriteItem({ RequestItems: now }), throttled)
       return { ...output, UnprocessedItems: { ...output.UnprocessedItems, ...later } }
@@ -127,12 +127,12 @@ function named(name: string, message: string): Error {
   return Object.assign(new Error(message), { name })
 }
 
-function comparable(_name: string, value: unknown): unknown {
+function toComparable(_name: string, value: unknown): unknown {
   if (value instanceof Set) return [...value]
   return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value
 }
 
-/** mulberry32: small, fast, and the same everywhere. */
+/** The mulberry32 generator. */
 function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

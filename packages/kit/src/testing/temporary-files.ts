@@ -1,20 +1,19 @@
 /**
- * Keeps the temporary files of a test run in memory, where a system has such a place with room, and
- * removes them at its end. On a disk a write is waited for until it is flushed, of which the tests
- * have so many that they would mostly wait.
+ * Puts the temporary files of a test run into memory, if the system has a large enough place for
+ * them, and removes them at the end. On a disk the tests would mostly wait for flushes.
  *
- * What later runs use again goes to LASTING_TMPDIR, where temporary files were before.
+ * Files for later runs go to LASTING_TMPDIR, the original temporary directory.
  */
 import { lstatSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { mayBeAlive } from '@strongroom/engine/storage/process-alive'
+import { mayBeAlive } from '@strongroom/engine/storage/lmdb/process'
 
 const MEMORY = '/dev/shm'
 const NAME = 'strongroom-tests-'
-/** Containers often have 64 MB there, which would not do. */
-const ENOUGH_BYTES = 4 * 1024 ** 3
+/** Containers often have only 64 MB there. */
+const MIN_FREE_BYTES = 4 * 1024 ** 3
 
 export default function setup() {
   if (process.env.LASTING_TMPDIR !== undefined || !hasRoom()) return
@@ -26,7 +25,7 @@ export default function setup() {
   return () => rm(directory, { recursive: true, force: true })
 }
 
-/** Of runs that were killed. */
+/** Removes the files of runs that were killed. */
 function removeAbandoned() {
   for (const name of readdirSync(MEMORY)) {
     const path = join(MEMORY, name)
@@ -43,7 +42,7 @@ function isOurs(path: string): boolean {
 function hasRoom(): boolean {
   try {
     const { bavail, bsize } = statfsSync(MEMORY)
-    return bavail * bsize >= ENOUGH_BYTES
+    return bavail * bsize >= MIN_FREE_BYTES
   } catch {
     return false
   }

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '@strongroom/platform/clock'
 
 export interface TestClock extends Clock {
-  /** Moves time forward; going back is refused, because no code may rely on it. */
+  /** Moves time forward; a negative time is an error. */
   advance(by: {
     ms?: number
     seconds?: number
@@ -12,8 +12,8 @@ export interface TestClock extends Clock {
 }
 
 /**
- * A clock that stands still until it is told to move. It starts in the far future, because a store
- * with a clock of its own (DynamoDB Local) deletes what expires in the past.
+ * A clock that stands still until the test advances it. It starts in the far future, because DynamoDB
+ * Local has its own clock and deletes what expires in the past.
  */
 export function testClock(start: string | number = '2100-01-01T00:00:00.000Z'): TestClock {
   let now = typeof start === 'number' ? start : Date.parse(start)

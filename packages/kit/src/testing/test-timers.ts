@@ -1,12 +1,12 @@
-/** Timers that go by a test clock: time passes only when it is told to. */
-import type { StartTimer } from '../safe-fetch/deadline.ts'
+/** Timers that follow a test clock: time passes only when the test says so. */
+import type { StartTimer } from '@strongroom/platform/timers'
 import type { TestClock } from './test-clock.ts'
 
 export interface TestTimers {
   start: StartTimer
-  /** Lets time pass, with everything that becomes due on the way. */
+  /** Lets time pass and fires the timers that become due. */
   pass(by: { ms?: number; seconds?: number }): Promise<void>
-  /** Lets time pass, second by second, until something is done. */
+  /** Lets time pass, second by second, until the promise is settled. */
   until<T>(done: Promise<T>): Promise<T>
 }
 
@@ -45,7 +45,7 @@ export function testTimers(clock: TestClock): TestTimers {
       const end = () => (state.isDone = true)
       done.then(end, end)
       while (!state.isDone) {
-        // What goes on in sockets and in the store needs turns of the loop, not time of the clock.
+        // Sockets and the store need turns of the event loop, not time of the clock.
         for (let turn = 0; turn < 5 && !state.isDone; turn++) await settle()
         if (!state.isDone) await pass({ seconds: 1 })
       }
@@ -54,9 +54,13 @@ export function testTimers(clock: TestClock): TestTimers {
   }
 }
 
-/** Lets promises and answers in process come as far as they can. */
+/** Lets pending promises and in-process calls proceed as far as they can. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) {
     await new Promise((resolve) => void setImmediate(resolve))
   }
 }
+
+/** A list of `count` values, each created with its index. */
+export const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index))

@@ -1,0 +1,205 @@
+/** Node's HTTP server: listening, and the adapter between it and the harness. */
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import {
+  type BodyRead,
+  discardRest,
+  findHeader,
+  readRequestBody,
+} from '@strongroom/platform/read-body'
+import { enableGracefulClose } from '@strongroom/platform/http-server'
+import { Failure } from '../errors.ts'
+import { type App, toWeb } from './app.ts'
+import { createHarness, type Handle, type HarnessOptions } from './harness.ts'
+import type { HotMatcher } from './hot-routes.ts'
+import type { HttpRequest, HttpResponse, Route } from './request.ts'
+
+/** May return a promise, which nothing awaits. */
+type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => unknown
+
+export interface Listener {
+  port: number
+  /** Starts to serve; until then every request gets 503. */
+  serve(handler: NodeHandler): void
+  /** Accepts no more connections, finishes the running requests and ends. */
+  close(): Promise<void>
+}
+
+/** Requests that take longer do not delay the end of the server. */
+const CLOSE_GRACE_MS = 10_000
+
+export async function listen(
+  host: string,
+  port: number,
+  options: HarnessOptions,
+): Promise<Listener> {
+  const harness = createHarness(options)
+  let current: NodeHandler = (incoming, outgoing) => run(harness, starting, incoming, outgoing)
+  const server = createServer(
+    // Slow senders would hold a connection for nothing.
+    { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 65_000 },
+    (incoming, outgoing) => void current(incoming, outgoing),
+  )
+  const close = enableGracefulClose(server, CLOSE_GRACE_MS)
+  await startListening(server, host, port)
+  return {
+    port: (server.address() as AddressInfo).port,
+    serve(handler) {
+      current = handler
+    },
+    close,
+  }
+}
+
+/** While the store and the services open. */
+const starting: Route = {
+  service: 'server',
+  pattern: 'starting',
+  handle: async () => ({
+    status: 503,
+    contentType: 'text/plain; charset=UTF-8',
+    headers: ['retry-after', '1'],
+    body: 'Starting',
+  }),
+}
+
+async function startListening(server: Server, host: string, port: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenFailure(error, host, port)))
+    server.listen(port, host, resolve)
+  })
+}
+
+/** What to do about an address that cannot be listened on. */
+export function listenFailure(
+  { code, message }: NodeJS.ErrnoException,
+  host: string,
+  port: number,
+): Failure {
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `Port ${port} of ${host} is in use: stop what uses it, or choose another port`,
+    EACCES: `Port ${port} needs more rights than this user has: choose one above 1023`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine: choose another host`,
+    ENOTFOUND: `The host name ${host} is not known: choose another host`,
+  }
+  return new Failure(
+    'failed',
+    reasons[code ?? ''] ?? `Cannot listen on ${host}:${port}: ${message}`,
+  )
+}
+
+const noHotRoutes: HotMatcher = () => undefined
+
+/** Runs hot routes directly and everything else in the app. */
+export function nodeListener(app: App, findHotRoute: HotMatcher = noHotRoutes): RequestListener {
+  const { harness, mainRoute } = app
+  const toApp = getRequestListener(async (web, { incoming, outgoing }) => {
+    const request = new NodeRequest(incoming as IncomingMessage, outgoing as ServerResponse, web)
+    return toWeb(await harness(mainRoute, request))
+  })
+  return (incoming, outgoing) => {
+    const route = findHotRoute(incoming.method ?? '', incoming.url ?? '')
+    if (route) run(harness, route, incoming, outgoing)
+    else void toApp(incoming, outgoing)
+  }
+}
+
+function run(
+  harness: Handle,
+  route: Route,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): void {
+  harness(route, new NodeRequest(incoming, outgoing)).then(
+    (response) => writeResponse(incoming, outgoing, response),
+    () => outgoing.destroy(),
+  )
+}
+
+class NodeRequest implements HttpRequest {
+  readonly #incoming: IncomingMessage
+  readonly #outgoing: ServerResponse
+  readonly #web: Request | undefined
+
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse, web?: Request) {
+    this.#incoming = incoming
+    this.#outgoing = outgoing
+    this.#web = web
+  }
+
+  get method(): string {
+    return this.#incoming.method ?? ''
+  }
+
+  get target(): string {
+    const { url = '/' } = this.#incoming
+    if (url.startsWith('/')) return url
+    // A proxy may send the whole address.
+    const { pathname, search } = new URL(this.web().url)
+    return pathname + search
+  }
+
+  get rawHeaders(): readonly string[] {
+    return this.#incoming.rawHeaders
+  }
+
+  get peerAddress(): string | undefined {
+    return this.#incoming.socket.remoteAddress
+  }
+
+  /** Node's parser reads exactly Content-Length bytes, and none without a length or chunks. */
+  get bodyBytes(): number | undefined {
+    if (findHeader(this.rawHeaders, 'transfer-encoding') !== undefined) return undefined
+    return Number(findHeader(this.rawHeaders, 'content-length') ?? 0)
+  }
+
+  readBody(maxBytes: number): Promise<BodyRead> {
+    return readRequestBody(this.#incoming, maxBytes)
+  }
+
+  isAborted(): boolean {
+    return this.#incoming.destroyed && !this.#incoming.complete
+  }
+
+  onDisconnect(listener: () => void): void {
+    this.#outgoing.once('close', () => {
+      if (!this.#outgoing.writableFinished) listener()
+    })
+  }
+
+  web(): Request {
+    if (!this.#web) throw new Error('Cannot run the app for a hot route')
+    return this.#web
+  }
+
+  get platform(): object {
+    return { incoming: this.#incoming, outgoing: this.#outgoing }
+  }
+}
+
+/** How long the rest of a refused body may take, so that the client reads the response first. */
+const REST_MS = 500
+
+function writeResponse(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { status, headers = [], body }: HttpResponse,
+): void {
+  // Alternating names and values: the fastest form that Node takes.
+  const list = headers as string[]
+  if (!incoming.complete) {
+    // The rest of the body is not read, and so no later request on this connection.
+    list.push('connection', 'close')
+    outgoing.once('finish', () => discardRest(incoming, { ms: REST_MS }))
+  }
+  if (status === 204) return void outgoing.writeHead(status, list).end()
+  list.push('content-length', String(Buffer.byteLength(body)))
+  outgoing.writeHead(status, list).end(body)
+}

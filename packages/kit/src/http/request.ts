@@ -1,0 +1,88 @@
+/**
+ * Requests, responses and routes as plain values. Adapters such as `node.ts` create the requests and
+ * write the responses; `harness.ts` is between them and the routes.
+ */
+import type { BodyRead } from '@strongroom/platform/read-body'
+import type { Log } from '../log.ts'
+
+export interface HttpRequest {
+  method: string
+  /** Path and query as sent: signatures are over it. */
+  target: string
+  /** Alternating names and values, as sent. */
+  rawHeaders: readonly string[]
+  /** The address at the other end of the connection: the client's, or that of a proxy. */
+  peerAddress: string | undefined
+  /** The size of the body where the platform guarantees it; undefined if it shows only while reading. */
+  bodyBytes: number | undefined
+  readBody(maxBytes: number): Promise<BodyRead>
+  /** The client disconnected before it had sent the whole request. */
+  isAborted(): boolean
+  /** Calls the listener if the client disconnects before it has the whole response. */
+  onDisconnect(listener: () => void): void
+  /** For the Hono app. */
+  web(): Request
+  /** For `c.env`: `incoming` and `outgoing` on Node. */
+  platform: object
+}
+
+export interface HttpResponse {
+  /** 204 is sent without a body. */
+  status: number
+  contentType?: string
+  /** Alternating names and values, names in lower case. The harness and the adapter add theirs. */
+  headers?: readonly string[]
+  body: string
+}
+
+/** One request on its way through the harness. */
+export interface Call {
+  readonly requestId: string
+  /** Writes the request id on every line. */
+  readonly log: Log
+  /** In canonical form; from `X-Forwarded-For` only behind trusted proxies. */
+  readonly clientAddress: string | undefined
+  /**
+   * Aborts when the deadline passes or the client disconnects: for reads, outbound calls and waiting.
+   * A write that was sent runs to its end.
+   */
+  readonly signal: AbortSignal
+  /** Until the response begins; a handler may change it. */
+  timeoutMs: number
+  /** Starts the deadline again, for what follows the body: Node limits how long a body takes. */
+  restartDeadline(): void
+  /** For the access log and metrics. The app sets this and the next two while it runs. */
+  service: string
+  route: string
+  errorCode: string | undefined
+}
+
+export interface Route<Result extends HttpResponse | Response = HttpResponse> {
+  service: string
+  /** As logs and metrics name it: `/in/:sourceId`. */
+  pattern: string
+  /** Until the response begins; the harness has a default. */
+  timeoutMs?: number | undefined
+  handle(request: HttpRequest, call: Call): Promise<Result>
+}
+
+/** Not by class: `@hono/node-server` replaces the global one, which `fetch` does not use. */
+export function isWebResponse(response: HttpResponse | Response): response is Response {
+  return 'text' in response
+}
+
+/** All values of a header, joined as RFC 9110, section 5.2 says. */
+export function joinHeader(rawHeaders: readonly string[], name: string): string | undefined {
+  let joined: string | undefined
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() !== name) continue
+    joined = joined === undefined ? rawHeaders[at + 1] : `${joined}, ${rawHeaders[at + 1]}`
+  }
+  return joined
+}
+
+/** The query as sent, without its question mark. */
+export function queryOf(target: string): string | undefined {
+  const mark = target.indexOf('?')
+  return mark < 0 ? undefined : target.slice(mark + 1)
+}
