@@ -1,4 +1,4 @@
-/** Every error of AWS's API, from the classes of its SDK: which the engine answers with, and which never. */
+/** Every error of AWS's API, from the classes of its SDK: which the engine returns, and which never. */
 import * as sdk from '@aws-sdk/client-dynamodb'
 
 /** The client for streams is a package of its own, too small to be needed here. */
@@ -13,13 +13,13 @@ export const awsErrors: readonly string[] = [...ofTables, ...ofStreams].toSorted
   a < b ? -1 : 1,
 )
 
-const notServed = 'The operations that answer with it are not served'
+const notServed = 'The operations that return it are not implemented'
 const nothingShared = 'There is no shared capacity to protect, and nothing is ever throttled'
-const oneAtATime = 'Writes are done one after the other, so none meets another one half done'
+const oneAtATime = 'Writes are applied one after the other, so they never conflict'
 
-/** Why the engine never answers with an error of AWS. */
+/** Why the engine never returns an error of AWS. */
 export const neverAnswered: Readonly<Record<string, string>> = {
-  ContinuousBackupsUnavailableException: 'Continuous backups are there for every table',
+  ContinuousBackupsUnavailableException: 'Continuous backups are available for every table',
   ExportConflictException: notServed,
   ExportNotFoundException: notServed,
   GlobalTableAlreadyExistsException: notServed,
@@ -36,7 +36,7 @@ export const neverAnswered: Readonly<Record<string, string>> = {
   ReplicaNotFoundException: notServed,
   ReplicatedWriteConflictException: notServed,
   RequestLimitExceeded: nothingShared,
-  TableInUseException: 'A table is backed up and restored while it is written to and changed',
+  TableInUseException: 'Backups and restores do not lock a table',
   ThrottlingException: nothingShared,
   TransactionConflictException: oneAtATime,
   TransactionInProgressException: oneAtATime,
@@ -48,9 +48,9 @@ export function errorsSection(): string[] {
   return [
     '## Errors',
     '',
-    `Answered (${answered.length}), besides ValidationException and those of the protocol: ${answered.join(', ')}.`,
+    `Returned (${answered.length}), besides ValidationException and the protocol errors: ${answered.join(', ')}.`,
     '',
-    '| Never answered | Reason |',
+    '| Never returned | Reason |',
     '| --- | --- |',
     ...Object.entries(neverAnswered).map(([name, reason]) => `| ${name} | ${reason} |`),
     '',

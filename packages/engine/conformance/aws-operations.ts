@@ -29,9 +29,9 @@ export function operationsSection(): string[] {
   return [
     '## Operations',
     '',
-    `Served (${named(true).length}): ${lines(named(true))}`,
+    `Implemented (${named(true).length}): ${lines(named(true))}`,
     '',
-    `Refused with an UnknownOperationException (${named(false).length}): ${lines(named(false))}`,
+    `Rejected with an UnknownOperationException (${named(false).length}): ${lines(named(false))}`,
     '',
   ]
 }

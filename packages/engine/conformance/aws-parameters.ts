@@ -3,9 +3,9 @@ import { readdirSync } from 'node:fs'
 import * as sdk from '@aws-sdk/client-dynamodb'
 import type { Shape, StructureShape } from '../src/validation/shapes.ts'
 
-const howAwsRuns = 'It says how AWS runs a table, not what it holds'
-const globalTables = 'Global tables are not there'
-const vectors = 'Search by vectors is not there'
+const howAwsRuns = 'It configures how AWS runs a table, not its contents'
+const globalTables = 'Global tables are not implemented'
+const vectors = 'Vector search is not implemented'
 
 /** Why a parameter is taken and has no effect, by its name. */
 export const withoutEffect: Readonly<Record<string, string>> = {
@@ -17,7 +17,7 @@ export const withoutEffect: Readonly<Record<string, string>> = {
   OnDemandThroughput: howAwsRuns,
   OnDemandThroughputOverride: howAwsRuns,
   ReplicaUpdates: globalTables,
-  ResourcePolicy: 'Whoever reaches the engine may do everything',
+  ResourcePolicy: 'Every client that reaches the engine may do everything',
   SSESpecification: howAwsRuns,
   SSESpecificationOverride: howAwsRuns,
   VectorIndexes: vectors,
@@ -80,7 +80,7 @@ export function parametersSection(): string[] {
   return [
     '## Parameters',
     '',
-    'Of the operations that are served, except those of streams, all parameters are read but these, which are taken and have no effect:',
+    'These parameters of the implemented operations (streams excepted) are accepted and have no effect. All others are supported:',
     '',
     '| Parameter | Reason |',
     '| --- | --- |',

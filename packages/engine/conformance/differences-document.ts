@@ -4,27 +4,27 @@ import { operationsSection } from './aws-operations.ts'
 import { parametersSection } from './aws-parameters.ts'
 import { type Difference, differences } from './differences.ts'
 
-/** What the engine leaves out on purpose, and what it does in its own way without answering wrongly. */
+/** What the engine leaves out on purpose, and what it does differently without a wrong result. */
 const leftOut: [what: string, reason: string][] = [
   [
-    'Export, import, operations in bulk, search by vectors, global tables, Kinesis destinations, resource policies and contributor insights',
-    'Not there yet; a request for one of them is refused with an UnknownOperationException',
+    'Export, import, bulk operations, vector search, global tables, Kinesis destinations, resource policies and contributor insights',
+    'Not implemented; such a request is rejected with an UnknownOperationException',
   ],
   [
-    'Global indexes with several attributes in one key',
-    'Not there yet; such an index is refused with a ValidationException',
+    'Global indexes with more than one attribute in a key',
+    'Not implemented; such an index is rejected with a ValidationException',
   ],
   [
-    'A stream has one shard for as long as it is on, and ShardFilter of DescribeStream has no effect',
-    'Shards divide the work of a fleet; here the changes of all items come in one order',
+    'A stream has one shard while it is enabled, and ShardFilter of DescribeStream has no effect',
+    'Shards divide the work of a fleet; here the changes of all items have one order',
   ],
   [
-    'A table with point-in-time recovery can be restored up to now, in AWS up to five minutes ago',
-    'What a write replaces is kept in the same transaction',
+    'A table with point-in-time recovery can be restored to any time until now; in AWS, until five minutes ago',
+    'What a write replaces is logged in the same transaction',
   ],
   [
-    'The items of one partition may exceed 10 GB in a table with local indexes too; in AWS a write then fails with an ItemCollectionSizeLimitExceededException. ReturnItemCollectionMetrics always estimates 0 to 1 GB',
-    'The limit is that of one machine of AWS',
+    'The items of one partition may exceed 10 GB, even in a table with local indexes; in AWS a write then fails with an ItemCollectionSizeLimitExceededException. ReturnItemCollectionMetrics always estimates 0 to 1 GB',
+    'The limit comes from the size of a partition in AWS',
   ],
   [
     'Provisioned throughput is recorded, not enforced',
@@ -32,59 +32,59 @@ const leftOut: [what: string, reason: string][] = [
   ],
   [
     'Global secondary indexes are strongly consistent',
-    'An index is written in the same transaction as its item; ConsistentRead on one is still refused, as in AWS',
+    'An index is written in the same transaction as its item; ConsistentRead on one is still rejected, as in AWS',
   ],
   [
-    'Tables and indexes are ACTIVE as soon as they are there, except an index that is being filled and a table that is being restored; a deleted table is gone at once',
+    'Tables and indexes are ACTIVE immediately, except an index that is being filled and a table that is being restored; a deleted table disappears immediately',
     'There is nothing to provision',
   ],
   [
-    'Expired items are deleted within seconds, in AWS within days',
-    'They are found by an index on their time, which costs next to nothing',
+    'Expired items are deleted within seconds; in AWS, within days',
+    'An index by expiry time finds them at almost no cost',
   ],
   [
-    'TableSizeBytes, IndexSizeBytes, and the size of the backup that is left of a deleted table are 0; items are counted, at the latest a moment ago',
-    'AWS counts both every six hours; a size would cost a pass over all items',
+    'TableSizeBytes, IndexSizeBytes, and the size of the backup of a deleted table are 0; item counts are current',
+    'AWS updates both every six hours; a size would need a scan of all items',
   ],
   [
-    'How often throughput, billing and time to live are changed, and how many tables there are, is not limited; DescribeLimits says what a new account of AWS has',
-    'These are limits of an account that is shared',
+    'The number of tables, and how often throughput, billing and time to live may change, are not limited; DescribeLimits returns the limits of a new AWS account',
+    'These limits protect a shared service',
   ],
   [
-    'Names of resources are those of the account 000000000000; each client sees all tables, whatever its region and keys. Signatures are checked only if the engine was given keys, which it must be on an address that is not loopback',
-    'There are no accounts, only those who reach the engine',
+    'ARNs contain the account 000000000000; each client sees all tables, regardless of its region and credentials. Signatures are verified only if the engine has credentials, which are required on an address other than loopback',
+    'The engine has no accounts',
   ],
   [
-    'A projection may name more than 20 attributes; together at most 100, as in AWS',
-    'The reference of AWS has both limits, its guide the latter alone',
+    'A projection may name more than 20 attributes; all together at most 100, as in AWS',
+    'The AWS API reference names both limits, the developer guide only the second',
   ],
   [
-    'Tags may have names that begin with aws:',
-    'AWS keeps them for itself; here nobody else makes tags',
+    'Tag names may begin with aws:',
+    'AWS reserves the prefix for its own tags, which do not exist here',
   ],
   [
-    'An INSERT of an item that is there cancels an ExecuteTransaction for the reason ValidationError',
-    'AWS documents no code of a cancellation for it; DynamoDB Local has this one',
+    'An INSERT of an existing item cancels an ExecuteTransaction with the reason ValidationError',
+    'AWS documents no cancellation code for it; DynamoDB Local uses this one',
   ],
   [
-    'UpdateItem measures the finished item against 400 KB; AWS measures what the expression writes as well',
-    'The rule of AWS is not documented, and differs by some twenty bytes',
+    'UpdateItem checks the size of the resulting item (400 KB); AWS also checks what the expression writes',
+    'The rule of AWS is undocumented and differs by about twenty bytes',
   ],
   [
-    'What is wrong with a malformed statement of PartiQL is said in other words; values in the notation of Ion are taken for malformed',
-    'AWS shows the words of the parser that it uses',
+    'Errors of malformed PartiQL statements have different texts; values in Ion notation count as malformed',
+    'AWS returns the texts of its own parser',
   ],
   [
-    'Of paths that overlap, both are named; AWS may name another path of the expression as the second. Of several mistakes in one update that only the item shows, the first is told',
-    'AWS does not document which, and the path that it names is no help',
+    'An error about overlapping paths names both; AWS may name a different second path. If an update has several mistakes that only show on the item, the first is reported',
+    'AWS does not document which, and the path it names does not help',
   ],
   [
-    'A PartiQL condition that compares a key attribute with a value of another type is false where it chooses no key; DynamoDB Local refuses it. ORDER BY wants the partition key outside of OR, or in an OR of nothing else',
-    'It is what a filter does; AWS documents neither',
+    'A PartiQL condition that compares a key attribute with a value of another type is false if it does not select a key; DynamoDB Local rejects it. ORDER BY requires the partition key outside of OR, or in an OR that contains nothing else',
+    'Filters behave this way; AWS documents neither',
   ],
   [
-    'Where the regions of AWS word an error differently, the engine has one of their texts',
-    'There is no single text to follow',
+    'Where AWS regions have different texts for an error, the engine uses one of them',
+    'AWS has no single text',
   ],
 ]
 
@@ -96,9 +96,9 @@ export function differencesDocument(): string {
     '# Differences from DynamoDB',
     '',
     'The conformance suites (`packages/engine/conformance`) run on the three faces of the engine and on',
-    "Amazon's DynamoDB Local. Each test states what AWS does. Where a target is known to do something",
-    'else, the test consults the table below, which is generated from `differences.ts` and checked by a',
-    'test: an entry that no suite uses, or that the target no longer needs, fails.',
+    "Amazon's DynamoDB Local. Each test states what AWS does. Where a target is known to behave",
+    'differently, the test uses the table below. The table is generated from `differences.ts`; a test',
+    'fails if an entry is used by no suite or no longer needed by its target.',
     '',
     ...operationsSection(),
     ...parametersSection(),
@@ -106,7 +106,7 @@ export function differencesDocument(): string {
     '## The engine',
     '',
     ...ofEngine.flatMap(section),
-    '### Left out, or done in its own way',
+    '### Not implemented, or different on purpose',
     '',
     '| | Reason |',
     '| --- | --- |',
@@ -114,7 +114,7 @@ export function differencesDocument(): string {
     '',
     '## DynamoDB Local',
     '',
-    'Listed so that nobody takes DynamoDB Local for AWS: the engine follows AWS in all of these.',
+    'DynamoDB Local itself differs from AWS in these points. The engine follows AWS in all of them.',
     '',
     '| Id | AWS | DynamoDB Local | Reason |',
     '| --- | --- | --- | --- |',

@@ -1,5 +1,5 @@
 /**
- * Every known way in which a target answers unlike AWS, with its reason.
+ * Every known difference between a target and AWS, with its reason.
  *
  * A suite consults an entry by its id; `docs/dynamodb-differences.md` lists them all. A test fails
  * when an entry is in no suite or not in the document, so this table cannot go stale.
@@ -19,17 +19,16 @@ export interface Difference {
 
 const local = ['dynamodb-local'] as const
 
-const ownValidation =
-  'DynamoDB Local checks requests with code of its own, not with that of the service'
+const ownValidation = 'DynamoDB Local has its own request validation'
 const notImplemented = 'Amazon did not implement it in DynamoDB Local'
 
 export const differences = {
   'plain-values': {
     targets: ['db'],
-    aws: 'Refuses an AttributeValue without a type, a set with a member twice, an empty set of a known type, and text that is not a number',
+    aws: 'Rejects an AttributeValue without a type, a set with duplicate members, an empty set of a known type, and text that is not a number',
     instead:
-      'Cannot be asked: a plain JavaScript value always has a type, and a Set has no duplicates',
-    reason: 'The in-process face takes plain values; what has no plain form cannot be sent',
+      'Cannot happen: a plain JavaScript value always has a type, and a Set has no duplicates',
+    reason: 'The in-process face takes plain values',
   },
 
   'missing-table-text': {
@@ -47,18 +46,18 @@ export const differences = {
   'parameter-texts': {
     targets: local,
     aws: 'Reports all violated constraints at once: "2 validation errors detected: Value … at … failed to satisfy constraint: …"',
-    instead: 'Reports the first violation, in other words',
+    instead: 'Reports the first violation, with a different text',
     reason: ownValidation,
   },
   'unchecked-parameters': {
     targets: local,
-    aws: 'Refuses an empty list of Parameters or AttributesToGet, a ClientRequestToken of ExecuteTransaction that is too long, and a NextToken that it did not make',
+    aws: 'Rejects an empty list of Parameters or AttributesToGet, a ClientRequestToken of ExecuteTransaction that is too long, and a NextToken that it did not issue',
     instead: 'Accepts the former, and fails with an InternalFailure on the latter',
     reason: ownValidation,
   },
   'unknown-enums': {
     targets: local,
-    aws: 'Refuses an unknown ReturnConsumedCapacity or BillingMode',
+    aws: 'Rejects an unknown ReturnConsumedCapacity or BillingMode',
     instead: 'Ignores the former and fails with an InternalFailure on the latter',
     reason: ownValidation,
   },
@@ -76,20 +75,20 @@ export const differences = {
   },
   'key-size-texts': {
     targets: local,
-    aws: 'Has a text each for partition keys over 2,048 bytes and sort keys over 1,024',
+    aws: 'Has separate texts for partition keys over 2,048 bytes and sort keys over 1,024',
     instead: 'Has one text for both',
     reason: ownValidation,
   },
   'key-condition-texts': {
     targets: local,
     aws: 'Names the key attribute that a key condition lacks, and refuses nested paths as such',
-    instead: 'Does not name it, and has the text of nested paths in other expressions',
+    instead: 'Does not name it, and uses the text for nested paths in other expressions',
     reason: ownValidation,
   },
   'start-key-texts': {
     targets: local,
     aws: 'Says "The provided starting key is invalid", or that it is outside the query boundaries',
-    instead: 'Says it in other words, or blames the range key predicate',
+    instead: 'Has a different text, or blames the range key predicate',
     reason: ownValidation,
   },
   'number-texts': {
@@ -107,19 +106,19 @@ export const differences = {
   },
   'lenient-schema': {
     targets: local,
-    aws: 'Refuses throughput together with PAY_PER_REQUEST, an empty list of local indexes, indexes without throughput in a provisioned table, and changes of a table that exclude each other',
+    aws: 'Rejects throughput together with PAY_PER_REQUEST, an empty list of local indexes, indexes without throughput in a provisioned table, and changes of a table that exclude each other',
     instead: 'Accepts some of them, and fails with an InternalFailure on the others',
     reason: ownValidation,
   },
   'legacy-texts': {
     targets: local,
     aws: 'Names types by their letters in errors about AttributeUpdates, and duplicate AttributesToGet',
-    instead: 'Names types in words, and has another text for duplicates',
+    instead: 'Spells types out, and has another text for duplicates',
     reason: ownValidation,
   },
   'legacy-default-action': {
     targets: local,
-    aws: 'Takes an AttributeUpdates entry without Action as PUT',
+    aws: 'Treats an AttributeUpdates entry without Action as PUT',
     instead: 'Ignores the entry',
     reason: ownValidation,
   },
@@ -127,18 +126,18 @@ export const differences = {
     targets: local,
     aws: 'Cancels a transaction with the reason ValidationError for an action that does not fit its table or item',
     instead:
-      'Refuses some of them as a whole with a ValidationException, and words the reasons differently',
+      'Rejects some of them as a whole with a ValidationException, and words the reasons differently',
     reason: ownValidation,
   },
   'transaction-update-expression': {
     targets: local,
-    aws: 'Refuses an Update action without an UpdateExpression',
+    aws: 'Rejects an Update action without an UpdateExpression',
     instead: 'Accepts it and does nothing',
     reason: ownValidation,
   },
   'deep-documents': {
     targets: local,
-    aws: 'Refuses a document nested far too deep with a ValidationException',
+    aws: 'Rejects a document nested far too deep with a ValidationException',
     instead: 'Fails with an InternalFailure',
     reason: 'Its JSON reader runs out of stack',
   },
@@ -151,8 +150,8 @@ export const differences = {
 
   serialization: {
     targets: local,
-    aws: 'Answers a body that does not have the shape of the request with a SerializationException',
-    instead: 'Fails with an InternalFailure, or takes a number for a string',
+    aws: 'Rejects a body that does not match the request structure with a SerializationException',
+    instead: 'Fails with an InternalFailure, or accepts a number as a string',
     reason: ownValidation,
   },
   'error-checksums': {
@@ -195,13 +194,13 @@ export const differences = {
   'backfill-types': {
     targets: local,
     aws: 'Leaves items whose key attribute has another type out of a new index',
-    instead: 'Takes them in if they are scalar, and never finishes the index if they are not',
+    instead: 'Includes them if they are scalar, and never finishes the index if they are not',
     reason: notImplemented,
   },
   'transaction-capacity': {
     targets: local,
     aws: 'Counts writes in a transaction twice',
-    instead: 'Counts them once when ReturnConsumedCapacity is asked for',
+    instead: 'Counts them once when ReturnConsumedCapacity is requested',
     reason: notImplemented,
   },
   'units-of-nothing': {
@@ -224,13 +223,13 @@ export const differences = {
   },
   'duplicate-item': {
     targets: local,
-    aws: 'Refuses an INSERT of an item that is there with a DuplicateItemException',
-    instead: 'Has the name DuplicateItem',
+    aws: 'Rejects an INSERT of an existing item with a DuplicateItemException',
+    instead: 'Uses the name DuplicateItem',
     reason: ownValidation,
   },
   'statement-capacity': {
     targets: local,
-    aws: 'Returns the capacity that a statement of PartiQL consumed',
+    aws: 'Returns the capacity that a PartiQL statement consumed',
     instead: 'Returns none',
     reason: notImplemented,
   },
@@ -242,20 +241,20 @@ export const differences = {
   },
   tags: {
     targets: local,
-    aws: 'Keeps tags of tables',
-    instead: 'Refuses the operations with an UnknownOperationException',
+    aws: 'Stores tags of tables',
+    instead: 'Rejects the operations with an UnknownOperationException',
     reason: notImplemented,
   },
   'continuous-backups': {
     targets: local,
-    aws: 'Knows continuous backups and point-in-time recovery',
-    instead: 'Refuses the operations with an UnknownOperationException',
+    aws: 'Supports continuous backups and point-in-time recovery',
+    instead: 'Rejects the operations with an UnknownOperationException',
     reason: notImplemented,
   },
   backups: {
     targets: local,
-    aws: 'Makes, lists, deletes and restores backups',
-    instead: 'Refuses the operations with an UnknownOperationException',
+    aws: 'Creates, lists, deletes and restores backups',
+    instead: 'Rejects the operations with an UnknownOperationException',
     reason: notImplemented,
   },
   'stream-texts': {
@@ -266,8 +265,8 @@ export const differences = {
   },
   'stream-parameters': {
     targets: local,
-    aws: 'Refuses an unknown ShardIteratorType, and a Limit above 1,000 records or 100 shards or streams, with the constraint',
-    instead: 'Fails with an InternalFailure on the former, and has other words for the latter',
+    aws: 'Rejects an unknown ShardIteratorType, and a Limit above 1,000 records or 100 shards or streams, with the constraint',
+    instead: 'Fails with an InternalFailure on the former, and has a different text for the latter',
     reason: ownValidation,
   },
   'expiry-in-streams': {
@@ -278,8 +277,8 @@ export const differences = {
   },
   endpoints: {
     targets: local,
-    aws: 'Answers DescribeEndpoints',
-    instead: 'Refuses it with an UnknownOperationException',
+    aws: 'Supports DescribeEndpoints',
+    instead: 'Rejects it with an UnknownOperationException',
     reason: notImplemented,
   },
 } as const satisfies Record<string, Difference>

@@ -9,11 +9,11 @@ import {
   TABLE_FRAME,
   type BackupAttachment,
   type BackupTable,
-} from './storage/backup-file.ts'
+} from './storage/backups/backup-file.ts'
 import { decodeItem } from './storage/codec.ts'
 import type { Item } from './values/types.ts'
 
-/** The items of the tables that are asked for by their names. */
+/** The items of the named tables. */
 export async function* backupItems(
   file: string,
   isMeant: (table: string) => boolean,

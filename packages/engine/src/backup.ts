@@ -6,7 +6,7 @@
 
 import { open, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { type Clock, systemClock } from './clock.ts'
+import { type Clock, systemClock } from '@strongroom/platform/clock'
 import {
   BackupWriter,
   cannotBackUp,
@@ -22,16 +22,20 @@ import {
   type BackupHeader,
   type BackupManifest,
   type BackupTable,
-} from './storage/backup-file.ts'
+} from './storage/backups/backup-file.ts'
 import { boundsOfId } from './storage/bounds.ts'
 import { checkStorage } from './storage/check.ts'
 import { decodeItem, ItemWriter } from './storage/codec.ts'
-import { FORMAT_FILE, FORMAT_VERSION, syncDirectory } from './storage/format.ts'
-import { openStorage, type OpenStorage } from './storage/open.ts'
-import { removeKilledBackups, temporaryOf } from './storage/killed-backups.ts'
-import { removeKilledRestores, stagingOf } from './storage/killed-restores.ts'
+import { FORMAT_FILE, FORMAT_VERSION, syncDirectory } from './storage/lmdb/format.ts'
+import { openStorage, type OpenStorage } from './storage/open-storage.ts'
+import {
+  removeKilledBackups,
+  temporaryOf,
+  removeKilledRestores,
+  stagingOf,
+} from './storage/backups/leftovers.ts'
 import { lmdbRange } from './storage/reads.ts'
-import type { NewLog, TableRecord } from './storage/store.ts'
+import type { NewLog, TableRecord } from './storage/storage.ts'
 import type { Item } from './values/types.ts'
 
 export interface Progress {
@@ -55,9 +59,9 @@ export interface RestoreOptions {
   file: string
   /** Must not exist, or be empty. */
   directory: string
-  /** Names that may be in the directory already: they are somebody else's and stay as they are. */
+  /** Names that may already exist in the directory; they are left untouched. */
   beside?: readonly string[]
-  /** Called when the backup was found to be whole and before anything is written; may refuse. */
+  /** Called after the backup was verified and before anything is written; may throw to stop. */
   onVerified?: () => Promise<void>
   onProgress?: (progress: Progress) => void
 }
@@ -193,7 +197,7 @@ async function assertEmpty(
   return names
 }
 
-/** Looks again, because somebody may have begun in the directory meanwhile. */
+/** Checks again, because another process may have written to the directory. */
 async function moveTo(
   directory: string,
   staging: string,

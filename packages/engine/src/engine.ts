@@ -1,57 +1,25 @@
 /**
- * The engine: a DynamoDB in this process, kept in a directory.
+ * The engine: a DynamoDB in this process, stored in a directory.
  *
- * It is the in-process face itself (`Db`), and `handle` is what the other two faces, `protocol.ts`
- * and `sdk.ts`, are made of. Several engines, also of other processes, may share a directory.
+ * It is the in-process face (`Db`); the other two faces, `wire/server.ts` and `wire/sdk.ts`, call `handle`.
+ * Several engines, also in other processes, can share a directory.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Clock, systemClock } from './clock.ts'
+import { type Clock, systemClock } from '@strongroom/platform/clock'
 import type { Db, TableAdmin } from './db.ts'
 import type { PartiQl } from './db-partiql.ts'
 import type { BackupsDb } from './db-backups.ts'
 import type { StreamsDb } from './db-streams.ts'
 import { unknownOperation } from './errors.ts'
-import { wireOperations } from './operations/all.ts'
-import { batchExecuteStatement } from './operations/batch-execute-statement.ts'
-import { batchGetItem } from './operations/batch-get-item.ts'
-import { createBackup, deleteBackup, describeBackup, listBackups } from './operations/backups.ts'
-import { batchWriteItem } from './operations/batch-write-item.ts'
-import {
-  describeContinuousBackups,
-  updateContinuousBackups,
-} from './operations/continuous-backups.ts'
-import { createTable } from './operations/create-table.ts'
-import { deleteItem } from './operations/delete-item.ts'
-import { deleteTable } from './operations/delete-table.ts'
-import { describeEndpoints } from './operations/describe-endpoints.ts'
-import { describeLimits } from './operations/describe-limits.ts'
-import { describeTable } from './operations/describe-table.ts'
-import { describeTimeToLive } from './operations/describe-time-to-live.ts'
-import { executeStatement } from './operations/execute-statement.ts'
-import { executeTransaction } from './operations/execute-transaction.ts'
+import { operations, wireOperations } from './operations/all.ts'
 import { plainForm } from './operations/form.ts'
-import { getItem } from './operations/get-item.ts'
-import { getRecords } from './operations/get-records.ts'
-import { listTables } from './operations/list-tables.ts'
 import type { Context, Operation } from './operations/operation.ts'
-import { putItem } from './operations/put-item.ts'
-import { query } from './operations/query.ts'
-import { restoreTableFromBackup, restoreTableToPointInTime } from './operations/restore.ts'
-import { scan } from './operations/scan.ts'
-import { getShardIterator } from './operations/shard-iterator.ts'
-import { describeStream, listStreams } from './operations/streams.ts'
-import { listTagsOfResource, tagResource, untagResource } from './operations/tags.ts'
-import { transactGetItems } from './operations/transact-get-items.ts'
-import { transactWriteItems } from './operations/transact-write-items.ts'
-import { updateItem } from './operations/update-item.ts'
-import { updateTable } from './operations/update-table.ts'
-import { updateTimeToLive } from './operations/update-time-to-live.ts'
-import { openStorage, type OpenStorage } from './storage/open.ts'
+import { openStorage, type OpenStorage } from './storage/open-storage.ts'
 import { checkRequest } from './validation/request.ts'
 
 /**
- * Reads are synchronous underneath, and a loop of awaited reads would never let go of the event loop.
- * So now and then a call waits for the next turn.
+ * Reads are synchronous underneath, and a loop of awaited reads would never yield to the event loop.
+ * So every so many calls one waits for the next turn.
  */
 const CALLS_PER_TURN = 256
 
@@ -61,22 +29,32 @@ export interface EngineOptions {
   clock?: Clock
   /** Part of ARNs only. */
   region?: string
-  /** How often expired items are looked for; 0 leaves it to explicit calls of `sweep`. */
+  /** How often expired items are deleted; 0 leaves it to explicit calls of `sweep`. */
   sweepIntervalMs?: number
 }
 
 export interface Engine extends Db, TableAdmin, PartiQl, BackupsDb, StreamsDb, AsyncDisposable {
   readonly region: string
-  /** For what stands beside the operations, such as backups. */
+  /** For features besides the operations, such as backups. */
   readonly storage: OpenStorage
-  /** Executes a request in its JSON form and answers with the text of JSON, or its bytes; throws as the in-process face does. */
+  /** Executes a request in its JSON form and returns the JSON response as text or bytes; throws as the in-process face does. */
   handle(operation: string, request: unknown): Promise<string | Buffer>
-  /** Deletes items whose time to live has passed; resolves to how many there were. */
+  /** Deletes items whose time to live has passed; resolves to their number. */
   sweep(): Promise<number>
   /** Resolves when no index is being filled and no deleted table is being removed. */
   settled(): Promise<void>
-  /** Waits for writes under way. Everything afterwards is refused. */
+  /** Waits for writes in progress. Later calls are rejected. */
   close(): Promise<void>
+}
+
+/** The operations as methods of the in-process face. */
+type Methods = {
+  [Name in keyof typeof operations]: (typeof operations)[Name] extends Operation<
+    infer Input,
+    infer Output
+  >
+    ? (input: Input) => Promise<Output>
+    : never
 }
 
 /** Opens the data directory; throws if its format is not known. */
@@ -99,51 +77,21 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       checkRequest(operation.input, input)
       return operation.run(context, input, plainForm)
     }
-  const limits = call(describeLimits)
-  const endpoints = call(describeEndpoints)
-  const streams = call(listStreams)
-  const backups = call(listBackups)
+  const methods = Object.fromEntries(
+    Object.entries(operations).map(([name, operation]) => [
+      name,
+      call(operation as Operation<unknown, unknown>),
+    ]),
+  ) as Methods
 
   return {
+    ...methods,
     region,
     storage,
-    getItem: call(getItem),
-    putItem: call(putItem),
-    updateItem: call(updateItem),
-    deleteItem: call(deleteItem),
-    query: call(query),
-    scan: call(scan),
-    batchGetItem: call(batchGetItem),
-    batchWriteItem: call(batchWriteItem),
-    transactGetItems: call(transactGetItems),
-    transactWriteItems: call(transactWriteItems),
-    executeStatement: call(executeStatement),
-    batchExecuteStatement: call(batchExecuteStatement),
-    executeTransaction: call(executeTransaction),
-    createTable: call(createTable),
-    describeTable: call(describeTable),
-    listTables: call(listTables),
-    updateTable: call(updateTable),
-    deleteTable: call(deleteTable),
-    updateTimeToLive: call(updateTimeToLive),
-    describeTimeToLive: call(describeTimeToLive),
-    updateContinuousBackups: call(updateContinuousBackups),
-    describeContinuousBackups: call(describeContinuousBackups),
-    tagResource: call(tagResource),
-    untagResource: call(untagResource),
-    listTagsOfResource: call(listTagsOfResource),
-    createBackup: call(createBackup),
-    describeBackup: call(describeBackup),
-    listBackups: (input = {}) => backups(input),
-    deleteBackup: call(deleteBackup),
-    restoreTableFromBackup: call(restoreTableFromBackup),
-    restoreTableToPointInTime: call(restoreTableToPointInTime),
-    listStreams: (input = {}) => streams(input),
-    describeStream: call(describeStream),
-    getShardIterator: call(getShardIterator),
-    getRecords: call(getRecords),
-    describeLimits: (input = {}) => limits(input),
-    describeEndpoints: (input = {}) => endpoints(input),
+    listBackups: (input = {}) => methods.listBackups(input),
+    listStreams: (input = {}) => methods.listStreams(input),
+    describeLimits: (input = {}) => methods.describeLimits(input),
+    describeEndpoints: (input = {}) => methods.describeEndpoints(input),
     async handle(operation, request) {
       const execute = wireOperations.get(operation)
       if (!execute) throw unknownOperation()

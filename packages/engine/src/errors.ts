@@ -1,7 +1,7 @@
 /**
  * The failures the engine reports: AWS's exception names with AWS's texts.
  *
- * One class serves all of them, because a caller tells them apart by `name`, as with the AWS SDK.
+ * One class serves all of them, because callers distinguish them by `name`, as with the AWS SDK.
  * How an exception looks on the wire (`__type`, its namespace) is the protocol's business.
  */
 import type { Item } from './values/types.ts'

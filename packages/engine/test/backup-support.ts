@@ -1,7 +1,7 @@
 /** What the tests of backups and of recovery do with the table `plain`. */
 import type { BackupDetails } from '../src/db-backups.ts'
 import type { Engine } from '../src/engine.ts'
-import type { FastBuffer } from '../src/storage/bytes.ts'
+import type { FastBuffer } from '../src/storage/lmdb/bytes.ts'
 import { lmdbRange } from '../src/storage/reads.ts'
 import type { Item } from '../src/values/types.ts'
 import { type movableClock, plain } from './engine-support.ts'

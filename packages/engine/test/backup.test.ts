@@ -13,8 +13,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { backupAttachment, backupItems } from '../src/backup-contents.ts'
 import { backup, type Progress, restore } from '../src/backup.ts'
 import { checkStorage } from '../src/storage/check.ts'
-import { DataError } from '../src/storage/failures.ts'
-import { openStorage, type OpenStorage } from '../src/storage/open.ts'
+import { DataError } from '../src/storage/lmdb/failures.ts'
+import { openStorage, type OpenStorage } from '../src/storage/open-storage.ts'
 import type { Item } from '../src/values/types.ts'
 import { NumberValue, setAttribute } from '../src/values/types.ts'
 import {
@@ -235,7 +235,7 @@ describe('a backup of tables with a past', () => {
       { kind: 'recovery', view: 'OLD_IMAGE', keepMs: HOUR_MS },
     ] as const
     const table = await storage.createTable({ ...COUNTERS, logs: [...logs] })
-    await storage.blindPut(table, { id: 'a', n: 1 })
+    await storage.overwrite(table, { id: 'a', n: 1 })
     await storage.backups.create('kept in the directory only', table)
     await storage.settled()
     const file = join(temporaryDirectory(), 'backup')
@@ -249,7 +249,7 @@ describe('a backup of tables with a past', () => {
     const [stream] = restored.streams.all()
     expect(stream?.createdAt).toBeGreaterThan(NOW - 40 * 24 * HOUR_MS)
     expect([...restored.streams.changes(stream!, 0, 10)]).toEqual([])
-    await restored.blindPut(found!, { id: 'a', n: 2 })
+    await restored.overwrite(found!, { id: 'a', n: 2 })
     restored.refresh()
     expect([...restored.streams.changes(stream!, 0, 10)]).toMatchObject([
       { kind: 'MODIFY', new: { id: 'a', n: 2 } },

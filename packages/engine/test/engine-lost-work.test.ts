@@ -1,12 +1,12 @@
 /** What the next process finds unfinished, and nothing left to finish it. */
 import { describe, expect, test, vi } from 'vitest'
 import { type Engine, openEngine } from '../src/engine.ts'
-import { backupKey } from '../src/storage/backup-records.ts'
+import { backupKey } from '../src/storage/backups/backup-records.ts'
 import { checkStorage } from '../src/storage/check.ts'
 import { tableKey } from '../src/storage/catalog.ts'
-import { openEnvironment } from '../src/storage/environment.ts'
-import { ALL_JOBS, type Job } from '../src/storage/job-records.ts'
-import type { Environment } from '../src/storage/lmdb.ts'
+import { openEnvironment } from '../src/storage/lmdb/environment.ts'
+import { ALL_JOBS, type Job } from '../src/storage/jobs/job-records.ts'
+import type { Environment } from '../src/storage/lmdb/lmdb.ts'
 import {
   all,
   backedUp,

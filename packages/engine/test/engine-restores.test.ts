@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Engine } from '../src/engine.ts'
 import { checkStorage } from '../src/storage/check.ts'
-import { type EncodedValue, KeySource } from '../src/storage/lmdb.ts'
+import { type EncodedValue, KeySource } from '../src/storage/lmdb/lmdb.ts'
 import {
   all,
   backedUp,

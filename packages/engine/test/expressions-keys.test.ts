@@ -3,8 +3,8 @@ import { parseCondition } from '../src/expressions/condition.ts'
 import { keyConditionsIn, planKeys, type KeySchema } from '../src/expressions/key-condition.ts'
 import { createPlaceholders } from '../src/expressions/placeholders.ts'
 import { parseUpdate } from '../src/expressions/update.ts'
-import { refusePathsIntoKeys } from '../src/operations/expression-paths.ts'
-import type { TableRecord } from '../src/storage/store.ts'
+import { rejectPathsIntoKeys } from '../src/operations/expressions.ts'
+import type { TableRecord } from '../src/storage/storage.ts'
 import type { Value } from '../src/values/types.ts'
 
 const values: Record<string, Value> = {
@@ -145,7 +145,7 @@ describe('a path into a key', () => {
     'a BETWEEN :s AND pk.x',
   ])('is refused in the condition %s', (text) => {
     const condition = parseCondition(text, 'ConditionExpression', placeholders)
-    expect(() => refusePathsIntoKeys(table, { condition })).toThrow(scalars)
+    expect(() => rejectPathsIntoKeys(table, { condition })).toThrow(scalars)
   })
 
   test.each([
@@ -155,11 +155,11 @@ describe('a path into a key', () => {
     'SET a = list_append(if_not_exists(a, #p[0]), l)',
   ])('is refused in the update %s', (text) => {
     const update = parseUpdate(text, placeholders)
-    expect(() => refusePathsIntoKeys(table, { update })).toThrow(scalars)
+    expect(() => rejectPathsIntoKeys(table, { update })).toThrow(scalars)
   })
 
   test('is no matter where the key is taken whole', () => {
     const condition = parseCondition('pk = :s AND a.pk = :s', 'ConditionExpression', placeholders)
-    expect(() => refusePathsIntoKeys(table, { condition })).not.toThrow()
+    expect(() => rejectPathsIntoKeys(table, { condition })).not.toThrow()
   })
 })

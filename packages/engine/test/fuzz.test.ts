@@ -8,7 +8,7 @@ import { runInNewContext } from 'node:vm'
 import { crc32 } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Engine } from '../src/engine.ts'
-import { type DynamoServer, serve } from '../src/protocol.ts'
+import { type DynamoServer, serve } from '../src/wire/server.ts'
 import { engineForSuite, notes, plain } from './engine-support.ts'
 import { type FuzzRequest, fuzzRequest } from './fuzz-mutations.ts'
 import { goodRequests } from './fuzz-requests.ts'
@@ -21,7 +21,7 @@ const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_116)
 const ROUND = 1000
 const AT_ONCE = 16
 const PATIENCE_MS = 20_000
-const MOST_GROWTH_BYTES = 48 * 1024 * 1024
+const MAX_GROWTH_BYTES = 48 * 1024 * 1024
 
 const ANSWER_TYPE = /^com\.amazon(aws)?\.[\w.]+#\w+$/
 
@@ -77,7 +77,7 @@ describe(`the wire face, with FUZZ_SEED=${SEED}`, { timeout: SLOW ? 1_800_000 : 
       // What is kept on purpose, such as parsed expressions, is there after some rounds.
       if (start + ROUND >= REQUESTS / 4 && before === 0) before = heapInUse()
     }
-    expect(heapInUse() - before).toBeLessThan(MOST_GROWTH_BYTES)
+    expect(heapInUse() - before).toBeLessThan(MAX_GROWTH_BYTES)
   })
 
   async function round(start: number): Promise<void> {

@@ -4,7 +4,7 @@ import * as sdk from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
 import { awsOperations, isServed } from '../conformance/aws-operations.ts'
 import { wireOperations } from '../src/operations/all.ts'
-import { embedded } from '../src/sdk.ts'
+import { embedded } from '../src/wire/sdk.ts'
 import { freshEngine } from './engine-support.ts'
 import { expectAwsShaped, freshServer, send } from './robustness-support.ts'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { serve } from '../src/protocol.ts'
+import { serve } from '../src/wire/server.ts'
 import { freshEngine, plain } from './engine-support.ts'
 
 async function connected() {

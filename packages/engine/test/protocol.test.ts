@@ -5,7 +5,7 @@ import { crc32, gunzipSync } from 'node:zlib'
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Engine } from '../src/engine.ts'
-import { type DynamoServer, serve, type ServeOptions } from '../src/protocol.ts'
+import { type DynamoServer, serve, type ServeOptions } from '../src/wire/server.ts'
 import { freshEngine, plain } from './engine-support.ts'
 
 const JSON_1_0 = 'application/x-amz-json-1.0'

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { expect, onTestFinished } from 'vitest'
-import { type DynamoServer, serve } from '../src/protocol.ts'
+import { type DynamoServer, serve } from '../src/wire/server.ts'
 import { freshEngine, notes, plain } from './engine-support.ts'
 
 export async function freshServer() {

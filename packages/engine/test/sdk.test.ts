@@ -19,7 +19,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb'
 import { expect, test } from 'vitest'
-import { embedded } from '../src/sdk.ts'
+import { embedded } from '../src/wire/sdk.ts'
 import { freshEngine, notes, plain, refusal } from './engine-support.ts'
 
 const putIfNew = {

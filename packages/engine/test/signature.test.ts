@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type DynamoServer, serve } from '../src/protocol.ts'
+import { type DynamoServer, serve } from '../src/wire/server.ts'
 import { freshEngine, movableClock } from './engine-support.ts'
 
 const credentials = { accessKeyId: 'AKIDTEST', secretAccessKey: 'secret of the test' }

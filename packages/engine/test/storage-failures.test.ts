@@ -15,10 +15,10 @@ import {
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Environment } from '../src/storage/lmdb.ts'
-import { openStorage } from '../src/storage/open.ts'
-import { assertSoundFile } from '../src/storage/pages.ts'
-import { WriteQueue } from '../src/storage/queue.ts'
+import type { Environment } from '../src/storage/lmdb/lmdb.ts'
+import { openStorage } from '../src/storage/open-storage.ts'
+import { assertSoundFile } from '../src/storage/lmdb/pages.ts'
+import { WriteQueue } from '../src/storage/write-queue.ts'
 import type { Transaction } from '../src/storage/transaction.ts'
 import {
   bundle,
@@ -35,7 +35,7 @@ async function filledDirectory(): Promise<string> {
   await storage.write((tx) => {
     for (let i = 0; i < 500; i++) tx.put(table, { id: `${i}`, text: 'x'.repeat(500) }, undefined)
   })
-  await storage.blindPut(table, { id: 'large', text: 'x'.repeat(100_000) })
+  await storage.overwrite(table, { id: 'large', text: 'x'.repeat(100_000) })
   await storage.close()
   return directory
 }

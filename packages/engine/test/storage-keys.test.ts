@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { allocate } from '../src/storage/bytes.ts'
+import { allocate } from '../src/storage/lmdb/bytes.ts'
 import { writeEntryKey } from '../src/storage/indexes.ts'
 import { MAX_KEY_BYTES, writeItemKey, writePartition } from '../src/storage/keys.ts'
-import type { IndexRecord, KeySchema, KeyType } from '../src/storage/store.ts'
+import type { IndexRecord, KeySchema, KeyType } from '../src/storage/storage.ts'
 import type { Item, Value } from '../src/values/types.ts'
 
 const target = allocate(16384)

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { checkStorage } from '../src/storage/check.ts'
-import type { OpenStorage } from '../src/storage/open.ts'
-import type { NewTable, RangeQuery, TableRecord } from '../src/storage/store.ts'
+import type { OpenStorage } from '../src/storage/open-storage.ts'
+import type { NewTable, RangeQuery, TableRecord } from '../src/storage/storage.ts'
 import type { Item } from '../src/values/types.ts'
 import { fixedClock, NOW, temporaryStorage } from './programs-storage/harness.ts'
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { checkStorage } from '../src/storage/check.ts'
-import { openStorage, type OpenStorage } from '../src/storage/open.ts'
-import type { NewIndex, TableRecord } from '../src/storage/store.ts'
+import { openStorage, type OpenStorage } from '../src/storage/open-storage.ts'
+import type { NewIndex, TableRecord } from '../src/storage/storage.ts'
 import {
   COUNTERS,
   ORDERS,
@@ -84,7 +84,7 @@ describe('tables', () => {
     const again = await storage.createTable({ ...COUNTERS, indexes: [BY_N] })
     expect([...storage.range(again, undefined, {})]).toEqual([])
     expect([...storage.range(again, again.indexes[0], {})]).toEqual([])
-    await storage.blindPut(again, { id: 'new', group: 'g', n: 1 })
+    await storage.overwrite(again, { id: 'new', group: 'g', n: 1 })
     await storage.settled()
     expect(storedKeys(storage)).toEqual({ items: 1, entries: 1 })
   })

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { conditionalCheckFailed } from '../src/errors.ts'
 import { checkStorage } from '../src/storage/check.ts'
-import { openStorage, type OpenStorage } from '../src/storage/open.ts'
-import type { RangeQuery, TableRecord } from '../src/storage/store.ts'
+import { openStorage, type OpenStorage } from '../src/storage/open-storage.ts'
+import type { RangeQuery, TableRecord } from '../src/storage/storage.ts'
 import type { Item, Value } from '../src/values/types.ts'
 import {
   COUNTERS,
@@ -31,7 +31,7 @@ describe('writing', () => {
     const directory = join(temporaryDirectory(), 'data')
     const first = openStorage({ directory, sweepIntervalMs: 0 })
     const table = await first.createTable(COUNTERS)
-    await first.blindPut(table, { id: 'a', n: 1 })
+    await first.overwrite(table, { id: 'a', n: 1 })
     expect(first.get(table, { id: 'a' })).toEqual({ id: 'a', n: 1 })
     await first.close()
     const second = openStorage({ directory, sweepIntervalMs: 0 })
@@ -69,11 +69,11 @@ describe('writing', () => {
     const storage = temporaryStorage()
     const table = await storage.createTable(COUNTERS)
     const outcomes = await Promise.allSettled([
-      storage.blindPut(table, { id: 'before' }),
+      storage.overwrite(table, { id: 'before' }),
       storage.write(() => {
         throw conditionalCheckFailed()
       }),
-      storage.blindPut(table, { id: 'after' }),
+      storage.overwrite(table, { id: 'after' }),
     ])
     expect(outcomes.map((outcome) => outcome.status)).toEqual([
       'fulfilled',
@@ -140,7 +140,7 @@ describe('writing', () => {
     const storage = temporaryStorage()
     const table = await storage.createTable(COUNTERS)
     await storage.dropTable('counters')
-    await expect(storage.blindPut(table, { id: 'a' })).rejects.toMatchObject({
+    await expect(storage.overwrite(table, { id: 'a' })).rejects.toMatchObject({
       name: 'ResourceNotFoundException',
     })
   })
@@ -362,10 +362,10 @@ describe('closing', () => {
     const directory = join(temporaryDirectory(), 'data')
     const storage = openStorage({ directory, sweepIntervalMs: 0 })
     const table = await storage.createTable(COUNTERS)
-    const writes = Array.from({ length: 50 }, (_, i) => storage.blindPut(table, { id: `${i}` }))
+    const writes = Array.from({ length: 50 }, (_, i) => storage.overwrite(table, { id: `${i}` }))
     await Promise.all([storage.close(), storage.close()])
     await Promise.all(writes)
-    await expect(storage.blindPut(table, { id: 'late' })).rejects.toThrow('it was closed')
+    await expect(storage.overwrite(table, { id: 'late' })).rejects.toThrow('it was closed')
     expect(() => storage.get(table, { id: '0' })).toThrow('it was closed')
     expect(() => storage.range(table, undefined, {})).toThrow('it was closed')
     expect(() => storage.table('counters')).toThrow('it was closed')

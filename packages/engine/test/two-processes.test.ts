@@ -2,9 +2,9 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { checkStorage } from '../src/storage/check.ts'
-import { openStorage, type OpenStorage } from '../src/storage/open.ts'
-import { assertSoundFile } from '../src/storage/pages.ts'
-import type { NewIndex } from '../src/storage/store.ts'
+import { openStorage, type OpenStorage } from '../src/storage/open-storage.ts'
+import { assertSoundFile } from '../src/storage/lmdb/pages.ts'
+import type { NewIndex } from '../src/storage/storage.ts'
 import type { Item } from '../src/values/types.ts'
 import {
   bundle,
@@ -155,9 +155,9 @@ describe('two processes on one directory', () => {
       await other.run({ do: 'create', table: 'new' })
       const table = storage.table('new')!
       expect(table.name).toBe('new')
-      await storage.blindPut(table, { id: 'a' })
+      await storage.overwrite(table, { id: 'a' })
       await other.run({ do: 'drop', table: 'new' })
-      await expect(storage.blindPut(table, { id: 'b' })).rejects.toMatchObject({
+      await expect(storage.overwrite(table, { id: 'b' })).rejects.toMatchObject({
         name: 'ResourceNotFoundException',
       })
       expect(storage.table('new')).toBeUndefined()
@@ -172,11 +172,11 @@ describe('two processes on one directory', () => {
       const storage = open(directory)
       const outdated = await storage.createTable(COUNTERS)
       const items: Item[] = [1, 2, 3].map((n) => ({ id: `${n}`, group: 'g', n }))
-      await storage.blindPut(outdated, items[0]!)
+      await storage.overwrite(outdated, items[0]!)
       const other = await Companion.start(directory)
       await other.run({ do: 'index', table: 'counters', index: BY_GROUP })
-      await storage.blindPut(outdated, items[1]!)
-      await storage.blindPut(outdated, { ...items[0]!, group: 'h' })
+      await storage.overwrite(outdated, items[1]!)
+      await storage.overwrite(outdated, { ...items[0]!, group: 'h' })
       await storage.write((tx) => tx.put(outdated, items[2]!, undefined))
       const table = storage.table('counters')!
       const found = [...storage.range(table, table.indexes[0], { partition: 'g' })]

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DynamoError } from '../src/errors.ts'
 import { equal } from '../src/values/compare.ts'
-import { checkedItem, checkedValue } from '../src/values/plain.ts'
+import { validateItem, validateValue } from '../src/values/plain.ts'
 import { NumberValue } from '../src/values/types.ts'
 import { anyValue } from './values-arbitrary.ts'
 
@@ -18,35 +18,35 @@ describe('values from this process', () => {
   test('a value that is already canonical is returned itself', () => {
     fc.assert(
       fc.property(anyValue, (value) => {
-        expect(checkedValue(value)).toBe(value)
+        expect(validateValue(value)).toBe(value)
       }),
     )
   })
 
   test('minus zero becomes zero, in a copy', () => {
     const item = { list: [1, -0] }
-    expect(Object.is((checkedItem(item)['list'] as number[])[1], 0)).toBe(true)
+    expect(Object.is((validateItem(item)['list'] as number[])[1], 0)).toBe(true)
     expect(Object.is(item.list[1], -0)).toBe(true)
   })
 
   test('long numbers of any class become canonical', () => {
-    expect(checkedValue(new ForeignNumber('1.50'))).toBe(1.5)
-    expect(checkedValue(new NumberValue('0012345678901234567890'))).toEqual(
+    expect(validateValue(new ForeignNumber('1.50'))).toBe(1.5)
+    expect(validateValue(new NumberValue('0012345678901234567890'))).toEqual(
       new NumberValue('12345678901234567890'),
     )
-    expect(equal(checkedValue(new Set([new ForeignNumber('7'), 8])), new Set([7, 8]))).toBe(true)
+    expect(equal(validateValue(new Set([new ForeignNumber('7'), 8])), new Set([7, 8]))).toBe(true)
   })
 
   test('a copy keeps attributes that are called __proto__', () => {
     const item = JSON.parse('{"__proto__": [-0], "a": 1}') as object
-    const checked = checkedItem(item)
+    const checked = validateItem(item)
     expect(Object.keys(checked)).toEqual(['__proto__', 'a'])
     expect(Object.getPrototypeOf(checked)).toBe(Object.prototype)
   })
 
   test('objects without a prototype are maps', () => {
     const map = Object.assign(Object.create(null) as object, { a: 1 })
-    expect(checkedValue(map)).toBe(map)
+    expect(validateValue(map)).toBe(map)
   })
 })
 
@@ -95,23 +95,23 @@ describe('what DynamoDB has no type for', () => {
       'The parameter cannot be converted to a numeric value: x',
     ],
   ])('%s is refused', (_, value, message) => {
-    expect(() => checkedValue(value)).toThrow(message)
-    expect(() => checkedValue({ a: [value] })).toThrow(DynamoError)
+    expect(() => validateValue(value)).toThrow(message)
+    expect(() => validateValue({ a: [value] })).toThrow(DynamoError)
   })
 
   test.each([[undefined], [null], ['x'], [[]], [new Date(0)]])('%j is no item', (value) => {
-    expect(() => checkedItem(value)).toThrow(DynamoError)
+    expect(() => validateItem(value)).toThrow(DynamoError)
   })
 
   test('a value that contains itself is refused', () => {
     const list: unknown[] = []
     list.push({ list })
-    expect(() => checkedValue(list)).toThrow('Nesting Levels have exceeded supported limits')
+    expect(() => validateValue(list)).toThrow('Nesting Levels have exceeded supported limits')
   })
 
   test('a small value that unfolds into billions of parts is refused', () => {
     let value: unknown = 'x'
     for (let level = 0; level < 31; level++) value = [value, value]
-    expect(() => checkedValue(value)).toThrow('Item size has exceeded the maximum allowed size')
+    expect(() => validateValue(value)).toThrow('Item size has exceeded the maximum allowed size')
   })
 })

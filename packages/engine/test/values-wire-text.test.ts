@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { answerText, itemText } from '../src/values/wire-text.ts'
+import { responseText, itemText } from '../src/values/wire-text.ts'
 import { itemToWire } from '../src/values/wire.ts'
 import { anyItem } from './values-arbitrary.ts'
 
@@ -23,10 +23,10 @@ describe('the text of an item', () => {
 
 describe('an answer', () => {
   test('has its parts that are text before the others, and none that is not there', () => {
-    expect(answerText({ Items: '[1]', Key: undefined }, { Count: 1 })).toBe(
+    expect(responseText({ Items: '[1]', Key: undefined }, { Count: 1 })).toBe(
       '{"Items":[1],"Count":1}',
     )
-    expect(answerText({ Items: '[]' }, {})).toBe('{"Items":[]}')
-    expect(answerText({ Items: undefined }, { Count: 1 })).toBe('{"Count":1}')
+    expect(responseText({ Items: '[]' }, {})).toBe('{"Items":[]}')
+    expect(responseText({ Items: undefined }, { Count: 1 })).toBe('{"Count":1}')
   })
 })

@@ -6,8 +6,8 @@ import { typeOf, type Value } from '../values/types.ts'
 import {
   assertDistinct,
   assertOperandCount,
-  boundPath,
-  boundValue,
+  bindPath,
+  bindValue,
   incorrectType,
   type PathOperand,
   requiresPath,
@@ -47,11 +47,11 @@ export interface Update {
   readonly mismatch?: string
 }
 
-export function boundUpdate(syntax: readonly ActionSyntax[], placeholders: Placeholders): Update {
+export function bindUpdate(syntax: readonly ActionSyntax[], placeholders: Placeholders): Update {
   const paths: Path[] = []
   const branches: PathBranches<number> = new Map()
   for (let index = syntax.length - 1; index >= 0; index--) {
-    const path = boundPath(KIND, (syntax[index] as ActionSyntax).path, placeholders)
+    const path = bindPath(KIND, (syntax[index] as ActionSyntax).path, placeholders)
     addPath(branches, path, index, KIND)
     paths[index] = path
   }
@@ -67,7 +67,7 @@ function boundAction(action: ActionSyntax, placeholders: Placeholders): Action {
   if (action.type === 'SET') {
     return { type: 'SET', assigned: boundAssigned(action.value, placeholders) }
   }
-  const value = boundValue(KIND, action.value, placeholders)
+  const value = bindValue(KIND, action.value, placeholders)
   const type = typeOf(value)
   const isSet = type === 'SS' || type === 'NS' || type === 'BS'
   if (!isSet && !(action.type === 'ADD' && type === 'N')) {
@@ -98,9 +98,9 @@ function boundAssigned(
 ): Assigned {
   switch (syntax.type) {
     case 'path':
-      return { type: 'path', path: boundPath(KIND, syntax, placeholders) }
+      return { type: 'path', path: bindPath(KIND, syntax, placeholders) }
     case 'value':
-      return { type: 'value', value: boundValue(KIND, syntax, placeholders) }
+      return { type: 'value', value: bindValue(KIND, syntax, placeholders) }
     case 'arithmetic': {
       const left = boundAssigned(syntax.left, placeholders)
       const right = boundAssigned(syntax.right, placeholders)

@@ -12,8 +12,8 @@ import { checkConditionSyntax } from './check-syntax.ts'
 import {
   assertDistinct,
   assertOperandCount,
-  boundPath,
-  boundValue,
+  bindPath,
+  bindValue,
   incorrectType,
   type Operand,
   requiresPath,
@@ -128,10 +128,10 @@ class Binder {
 
   #operand(syntax: OperandSyntax): Operand {
     if (syntax.type === 'path') {
-      return { type: 'path', path: boundPath(this.#kind, syntax, this.#placeholders) }
+      return { type: 'path', path: bindPath(this.#kind, syntax, this.#placeholders) }
     }
     if (syntax.type === 'value') {
-      return { type: 'value', value: boundValue(this.#kind, syntax, this.#placeholders) }
+      return { type: 'value', value: bindValue(this.#kind, syntax, this.#placeholders) }
     }
     return this.#size(syntax)
   }

@@ -86,7 +86,7 @@ function assertNotEmpty({ values }: AttributeCondition, { name }: KeyAttribute):
   }
 }
 
-/** Gathers the conditions by attribute, refusing what no key condition may contain. */
+/** Groups the conditions by attribute; throws for anything that a key condition cannot contain. */
 function collect(condition: Condition, conditions: Map<string, AttributeCondition>): void {
   switch (condition.type) {
     case 'and':

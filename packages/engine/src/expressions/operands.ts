@@ -28,7 +28,7 @@ export type Operand = PathOperand | ValueOperand | SizeOperand
 
 const MAX_PATH_DEPTH = 32
 
-export function boundPath(
+export function bindPath(
   kind: ExpressionKind,
   { parts }: PathSyntax,
   placeholders: Placeholders,
@@ -55,7 +55,7 @@ function isPlaceholder(part: string | number | bigint): part is string {
   return typeof part === 'string' && part.charCodeAt(0) === 35
 }
 
-export function boundValue(
+export function bindValue(
   kind: ExpressionKind,
   { placeholder }: ValueSyntax,
   placeholders: Placeholders,

@@ -36,7 +36,7 @@ export type PathTree<T> =
 
 export type PathBranches<T> = Map<string | number, PathTree<T>>
 
-/** Adds a path; refuses one that overlaps another, or takes for a list what another takes for a map. */
+/** Adds a path; throws if it overlaps another, or uses as a list what another uses as a map. */
 export function addPath<T>(root: PathBranches<T>, path: Path, leaf: T, kind: ExpressionKind): void {
   let branches = root
   for (let depth = 0; ; depth++) {

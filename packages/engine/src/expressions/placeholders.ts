@@ -44,7 +44,7 @@ export function createPlaceholders(
 }
 
 function checkNames(names: Record<string, string>): void {
-  const keys = checkedKeys('ExpressionAttributeNames', names, NAME_KEY)
+  const keys = validateKeys('ExpressionAttributeNames', names, NAME_KEY)
   for (const key of keys) {
     const name: unknown = names[key]
     const problem = nameProblem(name)
@@ -64,7 +64,7 @@ function nameProblem(name: unknown): string | undefined {
 }
 
 function checkValues(values: Record<string, Value>): void {
-  const keys = checkedKeys('ExpressionAttributeValues', values, VALUE_KEY)
+  const keys = validateKeys('ExpressionAttributeValues', values, VALUE_KEY)
   let size = 0
   for (const key of keys) size += valueSize(values[key] as Value)
   if (size > MAX_VALUES_BYTES) {
@@ -72,7 +72,7 @@ function checkValues(values: Record<string, Value>): void {
   }
 }
 
-function checkedKeys(field: string, map: object, pattern: RegExp): string[] {
+function validateKeys(field: string, map: object, pattern: RegExp): string[] {
   const keys = Object.keys(map)
   if (keys.length === 0) throw validationError(`${field} must not be empty`)
   for (const key of keys) {

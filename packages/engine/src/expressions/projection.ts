@@ -5,7 +5,7 @@
 import { type Item, isMap, setAttribute, type Value } from '../values/types.ts'
 import { cachedByText } from './cache.ts'
 import { checkPath } from './check-syntax.ts'
-import { boundPath } from './operands.ts'
+import { bindPath } from './operands.ts'
 import { Parser } from './parser.ts'
 import { addPath, partOf, type Path, type PathBranches, type PathTree } from './paths.ts'
 import type { Placeholders } from './placeholders.ts'
@@ -32,7 +32,7 @@ export function parseProjection(text: string, placeholders: Placeholders): Proje
   const branches: PathBranches<unknown> = new Map()
   // AWS reports the last of several mistakes.
   for (let index = syntax.length - 1; index >= 0; index--) {
-    const path = boundPath(KIND, syntax[index] as PathSyntax, placeholders)
+    const path = bindPath(KIND, syntax[index] as PathSyntax, placeholders)
     addPath(branches, path, undefined, KIND)
     paths[index] = path
   }

@@ -51,7 +51,7 @@ const SYMBOLS: ReadonlySet<string> = new Set<Symbol>([
   '+',
   '-',
 ])
-const LONGEST_KEYWORD = 7
+const MAX_KEYWORD_LENGTH = 7
 
 /** All tokens of the text, the last one of kind 'end' behind its last character. */
 export function tokensOf(text: string): Token[] {
@@ -90,7 +90,7 @@ function tokenAt(text: string, start: number, code: number): Token {
 }
 
 function wordKind(text: string, start: number, end: number): TokenKind {
-  if (end - start > LONGEST_KEYWORD) return 'word'
+  if (end - start > MAX_KEYWORD_LENGTH) return 'word'
   const upper = text.slice(start, end).toUpperCase()
   return KEYWORDS.has(upper) ? (upper as Keyword) : 'word'
 }

@@ -10,7 +10,7 @@ import { validationError } from '../errors.ts'
 import { assertDepth } from '../values/depth.ts'
 import { addNumbers, subtractNumbers } from '../values/numbers.ts'
 import { difference, union } from '../values/sets.ts'
-import { MOST_ITEM_BYTES, valueSize } from '../values/size.ts'
+import { MAX_ITEM_BYTES, valueSize } from '../values/size.ts'
 import {
   isMap,
   type Item,
@@ -20,7 +20,7 @@ import {
   typeOf,
   type Value,
 } from '../values/types.ts'
-import { type Action, type Assigned, boundUpdate, type Update } from './bind-update.ts'
+import { type Action, type Assigned, bindUpdate, type Update } from './bind-update.ts'
 import { cachedByText } from './cache.ts'
 import { checkUpdateSyntax } from './check-syntax.ts'
 import { updateSyntax } from './parse-update.ts'
@@ -37,7 +37,7 @@ const parse = cachedByText((text) => {
 })
 
 export function parseUpdate(text: string, placeholders: Placeholders): Update {
-  return boundUpdate(parse(text), placeholders)
+  return bindUpdate(parse(text), placeholders)
 }
 
 /** What UPDATED_OLD (given the old item) or UPDATED_NEW (given the new one) shows. */
@@ -58,9 +58,9 @@ export function applyUpdate(update: Update, item: Item): { item: Item; paths: re
     const value = newValue(action, update.paths[index] as Path, item, update.mismatch)
     values.push(value)
     if (update.actions.length === 1 || value === undefined) continue
-    // Each may be large, and there may be hundreds: they are not made first and refused later.
+    // There may be hundreds of large values, so the limit is checked before they are built.
     bytes += valueSize(value)
-    if (bytes > MOST_ITEM_BYTES) throw updatedItemTooLarge()
+    if (bytes > MAX_ITEM_BYTES) throw updatedItemTooLarge()
   }
   return { item: withValues(item, update.branches, values) as Item, paths: update.paths }
 }
@@ -171,7 +171,7 @@ function assignedValue(assigned: Assigned, item: Item): Value {
   }
 }
 
-/** Only AttributeUpdates can add to a list; an expression is refused before. */
+/** Only AttributeUpdates can add to a list; an expression that tries is rejected earlier. */
 function sumOf(old: Value, value: Value, mismatch: string | undefined): Value {
   if (isNumber(old) && isNumber(value)) return addNumbers(old, value)
   if (Array.isArray(old) && Array.isArray(value)) return old.concat(value)

@@ -1,4 +1,4 @@
-/** Every operation by its name on the wire. */
+/** Every operation, listed once: the engine and the wire faces both map over this list. */
 import { checkRequest } from '../validation/request.ts'
 import { batchExecuteStatement } from './batch-execute-statement.ts'
 import { batchGetItem } from './batch-get-item.ts'
@@ -32,59 +32,62 @@ import { updateItem } from './update-item.ts'
 import { updateTable } from './update-table.ts'
 import { updateTimeToLive } from './update-time-to-live.ts'
 
-/** Executes a request in its JSON form and answers with the text of JSON, or its bytes. */
+export const operations = {
+  getItem,
+  putItem,
+  updateItem,
+  deleteItem,
+  query,
+  scan,
+  batchGetItem,
+  batchWriteItem,
+  transactGetItems,
+  transactWriteItems,
+  executeStatement,
+  batchExecuteStatement,
+  executeTransaction,
+  createTable,
+  describeTable,
+  listTables,
+  updateTable,
+  deleteTable,
+  updateTimeToLive,
+  describeTimeToLive,
+  updateContinuousBackups,
+  describeContinuousBackups,
+  tagResource,
+  untagResource,
+  listTagsOfResource,
+  createBackup,
+  describeBackup,
+  listBackups,
+  deleteBackup,
+  restoreTableFromBackup,
+  restoreTableToPointInTime,
+  listStreams,
+  describeStream,
+  getShardIterator,
+  getRecords,
+  describeLimits,
+  describeEndpoints,
+}
+
+/** Executes a request in its JSON form and returns the text of the JSON response, or its bytes. */
 type WireOperation = (context: Context, request: unknown) => Promise<string | Buffer>
 
-function onWire<Input, Output extends object>(
-  operation: Operation<Input, Output>,
-): [string, WireOperation] {
+function onWire(operation: Operation<unknown, object>): [string, WireOperation] {
   return [
     operation.name,
     async (context, request) => {
       checkRequest(operation.input, request)
-      const output = await operation.run(context, request as Input, wireForm)
+      const output = await operation.run(context, request, wireForm)
       if (operation.text) return operation.text(output)
-      return JSON.stringify(operation.answer ? operation.answer(output) : output)
+      return JSON.stringify(operation.toResponse ? operation.toResponse(output) : output)
     },
   ]
 }
 
-export const wireOperations: ReadonlyMap<string, WireOperation> = new Map([
-  onWire(getItem),
-  onWire(putItem),
-  onWire(updateItem),
-  onWire(deleteItem),
-  onWire(query),
-  onWire(scan),
-  onWire(batchGetItem),
-  onWire(batchWriteItem),
-  onWire(transactGetItems),
-  onWire(transactWriteItems),
-  onWire(executeStatement),
-  onWire(batchExecuteStatement),
-  onWire(executeTransaction),
-  onWire(createTable),
-  onWire(describeTable),
-  onWire(listTables),
-  onWire(updateTable),
-  onWire(deleteTable),
-  onWire(updateTimeToLive),
-  onWire(describeTimeToLive),
-  onWire(updateContinuousBackups),
-  onWire(describeContinuousBackups),
-  onWire(tagResource),
-  onWire(untagResource),
-  onWire(listTagsOfResource),
-  onWire(createBackup),
-  onWire(describeBackup),
-  onWire(listBackups),
-  onWire(deleteBackup),
-  onWire(restoreTableFromBackup),
-  onWire(restoreTableToPointInTime),
-  onWire(listStreams),
-  onWire(describeStream),
-  onWire(getShardIterator),
-  onWire(getRecords),
-  onWire(describeLimits),
-  onWire(describeEndpoints),
-])
+/** By the name on the wire. `checkRequest` has verified the input of each before it runs. */
+export const wireOperations: ReadonlyMap<string, WireOperation> = new Map(
+  Object.values(operations as unknown as Record<string, Operation<unknown, object>>).map(onWire),
+)

@@ -1,8 +1,8 @@
 /** What is said of a backup, and its name: the table's, the time in milliseconds, and its id. */
 import type { BackupDetails, BackupOutput } from '../db-backups.ts'
 import { DynamoError, validationError } from '../errors.ts'
-import type { BackupRecord } from '../storage/backup-records.ts'
-import type { IndexRecord, Storage } from '../storage/store.ts'
+import type { BackupRecord } from '../storage/backups/backup-records.ts'
+import type { IndexRecord, Storage } from '../storage/storage.ts'
 import { describeKeys, describeProjection, detailsOf, tableArn } from './describe.ts'
 import type { Context } from './operation.ts'
 

@@ -11,8 +11,8 @@ import type {
   ListBackupsOutput,
 } from '../db-backups.ts'
 import { DynamoError, validationError } from '../errors.ts'
-import type { BackupRecord } from '../storage/backup-records.ts'
-import type { Refusal } from '../storage/backups.ts'
+import type { BackupRecord } from '../storage/backups/backup-records.ts'
+import type { Refusal } from '../storage/backups/backups.ts'
 import { nameOf } from '../validation/names.ts'
 import {
   integer,
@@ -35,7 +35,7 @@ import { backedUpTable } from './continuous-backups.ts'
 import { detailsOf, tableArn } from './describe.ts'
 import type { Operation } from './operation.ts'
 
-const MOST_BACKUPS = 100
+const MAX_BACKUPS = 100
 export const backupArnShape = string({ min: 37, max: 1024 })
 
 export const createBackup: Operation<CreateBackupInput, { BackupDetails?: BackupDetails }> = {
@@ -97,7 +97,7 @@ export const listBackups: Operation<ListBackupsInput, ListBackupsOutput> = {
   name: 'ListBackups',
   input: structure('ListBackupsInput', {
     TableName: tableName,
-    Limit: integer({ min: 1, max: MOST_BACKUPS }),
+    Limit: integer({ min: 1, max: MAX_BACKUPS }),
     TimeRangeLowerBound: timestamp,
     TimeRangeUpperBound: timestamp,
     ExclusiveStartBackupArn: backupArnShape,
@@ -106,7 +106,7 @@ export const listBackups: Operation<ListBackupsInput, ListBackupsOutput> = {
 
   run(context, input) {
     const rest = context.storage.backups.all().filter(wanted(input)).toSorted(byAge)
-    const page = rest.slice(0, input.Limit ?? MOST_BACKUPS)
+    const page = rest.slice(0, input.Limit ?? MAX_BACKUPS)
     const last = page.at(-1)
     return {
       BackupSummaries: page.map((backup) => ({

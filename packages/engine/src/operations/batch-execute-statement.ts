@@ -11,12 +11,11 @@ import type {
 } from '../db-partiql.ts'
 import { DynamoError, validationError } from '../errors.ts'
 import { project } from '../expressions/projection.ts'
-import { type OneRead, readOne } from '../partiql/read-one.ts'
-import { runWrite } from '../partiql/run-write.ts'
+import { type OneRead, readOne, runWrite } from '../partiql/run.ts'
 import { readStatement, statementParameters, statementText } from '../partiql/statement.ts'
 import type { Returning } from '../partiql/syntax.ts'
 import { type WriteAction, writeAction } from '../partiql/write-action.ts'
-import type { TableRecord } from '../storage/store.ts'
+import type { TableRecord } from '../storage/storage.ts'
 import {
   boolean,
   list,
@@ -33,7 +32,7 @@ import { keyIdentity } from './key-identity.ts'
 import type { Context, Operation } from './operation.ts'
 import { singleConsumption } from './write.ts'
 
-const MOST_STATEMENTS = 25
+const MAX_STATEMENTS = 25
 
 type Detail = BatchExecuteStatementInput['ReturnConsumedCapacity']
 
@@ -50,7 +49,7 @@ export const batchExecuteStatement: Operation<
         ConsistentRead: boolean,
         ReturnValuesOnConditionCheckFailure: returnOnFailure,
       }),
-      { min: 1, max: MOST_STATEMENTS },
+      { min: 1, max: MAX_STATEMENTS },
     ),
     ReturnConsumedCapacity: returnConsumedCapacity,
   }),
@@ -74,7 +73,7 @@ export const batchExecuteStatement: Operation<
     }
   },
 
-  answer: ({ Responses, ...rest }) => ({
+  toResponse: ({ Responses, ...rest }) => ({
     Responses: Responses?.map(({ Item, Error: error, ...response }) => ({
       ...(error && { Error: { ...error, ...(error.Item && { Item: itemToWire(error.Item) }) } }),
       ...response,

@@ -2,7 +2,7 @@
 import type { BatchGetItemInput, BatchGetItemOutput, KeysAndAttributes } from '../db.ts'
 import { validationError } from '../errors.ts'
 import { project } from '../expressions/projection.ts'
-import { checkKeySchema, refuseEmptyKeys } from '../validation/keys.ts'
+import { checkKeySchema, rejectEmptyKeys } from '../validation/keys.ts'
 import { existingTable } from '../validation/names.ts'
 import { checkExpressionParameters } from '../validation/parameters.ts'
 import {
@@ -21,13 +21,13 @@ import { itemSize } from '../values/size.ts'
 import type { Item } from '../values/types.ts'
 import { itemToWire } from '../values/wire.ts'
 import { capacityMeter, readUnits } from './capacity.ts'
-import { refusePathsIntoKeys } from './expression-paths.ts'
+import { rejectPathsIntoKeys } from './expressions.ts'
 import { readProjection } from './get-item.ts'
 import { keyIdentity } from './key-identity.ts'
 import type { Operation } from './operation.ts'
 
-const MOST_KEYS = 100
-const MOST_BYTES = 16 * 1024 * 1024
+const MAX_KEYS = 100
+const MAX_BYTES = 16 * 1024 * 1024
 
 export const batchGetItem: Operation<BatchGetItemInput, BatchGetItemOutput> = {
   name: 'BatchGetItem',
@@ -35,7 +35,7 @@ export const batchGetItem: Operation<BatchGetItemInput, BatchGetItemOutput> = {
     ReturnConsumedCapacity: returnConsumedCapacity,
     'RequestItems!': map(
       structure('KeysAndAttributes', {
-        'Keys!': list(attributes, { min: 1, max: MOST_KEYS }),
+        'Keys!': list(attributes, { min: 1, max: MAX_KEYS }),
         AttributesToGet: legacy.AttributesToGet,
         ConsistentRead: boolean,
         ProjectionExpression: string(),
@@ -51,14 +51,14 @@ export const batchGetItem: Operation<BatchGetItemInput, BatchGetItemOutput> = {
       const projection = readProjection(request, form)
       return { name, request, projection, keys: request.Keys.map((key) => form.item(key)) }
     })
-    if (read.reduce((sum, { keys }) => sum + keys.length, 0) > MOST_KEYS) {
+    if (read.reduce((sum, { keys }) => sum + keys.length, 0) > MAX_KEYS) {
       throw validationError('Too many items requested for the BatchGetItem call')
     }
     const plans = read.map((plan) => {
       const table = existingTable(storage, plan.name)
-      refusePathsIntoKeys(table, plan)
+      rejectPathsIntoKeys(table, plan)
       for (const key of plan.keys) {
-        refuseEmptyKeys(table, key)
+        rejectEmptyKeys(table, key)
         checkKeySchema(table, key)
       }
       const identities = plan.keys.map((key) => keyIdentity(table, key))
@@ -77,9 +77,9 @@ export const batchGetItem: Operation<BatchGetItemInput, BatchGetItemOutput> = {
       const found: Item[] = []
       const left: Item[] = []
       for (const key of keys) {
-        const item = bytes > MOST_BYTES ? undefined : storage.get(table, key, { consistent })
+        const item = bytes > MAX_BYTES ? undefined : storage.get(table, key, { consistent })
         const size = item ? itemSize(item) : 0
-        if (bytes + size > MOST_BYTES) {
+        if (bytes + size > MAX_BYTES) {
           bytes = Infinity
           left.push(key)
           continue
@@ -99,7 +99,7 @@ export const batchGetItem: Operation<BatchGetItemInput, BatchGetItemOutput> = {
     }
   },
 
-  answer: ({ Responses, UnprocessedKeys, ...rest }) => ({
+  toResponse: ({ Responses, UnprocessedKeys, ...rest }) => ({
     Responses: mapped(Responses ?? {}, (items) => items.map(itemToWire)),
     UnprocessedKeys: mapped(UnprocessedKeys ?? {}, ({ Keys, ...request }) => ({
       Keys: Keys.map(itemToWire),

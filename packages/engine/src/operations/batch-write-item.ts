@@ -4,13 +4,13 @@
  */
 import type { BatchWriteItemInput, BatchWriteItemOutput, WriteRequest } from '../db.ts'
 import { validationError } from '../errors.ts'
-import type { TableRecord } from '../storage/store.ts'
+import type { TableRecord } from '../storage/storage.ts'
 import {
   checkIndexKeys,
   checkKeySchema,
   keyOf,
-  refuseEmptyIndexKeys,
-  refuseEmptyKeys,
+  rejectEmptyIndexKeys,
+  rejectEmptyKeys,
 } from '../validation/keys.ts'
 import { existingTable } from '../validation/names.ts'
 import {
@@ -32,7 +32,7 @@ import { keyIdentity } from './key-identity.ts'
 import type { Operation } from './operation.ts'
 import { checkItemSize } from './write.ts'
 
-const MOST_REQUESTS = 25
+const MAX_REQUESTS = 25
 
 type Write = { item: Item } | { key: Item }
 
@@ -49,7 +49,7 @@ export const batchWriteItem: Operation<BatchWriteItemInput, BatchWriteItemOutput
         }),
         { min: 0 },
       ),
-      { min: 1, keys: tableNames, values: { min: 1, max: MOST_REQUESTS } },
+      { min: 1, keys: tableNames, values: { min: 1, max: MAX_REQUESTS } },
     ),
   }),
 
@@ -58,7 +58,7 @@ export const batchWriteItem: Operation<BatchWriteItemInput, BatchWriteItemOutput
       name,
       writes: writes.map((write) => readWrite(write, form)),
     }))
-    if (read.reduce((sum, { writes }) => sum + writes.length, 0) > MOST_REQUESTS) {
+    if (read.reduce((sum, { writes }) => sum + writes.length, 0) > MAX_REQUESTS) {
       throw validationError('Too many items requested for the BatchWriteItem call')
     }
     const plans = read.map(({ name, writes }) => {
@@ -103,7 +103,7 @@ export const batchWriteItem: Operation<BatchWriteItemInput, BatchWriteItemOutput
     }
   },
 
-  answer: ({ UnprocessedItems, ItemCollectionMetrics, ...rest }) => ({
+  toResponse: ({ UnprocessedItems, ItemCollectionMetrics, ...rest }) => ({
     UnprocessedItems: mapped(UnprocessedItems ?? {}, (writes) => writes.map(wireWrite)),
     ...rest,
     ...wireCollections(ItemCollectionMetrics),
@@ -126,12 +126,12 @@ function readWrite({ PutRequest, DeleteRequest }: WriteRequest, form: Form): Wri
 /** Unlike in PutItem, a wrong key of an item to put is reported as a wrong key. */
 function checkWrite(table: TableRecord, write: Write): void {
   if ('key' in write) {
-    refuseEmptyKeys(table, write.key)
+    rejectEmptyKeys(table, write.key)
     checkKeySchema(table, write.key)
     return
   }
-  refuseEmptyKeys(table, write.item)
-  refuseEmptyIndexKeys(table, write.item)
+  rejectEmptyKeys(table, write.item)
+  rejectEmptyIndexKeys(table, write.item)
   checkKeySchema(table, keyOf(table, write.item))
   checkIndexKeys(table, write.item)
 }

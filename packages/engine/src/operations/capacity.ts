@@ -2,13 +2,13 @@
  * Capacity units as AWS counts them: reads by 4 KB, half for eventual consistency; writes by 1 KB,
  * of the larger of old and new item; an index for what changes in its own view; transactions twice.
  */
-import type { IndexRecord, TableRecord } from '../storage/store.ts'
+import type { IndexRecord, TableRecord } from '../storage/storage.ts'
 import { equal } from '../values/compare.ts'
 import { itemSize } from '../values/size.ts'
 import { attribute, type Item } from '../values/types.ts'
 import { keyAttributes } from '../validation/keys.ts'
 import type { ConsumedCapacity } from '../db.ts'
-import { isIndexed, picked, projectedNames } from './index-view.ts'
+import { isIndexed, pick, projectedNames } from './index-view.ts'
 
 type CapacityDetail = 'NONE' | 'TOTAL' | 'INDEXES'
 
@@ -47,7 +47,7 @@ export function isMetered(
 
 const noMeter: CapacityMeter = { read() {}, write() {}, consumed: () => [] }
 
-/** Nothing is counted unless the request asks for it. */
+/** Capacity is counted only if the request asks for it. */
 export function capacityMeter(
   detail: CapacityDetail | undefined,
   transaction?: 'read' | 'write',
@@ -123,8 +123,8 @@ function indexWriteUnits(
   item: Item | undefined,
 ): number {
   const names = projectedNames(table, index)
-  const before = old && isIndexed(index, old) ? picked(names, old) : undefined
-  const after = item && isIndexed(index, item) ? picked(names, item) : undefined
+  const before = old && isIndexed(index, old) ? pick(names, old) : undefined
+  const after = item && isIndexed(index, item) ? pick(names, item) : undefined
   if (!before && !after) return 0
   if (!before || !after) return writeUnits(Math.max(sizeOf(before), sizeOf(after)))
   const sameKey = keyAttributes(index.keys).every(({ name }) => {

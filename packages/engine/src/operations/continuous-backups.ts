@@ -8,12 +8,12 @@ import type {
   UpdateContinuousBackupsInput,
 } from '../db.ts'
 import { tableNotFound, validationError } from '../errors.ts'
-import type { LogRecord, NewLog, Storage, TableRecord } from '../storage/store.ts'
+import type { LogRecord, NewLog, Storage, TableRecord } from '../storage/storage.ts'
 import { nameOf } from '../validation/names.ts'
 import { boolean, integer, structure, tableName } from '../validation/shapes.ts'
 import type { Operation } from './operation.ts'
 
-const MOST_DAYS = 35
+const MAX_RECOVERY_DAYS = 35
 const DAY_MS = 24 * 60 * 60 * 1000
 
 export const describeContinuousBackups: Operation<TableInput, DescribeContinuousBackupsOutput> = {
@@ -34,7 +34,7 @@ export const updateContinuousBackups: Operation<
     'TableName!': tableName,
     'PointInTimeRecoverySpecification!': structure('PointInTimeRecoverySpecification', {
       'PointInTimeRecoveryEnabled!': boolean,
-      RecoveryPeriodInDays: integer({ min: 1, max: MOST_DAYS }),
+      RecoveryPeriodInDays: integer({ min: 1, max: MAX_RECOVERY_DAYS }),
     }),
   }),
 
@@ -59,7 +59,7 @@ function recoveryLog(
   now: number,
 ): LogRecord | NewLog {
   const current = recoveryOf(table)
-  const keepMs = (days ?? MOST_DAYS) * DAY_MS
+  const keepMs = (days ?? MAX_RECOVERY_DAYS) * DAY_MS
   if (!current) return { kind: 'recovery', view: 'OLD_IMAGE', keepMs }
   // What a shorter period has let go does not come back with a longer one.
   return { ...current, keepMs, createdAt: earliestOf(current, now) }

@@ -15,11 +15,11 @@ import {
   tableName,
 } from '../validation/shapes.ts'
 import { capacityMeter } from './capacity.ts'
-import { refusePathsIntoKeys } from './expression-paths.ts'
-import { readPlaceholders } from './expressions.ts'
+import { rejectPathsIntoKeys } from './expressions.ts'
+import { readPlaceholders } from './form.ts'
 import { collectionMetrics } from './item-collections.ts'
 import type { Operation } from './operation.ts'
-import { checkReturnValues, returnValues, writeAnswer } from './put-item.ts'
+import { checkReturnValues, returnValues, writeResponse } from './put-item.ts'
 import { assertCondition, readCondition, singleConsumption } from './write.ts'
 
 export const deleteItem: Operation<DeleteItemInput, WriteOutput> = {
@@ -46,7 +46,7 @@ export const deleteItem: Operation<DeleteItemInput, WriteOutput> = {
     const condition = readCondition(input, placeholders, form)
     placeholders.assertAllUsed()
     const table = existingTable(storage, input.TableName)
-    refusePathsIntoKeys(table, { condition })
+    rejectPathsIntoKeys(table, { condition })
     checkKey(table, key)
 
     const meter = capacityMeter(input.ReturnConsumedCapacity)
@@ -65,5 +65,5 @@ export const deleteItem: Operation<DeleteItemInput, WriteOutput> = {
     }
   },
 
-  answer: writeAnswer,
+  toResponse: writeResponse,
 }

@@ -5,7 +5,7 @@
  * and shown, but limits nothing.
  */
 import type { AttributeDefinition, TableDescription, Tag, Throughput } from '../db.ts'
-import type { IndexRecord, KeySchema, Storage, TableRecord } from '../storage/store.ts'
+import type { IndexRecord, KeySchema, Storage, TableRecord } from '../storage/storage.ts'
 import type { Context } from './operation.ts'
 
 /** What the operations keep in a table's record. */

@@ -2,7 +2,7 @@
 import type { ExecuteStatementInput, ExecuteStatementOutput } from '../db-partiql.ts'
 import { validationError } from '../errors.ts'
 import { nextToken, readNextToken } from '../partiql/next-token.ts'
-import { runWrite } from '../partiql/run-write.ts'
+import { runWrite } from '../partiql/run.ts'
 import { runSelect } from '../partiql/select.ts'
 import {
   type ReadStatement,
@@ -53,7 +53,7 @@ export const executeStatement: Operation<ExecuteStatementInput, ExecuteStatement
     return { Items: Item ? [Item] : [], ...rest }
   },
 
-  answer: ({ Items, LastEvaluatedKey, ...rest }) => ({
+  toResponse: ({ Items, LastEvaluatedKey, ...rest }) => ({
     Items: (Items ?? []).map(itemToWire),
     ...rest,
     ...(LastEvaluatedKey && { LastEvaluatedKey: itemToWire(LastEvaluatedKey) }),

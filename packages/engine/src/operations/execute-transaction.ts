@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { ExecuteTransactionInput, ExecuteTransactionOutput } from '../db-partiql.ts'
 import { DynamoError, validationError } from '../errors.ts'
 import { project } from '../expressions/projection.ts'
-import { type OneRead, readOne } from '../partiql/read-one.ts'
+import { type OneRead, readOne } from '../partiql/run.ts'
 import {
   type ReadStatement,
   readStatement,
@@ -23,7 +23,7 @@ import { itemToWire, toWire } from '../values/wire.ts'
 import type { Context, Operation } from './operation.ts'
 import { readTogether } from './transact-get-items.ts'
 import { writeAll } from './transact-write-items.ts'
-import { MOST_ACTIONS } from './transaction.ts'
+import { MAX_ACTIONS } from './transaction.ts'
 
 export const executeTransaction: Operation<ExecuteTransactionInput, ExecuteTransactionOutput> = {
   name: 'ExecuteTransaction',
@@ -34,7 +34,7 @@ export const executeTransaction: Operation<ExecuteTransactionInput, ExecuteTrans
         Parameters: statementParameters,
         ReturnValuesOnConditionCheckFailure: returnOnFailure,
       }),
-      { min: 1, max: MOST_ACTIONS },
+      { min: 1, max: MAX_ACTIONS },
     ),
     ClientRequestToken: string({ min: 1, max: 36 }),
     ReturnConsumedCapacity: returnConsumedCapacity,
@@ -53,7 +53,7 @@ export const executeTransaction: Operation<ExecuteTransactionInput, ExecuteTrans
     return writes > 0 ? write(context, input, statements) : read(context, input, statements)
   },
 
-  answer: ({ Responses, ...rest }) => ({
+  toResponse: ({ Responses, ...rest }) => ({
     Responses: (Responses ?? []).map(({ Item }) => (Item ? { Item: itemToWire(Item) } : {})),
     ...rest,
   }),

@@ -1,22 +1,80 @@
-/**
- * The expressions of one request, read in AWS's order: first all placeholders, then update,
- * condition, key condition, filter and projection, and at last that no placeholder is unused.
- *
- * A key condition needs the table and is planned later; until then its text has been read with the
- * others so that its placeholders count as used.
- */
-import { createPlaceholders, type Placeholders } from '../expressions/placeholders.ts'
-import { type Form, readExpressionValues } from './form.ts'
+/** The expressions of a request: paths into keys, and the filter and projection of a page. */
+import type { Comparison, PageInput } from '../db.ts'
+import { validationError } from '../errors.ts'
+import { type Condition, parseCondition } from '../expressions/condition.ts'
+import { pathsOf, pathsReadBy } from '../expressions/named-paths.ts'
+import type { Path } from '../expressions/paths.ts'
+import type { Placeholders } from '../expressions/placeholders.ts'
+import { type Projection, parseProjection } from '../expressions/projection.ts'
+import type { Update } from '../expressions/update.ts'
+import type { TableRecord } from '../storage/storage.ts'
+import { keyAttributes } from '../validation/keys.ts'
+import type { Form } from './form.ts'
+import { readFilter } from './legacy-conditions.ts'
+import { readAttributesToGet } from './legacy-updates.ts'
 
-interface WithPlaceholders {
-  ExpressionAttributeNames?: Record<string, string>
-  ExpressionAttributeValues?: object
+/** The top-level attributes a condition looks at. */
+export function conditionNames(condition: Condition | undefined): string[] {
+  return [...new Set(condition ? pathsOf(condition).map(([name]) => String(name)) : [])]
 }
 
-export function readPlaceholders(input: WithPlaceholders, form: Form): Placeholders {
-  const { ExpressionAttributeNames: names, ExpressionAttributeValues: values } = input
-  return createPlaceholders(
-    names ?? undefined,
-    values ? readExpressionValues(form, values) : undefined,
+interface Expressions {
+  condition?: Condition | undefined
+  projection?: Projection | undefined
+  update?: Update | undefined
+}
+
+/** A key is a string, a number or a binary: there is nothing inside it. */
+export function rejectPathsIntoKeys(table: TableRecord, expressions: Expressions): void {
+  const { condition, projection, update } = expressions
+  if (!condition && !projection && !update) return
+  const nested = new Set<string>()
+  for (const path of allPaths(expressions)) if (path.length > 1) nested.add(String(path[0]))
+  if (nested.size === 0) return
+  for (const { name } of keyAttributes(table.keys))
+    if (nested.has(name)) throw notScalar('Key', name)
+  for (const { keys } of table.indexes) {
+    for (const { name } of keyAttributes(keys)) {
+      if (nested.has(name)) throw notScalar('IndexKey', name)
+    }
+  }
+}
+
+function notScalar(kind: 'Key' | 'IndexKey', name: string): Error {
+  return validationError(
+    `Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: ${kind}: ${name}`,
   )
+}
+
+function allPaths({ condition, projection, update }: Expressions): Path[] {
+  const paths = condition ? pathsOf(condition) : []
+  if (projection) paths.push(...projection.paths)
+  if (update) paths.push(...update.paths, ...pathsReadBy(update))
+  return paths
+}
+
+// The filter and the projection of Query and Scan, as expressions or as legacy parameters.
+
+/** `comparisons` are the QueryFilter or the ScanFilter. An empty expression is an error, not an absent one. */
+export function readPageFilter(
+  input: PageInput,
+  comparisons: Record<string, Comparison> | undefined,
+  placeholders: Placeholders,
+  form: Form,
+): Condition | undefined {
+  const { FilterExpression: text } = input
+  if (text !== undefined && text !== null) {
+    return parseCondition(text, 'FilterExpression', placeholders)
+  }
+  if (!comparisons && !input.ConditionalOperator) return undefined
+  return readFilter(form, comparisons, input.ConditionalOperator)
+}
+
+export function readPageProjection(
+  input: PageInput,
+  placeholders: Placeholders,
+): Projection | undefined {
+  const { ProjectionExpression: text, AttributesToGet } = input
+  if (AttributesToGet) return readAttributesToGet(AttributesToGet)
+  return text === undefined || text === null ? undefined : parseProjection(text, placeholders)
 }

@@ -5,9 +5,9 @@
  * before bad expressions.
  */
 import { DynamoError, validationError } from '../errors.ts'
-import { copiedItem, copiedValue } from './copy.ts'
-import { checkedItem, checkedValue } from '../values/plain.ts'
-import { type Item, setAttribute, type Value } from '../values/types.ts'
+import { createPlaceholders, type Placeholders } from '../expressions/placeholders.ts'
+import { validateItem, validateValue } from '../values/plain.ts'
+import { type Item, setAttribute, type Value, isMap, type SetValue } from '../values/types.ts'
 import { fromWire, itemFromWire } from '../values/wire.ts'
 
 export interface Form {
@@ -16,14 +16,14 @@ export interface Form {
   /** For use in a later turn. */
   ownItem(attributes: unknown): Item
   ownValue(attribute: unknown): Value
-  /** Whether an optional attribute is there: null is a value in process, and none on the wire. */
+  /** Whether an optional attribute is present: null is a value in process but absent on the wire. */
   isGiven(attribute: unknown): boolean
 }
 
 export const plainForm: Form = {
-  item: checkedItem,
-  ownItem: (attributes) => copiedItem(checkedItem(attributes)),
-  ownValue: (attribute) => copiedValue(checkedValue(attribute)),
+  item: validateItem,
+  ownItem: (attributes) => copyItem(validateItem(attributes)),
+  ownValue: (attribute) => copyValue(validateValue(attribute)),
   isGiven: (attribute) => attribute !== undefined,
 }
 
@@ -35,14 +35,14 @@ export const wireForm: Form = {
   isGiven: (attribute) => attribute !== undefined && attribute !== null,
 }
 
-/** ExpressionAttributeValues, with AWS's words around what is wrong with one of them. */
+/** Reads ExpressionAttributeValues; errors carry AWS's text with the name of the bad value. */
 export function readExpressionValues(form: Form, values: object): Record<string, Value> {
   const read: Item = {}
   for (const [name, value] of Object.entries(values)) {
     setAttribute(
       read,
       name,
-      worded(
+      withMessage(
         () => form.ownValue(value),
         (reason) => `ExpressionAttributeValues contains invalid value: ${reason} for key ${name}`,
       ),
@@ -52,14 +52,14 @@ export function readExpressionValues(form: Form, values: object): Record<string,
 }
 
 export function readStartKey(form: Form, key: object): Item {
-  return worded(
+  return withMessage(
     () => form.ownItem(key),
     (reason) => `The provided starting key is invalid: ${reason}`,
   )
 }
 
-/** Runs `read`; a ValidationException of it gets another text. */
-function worded<T>(read: () => T, text: (reason: string) => string): T {
+/** Runs `read` and replaces the message of a ValidationException. */
+function withMessage<T>(read: () => T, text: (reason: string) => string): T {
   try {
     return read()
   } catch (error) {
@@ -68,4 +68,46 @@ function worded<T>(read: () => T, text: (reason: string) => string): T {
     }
     throw error
   }
+}
+
+// Copies of a caller's values. A write happens in a later turn of the event loop, and the caller may
+// change its objects until then; what was checked must be what is stored.
+
+/** Depth is bounded because the values have been checked. */
+export function copyItem(item: Item): Item {
+  const copy: Item = {}
+  for (const name of Object.keys(item)) setAttribute(copy, name, copyValue(item[name] as Value))
+  return copy
+}
+
+export function copyValue(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copyValue)
+  if (value instanceof Uint8Array) return value.slice()
+  if (value instanceof Set) return copySet(value)
+  return isMap(value) ? copyItem(value) : value
+}
+
+function copySet(set: SetValue): SetValue {
+  const members: unknown[] = []
+  for (const member of set) members.push(member instanceof Uint8Array ? member.slice() : member)
+  return new Set(members) as SetValue
+}
+
+// The expressions of one request, read in AWS's order: first all placeholders, then update,
+// condition, key condition, filter and projection, and at last that no placeholder is unused.
+// A key condition needs the table and is planned later; until then its text has been read with the
+// others so that its placeholders count as used.
+
+interface WithPlaceholders {
+  ExpressionAttributeNames?: Record<string, string>
+  ExpressionAttributeValues?: object
+}
+
+export function readPlaceholders(input: WithPlaceholders, form: Form): Placeholders {
+  const { ExpressionAttributeNames: names, ExpressionAttributeValues: values } = input
+  return createPlaceholders(
+    names ?? undefined,
+    values ? readExpressionValues(form, values) : undefined,
+  )
 }

@@ -2,7 +2,7 @@
 import type { GetItemInput, GetItemOutput } from '../db.ts'
 import { parseProjection, project, type Projection } from '../expressions/projection.ts'
 import { itemSize } from '../values/size.ts'
-import { answerText, itemText } from '../values/wire-text.ts'
+import { responseText, itemText } from '../values/wire-text.ts'
 import { checkKey } from '../validation/keys.ts'
 import { existingTable } from '../validation/names.ts'
 import { checkExpressionParameters } from '../validation/parameters.ts'
@@ -17,9 +17,8 @@ import {
   tableName,
 } from '../validation/shapes.ts'
 import { capacityMeter, isMetered, readUnits } from './capacity.ts'
-import { refusePathsIntoKeys } from './expression-paths.ts'
-import { readPlaceholders } from './expressions.ts'
-import type { Form } from './form.ts'
+import { rejectPathsIntoKeys } from './expressions.ts'
+import { readPlaceholders, type Form } from './form.ts'
 import { readAttributesToGet } from './legacy-updates.ts'
 import type { Operation } from './operation.ts'
 
@@ -40,7 +39,7 @@ export const getItem: Operation<GetItemInput, GetItemOutput> = {
     const key = form.item(input.Key)
     const projection = readProjection(input, form)
     const table = existingTable(storage, input.TableName)
-    refusePathsIntoKeys(table, { projection })
+    rejectPathsIntoKeys(table, { projection })
     checkKey(table, key)
 
     const consistent = input.ConsistentRead === true
@@ -56,7 +55,7 @@ export const getItem: Operation<GetItemInput, GetItemOutput> = {
     return output
   },
 
-  text: ({ Item, ...rest }) => answerText({ Item: Item && itemText(Item) }, rest),
+  text: ({ Item, ...rest }) => responseText({ Item: Item && itemText(Item) }, rest),
 }
 
 interface Projecting {

@@ -1,8 +1,8 @@
 /** GetRecords: the changes after an iterator's position, at most a thousand or a megabyte. */
 import { createHash } from 'node:crypto'
 import type { GetRecordsInput, GetRecordsOutput, StreamEvent } from '../db-streams.ts'
-import type { Change } from '../storage/changes.ts'
-import type { StreamRecord } from '../storage/streams.ts'
+import type { Change } from '../storage/changes/changes.ts'
+import type { StreamRecord } from '../storage/changes/streams.ts'
 import { integer, string, structure } from '../validation/shapes.ts'
 import { itemSize } from '../values/size.ts'
 import { itemToWire } from '../values/wire.ts'
@@ -10,14 +10,14 @@ import type { Context, Operation } from './operation.ts'
 import { iterator, readIterator } from './shard-iterator.ts'
 import { sequenceNumber } from './stream-names.ts'
 
-const MOST_RECORDS = 1000
-const MOST_BYTES = 1024 * 1024
+const MAX_RECORDS = 1000
+const MAX_BYTES = 1024 * 1024
 
 export const getRecords: Operation<GetRecordsInput, GetRecordsOutput> = {
   name: 'GetRecords',
   input: structure('GetRecordsInput', {
     'ShardIterator!': string({ min: 1, max: 2048 }),
-    Limit: integer({ min: 1, max: MOST_RECORDS }),
+    Limit: integer({ min: 1, max: MAX_RECORDS }),
   }),
 
   run(context, input) {
@@ -25,7 +25,7 @@ export const getRecords: Operation<GetRecordsInput, GetRecordsOutput> = {
     // Of writes that another process has acknowledged, too.
     storage.refresh()
     const { stream, after } = readIterator(context, input.ShardIterator)
-    const limit = input.Limit ?? MOST_RECORDS
+    const limit = input.Limit ?? MAX_RECORDS
     const Records: StreamEvent[] = []
     let position = after
     let bytes = 0
@@ -33,7 +33,7 @@ export const getRecords: Operation<GetRecordsInput, GetRecordsOutput> = {
     for (const change of storage.streams.changes(stream, after, limit + 1)) {
       const event = eventOf(context, stream, change)
       bytes += event.dynamodb?.SizeBytes ?? 0
-      ended = Records.length < limit && (bytes <= MOST_BYTES || Records.length === 0)
+      ended = Records.length < limit && (bytes <= MAX_BYTES || Records.length === 0)
       if (!ended) break
       Records.push(event)
       position = change.sequence
@@ -42,7 +42,7 @@ export const getRecords: Operation<GetRecordsInput, GetRecordsOutput> = {
     return { Records, NextShardIterator: iterator(context, stream, position) }
   },
 
-  answer: ({ Records = [], ...rest }) => ({ Records: Records.map(wireEvent), ...rest }),
+  toResponse: ({ Records = [], ...rest }) => ({ Records: Records.map(wireEvent), ...rest }),
 }
 
 function eventOf({ region }: Context, stream: StreamRecord, change: Change): StreamEvent {

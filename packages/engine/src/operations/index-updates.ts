@@ -9,7 +9,7 @@ import type {
   UpdateTableInput,
 } from '../db.ts'
 import { limitExceeded, resourceInUse, resourceNotFound, validationError } from '../errors.ts'
-import type { IndexRecord, NewIndex, TableRecord } from '../storage/store.ts'
+import type { IndexRecord, NewIndex, TableRecord } from '../storage/storage.ts'
 import { checkIndex, checkIndexLimits } from '../validation/table-definition.ts'
 import { detailsOf, type TableDetails } from './describe.ts'
 

@@ -2,7 +2,7 @@
  * What an index shows of an item: its projection. Storage keeps only keys in an index and hands out
  * whole items, so projection, its size and its cost are worked out here.
  */
-import type { IndexRecord, KeyType, TableRecord } from '../storage/store.ts'
+import type { IndexRecord, KeyType, TableRecord } from '../storage/storage.ts'
 import { attribute, type Item, setAttribute, typeOf } from '../values/types.ts'
 import { keyAttributes } from '../validation/keys.ts'
 
@@ -21,7 +21,7 @@ export function projectedNames(
   return [...names]
 }
 
-export function picked(names: readonly string[] | undefined, item: Item): Item {
+export function pick(names: readonly string[] | undefined, item: Item): Item {
   if (!names) return item
   const view: Item = {}
   for (const name of names) {

@@ -4,7 +4,7 @@
  * estimate is always the lowest.
  */
 import type { ItemCollectionMetrics } from '../db.ts'
-import type { TableRecord } from '../storage/store.ts'
+import type { TableRecord } from '../storage/storage.ts'
 import { attribute, type Item, type Value } from '../values/types.ts'
 import { itemToWire } from '../values/wire.ts'
 import { mapped } from './batch-get-item.ts'
@@ -12,7 +12,7 @@ import { mapped } from './batch-get-item.ts'
 type Wanted = 'NONE' | 'SIZE' | undefined
 type ByTable = Record<string, ItemCollectionMetrics[]>
 
-/** What ReturnItemCollectionMetrics adds to the answer of a write of one item. */
+/** What ReturnItemCollectionMetrics adds to the response of a write of one item. */
 export function collectionMetrics(
   table: TableRecord,
   item: Item,
@@ -46,7 +46,7 @@ export function wireMetrics({ ItemCollectionKey, ...rest }: ItemCollectionMetric
   return { ItemCollectionKey: itemToWire(ItemCollectionKey ?? {}), ...rest }
 }
 
-/** The part of an answer that `allCollectionMetrics` adds, as JSON. */
+/** The part of a response that `allCollectionMetrics` adds, as JSON. */
 export function wireCollections(metrics: ByTable | undefined): object {
   return metrics
     ? { ItemCollectionMetrics: mapped(metrics, (collections) => collections.map(wireMetrics)) }

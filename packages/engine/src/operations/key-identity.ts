@@ -1,5 +1,5 @@
 /** One text per item of a table, to find the same item twice in one request. */
-import type { TableRecord } from '../storage/store.ts'
+import type { TableRecord } from '../storage/storage.ts'
 import { numberText } from '../values/numbers.ts'
 import { attribute, type Item, NumberValue, type Value } from '../values/types.ts'
 

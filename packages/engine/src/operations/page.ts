@@ -12,16 +12,16 @@ import { validationError } from '../errors.ts'
 import type { Condition } from '../expressions/condition.ts'
 import { evaluate } from '../expressions/evaluate.ts'
 import { type Projection, project } from '../expressions/projection.ts'
-import type { IndexRecord, RangeQuery, TableRecord } from '../storage/store.ts'
+import type { IndexRecord, RangeQuery, TableRecord } from '../storage/storage.ts'
 import { keyAttributes } from '../validation/keys.ts'
 import { itemSize } from '../values/size.ts'
 import type { Item } from '../values/types.ts'
-import { answerText, itemText } from '../values/wire-text.ts'
+import { responseText, itemText } from '../values/wire-text.ts'
 import { capacityMeter, readUnits } from './capacity.ts'
-import { picked, projectedNames } from './index-view.ts'
+import { pick, projectedNames } from './index-view.ts'
 import type { Context } from './operation.ts'
 
-export const MOST_PAGE_BYTES = 1024 * 1024
+export const MAX_PAGE_BYTES = 1024 * 1024
 /** Few enough to read in some milliseconds; how long a filter takes is up to the request. */
 export const ITEMS_PER_TURN = 2000
 const FILTER_MS_PER_TURN = 10
@@ -29,7 +29,7 @@ const FILTER_MS_PER_TURN = 10
 export interface PagePlan {
   table: TableRecord
   index: IndexRecord | undefined
-  /** Read one after the other; several where several partitions are asked for at once. */
+  /** Read one after the other; more than one when a statement names several partitions. */
   ranges: readonly RangeQuery[]
   filter: Condition | undefined
   projection: Projection | undefined
@@ -45,7 +45,7 @@ export async function readPage(
   const keyNames = pageKeyNames(table, index)
   const limit = Math.floor(input.Limit ?? Infinity)
   const consistent = ranges[0]?.consistent === true
-  /** What a local index holds, if it is asked for more: then it fetches every item from its table. */
+  /** What a local index holds, if the request needs more: every item is then read from the table. */
   const held = shown ? undefined : projectedNames(table, index)
   const items: Item[] = []
   const counting = input.Select === 'COUNT'
@@ -56,7 +56,7 @@ export async function readPage(
   let last = undefined as Item | undefined
   let more = false as boolean
   let [range, ...later] = ranges
-  /** Where this range goes on after a turn. */
+  /** Where this range continues in the next turn. */
   let startKey = range?.startKey
 
   /** Reads until the page ends (true) or this turn's share is used up (false). */
@@ -65,8 +65,8 @@ export async function readPage(
     const filterEnd = filter ? performance.now() + FILTER_MS_PER_TURN : Infinity
     const from = startKey ? { ...range, startKey } : (range ?? {})
     for (const item of storage.range(table, index, from)) {
-      const view = picked(shown, item)
-      bytes += itemSize(held ? picked(held, item) : view)
+      const view = pick(shown, item)
+      bytes += itemSize(held ? pick(held, item) : view)
       if (held) fetchedUnits += readUnits(itemSize(item), consistent)
       scanned += 1
       last = item
@@ -74,10 +74,10 @@ export async function readPage(
         count += 1
         if (!counting) items.push(projection ? project(projection, view) : view)
       }
-      more = scanned >= limit || bytes >= MOST_PAGE_BYTES
+      more = scanned >= limit || bytes >= MAX_PAGE_BYTES
       if (more) return true
       if (scanned >= turnEnd || (filter && performance.now() > filterEnd)) {
-        startKey = picked(keyNames, item)
+        startKey = pick(keyNames, item)
         return false
       }
     }
@@ -97,7 +97,7 @@ export async function readPage(
     ...(!counting && { Items: items }),
     Count: count,
     ScannedCount: scanned,
-    ...(more && last && { LastEvaluatedKey: picked(keyNames, last) }),
+    ...(more && last && { LastEvaluatedKey: pick(keyNames, last) }),
     ...(consumed && { ConsumedCapacity: consumed }),
   }
 }
@@ -169,7 +169,7 @@ function projectionParameter(input: PageInput): string | undefined {
  * A query through an index may filter only by what the index projects, also through a local one. A
  * scan may filter by anything: what the index does not project is missing there.
  */
-export function refuseUnprojectedFilter(
+export function rejectUnprojectedFilter(
   { table, index }: Pick<PagePlan, 'table' | 'index'>,
   filterNames: readonly string[],
 ): void {
@@ -186,7 +186,7 @@ export function refuseUnprojectedFilter(
  * The attributes a page may show: what the index projects, or undefined for whole items. A local
  * index fetches what it lacks from its table; a global one refuses to be asked for it.
  */
-export function shownNames(
+export function requestedNames(
   input: PageInput,
   { table, index, projection }: Pick<PagePlan, 'table' | 'index' | 'projection'>,
 ): readonly string[] | undefined {
@@ -216,5 +216,5 @@ export function pageText({ Items, LastEvaluatedKey, ...rest }: PageOutput): stri
     Items: Items && `[${Items.map(itemText).join(',')}]`,
     LastEvaluatedKey: LastEvaluatedKey && itemText(LastEvaluatedKey),
   }
-  return answerText(texts, rest)
+  return responseText(texts, rest)
 }

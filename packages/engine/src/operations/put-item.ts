@@ -18,8 +18,8 @@ import {
 } from '../validation/shapes.ts'
 import { itemToWire } from '../values/wire.ts'
 import { capacityMeter, isMetered } from './capacity.ts'
-import { refusePathsIntoKeys } from './expression-paths.ts'
-import { readPlaceholders } from './expressions.ts'
+import { rejectPathsIntoKeys } from './expressions.ts'
+import { readPlaceholders } from './form.ts'
 import { collectionMetrics, wireMetrics } from './item-collections.ts'
 import type { Operation } from './operation.ts'
 import { assertCondition, checkItemSize, readCondition, singleConsumption } from './write.ts'
@@ -51,7 +51,7 @@ export const putItem: Operation<PutItemInput, WriteOutput> = {
     const condition = readCondition(input, placeholders, form)
     placeholders.assertAllUsed()
     const table = existingTable(storage, input.TableName)
-    refusePathsIntoKeys(table, { condition })
+    rejectPathsIntoKeys(table, { condition })
     checkItem(table, item)
 
     const wantsOld = input.ReturnValues === 'ALL_OLD'
@@ -62,7 +62,7 @@ export const putItem: Operation<PutItemInput, WriteOutput> = {
       table.indexes.length === 0 &&
       !table.ttl
     ) {
-      await storage.blindPut(table, item)
+      await storage.overwrite(table, item)
       return {}
     }
 
@@ -82,7 +82,7 @@ export const putItem: Operation<PutItemInput, WriteOutput> = {
     }
   },
 
-  answer: writeAnswer,
+  toResponse: writeResponse,
 }
 
 /** A put and a delete can return only what was there before. */
@@ -92,7 +92,7 @@ export function checkReturnValues(value: string | undefined): void {
   }
 }
 
-export function writeAnswer(output: WriteOutput): object {
+export function writeResponse(output: WriteOutput): object {
   const { Attributes, ItemCollectionMetrics: metrics, ...rest } = output
   return {
     ...(Attributes && { Attributes: itemToWire(Attributes) }),

@@ -20,21 +20,24 @@ import {
   structure,
   tableName,
 } from '../validation/shapes.ts'
-import { conditionNames, refusePathsIntoKeys } from './expression-paths.ts'
-import { readPlaceholders } from './expressions.ts'
-import { type Form, readStartKey, wireForm } from './form.ts'
+import {
+  conditionNames,
+  rejectPathsIntoKeys,
+  readPageFilter,
+  readPageProjection,
+} from './expressions.ts'
+import { readPlaceholders, type Form, readStartKey, wireForm } from './form.ts'
 import { readKeyConditions } from './legacy-conditions.ts'
 import type { Operation } from './operation.ts'
-import { isWhole, readWirePage, WirePage } from './wire-page.ts'
+import { wantsWholeItems, readWirePage, WirePage } from './wire-page.ts'
 import {
   checkSelect,
   pageText,
   readPage,
-  refuseUnprojectedFilter,
+  rejectUnprojectedFilter,
   requestedIndex,
-  shownNames,
+  requestedNames,
 } from './page.ts'
-import { readPageFilter, readPageProjection } from './page-expressions.ts'
 import { checkQueryStart } from './start-key.ts'
 
 export const select = oneOf(
@@ -85,7 +88,7 @@ export const query: Operation<QueryInput, PageOutput> = {
     const keys = index?.keys ?? table.keys
     const condition = planKeys(conditions(), keys)
     if (startKey) checkQueryStart(table, index, startKey, condition)
-    refusePathsIntoKeys(table, { condition: filter, projection })
+    rejectPathsIntoKeys(table, { condition: filter, projection })
     const filterNames = conditionNames(filter)
     for (const { name } of keyAttributes(keys)) {
       if (filterNames.includes(name)) {
@@ -95,8 +98,8 @@ export const query: Operation<QueryInput, PageOutput> = {
         )
       }
     }
-    refuseUnprojectedFilter({ table, index }, filterNames)
-    const shown = shownNames(input, { table, index, projection })
+    rejectUnprojectedFilter({ table, index }, filterNames)
+    const shown = requestedNames(input, { table, index, projection })
 
     const plan = {
       table,
@@ -114,7 +117,7 @@ export const query: Operation<QueryInput, PageOutput> = {
         },
       ],
     }
-    const isWire = form === wireForm && isWhole(input, plan)
+    const isWire = form === wireForm && wantsWholeItems(input, plan)
     return isWire ? readWirePage(context, input, plan) : readPage(context, input, plan)
   },
 

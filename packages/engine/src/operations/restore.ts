@@ -8,7 +8,7 @@ import type {
   RestoreToPointInTimeInput,
 } from '../db-backups.ts'
 import { DynamoError, tableAlreadyExists } from '../errors.ts'
-import type { LogRecord, Storage, TableRecord } from '../storage/store.ts'
+import type { LogRecord, Storage, TableRecord } from '../storage/storage.ts'
 import { boolean, string, structure, tableName, timestamp } from '../validation/shapes.ts'
 import { backupArn, existingBackup } from './backup-description.ts'
 import { backupArnShape, refusalOf } from './backups.ts'

@@ -15,13 +15,11 @@ import {
   structure,
   tableName,
 } from '../validation/shapes.ts'
-import { refusePathsIntoKeys } from './expression-paths.ts'
-import { readPlaceholders } from './expressions.ts'
-import { readStartKey, wireForm } from './form.ts'
+import { rejectPathsIntoKeys, readPageFilter, readPageProjection } from './expressions.ts'
+import { readPlaceholders, readStartKey, wireForm } from './form.ts'
 import type { Operation } from './operation.ts'
-import { isWhole, readWirePage, WirePage } from './wire-page.ts'
-import { checkSelect, pageText, readPage, requestedIndex, shownNames } from './page.ts'
-import { readPageFilter, readPageProjection } from './page-expressions.ts'
+import { wantsWholeItems, readWirePage, WirePage } from './wire-page.ts'
+import { checkSelect, pageText, readPage, requestedIndex, requestedNames } from './page.ts'
 import { select } from './query.ts'
 import { checkScanStart } from './start-key.ts'
 
@@ -63,8 +61,8 @@ export const scan: Operation<ScanInput, PageOutput> = {
     const table = existingTable(context.storage, input.TableName)
     const index = requestedIndex(table, input)
     if (startKey) checkScanStart(table, index, startKey, segment)
-    refusePathsIntoKeys(table, { condition: filter, projection })
-    const shown = shownNames(input, { table, index, projection })
+    rejectPathsIntoKeys(table, { condition: filter, projection })
+    const shown = requestedNames(input, { table, index, projection })
 
     const plan = {
       table,
@@ -80,7 +78,7 @@ export const scan: Operation<ScanInput, PageOutput> = {
         },
       ],
     }
-    const isWire = form === wireForm && isWhole(input, plan)
+    const isWire = form === wireForm && wantsWholeItems(input, plan)
     return isWire ? readWirePage(context, input, plan) : readPage(context, input, plan)
   },
 

@@ -4,7 +4,7 @@
  */
 import type { GetShardIteratorInput } from '../db-streams.ts'
 import { DynamoError, resourceNotFound, validationError } from '../errors.ts'
-import type { StreamRecord } from '../storage/streams.ts'
+import type { StreamRecord } from '../storage/changes/streams.ts'
 import { oneOf, string, structure } from '../validation/shapes.ts'
 import type { Context, Operation } from './operation.ts'
 import { existingStream, readSequenceNumber, shardId, streamArn } from './stream-names.ts'

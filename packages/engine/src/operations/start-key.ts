@@ -5,8 +5,8 @@
 import { validationError } from '../errors.ts'
 import type { KeyCondition } from '../expressions/key-condition.ts'
 import { boundsOf } from '../storage/bounds.ts'
-import type { IndexRecord, KeySchema, RangeQuery, TableRecord } from '../storage/store.ts'
-import { checkKeySchema, keyAttributes, keyOf, refuseEmptyKeys } from '../validation/keys.ts'
+import type { IndexRecord, KeySchema, RangeQuery, TableRecord } from '../storage/storage.ts'
+import { checkKeySchema, keyAttributes, keyOf, rejectEmptyKeys } from '../validation/keys.ts'
 import { compare, equal } from '../values/compare.ts'
 import { attribute, type Item, typeOf, type Value } from '../values/types.ts'
 import { pageKeyNames } from './page.ts'
@@ -92,7 +92,7 @@ function checkTypes(keys: KeySchema, startKey: Item): void {
 
 function checkTablePart(table: TableRecord, startKey: Item): void {
   const key = keyOf(table, startKey)
-  refuseEmptyKeys(table, key)
+  rejectEmptyKeys(table, key)
   try {
     checkKeySchema(table, key)
   } catch (error) {

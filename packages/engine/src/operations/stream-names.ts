@@ -1,7 +1,7 @@
 /** The names of streams, of their one shard, and of positions in it. */
 import { resourceNotFound, validationError } from '../errors.ts'
-import type { Storage } from '../storage/store.ts'
-import type { StreamRecord } from '../storage/streams.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { StreamRecord } from '../storage/changes/streams.ts'
 import { tableArn } from './describe.ts'
 import type { Context } from './operation.ts'
 

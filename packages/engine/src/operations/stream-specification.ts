@@ -1,7 +1,7 @@
 /** StreamSpecification of CreateTable and UpdateTable: a stream is on or off, and its view is fixed. */
 import type { StreamSpecification, UpdateTableInput } from '../db.ts'
 import { validationError } from '../errors.ts'
-import type { LogRecord, NewLog, TableRecord } from '../storage/store.ts'
+import type { LogRecord, NewLog, TableRecord } from '../storage/storage.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 

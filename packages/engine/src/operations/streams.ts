@@ -11,7 +11,7 @@ import { describeKeys } from './describe.ts'
 import type { Operation } from './operation.ts'
 import { existingStream, sequenceNumber, shardId, streamArn } from './stream-names.ts'
 
-const MOST_STREAMS = 100
+const MAX_STREAMS = 100
 export const arnShape = string({ min: 37, max: 1024 })
 export const shardIdShape = string({ min: 28, max: 65 })
 
@@ -19,7 +19,7 @@ export const listStreams: Operation<ListStreamsInput, ListStreamsOutput> = {
   name: 'ListStreams',
   input: structure('ListStreamsInput', {
     TableName: tableName,
-    Limit: integer({ min: 1, max: MOST_STREAMS }),
+    Limit: integer({ min: 1, max: MAX_STREAMS }),
     ExclusiveStartStreamArn: arnShape,
   }),
 
@@ -34,7 +34,7 @@ export const listStreams: Operation<ListStreamsInput, ListStreamsOutput> = {
     const rest = all.filter(
       (stream) => stream.id > after && (wanted === undefined || stream.tableName === wanted),
     )
-    const page = rest.slice(0, input.Limit ?? MOST_STREAMS)
+    const page = rest.slice(0, input.Limit ?? MAX_STREAMS)
     const last = page.at(-1)
     return {
       Streams: page.map((stream) => ({

@@ -13,9 +13,9 @@ import { tags } from '../validation/table-shapes.ts'
 import { detailsOf, withDetails } from './describe.ts'
 import type { Operation } from './operation.ts'
 
-const MOST_TAGS = 50
-const MOST_NAME_LENGTH = 128
-const MOST_VALUE_LENGTH = 256
+const MAX_TAGS = 50
+const MAX_NAME_LENGTH = 128
+const MAX_VALUE_LENGTH = 256
 const WRITTEN = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u
 const arn = string({ min: 1, max: 1283 })
 
@@ -31,7 +31,7 @@ export const tagResource: Operation<TagResourceInput, object> = {
     const merged = new Map<string, string>()
     for (const { Key, Value } of detailsOf(table).tags ?? []) merged.set(Key, Value)
     for (const { Key, Value } of input.Tags) merged.set(Key, Value)
-    if (merged.size > MOST_TAGS) throw tooMany()
+    if (merged.size > MAX_TAGS) throw tooMany()
     await storage.replaceTable(
       withDetails(table, { tags: [...merged].map(([Key, Value]) => ({ Key, Value })) }),
     )
@@ -49,7 +49,7 @@ export const untagResource: Operation<UntagResourceInput, object> = {
       throw validationError('Atleast one Tag Key needs to be provided as Input.')
     }
     for (const key of input.TagKeys) checkKey(key)
-    if (input.TagKeys.length > MOST_TAGS) throw tooMany()
+    if (input.TagKeys.length > MAX_TAGS) throw tooMany()
     const kept = (detailsOf(table).tags ?? []).filter(({ Key }) => !input.TagKeys.includes(Key))
     await storage.replaceTable(withDetails(table, { tags: kept }))
     return {}
@@ -70,7 +70,7 @@ export function checkTags(given: readonly Tag[]): void {
   const keys = new Set<string>()
   for (const { Key, Value } of given) {
     checkKey(Key)
-    if (!isWritten(Value, MOST_VALUE_LENGTH)) {
+    if (!isWritten(Value, MAX_VALUE_LENGTH)) {
       throw validationError(`The Tag Value provided is invalid, Value: ${Value ?? null}`)
     }
     if (keys.has(Key)) {
@@ -78,11 +78,11 @@ export function checkTags(given: readonly Tag[]): void {
     }
     keys.add(Key)
   }
-  if (keys.size > MOST_TAGS) throw tooMany()
+  if (keys.size > MAX_TAGS) throw tooMany()
 }
 
 function checkKey(key: string): void {
-  if (key && isWritten(key, MOST_NAME_LENGTH)) return
+  if (key && isWritten(key, MAX_NAME_LENGTH)) return
   throw validationError(`The Tag Key provided is invalid, Key: ${key ?? null}`)
 }
 

@@ -6,21 +6,20 @@ import type { TransactWriteItem } from '../db.ts'
 import { validationError } from '../errors.ts'
 import type { Condition } from '../expressions/condition.ts'
 import type { Update } from '../expressions/update.ts'
-import type { TableRecord, WriteTx } from '../storage/store.ts'
+import type { TableRecord, WriteTx } from '../storage/storage.ts'
 import {
   checkIndexKeys,
   checkItemKeys,
   checkKeySchema,
   keyOf,
-  refuseEmptyIndexKeys,
-  refuseEmptyKeys,
+  rejectEmptyIndexKeys,
+  rejectEmptyKeys,
 } from '../validation/keys.ts'
 import { checkExpressionParameters } from '../validation/parameters.ts'
 import { itemToWire } from '../values/wire.ts'
 import type { Item } from '../values/types.ts'
-import { refusePathsIntoKeys } from './expression-paths.ts'
-import { readPlaceholders } from './expressions.ts'
-import { type Form, readExpressionValues } from './form.ts'
+import { rejectPathsIntoKeys } from './expressions.ts'
+import { readPlaceholders, type Form, readExpressionValues } from './form.ts'
 import { checkTargets, readUpdate, updatedItem } from './update-item.ts'
 import { assertCondition, checkItemSize, readCondition } from './write.ts'
 
@@ -113,8 +112,8 @@ export function bindAction(
     key: putting ? keyOf(table, item) : item,
     needsOld,
     refuseEmptyKeys() {
-      refuseEmptyKeys(table, item)
-      if (putting) refuseEmptyIndexKeys(table, item)
+      rejectEmptyKeys(table, item)
+      if (putting) rejectEmptyIndexKeys(table, item)
     },
     check() {
       if (putting) {
@@ -124,7 +123,7 @@ export function bindAction(
         checkKeySchema(table, item)
         checkTargets(table, update)
       }
-      refusePathsIntoKeys(table, { condition, update })
+      rejectPathsIntoKeys(table, { condition, update })
     },
     decide(old) {
       assertCondition(condition, old, onFailure)

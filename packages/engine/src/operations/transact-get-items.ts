@@ -2,7 +2,7 @@
 import type { ConsumedCapacity, TransactGetItemsInput, TransactGetItemsOutput } from '../db.ts'
 import { transactionCanceled, validationError } from '../errors.ts'
 import { project } from '../expressions/projection.ts'
-import { checkKeySchema, refuseEmptyKeys } from '../validation/keys.ts'
+import { checkKeySchema, rejectEmptyKeys } from '../validation/keys.ts'
 import { existingTable } from '../validation/names.ts'
 import { checkExpressionParameters } from '../validation/parameters.ts'
 import {
@@ -14,16 +14,16 @@ import {
   structure,
   tableName,
 } from '../validation/shapes.ts'
-import type { TableRecord } from '../storage/store.ts'
+import type { TableRecord } from '../storage/storage.ts'
 import { itemSize } from '../values/size.ts'
 import type { Item } from '../values/types.ts'
 import { itemToWire } from '../values/wire.ts'
 import { capacityMeter, readUnits } from './capacity.ts'
-import { refusePathsIntoKeys } from './expression-paths.ts'
+import { rejectPathsIntoKeys } from './expressions.ts'
 import { readProjection } from './get-item.ts'
 import { keyIdentity } from './key-identity.ts'
 import type { Context, Operation } from './operation.ts'
-import { assertNoReasons, MOST_ACTIONS, MOST_TRANSACTION_BYTES, reasonOf } from './transaction.ts'
+import { assertNoReasons, MAX_ACTIONS, MAX_TRANSACTION_BYTES, reasonOf } from './transaction.ts'
 
 export const transactGetItems: Operation<TransactGetItemsInput, TransactGetItemsOutput> = {
   name: 'TransactGetItems',
@@ -37,7 +37,7 @@ export const transactGetItems: Operation<TransactGetItemsInput, TransactGetItems
           ExpressionAttributeNames: expressionNames,
         }),
       }),
-      { min: 1, max: MOST_ACTIONS },
+      { min: 1, max: MAX_ACTIONS },
     ),
     ReturnConsumedCapacity: returnConsumedCapacity,
   }),
@@ -50,11 +50,11 @@ export const transactGetItems: Operation<TransactGetItemsInput, TransactGetItems
       return { name: Get.TableName, key, projection: readProjection(Get, form) }
     })
     const plans = gets.map((get) => ({ ...get, table: existingTable(storage, get.name) }))
-    for (const { table, key } of plans) refuseEmptyKeys(table, key)
+    for (const { table, key } of plans) rejectEmptyKeys(table, key)
     assertNoReasons(
       plans.map(({ table, key, projection }) =>
         reasonOf(() => {
-          refusePathsIntoKeys(table, { projection })
+          rejectPathsIntoKeys(table, { projection })
           checkKeySchema(table, key)
         }),
       ),
@@ -68,7 +68,7 @@ export const transactGetItems: Operation<TransactGetItemsInput, TransactGetItems
     return { Responses: responses, ...(consumed.length > 0 && { ConsumedCapacity: consumed }) }
   },
 
-  answer: ({ Responses, ...rest }) => ({
+  toResponse: ({ Responses, ...rest }) => ({
     ...rest,
     Responses: Responses?.map(({ Item }) => (Item ? { Item: itemToWire(Item) } : {})),
   }),
@@ -95,7 +95,7 @@ export function readTogether(
     meter.read(table, undefined, readUnits(size, true))
     return item
   })
-  if (bytes > MOST_TRANSACTION_BYTES) {
+  if (bytes > MAX_TRANSACTION_BYTES) {
     const reason = {
       Code: 'ValidationError',
       Message: 'Transaction payload size cannot exceed 4MB',

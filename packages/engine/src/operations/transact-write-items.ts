@@ -27,7 +27,7 @@ import { allCollectionMetrics, wireCollections } from './item-collections.ts'
 import { keyIdentity } from './key-identity.ts'
 import type { Context, Operation } from './operation.ts'
 import { type Action, readAction, type TableAction } from './transact-action.ts'
-import { assertNoReasons, MOST_ACTIONS, MOST_TRANSACTION_BYTES, reasonOf } from './transaction.ts'
+import { assertNoReasons, MAX_ACTIONS, MAX_TRANSACTION_BYTES, reasonOf } from './transaction.ts'
 
 const TOKEN_LIFETIME_MS = 10 * 60 * 1000
 
@@ -68,7 +68,7 @@ export const transactWriteItems: Operation<TransactWriteItemsInput, TransactWrit
           ...conditional,
         }),
       }),
-      { min: 1, max: MOST_ACTIONS },
+      { min: 1, max: MAX_ACTIONS },
     ),
     ReturnConsumedCapacity: returnConsumedCapacity,
     ReturnItemCollectionMetrics: returnItemCollectionMetrics,
@@ -94,7 +94,7 @@ export const transactWriteItems: Operation<TransactWriteItemsInput, TransactWrit
     }
   },
 
-  answer: ({ ItemCollectionMetrics, ...rest }) => ({
+  toResponse: ({ ItemCollectionMetrics, ...rest }) => ({
     ...rest,
     ...wireCollections(ItemCollectionMetrics),
   }),
@@ -164,10 +164,10 @@ function repeated(
 }
 
 function checkPayload(items: readonly Item[]): void {
-  const share = MOST_TRANSACTION_BYTES / items.length
+  const share = MAX_TRANSACTION_BYTES / items.length
   if (items.every((item) => isWithin(item, share))) return
   const bytes = items.reduce((sum, item) => sum + itemSize(item), 0)
-  if (bytes > MOST_TRANSACTION_BYTES) {
+  if (bytes > MAX_TRANSACTION_BYTES) {
     throw validationError(`Transaction payload size cannot exceed 4MB. Payload Size: ${bytes}`)
   }
 }

@@ -6,8 +6,8 @@
  */
 import { type CancellationReason, DynamoError, transactionCanceled } from '../errors.ts'
 
-export const MOST_ACTIONS = 100
-export const MOST_TRANSACTION_BYTES = 4 * 1024 * 1024
+export const MAX_ACTIONS = 100
+export const MAX_TRANSACTION_BYTES = 4 * 1024 * 1024
 
 const FINE: CancellationReason = { Code: 'None' }
 

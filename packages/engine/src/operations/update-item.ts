@@ -9,9 +9,9 @@ import {
   updatedAttributes,
   updateTargets,
 } from '../expressions/update.ts'
-import type { TableRecord } from '../storage/store.ts'
+import type { TableRecord } from '../storage/storage.ts'
 import type { Item } from '../values/types.ts'
-import { checkIndexKeys, checkKey, refuseEmptyUpdatedIndexKeys } from '../validation/keys.ts'
+import { checkIndexKeys, checkKey, rejectEmptyUpdatedIndexKeys } from '../validation/keys.ts'
 import { existingTable } from '../validation/names.ts'
 import { checkExpressionParameters } from '../validation/parameters.ts'
 import {
@@ -26,12 +26,12 @@ import {
   tableName,
 } from '../validation/shapes.ts'
 import { capacityMeter } from './capacity.ts'
-import { refusePathsIntoKeys } from './expression-paths.ts'
-import { readPlaceholders } from './expressions.ts'
+import { rejectPathsIntoKeys } from './expressions.ts'
+import { readPlaceholders } from './form.ts'
 import { readAttributeUpdates } from './legacy-updates.ts'
 import { collectionMetrics } from './item-collections.ts'
 import type { Operation } from './operation.ts'
-import { returnValues, writeAnswer } from './put-item.ts'
+import { returnValues, writeResponse } from './put-item.ts'
 import { assertCondition, checkUpdatedItemSize, readCondition, singleConsumption } from './write.ts'
 
 export const updateItem: Operation<UpdateItemInput, WriteOutput> = {
@@ -67,7 +67,7 @@ export const updateItem: Operation<UpdateItemInput, WriteOutput> = {
     placeholders.assertAllUsed()
     const table = existingTable(storage, input.TableName)
     checkTargets(table, update)
-    refusePathsIntoKeys(table, { condition, update })
+    rejectPathsIntoKeys(table, { condition, update })
     checkKey(table, key)
 
     const meter = capacityMeter(input.ReturnConsumedCapacity)
@@ -79,7 +79,7 @@ export const updateItem: Operation<UpdateItemInput, WriteOutput> = {
       meter.write(table, current, next)
       return { old: current, item: next }
     })
-    const shown = returned(input.ReturnValues, update, old, item)
+    const shown = returnedAttributes(input.ReturnValues, update, old, item)
     return {
       ...(shown && { Attributes: shown }),
       ...singleConsumption(meter),
@@ -87,7 +87,7 @@ export const updateItem: Operation<UpdateItemInput, WriteOutput> = {
     }
   },
 
-  answer: writeAnswer,
+  toResponse: writeResponse,
 }
 
 export function readUpdate(
@@ -115,14 +115,14 @@ export function updatedItem(table: TableRecord, update: Update | undefined, item
   if (!update) return item
   const next = applyUpdate(update, item).item
   if (table.indexes.length > 0) {
-    refuseEmptyUpdatedIndexKeys(table, next)
+    rejectEmptyUpdatedIndexKeys(table, next)
     checkIndexKeys(table, next)
   }
   checkUpdatedItemSize(next)
   return next
 }
 
-export function returned(
+export function returnedAttributes(
   wanted: UpdateItemInput['ReturnValues'],
   update: Update | undefined,
   old: Item | undefined,

@@ -1,6 +1,6 @@
 /**
  * A page of whole items of a table for the wire faces: their stored bytes become the bytes of the
- * answer without being decoded, which is most of what a query costs. The rules of a page are those
+ * response without being decoded, which is most of what a query costs. The rules of a page are those
  * of `page.ts`.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -9,11 +9,11 @@ import { decodeItem } from '../storage/codec.ts'
 import { JsonWriter } from '../storage/codec-json.ts'
 import { itemText } from '../values/wire-text.ts'
 import { capacityMeter, readUnits } from './capacity.ts'
-import { picked } from './index-view.ts'
+import { pick } from './index-view.ts'
 import type { Context } from './operation.ts'
-import { ITEMS_PER_TURN, MOST_PAGE_BYTES, pageKeyNames, type PagePlan } from './page.ts'
+import { ITEMS_PER_TURN, MAX_PAGE_BYTES, pageKeyNames, type PagePlan } from './page.ts'
 
-/** The answer to a request, in place of its parts. */
+/** The finished response, in place of its parts. */
 export class WirePage implements PageOutput {
   readonly Count: number
   readonly json: Buffer
@@ -24,28 +24,28 @@ export class WirePage implements PageOutput {
   }
 }
 
-/** Whether nothing is asked of the items but to be there. */
-export function isWhole(input: PageInput, plan: PagePlan): boolean {
+/** Whether the request wants complete items of the table, without filter or projection. */
+export function wantsWholeItems(input: PageInput, plan: PagePlan): boolean {
   const { index, filter, projection, shown, ranges } = plan
   return !(index || filter || projection || shown || input.Select === 'COUNT' || ranges.length > 1)
 }
 
 /**
- * The memory of pages that were sent is written again: to take some for every page, and to give it
- * back, is a fifth of what a query costs. Pages that nobody gives back are left to the collector.
+ * The memory of sent pages is reused: allocating and freeing it for every page is a fifth of the cost
+ * of a query. Pages that are never released are left to the garbage collector.
  */
 const spare: JsonWriter[] = []
-const MOST_SPARE = 32
-/** Larger memory is not lent for as long as a client takes to read a page: the page is copied. */
-const MOST_LENT_BYTES = 256 * 1024
-const MOST_LARGE_BYTES = 4 * MOST_PAGE_BYTES
+const MAX_SPARE_WRITERS = 32
+/** Larger buffers are not held while a client reads a page: the page is copied. */
+const MAX_BORROWED_BYTES = 256 * 1024
+const MAX_LARGE_BYTES = 4 * MAX_PAGE_BYTES
 let large: JsonWriter | undefined
-const lent = new WeakMap<Buffer, JsonWriter>()
+const borrowed = new WeakMap<Buffer, JsonWriter>()
 
-/** For whoever has sent or copied an answer: nobody reads these bytes any more. */
-export function giveBack(json: Buffer): void {
-  const writer = lent.get(json)
-  lent.delete(json)
+/** Call after a response was sent or copied: its bytes may be overwritten from then on. */
+export function release(json: Buffer): void {
+  const writer = borrowed.get(json)
+  borrowed.delete(json)
   if (writer) keep(writer)
 }
 
@@ -58,16 +58,16 @@ function take(): JsonWriter {
 
 function keep(writer: JsonWriter): void {
   const { length } = writer.bytes
-  if (length <= MOST_LENT_BYTES) {
-    if (spare.length < MOST_SPARE) spare.push(writer)
-  } else if (length <= MOST_LARGE_BYTES) large = writer
+  if (length <= MAX_BORROWED_BYTES) {
+    if (spare.length < MAX_SPARE_WRITERS) spare.push(writer)
+  } else if (length <= MAX_LARGE_BYTES) large = writer
 }
 
-/** What was written, to be given back. */
-function lend(writer: JsonWriter): Buffer {
+/** The written bytes, to be released after use. */
+function borrow(writer: JsonWriter): Buffer {
   const json = writer.bytes.subarray(0, writer.position)
-  if (writer.bytes.length <= MOST_LENT_BYTES) {
-    lent.set(json, writer)
+  if (writer.bytes.length <= MAX_BORROWED_BYTES) {
+    borrowed.set(json, writer)
     return json
   }
   const copied = Buffer.from(json)
@@ -97,9 +97,9 @@ export async function readWirePage(
       if (scanned > 0) writer.comma()
       bytes += writer.item(stored)
       scanned += 1
-      const more = scanned >= limit || bytes >= MOST_PAGE_BYTES
+      const more = scanned >= limit || bytes >= MAX_PAGE_BYTES
       if (!more && scanned < turnEnd) continue
-      const startKey = picked(keyNames, decodeItem(stored))
+      const startKey = pick(keyNames, decodeItem(stored))
       if (more) last = `,"LastEvaluatedKey":${itemText(startKey)}`
       else range = { ...range, startKey }
       return more
@@ -114,5 +114,5 @@ export async function readWirePage(
   const [consumed] = meter.consumed()
   const capacity = consumed ? `,"ConsumedCapacity":${JSON.stringify(consumed)}` : ''
   writer.text(`],"Count":${scanned},"ScannedCount":${scanned}${last}${capacity}}`)
-  return new WirePage(scanned, lend(writer))
+  return new WirePage(scanned, borrow(writer))
 }

@@ -8,7 +8,7 @@ import { type Condition, parseCondition } from '../expressions/condition.ts'
 import { evaluate } from '../expressions/evaluate.ts'
 import type { Placeholders } from '../expressions/placeholders.ts'
 import { updatedItemTooLarge } from '../expressions/update.ts'
-import { isWithin, MOST_ITEM_BYTES } from '../values/size.ts'
+import { isWithin, MAX_ITEM_BYTES } from '../values/size.ts'
 import type { Item } from '../values/types.ts'
 import type { CapacityMeter } from './capacity.ts'
 import type { Form } from './form.ts'
@@ -17,13 +17,13 @@ import { readExpected } from './legacy-conditions.ts'
 type Conditional = Pick<PutItemInput, 'ConditionExpression' | 'Expected' | 'ConditionalOperator'>
 
 export function checkItemSize(item: Item): void {
-  if (!isWithin(item, MOST_ITEM_BYTES)) {
+  if (!isWithin(item, MAX_ITEM_BYTES)) {
     throw validationError('Item size has exceeded the maximum allowed size')
   }
 }
 
 export function checkUpdatedItemSize(item: Item): void {
-  if (!isWithin(item, MOST_ITEM_BYTES)) throw updatedItemTooLarge()
+  if (!isWithin(item, MAX_ITEM_BYTES)) throw updatedItemTooLarge()
 }
 
 /** The condition of a write, in either of the two ways to say it. */

@@ -5,7 +5,7 @@
 import { validationError } from '../errors.ts'
 import type { Condition } from '../expressions/condition.ts'
 import type { AttributeCondition } from '../expressions/key-condition.ts'
-import type { KeyAttribute, TableRecord } from '../storage/store.ts'
+import type { KeyAttribute, TableRecord } from '../storage/storage.ts'
 import { keyAttributes } from '../validation/keys.ts'
 import { equal } from '../values/compare.ts'
 import { type Item, setAttribute, typeOf, type Value } from '../values/types.ts'

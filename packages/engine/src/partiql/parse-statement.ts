@@ -9,11 +9,11 @@ import type {
   OperandSyntax,
   PathSyntax,
 } from '../expressions/syntax.ts'
-import { isKeyword } from './keywords.ts'
+import { isKeyword } from './tokens.ts'
 import { whereClause } from './parse-where.ts'
 import { StatementParser } from './parser.ts'
 import type { Change, Returning, Select, Statement } from './syntax.ts'
-import { withoutKind } from './texts.ts'
+import { withoutKind } from './errors.ts'
 
 export const parseStatement = cachedByText((text): Statement => {
   const parser = new StatementParser(text)

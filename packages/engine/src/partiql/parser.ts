@@ -7,13 +7,11 @@
 import { type DynamoError, validationError } from '../errors.ts'
 import type { CallSyntax, OperandSyntax, PathSyntax } from '../expressions/syntax.ts'
 import { checkAttributeName } from '../values/attribute-names.ts'
-import { setOf } from '../values/members.ts'
+import { setOf, type Member } from '../values/sets.ts'
 import { parseNumber } from '../values/numbers.ts'
-import type { Member } from '../values/sets.ts'
 import { type Item, setAttribute, typeOf, type Value } from '../values/types.ts'
-import { isKeyword } from './keywords.ts'
+import { isKeyword, type Token, tokensOf } from './tokens.ts'
 import type { Literal } from './syntax.ts'
-import { type Token, tokensOf } from './tokens.ts'
 
 const MAX_NESTING = 64
 const MAX_INDEX = 2 ** 31 - 1
@@ -44,7 +42,7 @@ export class StatementParser {
     return this.token.kind === 'symbol' && this.token.text === symbol
   }
 
-  /** Whether a keyword stands here, or there, so many tokens on. */
+  /** Whether the current token, or the one `offset` tokens later, is this keyword. */
   isWord(word: string, ahead = 0): boolean {
     const { kind, text } = this.#at(this.#position + ahead)
     return kind === 'word' && text.toLowerCase() === word

@@ -7,23 +7,23 @@ import type { ExecuteStatementInput } from '../db-partiql.ts'
 import { validationError } from '../errors.ts'
 import type { Condition } from '../expressions/condition.ts'
 import type { AttributeCondition } from '../expressions/key-condition.ts'
-import { conditionNames, refusePathsIntoKeys } from '../operations/expression-paths.ts'
+import { conditionNames, rejectPathsIntoKeys } from '../operations/expressions.ts'
 import type { Context } from '../operations/operation.ts'
 import {
   readPage,
-  refuseUnprojectedFilter,
+  rejectUnprojectedFilter,
   requestedIndex,
-  shownNames,
+  requestedNames,
 } from '../operations/page.ts'
 import { checkQueryStart, checkScanStart } from '../operations/start-key.ts'
-import type { IndexRecord, KeySchema, RangeQuery, TableRecord } from '../storage/store.ts'
+import type { IndexRecord, KeySchema, RangeQuery, TableRecord } from '../storage/storage.ts'
 import { keyAttributes } from '../validation/keys.ts'
 import { existingTable } from '../validation/names.ts'
 import { compare, equal } from '../values/compare.ts'
 import { attribute, type Item, type Value } from '../values/types.ts'
-import { type Bound, boundWhere } from './bind.ts'
+import { type Bound, bindWhere } from './statement.ts'
 import { allOf, assertKeyType, choicesOf, comparisonOf, conjuncts } from './key-values.ts'
-import { boundSelection, selected } from './selection.ts'
+import { bindSelection, selected } from './selection.ts'
 import type { Select } from './syntax.ts'
 
 type SelectOptions = Pick<
@@ -38,8 +38,8 @@ export async function runSelect(
   options: SelectOptions,
   startKey: Item | undefined,
 ): Promise<PageOutput> {
-  const where = boundWhere(bound, body.where)
-  const projection = boundSelection(bound, body.paths)
+  const where = bindWhere(bound, body.where)
+  const projection = bindSelection(bound, body.paths)
   const table = existingTable(context.storage, body.table)
   const input = {
     ...options,
@@ -47,12 +47,12 @@ export async function runSelect(
     ...(body.index !== undefined && { IndexName: body.index }),
   }
   const index = requestedIndex(table, input)
-  refusePathsIntoKeys(table, { condition: where, projection })
-  const shown = shownNames(input, { table, index, projection })
+  rejectPathsIntoKeys(table, { condition: where, projection })
+  const shown = requestedNames(input, { table, index, projection })
   const keys = index?.keys ?? table.keys
   const search = searchOf(keys, where)
-  const reverse = checkedOrder(keys, body, search)
-  if (search) refuseUnprojectedFilter({ table, index }, conditionNames(search.filter))
+  const reverse = validateOrder(keys, body, search)
+  if (search) rejectUnprojectedFilter({ table, index }, conditionNames(search.filter))
   const consistent = options.ConsistentRead === true
   const ranges = search
     ? search.partitions.map((partition): RangeQuery => ({
@@ -116,7 +116,7 @@ function distinct(values: readonly Value[]): Value[] {
 }
 
 /** Whether the sort key runs backwards. Partitions are turned around here. */
-function checkedOrder(keys: KeySchema, { order, where }: Select, search: Search | undefined) {
+function validateOrder(keys: KeySchema, { order, where }: Select, search: Search | undefined) {
   if (order.length === 0) return false
   if (!where) {
     throw validationError('Must have WHERE clause in the statement when using ORDER BY clause.')

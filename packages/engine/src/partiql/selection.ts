@@ -4,24 +4,24 @@
  * is a plain projection instead.
  */
 import { validationError } from '../errors.ts'
-import { boundPath } from '../expressions/operands.ts'
+import { bindPath } from '../expressions/operands.ts'
 import { addPath, type Path, type PathBranches, valueAt } from '../expressions/paths.ts'
 import { type Projection, project } from '../expressions/projection.ts'
 import type { PathSyntax } from '../expressions/syntax.ts'
 import { type Item, setAttribute, type Value } from '../values/types.ts'
-import type { Bound } from './bind.ts'
-import { withoutKind } from './texts.ts'
+import { withoutKind } from './errors.ts'
+import type { Bound } from './statement.ts'
 
 const KIND = 'ProjectionExpression'
 
 /** Undefined for all attributes. */
-export function boundSelection(
+export function bindSelection(
   { placeholders }: Bound,
   syntax: readonly PathSyntax[] | undefined,
 ): Projection | undefined {
   if (!syntax) return undefined
   return withoutKind(() => {
-    const paths = syntax.map((path) => boundPath(KIND, path, placeholders))
+    const paths = syntax.map((path) => bindPath(KIND, path, placeholders))
     const names = new Set<string>()
     for (const path of paths) {
       const name = shownName(path)

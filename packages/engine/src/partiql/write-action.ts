@@ -1,23 +1,23 @@
 /** INSERT, UPDATE, DELETE and EXISTS as actions on one item, alone or in a transaction. */
 import { duplicateItem, validationError } from '../errors.ts'
-import { boundUpdate, type Update } from '../expressions/bind-update.ts'
+import { bindUpdate, type Update } from '../expressions/bind-update.ts'
 import type { Condition } from '../expressions/condition.ts'
 import { bindAction, type TableAction } from '../operations/transact-action.ts'
 import { checkItemSize } from '../operations/write.ts'
-import type { Storage, TableRecord } from '../storage/store.ts'
+import type { Storage, TableRecord } from '../storage/storage.ts'
 import { keyAttributes } from '../validation/keys.ts'
 import { existingTable } from '../validation/names.ts'
 import { attribute, type Item } from '../values/types.ts'
-import { type Bound, boundItem, boundWhere } from './bind.ts'
+import { withoutKind } from './errors.ts'
+import { type Bound, bindItem, bindWhere } from './statement.ts'
 import { allOf, assertKeyType, type OneItem, oneItem } from './key-values.ts'
 import type { Change, Exists, Insert, Statement } from './syntax.ts'
-import { withoutKind } from './texts.ts'
 
 export type WriteBody = Insert | Change | Exists
 
 export interface WriteAction {
   action: TableAction
-  /** What RETURNING shows is told from these. */
+  /** Decides what RETURNING returns. */
   update: Update | undefined
   /** What is written, for the size of a transaction. */
   item: Item
@@ -38,9 +38,9 @@ export function writeAction(
   const table = existingTable(storage, body.type === 'exists' ? body.select.table : body.table)
   switch (body.type) {
     case 'insert':
-      return insertion(table, boundItem(bound, body))
+      return insertion(table, bindItem(bound, body))
     case 'exists':
-      return existence(table, boundWhere(bound, body.select.where), onFailure)
+      return existence(table, bindWhere(bound, body.select.where), onFailure)
     default:
       return change(table, body, bound, onFailure)
   }
@@ -77,9 +77,9 @@ function insertion(table: TableRecord, item: Item): WriteAction {
 }
 
 function change(table: TableRecord, body: Change, bound: Bound, onFailure: OnFailure): WriteAction {
-  const { key, rest } = mandatoryKey(table, boundWhere(bound, body.where))
+  const { key, rest } = mandatoryKey(table, bindWhere(bound, body.where))
   if (body.type === 'update') {
-    const update = withoutKind(() => boundUpdate(body.actions, bound.placeholders))
+    const update = withoutKind(() => bindUpdate(body.actions, bound.placeholders))
     const condition = there(table, rest)
     const action = bindAction(table, { kind: 'Update', item: key, condition, update, onFailure })
     return { action, update, item: key }

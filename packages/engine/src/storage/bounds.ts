@@ -3,7 +3,7 @@
 // key" is a different byte string in each.
 
 import type { Item, Value } from '../values/types.ts'
-import { allocate, type FastBuffer } from './bytes.ts'
+import { allocate, type FastBuffer } from './lmdb/bytes.ts'
 import {
   writeEscapedSort,
   writeId,
@@ -12,7 +12,7 @@ import {
   writePartition,
   writeSort,
 } from './keys.ts'
-import type { IndexRecord, KeySchema, KeyType, RangeQuery, TableRecord } from './store.ts'
+import type { IndexRecord, KeySchema, KeyType, RangeQuery, TableRecord } from './storage.ts'
 
 export interface Bounds {
   low: FastBuffer

@@ -3,9 +3,9 @@
 // Committed state and the state inside a running write transaction are two views, because a commit
 // can still fail.
 
-import type { Environment } from './lmdb.ts'
-import type { BackupRecord } from './backup-records.ts'
-import type { IndexRecord, TableRecord, TtlRecord } from './store.ts'
+import type { Environment } from './lmdb/lmdb.ts'
+import type { BackupRecord } from './backups/backup-records.ts'
+import type { IndexRecord, TableRecord, TtlRecord } from './storage.ts'
 
 export const VERSION_KEY = 'version'
 export const NEXT_ID_KEY = 'next-id'

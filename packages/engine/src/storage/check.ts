@@ -3,17 +3,17 @@
 // what a background job has still to fill or to remove is not a problem.
 
 import type { Item } from '../values/types.ts'
-import { allBackups } from './backup-records.ts'
-import { allocate, type FastBuffer } from './bytes.ts'
+import { allBackups } from './backups/backup-records.ts'
+import { allocate, type FastBuffer } from './lmdb/bytes.ts'
 import { owners, type EntryOwner } from './catalog.ts'
 import { hasEntry, writeEntryKey } from './indexes.ts'
-import type { Job } from './job-records.ts'
+import type { Job } from './jobs/job-records.ts'
 import { writeItemKey } from './keys.ts'
-import { entryKey, KeySource, type Environment, type Snapshot, type Table } from './lmdb.ts'
-import type { OpenStorage } from './open.ts'
+import { entryKey, KeySource, type Environment, type Snapshot, type Table } from './lmdb/lmdb.ts'
+import type { OpenStorage } from './open-storage.ts'
 import { lmdbRange } from './reads.ts'
-import type { TableRecord } from './store.ts'
-import { allStreams } from './streams.ts'
+import type { TableRecord } from './storage.ts'
+import { allStreams } from './changes/streams.ts'
 
 export interface CheckReport {
   items: number

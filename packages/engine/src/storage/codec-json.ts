@@ -5,7 +5,7 @@
 import { numberText } from '../values/numbers.ts'
 import { numberTextSize } from '../values/size.ts'
 import { NumberValue } from '../values/types.ts'
-import { allocate, latin1Slice, utf8Slice, type FastBuffer } from './bytes.ts'
+import { allocate, latin1Slice, utf8Slice, type FastBuffer } from './lmdb/bytes.ts'
 import * as codec from './codec.ts'
 
 const literal = (text: string): Uint8Array => Buffer.from(text)
@@ -31,8 +31,8 @@ const CLOSE_LIST = 0x5d
 
 const CONTAINER_BYTES = 3
 const ENTRY_BYTES = 1
-/** A byte becomes at most six, and what stands around a value is short. */
-const MOST_ESCAPED = 6
+/** Escaping turns a byte into at most six, and the text around a value is short. */
+const MAX_ESCAPED_BYTES = 6
 const ROOM = 64
 
 /** Four bytes at a time: whether one of them must be escaped, by the arithmetic of whole words. */
@@ -248,7 +248,7 @@ export class JsonWriter {
   /** Copies a text of the source with quotes around it; what is not plain is left to JSON itself. */
   #quoted(length: number): void {
     const start = this.#take(length)
-    this.#reserve(MOST_ESCAPED * length + ROOM)
+    this.#reserve(MAX_ESCAPED_BYTES * length + ROOM)
     const position = this.position
     this.bytes[position] = QUOTE
     if (this.#copyPlain(start, length, position + 1)) {
@@ -292,7 +292,7 @@ export class JsonWriter {
     this.position = position + part.length
   }
 
-  /** Where so many bytes start, behind which reading goes on. */
+  /** Returns where this many bytes start and continues reading behind them. */
   #take(length: number): number {
     const start = this.#at
     if (!(start + length <= this.#source.length)) throw codec.corrupt('a text ends too early')

@@ -4,7 +4,7 @@
 // its decimal text. Decoded values never share memory with the bytes they came from.
 
 import { NumberValue, setAttribute, type Item, type Value } from '../values/types.ts'
-import { allocate, latin1Slice, utf8Slice, type FastBuffer } from './bytes.ts'
+import { allocate, latin1Slice, utf8Slice, type FastBuffer } from './lmdb/bytes.ts'
 
 export const CODEC_VERSION = 1
 

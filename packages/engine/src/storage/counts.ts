@@ -4,9 +4,9 @@
 
 import { performance } from 'node:perf_hooks'
 import { boundsOfId } from './bounds.ts'
-import type { Environment } from './lmdb.ts'
+import type { Environment } from './lmdb/lmdb.ts'
 import { lmdbRange } from './reads.ts'
-import type { IndexRecord, TableRecord } from './store.ts'
+import type { IndexRecord, TableRecord } from './storage.ts'
 
 const SMALL = 20_000
 

@@ -2,20 +2,16 @@
 // it. An entry holds only keys: the index's and, at the end, the item's. Items that lack a key
 // attribute, or have it with another type, have no entry.
 
-import { NumberValue, type Item, type Value } from '../values/types.ts'
-import { copyBytes, type FastBuffer } from './bytes.ts'
+import { attribute, NumberValue, type Item, type Value } from '../values/types.ts'
+import { copyBytes, type FastBuffer } from './lmdb/bytes.ts'
 import type { EntryOwner } from './catalog.ts'
 import { expiryOf, isIndexed, writeIndexPrefix, writeTtlPrefix } from './keys.ts'
-import type { KeySchema } from './store.ts'
-
-function own(item: Item, name: string): Value | undefined {
-  return Object.hasOwn(item, name) ? item[name] : undefined
-}
+import type { KeySchema } from './storage.ts'
 
 export function hasEntry(owner: EntryOwner, item: Item): boolean {
   return 'keys' in owner
     ? isIndexed(owner.keys, item)
-    : expiryOf(own(item, owner.attribute)) !== undefined
+    : expiryOf(attribute(item, owner.attribute)) !== undefined
 }
 
 /** Writes the part of the item's entry that stands before the item key; the item must have one. */
@@ -27,7 +23,7 @@ export function writeEntryPrefix(
 ): number {
   return 'keys' in owner
     ? writeIndexPrefix(owner.id, owner.keys, item, target, start)
-    : writeTtlPrefix(owner.id, expiryOf(own(item, owner.attribute))!, target, start)
+    : writeTtlPrefix(owner.id, expiryOf(attribute(item, owner.attribute))!, target, start)
 }
 
 /** Writes a whole entry key; returns its end and where the item key starts within it. */
@@ -46,7 +42,7 @@ export function writeEntryKey(
 /** Whether two versions of an item, both with an entry, have the same one. */
 export function sameEntry(owner: EntryOwner, a: Item, b: Item): boolean {
   if ('keys' in owner) return sameKeys(owner.keys, a, b)
-  return expiryOf(own(a, owner.attribute)) === expiryOf(own(b, owner.attribute))
+  return expiryOf(attribute(a, owner.attribute)) === expiryOf(attribute(b, owner.attribute))
 }
 
 function sameKeys(keys: KeySchema, a: Item, b: Item): boolean {

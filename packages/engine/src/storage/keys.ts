@@ -11,9 +11,9 @@
 
 import { createHash } from 'node:crypto'
 import { orderedNumberBytes } from '../values/numbers.ts'
-import { NumberValue, type Item, type Value } from '../values/types.ts'
-import { allocate, copyBytes, writeText, type FastBuffer } from './bytes.ts'
-import type { KeyAttribute, KeySchema, KeyType } from './store.ts'
+import { attribute, NumberValue, type Item, type Value } from '../values/types.ts'
+import { allocate, copyBytes, writeText, type FastBuffer } from './lmdb/bytes.ts'
+import type { KeyAttribute, KeySchema, KeyType } from './storage.ts'
 
 export const MAX_KEY_BYTES = 4026
 
@@ -62,8 +62,8 @@ function fits(text: string, maxBytes: number): boolean {
   return text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes
 }
 
-function own(item: Item, name: string): Value {
-  const value = Object.hasOwn(item, name) ? item[name] : undefined
+function requiredAttribute(item: Item, name: string): Value {
+  const value = attribute(item, name)
   if (value === undefined) throw new TypeError(`Cannot build a key without the attribute "${name}"`)
   return value
 }
@@ -141,8 +141,16 @@ export function writeItemKey(
   start: number,
 ): number {
   const { partition, sort } = keys
-  const end = writePartition(id, own(item, partition.name), partition.type, target, start)
-  return sort === undefined ? end : writeSort(own(item, sort.name), sort.type, target, end)
+  const end = writePartition(
+    id,
+    requiredAttribute(item, partition.name),
+    partition.type,
+    target,
+    start,
+  )
+  return sort === undefined
+    ? end
+    : writeSort(requiredAttribute(item, sort.name), sort.type, target, end)
 }
 
 /** Whether the item has an entry in an index with these keys. */
@@ -165,9 +173,15 @@ export function writeIndexPrefix(
   start: number,
 ): number {
   const { partition, sort } = keys
-  let end = writePartition(id, own(item, partition.name), partition.type, target, start)
+  let end = writePartition(
+    id,
+    requiredAttribute(item, partition.name),
+    partition.type,
+    target,
+    start,
+  )
   if (sort !== undefined) {
-    end = writeEscapedSort(own(item, sort.name), sort.type, target, end)
+    end = writeEscapedSort(requiredAttribute(item, sort.name), sort.type, target, end)
     target[end++] = 0
     target[end++] = 0
   }

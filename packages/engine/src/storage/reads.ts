@@ -4,8 +4,8 @@
 
 import type { Item } from '../values/types.ts'
 import { boundsOf, type Bounds } from './bounds.ts'
-import { KeySource, type Environment } from './lmdb.ts'
-import type { IndexRecord, RangeQuery, TableRecord } from './store.ts'
+import { KeySource, type Environment } from './lmdb/lmdb.ts'
+import type { IndexRecord, RangeQuery, TableRecord } from './storage.ts'
 
 const source = new KeySource()
 

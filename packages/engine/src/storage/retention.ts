@@ -1,26 +1,30 @@
-// What is kept for a limited time besides items and tokens: the changes in logs, closed streams, and
-// what is left of dropped tables. Batches are bounded, and a log that a copy needs is left alone.
+// Retention of everything besides items and tokens: changes in logs, closed streams, and the backups
+// of dropped tables. Batches are bounded, and a log that a copy still needs is not trimmed.
 
-import { allBackups, removeBackup } from './backup-records.ts'
-import { allocate } from './bytes.ts'
-import { firstChange, readChanges, writeChangeKey } from './changes.ts'
+import { allBackups, removeBackup } from './backups/backup-records.ts'
+import { allocate } from './lmdb/bytes.ts'
+import { firstChange, readChanges, writeChangeKey } from './changes/changes.ts'
 import { Ids } from './ids.ts'
-import { copiesOf } from './job-records.ts'
-import type { Environment } from './lmdb.ts'
-import type { TableRecord } from './store.ts'
-import { allStreams, streamKey, type StreamRecord } from './streams.ts'
+import { copiesOf } from './jobs/job-records.ts'
+import type { Environment } from './lmdb/lmdb.ts'
+import type { TableRecord } from './storage.ts'
+import { allStreams, streamKey, type StreamRecord } from './changes/streams.ts'
 import type { Transaction } from './transaction.ts'
 
-export type Kept =
+export type Retained =
   | { what: 'changes'; log: number; keepMs: number }
   | { what: 'stream'; log: number; keepMs: number; closedAt: number }
   | { what: 'backup'; id: number }
 
 const BATCH = 500
 
-/** What may have something to remove, in the order in which to ask `hasPassed`. */
-export function passed(env: Environment, tables: readonly TableRecord[], now: number): Kept[] {
-  const kept: Kept[] = []
+/** Candidates for removal, in the order in which `isPastRetention` must check them. */
+export function retainedRecords(
+  env: Environment,
+  tables: readonly TableRecord[],
+  now: number,
+): Retained[] {
+  const kept: Retained[] = []
   for (const { logs = [] } of tables) {
     for (const { id, kind, keepMs } of logs) {
       if (kind === 'recovery') kept.push({ what: 'changes', log: id, keepMs })
@@ -37,7 +41,7 @@ export function passed(env: Environment, tables: readonly TableRecord[], now: nu
 }
 
 /** A plain read, so that nothing is written where nothing is due. */
-export function hasPassed(env: Environment, kept: Kept, now: number): boolean {
+export function isPastRetention(env: Environment, kept: Retained, now: number): boolean {
   if (kept.what === 'backup') return copiesOf(env, kept.id).length === 0
   const first = firstChange(env, kept.log)
   if (kept.what === 'stream') return first === undefined && kept.closedAt + kept.keepMs <= now
@@ -47,9 +51,9 @@ export function hasPassed(env: Environment, kept: Kept, now: number): boolean {
 }
 
 /** Removes a batch; returns whether more may be left. */
-export function removePassed(tx: Transaction, kept: Kept, now: number): boolean {
+export function removePastRetention(tx: Transaction, kept: Retained, now: number): boolean {
   // Another process may have been faster.
-  if (!hasPassed(tx.env, kept, now)) return false
+  if (!isPastRetention(tx.env, kept, now)) return false
   if (kept.what === 'changes') return trim(tx, kept.log, now - kept.keepMs)
   if (kept.what === 'stream') tx.putMeta(streamKey(kept.log), undefined)
   else {

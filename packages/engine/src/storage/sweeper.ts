@@ -2,11 +2,11 @@
 // tokens, in bounded batches. Looks first, in a plain read, so that an idle directory is never
 // written to.
 
-import { epochSeconds, type Clock } from '../clock.ts'
-import type { Environment } from './lmdb.ts'
-import type { WriteQueue } from './queue.ts'
-import type { TableRecord } from './store.ts'
-import { hasPassed, passed, removePassed } from './retention.ts'
+import { epochSeconds, type Clock } from '@strongroom/platform/clock'
+import type { Environment } from './lmdb/lmdb.ts'
+import type { WriteQueue } from './write-queue.ts'
+import type { TableRecord } from './storage.ts'
+import { isPastRetention, retainedRecords, removePastRetention } from './retention.ts'
 import { forgetTokens, hasExpiredTokens } from './tokens.ts'
 import { deleteExpired, hasExpired } from './ttl.ts'
 
@@ -54,9 +54,9 @@ export class Sweeper {
       }
     }
     const nowMs = this.#clock.now()
-    for (const due of passed(this.#env, this.#tables(), nowMs)) {
-      for (let more = hasPassed(this.#env, due, nowMs); more && !this.#stopped;) {
-        more = await this.#queue.push((tx) => removePassed(tx, due, nowMs))
+    for (const due of retainedRecords(this.#env, this.#tables(), nowMs)) {
+      for (let more = isPastRetention(this.#env, due, nowMs); more && !this.#stopped;) {
+        more = await this.#queue.push((tx) => removePastRetention(tx, due, nowMs))
       }
     }
     for (let more = hasExpiredTokens(this.#env, nowMs); more;) {

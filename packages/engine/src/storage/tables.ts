@@ -3,11 +3,11 @@
 // old id can never be mistaken for something new.
 
 import { resourceInUse, resourceNotFound, type DynamoError } from '../errors.ts'
-import { keepDropped } from './backup-records.ts'
+import { keepDropped } from './backups/backup-records.ts'
 import { owners, tableKey } from './catalog.ts'
-import { keptForCopies } from './copy-logs.ts'
+import { logsForCopies } from './jobs/copy-logs.ts'
 import { Ids } from './ids.ts'
-import { addJob } from './job-records.ts'
+import { addJob } from './jobs/job-records.ts'
 import type {
   DropOptions,
   IndexRecord,
@@ -18,8 +18,8 @@ import type {
   TableChange,
   TableRecord,
   TtlRecord,
-} from './store.ts'
-import { closeStream, openStream } from './streams.ts'
+} from './storage.ts'
+import { closeStream, openStream } from './changes/streams.ts'
 import type { Transaction } from './transaction.ts'
 
 export function createTable(tx: Transaction, table: NewTable, now: number): TableRecord {
@@ -127,7 +127,7 @@ function replaceLogs(
   const after = wanted.filter(({ kind }) => kind !== 'copy')
   const open = after.map((log) => ('id' in log ? log : newLog(log, now, ids)))
   const left = before.filter((log) => open.every(({ id }) => id !== log.id))
-  const logs = [...open, ...keptForCopies(tx, left)]
+  const logs = [...open, ...logsForCopies(tx, left)]
   for (const log of left) {
     if (logs.every(({ id }) => id !== log.id)) closeLog(tx, log, now, ids)
   }

@@ -1,4 +1,4 @@
-// Idempotency tokens of transactions: what was asked with a token, for as long as it is remembered.
+// Idempotency tokens of transactions: the request that used a token, until the token expires.
 // A second, time-ordered key per token lets the expired ones be found without a scan.
 
 import type { Transaction } from './transaction.ts'

@@ -3,15 +3,21 @@
 // that cannot be encoded fails before the first byte reaches LMDB.
 
 import { resourceNotFound } from '../errors.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '@strongroom/platform/clock'
 import type { Item } from '../values/types.ts'
-import { changeOf, imagesOf, type Position, SEQUENCE_KEY, writeChangeKey } from './changes.ts'
+import {
+  changeOf,
+  imagesOf,
+  type Position,
+  SEQUENCE_KEY,
+  writeChangeKey,
+} from './changes/changes.ts'
 import { owners, VERSION_KEY, type Catalog, type EntryOwner } from './catalog.ts'
 import { ItemWriter, decodeItem } from './codec.ts'
 import { hasEntry, sameEntry, writeEntryPrefix } from './indexes.ts'
 import { writeItemKey } from './keys.ts'
-import { KeySource, type EncodedValue, type Environment } from './lmdb.ts'
-import type { TableRecord, TokenRecord, WriteTx } from './store.ts'
+import { KeySource, type EncodedValue, type Environment } from './lmdb/lmdb.ts'
+import type { TableRecord, TokenRecord, WriteTx } from './storage.ts'
 import { tokenExpiryKey, tokenKey } from './tokens.ts'
 
 const PUT_ITEM = 0
@@ -46,7 +52,7 @@ export class Transaction implements WriteTx {
   #meta: { key: MetaKey; value: unknown }[] = []
   /** That of the last change of this `run`, if it logged one. */
   #position: Position | undefined
-  /** That of the last change before this `run`, once somebody asked. */
+  /** The sequence of the last change before this `run`, read on first use. */
   #last: Position | undefined
   #hasLogged = false
 
@@ -56,7 +62,7 @@ export class Transaction implements WriteTx {
     this.#clock = clock
   }
 
-  /** Bytes of keys and values that this `run` asked to be written. */
+  /** Bytes of keys and values that this `run` writes. */
   get size(): number {
     return this.#writer.position
   }

@@ -1,15 +1,15 @@
 // Deleting items whose time to live has passed, found through a time-ordered list instead of a scan.
 // As in DynamoDB, an item that expired more than five years ago is left alone. The TTL attribute is
-// read again inside the transaction, so an item whose life was prolonged meanwhile stays.
+// read again inside the transaction, so an item whose expiry was extended in the meantime stays.
 
 import { performance } from 'node:perf_hooks'
 import type { Item } from '../values/types.ts'
 import type { Bounds } from './bounds.ts'
-import { allocate } from './bytes.ts'
+import { allocate } from './lmdb/bytes.ts'
 import { expiryOf, TTL_PREFIX_BYTES, writeTtlPrefix } from './keys.ts'
-import { KeySource, type Environment } from './lmdb.ts'
+import { KeySource, type Environment } from './lmdb/lmdb.ts'
 import { lmdbRange } from './reads.ts'
-import type { TableRecord, TtlRecord } from './store.ts'
+import type { TableRecord, TtlRecord } from './storage.ts'
 import type { Transaction } from './transaction.ts'
 
 const FIVE_YEARS_SECONDS = 5 * 365 * 24 * 60 * 60
@@ -32,7 +32,7 @@ export function hasExpired(env: Environment, ttl: TtlRecord, now: number): boole
   return false
 }
 
-/** Deletes a batch of expired items; tells how many, and whether more may be left. */
+/** Deletes a batch of expired items; returns how many, and whether more may be left. */
 export function deleteExpired(
   tx: Transaction,
   table: TableRecord,

@@ -5,7 +5,7 @@
  * for them, but cancels it, with a reason per action, for the others.
  */
 import { validationError } from '../errors.ts'
-import type { IndexRecord, KeyAttribute, KeySchema, TableRecord } from '../storage/store.ts'
+import type { IndexRecord, KeyAttribute, KeySchema, TableRecord } from '../storage/storage.ts'
 import { attribute, type Item, typeOf, type Value } from '../values/types.ts'
 
 const PARTITION_KEY_BYTES = 2048
@@ -18,18 +18,18 @@ export function keyAttributes(keys: KeySchema): KeyAttribute[] {
 /** The table's part of an item or of a longer key. */
 export function keyOf(table: TableRecord, item: Item): Item {
   const { partition, sort } = table.keys
-  const key: Item = own(partition.name, item)
-  return sort ? Object.assign(key, own(sort.name, item)) : key
+  const key: Item = onlyAttribute(partition.name, item)
+  return sort ? Object.assign(key, onlyAttribute(sort.name, item)) : key
 }
 
 /** Computed keys define own properties, also for the name `__proto__`. */
-function own(name: string, item: Item): Item {
+function onlyAttribute(name: string, item: Item): Item {
   return { [name]: attribute(item, name) as Value }
 }
 
 /** The Key of a request: exactly the key attributes, of the right types. */
 export function checkKey(table: TableRecord, key: Item): void {
-  refuseEmptyKeys(table, key)
+  rejectEmptyKeys(table, key)
   checkKeySchema(table, key)
 }
 
@@ -49,7 +49,7 @@ export function checkKeySchema(table: TableRecord, key: Item): void {
 }
 
 /** A zero-length string or binary cannot be a key. */
-export function refuseEmptyKeys(table: TableRecord, attributes: Item): void {
+export function rejectEmptyKeys(table: TableRecord, attributes: Item): void {
   refuseEmptyKey(attributes, table.keys.partition.name)
   if (table.keys.sort) refuseEmptyKey(attributes, table.keys.sort.name)
 }
@@ -65,8 +65,8 @@ function refuseEmptyKey(attributes: Item, name: string): void {
 
 /** An item to put: it has the table's keys, and index keys of the right types where it has any. */
 export function checkItem(table: TableRecord, item: Item): void {
-  refuseEmptyKeys(table, item)
-  refuseEmptyIndexKeys(table, item)
+  rejectEmptyKeys(table, item)
+  rejectEmptyIndexKeys(table, item)
   checkItemKeys(table, item)
   checkIndexKeys(table, item)
 }
@@ -116,7 +116,7 @@ function byName(indexes: readonly IndexRecord[]): readonly IndexRecord[] {
     : indexes.toSorted((left, right) => (left.name < right.name ? -1 : 1))
 }
 
-export function refuseEmptyIndexKeys(table: TableRecord, item: Item): void {
+export function rejectEmptyIndexKeys(table: TableRecord, item: Item): void {
   const found = emptyIndexKey(table, item)
   if (!found) return
   throw validationError(
@@ -125,7 +125,7 @@ export function refuseEmptyIndexKeys(table: TableRecord, item: Item): void {
 }
 
 /** The same for an update, whose text names neither index nor key. */
-export function refuseEmptyUpdatedIndexKeys(table: TableRecord, item: Item): void {
+export function rejectEmptyUpdatedIndexKeys(table: TableRecord, item: Item): void {
   const found = emptyIndexKey(table, item)
   if (!found) return
   throw validationError(

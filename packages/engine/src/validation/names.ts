@@ -3,7 +3,7 @@
  * looked at, since one engine is one account in one region.
  */
 import { resourceNotFound, validationError } from '../errors.ts'
-import type { Storage, TableRecord } from '../storage/store.ts'
+import type { Storage, TableRecord } from '../storage/storage.ts'
 
 const patterns = new Map<string, RegExp>()
 const ARN = /^arn:[^:]+:dynamodb:[^:]*:[^:]*:table\/([a-zA-Z0-9_.-]{3,255})$/

@@ -2,13 +2,13 @@
  * How AWS prints a value that failed a constraint: Java's toString of the request's classes.
  *
  * Attribute values are printed as `AttributeValue(…)` without their contents, and long texts and lists
- * are cut short, because a request may hold megabytes and the answer should not.
+ * are cut short, because a request may hold megabytes and the response should not.
  */
 import type { Shape } from './shapes.ts'
 
-const LONGEST = 2048
+const MAX_TEXT_LENGTH = 2048
 
-export function rendered(shape: Shape, value: unknown): string {
+export function render(shape: Shape, value: unknown): string {
   return `'${javaText(shape, value)}'`
 }
 
@@ -32,7 +32,7 @@ function javaText(shape: Shape, value: unknown): string {
       return `{${bounded(Object.keys(value), (name) => `${name}=AttributeValue(…)`)}}`
     default: {
       const text = typeof value === 'string' ? value : JSON.stringify(value)
-      return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
+      return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text
     }
   }
 }
@@ -42,7 +42,7 @@ function bounded<T>(members: readonly T[], text: (member: T) => string): string 
   const shown: string[] = []
   let length = 0
   for (const member of members) {
-    if (length > LONGEST) {
+    if (length > MAX_TEXT_LENGTH) {
       shown.push('…')
       break
     }

@@ -7,11 +7,11 @@
  */
 import { serializationError, validationError } from '../errors.ts'
 import { matches } from './names.ts'
-import { rendered } from './render.ts'
+import { render } from './render.ts'
 import type { MapShape, Shape, StructureShape } from './shapes.ts'
 
 /** AWS stops counting there. */
-const MOST_ERRORS = 10
+const MAX_REPORTED_ERRORS = 10
 
 export function checkRequest(shape: StructureShape, request: unknown): void {
   if (fits(shape, request)) return
@@ -168,9 +168,9 @@ function startOf(value: unknown): Error {
 
 function collect(shape: Shape, value: unknown, path: string, errors: string[]): void {
   const fail = (constraint: string) => {
-    if (errors.length < MOST_ERRORS) {
+    if (errors.length < MAX_REPORTED_ERRORS) {
       errors.push(
-        `Value ${rendered(shape, value)} at '${path}' failed to satisfy constraint: ${constraint}`,
+        `Value ${render(shape, value)} at '${path}' failed to satisfy constraint: ${constraint}`,
       )
     }
   }
@@ -204,7 +204,7 @@ function collect(shape: Shape, value: unknown, path: string, errors: string[]): 
         const given = (value as Record<string, unknown>)[name]
         const at = prefix + lowerFirst(name)
         if (!missing(given)) collect(member, given, at, errors)
-        else if (shape.required.includes(name) && errors.length < MOST_ERRORS) {
+        else if (shape.required.includes(name) && errors.length < MAX_REPORTED_ERRORS) {
           errors.push(`Value null at '${at}' failed to satisfy constraint: Member must not be null`)
         }
       }
@@ -214,7 +214,7 @@ function collect(shape: Shape, value: unknown, path: string, errors: string[]): 
 
 function collectAt(shape: Shape, value: unknown, path: string, errors: string[]): void {
   if (!missing(value)) collect(shape, value, path, errors)
-  else if (shape.kind !== 'attribute' && errors.length < MOST_ERRORS) {
+  else if (shape.kind !== 'attribute' && errors.length < MAX_REPORTED_ERRORS) {
     errors.push(`Value null at '${path}' failed to satisfy constraint: Member must not be null`)
   }
 }

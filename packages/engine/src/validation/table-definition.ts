@@ -16,12 +16,12 @@ import type {
   KeySchema,
   KeyType,
   NewIndex,
-} from '../storage/store.ts'
+} from '../storage/storage.ts'
 
-const MOST_INDEXES = 20
-const MOST_LOCAL_INDEXES = 5
-const MOST_PROJECTED_ATTRIBUTES = 100
-const MOST_CAPACITY_UNITS = 1_000_000_000_000
+const MAX_INDEXES = 20
+const MAX_LOCAL_INDEXES = 5
+const MAX_PROJECTED_ATTRIBUTES = 100
+const MAX_CAPACITY_UNITS = 1_000_000_000_000
 
 /** Throughput is given exactly when the table is billed by it. */
 export function checkThroughput(
@@ -40,7 +40,7 @@ export function checkThroughput(
     )
   }
   for (const name of ['ReadCapacityUnits', 'WriteCapacityUnits'] as const) {
-    if (throughput[name] > MOST_CAPACITY_UNITS) {
+    if (throughput[name] > MAX_CAPACITY_UNITS) {
       throw validationError(`Given value ${throughput[name]} for ${name} is out of bounds`)
     }
   }
@@ -115,9 +115,9 @@ export function checkIndexes(
     for (const index of LocalSecondaryIndexes) {
       add(checkLocalIndex(index, AttributeDefinitions, keys))
     }
-    if (LocalSecondaryIndexes.length > MOST_LOCAL_INDEXES) {
+    if (LocalSecondaryIndexes.length > MAX_LOCAL_INDEXES) {
       throw invalid(
-        `Number of LocalSecondaryIndexes exceeds per-table limit of ${MOST_LOCAL_INDEXES}`,
+        `Number of LocalSecondaryIndexes exceeds per-table limit of ${MAX_LOCAL_INDEXES}`,
       )
     }
   }
@@ -151,13 +151,13 @@ function checkLocalIndex(
 }
 
 export function checkIndexLimits(indexes: readonly NewIndex[]): void {
-  if (indexes.filter(({ kind }) => kind === 'global').length > MOST_INDEXES) {
-    throw invalid(`GlobalSecondaryIndex count exceeds the per-table limit of ${MOST_INDEXES}`)
+  if (indexes.filter(({ kind }) => kind === 'global').length > MAX_INDEXES) {
+    throw invalid(`GlobalSecondaryIndex count exceeds the per-table limit of ${MAX_INDEXES}`)
   }
   const projected = indexes.flatMap((index) => index.projection.attributes ?? []).length
-  if (projected > MOST_PROJECTED_ATTRIBUTES) {
+  if (projected > MAX_PROJECTED_ATTRIBUTES) {
     throw invalid(
-      `Sum of projected attributes for all secondary indexes exceeds the limit of ${MOST_PROJECTED_ATTRIBUTES}`,
+      `Sum of projected attributes for all secondary indexes exceeds the limit of ${MAX_PROJECTED_ATTRIBUTES}`,
     )
   }
 }

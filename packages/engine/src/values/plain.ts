@@ -8,18 +8,17 @@
 import { validationError } from '../errors.ts'
 import { checkAttributeName } from './attribute-names.ts'
 import { MAX_DEPTH, PartBudget, tooDeep } from './depth.ts'
-import { setOf } from './members.ts'
+import { setOf, type Member } from './sets.ts'
 import { canonicalNumber, parseNumber } from './numbers.ts'
-import type { Member } from './sets.ts'
 import { type Item, NumberValue, setAttribute, type SetValue, type Value } from './types.ts'
 
-export function checkedValue(value: unknown): Value {
+export function validateValue(value: unknown): Value {
   return checked(value, 1, new PartBudget())
 }
 
-export function checkedItem(value: unknown): Item {
+export function validateItem(value: unknown): Item {
   if (!isPlainObject(value)) throw refused('an item', value)
-  return checkedMap(value, 1, new PartBudget())
+  return validateMap(value, 1, new PartBudget())
 }
 
 function checked(value: unknown, depth: number, budget: PartBudget): Value {
@@ -30,19 +29,19 @@ function checked(value: unknown, depth: number, budget: PartBudget): Value {
     case 'boolean':
       return value
     case 'number':
-      return checkedNumber(value)
+      return validateNumber(value)
     case 'object':
       if (value === null || value instanceof Uint8Array) return value
-      if (Array.isArray(value)) return checkedList(value, depth, budget)
-      if (value instanceof Set) return checkedSet(value, budget)
-      if (isPlainObject(value)) return checkedMap(value, depth + 1, budget)
-      return checkedNumberValue(value)
+      if (Array.isArray(value)) return validateList(value, depth, budget)
+      if (value instanceof Set) return validateSet(value, budget)
+      if (isPlainObject(value)) return validateMap(value, depth + 1, budget)
+      return validateNumberValue(value)
     default:
       throw refused('an attribute value', value)
   }
 }
 
-function checkedNumber(value: number): number {
+function validateNumber(value: number): number {
   if (!Number.isFinite(value)) {
     throw validationError(`The parameter cannot be converted to a numeric value: ${value}`)
   }
@@ -50,7 +49,7 @@ function checkedNumber(value: number): number {
 }
 
 /** Every library has its own class for long numbers; all of them carry the text as `value`. */
-function checkedNumberValue(value: object): number | NumberValue {
+function validateNumberValue(value: object): number | NumberValue {
   if (!('value' in value) || typeof value.value !== 'string') {
     throw refused('an attribute value', value)
   }
@@ -60,7 +59,7 @@ function checkedNumberValue(value: object): number | NumberValue {
   return isCanonical ? value : number
 }
 
-function checkedList(list: unknown[], depth: number, budget: PartBudget): Value[] {
+function validateList(list: unknown[], depth: number, budget: PartBudget): Value[] {
   let copy: Value[] | undefined
   for (let index = 0; index < list.length; index++) {
     const element = checked(list[index], depth + 1, budget)
@@ -70,7 +69,7 @@ function checkedList(list: unknown[], depth: number, budget: PartBudget): Value[
   return copy ?? (list as Value[])
 }
 
-function checkedMap(map: Record<string, unknown>, depth: number, budget: PartBudget): Item {
+function validateMap(map: Record<string, unknown>, depth: number, budget: PartBudget): Item {
   let copy: Item | undefined
   for (const name of Object.keys(map)) {
     checkAttributeName(name)
@@ -81,7 +80,7 @@ function checkedMap(map: Record<string, unknown>, depth: number, budget: PartBud
   return copy ?? (map as Item)
 }
 
-function checkedSet(set: Set<unknown>, budget: PartBudget): SetValue {
+function validateSet(set: Set<unknown>, budget: PartBudget): SetValue {
   const members: Member[] = []
   let type: 'SS' | 'NS' | 'BS' | undefined
   let isCanonical = true

@@ -8,7 +8,7 @@ import type { Member } from './sets.ts'
 import { NumberValue, type Item, type Value } from './types.ts'
 
 /** 400 KB, names included. */
-export const MOST_ITEM_BYTES = 400 * 1024
+export const MAX_ITEM_BYTES = 400 * 1024
 
 const CONTAINER_BYTES = 3
 const ENTRY_BYTES = 1
@@ -19,7 +19,7 @@ const ZERO = 48
 const NINE = 57
 const MINUS = 45
 
-/** Whether an item has at most so many bytes. Of most it is plain without counting them all. */
+/** Whether an item has at most this many bytes; most items are decided without a full count. */
 export function isWithin(item: Item, bytes: number): boolean {
   return sizeBound(item) <= bytes || itemSize(item) <= bytes
 }

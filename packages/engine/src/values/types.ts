@@ -39,7 +39,7 @@ export type SetValue = Set<string> | Set<number | NumberValue> | Set<Uint8Array>
 
 export type TypeName = 'S' | 'N' | 'B' | 'BOOL' | 'NULL' | 'L' | 'M' | 'SS' | 'NS' | 'BS'
 
-/** The DynamoDB type of a checked value. Sets are never empty, so their first member tells. */
+/** The DynamoDB type of a checked value. Sets are never empty, so the first member decides. */
 export function typeOf(value: Value): TypeName {
   switch (typeof value) {
     case 'string':

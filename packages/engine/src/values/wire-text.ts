@@ -46,21 +46,21 @@ function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }
 
-/** The same names come again and again; there is an end to how many are remembered. */
-const MOST_NAMES = 2000
+/** The same names recur in every item, so their JSON is cached, up to this many. */
+const MAX_CACHED_NAMES = 2000
 const names = new Map<string, string>()
 
 function nameText(name: string): string {
   let text = names.get(name)
   if (text === undefined) {
     text = `${JSON.stringify(name)}:`
-    if (name.length < 64 && names.size < MOST_NAMES) names.set(name, text)
+    if (name.length < 64 && names.size < MAX_CACHED_NAMES) names.set(name, text)
   }
   return text
 }
 
-/** The members of an answer that are text already, before those that are not. */
-export function answerText(texts: Record<string, string | undefined>, rest: object): string {
+/** A response whose first members are already text, followed by the others. */
+export function responseText(texts: Record<string, string | undefined>, rest: object): string {
   const others = JSON.stringify(rest)
   let members = ''
   for (const [name, text] of Object.entries(texts)) {

@@ -9,9 +9,8 @@ import { validationError } from '../errors.ts'
 import { checkAttributeName } from './attribute-names.ts'
 import { bytesFromBase64, listOf, objectOf, stringOf, booleanOf } from './json.ts'
 import { MAX_DEPTH, tooDeep } from './depth.ts'
-import { setOf } from './members.ts'
+import { setOf, type Member } from './sets.ts'
 import { numberText, parseNumber } from './numbers.ts'
-import type { Member } from './sets.ts'
 import { type Item, NumberValue, setAttribute, typeOf, type Value } from './types.ts'
 
 /** An AttributeValue as it stands in JSON. */

@@ -2,7 +2,7 @@
 // so that a trace of system calls shows writes, flushes and acknowledgements in their order.
 
 import { writeSync } from 'node:fs'
-import { openStorage } from '../../src/storage/open.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
 
 const storage = openStorage({ directory: process.argv[2]!, sweepIntervalMs: 0 })
 const table = await storage.createTable({
@@ -15,7 +15,7 @@ for (let batch = 0; batch < 5; batch++) {
   writeSync(1, `asked ${batch}\n`)
   await Promise.all(
     Array.from({ length: 20 }, async (_, i) => {
-      await storage.blindPut(table, { id: `${batch}-${i}`, text: 'x'.repeat(1000) })
+      await storage.overwrite(table, { id: `${batch}-${i}`, text: 'x'.repeat(1000) })
       writeSync(1, `acknowledged ${batch}\n`)
     }),
   )

@@ -2,8 +2,8 @@
 // and prints "done" after each. Used to show what one process sees of another.
 
 import { createInterface } from 'node:readline'
-import { openStorage } from '../../src/storage/open.ts'
-import type { NewIndex } from '../../src/storage/store.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import type { NewIndex } from '../../src/storage/storage.ts'
 import type { Item } from '../../src/values/types.ts'
 
 type Command =

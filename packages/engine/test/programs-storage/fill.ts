@@ -4,7 +4,7 @@
 
 import { once } from 'node:events'
 import { checkStorage } from '../../src/storage/check.ts'
-import { openStorage } from '../../src/storage/open.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
 
 const storage = openStorage({ directory: process.argv[2]!, sweepIntervalMs: 5 })
 const table = await storage.createTable({

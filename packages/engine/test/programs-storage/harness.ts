@@ -8,8 +8,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import { openStorage, type OpenStorage, type StorageOptions } from '../../src/storage/open.ts'
-import type { NewTable } from '../../src/storage/store.ts'
+import {
+  openStorage,
+  type OpenStorage,
+  type StorageOptions,
+} from '../../src/storage/open-storage.ts'
+import type { NewTable } from '../../src/storage/storage.ts'
 
 /** 2026-11-15T20:00:00Z */
 export const NOW = 1_794_772_800_000

@@ -1,7 +1,7 @@
 // Raises a shared counter a number of times, with one transaction each, and creates a table of its
 // own. Arguments: the directory, a name, how often.
 
-import { openStorage } from '../../src/storage/open.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
 
 const [directory, name, times] = process.argv.slice(2) as [string, string, string]
 const storage = openStorage({ directory })

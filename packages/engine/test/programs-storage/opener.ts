@@ -4,7 +4,7 @@
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openStorage } from '../../src/storage/open.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
 
 const [times, directory, processes] = process.argv.slice(2) as [string, string, string?]
 

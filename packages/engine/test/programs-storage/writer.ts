@@ -1,7 +1,7 @@
 // Writes without pause and prints each acknowledgement, until it is killed. Arguments: the directory
 // and a number that makes the keys of this run its own.
 
-import { openStorage } from '../../src/storage/open.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
 
 const [directory, round] = process.argv.slice(2) as [string, string]
 const storage = openStorage({ directory, sweepIntervalMs: 20 })
@@ -28,7 +28,7 @@ const filler = 'x'.repeat(600)
 async function puts(worker: number): Promise<never> {
   for (let i = 0; ; i++) {
     const id = `put-${round}-${worker}-${i}`
-    await storage.blindPut(table, { id, kind: 'put', n: i, filler })
+    await storage.overwrite(table, { id, kind: 'put', n: i, filler })
     console.log(`put ${id}`)
   }
 }

@@ -1,0 +1,77 @@
+// What is stored of backups of tables within the data directory. The items of a backup lie beside those
+// of tables, under an id of their own.
+
+import type { Ids } from '../ids.ts'
+import { addJob, type CopyJob } from '../jobs/job-records.ts'
+import type { Environment } from '../lmdb/lmdb.ts'
+import type { DropOptions, TableRecord } from '../storage.ts'
+import type { Transaction } from '../transaction.ts'
+
+export interface BackupRecord {
+  id: number
+  name: string
+  /** SYSTEM is what is kept of a dropped table. */
+  type: 'USER' | 'SYSTEM'
+  status: 'CREATING' | 'AVAILABLE'
+  /** Milliseconds since the epoch. */
+  createdAt: number
+  expiresAt?: number
+  items: number
+  bytes: number
+  /** The table as it was. */
+  table: TableRecord
+  /** Under whose id the items lie: a table without name, indexes and logs. */
+  space: TableRecord
+}
+
+const ALL_BACKUPS = { start: ['backup'], end: ['backup!'] }
+
+export function backupKey(id: number): (string | number)[] {
+  return ['backup', id]
+}
+
+export function* allBackups(env: Environment): Iterable<BackupRecord> {
+  for (const { value } of env.meta.getRange(ALL_BACKUPS)) yield value as BackupRecord
+}
+
+export function spaceOf(id: number, { keys, createdAt }: TableRecord): TableRecord {
+  return { id, name: '', keys, indexes: [], version: 1, createdAt }
+}
+
+/** Keeps the items of a table that is being dropped. */
+export function keepDropped(
+  tx: Transaction,
+  table: TableRecord,
+  { name, keepMs, items }: NonNullable<DropOptions['keepAs']>,
+  now: number,
+): void {
+  const backup: BackupRecord = {
+    id: table.id,
+    name,
+    type: 'SYSTEM',
+    status: 'AVAILABLE',
+    createdAt: now,
+    expiresAt: now + keepMs,
+    items,
+    bytes: 0,
+    table,
+    space: spaceOf(table.id, table),
+  }
+  tx.putMeta(backupKey(table.id), backup)
+}
+
+export function removeBackup(tx: Transaction, id: number, ids: Ids): void {
+  addJob(tx, ids.take(), { kind: 'remove', space: 'items', id })
+  tx.putMeta(backupKey(id), undefined)
+}
+
+/** Everything is copied. */
+export function finishBackup(tx: Transaction, { target, items, bytes }: CopyJob): void {
+  const backup = tx.env.meta.get(backupKey(target)) as BackupRecord
+  tx.putMeta(backupKey(target), {
+    ...backup,
+    status: 'AVAILABLE',
+    items,
+    bytes,
+  } satisfies BackupRecord)
+}

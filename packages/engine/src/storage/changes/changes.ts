@@ -1,0 +1,150 @@
+// The changes of tables that have a log: one record for each change and log, under the id of the log
+// and a number that grows with every change in the directory. Times never go back, even if the clock
+// does, so that the changes up to a time are those up to a number.
+//
+//   change: log id (4) | sequence number (8)
+
+import { equal } from '../../values/compare.ts'
+import { setAttribute, type Item } from '../../values/types.ts'
+import { allocate, type FastBuffer } from '../lmdb/bytes.ts'
+import { writeId } from '../keys.ts'
+import { KeySource, type Environment } from '../lmdb/lmdb.ts'
+import type { ImageView, KeySchema } from '../storage.ts'
+
+export const SEQUENCE_KEY = 'sequence'
+
+export interface Position {
+  sequence: number
+  /** Milliseconds since the epoch. */
+  at: number
+}
+
+export interface Change extends Position {
+  kind: 'INSERT' | 'MODIFY' | 'REMOVE'
+  keys: Item
+  old?: Item
+  new?: Item
+  /** Its time to live had passed. */
+  expired: boolean
+}
+
+/** As it is stored; small names, since they are in each. */
+type StoredChange = Omit<Change, 'sequence' | 'expired'> & { expired?: true }
+
+/** Undefined if nothing changes. */
+export function changeOf(
+  keys: KeySchema,
+  at: number,
+  old: Item | undefined,
+  item: Item | undefined,
+  expired: 'expired' | undefined,
+): StoredChange | undefined {
+  const either = item ?? old
+  if (either === undefined || (old && item && equal(old, item))) return undefined
+  const kind = old === undefined ? 'INSERT' : item === undefined ? 'REMOVE' : 'MODIFY'
+  return {
+    at,
+    kind,
+    keys: keyAttributes(keys, either),
+    ...(old && { old }),
+    ...(item && { new: item }),
+    ...(expired && { expired: true }),
+  }
+}
+
+function keyAttributes({ partition, sort }: KeySchema, item: Item): Item {
+  const key: Item = {}
+  setAttribute(key, partition.name, item[partition.name]!)
+  if (sort !== undefined) setAttribute(key, sort.name, item[sort.name]!)
+  return key
+}
+
+/** What of a change a log keeps. */
+export function imagesOf(change: StoredChange, view: ImageView): Item {
+  const { old, new: after, ...rest } = change
+  return {
+    ...rest,
+    ...(old && (view === 'OLD_IMAGE' || view === 'NEW_AND_OLD_IMAGES') && { old }),
+    ...(after && (view === 'NEW_IMAGE' || view === 'NEW_AND_OLD_IMAGES') && { new: after }),
+  }
+}
+
+const CHANGE_KEY_BYTES = 12
+const MOST = 2 ** 48
+
+export function writeChangeKey(
+  log: number,
+  sequence: number,
+  target: FastBuffer,
+  start: number,
+): number {
+  const end = writeId(log, target, start)
+  target[end] = 0
+  target[end + 1] = 0
+  target.writeUIntBE(sequence, end + 2, 6)
+  return end + 8
+}
+
+function changeKey(log: number, sequence: number): KeySource {
+  const bytes = allocate(CHANGE_KEY_BYTES)
+  writeChangeKey(log, sequence, bytes, 0)
+  return new KeySource().ofBytes(bytes, 0, CHANGE_KEY_BYTES)
+}
+
+export interface ChangeRange {
+  /** Only what came after this sequence number. */
+  after?: number
+  /** Only what came up to this sequence number. */
+  to?: number
+  reverse?: boolean
+  limit?: number
+}
+
+/** The changes of a log in their order, lazily, from one snapshot. */
+export function* readChanges(
+  env: Environment,
+  log: number,
+  { after = 0, to = MOST - 1, reverse = false, limit }: ChangeRange,
+): Iterable<Change> {
+  if (to <= after) return
+  const [low, high] = [changeKey(log, after + 1), changeKey(log, to)]
+  const range = env.changes.getRange({
+    start: reverse ? high : low,
+    end: reverse ? low : high,
+    reverse,
+    inclusiveEnd: true,
+    ...(limit !== undefined && { limit }),
+  })
+  for (const { key, value } of range) {
+    const sequence = key.bytes.readUIntBE(6, 6)
+    const stored = value as unknown as StoredChange
+    yield { ...stored, sequence, expired: stored.expired === true }
+  }
+}
+
+export function firstChange(env: Environment, log: number, after = 0): Change | undefined {
+  for (const change of readChanges(env, log, { after, limit: 1 })) return change
+  return undefined
+}
+
+export function lastChange(env: Environment, log: number): Change | undefined {
+  for (const change of readChanges(env, log, { reverse: true, limit: 1 })) return change
+  return undefined
+}
+
+/** The number of the last change up to a time, or 0: found by halving, since times never go back. */
+export function sequenceAt(env: Environment, log: number, time: number): number {
+  const first = firstChange(env, log)
+  const last = lastChange(env, log)
+  if (first === undefined || last === undefined || first.at > time) return 0
+  if (last.at <= time) return last.sequence
+  let [early, late] = [first.sequence, last.sequence]
+  while (late - early > 1) {
+    const middle = Math.floor((early + late) / 2)
+    // Numbers are shared with other logs, so the next change of this one may be far behind.
+    const found = firstChange(env, log, middle - 1)!
+    if (found.at <= time) early = found.sequence
+    else late = middle
+  }
+  return early
+}

@@ -1,0 +1,63 @@
+// One environment for each data directory, however often this process opens it. LMDB must not be
+// opened twice: closing its lock file once drops every lock that the process has on it, and another
+// process then takes the files for unused and begins anew with readers and writers.
+
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DATA_FILE, prepareDirectory } from './format.ts'
+import { openFiles, type Environment } from './lmdb.ts'
+
+interface Shared {
+  files: Environment
+  users: Set<User>
+}
+
+interface User {
+  onSnapshot: (() => void)[]
+  onCommitFailure: ((code: number) => void)[]
+}
+
+/** By the identity of the data file: a directory may be had by several paths. */
+const shared = new Map<string, Shared>()
+
+/** Opens or creates a data directory; throws without changing anything if it is not a sound one. */
+export function openEnvironment(directory: string): Environment {
+  prepareDirectory(directory)
+  const { files, users } = shared.get(identityOf(directory) ?? '') ?? openShared(directory)
+  const user: User = { onSnapshot: [], onCommitFailure: [] }
+  users.add(user)
+  return {
+    ...files,
+    onSnapshot: (listener) => void user.onSnapshot.push(listener),
+    onCommitFailure: (listener) => void user.onCommitFailure.push(listener),
+    async close() {
+      users.delete(user)
+      if (users.size === 0) await files.close()
+    },
+  }
+}
+
+function openShared(directory: string): Shared {
+  const users = new Set<User>()
+  const opened = openFiles(directory)
+  opened.onSnapshot(() => {
+    for (const { onSnapshot } of users) for (const listener of onSnapshot) listener()
+  })
+  opened.onCommitFailure((code) => {
+    for (const { onCommitFailure } of users) for (const listener of onCommitFailure) listener(code)
+  })
+  const identity = identityOf(directory)!
+  const close = async (): Promise<void> => {
+    shared.delete(identity)
+    await opened.close()
+  }
+  const made = { files: { ...opened, close }, users }
+  shared.set(identity, made)
+  return made
+}
+
+/** Undefined if there is no file yet. While it is open, no other one can get its identity. */
+function identityOf(directory: string): string | undefined {
+  const found = statSync(join(directory, DATA_FILE), { bigint: true, throwIfNoEntry: false })
+  return found && `${found.dev}:${found.ino}`
+}

@@ -1,0 +1,249 @@
+// The LMDB environment of a data directory and what must be known about the `lmdb` package to use it
+// safely: acknowledged means flushed (no overlapping sync), keys up to 4,026 bytes (8 KB pages, fixed
+// at creation), keys and values written straight into its buffers, failed commits told with their
+// code. Everything that reaches into the package's insides is in this file and in `open-root.ts`; its
+// version is pinned.
+
+import { accessSync, constants, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DISK_FULL_ADVICE, isNearlyFull } from '@strongroom/platform/disk-failure'
+import * as lmdb from 'lmdb'
+import type { Item } from '../../values/types.ts'
+import { copyBytes, type FastBuffer } from './bytes.ts'
+import { decodeItem } from '../codec.ts'
+import { cannotOpen, failureCode, writeAdvice } from './failures.ts'
+import { createPrivateFiles, DATA_FILE } from './format.ts'
+import { writeItemKey } from '../keys.ts'
+import { openRoot } from './open-root.ts'
+import { assertSoundFile } from './pages.ts'
+import type { KeySchema } from '../storage.ts'
+
+/** A key to be written into LMDB's buffer: an item's key attributes, or bytes already encoded. */
+export class KeySource {
+  id = 0
+  keys: KeySchema | undefined
+  item: Item | undefined
+  bytes: FastBuffer | undefined
+  start = 0
+  end = 0
+
+  ofItem(id: number, keys: KeySchema, item: Item): this {
+    this.id = id
+    this.keys = keys
+    this.item = item
+    return this
+  }
+
+  ofBytes(bytes: FastBuffer, start: number, end: number): this {
+    this.keys = undefined
+    this.bytes = bytes
+    this.start = start
+    this.end = end
+    return this
+  }
+}
+
+/** An encoded value: LMDB takes the bytes from `start` to `end`. */
+export type EncodedValue = FastBuffer & { start: number; end: number }
+
+/** The key of the last entry that a range yielded; overwritten by the next one. */
+export interface EntryKey {
+  bytes: FastBuffer
+  length: number
+}
+
+export interface Snapshot {
+  done(): void
+}
+
+interface RangeOptions {
+  start: KeySource
+  end: KeySource
+  reverse?: boolean
+  exclusiveStart?: boolean
+  inclusiveEnd?: boolean
+  limit?: number
+  transaction?: Snapshot
+  values?: boolean
+}
+
+/** The part of an lmdb database that is used here, with its real key and value types. */
+export interface Table<V> {
+  get(key: KeySource, options?: { transaction: Snapshot }): V | undefined
+  put(key: KeySource, value: EncodedValue): unknown
+  remove(key: KeySource): unknown
+  getRange(options: RangeOptions): Iterable<{ key: EntryKey; value: V }>
+  getKeys(options: RangeOptions): Iterable<EntryKey>
+  getKeysCount(options: RangeOptions): number
+}
+
+interface NativeEnvironment {
+  startWriting(address: number, callback: (status: number) => unknown): void
+}
+
+interface ReadTransaction extends Snapshot {
+  address: number
+  refCount?: number
+}
+
+export interface Environment {
+  root: lmdb.RootDatabase
+  /** Item keys to items. */
+  items: Table<Item>
+  /** The same, as bytes that the next read overwrites. */
+  stored: Table<Uint8Array>
+  /** Index and TTL entries to the offset of the item key within their key. */
+  entries: Table<number>
+  /** Keys of logs to the changes of items. */
+  changes: Table<Item>
+  /** The catalog, background work and tokens, as JSON. */
+  meta: lmdb.Database<unknown>
+  /** Called when a snapshot may be newer than the last one. */
+  onSnapshot(listener: () => void): void
+  /** Called with LMDB's code before the promises of a failed commit are rejected. */
+  onCommitFailure(listener: (code: number) => void): void
+  /** Begins this turn's snapshot, unless there is one already. */
+  ensureSnapshot(): void
+  /** A snapshot that stays until `done`. */
+  snapshot(): Snapshot
+  /** Later reads see all that is committed by now. */
+  refresh(): void
+  /** How many commits have failed in this process so that their promises were rejected. */
+  readonly commits: { rejected: number }
+  close(): Promise<void>
+}
+
+const { resetTxn } = (lmdb as unknown as { nativeAddon: { resetTxn: (address: number) => void } })
+  .nativeAddon
+
+export const entryKey: EntryKey = { bytes: Buffer.allocUnsafeSlow(8192) as FastBuffer, length: 0 }
+
+const keyEncoder = {
+  writeKey(key: KeySource, target: FastBuffer, start: number): number {
+    return key.keys === undefined
+      ? copyBytes(key.bytes!, key.start, key.end, target, start)
+      : writeItemKey(key.id, key.keys, key.item!, target, start)
+  },
+  readKey(source: FastBuffer, start: number, end: number): EntryKey {
+    entryKey.length = copyBytes(source, start, end, entryKey.bytes, 0)
+    return entryKey
+  },
+}
+
+function encodedWith(decode: (bytes: Uint8Array) => unknown): lmdb.RootDatabaseOptions {
+  // `copyBuffers` is how lmdb recognises an encoder whose result has a start and an end.
+  const encoder = { copyBuffers: true, encode: (value: EncodedValue) => value, decode }
+  return { keyEncoder, encoder }
+}
+
+function decodeOffset(bytes: Uint8Array): number {
+  return (bytes[0]! << 8) | bytes[1]!
+}
+
+/** For `environment.ts`: a process must not open the files twice. */
+export function openFiles(directory: string): Environment {
+  assertSoundFile(directory)
+  assertRoom(directory)
+  const root = opened(directory, () => {
+    accessSync(directory, constants.W_OK)
+    createPrivateFiles(directory)
+    return openRoot({
+      path: directory,
+      noSubdir: false,
+      pageSize: 8192,
+      overlappingSync: false,
+      // Our queue does the batching, and lmdb's leaves an unhandled rejection when a commit fails.
+      eventTurnBatching: false,
+      maxDbs: 8,
+      maxReaders: 256,
+    })
+  })
+  // Slots of readers that were killed would keep old pages from being reused.
+  root.readerCheck()
+  const { items, stored, entries, changes, meta } = opened(directory, () => openDatabases(root))
+  const reader = meta as unknown as { ensureReadTxn(): void }
+  const databases = [
+    root,
+    items,
+    stored,
+    entries,
+    changes,
+    meta,
+  ] as unknown as NodeJS.EventEmitter[]
+  return {
+    root,
+    items: items as unknown as Table<Item>,
+    stored: stored as unknown as Table<Uint8Array>,
+    entries: entries as unknown as Table<number>,
+    changes: changes as unknown as Table<Item>,
+    meta,
+    onSnapshot: (listener) => {
+      // Not `on`, which lmdb overrides with a broken call of super.
+      for (const database of databases) database.addListener('begin-transaction', listener)
+    },
+    onCommitFailure: (listener) => interceptFailures(root, listener),
+    ensureSnapshot: () => reader.ensureReadTxn(),
+    snapshot: () => root.useReadTransaction(),
+    refresh: () => refresh(root),
+    commits: { rejected: 0 },
+    close: () => root.close(),
+  }
+}
+
+/** Where LMDB cannot write a new file, lmdb may end the process. */
+function assertRoom(directory: string): void {
+  const found = statSync(join(directory, DATA_FILE), { throwIfNoEntry: false })
+  if ((found?.size ?? 0) === 0 && isNearlyFull(directory))
+    throw cannotOpen(directory, DISK_FULL_ADVICE)
+}
+
+function opened<T>(directory: string, open: () => T): T {
+  try {
+    return open()
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error)
+    throw cannotOpen(directory, writeAdvice(directory, failureCode(error)) ?? detail, error)
+  }
+}
+
+/** The first process makes them; if the disk is full, it cannot. */
+function openDatabases(root: lmdb.RootDatabase) {
+  return {
+    items: root.openDB('items', encodedWith(decodeItem)),
+    stored: root.openDB(
+      'items',
+      encodedWith((bytes) => bytes),
+    ),
+    entries: root.openDB('entries', encodedWith(decodeOffset)),
+    changes: root.openDB('changes', encodedWith(decodeItem)),
+    meta: root.openDB('meta', { encoding: 'json' }),
+  }
+}
+
+/**
+ * lmdb prints a failed commit to the console, rejects with a text that says nothing, and says nothing
+ * at all if the transaction could not begin. The code passes through here on its way.
+ */
+function interceptFailures(root: lmdb.RootDatabase, listener: (code: number) => void): void {
+  const native = (root as unknown as { env: NativeEnvironment }).env
+  const startWriting = native.startWriting.bind(native)
+  const intercepted: NativeEnvironment['startWriting'] = (address, callback) => {
+    startWriting(address, (status) => {
+      if (status === 0 || status === 1 || status === 2) return callback(status)
+      listener(status)
+      return callback(1)
+    })
+  }
+  Object.defineProperty(native, 'startWriting', { value: intercepted })
+}
+
+/**
+ * Like lmdb's resetReadTxn, which however leaves a timer behind at each call: a loop of consistent
+ * reads that never leaves the microtask queue would pile them up.
+ */
+function refresh(root: lmdb.RootDatabase): void {
+  const current = root.useReadTransaction() as unknown as ReadTransaction
+  current.done()
+  if ((current.refCount ?? 0) > 0) root.resetReadTxn()
+  else resetTxn(current.address)
+}

@@ -1,0 +1,161 @@
+// Whether LMDB can map a data file without ending the process: it trusts the file, and a missing page
+// is a SIGBUS. Only the header is read, unless the file is shorter than the header says. That may be
+// sound, because unused pages at the end need not have been written, so the pages in use are walked.
+
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { cannotOpen } from './failures.ts'
+import { DATA_FILE } from './format.ts'
+import { pause } from './process.ts'
+
+const MAGIC = 0xbeefc0de
+const DATA_VERSION = 2
+const HEADER_BYTES = 24
+const META_BYTES = HEADER_BYTES + 136
+const META_FLAG = 0x08
+const BRANCH = 0x01
+const LEAF = 0x02
+const NODE_BIG = 0x01
+const NODE_SUBTREE = 0x02
+const NODE_HEADER_BYTES = 8
+const NO_PAGE = 2n ** 64n - 1n
+
+interface Meta {
+  pageSize: number
+  lastPage: bigint
+  transaction: bigint
+  roots: bigint[]
+}
+
+/** How long a file must stay unchanged before it counts as damaged, and how often it is read again. */
+const SETTLED_MS = 20
+const MAX_LOOKS = 100
+
+interface Look {
+  problem: string | undefined
+  /** The same for the same state of the file. */
+  state: string
+}
+
+/**
+ * Throws a clear error if the file is not an LMDB file, is damaged at its head, or is cut off. Another
+ * process may be writing it meanwhile, and a half-seen commit looks like damage: damage stays.
+ */
+export function assertSoundFile(directory: string): void {
+  let handle: number
+  try {
+    handle = openSync(join(directory, DATA_FILE), 'r')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return
+    throw cannotOpen(directory, `${DATA_FILE} cannot be read`, error)
+  }
+  try {
+    let seen = look(handle)
+    for (let looks = 1; seen.problem !== undefined; looks++) {
+      pause(SETTLED_MS)
+      const again = look(handle)
+      if (again.state === seen.state || looks === MAX_LOOKS) {
+        throw cannotOpen(directory, `${DATA_FILE} ${seen.problem}`)
+      }
+      seen = again
+    }
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** The length after the header: a commit writes its pages before it says so in the header. */
+function look(handle: number): Look {
+  const first = readMeta(handle, 0)
+  const second = first && readMeta(handle, first.pageSize)
+  const { size } = fstatSync(handle)
+  const state = `${size} ${first?.transaction} ${second?.transaction}`
+  // Created, but nothing was ever committed.
+  return { problem: size === 0 ? undefined : findProblem(handle, first, second, size), state }
+}
+
+function findProblem(
+  handle: number,
+  first: Meta | undefined,
+  second: Meta | undefined,
+  size: number,
+): string | undefined {
+  if (first === undefined) return 'is not a data file of this engine, or its header is damaged'
+  if (second === undefined || second.pageSize !== first.pageSize) return 'has a damaged header'
+  const meta = second.transaction > first.transaction ? second : first
+  if (BigInt(size) >= (meta.lastPage + 1n) * BigInt(meta.pageSize)) return undefined
+  const pages = Math.floor(size / meta.pageSize)
+  return usesOnly(handle, meta, pages)
+    ? undefined
+    : `is cut off: it has ${size} bytes, and its header tells of ${meta.lastPage + 1n} pages of ${meta.pageSize} bytes. Restore a backup`
+}
+
+function readMeta(handle: number, offset: number): Meta | undefined {
+  const page = Buffer.alloc(META_BYTES)
+  if (readSync(handle, page, 0, META_BYTES, offset) < META_BYTES) return undefined
+  const meta = page.subarray(HEADER_BYTES)
+  const pageSize = meta.readUInt32LE(24)
+  const sound =
+    (page.readUInt16LE(18) & META_FLAG) !== 0 &&
+    meta.readUInt32LE(0) === MAGIC &&
+    meta.readUInt16LE(4) === DATA_VERSION &&
+    pageSize >= 512 &&
+    pageSize <= 65536 &&
+    (pageSize & (pageSize - 1)) === 0
+  if (!sound) return undefined
+  return {
+    pageSize,
+    lastPage: meta.readBigUInt64LE(120),
+    transaction: meta.readBigUInt64LE(128),
+    roots: [meta.readBigUInt64LE(64), meta.readBigUInt64LE(112)],
+  }
+}
+
+/** Whether every page in use lies within the first `pages` pages. */
+function usesOnly(handle: number, meta: Meta, pages: number): boolean {
+  const page = Buffer.alloc(meta.pageSize)
+  const pending = meta.roots.filter((root) => root !== NO_PAGE)
+  for (let visits = 0; pending.length > 0; visits++) {
+    const number = pending.pop()!
+    if (visits > pages || number >= BigInt(pages)) return false
+    readSync(handle, page, 0, meta.pageSize, Number(number) * meta.pageSize)
+    const flags = page.readUInt16LE(18)
+    if ((flags & (BRANCH | LEAF)) === 0) return false
+    const count = page.readUInt16LE(20) >> 1
+    if (HEADER_BYTES + 2 * count > meta.pageSize) return false
+    for (let i = 0; i < count; i++) {
+      const at = HEADER_BYTES + page.readUInt16LE(HEADER_BYTES + 2 * i)
+      if (at + NODE_HEADER_BYTES > meta.pageSize) return false
+      if (!visitNode(page, at, (flags & BRANCH) !== 0, meta.pageSize, pages, pending)) return false
+    }
+  }
+  return true
+}
+
+function visitNode(
+  page: Buffer,
+  at: number,
+  isBranch: boolean,
+  pageSize: number,
+  pages: number,
+  pending: bigint[],
+): boolean {
+  const low = page.readUInt32LE(at)
+  const flags = page.readUInt16LE(at + 4)
+  if (isBranch) {
+    pending.push(BigInt(low) | (BigInt(flags) << 32n))
+    return true
+  }
+  const data = at + NODE_HEADER_BYTES + page.readUInt16LE(at + 6)
+  if ((flags & NODE_SUBTREE) !== 0) {
+    if (data + 48 > pageSize) return false
+    const root = page.readBigUInt64LE(data + 40)
+    if (root !== NO_PAGE) pending.push(root)
+  } else if ((flags & NODE_BIG) !== 0) {
+    if (data + 8 > pageSize) return false
+    const first = page.readBigUInt64LE(data)
+    const last = first + BigInt(Math.ceil((low + HEADER_BYTES) / pageSize)) - 1n
+    return last < BigInt(pages)
+  }
+  return true
+}

@@ -1,0 +1,142 @@
+// Opens the storage of a data directory: puts together the environment, the catalog, the write queue
+// and the background work, and implements the API of `store.ts` with them.
+
+import { systemClock, type Clock } from '@strongroom/platform/clock'
+import { Catalog } from './catalog.ts'
+import { Backups } from './backups/backups.ts'
+import { Counts } from './counts.ts'
+import { openEnvironment } from './lmdb/environment.ts'
+import { storageClosed } from './lmdb/failures.ts'
+import { Jobs } from './jobs/jobs.ts'
+import type { Environment } from './lmdb/lmdb.ts'
+import { hasUnfinished } from './jobs/lost-copies.ts'
+import { WriteQueue } from './write-queue.ts'
+import { readItem, readRange, readStoredRange } from './reads.ts'
+import type { NewTable, Storage, TableChange, TableRecord, WriteTx } from './storage.ts'
+import { Streams } from './changes/streams.ts'
+import { Sweeper } from './sweeper.ts'
+import { createTable, dropTable, replaceTable } from './tables.ts'
+import { Transaction } from './transaction.ts'
+
+export interface StorageOptions {
+  directory: string
+  clock?: Clock
+  /** How often expired items are looked for; 0 leaves it to explicit calls of `sweep`. */
+  sweepIntervalMs?: number
+}
+
+/** What tools beside the operations (backup, integrity check) also need. */
+export interface OpenStorage extends Storage {
+  readonly environment: Environment
+}
+
+/** Several processes may open one directory at the same time. Throws if it cannot be used. */
+export function openStorage(options: StorageOptions): OpenStorage {
+  const { directory, clock = systemClock, sweepIntervalMs = 1000 } = options
+  const env = openEnvironment(directory)
+  const committed = new Catalog(env)
+  const transaction = new Transaction(env, new Catalog(env), clock)
+  const queue = new WriteQueue(env, transaction, directory)
+  const jobs = new Jobs(env, queue)
+  const counts = new Counts(env)
+  const sweeper = new Sweeper(env, queue, clock, () => tables())
+  let stale = true
+  let closing: Promise<void> | undefined
+  env.onSnapshot(() => {
+    stale = true
+  })
+
+  function catalog(): Catalog {
+    if (closing !== undefined) throw storageClosed(directory)
+    env.ensureSnapshot()
+    if (stale) {
+      stale = false
+      committed.refresh()
+    }
+    return committed
+  }
+
+  function tables(): TableRecord[] {
+    return catalog().all()
+  }
+
+  function refresh(): void {
+    if (closing !== undefined) throw storageClosed(directory)
+    env.refresh()
+    stale = true
+  }
+
+  /** Failures show in `settled` and are taken up again by the timer. */
+  function startJobs(): void {
+    jobs.run().catch(() => undefined)
+  }
+
+  async function change<T>(run: (tx: Transaction) => T): Promise<T> {
+    const result = await queue.push(run)
+    startJobs()
+    return result
+  }
+
+  async function inBackground(): Promise<void> {
+    try {
+      if (!jobs.isIdle()) startJobs()
+      await sweeper.sweep()
+    } catch {
+      // A full disk must not end the process; the next tick tries again.
+    }
+  }
+
+  const timer =
+    sweepIntervalMs > 0
+      ? setInterval(() => void inBackground(), sweepIntervalMs).unref()
+      : undefined
+
+  async function close(): Promise<void> {
+    clearInterval(timer)
+    await Promise.all([jobs.stop(), sweeper.stop()])
+    await queue.close()
+    await env.close()
+  }
+
+  if (!jobs.isIdle() || hasUnfinished(env)) startJobs()
+
+  return {
+    directory,
+    environment: env,
+    table: (name) => catalog().byName(name),
+    tables,
+    createTable: (table: NewTable) => change((tx) => createTable(tx, table, clock.now())),
+    replaceTable: (table: TableChange) => change((tx) => replaceTable(tx, table, clock.now())),
+    dropTable: (name, how) => change((tx) => dropTable(tx, name, clock.now(), how)),
+    get(table, key, readOptions) {
+      if (closing !== undefined) throw storageClosed(directory)
+      if (readOptions?.consistent === true) refresh()
+      return readItem(env, table, key)
+    },
+    range(table, index, query) {
+      if (closing !== undefined) throw storageClosed(directory)
+      if (query.consistent === true) refresh()
+      return readRange(env, table, index, query)
+    },
+    storedRange(table, query) {
+      if (closing !== undefined) throw storageClosed(directory)
+      if (query.consistent === true) refresh()
+      return readStoredRange(env, table, query)
+    },
+    count(table, index) {
+      if (closing !== undefined) throw storageClosed(directory)
+      return counts.of(table, index)
+    },
+    refresh,
+    write: <T>(run: (tx: WriteTx) => T) => queue.push<T>(run),
+    overwrite: (table, item) => queue.push((tx) => tx.overwrite(table, item)),
+    sweep: () => sweeper.sweep(),
+    settled: () => jobs.run(),
+    streams: new Streams(env),
+    backups: new Backups(env, change, clock),
+    close() {
+      closing ??= close()
+      return closing
+    },
+  }
+}

@@ -1,0 +1,178 @@
+// The write queue: everything that waits when LMDB grants the write lock goes into one commit, so
+// concurrent writes share one flush. The commit is a child transaction, which rolls back as a whole
+// if applying fails. Promises settle only after the flush, also those of a `run` that threw, since
+// its decision may rest on writes of the same commit.
+
+import { performance } from 'node:perf_hooks'
+import type { DynamoError } from '../errors.ts'
+import { commitFailed, failureCode, storageClosed } from './lmdb/failures.ts'
+import type { Environment } from './lmdb/lmdb.ts'
+import type { Transaction } from './transaction.ts'
+
+interface Waiting {
+  run: (tx: Transaction) => unknown
+  resolve(value: unknown): void
+  reject(error: unknown): void
+  failed: boolean
+  outcome: unknown
+}
+
+/** A commit never holds the event loop longer than about this, nor by many large items. */
+const MAX_COMMIT_MS = 15
+const MAX_COMMIT_BYTES = 4 << 20
+
+export class WriteQueue {
+  readonly #env: Environment
+  readonly #transaction: Transaction
+  readonly #directory: string
+  #waiting: Waiting[] = []
+  #committing = new Set<Waiting[]>()
+  #scheduled = false
+  #executing = false
+  #closed = false
+  #broken: DynamoError | undefined
+  #code = 0
+  #onIdle: (() => void)[] = []
+
+  constructor(env: Environment, transaction: Transaction, directory: string) {
+    this.#env = env
+    this.#transaction = transaction
+    this.#directory = directory
+    env.onCommitFailure((code) => this.#noteFailure(code))
+  }
+
+  push<T>(run: (tx: Transaction) => T): Promise<T> {
+    if (this.#closed) return Promise.reject(storageClosed(this.#directory))
+    if (this.#broken !== undefined) return Promise.reject(this.#broken)
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({
+        run,
+        resolve,
+        reject,
+        failed: false,
+        outcome: undefined,
+      })
+      this.#schedule()
+    })
+  }
+
+  /** Refuses new writes and resolves when the queued ones are settled. */
+  async close(): Promise<void> {
+    this.#closed = true
+    if (this.#isIdle()) return
+    await new Promise<void>((resolve) => this.#onIdle.push(resolve))
+  }
+
+  #isIdle(): boolean {
+    return this.#waiting.length === 0 && this.#committing.size === 0
+  }
+
+  #schedule(): void {
+    // Inside a running transaction lmdb would nest the next one instead of queueing it.
+    if (this.#scheduled || this.#executing || this.#broken !== undefined) return
+    this.#scheduled = true
+    const batch: Waiting[] = []
+    this.#env.root
+      .childTransaction(() => this.#execute(batch))
+      .then(
+        () => this.#settle(batch),
+        (error: unknown) => this.#rejectAll(batch, error),
+      )
+  }
+
+  #execute(batch: Waiting[]): void {
+    this.#scheduled = false
+    this.#executing = true
+    this.#committing.add(batch)
+    try {
+      const transaction = this.#transaction
+      this.#refreshCatalog(batch)
+      transaction.beginCommit()
+      const started = performance.now()
+      let bytes = 0
+      for (let next = 0; next < this.#waiting.length && bytes < MAX_COMMIT_BYTES;) {
+        const waiting = this.#waiting[next++]!
+        batch.push(waiting)
+        if (this.#ran(waiting)) {
+          transaction.apply()
+          bytes += transaction.size
+        }
+        if ((next & 15) === 0 && performance.now() - started > MAX_COMMIT_MS) break
+      }
+      transaction.endCommit()
+    } finally {
+      this.#waiting = this.#waiting.slice(batch.length)
+      this.#executing = false
+      // Releases what the last `run` encoded.
+      this.#transaction.begin()
+    }
+  }
+
+  /** Queued writes cannot be decided without the catalog and must not wait forever. */
+  #refreshCatalog(batch: Waiting[]): void {
+    try {
+      this.#transaction.catalog.refresh()
+    } catch (error) {
+      for (const waiting of this.#waiting) batch.push(waiting)
+      throw error
+    }
+  }
+
+  #ran(waiting: Waiting): boolean {
+    this.#transaction.begin()
+    try {
+      waiting.outcome = waiting.run(this.#transaction)
+    } catch (error) {
+      waiting.failed = true
+      waiting.outcome = error
+    }
+    return !waiting.failed
+  }
+
+  #settle(batch: Waiting[]): void {
+    this.#committing.delete(batch)
+    for (const waiting of batch) {
+      if (waiting.failed) waiting.reject(waiting.outcome)
+      else waiting.resolve(waiting.outcome)
+    }
+    this.#continue()
+  }
+
+  #rejectAll(batch: Waiting[], error: unknown): void {
+    this.#env.commits.rejected++
+    this.#committing.delete(batch)
+    // What the failed transaction wrote to the catalog never happened.
+    this.#transaction.catalog.invalidate()
+    const failure = commitFailed(this.#directory, failureCode(error) || this.#code)
+    failure.cause = error
+    for (const waiting of batch) waiting.reject(failure)
+    this.#continue()
+  }
+
+  #continue(): void {
+    if (this.#waiting.length > 0) this.#schedule()
+    if (this.#isIdle()) {
+      for (const resolve of this.#onIdle) resolve()
+      this.#onIdle = []
+    }
+  }
+
+  /**
+   * A transaction that could not even begin leaves lmdb's promises pending for ever and its lock
+   * taken: nothing can be written any more before the process starts again.
+   */
+  #noteFailure(code: number): void {
+    this.#code = code
+    const before = this.#env.commits.rejected
+    setImmediate(() => {
+      if (this.#env.commits.rejected > before) return
+      this.#broken = commitFailed(this.#directory, code)
+      for (const batch of [this.#waiting, ...this.#committing]) {
+        for (const waiting of batch) waiting.reject(this.#broken)
+      }
+      this.#waiting = []
+      this.#committing.clear()
+      this.#continue()
+    })
+  }
+}
