@@ -1,17 +1,17 @@
 /**
- * Branch keys kept in memory for a while, so that most reads need neither the store nor KMS.
+ * Caches branch keys in memory, so that most reads need neither the store nor KMS.
  *
- * However many ask for a key at once, it is read once. Nobody ever holds the same buffer as another:
+ * Concurrent requests for a key read it once. No two callers share a buffer:
  * each caller gets a copy, and what is wiped is only what the cache itself holds, once everybody
  * who waits for it has taken theirs.
  */
-import { type Clock, isRecent } from '@strongroom/kit/clock'
-import type { BranchKeyMaterials, BranchKeySource } from './materials.ts'
+import { type Clock, isRecent } from '@strongroom/platform/clock'
+import type { BranchKeyMaterials, BranchKeySource } from './store/materials.ts'
 
 export interface CacheOptions {
   clock: Clock
   ttlSeconds: number
-  /** How many keys are kept at most. */
+  /** The maximum number of cached keys. */
   capacity: number
 }
 
@@ -21,10 +21,10 @@ export interface CachedBranchKeys extends BranchKeySource {
   clear(): void
 }
 
-/** A key that is being read, or was. Its buffer is the cache's own until nobody needs it. */
+/** A key that is being read or has been read. Its buffer belongs to the cache until its last reader is done. */
 interface Entry {
   branchKeyIdentifier: string
-  /** When it was asked for, in milliseconds: what comes later may be as old as that. */
+  /** When it was requested, in milliseconds: the result may be as old as that. */
   since: number
   reading: Promise<BranchKeyMaterials>
   /** Undefined as long as it is being read. */
@@ -35,7 +35,7 @@ interface Entry {
 }
 
 export function cachedBranchKeys(source: BranchKeySource, options: CacheOptions): CachedBranchKeys {
-  const { clock, ttlSeconds, capacity } = checked(options)
+  const { clock, ttlSeconds, capacity } = validateOptions(options)
   /** The one used longest ago comes first. */
   const entries = new Map<string, Entry>()
 
@@ -132,7 +132,7 @@ function copyOf({ branchKey, encryptionContext, ...rest }: BranchKeyMaterials): 
   }
 }
 
-function checked(options: CacheOptions): CacheOptions {
+function validateOptions(options: CacheOptions): CacheOptions {
   const { ttlSeconds, capacity } = options
   if (!(Number.isFinite(ttlSeconds) && ttlSeconds > 0))
     throw new RangeError('Cannot cache branch keys: give ttlSeconds above 0')

@@ -3,8 +3,8 @@ import { serviceStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { describe, expect, test } from 'vitest'
 import { cachedBranchKeys } from '../src/cache.ts'
-import type { BranchKeyMaterials, BranchKeySource } from '../src/materials.ts'
-import { openTestKeyStore } from './open-key-store.ts'
+import type { BranchKeyMaterials, BranchKeySource } from '../src/store/materials.ts'
+import { openTestKeyStore } from './support/open-key-store.ts'
 
 const VERSION = randomUUID()
 const hexOf = ({ branchKey }: BranchKeyMaterials) => Buffer.from(branchKey).toString('hex')

@@ -1,10 +1,10 @@
 /** The lines between the marks are shown in the documentation. */
 import { testStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
-import { openKeyStore } from '../src/key-store.ts'
-import { createKeyStorage } from '../src/storage.ts'
-import { TABLE as tableName } from './branch-keys.ts'
-import { openTestKeyStore } from './open-key-store.ts'
+import { openKeyStore } from '../src/store/key-store.ts'
+import { createKeyStorage } from '../src/store/storage.ts'
+import { TABLE as tableName } from './support/branch-keys.ts'
+import { openTestKeyStore } from './support/open-key-store.ts'
 
 describe.each(testStores().slice(0, 1))('the example of the documentation on $name', (store) => {
   const opened = openTestKeyStore(store)

@@ -3,9 +3,9 @@ import type { Kms } from '@strongroom/kit/kms'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { dataModel } from '../src/data-model.ts'
-import type { KeyStore } from '../src/key-store.ts'
-import { openBranchKeys, openKeyStoreOn, openListingOn } from '../src/service.ts'
-import { type OpenedService, openKeyStoreService } from './open-service.ts'
+import type { KeyStore } from '../src/store/key-store.ts'
+import { openBranchKeys, openKeyStoreOn, openListingOn } from '../src/start.ts'
+import { type OpenedService, openKeyStoreService } from './support/open-service.ts'
 
 const PARTS = { Put: 'PutItem', Update: 'UpdateItem', Delete: 'DeleteItem' } as const
 

@@ -12,7 +12,7 @@ const numbers = new Set(requirements.map(({ number }) => number))
 
 interface Citation {
   number: string
-  /** `packages/key-store/test/storage.test.ts:42` */
+  /** `packages/key-store/test/store/storage.test.ts:42` */
   place: string
   /** Whether it stands above a test or a group of tests, or in the name of one. */
   ofTest: boolean

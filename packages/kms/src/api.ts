@@ -1,5 +1,5 @@
 /** AWS KMS's own inputs and outputs, as far as this KMS has them, with plain bytes and dates. */
-import type { EncryptionContext } from './encryption-context.ts'
+import type { EncryptionContext } from './blob.ts'
 import type { KeyState } from './key-storage.ts'
 
 /** This KMS has no grants: tokens are checked for their form and have no effect. */

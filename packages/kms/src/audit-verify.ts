@@ -1,11 +1,11 @@
 /**
  * Reads an audit file and says what is wrong with it. A chain cannot tell that its end was removed:
- * whoever needs that keeps `last` elsewhere, and looks for it later.
+ * to detect that, store `last` elsewhere and compare it later.
  */
 import { createReadStream } from 'node:fs'
-import { type AuditRecord, NO_HASH, readRecord } from './audit-file.ts'
+import { type AuditRecord, NO_HASH, readRecord } from './audit.ts'
 
-export interface AuditFinding {
+export interface AuditProblem {
   /** Counts from 1. */
   line: number
   /**
@@ -20,7 +20,7 @@ export interface AuditVerification {
   records: number
   /** The hash of the last record. */
   last: string
-  findings: AuditFinding[]
+  findings: AuditProblem[]
 }
 
 /** Writers at the same moment follow a line a little way up, never one that is far away. */
@@ -74,7 +74,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
 }
 
 /** A line that was cut short is no whole JSON; anything else did not come from a writer. */
-function unreadable(line: string, number: number): AuditFinding {
+function unreadable(line: string, number: number): AuditProblem {
   return isJson(line)
     ? { line: number, kind: 'altered', message: 'This line is not what was written' }
     : { line: number, kind: 'torn', message: 'This line was cut short by a crash or a full disk' }

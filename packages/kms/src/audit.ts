@@ -2,9 +2,15 @@
  * What is recorded of each call: who did what to which key in which context, and how it ended. Never
  * plaintext, key material or blobs. Contexts stand here in clear, so they must hold no secrets.
  */
-import type { Trail } from './operations/operation.ts'
+import { createHash, randomBytes } from 'node:crypto'
+import { closeSync, fchmodSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
+import { constants } from 'node:os'
+import { dirname } from 'node:path'
+import { diskAdvice } from '@strongroom/platform/disk-failure'
+import { KmsError } from './errors.ts'
+import type { AuditFields } from './operations/operation.ts'
 
-export interface AuditEvent extends Readonly<Trail> {
+export interface AuditEvent extends Readonly<AuditFields> {
   /** Milliseconds since the epoch. */
   readonly time: number
   readonly operation: string
@@ -13,5 +19,150 @@ export interface AuditEvent extends Readonly<Trail> {
   readonly outcome: string
 }
 
-/** Throws if it cannot record; the call then fails, and its answer is withheld. */
+/** Throws if the record cannot be written; the call then fails and returns nothing. */
 export type Audit = (event: AuditEvent) => void
+
+// Audit records in a file: one line of JSON each, which holds the hash of the line before it, so that
+// a removed or altered line shows (`audit-verify.ts`).
+// A record is handed to the operating system before its call is answered, which survives a crash of
+// the process. It is not forced to disk each time, which would make calls many times slower: a power
+// failure may take the last seconds of the file with it.
+// Several processes may write to one file. Each writer numbers its own records, because two that
+// write at the same moment follow the same line, and then one of them is followed by none.
+
+/** What the first line of a file follows. */
+export const NO_HASH = '0'.repeat(64)
+const HASH_MEMBER = /,"hash":"([0-9a-f]{64})"\}$/
+const LINE_FEED = 0x0a
+const TAIL_BYTES = 4096
+
+export interface AuditFile {
+  readonly audit: Audit
+  close(): void
+}
+
+export interface AuditRecord {
+  writer: string
+  seq: number
+  previous: string
+}
+
+/** As the system appends to a file: may throw, or write only a part, of which it returns the length. */
+export type Append = (fd: number, bytes: Buffer) => number
+
+/** Continues the file, or starts it and its directory, readable for their owner only. */
+export function openAuditFile(path: string, append: Append = writeSync): AuditFile {
+  const writer = randomBytes(8).toString('hex')
+  let fd = withDiskAdvice(path, () => openPrivate(path))
+  let seq = 0
+  /** As this writer left the file; another size means that others wrote, or that nothing was read yet. */
+  let end = -1
+  let previous = NO_HASH
+  let torn = false
+
+  const catchUp = () => {
+    if (fstatSync(fd).nlink === 0) {
+      // The file was removed: the first line of the next one follows a record that is missing there.
+      const next = withDiskAdvice(path, () => openPrivate(path))
+      closeSync(fd)
+      fd = next
+      end = -1
+    }
+    const { size } = fstatSync(fd)
+    if (size === end) return
+    const tail = readTail(fd, size)
+    previous = tail.hash ?? previous
+    torn = tail.torn
+    end = size
+  }
+
+  return {
+    audit(event) {
+      catchUp()
+      const { line, hash } = recordLine({ writer, seq: seq + 1, previous }, event)
+      const bytes = Buffer.from(torn ? `\n${line}` : line)
+      if (withDiskAdvice(path, () => append(fd, bytes)) !== bytes.length) {
+        end = -1
+        throw auditCutShort(path)
+      }
+      seq += 1
+      end += bytes.length
+      previous = hash
+      torn = false
+    },
+    close() {
+      closeSync(fd)
+    },
+  }
+}
+
+/** The record in a line, or undefined if the line is not what was written. */
+export function readRecord(line: string): (AuditRecord & { hash: string }) | undefined {
+  const hash = HASH_MEMBER.exec(line)?.[1]
+  if (hash === undefined || hashOf(line.replace(HASH_MEMBER, '}')) !== hash) return undefined
+  try {
+    const { writer, seq, previous } = JSON.parse(line) as AuditRecord
+    return { writer, seq, previous, hash }
+  } catch {
+    return undefined
+  }
+}
+
+function recordLine(record: AuditRecord, { time, ...event }: AuditEvent) {
+  const content = JSON.stringify({ ...record, time: new Date(time).toISOString(), ...event })
+  const hash = hashOf(content)
+  return { line: `${content.slice(0, -1)},"hash":"${hash}"}\n`, hash }
+}
+
+function hashOf(content: string): string {
+  return createHash('sha256').update(content).digest('hex')
+}
+
+function openPrivate(path: string): number {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const fd = openSync(path, 'a+', 0o600)
+  if ((fstatSync(fd).mode & 0o077) !== 0 && process.platform !== 'win32') fchmodSync(fd, 0o600)
+  return fd
+}
+
+/** The hash of the last whole record, and whether something unfinished follows it. */
+function readTail(fd: number, size: number): { hash: string | undefined; torn: boolean } {
+  for (let length = Math.min(size, TAIL_BYTES); ; length = Math.min(size, length * 8)) {
+    const tail = Buffer.alloc(length)
+    readSync(fd, tail, 0, length, size - length)
+    const torn = length > 0 && tail.at(-1) !== LINE_FEED
+    const lines = tail.toString().split('\n')
+    if (length < size) lines.shift()
+    const last = lines.map(readRecord).findLast((record) => record !== undefined)
+    if (last || length === size) return { hash: last?.hash, torn }
+  }
+}
+
+// What the KMS says when its audit log cannot be written: why, and what to do.
+
+/** Runs a disk operation and adds advice to a failure of the system. */
+export function withDiskAdvice<T>(path: string, act: () => T): T {
+  try {
+    return act()
+  } catch (error) {
+    throw auditFailed(path, error)
+  }
+}
+
+/** Errors without a system code are defects and stay unchanged. */
+function auditFailed(path: string, error: unknown): unknown {
+  if (!(error instanceof Error && 'errno' in error && typeof error.errno === 'number')) return error
+  // Node has the negative of the system's number.
+  return cannotWrite(path, diskAdvice(dirname(path), -error.errno) ?? error.message, error)
+}
+
+/** Only a part of the record was written, for which the system gives no reason. */
+export function auditCutShort(path: string): KmsError {
+  return cannotWrite(path, diskAdvice(dirname(path), constants.errno.EIO) ?? 'it was cut short')
+}
+
+/** Named so that callers may retry. */
+function cannotWrite(path: string, reason: string, cause?: unknown): KmsError {
+  const message = `Cannot write the audit log "${path}": ${reason}. The KMS answers no call that it cannot record`
+  return new KmsError('KMSInternalException', message, 500, { cause })
+}

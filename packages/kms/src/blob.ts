@@ -8,7 +8,6 @@
  */
 import { createCipheriv, createDecipheriv, randomFillSync, type KeyObject } from 'node:crypto'
 import { isMultiRegion } from './arn.ts'
-import { canonicalContext, type EncryptionContext } from './encryption-context.ts'
 import { deriveKey } from './kdf.ts'
 
 const FORMAT = 1
@@ -91,4 +90,25 @@ function blobKey(blob: Uint8Array, backingKey: KeyObject): Buffer {
 
 function ivOf(blob: Uint8Array): Uint8Array {
   return blob.subarray(HEADER_BYTES + SALT_BYTES, BODY_AT)
+}
+
+/**
+ * The encryption context as bytes to authenticate: the same for the same pairs in any order, and
+ * different for any other pairs. It is never part of a blob.
+ */
+export type EncryptionContext = Readonly<Record<string, string>>
+
+export function canonicalContext(context: EncryptionContext): Buffer {
+  const pairs = Object.entries(context)
+    .map(([key, value]) => [Buffer.from(key), Buffer.from(value)] as const)
+    .toSorted(([a], [b]) => Buffer.compare(a, b))
+  return Buffer.concat(
+    pairs.flatMap(([key, value]) => [length(key.length), key, length(value.length), value]),
+  )
+}
+
+function length(bytes: number): Buffer {
+  const encoded = Buffer.alloc(4)
+  encoded.writeUInt32BE(bytes)
+  return encoded
 }

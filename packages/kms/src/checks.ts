@@ -1,41 +1,41 @@
 /** The limits of KMS's parameters. Requests come from other programs, so types are checked as well. */
-import type { EncryptionContext } from './encryption-context.ts'
+import type { EncryptionContext } from './blob.ts'
 import { unsupported, validationError } from './errors.ts'
 
-const MOST_GRANT_TOKENS = 10
+const MAX_GRANT_TOKENS = 10
 const LONE_SURROGATE = /\p{Surrogate}/u
 
-/** A request as it comes, before anything is known about its members. */
+/** A request before its members are validated. */
 export type Unchecked<Input> = Readonly<Partial<Record<keyof Input, unknown>>>
 
-export function textIn(value: unknown, name: string, least: number, most: number): string {
+export function parseText(value: unknown, name: string, least: number, most: number): string {
   if (typeof value !== 'string' || value.length < least || value.length > most) {
     throw validationError(`${name} must be a string of ${least} to ${most} characters`)
   }
   return value
 }
 
-export function keyIdIn(value: unknown, name = 'KeyId'): string {
-  return textIn(value, name, 1, 2048)
+export function parseKeyId(value: unknown, name = 'KeyId'): string {
+  return parseText(value, name, 1, 2048)
 }
 
-export function numberIn(value: unknown, name: string, least: number, most: number): number {
+export function parseInteger(value: unknown, name: string, least: number, most: number): number {
   if (!Number.isInteger(value) || (value as number) < least || (value as number) > most) {
     throw validationError(`${name} must be a whole number from ${least} to ${most}`)
   }
   return value as number
 }
 
-/** A copy, as below: callers wipe their bytes, maybe before the call has ended. */
-export function bytesIn(value: unknown, name: string, most: number): Uint8Array {
+/** A copy, because callers may wipe their bytes before the call ends. */
+export function parseBytes(value: unknown, name: string, most: number): Uint8Array {
   if (!(value instanceof Uint8Array) || value.length < 1 || value.length > most) {
     throw validationError(`${name} must be 1 to ${most} bytes`)
   }
   return Uint8Array.from(value)
 }
 
-/** A copy, so that a caller who changes the object later changes nothing here. */
-export function contextIn(value: unknown, name = 'EncryptionContext'): EncryptionContext {
+/** A copy, so that later changes by the caller have no effect here. */
+export function parseContext(value: unknown, name = 'EncryptionContext'): EncryptionContext {
   if (value === undefined) return {}
   const wellFormed = (text: unknown) => typeof text === 'string' && !LONE_SURROGATE.test(text)
   if (!isRecord(value) || !Object.entries(value).flat().every(wellFormed)) {
@@ -46,14 +46,14 @@ export function contextIn(value: unknown, name = 'EncryptionContext'): Encryptio
 
 export function checkGrantTokens(value: unknown): void {
   if (value === undefined) return
-  if (!Array.isArray(value) || value.length > MOST_GRANT_TOKENS) {
-    throw validationError(`GrantTokens must be a list of at most ${MOST_GRANT_TOKENS}`)
+  if (!Array.isArray(value) || value.length > MAX_GRANT_TOKENS) {
+    throw validationError(`GrantTokens must be a list of at most ${MAX_GRANT_TOKENS}`)
   }
-  for (const token of value) textIn(token, 'A grant token', 1, 8192)
+  for (const token of value) parseText(token, 'A grant token', 1, 8192)
 }
 
-/** What AWS has and this KMS has not: ignoring it would promise something that is not done. */
-export function refuseUnsupported(
+/** Parameters of AWS that this KMS lacks: ignoring them would promise something that is not done. */
+export function rejectUnsupported(
   input: Readonly<Record<string, unknown>>,
   members: Readonly<Record<string, readonly unknown[]>>,
 ): void {

@@ -1,5 +1,5 @@
 /**
- * The failures the KMS reports: AWS's exception names. A caller tells them apart by `name`, as with
+ * The failures the KMS reports: AWS's exception names. Callers distinguish them by `name`, as with
  * the AWS SDK. Messages name parameters and key ids, never contexts, blobs or key material.
  */
 export class KmsError extends Error {

@@ -9,10 +9,10 @@
  */
 import type { KeyObject } from 'node:crypto'
 import { arnAt, isKeyId, keyArn, type Location } from './arn.ts'
-import type { Clock } from './clock.ts'
+import type { Clock } from '@strongroom/platform/clock'
 import { disabled, invalidState, notFound, validationError } from './errors.ts'
 import type { KeyRecord, KeyStorage } from './key-storage.ts'
-import type { Wrapping } from './master-key.ts'
+import type { Wrapping } from './master-key/key.ts'
 
 /** A stored key with its ARN at this location. */
 export interface FoundKey {
@@ -37,15 +37,15 @@ interface KeysOptions {
   wrapping: Wrapping
   location: Location
   clock: Clock
-  /** Told of every key that was removed because its deletion was due. */
+  /** Called for every key that was removed because its deletion was due. */
   removed(arn: string): void
 }
 
 export function createKeys({ storage, wrapping, location, clock, removed }: KeysOptions): Keys {
   const materials = new Map<string, Map<number, KeyObject>>()
 
-  /** A key whose time has come is removed by whoever touches it first. */
-  const alive = async (record: KeyRecord | undefined): Promise<FoundKey | undefined> => {
+  /** A key whose deletion is due is removed on its first use. */
+  const removeIfDue = async (record: KeyRecord | undefined): Promise<FoundKey | undefined> => {
     if (record && isDue(record, clock)) {
       if (await storage.remove(record.id, record.revision)) removed(record.arn)
       return lookUp(record.id)
@@ -57,7 +57,7 @@ export function createKeys({ storage, wrapping, location, clock, removed }: Keys
   const lookUp = async (id: string): Promise<FoundKey | undefined> => {
     const record = await storage.load(id)
     if (!record) materials.delete(id)
-    return alive(record)
+    return removeIfDue(record)
   }
 
   const material = async ({ arn, record }: FoundKey, version: number) => {
@@ -72,7 +72,7 @@ export function createKeys({ storage, wrapping, location, clock, removed }: Keys
       throw invalidState(
         Buffer.compare(record.masterKeyCheck, wrapping.check) === 0
           ? `Stored material of ${arn} is damaged: restore it from a backup`
-          : foreign(arn),
+          : wrongMasterKey(arn),
       )
     }
     const versions = materials.get(record.id) ?? new Map<number, KeyObject>()
@@ -91,7 +91,7 @@ export function createKeys({ storage, wrapping, location, clock, removed }: Keys
     },
 
     async list() {
-      const found = await Promise.all((await storage.list()).map(alive))
+      const found = await Promise.all((await storage.list()).map(removeIfDue))
       return found.filter((key) => key !== undefined)
     },
 
@@ -101,8 +101,8 @@ export function createKeys({ storage, wrapping, location, clock, removed }: Keys
   }
 }
 
-/** A process goes on with the material it has in memory after the master key was changed. */
-function foreign(arn: string): string {
+/** After a change of the master key, a process continues with the material it has in memory. */
+function wrongMasterKey(arn: string): string {
   return `${arn} belongs to another master key: start this process again if it was changed, or with that one`
 }
 
@@ -117,7 +117,7 @@ export function requireUsable({ arn, record }: FoundKey): void {
 
 /** Throws unless the key is wrapped by this master key now, whatever is in memory. */
 export function requireWrappedBy({ check }: Wrapping, { arn, record }: FoundKey): void {
-  if (Buffer.compare(record.masterKeyCheck, check) !== 0) throw invalidState(foreign(arn))
+  if (Buffer.compare(record.masterKeyCheck, check) !== 0) throw invalidState(wrongMasterKey(arn))
 }
 
 /** The id in a KeyId that can be of this location. */

@@ -1,19 +1,18 @@
 /**
  * The embedded KMS: AWS KMS's operations on software keys, which a master key wraps.
  *
- * This is the in-process face; `sdk.ts` and `serve.ts` are made of it. It protects a stolen store or
- * backup, not a machine that somebody else controls: keys in use are in the memory of this process.
+ * This is the in-process face; `sdk.ts` and `serve.ts` build on it. It protects a stolen store or
+ * backup, not a machine under the control of an attacker: keys in use are in the memory of this process.
  */
 import type * as api from './api.ts'
 import { type Location, LOCAL } from './arn.ts'
 import type { Audit } from './audit.ts'
 import { isRecord, type Unchecked } from './checks.ts'
-import { type Clock, systemClock } from './clock.ts'
+import { type Clock, systemClock } from '@strongroom/platform/clock'
 import { validationError } from './errors.ts'
 import type { KeyStorage } from './key-storage.ts'
 import { createKeys } from './keys.ts'
-import { requireMasterKey } from './master-key-check.ts'
-import { type MasterKey, wrappingBy } from './master-key.ts'
+import { requireMasterKey, type MasterKey, wrappingBy } from './master-key/key.ts'
 import { createKey } from './operations/create-key.ts'
 import { decrypt } from './operations/decrypt.ts'
 import { describeKey } from './operations/describe-key.ts'
@@ -26,7 +25,7 @@ import {
   scheduleKeyDeletion,
 } from './operations/key-state.ts'
 import { listKeys } from './operations/list-keys.ts'
-import type { Operation, Services, Trail } from './operations/operation.ts'
+import type { Operation, KmsContext, AuditFields } from './operations/operation.ts'
 import { reEncrypt } from './operations/re-encrypt.ts'
 import { rotateKeyOnDemand } from './operations/rotate-key-on-demand.ts'
 
@@ -58,11 +57,11 @@ export interface EmbeddedKms extends KmsOperations {
   readonly clock: Clock
   /** The same KMS with another name for the caller in audit records; `in-process` if not named. */
   as(caller: string): EmbeddedKms
-  /** Removes the keys whose deletion is due, which also happens when one is touched. */
+  /** Removes the keys whose deletion is due, which also happens when one is used. */
   sweep(): Promise<void>
 }
 
-/** Throws `WrongMasterKey` if the store has keys of another one. */
+/** Throws `WrongMasterKey` if the store has keys of another master key. */
 export async function createKms(options: KmsOptions): Promise<EmbeddedKms> {
   const { masterKey, storage, clock = systemClock, audit = () => {} } = options
   const location = {
@@ -75,13 +74,13 @@ export async function createKms(options: KmsOptions): Promise<EmbeddedKms> {
   const removed = (key: string) =>
     audit({ time: clock.now(), operation: 'DeleteKey', caller: 'kms', outcome: 'Success', key })
   const keys = createKeys({ storage, wrapping, location, clock, removed })
-  const services: Services = { storage, keys, wrapping, location, clock }
+  const services: KmsContext = { storage, keys, wrapping, location, clock }
 
   const calledBy = (caller: string): EmbeddedKms => {
     const call =
       <Input, Output>({ name, run }: Operation<Input, Output>) =>
       async (input = {} as Unchecked<Input>): Promise<Output> => {
-        const trail: Trail = {}
+        const trail: AuditFields = {}
         const record = (outcome: string) =>
           audit({ time: clock.now(), operation: name, caller, outcome, ...trail })
         let output

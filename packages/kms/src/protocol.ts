@@ -1,18 +1,18 @@
 /**
  * AWS's JSON 1.1 protocol without its transport: the operation and the bytes of a request, the status
- * and the JSON of an answer. `sdk.ts` and `serve.ts` carry them.
+ * and the JSON of a response. `sdk.ts` and `serve.ts` carry them.
  */
 import { isRecord } from './checks.ts'
 import { KmsError } from './errors.ts'
 import type { KmsOperations } from './kms.ts'
-import { MasterKeyError } from './master-key-errors.ts'
+import { MasterKeyError } from './master-key/errors.ts'
 
 export const CONTENT_TYPE = 'application/x-amz-json-1.1'
 const TARGET_PREFIX = 'TrentService.'
 const BLOBS = ['Plaintext', 'CiphertextBlob']
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-export interface WireAnswer {
+export interface WireResponse {
   statusCode: number
   body: object
 }
@@ -33,12 +33,12 @@ const OPERATIONS: ReadonlyMap<string, keyof KmsOperations> = new Map([
   ['CancelKeyDeletion', 'cancelKeyDeletion'],
 ])
 
-/** Throws as the KMS does; `wireFailure` makes an answer of that. */
+/** Throws as the KMS does; `wireFailure` turns that into a response. */
 export async function execute(
   kms: KmsOperations,
   target: string | undefined,
   body: Uint8Array,
-): Promise<WireAnswer> {
+): Promise<WireResponse> {
   const name = target?.startsWith(TARGET_PREFIX) ? target.slice(TARGET_PREFIX.length) : ''
   const operation = OPERATIONS.get(name)
   if (!operation) {
@@ -48,21 +48,21 @@ export async function execute(
   return { statusCode: 200, body: toWire(await call(fromWire(body))) }
 }
 
-/** What is no error of the KMS is a defect; its text stays inside. */
-export function wireFailure(error: unknown): WireAnswer {
+/** Anything but a KmsError is a defect; its text is not sent to clients. */
+export function wireFailure(error: unknown): WireResponse {
   const { name, message, statusCode } = failureOf(error)
   return { statusCode, body: { __type: name, message } }
 }
 
 function failureOf(error: unknown): KmsError {
   if (error instanceof KmsError) return error
-  // Trying again will not help, so it must not look as if it could.
+  // Retrying will not help, so the error must not look retryable.
   if (error instanceof MasterKeyError)
     return new KmsError('KMSInvalidStateException', error.message)
   return cannotAnswer()
 }
 
-/** All that is told of what only whoever runs the KMS can mend. */
+/** The only text that clients see of failures that the operator must fix. */
 export function cannotAnswer(): KmsError {
   return new KmsError('KMSInternalException', 'The KMS cannot answer now: try again later', 500)
 }

@@ -4,19 +4,24 @@
  *
  *     begin | next file | stage each key | decide | exchange files | promote each key | end
  *
- * Before `decide` the next start goes on with the old master key, and the next change starts over.
+ * Before `decide` the next start continues with the old master key, and the next change starts over.
  * After it every start finishes what is left, for which it needs the new passphrase alone.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { conflict, invalidState } from './errors.ts'
-import type { KeyRecord, KeyStorage } from './key-storage.ts'
-import { requireMasterKey } from './master-key-check.ts'
-import { MasterKeyError } from './master-key-errors.ts'
-import { exchangeFiles, nextFile, oldFile, removeNextFile } from './master-key-exchange.ts'
-import { createMasterKeyFile, newMasterKey, openMasterKeyFile } from './master-key-file.ts'
-import { type MasterKey, type Wrapping, wrappingBy } from './master-key.ts'
-import type { ScryptCost } from './passphrase.ts'
-import type { RekeyStorage, RewrappedKey } from './rekey-storage.ts'
+import type { KeyRecord, KeyStorage, RekeyStorage, RewrappedKey } from './key-storage.ts'
+import { requireMasterKey, type MasterKey, type Wrapping, wrappingBy } from './master-key/key.ts'
+import { MasterKeyError } from './master-key/errors.ts'
+import {
+  exchangeFiles,
+  nextFile,
+  oldFile,
+  removeNextFile,
+  createMasterKeyFile,
+  newMasterKey,
+  openMasterKeyFile,
+} from './master-key/file.ts'
+import type { ScryptCost } from './master-key/passphrase.ts'
 
 type Storage = KeyStorage & RekeyStorage
 
@@ -29,11 +34,11 @@ export interface RekeyOptions {
   /** Of the new one; without it the file is not protected by a passphrase. */
   passphrase?: string | undefined
   cost?: ScryptCost
-  /** Told once, or again where a crash left it open whether it was. */
+  /** Called once, and again if a crash left it unknown whether it was. */
   changed(): void
 }
 
-/** Returns how many keys there are, and where the old master key is now. */
+/** Returns the number of keys, and where the old master key is now. */
 export async function rekey(options: RekeyOptions): Promise<{ keys: number; old: string }> {
   const { storage, file, masterKey, changed } = options
   const present = wrappingBy(masterKey)
@@ -50,7 +55,7 @@ export async function rekey(options: RekeyOptions): Promise<{ keys: number; old:
     const records = await storage.list()
     for (const record of records) await stage(storage, record, present, coming)
     keys = records.length
-    if (!(await storage.decide(coming.check))) throw overtaken()
+    if (!(await storage.decide(coming.check))) throw rekeyConflict()
   } catch (error) {
     await giveUp(storage, file, coming.check).catch(() => {})
     throw error
@@ -87,12 +92,12 @@ async function begin(
   next: Uint8Array,
 ): Promise<void> {
   const cutShort = (await storage.change())?.next
-  if (!(await storage.begin(current, next, cutShort))) throw overtaken()
+  if (!(await storage.begin(current, next, cutShort))) throw rekeyConflict()
   // Never used, and never will be: its change can no longer be decided.
   if (cutShort) await removeNextFile(file, cutShort)
 }
 
-/** Not if it was decided after all and only the answer got lost. */
+/** Not if it was decided and only the response was lost. */
 async function giveUp(storage: Storage, file: string, next: Uint8Array): Promise<void> {
   await storage.abandon(next)
   const change = await storage.change()
@@ -108,7 +113,7 @@ async function writeNextFile(
   // The old file is about to go: the new one must open before that.
   const reopened = await openMasterKeyFile(path, { passphrase })
   if (!timingSafeEqual(reopened, masterKey))
-    throw new MasterKeyError(`"${path}" does not open: nothing was changed`)
+    throw new MasterKeyError('MasterKeyError', `"${path}" does not open: nothing was changed`)
 }
 
 async function stage(
@@ -120,7 +125,7 @@ async function stage(
   const backingKeys = await rewrapped(storage, record, present, coming)
   if (backingKeys.length === 0) return
   if (await storage.stage(record.id, backingKeys, coming.check)) return
-  if (await storage.load(record.id)) throw overtaken()
+  if (await storage.load(record.id)) throw rekeyConflict()
 }
 
 async function promote(storage: Storage, { id }: KeyRecord, check: Uint8Array): Promise<void> {
@@ -137,7 +142,7 @@ async function promote(storage: Storage, { id }: KeyRecord, check: Uint8Array): 
   }
 }
 
-/** The backing keys of a key under the coming master key; none if the key was removed meanwhile. */
+/** The backing keys of a key under the coming master key; none if the key was removed in the meantime. */
 async function rewrapped(
   storage: Storage,
   { id, arn, currentVersion }: KeyRecord,
@@ -168,7 +173,7 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0
 }
 
-function overtaken() {
+function rekeyConflict() {
   return conflict(
     'The master key is being changed by another process: see "strongroom kms status" whether that is done, then try again',
   )

@@ -5,20 +5,20 @@
  */
 import {
   type EmbeddedConfig,
-  embeddedConfig,
+  createEmbeddedConfig,
   type SdkRequest,
   type SdkResponse,
-} from '@strongroom/engine/embedded-config'
+} from '@strongroom/platform/sdk-handler'
 import { KmsError } from './errors.ts'
 import type { EmbeddedKms } from './kms.ts'
-import { MasterKeyError } from './master-key-errors.ts'
-import { CONTENT_TYPE, execute, type WireAnswer, wireFailure } from './protocol.ts'
+import { MasterKeyError } from './master-key/errors.ts'
+import { CONTENT_TYPE, execute, type WireResponse, wireFailure } from './protocol.ts'
 
 export function embedded(kms: EmbeddedKms): EmbeddedConfig {
-  return embeddedConfig(kms.region, async (request) => respond(await answer(kms, request)))
+  return createEmbeddedConfig(kms.region, async (request) => respond(await answer(kms, request)))
 }
 
-async function answer(kms: EmbeddedKms, { headers, body }: SdkRequest): Promise<WireAnswer> {
+async function answer(kms: EmbeddedKms, { headers, body }: SdkRequest): Promise<WireResponse> {
   try {
     const target = headers['x-amz-target'] ?? headers['X-Amz-Target']
     return await execute(kms, target, bytesOf(body))
@@ -35,7 +35,7 @@ function bytesOf(body: unknown): Uint8Array {
   return Buffer.from(typeof body === 'string' ? body : '')
 }
 
-function respond({ statusCode, body }: WireAnswer): SdkResponse {
+function respond({ statusCode, body }: WireResponse): SdkResponse {
   return {
     statusCode,
     reason: statusCode === 200 ? 'OK' : 'Bad Request',

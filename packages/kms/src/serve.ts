@@ -1,46 +1,52 @@
 /**
  * The wire face: AWS KMS's protocol over HTTP, for SDKs of any language.
  *
- * Who may decrypt has the master key in effect, so every request must be signed, and it is reachable
+ * A caller that may decrypt effectively has the master key, so every request must be signed, and it is reachable
  * from this machine only: on 127.0.0.1 or on a socket of this user. There is no unsigned mode.
  */
 import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
-import { loseNoAnswers } from '@strongroom/engine/http-connections'
+import { once } from 'node:events'
+import { chmod, lstat, rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse, type Server } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import {
   type Credentials,
-  knownCredentials,
-  readClaim,
-  requireSigned,
+  indexCredentials,
+  parseSignature,
+  verifySignature,
   SignatureError,
   type Verifier,
-} from '@strongroom/engine/signature'
+} from '@strongroom/platform/aws-signature'
+import { enableGracefulClose, rejectBrokenRequests } from '@strongroom/platform/http-server'
+import { discardRest, readRequestBody } from '@strongroom/platform/read-body'
 import { KmsError } from './errors.ts'
 import type { EmbeddedKms } from './kms.ts'
-import { listen, type Place } from './listen.ts'
-import { cannotAnswer, CONTENT_TYPE, execute, type WireAnswer, wireFailure } from './protocol.ts'
-import { discardBody, readBody } from './request-body.ts'
+import { cannotAnswer, CONTENT_TYPE, execute, type WireResponse, wireFailure } from './protocol.ts'
+
+/** Ten grant tokens of 8192 characters, a blob, a plaintext, and room for contexts. */
+const MAX_BODY_BYTES = 256 * 1024
+/** A client that is still sending gets to read the response, within this limit. */
+const MAX_DISCARDED_BYTES = 16 * MAX_BODY_BYTES
 
 export type ServeKmsOptions = Place & {
-  /** Who may call; the access key stands in audit records as the caller. */
+  /** Accepted credentials; audit records name the access key as the caller. */
   credentials: readonly Credentials[]
   /** How long a client may take to send a request. */
   requestTimeoutMs?: number
-  /** Gets what clients are not told of: why the KMS could not answer, with paths of this machine. */
+  /** Receives the reason of internal failures, with local paths that clients must not see. */
   onFailure?: (error: unknown) => void
 }
 
 export interface KmsServer extends AsyncDisposable {
   /** Undefined on a socket. */
   readonly port: number | undefined
-  /** Takes no more requests and resolves when those under way are answered. */
+  /** Stops accepting requests and resolves when those in progress have finished. */
   close(): Promise<void>
 }
 
 export async function serveKms(kms: EmbeddedKms, options: ServeKmsOptions): Promise<KmsServer> {
   const { requestTimeoutMs = 30_000, onFailure = () => {} } = options
-  const known = knownCredentials(options.credentials)
+  const known = indexCredentials(options.credentials)
   const verifier: Verifier = { service: 'kms', known, clock: kms.clock }
   const server = createServer(
     {
@@ -55,9 +61,9 @@ export async function serveKms(kms: EmbeddedKms, options: ServeKmsOptions): Prom
         .catch(() => response.destroy())
     },
   )
-  server.on('clientError', refuseBrokenRequest)
+  server.on('clientError', rejectBroken)
   // A closing server no longer looks for requests that take too long to arrive.
-  const close = loseNoAnswers(server, requestTimeoutMs)
+  const close = enableGracefulClose(server, requestTimeoutMs)
   await listen(server, options)
   const address = server.address() as AddressInfo | string
   return {
@@ -72,15 +78,15 @@ async function answer(
   verifier: Verifier,
   request: IncomingMessage,
   onFailure: (error: unknown) => void,
-): Promise<WireAnswer> {
+): Promise<WireResponse> {
   try {
     const { method, url, headers } = request
     if (method !== 'POST' || url !== '/') {
       throw new KmsError('UnknownOperationException', 'Requests to a KMS are POST /', 404)
     }
-    const claim = readClaim(headers, verifier)
+    const claim = parseSignature(headers, verifier)
     const body = await readBody(request)
-    requireSigned(claim, body)
+    verifySignature(claim, body)
     const target = headers['x-amz-target']
     return await execute(
       kms.as(claim.credentials.accessKeyId),
@@ -92,20 +98,27 @@ async function answer(
       error instanceof SignatureError ? new KmsError(error.name, error.message, 403) : error,
     )
     if (failure.statusCode < 500) return failure
-    // A client that went away is no failure of the KMS.
+    // A client that disconnected is no failure of the KMS.
     if (request.complete) onFailure(error)
     return wireFailure(cannotAnswer())
   }
 }
 
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const read = await readRequestBody(request, MAX_BODY_BYTES)
+  if (read.kind === 'read') return read.bytes
+  if (read.kind === 'incomplete') throw new Error('The client disconnected')
+  throw new KmsError('RequestEntityTooLargeException', 'The request is too large', 413)
+}
+
 function send(
   request: IncomingMessage,
   response: ServerResponse,
-  { statusCode, body }: WireAnswer,
+  { statusCode, body }: WireResponse,
 ): void {
   if (request.destroyed && !request.complete) return
   const text = Buffer.from(JSON.stringify(body))
-  if (!request.complete) discardBody(request)
+  if (!request.complete) discardRest(request, { bytes: MAX_DISCARDED_BYTES })
   response.writeHead(statusCode, {
     'content-type': CONTENT_TYPE,
     'content-length': text.length,
@@ -114,19 +127,58 @@ function send(
   response.end(text)
 }
 
-/** Bytes that are no HTTP request, and requests that take too long. */
-function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
+const rejectBroken = rejectBrokenRequests(CONTENT_TYPE, (reason) =>
+  JSON.stringify({
+    __type: reason === 'timeout' ? 'RequestTimeoutException' : 'SerializationException',
+  }),
+)
+
+// Where the HTTP face may listen: a port of this machine alone, or a socket of this user alone.
+
+const LOOPBACK = '127.0.0.1'
+
+export type Place =
+  | {
+      /** On 127.0.0.1; 0 takes a free one. */
+      port: number
+    }
+  | { socketPath: string }
+
+export async function listen(server: Server, place: Place): Promise<void> {
+  if ('port' in place) {
+    server.listen(place.port, LOOPBACK)
+    await once(server, 'listening')
     return
   }
-  const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-  const text = JSON.stringify({
-    __type: late ? 'RequestTimeoutException' : 'SerializationException',
-  })
-  socket.end(
-    `HTTP/1.1 ${late ? '408 Request Timeout' : '400 Bad Request'}\r\n` +
-      `content-type: ${CONTENT_TYPE}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n` +
-      `connection: close\r\n\r\n${text}`,
-  )
+  const { socketPath } = place
+  await clearAbandoned(socketPath)
+  server.listen(socketPath)
+  await once(server, 'listening')
+  // Until here it had the permissions of a new file; requests must be signed in any case.
+  if (process.platform !== 'win32') await chmod(socketPath, 0o600)
+}
+
+/** A socket without a listener is left over from a crash. */
+async function clearAbandoned(socketPath: string): Promise<void> {
+  const found = await lstat(socketPath).catch(() => undefined)
+  if (!found) return
+  if (!found.isSocket()) {
+    throw new Error(`Cannot listen on "${socketPath}": there is a file of that name`)
+  }
+  if (await isAnswered(socketPath)) {
+    throw new Error(`Cannot listen on "${socketPath}": another process does`)
+  }
+  await rm(socketPath)
+}
+
+async function isAnswered(socketPath: string): Promise<boolean> {
+  const socket = connect(socketPath)
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
 }

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openAuditFile } from '../src/audit-file.ts'
+import { openAuditFile } from '../src/audit.ts'
 import { verifyAudit } from '../src/audit-verify.ts'
 import { freshDirectory, freshKms } from './kms-support.ts'
 
@@ -233,7 +233,7 @@ describe('several writers of one file', () => {
   test('in processes of their own at the same time lose no record', async () => {
     const { path, lines, rewrite } = freshFile(0)
     const script = await bundled(`
-      import { openAuditFile } from './audit-file.ts'
+      import { openAuditFile } from './audit.ts'
       const file = openAuditFile(process.argv[2])
       for (let n = 0; n < 300; n += 1) {
         file.audit({ time: 0, operation: 'Call', caller: 'test', outcome: 'Success' })

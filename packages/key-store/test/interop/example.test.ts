@@ -1,12 +1,12 @@
 /** The lines between the marks are shown in the documentation. */
 import { buildClient, CommitmentPolicy, KmsHierarchicalKeyRingNode } from '@aws-crypto/client-node'
-import { systemClock } from '@strongroom/kit/clock'
+import { systemClock } from '@strongroom/platform/clock'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { cachedBranchKeys } from '../../src/cache.ts'
-import { awsBranchKeyCache } from '../../src/keyring-cache.ts'
-import { awsBranchKeyStore } from '../../src/keyring.ts'
-import { openEnvelope } from '../open-envelope.ts'
+import { awsBranchKeyCache } from '../../src/aws/keyring-cache.ts'
+import { awsBranchKeyStore } from '../../src/aws/keyring.ts'
+import { openEnvelope } from '../support/open-envelope.ts'
 
 const { encrypt, decrypt } = buildClient(CommitmentPolicy.REQUIRE_ENCRYPT_REQUIRE_DECRYPT)
 

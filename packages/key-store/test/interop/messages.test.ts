@@ -7,8 +7,8 @@ import {
   MultiKeyringNode,
 } from '@aws-crypto/client-node'
 import { describe, expect, test } from 'vitest'
-import { branchKeyIdOf, type EnvelopeContext } from '../../src/envelope-context.ts'
-import { awsBranchKeyCache } from '../../src/keyring-cache.ts'
+import { branchKeyIdOf, type EnvelopeContext } from '../../src/envelope/place.ts'
+import { awsBranchKeyCache } from '../../src/aws/keyring-cache.ts'
 import { interopCorners, openInterop } from './open-interop.ts'
 
 const { encrypt, decrypt } = buildClient(CommitmentPolicy.REQUIRE_ENCRYPT_REQUIRE_DECRYPT)

@@ -1,20 +1,19 @@
 import type { CreateKeyInput, KeyOutput } from '../api.ts'
 import { keyArn, newKeyId } from '../arn.ts'
-import { refuseUnsupported, textIn } from '../checks.ts'
+import { rejectUnsupported, parseText } from '../checks.ts'
 import { conflict, validationError } from '../errors.ts'
 import type { KeyRecord } from '../key-storage.ts'
-import { requireMasterKey } from '../master-key-check.ts'
-import { newBackingKey } from './backing-key.ts'
-import { metadataOf } from './metadata.ts'
-import type { Operation } from './operation.ts'
+import { requireMasterKey } from '../master-key/key.ts'
+import { newBackingKey } from './cryptography.ts'
+import { metadataOf, type Operation } from './operation.ts'
 
 export const createKey: Operation<CreateKeyInput, KeyOutput> = {
   name: 'CreateKey',
   async run({ storage, wrapping, location, clock }, input, trail) {
     const { Description = '', MultiRegion = false } = input
-    const description = textIn(Description, 'Description', 0, 8192)
+    const description = parseText(Description, 'Description', 0, 8192)
     if (typeof MultiRegion !== 'boolean') throw validationError('MultiRegion must be a boolean')
-    refuseUnsupported(input, {
+    rejectUnsupported(input, {
       KeySpec: ['SYMMETRIC_DEFAULT'],
       CustomerMasterKeySpec: ['SYMMETRIC_DEFAULT'],
       KeyUsage: ['ENCRYPT_DECRYPT'],

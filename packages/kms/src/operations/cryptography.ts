@@ -1,18 +1,21 @@
 /** What the operations that encrypt and decrypt have in common. */
-import { openBlob, readHeader, sealBlob } from '../blob.ts'
-import { bytesIn, checkGrantTokens, keyIdIn, refuseUnsupported } from '../checks.ts'
-import type { EncryptionContext } from '../encryption-context.ts'
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '@strongroom/platform/clock'
+import { openBlob, readHeader, sealBlob, type EncryptionContext } from '../blob.ts'
+import { parseBytes, checkGrantTokens, parseKeyId, rejectUnsupported } from '../checks.ts'
 import { incorrectKey, invalidCiphertext } from '../errors.ts'
+import type { BackingKey } from '../key-storage.ts'
 import { type FoundKey, type Keys, requireUsable } from '../keys.ts'
+import { MASTER_KEY_BYTES, type Wrapping } from '../master-key/key.ts'
 
 export const SYMMETRIC_DEFAULT = 'SYMMETRIC_DEFAULT'
-export const MOST_PLAINTEXT_BYTES = 4096
-const MOST_BLOB_BYTES = 6144
+export const MAX_PLAINTEXT_BYTES = 4096
+const MAX_BLOB_BYTES = 6144
 
 /** Checks what all of these requests may carry. */
 export function checkCommon(input: Readonly<Record<string, unknown>>): void {
   checkGrantTokens(input['GrantTokens'])
-  refuseUnsupported(input, {
+  rejectUnsupported(input, {
     DryRun: [false],
     Recipient: [],
     EncryptionAlgorithm: [SYMMETRIC_DEFAULT],
@@ -51,8 +54,8 @@ export async function open(
   { blob, keyId, keyIdName, context }: Sealed,
   found: (arn: string) => void,
 ): Promise<{ key: FoundKey; plaintext: Uint8Array }> {
-  const bytes = bytesIn(blob, 'CiphertextBlob', MOST_BLOB_BYTES)
-  const wanted = keyId === undefined ? undefined : keyIdIn(keyId, keyIdName)
+  const bytes = parseBytes(blob, 'CiphertextBlob', MAX_BLOB_BYTES)
+  const wanted = keyId === undefined ? undefined : parseKeyId(keyId, keyIdName)
   if (wanted !== undefined) found(wanted)
   const given = wanted === undefined ? undefined : await keys.find(wanted)
   if (given) found(given.arn)
@@ -69,4 +72,17 @@ export async function open(
   const plaintext = openBlob(bytes, material, context)
   if (!plaintext) throw invalidCiphertext()
   return { key, plaintext }
+}
+
+/** New material for a key; nothing but its wrapped form remains. */
+export function newBackingKey(
+  wrapping: Wrapping,
+  clock: Clock,
+  id: string,
+  version: number,
+): BackingKey {
+  const material = randomBytes(MASTER_KEY_BYTES)
+  const wrapped = wrapping.wrap(id, version, material)
+  material.fill(0)
+  return { version, createdAt: clock.now(), wrapped }
 }

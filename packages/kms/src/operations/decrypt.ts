@@ -1,12 +1,12 @@
 import type { DecryptInput, DecryptOutput } from '../api.ts'
-import { contextIn } from '../checks.ts'
+import { parseContext } from '../checks.ts'
 import { checkCommon, open, SYMMETRIC_DEFAULT } from './cryptography.ts'
 import type { Operation } from './operation.ts'
 
 export const decrypt: Operation<DecryptInput, DecryptOutput> = {
   name: 'Decrypt',
   async run({ keys }, input, trail) {
-    trail.context = contextIn(input.EncryptionContext)
+    trail.context = parseContext(input.EncryptionContext)
     checkCommon(input)
     const { key, plaintext } = await open(
       keys,

@@ -1,8 +1,8 @@
 import type { EncryptInput, EncryptOutput } from '../api.ts'
-import { bytesIn, contextIn, keyIdIn } from '../checks.ts'
+import { parseBytes, parseContext, parseKeyId } from '../checks.ts'
 import {
   checkCommon,
-  MOST_PLAINTEXT_BYTES,
+  MAX_PLAINTEXT_BYTES,
   seal,
   SYMMETRIC_DEFAULT,
   usableKey,
@@ -12,9 +12,9 @@ import type { Operation } from './operation.ts'
 export const encrypt: Operation<EncryptInput, EncryptOutput> = {
   name: 'Encrypt',
   async run({ keys }, input, trail) {
-    trail.key = keyIdIn(input.KeyId)
-    trail.context = contextIn(input.EncryptionContext)
-    const plaintext = bytesIn(input.Plaintext, 'Plaintext', MOST_PLAINTEXT_BYTES)
+    trail.key = parseKeyId(input.KeyId)
+    trail.context = parseContext(input.EncryptionContext)
+    const plaintext = parseBytes(input.Plaintext, 'Plaintext', MAX_PLAINTEXT_BYTES)
     checkCommon(input)
     const key = await usableKey(keys, trail.key)
     trail.key = key.arn

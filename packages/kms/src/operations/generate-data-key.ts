@@ -1,9 +1,9 @@
 import { randomFillSync } from 'node:crypto'
 import type { BlobOutput, GenerateDataKeyInput, GenerateDataKeyOutput } from '../api.ts'
-import { contextIn, keyIdIn, numberIn, type Unchecked } from '../checks.ts'
+import { parseContext, parseKeyId, parseInteger, type Unchecked } from '../checks.ts'
 import { validationError } from '../errors.ts'
 import { checkCommon, seal, usableKey } from './cryptography.ts'
-import type { Operation, Services, Trail } from './operation.ts'
+import type { Operation, KmsContext, AuditFields } from './operation.ts'
 
 const KEY_SPECS: ReadonlyMap<unknown, number> = new Map([
   ['AES_128', 16],
@@ -25,12 +25,12 @@ export const generateDataKeyWithoutPlaintext: Operation<GenerateDataKeyInput, Bl
 }
 
 async function generate(
-  { keys }: Services,
+  { keys }: KmsContext,
   input: Unchecked<GenerateDataKeyInput>,
-  trail: Trail,
+  trail: AuditFields,
 ): Promise<GenerateDataKeyOutput> {
-  trail.key = keyIdIn(input.KeyId)
-  trail.context = contextIn(input.EncryptionContext)
+  trail.key = parseKeyId(input.KeyId)
+  trail.context = parseContext(input.EncryptionContext)
   const size = sizeOf(input)
   checkCommon(input)
   const key = await usableKey(keys, trail.key)
@@ -47,7 +47,7 @@ function sizeOf({ NumberOfBytes, KeySpec }: Unchecked<GenerateDataKeyInput>): nu
   if ((NumberOfBytes === undefined) === (KeySpec === undefined)) {
     throw validationError('Give either NumberOfBytes or KeySpec')
   }
-  if (KeySpec === undefined) return numberIn(NumberOfBytes, 'NumberOfBytes', 1, 1024)
+  if (KeySpec === undefined) return parseInteger(NumberOfBytes, 'NumberOfBytes', 1, 1024)
   const size = KEY_SPECS.get(KeySpec)
   if (size === undefined) throw validationError('KeySpec must be AES_128 or AES_256')
   return size

@@ -1,10 +1,10 @@
 /** The operations that change the state of a key. */
 import type { KeyInput, ScheduleKeyDeletionInput, ScheduleKeyDeletionOutput } from '../api.ts'
-import { keyIdIn, numberIn } from '../checks.ts'
+import { parseKeyId, parseInteger } from '../checks.ts'
 import { conflict, invalidState } from '../errors.ts'
 import type { StateChange } from '../key-storage.ts'
 import type { FoundKey } from '../keys.ts'
-import type { Operation, Services, Trail } from './operation.ts'
+import type { Operation, KmsContext, AuditFields } from './operation.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const TRIES = 10
@@ -14,18 +14,18 @@ type Decide = (key: FoundKey) => StateChange | undefined
 
 /** Decides again when another process changed the key in between. */
 async function change(
-  { keys, storage }: Services,
+  { keys, storage }: KmsContext,
   keyId: unknown,
-  trail: Trail,
+  trail: AuditFields,
   decide: Decide,
 ): Promise<string> {
-  const given = keyIdIn(keyId)
+  const given = parseKeyId(keyId)
   trail.key = given
   let wanted: StateChange | undefined
   for (let tries = 0; tries < TRIES; tries += 1) {
     const key = await keys.find(given)
     trail.key = key.arn
-    // Written by the last try, whose answer got lost, or by somebody who wanted the same.
+    // Written by the last attempt, whose response was lost, or by another caller with the same intent.
     if (wanted && isDone(key, wanted)) return key.arn
     wanted = decide(key)
     if (!wanted || (await storage.updateState(key.record.id, wanted, key.record.revision))) {
@@ -65,7 +65,7 @@ export const disableKey = setState('DisableKey', 'Disabled')
 export const scheduleKeyDeletion: Operation<ScheduleKeyDeletionInput, ScheduleKeyDeletionOutput> = {
   name: 'ScheduleKeyDeletion',
   async run(services, input, trail) {
-    const days = numberIn(input.PendingWindowInDays ?? 30, 'PendingWindowInDays', 7, 30)
+    const days = parseInteger(input.PendingWindowInDays ?? 30, 'PendingWindowInDays', 7, 30)
     const deletionAt = services.clock.now() + days * DAY
     const arn = await change(services, input.KeyId, trail, (key) => {
       requireNotPending(key)

@@ -1,14 +1,14 @@
 import type { ListKeysInput, ListKeysOutput } from '../api.ts'
 import { isKeyId } from '../arn.ts'
-import { numberIn, textIn } from '../checks.ts'
+import { parseInteger, parseText } from '../checks.ts'
 import { KmsError } from '../errors.ts'
 import type { Operation } from './operation.ts'
 
 export const listKeys: Operation<ListKeysInput, ListKeysOutput> = {
   name: 'ListKeys',
   async run({ keys }, { Limit = 100, Marker }) {
-    const limit = numberIn(Limit, 'Limit', 1, 1000)
-    const after = Marker === undefined ? '' : markerIn(Marker)
+    const limit = parseInteger(Limit, 'Limit', 1, 1000)
+    const after = Marker === undefined ? '' : parseMarker(Marker)
     const sorted = (await keys.list())
       .map(({ arn, record }) => ({ KeyId: record.id, KeyArn: arn }))
       .filter(({ KeyId }) => KeyId > after)
@@ -21,8 +21,8 @@ export const listKeys: Operation<ListKeysInput, ListKeysOutput> = {
 }
 
 /** The id of the last key of the page before. */
-function markerIn(value: unknown): string {
-  const marker = textIn(value, 'Marker', 1, 1024)
+function parseMarker(value: unknown): string {
+  const marker = parseText(value, 'Marker', 1, 1024)
   if (isKeyId(marker)) return marker
   throw new KmsError('InvalidMarkerException', 'Marker must be the NextMarker of an earlier answer')
 }

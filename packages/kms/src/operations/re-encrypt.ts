@@ -1,5 +1,5 @@
 import type { ReEncryptInput, ReEncryptOutput } from '../api.ts'
-import { contextIn, keyIdIn } from '../checks.ts'
+import { parseContext, parseKeyId } from '../checks.ts'
 import { checkCommon, open, seal, SYMMETRIC_DEFAULT, usableKey } from './cryptography.ts'
 import type { Operation } from './operation.ts'
 
@@ -7,9 +7,9 @@ import type { Operation } from './operation.ts'
 export const reEncrypt: Operation<ReEncryptInput, ReEncryptOutput> = {
   name: 'ReEncrypt',
   async run({ keys }, input, trail) {
-    trail.key = keyIdIn(input.DestinationKeyId, 'DestinationKeyId')
-    trail.context = contextIn(input.DestinationEncryptionContext, 'DestinationEncryptionContext')
-    trail.sourceContext = contextIn(input.SourceEncryptionContext, 'SourceEncryptionContext')
+    trail.key = parseKeyId(input.DestinationKeyId, 'DestinationKeyId')
+    trail.context = parseContext(input.DestinationEncryptionContext, 'DestinationEncryptionContext')
+    trail.sourceContext = parseContext(input.SourceEncryptionContext, 'SourceEncryptionContext')
     checkCommon(input)
     const { key: source, plaintext } = await open(
       keys,

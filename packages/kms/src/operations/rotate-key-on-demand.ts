@@ -1,26 +1,25 @@
 import type { KeyInput } from '../api.ts'
-import { keyIdIn } from '../checks.ts'
+import { parseKeyId } from '../checks.ts'
 import { conflict, limitExceeded } from '../errors.ts'
-import { MOST_BACKING_KEYS } from '../key-storage.ts'
+import { MAX_BACKING_KEYS } from '../key-storage.ts'
 import { requireWrappedBy } from '../keys.ts'
-import { newBackingKey } from './backing-key.ts'
-import { usableKey } from './cryptography.ts'
+import { newBackingKey, usableKey } from './cryptography.ts'
 import type { Operation } from './operation.ts'
 
 /** New blobs are made with a new backing key from now on; every earlier one is kept for old blobs. */
 export const rotateKeyOnDemand: Operation<KeyInput, KeyInput> = {
   name: 'RotateKeyOnDemand',
   async run({ storage, keys, wrapping, clock }, input, trail) {
-    trail.key = keyIdIn(input.KeyId)
+    trail.key = parseKeyId(input.KeyId)
     const key = await usableKey(keys, trail.key)
     trail.key = key.arn
     const { id, currentVersion, revision } = key.record
     // A key that another master key wraps must not get a version of this one.
     requireWrappedBy(wrapping, key)
     await keys.currentMaterial(key)
-    if (currentVersion >= MOST_BACKING_KEYS) {
+    if (currentVersion >= MAX_BACKING_KEYS) {
       throw limitExceeded(
-        `${key.arn} was rotated ${MOST_BACKING_KEYS - 1} times: create another key`,
+        `${key.arn} was rotated ${MAX_BACKING_KEYS - 1} times: create another key`,
       )
     }
     const next = newBackingKey(wrapping, clock, id, currentVersion + 1)

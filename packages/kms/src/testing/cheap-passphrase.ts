@@ -1,4 +1,4 @@
-import { changePassphrase } from '../master-key-file.ts'
+import { changePassphrase } from '../master-key/file.ts'
 
 /** A thousandth of what a try costs otherwise; files say themselves what it is. */
 const cost = { N: 2 ** 7, r: 8, p: 1 }

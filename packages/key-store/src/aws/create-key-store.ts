@@ -1,0 +1,71 @@
+/** Makes the table of a key store, or sees that the one that is there will do. */
+import { createTables, untilActive } from '@strongroom/kit/tables'
+import type { Db, TableDescription } from '@strongroom/kit/db'
+import { isNamed } from '@strongroom/kit/db-errors'
+import { createTableInput } from '@strongroom/kit/table'
+import { toDb, type DbSource } from '../store/db-source.ts'
+import { branchKeysTable } from '../tables.ts'
+import { keyStoreFailure } from '../errors.ts'
+
+export type CreateKeyStoreOptions = DbSource & {
+  tableName: string
+  /** Whether to return only when the table can be used; a new one gets its recovery then. */
+  wait?: boolean
+  /** Waits between two looks at a table that is being made; tests need not wait. */
+  pause?: (ms: number) => Promise<unknown>
+}
+
+// KS-58, KS-59, KS-60, KS-61, KS-62, KS-63
+export async function createKeyStore(
+  options: CreateKeyStoreOptions,
+): Promise<{ tableArn: string }> {
+  const { tableName, wait = true } = options
+  const db = toDb(options)
+  if (!tableName) throw new TypeError('Cannot create a key store: give the tableName')
+  const table = { ...branchKeysTable, name: tableName }
+  const found = await describe(db, tableName)
+  const { description, isNew } = found ? { description: found, isNew: false } : await create()
+  const tableArn = arnOfConforming(description)
+  // createTables does not touch the shape of a table that is there.
+  if (wait && isNew) await createTables(db, [table], options)
+  else if (wait) await untilActive(db, table, options)
+  return { tableArn }
+
+  async function create() {
+    try {
+      const { TableDescription } = await db.createTable(createTableInput(table))
+      return { description: TableDescription, isNew: true }
+    } catch (error) {
+      // Someone else was faster. Their table will do if it conforms.
+      if (!isNamed(error, 'ResourceInUseException')) throw error
+      return { description: await describe(db, tableName), isNew: false }
+    }
+  }
+}
+
+async function describe(db: Db, TableName: string): Promise<TableDescription | undefined> {
+  try {
+    return (await db.describeTable({ TableName })).Table
+  } catch (error) {
+    if (isNamed(error, 'ResourceNotFoundException')) return undefined
+    throw error
+  }
+}
+
+/** Further attributes and indexes of a table are its operator's business. */
+function arnOfConforming(found: TableDescription = {}): string {
+  const { KeySchema, AttributeDefinitions } = createTableInput(branchKeysTable)
+  const hasKeys = KeySchema.every(({ AttributeName, KeyType }) =>
+    found.KeySchema?.some(
+      (each) => each.AttributeName === AttributeName && each.KeyType === KeyType,
+    ),
+  )
+  const hasTypes = AttributeDefinitions.every(({ AttributeName, AttributeType }) =>
+    found.AttributeDefinitions?.some(
+      (each) => each.AttributeName === AttributeName && each.AttributeType === AttributeType,
+    ),
+  )
+  if (!hasKeys || !hasTypes || found.TableArn === undefined)
+    throw keyStoreFailure('TableDoesNotConform')
+  return found.TableArn
+}

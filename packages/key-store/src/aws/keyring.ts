@@ -1,0 +1,83 @@
+/**
+ * AWS's hierarchical keyring on this key store: what `KmsHierarchicalKeyRingNode` of
+ * `@aws-crypto/client-node` takes as its `keyStore`. Its `cache` is in `keyring-cache.ts`.
+ *
+ * The packages of AWS are the user's; nothing else here needs them.
+ */
+import { BranchKeyStoreNode } from '@aws-crypto/branch-keystore-node'
+import { NodeBranchKeyMaterial } from '@aws-crypto/material-management'
+import type { KeyStore } from '../store/key-store.ts'
+import type { KmsConfiguration } from '../store/kms-configuration.ts'
+import type { BranchKeyMaterials, BranchKeySource } from '../store/materials.ts'
+
+type AwsOptions = ConstructorParameters<typeof BranchKeyStoreNode>[0]
+
+/**
+ * Keys are made and rotated by `keyStore`, and read from `branchKeys`: with `cachedBranchKeys` KMS
+ * is asked once, however many read at the same time.
+ */
+export function awsBranchKeyStore(
+  keyStore: KeyStore,
+  branchKeys: BranchKeySource = keyStore,
+): BranchKeyStoreNode {
+  const info = keyStore.getKeyStoreInfo()
+
+  // The keyring wants an instance of this class, and that freezes itself: it can hold nothing.
+  class Adapter extends BranchKeyStoreNode {
+    override async getActiveBranchKey(branchKeyIdentifier: string) {
+      return materialOf(await branchKeys.getActiveBranchKey({ branchKeyIdentifier }))
+    }
+
+    override async getBranchKeyVersion(branchKeyIdentifier: string, branchKeyVersion: string) {
+      const wanted = { branchKeyIdentifier, branchKeyVersion }
+      return materialOf(await branchKeys.getBranchKeyVersion(wanted))
+    }
+
+    override createKey(input?: Parameters<KeyStore['createKey']>[0]) {
+      return keyStore.createKey(input)
+    }
+
+    override async versionKey(input: Parameters<KeyStore['versionKey']>[0]) {
+      await keyStore.versionKey(input)
+    }
+  }
+
+  return new Adapter({
+    logicalKeyStoreName: info.logicalKeyStoreName,
+    keyStoreId: info.keyStoreId,
+    kmsConfiguration: awsConfiguration(info.kmsConfiguration),
+    keyManagement: { grantTokens: [...info.grantTokens] },
+    storage: {
+      getEncryptedActiveBranchKey: neverAsked,
+      getEncryptedBranchKeyVersion: neverAsked,
+      getKeyStorageInfo: () => ({ name: info.keyStoreName, logicalName: info.logicalKeyStoreName }),
+    },
+  })
+}
+
+function materialOf(materials: BranchKeyMaterials): NodeBranchKeyMaterial {
+  const { buffer, byteOffset, length } = materials.branchKey
+  try {
+    // Takes a copy of the key.
+    return new NodeBranchKeyMaterial(
+      Buffer.from(buffer, byteOffset, length),
+      materials.branchKeyIdentifier,
+      materials.branchKeyVersion,
+      materials.encryptionContext,
+    )
+  } finally {
+    materials.branchKey.fill(0)
+  }
+}
+
+function awsConfiguration(configuration: KmsConfiguration): AwsOptions['kmsConfiguration'] {
+  if (configuration.kind === 'kmsKeyArn') return { identifier: configuration.arn }
+  if (configuration.kind === 'kmsMRKeyArn') return { mrkIdentifier: configuration.arn }
+  if (configuration.kind === 'mrDiscovery') return { region: configuration.region }
+  return 'discovery'
+}
+
+/** The methods that would ask it are all overridden. */
+async function neverAsked(): Promise<never> {
+  throw new TypeError('Cannot read encrypted keys here: ask the key store')
+}

@@ -1,0 +1,150 @@
+/** `/v1` of the key store, for operators. No response contains a plaintext key. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { type Cursors, createCursors, cursorError } from '@strongroom/kit/cursor'
+import type { AppEnv } from '@strongroom/kit/http/env'
+import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
+import { operatorOnly } from '@strongroom/kit/http/permissions'
+import { operatorError, type Operators } from '@strongroom/kit/operators'
+import type { ServerSecrets } from '@strongroom/kit/server-secrets'
+import type { BranchKeys } from './service.ts'
+import { keyStoreError } from '../errors.ts'
+import { BranchKey, BranchKeyDetails, BranchKeyId, NewKey, UnreadableKey } from './view.ts'
+
+const LISTING = ['key-store', 'keys'] as const
+const CURSOR_SECRET = 'key-store-cursors'
+
+export function keyStoreRoutes(deps: {
+  branchKeys: BranchKeys
+  operators: Operators
+  secrets: ServerSecrets
+}): OpenAPIHono<AppEnv> {
+  const { branchKeys, operators, secrets } = deps
+
+  /** Takes KMS, at first; to look at a few keys does not. */
+  async function cursors(): Promise<Cursors> {
+    const accepted = await secrets.accepted(CURSOR_SECRET)
+    return createCursors(accepted.map(({ key }) => key))
+  }
+
+  const forOperators = {
+    tags: ['Key store'],
+    security: [{ operator: [] }],
+    middleware: operatorOnly(operators),
+  }
+  const unauthorized = errorResponses(operatorError, 'unauthorized')
+  const ofKey = z.object({
+    id: BranchKeyId.openapi({ param: { description: 'Percent-encoded' } }),
+  })
+
+  const create = createRoute({
+    ...forOperators,
+    method: 'post',
+    path: '/v1/keys',
+    summary: 'Create a branch key',
+    description:
+      'Makes a branch key with its beacon key. Its encryption context is bound to it for ever and stands in the audit log of KMS in clear: put no secrets into it.',
+    request: { body: jsonBody(NewKey) },
+    responses: {
+      201: jsonResponse(z.object({ id: z.string() }), 'The key was made'),
+      ...unauthorized,
+      ...errorResponses(
+        keyStoreError,
+        'invalid_id',
+        'context_required',
+        'invalid_context',
+        'exists',
+        'kms_denied',
+        'kms_key_unusable',
+        'kms_failed',
+        'untrusted',
+        'kms_unavailable',
+      ),
+    },
+  })
+
+  const rotate = createRoute({
+    ...forOperators,
+    method: 'post',
+    path: '/v1/keys/{id}/versions',
+    summary: 'Rotate a branch key',
+    description:
+      'Makes a new version the active one. Older versions stay, so that what was encrypted under them can be decrypted.',
+    request: { params: ofKey },
+    responses: {
+      201: jsonResponse(z.object({ id: z.string(), version: z.uuid() }), 'The key was rotated'),
+      ...unauthorized,
+      ...errorResponses(
+        keyStoreError,
+        'invalid_id',
+        'not_found',
+        'version_race',
+        'other_kms_key',
+        'unsupported',
+        'damaged',
+        'not_authentic',
+        'untrusted',
+        'kms_denied',
+        'kms_key_unusable',
+        'kms_failed',
+        'kms_unavailable',
+      ),
+    },
+  })
+
+  const list = createRoute({
+    ...forOperators,
+    method: 'get',
+    path: '/v1/keys',
+    summary: 'List branch keys',
+    description: 'In no particular order. What cannot be read is listed beside what can.',
+    request: {
+      query: z.object({
+        limit: z.coerce.number().int().min(1).max(100).default(50),
+        cursor: z.string().optional(),
+      }),
+    },
+    responses: {
+      200: jsonResponse(
+        pageOf(BranchKey).extend({ unreadable: z.array(UnreadableKey) }),
+        'A page of branch keys',
+      ),
+      ...unauthorized,
+      ...errorResponses(cursorError, 'invalid_cursor'),
+    },
+  })
+
+  const describe = createRoute({
+    ...forOperators,
+    method: 'get',
+    path: '/v1/keys/{id}',
+    summary: 'Look at a branch key',
+    description: 'Its versions, its beacon key and their ages; never the keys themselves.',
+    request: { params: ofKey },
+    responses: {
+      200: jsonResponse(BranchKeyDetails, 'The branch key'),
+      ...unauthorized,
+      ...errorResponses(keyStoreError, 'invalid_id', 'not_found'),
+    },
+  })
+
+  return new OpenAPIHono<AppEnv>()
+    .openapi(create, async (c) => {
+      const created = await branchKeys.create(c.req.valid('json'))
+      c.get('log').info('Branch key created', { operator: c.get('operator') })
+      return c.json(created, 201)
+    })
+    .openapi(rotate, async (c) => {
+      const { id } = c.req.valid('param')
+      const { version } = await branchKeys.rotate(id)
+      c.get('log').info('Branch key rotated', { operator: c.get('operator') })
+      return c.json({ id, version }, 201)
+    })
+    .openapi(list, async (c) => {
+      const { limit, cursor } = c.req.valid('query')
+      const after = cursor === undefined ? undefined : (await cursors()).open(LISTING, cursor)
+      const { items, unreadable, next } = await branchKeys.list({ limit, after })
+      const continued = next ? (await cursors()).seal(LISTING, next) : null
+      return c.json({ items, unreadable, cursor: continued }, 200)
+    })
+    .openapi(describe, async (c) => c.json(await branchKeys.describe(c.req.valid('param').id), 200))
+}

@@ -1,0 +1,101 @@
+/**
+ * The frames of a message. What is sealed here is one frame, the final one:
+ *
+ *   FFFFFFFF ‖ sequence number 4 ‖ IV 12 ‖ length 4 ‖ content ‖ tag 16
+ *
+ * Before it there may be others in what AWS's libraries seal, each of the header's frame length:
+ *
+ *   sequence number 4 ‖ IV 12 ‖ content ‖ tag 16
+ */
+import { createCipheriv, createDecipheriv } from 'node:crypto'
+import { TAG_BYTES } from './header.ts'
+import { EnvelopeUnreadable } from '../errors.ts'
+
+const FINAL = 0xff_ff_ff_ff
+const IV_BYTES = 12
+const FRAME_HEAD_BYTES = 4 + IV_BYTES
+const FINAL_HEAD_BYTES = 4 + FRAME_HEAD_BYTES + 4
+const FRAME_LABEL = Buffer.from('AWSKMSEncryptionClient Frame')
+const FINAL_LABEL = Buffer.from('AWSKMSEncryptionClient Final Frame')
+const GCM = { authTagLength: TAG_BYTES }
+/** No frame has sequence number 0. */
+const HEADER_IV = Buffer.alloc(IV_BYTES)
+
+/** Plaintext as the only frame of a message: head, content and tag. */
+export function writeOnlyFrame(key: Buffer, messageId: Buffer, plaintext: Uint8Array): Buffer[] {
+  const head = Buffer.alloc(FINAL_HEAD_BYTES)
+  head.writeUInt32BE(FINAL)
+  head.writeUInt32BE(1, 4)
+  const iv = head.subarray(8, 8 + IV_BYTES)
+  iv.writeUInt32BE(1, IV_BYTES - 4)
+  head.writeUInt32BE(plaintext.length, FINAL_HEAD_BYTES - 4)
+  const cipher = createCipheriv('aes-256-gcm', key, iv, GCM)
+  cipher.setAAD(frameData(messageId, FINAL_LABEL, 1, plaintext.length))
+  const content = cipher.update(plaintext)
+  cipher.final()
+  return [head, content, cipher.getAuthTag()]
+}
+
+/** All frames, in order and to the last byte; nothing is given out before all of it is checked. */
+export function readFrames(
+  key: Buffer,
+  messageId: Buffer,
+  frameLength: number,
+  body: Buffer,
+): Buffer[] {
+  const plaintext: Buffer[] = []
+  let rest = body
+  for (let sequence = 1; ; sequence++) {
+    if (rest.length < FRAME_HEAD_BYTES) throw new EnvelopeUnreadable()
+    const isFinal = rest.readUInt32BE() === FINAL
+    const head = rest.subarray(0, isFinal ? FINAL_HEAD_BYTES : FRAME_HEAD_BYTES)
+    if (isFinal && head.length < FINAL_HEAD_BYTES) throw new EnvelopeUnreadable()
+    const numberAt = isFinal ? 4 : 0
+    const length = isFinal ? head.readUInt32BE(FINAL_HEAD_BYTES - 4) : frameLength
+    const end = head.length + length + TAG_BYTES
+    if (head.readUInt32BE(numberAt) !== sequence || length > frameLength || end > rest.length)
+      throw new EnvelopeUnreadable()
+    const iv = head.subarray(numberAt + 4, numberAt + 4 + IV_BYTES)
+    const label = isFinal ? FINAL_LABEL : FRAME_LABEL
+    const sealed = rest.subarray(head.length, end)
+    plaintext.push(decrypted(key, iv, frameData(messageId, label, sequence, length), sealed))
+    rest = rest.subarray(end)
+    if (isFinal) break
+  }
+  if (rest.length > 0) throw new EnvelopeUnreadable()
+  return plaintext
+}
+
+export function headerTag(key: Buffer, header: Buffer): Buffer {
+  const cipher = createCipheriv('aes-256-gcm', key, HEADER_IV, GCM)
+  cipher.setAAD(header)
+  cipher.final()
+  return cipher.getAuthTag()
+}
+
+export function checkHeaderTag(key: Buffer, header: Buffer, tag: Buffer): void {
+  decrypted(key, HEADER_IV, header, tag)
+}
+
+/** `sealed` is the content and its tag. */
+function decrypted(key: Buffer, iv: Buffer, data: Buffer, sealed: Buffer): Buffer {
+  const decipher = createDecipheriv('aes-256-gcm', key, iv, GCM)
+  decipher.setAAD(data)
+  decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
+  const plaintext = decipher.update(sealed.subarray(0, -TAG_BYTES))
+  try {
+    decipher.final()
+  } catch {
+    throw new EnvelopeUnreadable()
+  }
+  return plaintext
+}
+
+/** What a frame authenticates beside its content. */
+function frameData(messageId: Buffer, label: Buffer, sequence: number, length: number): Buffer {
+  const numbers = Buffer.alloc(12)
+  numbers.writeUInt32BE(sequence)
+  // The upper half of the length stays zero: a frame is shorter than 2^32 bytes.
+  numbers.writeUInt32BE(length, 8)
+  return Buffer.concat([messageId, label, numbers])
+}

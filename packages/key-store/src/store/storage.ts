@@ -1,0 +1,196 @@
+/**
+ * The key storage interface and its DynamoDB implementation (DynamoDB key storage 0.2.0).
+ *
+ * Conditions name their attributes by placeholders: `branch-key-id` is no legal name in an
+ * expression, although the specification writes it there.
+ */
+import type { TransactWriteItem } from '@strongroom/kit/db'
+import { TransactionFailed } from '@strongroom/kit/db-errors'
+import { entity } from '@strongroom/kit/entity'
+import { transact } from '@strongroom/kit/transact'
+import { expr } from '@strongroom/kit/expression'
+import { toDb, type DbSource } from './db-source.ts'
+import {
+  type ActiveBeacon,
+  type ActiveVersion,
+  type DecryptOnlyVersion,
+  type EncryptedHierarchicalKey,
+  fromItem,
+  type HierarchicalKeyType,
+  sortKeyOf,
+  toItem,
+} from './encrypted-key.ts'
+import { ACTIVE_TYPE, BEACON_TYPE, BranchKeyItem, VERSION_PREFIX } from './item.ts'
+import { branchKeysTable } from '../tables.ts'
+import { emptyIdentifier, keyStoreFailure } from '../errors.ts'
+
+export interface KeyStorage {
+  /** Writes a new branch key with its beacon key, all of it or nothing. */
+  writeNewEncryptedBranchKey(
+    keys: {
+      version: EncryptedHierarchicalKey<DecryptOnlyVersion>
+      active: EncryptedHierarchicalKey<ActiveVersion>
+      beacon: EncryptedHierarchicalKey<ActiveBeacon>
+    },
+    options?: WriteOptions,
+  ): Promise<void>
+  /** Makes a new version the active one, if the active one is still `old`; else `VersionRace`. */
+  writeNewEncryptedBranchKeyVersion(
+    keys: {
+      version: EncryptedHierarchicalKey<DecryptOnlyVersion>
+      active: {
+        item: EncryptedHierarchicalKey<ActiveVersion>
+        old: EncryptedHierarchicalKey<ActiveVersion>
+      }
+    },
+    options?: WriteOptions,
+  ): Promise<void>
+  getEncryptedActiveBranchKey(
+    branchKeyId: string,
+    options?: ReadOptions,
+  ): Promise<EncryptedHierarchicalKey<ActiveVersion>>
+  getEncryptedBranchKeyVersion(
+    branchKeyId: string,
+    branchKeyVersion: string,
+    options?: ReadOptions,
+  ): Promise<EncryptedHierarchicalKey<DecryptOnlyVersion>>
+  getEncryptedBeaconKey(
+    branchKeyId: string,
+    options?: ReadOptions,
+  ): Promise<EncryptedHierarchicalKey<ActiveBeacon>>
+  getKeyStorageInfo(): { name: string; logicalName: string }
+}
+
+export interface WriteOptions {
+  /** The same for each try of one write. Without it a repeated write is known by its content. */
+  token?: string
+}
+
+export interface ReadOptions {
+  /** Cheaper, and may be a moment behind: a key made just now may not be found. */
+  eventual?: boolean
+}
+
+export type KeyStorageOptions = DbSource & {
+  tableName: string
+  logicalKeyStoreName: string
+}
+
+// KS-1, KS-3
+export function createKeyStorage(options: KeyStorageOptions): KeyStorage {
+  const { tableName, logicalKeyStoreName } = required(options)
+  const db = toDb(options)
+  const items = entity(db, { ...branchKeysTable, name: tableName }, BranchKeyItem)
+  const id = items.attr('branch-key-id')
+  const enc = items.attr('enc')
+
+  const put = (key: EncryptedHierarchicalKey, condition: Parameters<typeof items.put>[1]) =>
+    items.part.put(toItem(key, logicalKeyStoreName), condition)
+  const putNew = (key: EncryptedHierarchicalKey) => put(key, expr`attribute_not_exists(${id})`)
+
+  /** Writes all parts, the new version first; `refused` says what a refusal means. */
+  async function write(
+    version: EncryptedHierarchicalKey,
+    parts: TransactWriteItem[],
+    { token }: WriteOptions,
+    refused: (failure: TransactionFailed) => Error,
+  ) {
+    try {
+      await transact(db, parts, token === undefined ? {} : { token })
+    } catch (error) {
+      if (!(error instanceof TransactionFailed)) throw error
+      // Wrapping is random, so an equal ciphertext is this very write, whose response was lost. The
+      // version is written with everything else or not at all.
+      if (isSame(error.reasons[0]?.item?.enc, version.ciphertextBlob)) return
+      throw refused(error)
+    }
+  }
+
+  async function read<Type extends HierarchicalKeyType>(
+    branchKeyId: string,
+    type: string,
+    { eventual = false }: ReadOptions = {},
+  ): Promise<EncryptedHierarchicalKey<Type>> {
+    if (branchKeyId === '') throw emptyIdentifier('branch key identifier')
+    const key = { 'branch-key-id': branchKeyId, type }
+    const item = await items.get(key, { eventual })
+    if (!item) throw keyStoreFailure('BranchKeyNotFound')
+    if (item['branch-key-id'] !== branchKeyId || item.type !== type)
+      throw keyStoreFailure('UnexpectedItem', { table: tableName, key })
+    if (item['hierarchy-version'] !== 1)
+      throw keyStoreFailure('UnsupportedHierarchyVersion', { table: tableName, key })
+    // The sort key is the requested one, and it alone decides the type of the key.
+    return fromItem(item, logicalKeyStoreName) as EncryptedHierarchicalKey<Type>
+  }
+
+  return {
+    // KS-4, KS-5, KS-6, KS-7, KS-8, KS-9, KS-10, KS-41
+    async writeNewEncryptedBranchKey({ version, active, beacon }, given = {}) {
+      requireOneKey(version, active, beacon)
+      await write(version, [putNew(version), putNew(active), putNew(beacon)], given, (failure) =>
+        failure.reasons.some((_, part) => failure.conditionFailed(part))
+          ? keyStoreFailure('BranchKeyExists', { cause: failure })
+          : failure,
+      )
+    },
+
+    // KS-11, KS-12, KS-13, KS-14, KS-15, KS-42
+    async writeNewEncryptedBranchKeyVersion(
+      { version, active: { item: active, old } },
+      given = {},
+    ) {
+      requireOneKey(version, active, old)
+      const isUnchanged = expr`attribute_exists(${id}) AND ${enc} = ${old.ciphertextBlob}`
+      await write(version, [putNew(version), put(active, isUnchanged)], given, (failure) => {
+        const because = { cause: failure }
+        if (failure.conditionFailed(0)) return keyStoreFailure('BranchKeyExists', because)
+        if (!failure.conditionFailed(1)) return failure
+        return failure.reasons[1]?.item
+          ? keyStoreFailure('VersionRace', because)
+          : keyStoreFailure('BranchKeyNotFound', because)
+      })
+    },
+
+    // KS-16, KS-17, KS-18, KS-19
+    getEncryptedActiveBranchKey: (branchKeyId, given) => read(branchKeyId, ACTIVE_TYPE, given),
+
+    // KS-20, KS-21, KS-22, KS-23, KS-24
+    async getEncryptedBranchKeyVersion(branchKeyId, branchKeyVersion, given) {
+      if (branchKeyVersion === '') throw emptyIdentifier('branch key version')
+      return read(branchKeyId, VERSION_PREFIX + branchKeyVersion, given)
+    },
+
+    // KS-25, KS-26, KS-27, KS-28
+    getEncryptedBeaconKey: (branchKeyId, given) => read(branchKeyId, BEACON_TYPE, given),
+
+    // KS-43
+    getKeyStorageInfo: () => ({ name: tableName, logicalName: logicalKeyStoreName }),
+  }
+}
+
+/** The types say that all are given; programs in JavaScript and settings may not. */
+function required(options: KeyStorageOptions): KeyStorageOptions {
+  const { tableName, logicalKeyStoreName }: Partial<KeyStorageOptions> = options
+  if (!tableName) throw new TypeError('Cannot make a key storage: give the tableName')
+  if (!logicalKeyStoreName)
+    throw new TypeError('Cannot make a key storage: give the logicalKeyStoreName')
+  return options
+}
+
+/** The parts of one write are of one branch key, and what becomes active is the new version. */
+function requireOneKey(
+  version: EncryptedHierarchicalKey<DecryptOnlyVersion>,
+  active: EncryptedHierarchicalKey<ActiveVersion>,
+  third: EncryptedHierarchicalKey,
+) {
+  for (const { branchKeyId } of [active, third]) {
+    if (branchKeyId !== version.branchKeyId)
+      throw keyStoreFailure('EncryptedKeyMismatch', { attribute: 'branch-key-id' })
+  }
+  if (active.encryptionContext.version !== sortKeyOf(version.type))
+    throw keyStoreFailure('EncryptedKeyMismatch', { attribute: 'version' })
+}
+
+function isSame(stored: unknown, bytes: Uint8Array): boolean {
+  return stored instanceof Uint8Array && Buffer.compare(stored, bytes) === 0
+}
