@@ -1,5 +1,6 @@
 import type { DataModel } from '@strongroom/kit/data-model'
-import { SecretItem, secretsTable as table, TombstoneItem } from './table.ts'
+import { SecretItem, TombstoneItem } from './secrets/item.ts'
+import { secretsTable as table } from './tables.ts'
 
 export const dataModel: DataModel = {
   service: 'Sealed',
@@ -9,8 +10,7 @@ export const dataModel: DataModel = {
       table,
       keys: { id: '{id}' },
       schema: SecretItem,
-      lifetime:
-        'until expiresAt, 15 minutes to 90 days; the last view shortens it to the end of its 30 seconds',
+      lifetime: 'until expiresAt, 15 minutes to 90 days; the last view shortens it to 30 seconds',
     },
     {
       name: 'Tombstone of an ended secret',
@@ -18,62 +18,6 @@ export const dataModel: DataModel = {
       keys: { id: '{id}' },
       schema: TombstoneItem,
       lifetime: 'until createdAt + 300 of its secret, with a receipt until receiptUntil',
-    },
-  ],
-  patterns: [
-    {
-      name: 'Create a secret',
-      servedBy: 'store.ts: create',
-      table,
-      key: 'PutItem id = {id}, attribute_not_exists(id)',
-    },
-    {
-      name: 'Get a secret, take a view, read again within the window',
-      servedBy: 'store.ts: claim',
-      table,
-      key: 'GetItem id = {id}; UpdateItem if link, proof, tries, views, expiry and claim allow it',
-    },
-    {
-      name: 'Count a wrong proof',
-      servedBy: 'store.ts: claim',
-      table,
-      key: 'UpdateItem id = {id} if triesLeft > 0',
-    },
-    {
-      name: 'Acknowledge a view',
-      servedBy: 'store.ts: ack',
-      table,
-      key: 'UpdateItem id = {id} if the claim is there',
-    },
-    {
-      name: 'Burn a secret',
-      servedBy: 'store.ts: burn',
-      table,
-      key: 'GetItem, then UpdateItem or DeleteItem id = {id} if burnToken is right',
-    },
-    {
-      name: "Ask for a secret's receipt",
-      servedBy: 'store.ts: status',
-      table,
-      key: 'GetItem id = {id}',
-    },
-    {
-      name: 'Delete an expired or consumed secret',
-      servedBy: 'store.ts: reduce',
-      table,
-      key: 'GetItem, then UpdateItem or DeleteItem id = {id} if it is still over',
-    },
-    {
-      name: 'Find secrets that nobody ended',
-      servedBy: 'sweep.ts: sweep',
-      table,
-      key: 'Scan for expiresAt <= now, remainingViews = 0 or triesLeft = 0',
-    },
-    {
-      name: 'Count the bytes that are stored, for the quota',
-      servedBy: 'quota.ts: look',
-      table,
-      key: 'Scan of all items',
     },
   ],
   functions: [
@@ -84,7 +28,7 @@ export const dataModel: DataModel = {
     },
     {
       name: 'reveal-secret',
-      summary: 'Takes a view, counts wrong proofs, takes acknowledgements',
+      summary: 'Uses views, counts wrong proofs, accepts acknowledgements',
       allows: [{ table, actions: ['GetItem', 'UpdateItem', 'DeleteItem'] }],
     },
     {
@@ -94,35 +38,13 @@ export const dataModel: DataModel = {
     },
     {
       name: 'secret-status',
-      summary: 'Tells the creator what became of a secret',
+      summary: 'Returns the receipt to the creator',
       allows: [{ table, actions: ['GetItem'] }],
     },
     {
       name: 'sweep-secrets',
-      summary: 'Ends secrets that are over',
+      summary: 'Ends secrets that have expired or were used up',
       allows: [{ table, actions: ['Scan', 'GetItem', 'UpdateItem', 'DeleteItem'] }],
-    },
-  ],
-  departures: [
-    {
-      what: 'burnToken and lastAccessToken hold hashes, linkHash and proofHash are added',
-      decision: '0008-sealed-tokens-as-hashes.md',
-    },
-    {
-      what: 'Claims instead of one server-made access token; the item outlives its last view by 30 seconds',
-      decision: '0009-sealed-claims.md',
-    },
-    {
-      what: 'Holders of the link have ten tries at the proof',
-      decision: '0010-sealed-proof-of-possession.md',
-    },
-    {
-      what: 'An ended secret leaves a tombstone instead of nothing',
-      decision: '0011-sealed-tombstones.md',
-    },
-    {
-      what: 'Ids have 22 characters, also in examples, and no backup or stream of the table is allowed',
-      decision: '0012-sealed-exact-formats.md',
     },
   ],
 }

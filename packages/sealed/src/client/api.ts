@@ -1,50 +1,55 @@
-/** The calls of Sealed's API, for the page and for the command line. */
-import type { Created, Issued, NewSecretRequest, ReceiptAnswer, Revealed } from '../api.ts'
+/** The API client of the page and the CLI. */
+import type {
+  CreateResponse,
+  TokenResponse,
+  NewSecretRequest,
+  ReceiptResponse,
+  RevealResponse,
+} from '../api.ts'
 import type { RevealProof } from '../crypto/seal.ts'
 import { RequestFailed } from './errors.ts'
 import { type Fetch, send, type Request } from './request.ts'
 
 export interface SealedApi {
-  /** Where Sealed is mounted, with a slash at its end. */
+  /** Where Sealed is mounted, with a trailing slash. */
   base: string
-  /** Permission to make one secret. */
-  issueToken(): Promise<Issued>
-  createSecret(token: string, secret: NewSecretRequest): Promise<Created>
-  reveal(id: string, request: RevealProof & { claim: string }): Promise<Revealed>
-  /** The reader has it: the server need not keep it any longer. */
+  issueToken(): Promise<TokenResponse>
+  createSecret(token: string, secret: NewSecretRequest): Promise<CreateResponse>
+  reveal(id: string, request: RevealProof & { claim: string }): Promise<RevealResponse>
+  /** Confirms that the reader has the secret, so that the server can delete it. */
   ack(id: string, claim: string): Promise<void>
   burn(id: string, burnToken: string): Promise<void>
-  receipt(id: string, burnToken: string): Promise<ReceiptAnswer>
+  receipt(id: string, burnToken: string): Promise<ReceiptResponse>
 }
 
-/** Short enough for a second try while a claim is still live. */
-const SILENCE_MS = 10_000
-/** A secret may go up slowly, during which nothing is heard; the server itself waits no longer. */
-const SENDING_MS = 60_000
+/** Short enough for a second attempt while a claim is still live. */
+const IDLE_TIMEOUT_MS = 10_000
+/** Nothing is received during an upload, which may be slow. The server itself waits no longer. */
+const UPLOAD_TIMEOUT_MS = 60_000
 
 export function createSealedApi(options: { base: string; fetch?: Fetch }): SealedApi {
   const { base } = options
-  // Looked up at each call: a page's fetch must not be called as a method of something else.
+  // Browsers reject fetch when it is called as a method of another object.
   const fetch: Fetch = options.fetch ?? ((...call) => globalThis.fetch(...call))
   const call = (
     method: Request['method'],
     path: string,
     rest?: Omit<Request, 'method' | 'url'>,
-    silenceMs = SILENCE_MS,
-  ) => send({ method, url: `${base}v1/${path}`, ...rest }, { fetch, silenceMs })
+    idleTimeoutMs = IDLE_TIMEOUT_MS,
+  ) => send({ method, url: `${base}v1/${path}`, ...rest }, { fetch, idleTimeoutMs })
   const secret = (id: string) => `secrets/${encodeURIComponent(id)}`
 
   return {
     base,
 
     async issueToken() {
-      const issued = shaped<Issued>(await call('POST', 'token'), {
+      const issued = requireShape<TokenResponse>(await call('POST', 'token'), {
         token: 'string',
         id: 'string',
         challenge: 'object',
         expiresAt: 'number',
       })
-      shaped<Issued['challenge']>(issued.challenge, {
+      requireShape<TokenResponse['challenge']>(issued.challenge, {
         prefix: 'string',
         difficulty: 'number',
         perDoubling: 'number',
@@ -54,20 +59,24 @@ export function createSealedApi(options: { base: string; fetch?: Fetch }): Seale
 
     async createSecret(token, body) {
       const headers = { authorization: `Bearer ${token}` }
-      const created = await call('POST', 'secrets', { headers, body }, SENDING_MS)
-      return shaped<Created>(created, { id: 'string', burnToken: 'string', expiresAt: 'number' })
+      const created = await call('POST', 'secrets', { headers, body }, UPLOAD_TIMEOUT_MS)
+      return requireShape<CreateResponse>(created, {
+        id: 'string',
+        burnToken: 'string',
+        expiresAt: 'number',
+      })
     },
 
     async reveal(id, { link, proof, claim }) {
       const body = { link, proof, claim }
       const revealed = await call('POST', `${secret(id)}/reveal`, { body })
-      return shaped<Omit<Revealed, 'salt'>>(revealed, {
+      return requireShape<Omit<RevealResponse, 'salt'>>(revealed, {
         ciphertext: 'string',
         iv: 'string',
         passphraseProtected: 'boolean',
         remainingViews: 'number',
         graceSeconds: 'number',
-      }) as Revealed
+      }) as RevealResponse
     },
 
     async ack(id, claim) {
@@ -81,13 +90,13 @@ export function createSealedApi(options: { base: string; fetch?: Fetch }): Seale
     async receipt(id, burnToken) {
       const headers = { 'x-burn-token': burnToken }
       const receipt = await call('POST', `${secret(id)}/status`, { headers })
-      return shaped<ReceiptAnswer>(receipt, { state: 'string' })
+      return requireShape<ReceiptResponse>(receipt, { state: 'string' })
     },
   }
 }
 
-/** Something that is no Sealed may answer 200 too. */
-function shaped<T>(body: unknown, types: { readonly [K in keyof T]?: string }): T {
+/** Another service may respond with 200 too. */
+function requireShape<T>(body: unknown, types: { readonly [K in keyof T]?: string }): T {
   const found = (typeof body === 'object' ? body : null) as Record<string, unknown> | null
   const fits = ([name, type]: [string, unknown]) => found !== null && typeof found[name] === type
   if (!Object.entries(types).every(fits)) throw new RequestFailed('not_sealed')

@@ -1,51 +1,52 @@
-/** What can go wrong between a client and Sealed. */
+/** Failures between a client and Sealed. */
 
 const messages = {
-  not_available: 'There is no such secret, or it is not there any more: ask for a new link',
-  wrong_passphrase: 'The passphrase is wrong',
-  rate_limited: 'The server has had too many requests: try again later',
-  invalid_token: 'The server no longer accepts the permission it gave: try again',
-  invalid_pow: 'The server does not accept the proof of work: try again',
-  invalid_request: 'The server does not accept this secret: check its lifetime and views',
-  full: 'The server has no room for further secrets: try again later',
-  too_hard: 'The server asks for more work than can be done in time: try again later',
-  unavailable: 'The server cannot answer now: try again later',
+  not_available:
+    'The secret does not exist, was already opened, was burned or has expired. Ask for a new link.',
+  wrong_passphrase: 'The passphrase is wrong.',
+  rate_limited: 'Too many requests. Try again later.',
+  invalid_token: 'The creation token has expired. Try again.',
+  invalid_pow: 'The server rejected the proof of work. Try again.',
+  invalid_request: 'The server rejected this secret. Check its lifetime and views.',
+  full: 'The server has no room for more secrets. Try again later.',
+  too_hard: 'The proof of work took too long. Try again later.',
+  unavailable: 'The server is unavailable. Try again later.',
   unreachable:
-    'Cannot reach the server: check that it runs, its address, its certificate and the network',
-  lost: 'The connection to the server broke: try again',
-  redirected: 'The server sends requests elsewhere: use the address that it leads to',
-  not_sealed: 'There is no Sealed at this address: use the address of its page',
+    'Cannot reach the server. Check that it is running, its URL, its certificate and the network.',
+  lost: 'The connection to the server was lost. Try again.',
+  redirected: 'The server redirects to another URL. Use that URL.',
+  not_sealed: 'Sealed was not found at this URL. Use the URL of its page.',
 } as const
 
 export type RequestFailure = keyof typeof messages
 
-export interface FailureFacts {
-  /** With `wrong_passphrase`: how often it may still be tried. */
+export interface FailureDetails {
+  /** With `wrong_passphrase`. */
   triesLeft?: number | undefined
-  /** With `rate_limited` and `unavailable`: what the server says. */
+  /** With `rate_limited` and `unavailable`: the server's Retry-After. */
   retryAfterSeconds?: number | undefined
 }
 
-/** Says what to do, and never holds anything of the secret, its link or its tokens. */
+/** The message says what to do, and never contains the secret, its link or its tokens. */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed'
   readonly code: RequestFailure
   readonly triesLeft: number | undefined
   readonly retryAfterSeconds: number | undefined
 
-  constructor(code: RequestFailure, { triesLeft, retryAfterSeconds }: FailureFacts = {}) {
-    super(messageOf(code, { triesLeft, retryAfterSeconds }))
+  constructor(code: RequestFailure, { triesLeft, retryAfterSeconds }: FailureDetails = {}) {
+    super(toMessage(code, { triesLeft, retryAfterSeconds }))
     this.code = code
     this.triesLeft = triesLeft
     this.retryAfterSeconds = retryAfterSeconds
   }
 }
 
-function messageOf(code: RequestFailure, { triesLeft, retryAfterSeconds }: FailureFacts): string {
+function toMessage(code: RequestFailure, { triesLeft, retryAfterSeconds }: FailureDetails): string {
   if (code === 'wrong_passphrase' && triesLeft !== undefined) {
-    if (triesLeft === 0) return 'The passphrase was wrong too often: the secret is destroyed'
-    return `${messages[code]}: it can be tried ${triesLeft === 1 ? 'once' : `${triesLeft} times`} more`
+    if (triesLeft === 0) return 'The passphrase was wrong too often. The secret was destroyed.'
+    return `${messages[code]} ${triesLeft === 1 ? 'One try is left.' : `${triesLeft} tries are left.`}`
   }
   if (retryAfterSeconds === undefined) return messages[code]
-  return messages[code].replace('try again later', `try again in ${retryAfterSeconds} seconds`)
+  return messages[code].replace('Try again later', `Try again in ${retryAfterSeconds} seconds`)
 }

@@ -1,71 +1,74 @@
-/** From a link to its text, although answers get lost. */
-import type { Revealed } from '../api.ts'
+/** Opens a secret, even if responses are lost. */
+import type { RevealResponse } from '../api.ts'
 import type { SecretKeys } from '../crypto/keys.ts'
 import { openText, revealProof } from '../crypto/seal.ts'
 import type { SealedApi } from './api.ts'
 import { RequestFailed, type RequestFailure } from './errors.ts'
-import { patience as standard, type Patience, patiently } from './patience.ts'
+import { defaultRetry, type RetryOptions, retryWhenRateLimited } from './retry.ts'
 
 export interface OpenedSecret {
   text: string
   remainingViews: number
-  /** How long the same claim reads again, unless it is acknowledged. */
+  /** How long the same claim can read again, unless it is acknowledged. */
   graceSeconds: number
 }
 
-/** Less than the 30 seconds for which a claim is live: after that the next try would be another view. */
+/** Less than GRACE_SECONDS: a later attempt would use another view. */
 const RETRY_MS = 25_000
 const FIRST_WAIT_MS = 500
-const LONGEST_WAIT_MS = 4000
+const MAX_WAIT_MS = 4000
 
 /**
- * Takes a view. The claim must be new for each reading, and the same when a reading is repeated.
- * Throws a `SealedError` if the text was changed, a `RequestFailed` for what the server refuses.
+ * Uses a view. Create a new claim for each reading, and reuse it when the reading is repeated. Throws
+ * a `SealedError` if the text was changed, and a `RequestFailed` if the request failed.
  */
 export async function openSecret(
   api: SealedApi,
   { id, keys, claim }: { id: string; keys: SecretKeys; claim: string },
-  patience: Patience = standard,
+  retry: RetryOptions = defaultRetry,
 ): Promise<OpenedSecret> {
   const request = { ...revealProof(keys), claim }
-  let askedAt = patience.now()
-  const ask = () => {
-    askedAt = patience.now()
+  let sentAt = retry.now()
+  const send = () => {
+    sentAt = retry.now()
     return api.reveal(id, request)
   }
-  const { ciphertext, iv, remainingViews, graceSeconds } = await reveal(ask, patience)
+  const { ciphertext, iv, remainingViews, graceSeconds } = await reveal(send, retry)
   const text = await openText(keys, { id, ciphertext, iv })
-  // A slow answer has used up some of it on its way.
-  const left = graceSeconds - (patience.now() - askedAt) / 1000
-  return { text, remainingViews, graceSeconds: Math.max(0, left) }
+  // A slow response has used up some of the time.
+  const remaining = graceSeconds - (retry.now() - sentAt) / 1000
+  return { text, remainingViews, graceSeconds: Math.max(0, remaining) }
 }
 
-/** Once an answer got lost the view may be taken, and everything is tried to get it in time. */
-async function reveal(ask: () => Promise<Revealed>, patience: Patience): Promise<Revealed> {
-  const { now, wait, onWait } = patience
-  let start = now()
-  const isTooLate = () => now() - start > RETRY_MS
+/** After a lost response the view may be used already, so the request is repeated while its claim is live. */
+async function reveal(
+  send: () => Promise<RevealResponse>,
+  retry: RetryOptions,
+): Promise<RevealResponse> {
+  const { now, wait, onWait } = retry
+  let startedAt = now()
+  const isTooLate = () => now() - startedAt > RETRY_MS
   try {
-    return await patiently(patience, () => {
-      start = now()
-      return ask()
+    return await retryWhenRateLimited(retry, () => {
+      startedAt = now()
+      return send()
     })
   } catch (error) {
-    // An answer may have come for longer than the claim was live, and broken off then.
-    if (!failedWith(error, 'lost', 'unavailable') || isTooLate()) throw error
+    // A slow response may have broken off after the claim had ended.
+    if (!hasCode(error, 'lost', 'unavailable') || isTooLate()) throw error
   }
-  for (let ms = FIRST_WAIT_MS; ; ms = Math.min(ms * 2, LONGEST_WAIT_MS)) {
+  for (let ms = FIRST_WAIT_MS; ; ms = Math.min(ms * 2, MAX_WAIT_MS)) {
     onWait?.('lost', ms / 1000)
     await wait(ms)
     try {
-      return await ask()
+      return await send()
     } catch (error) {
-      const mayPass = failedWith(error, 'lost', 'unavailable', 'unreachable', 'rate_limited')
-      if (!mayPass || isTooLate()) throw error
+      const isTemporary = hasCode(error, 'lost', 'unavailable', 'unreachable', 'rate_limited')
+      if (!isTemporary || isTooLate()) throw error
     }
   }
 }
 
-function failedWith(error: unknown, ...codes: RequestFailure[]): boolean {
+function hasCode(error: unknown, ...codes: RequestFailure[]): boolean {
   return error instanceof RequestFailed && codes.includes(error.code)
 }

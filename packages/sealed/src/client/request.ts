@@ -1,6 +1,5 @@
-/** One request, and what its answer means. */
+/** One request: idle timeout, failure codes. */
 import { RequestFailed, type RequestFailure } from './errors.ts'
-import { silenceAfter } from './silence.ts'
 
 export interface Request {
   method: 'POST' | 'DELETE'
@@ -11,12 +10,12 @@ export interface Request {
 
 export type Fetch = typeof globalThis.fetch
 
-/** The parsed body of a success; undefined if it has none. Throws `RequestFailed` for all else. */
+/** The parsed body of a success; undefined if it has none. Throws `RequestFailed` otherwise. */
 export async function send(
   { method, url, headers = {}, body }: Request,
-  { fetch, silenceMs }: { fetch: Fetch; silenceMs: number },
+  { fetch, idleTimeoutMs }: { fetch: Fetch; idleTimeoutMs: number },
 ): Promise<unknown> {
-  const silence = silenceAfter(silenceMs)
+  const idle = createIdleTimeout(idleTimeoutMs)
   let response: Response
   let text: string
   try {
@@ -24,43 +23,62 @@ export async function send(
       method,
       headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
-      // What goes to one server is meant for no other.
+      // Requests must not reach another server.
       redirect: 'manual',
       credentials: 'omit',
       referrerPolicy: 'no-referrer',
-      signal: silence.signal,
+      signal: idle.signal,
     })
-    text = await textOf(response, silence.isOver)
+    text = await readText(response, idle.reset)
   } catch (error) {
-    throw new RequestFailed(wasNeverSent(error) ? 'unreachable' : 'lost')
+    throw new RequestFailed(isConnectionError(error) ? 'unreachable' : 'lost')
   } finally {
-    silence.end()
+    idle.stop()
   }
-  // A browser shows of a redirect only that there is one.
+  // Browsers hide the target and the status of a redirect.
   if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
     throw new RequestFailed('redirected')
   }
   const parsed = parse(text)
   if (response.ok) return parsed
-  throw failureOf(response, parsed)
+  throw toRequestFailed(response, parsed)
 }
 
-/** However slowly it comes: whoever gives up on an answer that is coming loses the view it has taken. */
-async function textOf({ body }: Response, onPart: () => void): Promise<string> {
+interface IdleTimeout {
+  signal: AbortSignal
+  reset: () => void
+  stop: () => void
+}
+
+/** Aborts when no data arrives for `ms`. Every chunk resets it. */
+function createIdleTimeout(ms: number): IdleTimeout {
+  const controller = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const stop = () => clearTimeout(timer)
+  const reset = () => {
+    stop()
+    timer = setTimeout(() => controller.abort(), ms)
+  }
+  reset()
+  return { signal: controller.signal, reset, stop }
+}
+
+/** Has no total timeout: aborting a slow response would lose a view that is already counted. */
+async function readText({ body }: Response, onChunk: () => void): Promise<string> {
   if (!body) return ''
   const decoder = new TextDecoder()
   const reader = body.getReader()
   let text = ''
   for (;;) {
-    onPart()
+    onChunk()
     const { done, value } = await reader.read()
     if (done) return text + decoder.decode()
     text += decoder.decode(value, { stream: true })
   }
 }
 
-/** What Node says of a connection that did not come about; browsers say nothing. */
-const NO_CONNECTION = new Set([
+/** Node's codes for a failed connection; browsers give none. */
+const CONNECTION_ERROR_CODES = new Set([
   'EAI_AGAIN',
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -69,13 +87,13 @@ const NO_CONNECTION = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
-function wasNeverSent(error: unknown): boolean {
+function isConnectionError(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  return NO_CONNECTION.has(code) || /CERT|TLS|SSL|UNABLE_TO/.test(code)
+  return CONNECTION_ERROR_CODES.has(code) || /CERT|TLS|SSL|UNABLE_TO/.test(code)
 }
 
-/** Undefined for what is no JSON, such as the page of a proxy. */
+/** Undefined if it is not JSON, such as the error page of a proxy. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -84,7 +102,7 @@ function parse(text: string): unknown {
   }
 }
 
-const FAILURES = new Map<string, RequestFailure>([
+const FAILURE_BY_CODE = new Map<string, RequestFailure>([
   ['sealed.not_available', 'not_available'],
   ['sealed.wrong_passphrase', 'wrong_passphrase'],
   ['sealed.invalid_token', 'invalid_token'],
@@ -95,11 +113,11 @@ const FAILURES = new Map<string, RequestFailure>([
   ['request.too_large', 'invalid_request'],
 ])
 
-function failureOf({ status, headers }: Response, body: unknown): RequestFailed {
-  const { code, data } = errorIn(body)
-  const retryAfterSeconds = secondsIn(headers.get('retry-after'))
+function toRequestFailed({ status, headers }: Response, body: unknown): RequestFailed {
+  const { code, data } = parseError(body)
+  const retryAfterSeconds = parseRetryAfter(headers.get('retry-after'))
   if (status === 429) return new RequestFailed('rate_limited', { retryAfterSeconds })
-  const known = FAILURES.get(code)
+  const known = FAILURE_BY_CODE.get(code)
   if (known !== undefined) {
     const triesLeft = typeof data['triesLeft'] === 'number' ? data['triesLeft'] : undefined
     return new RequestFailed(known, { triesLeft })
@@ -108,7 +126,7 @@ function failureOf({ status, headers }: Response, body: unknown): RequestFailed 
   return new RequestFailed('not_sealed')
 }
 
-function errorIn(body: unknown): { code: string; data: Record<string, unknown> } {
+function parseError(body: unknown): { code: string; data: Record<string, unknown> } {
   const { error } = (body ?? {}) as { error?: { code?: unknown; data?: unknown } | null }
   return {
     code: typeof error?.code === 'string' ? error.code : '',
@@ -116,6 +134,6 @@ function errorIn(body: unknown): { code: string; data: Record<string, unknown> }
   }
 }
 
-function secondsIn(header: string | null): number | undefined {
+function parseRetryAfter(header: string | null): number | undefined {
   return header !== null && /^\d{1,6}$/.test(header) ? Number(header) : undefined
 }

@@ -1,11 +1,11 @@
-/** From a text to its link: permission, encryption, work, creation. */
-import type { Issued } from '../api.ts'
+/** Seals a text: token, encryption, proof of work, creation. */
+import type { TokenResponse } from '../api.ts'
 import type { LinkTarget } from '../crypto/link.ts'
 import { type Challenge, solveWork } from '../crypto/proof-of-work.ts'
 import { sealText, textBytes } from '../crypto/seal.ts'
 import type { SealedApi } from './api.ts'
 import { RequestFailed } from './errors.ts'
-import { patience, type Patience, patiently } from './patience.ts'
+import { defaultRetry, type RetryOptions, retryWhenRateLimited } from './retry.ts'
 
 export interface NewSecret {
   text: string
@@ -16,11 +16,11 @@ export interface NewSecret {
 }
 
 export interface NewLinks {
-  /** For whoever may read it. */
+  /** For the reader. */
   secret: LinkTarget & { kind: 'secret' }
-  /** For whoever made it. */
+  /** For the sender. */
   management: LinkTarget & { kind: 'management' }
-  /** In seconds since the epoch. */
+  /** Seconds since the epoch. */
   expiresAt: number
 }
 
@@ -30,42 +30,41 @@ export type Solve = (
   options: { signal: AbortSignal },
 ) => Promise<number>
 
-/** As long as the permission is good for, less what the requests take. */
-const WORK_MS = 4.5 * 60 * 1000
+/** Less than TOKEN_SECONDS, to leave time for the requests. */
+const WORK_TIMEOUT_MS = 4.5 * 60 * 1000
 
-/** Throws a `SealedError` for what cannot be sealed, a `RequestFailed` for what the server refuses. */
+/** Throws a `SealedError` for an invalid text or passphrase, and a `RequestFailed` if a request failed. */
 export async function sealSecret(
   api: SealedApi,
   secret: NewSecret,
   options: {
-    /** How the work is done: in a page by a worker. */
+    /** A page does the work in a worker. */
     solve?: Solve
-    /** Stops the work. */
     signal?: AbortSignal
-    /** Gives the work up after this. */
-    workMs?: number
-    patience?: Patience
-    /** What was asked for before, if it was. */
-    issued?: Issued
+    workTimeoutMs?: number
+    retry?: RetryOptions
+    /** A token that was requested before. */
+    issued?: TokenResponse
   } = {},
 ): Promise<NewLinks> {
   const { text, passphrase, ttlSeconds, maxViews, receipt = false } = secret
-  const { solve = solveWork, signal, workMs = WORK_MS } = options
-  // Before any request: nothing is asked of a server for what cannot be sealed.
+  const { solve = solveWork, signal, workTimeoutMs = WORK_TIMEOUT_MS } = options
+  // Fails before the first request if the text cannot be sealed.
   textBytes(text)
-  const ask = () => {
-    // Stopped while the server had asked to wait: nothing more is asked of it.
+  const requestToken = () => {
+    // It may have been aborted during a wait.
     signal?.throwIfAborted()
     return api.issueToken()
   }
-  const issued = options.issued ?? (await patiently(options.patience ?? patience, ask))
+  const issued =
+    options.issued ?? (await retryWhenRateLimited(options.retry ?? defaultRetry, requestToken))
   const { id, token, challenge } = issued
   const { fragment, body, ciphertext } = await sealText({ id, text, passphrase })
-  const pow = await inTime({ signal, workMs }, (stopped) =>
-    solve(challenge, ciphertext, { signal: stopped }),
+  const pow = await withTimeout({ signal, workTimeoutMs }, (workSignal) =>
+    solve(challenge, ciphertext, { signal: workSignal }),
   )
-  const wanted = { ...body, ttlSeconds, maxViews, ...(receipt && { receipt }), pow }
-  const { burnToken, expiresAt } = await api.createSecret(token, wanted)
+  const request = { ...body, ttlSeconds, maxViews, ...(receipt && { receipt }), pow }
+  const { burnToken, expiresAt } = await api.createSecret(token, request)
   return {
     secret: { kind: 'secret', id, fragment },
     management: { kind: 'management', id, burnToken },
@@ -73,20 +72,20 @@ export async function sealSecret(
   }
 }
 
-/** By hand, because many browsers do not know `AbortSignal.any`. */
-async function inTime<T>(
-  { signal, workMs }: { signal: AbortSignal | undefined; workMs: number },
-  work: (stopped: AbortSignal) => Promise<T>,
+/** Many browsers do not support `AbortSignal.any`. */
+async function withTimeout<T>(
+  { signal, workTimeoutMs }: { signal: AbortSignal | undefined; workTimeoutMs: number },
+  work: (workSignal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted()
-  const stop = new AbortController()
-  const onStop = () => stop.abort(signal?.reason)
-  const timer = setTimeout(() => stop.abort(new RequestFailed('too_hard')), workMs)
-  signal?.addEventListener('abort', onStop)
+  const controller = new AbortController()
+  const onAbort = () => controller.abort(signal?.reason)
+  const timer = setTimeout(() => controller.abort(new RequestFailed('too_hard')), workTimeoutMs)
+  signal?.addEventListener('abort', onAbort)
   try {
-    return await work(stop.signal)
+    return await work(controller.signal)
   } finally {
     clearTimeout(timer)
-    signal?.removeEventListener('abort', onStop)
+    signal?.removeEventListener('abort', onAbort)
   }
 }

@@ -1,9 +1,9 @@
-/** Bytes as text, in browsers and in Node alike. */
+/** Bytes as text, in browsers and in Node. */
 
-/** Bytes with a buffer of their own, as WebCrypto wants them. */
+/** Bytes with their own buffer, as WebCrypto requires. */
 export type Bytes = Uint8Array<ArrayBuffer>
 
-/** As many bytes as are asked for; tests hand in their own. */
+/** Tests pass their own. */
 export type RandomBytes = (size: number) => Bytes
 
 export const randomBytes: RandomBytes = (size) => crypto.getRandomValues(new Uint8Array(size))
@@ -26,7 +26,7 @@ export function concat(...parts: readonly Uint8Array[]): Bytes {
 
 export function toBase64(bytes: Uint8Array): string {
   let text = ''
-  // In pieces, because every byte becomes an argument and their number is limited.
+  // In chunks, because every byte becomes an argument and the number of arguments is limited.
   for (let at = 0; at < bytes.length; at += 8192) {
     text += String.fromCharCode(...bytes.subarray(at, at + 8192))
   }
@@ -37,14 +37,14 @@ export function toBase64url(bytes: Uint8Array): string {
   return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-/** Undefined for anything but the one way to write these bytes. */
+/** Undefined for anything but canonical base64. */
 export function fromBase64(text: string): Bytes | undefined {
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0) return undefined
   const bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
   return toBase64(bytes) === text ? bytes : undefined
 }
 
-/** Undefined for anything but the one way to write these bytes: no padding, no stray bits. */
+/** Undefined for anything but canonical base64url: no padding, unused bits zero. */
 export function fromBase64url(text: string): Bytes | undefined {
   if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) return undefined
   const padded = text.padEnd(Math.ceil(text.length / 4) * 4, '=')

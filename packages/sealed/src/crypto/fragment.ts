@@ -1,7 +1,7 @@
 /**
- * The part of a link that no server sees: base64url of a version, flags and 32 random bytes.
+ * The part of a link that servers never see: base64url of a version, flags and 32 random bytes.
  *
- * The version fixes every parameter of the cryptography, so that no server has a say in it.
+ * The version fixes every parameter of the cryptography, so that no server can influence it.
  */
 import { type Bytes, concat, fromBase64url, toBase64url } from './bytes.ts'
 import { SealedError } from './errors.ts'
@@ -12,9 +12,8 @@ const PASSPHRASE = 1
 export const LINK_KEY_BYTES = 32
 
 export interface Fragment {
-  /** Whether a passphrase is needed too. */
   passphraseProtected: boolean
-  /** The 32 random bytes that whoever holds the link has. */
+  /** The 32 random bytes in the link. */
   linkKey: Bytes
 }
 
@@ -22,7 +21,7 @@ export function formatFragment({ passphraseProtected, linkKey }: Fragment): stri
   return toBase64url(concat(header(passphraseProtected), linkKey))
 }
 
-/** Throws a `SealedError` for anything but a fragment of a version that is known here. */
+/** Throws a `SealedError` for anything but a fragment of a known version. */
 export function parseFragment(text: string): Fragment {
   const bytes = fromBase64url(text)
   if (!bytes || bytes.length < 2) throw new SealedError('link_incomplete')
@@ -32,7 +31,7 @@ export function parseFragment(text: string): Fragment {
   return { passphraseProtected: flags === PASSPHRASE, linkKey: bytes.slice(2) }
 }
 
-/** Version and flags, which are authenticated with the text. */
+/** Version and flags, authenticated with the text. */
 export function header(passphraseProtected: boolean): Bytes {
   return Uint8Array.of(VERSION, passphraseProtected ? PASSPHRASE : 0)
 }

@@ -1,4 +1,4 @@
-/** Everything that a link and a passphrase stand for. The passphrase adds to the link key, never replaces it. */
+/** Derives all keys from the link key and the passphrase. The passphrase never replaces the link key. */
 import { type Bytes, concat, utf8Bytes } from './bytes.ts'
 import { SealedError } from './errors.ts'
 import { type Fragment, header } from './fragment.ts'
@@ -6,27 +6,27 @@ import { type Fragment, header } from './fragment.ts'
 const PBKDF2_ITERATIONS = 600_000
 
 export interface SecretKeys {
-  /** The key of AES-256-GCM. */
+  /** AES-256-GCM key. */
   enc: Bytes
-  /** Proves to the server that the reader has link and passphrase. */
+  /** Proves to the server that the reader has the link and the passphrase. */
   proof: Bytes
   /** Proves to the server that the reader has the link. */
   link: Bytes
-  /** What the passphrase is stretched with; null without one. */
+  /** Salt of PBKDF2; null without a passphrase. */
   salt: Bytes | null
   /** Version and flags of the fragment. */
   header: Bytes
 }
 
-/** Takes a good part of a second with a passphrase. A passphrase that is not needed is not looked at. */
+/** Takes most of a second with a passphrase. Ignores a passphrase that the fragment does not need. */
 export async function deriveKeys(fragment: Fragment, passphrase?: string): Promise<SecretKeys> {
   const { linkKey, passphraseProtected } = fragment
   const salt = passphraseProtected ? await hkdf(linkKey, 'sealed/1/salt', 16) : null
   const stretched = salt ? await stretch(passphrase, salt) : new Uint8Array()
-  const both = concat(linkKey, stretched)
+  const keyMaterial = concat(linkKey, stretched)
   return {
-    enc: await hkdf(both, 'sealed/1/enc', 32),
-    proof: await hkdf(both, 'sealed/1/proof', 32),
+    enc: await hkdf(keyMaterial, 'sealed/1/enc', 32),
+    proof: await hkdf(keyMaterial, 'sealed/1/proof', 32),
     link: await hkdf(linkKey, 'sealed/1/link', 32),
     salt,
     header: header(passphraseProtected),
@@ -39,17 +39,17 @@ export async function sha256(bytes: Bytes): Promise<Bytes> {
 
 async function hkdf(ikm: Bytes, info: string, size: number): Promise<Bytes> {
   const key = await crypto.subtle.importKey('raw', ikm, 'HKDF', false, ['deriveBits'])
-  const how = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: utf8Bytes(info) }
-  return new Uint8Array(await crypto.subtle.deriveBits(how, key, size * 8))
+  const algorithm = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: utf8Bytes(info) }
+  return new Uint8Array(await crypto.subtle.deriveBits(algorithm, key, size * 8))
 }
 
 async function stretch(passphrase: string | undefined, salt: Bytes): Promise<Bytes> {
   if (passphrase === undefined) throw new SealedError('passphrase_needed')
   if (passphrase === '') throw new SealedError('passphrase_empty')
   if (/\p{Surrogate}/u.test(passphrase)) throw new SealedError('passphrase_malformed')
-  // Systems write the same letters in different ways; NFC makes them one.
+  // Keyboards compose the same letters in different ways; NFC makes them equal.
   const bytes = utf8Bytes(passphrase.normalize('NFC'))
   const key = await crypto.subtle.importKey('raw', bytes, 'PBKDF2', false, ['deriveBits'])
-  const how = { name: 'PBKDF2', hash: 'SHA-256', salt, iterations: PBKDF2_ITERATIONS }
-  return new Uint8Array(await crypto.subtle.deriveBits(how, key, 256))
+  const algorithm = { name: 'PBKDF2', hash: 'SHA-256', salt, iterations: PBKDF2_ITERATIONS }
+  return new Uint8Array(await crypto.subtle.deriveBits(algorithm, key, 256))
 }

@@ -1,20 +1,20 @@
 /**
- * Links: `{base}#{id}:{fragment}` opens a secret, `{base}#m:{id}:{burnToken}` manages it. The id
- * stands behind the `#` too, so that a request for the page tells nothing.
+ * Links: `{base}#{id}:{fragment}` opens a secret, `{base}#m:{id}:{burnToken}` manages it. The id is
+ * after the `#` too, so that a request for the page does not contain it.
  */
 import { parseUrl } from '@strongroom/kit/parse-url'
 import { fromBase64url } from './bytes.ts'
 import { SealedError } from './errors.ts'
 import { type Fragment, formatFragment, parseFragment } from './fragment.ts'
 
-/** What stands behind the `#`. */
+/** The part after the `#`. */
 export type LinkTarget =
   | { kind: 'secret'; id: string; fragment: Fragment }
-  /** A link whose key was handed over separately: `{base}#{id}`. */
+  /** A link whose key is sent separately: `{base}#{id}`. */
   | { kind: 'secret-without-key'; id: string }
   | { kind: 'management'; id: string; burnToken: string }
 
-/** Where Sealed is mounted, with a slash at its end; the API is at `{base}v1`. */
+/** `base` is where Sealed is mounted, with a trailing slash; the API is at `{base}v1`. */
 export type Link = LinkTarget & { base: string }
 
 export function formatLink(base: string, target: LinkTarget): string {
@@ -32,14 +32,14 @@ export function formatTarget(target: LinkTarget): string {
   }
 }
 
-/** Reads a whole link. Throws a `SealedError` for anything else. */
+/** Throws a `SealedError` for anything but a whole link. */
 export function parseLink(text: string): Link {
   const at = text.indexOf('#')
   if (at === -1) throw new SealedError('link_malformed')
   return { base: parseBase(text.slice(0, at)), ...parseTarget(text.slice(at + 1)) }
 }
 
-/** Reads what stands behind the `#`, without it. Throws a `SealedError` for anything else. */
+/** Parses the part after the `#`. Throws a `SealedError` if it is not one. */
 export function parseTarget(text: string): LinkTarget {
   const parts = text.split(':')
   const isManagement = parts[0] === 'm'
@@ -53,12 +53,12 @@ export function parseTarget(text: string): LinkTarget {
   return { kind: 'secret', id, fragment: parseFragment(key) }
 }
 
-/** 16 bytes, written in the one way there is. */
+/** Canonical base64url of 16 bytes. */
 function isId(text: string): boolean {
   return text.length === 22 && fromBase64url(text) !== undefined
 }
 
-/** The address of a page, as the base of links: `https://host/sealed` and `https://host/sealed/` are one. */
+/** The URL of a page as the base of links: `https://host/sealed` becomes `https://host/sealed/`. */
 export function parseBase(text: string): string {
   const url = parseUrl(text)
   if (!url) throw new SealedError('link_malformed')
@@ -68,4 +68,12 @@ export function parseBase(text: string): string {
     throw new SealedError('link_malformed')
   }
   return `${origin}${pathname.endsWith('/') ? pathname : `${pathname}/`}`
+}
+
+/** Removes what programs add to a pasted link: escapes, and the bracket, quote or full stop next to it. */
+export function trimPastedLink(pasted: string): string {
+  return pasted
+    .replaceAll(/%(?:3a|2d|5f)/gi, decodeURIComponent)
+    .replace(/^(?:%[0-9a-f]{2}|[^\w-])+/i, '')
+    .replace(/(?:%[0-9a-f]{2}|[^\w:=%-])+$/i, '')
 }

@@ -1,25 +1,25 @@
-/** Hides how long a text is: only five lengths ever leave the machine. */
+/** Hides the length of a text: a padded text has one of five lengths. */
 import type { Bytes } from './bytes.ts'
 
-/** 50 KB, counted in bytes of UTF-8. */
+/** 50 KB of UTF-8. */
 export const MAX_TEXT_BYTES = 50 * 1024
 
 const LENGTH_BYTES = 4
 
-/** The only lengths that a padded text has; its ciphertext is 16 bytes longer. */
+/** The lengths of padded texts; a ciphertext is 16 bytes longer. */
 export const PADDED_SIZES = [256, 1024, 4096, 16_384, LENGTH_BYTES + MAX_TEXT_BYTES] as const
 
-/** The length of the text in four bytes, the text, zeros up to the next size. */
+/** Four bytes with the length of the text, the text, then zeros up to the next size. */
 export function pad(text: Uint8Array): Bytes {
   const size = sizeFor(text.length)
-  if (size === undefined) throw new RangeError('Cannot pad a text that is longer than the limit')
+  if (size === undefined) throw new RangeError('Text is longer than the limit')
   const padded = new Uint8Array(size)
   new DataView(padded.buffer).setUint32(0, text.length)
   padded.set(text, LENGTH_BYTES)
   return padded
 }
 
-/** Undefined for what `pad` does not make. */
+/** Undefined for anything that `pad` does not create. */
 export function unpad(padded: Bytes): Bytes | undefined {
   if (padded.length < LENGTH_BYTES) return undefined
   const length = new DataView(padded.buffer, padded.byteOffset).getUint32(0)

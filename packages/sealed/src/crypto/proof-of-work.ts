@@ -1,20 +1,20 @@
 /**
- * The price of a secret: a counter for which SHA-256 of `prefix:digest:counter` begins with zeros,
- * where the digest is base64url of SHA-256 of the ciphertext, so that no work is done in advance.
+ * Proof of work for a secret: a counter for which SHA-256 of `prefix:digest:counter` starts with zero
+ * bits. The digest is base64url of SHA-256 of the ciphertext, so that no work can be done in advance.
  */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { toBase64url, utf8Bytes } from './bytes.ts'
 
-/** What the server asks for in the token. */
+/** The challenge in a creation token. */
 export interface Challenge {
   prefix: string
   /** Zero bits for a secret of up to 1 KB. */
   difficulty: number
-  /** Further bits for each doubling of the size. */
+  /** Additional bits for each doubling of the size. */
   perDoubling: number
 }
 
-/** How many zero bits a ciphertext of this many bytes needs. */
+/** Zero bits needed for a ciphertext of this size. */
 export function requiredBits(
   { difficulty, perDoubling }: Pick<Challenge, 'difficulty' | 'perDoubling'>,
   ciphertextBytes: number,
@@ -25,65 +25,61 @@ export function requiredBits(
 
 export interface WorkProgress {
   tries: number
-  /** How many tries it takes on average. */
+  /** The average number of tries. */
   expected: number
 }
 
-/** About 50 ms, in which nothing else runs on the same thread. */
-const TRIES_AT_A_TIME = 2 ** 16
+/** About 50 ms, during which the thread is blocked. */
+const ATTEMPTS_PER_TURN = 2 ** 16
 
-/**
- * Finds the counter. Lets others run in between, so that it can be stopped and watched; in a page
- * it belongs in a worker all the same.
- */
+/** Yields between batches, so that it can be aborted and report progress. Use a worker in a page. */
 export async function solveWork(
   challenge: Challenge,
   ciphertext: Uint8Array,
   options: { signal?: AbortSignal; onProgress?: (progress: WorkProgress) => void } = {},
 ): Promise<number> {
   const bits = requiredBits(challenge, ciphertext.length)
-  const attempt = attempts(challenge.prefix, ciphertext)
+  const attempt = createAttempt(challenge.prefix, ciphertext)
   for (let counter = 0; ;) {
     options.signal?.throwIfAborted()
     options.onProgress?.({ tries: counter, expected: 2 ** bits })
-    for (const end = counter + TRIES_AT_A_TIME; counter < end; counter++) {
+    for (const end = counter + ATTEMPTS_PER_TURN; counter < end; counter++) {
       if (attempt(counter) >= bits) return counter
     }
     await new Promise((resolve) => setTimeout(resolve, 0))
   }
 }
 
-/** Whether this is the work that the challenge asks for. */
 export function verifyWork(challenge: Challenge, ciphertext: Uint8Array, counter: number): boolean {
   if (!Number.isSafeInteger(counter) || counter < 0) return false
   const bits = requiredBits(challenge, ciphertext.length)
-  return bits === 0 || attempts(challenge.prefix, ciphertext)(counter) >= bits
+  return bits === 0 || createAttempt(challenge.prefix, ciphertext)(counter) >= bits
 }
 
-/** How many zero bits a counter gives. What comes before the counter is hashed once. */
-function attempts(prefix: string, ciphertext: Uint8Array): (counter: number) => number {
+/** Returns the number of zero bits for a counter. The part before the counter is hashed only once. */
+function createAttempt(prefix: string, ciphertext: Uint8Array): (counter: number) => number {
   const before = sha256.create().update(utf8Bytes(`${prefix}:${toBase64url(sha256(ciphertext))}:`))
-  // Nothing is made anew in a try: that would take longer than the hash.
+  // Allocating in each try would take longer than the hash.
   const hash = sha256.create()
   const digest = new Uint8Array(32)
-  const decimals = decimalWriter()
+  const writeDecimal = createDecimalWriter()
   return (counter) => {
     // oxlint-disable-next-line no-underscore-dangle -- noble's name for a copy without an allocation
     before._cloneInto(hash)
-    hash.update(decimals(counter)).digestInto(digest)
+    hash.update(writeDecimal(counter)).digestInto(digest)
     return leadingZeroBits(digest)
   }
 }
 
-/** Numbers as decimal digits, always in the same memory. */
-function decimalWriter(): (value: number) => Uint8Array {
-  const longest = String(Number.MAX_SAFE_INTEGER).length
-  const digits = new Uint8Array(longest)
-  const ofLength = Array.from({ length: longest }, (_, at) => digits.subarray(longest - at - 1))
+/** Writes numbers as decimal digits into the same buffer. */
+function createDecimalWriter(): (value: number) => Uint8Array {
+  const maxDigits = String(Number.MAX_SAFE_INTEGER).length
+  const digits = new Uint8Array(maxDigits)
+  const ofLength = Array.from({ length: maxDigits }, (_, at) => digits.subarray(maxDigits - at - 1))
   return (value) => {
     let length = 0
     for (let left = value; left > 0 || length === 0; left = Math.floor(left / 10)) {
-      digits[longest - ++length] = 0x30 + (left % 10)
+      digits[maxDigits - ++length] = 0x30 + (left % 10)
     }
     return ofLength[length - 1] ?? digits
   }

@@ -1,7 +1,4 @@
-/**
- * Seals a text and opens it again. Runs in browsers and in Node, and gives the same everywhere:
- * WebCrypto alone.
- */
+/** Seals and opens texts in browsers and in Node, with WebCrypto only. */
 import {
   type Bytes,
   concat,
@@ -18,9 +15,9 @@ import { type Fragment, LINK_KEY_BYTES } from './fragment.ts'
 import { deriveKeys, type SecretKeys, sha256 } from './keys.ts'
 import { MAX_TEXT_BYTES, pad, unpad } from './padding.ts'
 
-/** What the server is given of a secret: nothing it could open it with. */
+/** What the server stores. It cannot open the secret with it. */
 export interface SealedBody {
-  /** Base64, the tag at its end. */
+  /** Base64, with the tag at its end. */
   ciphertext: string
   /** Base64 of 12 bytes. */
   iv: string
@@ -33,21 +30,21 @@ export interface SealedBody {
   proofHash: string
 }
 
-/** What a reader shows the server: base64url of 32 bytes each. */
+/** What a reader sends to the server: base64url of 32 bytes each. */
 export interface RevealProof {
   link: string
   proof: string
 }
 
 export interface SealedText {
-  /** For the link, and for nobody else. */
+  /** Only for the link; never send it to a server. */
   fragment: Fragment
   body: SealedBody
   /** The bytes of `body.ciphertext`, for the proof of work. */
   ciphertext: Bytes
 }
 
-/** Throws a `SealedError` for a text or a passphrase that cannot be sealed. */
+/** Throws a `SealedError` for an invalid text or passphrase. */
 export async function sealText(
   options: { id: string; text: string; passphrase?: string | undefined },
   random: RandomBytes = randomBytes,
@@ -86,16 +83,16 @@ export async function openText(
   const key = await aesKey(keys, 'decrypt')
   const decrypted = await crypto.subtle
     .decrypt(aesGcm(keys, sealed.id, iv), key, ciphertext)
-    // WebCrypto says no more than that it failed.
+    // WebCrypto does not say why it failed.
     .catch(() => undefined)
   const bytes = decrypted && unpad(new Uint8Array(decrypted))
-  const text = bytes && decoded(bytes)
+  const text = bytes && decodeText(bytes)
   if (text === undefined) throw new SealedError('cannot_open')
   return text
 }
 
-/** Undefined for what is no text: nothing here seals such, but others might. */
-function decoded(bytes: Bytes): string | undefined {
+/** Undefined for invalid UTF-8, which another program might have sealed. */
+function decodeText(bytes: Bytes): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
@@ -107,15 +104,15 @@ export function revealProof(keys: SecretKeys): RevealProof {
   return { link: toBase64url(keys.link), proof: toBase64url(keys.proof) }
 }
 
-/** Who reads: to be made before the first request, and used again when its answer gets lost. */
+/** Identifies a reader. Create it before the first request, and reuse it when a response was lost. */
 export function newClaim(random: RandomBytes = randomBytes): string {
   return toHex(random(16))
 }
 
-/** How long a text is for the limit; throws a `SealedError` if it cannot be sealed. */
+/** The UTF-8 of a text. Throws a `SealedError` if it cannot be sealed. */
 export function textBytes(text: string): Bytes {
   if (text === '') throw new SealedError('text_empty')
-  // UTF-8 has no way to write one; anything else would come out changed.
+  // UTF-8 cannot encode a lone surrogate and would replace it.
   if (/\p{Surrogate}/u.test(text)) throw new SealedError('text_malformed')
   const bytes = utf8Bytes(text)
   if (bytes.length > MAX_TEXT_BYTES) throw new SealedError('text_too_long')

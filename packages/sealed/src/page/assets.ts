@@ -1,5 +1,5 @@
-/** The files of the page, inside the bundle: nothing is read from disk when the server runs. */
-// oxlint-disable import/default -- what is imported of a bundle is its text
+/** The files of the page, inside the bundle, so that nothing is read from disk at run time. */
+// oxlint-disable import/default -- a bundle is imported as text
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import script from './browser/main.ts?bundle'
@@ -13,17 +13,17 @@ import open from './styles/open.css' with { type: 'text' }
 import sealed from './styles/sealed.css' with { type: 'text' }
 
 export interface Asset {
-  /** What its content decides: it may be kept for ever. */
+  /** Contains a hash of the content, so that it can be cached forever. */
   name: string
   contentType: string
   body: string
   gzipped: Uint8Array<ArrayBuffer>
 }
 
-const SCRIPT = 'text/javascript; charset=utf-8'
+const JAVASCRIPT = 'text/javascript; charset=utf-8'
 
-export const pageScript = asset('sealed', 'js', SCRIPT, script)
-export const workerScript = asset('work', 'js', SCRIPT, worker)
+export const pageScript = asset('sealed', 'js', JAVASCRIPT, script)
+export const workerScript = asset('work', 'js', JAVASCRIPT, worker)
 const styles = [base, controls, choices, create, sealed, open].join('\n')
 
 export const styleSheet = asset('sealed', 'css', 'text/css; charset=utf-8', styles)

@@ -1,4 +1,4 @@
-// A script for browsers, as text: see scripts/browser-bundle.mjs.
+// A browser script as text; see scripts/browser-bundle.mjs.
 declare module '*?bundle' {
   const text: string
   export default text

@@ -1,9 +1,9 @@
-/** The page before its script runs: where things will be, and a text for those without scripts. */
+/** The page before its script runs, with a text for browsers without JavaScript. */
 import { iconFile, pageScript, styleSheet, workerScript } from './assets.ts'
 import { texts } from './languages.ts'
 import { MARK } from './mark.ts'
 
-/** Addresses are relative: the page works wherever it is mounted. */
+/** URLs are relative, so that the page works wherever it is mounted. */
 export function SealedDocument() {
   return (
     <html lang="en">

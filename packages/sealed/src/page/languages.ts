@@ -1,4 +1,4 @@
-/** Every text of the page, in every language, under the tag of the language. */
+/** The texts of the page by language tag. */
 import de from './languages/de.json' with { type: 'json' }
 import en from './languages/en.json' with { type: 'json' }
 import es from './languages/es.json' with { type: 'json' }

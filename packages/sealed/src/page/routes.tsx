@@ -1,8 +1,8 @@
-/** The page of Sealed and its files, relative to where they are mounted. */
+/** The page and its assets. */
 import { OpenAPIHono } from '@hono/zod-openapi'
-import { acceptsGzip } from '@strongroom/kit/http/accepts-gzip'
 import { pagePolicy } from '@strongroom/kit/http/content-security-policy'
 import type { AppEnv } from '@strongroom/kit/http/env'
+import { acceptsGzip } from '@strongroom/platform/accepts-gzip'
 import { html } from 'hono/html'
 import { assets } from './assets.ts'
 import { SealedDocument } from './document.tsx'
@@ -13,7 +13,7 @@ const policy = pagePolicy({
   images: ["'self'"],
   connect: ["'self'"],
   workers: ["'self'"],
-  // Allows one address, that of the worker.
+  // Allows one URL, that of the worker.
   trustedTypes: ['sealed-worker'],
 })
 

@@ -1,31 +1,31 @@
 import { describe, expect, test } from 'vitest'
 import { openSecret } from '../../src/client/open-secret.ts'
-import type { Patience } from '../../src/client/patience.ts'
+import type { RetryOptions } from '../../src/client/retry.ts'
 import { parseFragment } from '../../src/crypto/fragment.ts'
 import { deriveKeys } from '../../src/crypto/keys.ts'
 import { secretNamed } from '../crypto/vectors.ts'
-import { answering, json, quickPatience, refusal } from './answers.ts'
+import { answering, json, instantRetry, refusal } from '../support/fake-server.ts'
 
 const { id, text, expected } = secretNamed('a password with the newline of echo')
 const claim = '0123456789abcdef0123456789abcdef'
 const revealed = json({ ...expected.body, remainingViews: 0, graceSeconds: 30 })
 
 async function reading(...answers: Parameters<typeof answering>) {
-  const { patience, waits } = quickPatience()
-  return { ...(await readingWith(patience, ...answers)), waits }
+  const { retry, waits } = instantRetry()
+  return { ...(await readingWith(retry, ...answers)), waits }
 }
 
-async function readingWith(patience: Patience, ...answers: Parameters<typeof answering>) {
+async function readingWith(retry: RetryOptions, ...answers: Parameters<typeof answering>) {
   const { api, requests } = answering(...answers)
   const keys = await deriveKeys(parseFragment(expected.fragment))
-  const opened = openSecret(api, { id, keys, claim }, patience)
+  const opened = openSecret(api, { id, keys, claim }, retry)
   return { opened, bodies: () => requests.map(({ init }) => init.body) }
 }
 
 const lost = () => 'lost' as const
 
 describe('a secret is opened', () => {
-  test('with one request if its answer arrives', async () => {
+  test('with one request if the response arrives', async () => {
     const { opened, waits, bodies } = await reading(revealed)
     expect(await opened).toEqual({ text, remainingViews: 0, graceSeconds: 30 })
     expect(bodies()).toEqual([
@@ -34,17 +34,17 @@ describe('a secret is opened', () => {
     expect(waits).toEqual([])
   })
 
-  test('with less time to read it again, the longer its answer took', async () => {
-    const { patience } = quickPatience()
+  test('with less time to read it again the longer the response took', async () => {
+    const { retry } = instantRetry()
     const slow = () => {
-      void patience.wait(12_000)
+      void retry.wait(12_000)
       return revealed()
     }
-    const { opened } = await readingWith(patience, lost, slow)
+    const { opened } = await readingWith(retry, lost, slow)
     expect(await opened).toMatchObject({ graceSeconds: 18 })
   })
 
-  test('with the same request again if its answer got lost, however it got lost', async () => {
+  test('with the same request again if the response was lost in any way', async () => {
     const { opened, bodies } = await reading(
       lost,
       refusal('server.unavailable', 503),
@@ -57,7 +57,7 @@ describe('a secret is opened', () => {
     expect(new Set(bodies()).size).toBe(1)
   })
 
-  test('with tries only while the claim is live for certain', async () => {
+  test('with retries only while the claim is certainly live', async () => {
     const { opened, waits } = await reading(lost)
     await expect(opened).rejects.toMatchObject({ code: 'lost' })
     const seconds = waits.map(([, each]) => each)
@@ -67,7 +67,7 @@ describe('a secret is opened', () => {
     expect(total).toBeLessThan(30)
   })
 
-  test('after a wait that the server asked for, with all the time there is', async () => {
+  test('after a wait that the server requested, with the full time', async () => {
     const { opened, waits } = await reading(json({}, 429, { 'retry-after': '60' }), lost, revealed)
     expect(await opened).toMatchObject({ text })
     expect(waits).toEqual([
@@ -76,18 +76,18 @@ describe('a secret is opened', () => {
     ])
   })
 
-  test('not again after an answer that broke off when the claim was no longer live', async () => {
-    const { patience } = quickPatience()
+  test('without a retry after a response that broke off when the claim had ended', async () => {
+    const { retry } = instantRetry()
     const brokenOff = () => {
-      void patience.wait(31_000)
+      void retry.wait(31_000)
       return 'lost' as const
     }
-    const { opened, bodies } = await readingWith(patience, brokenOff, revealed)
+    const { opened, bodies } = await readingWith(retry, brokenOff, revealed)
     await expect(opened).rejects.toMatchObject({ code: 'lost' })
     expect(bodies()).toHaveLength(1)
   })
 
-  test('not again where nothing was sent, refused or changed', async () => {
+  test('without a retry if nothing was sent, or the secret was refused or changed', async () => {
     const changed = json({
       ...expected.body,
       iv: 'AAAAAAAAAAAAAAAA',
@@ -108,7 +108,7 @@ describe('a secret is opened', () => {
     }
   })
 
-  test('not again once the view turns out to be gone', async () => {
+  test('without another retry once the secret is not available', async () => {
     const { opened, bodies } = await reading(lost, refusal('sealed.not_available', 404))
     await expect(opened).rejects.toMatchObject({ code: 'not_available' })
     expect(bodies()).toHaveLength(2)

@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createSealedApi } from '../../src/client/api.ts'
-import { findSealed, isPrivate } from '../../src/client/find-base.ts'
 import { RequestFailed } from '../../src/client/errors.ts'
-import { patiently } from '../../src/client/patience.ts'
-import { answering, json, quickPatience, refusal } from './answers.ts'
+import { findSealed, isPrivateConnection } from '../../src/client/find-server.ts'
+import { retryWhenRateLimited } from '../../src/client/retry.ts'
+import { answering, json, instantRetry, refusal } from '../support/fake-server.ts'
 
 const issued = {
   token: 't',
@@ -12,7 +12,7 @@ const issued = {
   expiresAt: 1,
 }
 
-describe('an answer becomes', () => {
+describe('a response becomes', () => {
   test.each([
     ['what the API gave', json(issued), undefined],
     ['not_available', refusal('sealed.not_available', 404), 'not_available'],
@@ -34,7 +34,7 @@ describe('an answer becomes', () => {
     expect(outcome instanceof RequestFailed ? outcome.code : undefined).toBe(code)
   })
 
-  test('wrong_passphrase with the tries that are left, in words too', async () => {
+  test('wrong_passphrase with the remaining tries in its message', async () => {
     const asked = { link: 'l', proof: 'p', claim: 'c' }
     const messages = []
     for (const triesLeft of [9, 1, 0]) {
@@ -44,14 +44,14 @@ describe('an answer becomes', () => {
       messages.push((failure as Error).message)
     }
     expect(messages).toEqual([
-      'The passphrase is wrong: it can be tried 9 times more',
-      'The passphrase is wrong: it can be tried once more',
-      'The passphrase was wrong too often: the secret is destroyed',
+      'The passphrase is wrong. 9 tries are left.',
+      'The passphrase is wrong. One try is left.',
+      'The passphrase was wrong too often. The secret was destroyed.',
     ])
   })
 })
 
-test('a request follows no redirect, takes no cookies along and tells nobody where it came from', async () => {
+test('a request follows no redirect and sends no cookies and no referrer', async () => {
   const { api, requests } = answering(json({ state: 'pending' }))
   await api.receipt('Ab3dEf6hIj9kLmNoPqRsTw', 'f'.repeat(32))
   expect(requests).toEqual([
@@ -70,7 +70,7 @@ test('a request follows no redirect, takes no cookies along and tells nobody whe
 })
 
 describe('a slow connection', () => {
-  /** Answers with a part of the answer each so many seconds, until it is given up. */
+  /** Sends a part of the response at intervals until it is aborted. */
   function slowly(parts: readonly string[], seconds: number) {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
@@ -104,14 +104,14 @@ describe('a slow connection', () => {
     graceSeconds: 30,
   }
 
-  test('brings the whole answer, as long as something comes', async () => {
+  test('receives the whole response as long as data arrives', async () => {
     const parts = JSON.stringify(revealed).match(/.{1,20}/g) ?? []
     const answer = slowly(parts, 8).reveal('i', asked)
     await vi.advanceTimersByTimeAsync(8000 * (parts.length + 1))
     expect(await answer).toEqual(revealed)
   })
 
-  test('is lost when nothing comes any more', async () => {
+  test('is lost when no more data arrives', async () => {
     const answer = slowly(['{'], 11)
       .reveal('i', asked)
       .catch((error: unknown) => error)
@@ -119,7 +119,7 @@ describe('a slow connection', () => {
     expect(await answer).toMatchObject({ code: 'lost' })
   })
 
-  test('has a minute to take a secret up', async () => {
+  test('has a minute to upload a secret', async () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
     const created = { id: 'i', burnToken: 'b', expiresAt: 1 }
@@ -137,37 +137,37 @@ describe('a slow connection', () => {
   })
 })
 
-describe('a server that asks to wait', () => {
+describe('a server that limits the rate', () => {
   const busy = (seconds?: string) =>
     json({}, 429, seconds === undefined ? {} : { 'retry-after': seconds })
 
-  test('is asked again after that, twice at most', async () => {
-    const { patience, waits } = quickPatience()
+  test('gets at most two retries after the wait', async () => {
+    const { retry, waits } = instantRetry()
     const patient = answering(busy('7'), busy(), json(issued))
-    expect(await patiently(patience, patient.api.issueToken)).toEqual(issued)
+    expect(await retryWhenRateLimited(retry, patient.api.issueToken)).toEqual(issued)
     expect(waits).toEqual([
       ['rate_limited', 7],
       ['rate_limited', 1],
     ])
     const never = answering(busy('1'))
-    await expect(patiently(patience, never.api.issueToken)).rejects.toMatchObject({
+    await expect(retryWhenRateLimited(retry, never.api.issueToken)).rejects.toMatchObject({
       code: 'rate_limited',
       retryAfterSeconds: 1,
     })
     expect(never.requests).toHaveLength(3)
   })
 
-  test('for more than a minute is not waited for', async () => {
-    const { patience, waits } = quickPatience()
+  test('gets no retry if the wait is longer than a minute', async () => {
+    const { retry, waits } = instantRetry()
     const { api } = answering(busy('61'))
-    await expect(patiently(patience, api.issueToken)).rejects.toThrow(
-      'The server has had too many requests: try again in 61 seconds',
+    await expect(retryWhenRateLimited(retry, api.issueToken)).rejects.toThrow(
+      'Too many requests. Try again in 61 seconds.',
     )
     expect(waits).toEqual([])
   })
 })
 
-describe('Sealed is looked for', () => {
+describe('Sealed is searched', () => {
   async function lookedFor(server: string, code: 'not_sealed' | 'unavailable') {
     const asked: string[] = []
     const search = findSealed(server, async (base) => {
@@ -187,7 +187,7 @@ describe('Sealed is looked for', () => {
     expect(await lookedFor(server, 'not_sealed')).toEqual(bases)
   })
 
-  test('no further where it is but cannot answer', async () => {
+  test('at no other URL if the first one is unavailable', async () => {
     expect(await lookedFor('https://h.example', 'unavailable')).toHaveLength(1)
   })
 })
@@ -205,5 +205,5 @@ test.each([
   ['http://0.0.0.0/', false],
   ['http://192.168.0.1/', false],
 ])('whether nobody reads along on the way to %s: %s', (base, expected) => {
-  expect(isPrivate(base)).toBe(expected)
+  expect(isPrivateConnection(base)).toBe(expected)
 })

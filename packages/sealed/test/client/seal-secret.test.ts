@@ -4,7 +4,7 @@ import { fromBase64 } from '../../src/crypto/bytes.ts'
 import { deriveKeys } from '../../src/crypto/keys.ts'
 import { verifyWork } from '../../src/crypto/proof-of-work.ts'
 import { openText } from '../../src/crypto/seal.ts'
-import { answering, json } from './answers.ts'
+import { answering, json } from '../support/fake-server.ts'
 
 const id = 'qbfk9EIRpnNPxOxc0C5C1Q'
 const burnToken = '0123456789abcdef0123456789abcdef'
@@ -17,7 +17,7 @@ function server() {
 }
 
 describe('a secret is sealed', () => {
-  test('with permission, work and nothing that opens it', async () => {
+  test('with a token, a proof of work and nothing that opens it', async () => {
     const { api, requests } = server()
     const made = await sealSecret(api, { ...secret, receipt: true })
     expect(made).toEqual({
@@ -39,7 +39,7 @@ describe('a secret is sealed', () => {
     expect(await openText(keys, { id, ...sent })).toBe('hunter2')
   })
 
-  test('not at all, and nothing is asked of the server, if the text cannot be', async () => {
+  test('without any request if the text is invalid, which fails', async () => {
     const { api, requests } = server()
     await expect(sealSecret(api, { ...secret, text: '' })).rejects.toMatchObject({
       code: 'text_empty',
@@ -47,14 +47,14 @@ describe('a secret is sealed', () => {
     expect(requests).toEqual([])
   })
 
-  test('not if its work is stopped or takes too long, and then nothing is created', async () => {
+  test('unless its work is aborted or takes too long, and then nothing is created', async () => {
     const hard = { ...issued, challenge: { ...challenge, difficulty: 200 } }
     const { api, requests } = server()
     const stop = new AbortController()
     stop.abort()
     const stopped = sealSecret(api, secret, { issued: hard, signal: stop.signal })
     await expect(stopped).rejects.toThrow('aborted')
-    const late = sealSecret(api, secret, { issued: hard, workMs: 1 })
+    const late = sealSecret(api, secret, { issued: hard, workTimeoutMs: 1 })
     await expect(late).rejects.toMatchObject({ code: 'too_hard' })
     expect(requests).toEqual([])
   })

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { SealedError } from '../../src/crypto/errors.ts'
-import { formatLink, parseBase, parseLink } from '../../src/crypto/link.ts'
-import { unwrapped } from '../../src/crypto/pasted.ts'
+import { formatLink, parseBase, parseLink, trimPastedLink } from '../../src/crypto/link.ts'
 import { links } from './vectors.ts'
 
 describe('a link', () => {
-  test.each(links.valid)('is read and written alike: $link', ({ link, ...expected }) => {
+  test.each(links.valid)('is parsed and formatted unchanged: $link', ({ link, ...expected }) => {
     const parsed = parseLink(link)
     expect(parsed).toMatchObject(expected)
     expect(formatLink(parsed.base, parsed)).toBe(link)
@@ -16,21 +15,21 @@ describe('a link', () => {
     expect(() => parseLink(link)).toThrow(expect.objectContaining({ code }))
   })
 
-  test('is never in the message of its refusal', () => {
+  test('is never in its error message', () => {
     const keys = links.refused.map(({ link }) => link.split('#')[1] ?? '').filter(Boolean)
     const messages = links.refused.map(({ link }) => messageOf(() => parseLink(link)))
     expect(keys.filter((key) => messages.some((message) => message.includes(key)))).toEqual([])
   })
 
-  test('may lack the slash before the #, as people type it', () => {
+  test('can be written without the slash before the #', () => {
     expect(parseBase('https://host.example/sealed')).toBe('https://host.example/sealed/')
     expect(parseBase('https://host.example')).toBe('https://host.example/')
   })
 })
 
 describe('a link that was pasted', () => {
-  test.each(links.valid)('is itself: $link', ({ link }) => {
-    expect(unwrapped(link)).toBe(link)
+  test.each(links.valid)('is unchanged: $link', ({ link }) => {
+    expect(trimPastedLink(link)).toBe(link)
   })
 
   test.each([
@@ -41,18 +40,18 @@ describe('a link that was pasted', () => {
     ['lines', '\n ', ' \r\n'],
     ['a browser that escapes them', '%C2%AB%20%22%3C', '%3E%22%20%C2%BB'],
   ])('loses what %s put around it', (_, before, after) => {
-    for (const { link } of links.valid) expect(unwrapped(before + link + after)).toBe(link)
+    for (const { link } of links.valid) expect(trimPastedLink(before + link + after)).toBe(link)
   })
 
-  test('has its characters back', () => {
-    expect(unwrapped('id%3Akey')).toBe('id:key')
-    expect(unwrapped('m%3aid%3atoken')).toBe('m:id:token')
-    expect(unwrapped('%2Did:k%5fe%2dy')).toBe('-id:k_e-y')
+  test('gets its escaped characters back', () => {
+    expect(trimPastedLink('id%3Akey')).toBe('id:key')
+    expect(trimPastedLink('m%3aid%3atoken')).toBe('m:id:token')
+    expect(trimPastedLink('%2Did:k%5fe%2dy')).toBe('-id:k_e-y')
   })
 
-  test('is not made whole by it', () => {
+  test('is not completed by trimming', () => {
     for (const end of [':', '=', '==', 'A', '-', '_'])
-      expect(unwrapped(`id:key${end}`)).toBe(`id:key${end}`)
+      expect(trimPastedLink(`id:key${end}`)).toBe(`id:key${end}`)
   })
 })
 

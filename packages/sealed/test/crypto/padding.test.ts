@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
 import { MAX_TEXT_BYTES, pad, unpad } from '../../src/crypto/padding.ts'
 
-test('what was padded is found again', () => {
+test('unpadding returns the padded text', () => {
   for (const size of [0, 1, 252, 253, MAX_TEXT_BYTES]) {
     const text = new Uint8Array(size).fill(7)
     expect(unpad(pad(text))).toEqual(text)
   }
 })
 
-test('more than the limit is not padded', () => {
+test('a text longer than the limit is not padded', () => {
   expect(() => pad(new Uint8Array(MAX_TEXT_BYTES + 1))).toThrow(RangeError)
 })
 
-test('padding that this program does not make is not taken off', () => {
+test('padding that pad does not create is refused', () => {
   const padded = pad(Uint8Array.of(1, 2, 3))
   const changed = (change: (bytes: typeof padded) => void) => {
     const bytes = padded.slice()

@@ -16,21 +16,21 @@ describe('the proof of work', () => {
   if (!first) throw new Error('There are no vectors')
   const { challenge, ciphertext, counter } = first
 
-  test('is refused for a counter that is not enough or no counter at all', () => {
+  test('is refused for a counter with too few bits and for an invalid counter', () => {
     expect(counter).toBeGreaterThan(0)
     for (const wrong of [counter - 1, -1, 0.5, Number.NaN, Infinity, 2 ** 53]) {
       expect(verifyWork(challenge, ciphertext, wrong)).toBe(false)
     }
   })
 
-  test('is of one challenge and one ciphertext', () => {
+  test('is valid for only one challenge and one ciphertext', () => {
     const other = ciphertext.slice()
     other[0] = 1
     expect(verifyWork(challenge, other, counter)).toBe(false)
     expect(verifyWork({ ...challenge, prefix: 'other' }, ciphertext, counter)).toBe(false)
   })
 
-  test('costs more for more: each doubling beyond 1 KB adds its bits', () => {
+  test('needs more bits for each doubling beyond 1 KB', () => {
     const price = { difficulty: 18, perDoubling: 2 }
     const sizes = [0, 16, 272, 1024, 2047, 2048, 4112, 16_400, 51_220]
     expect(sizes.map((size) => requiredBits(price, size))).toEqual([
@@ -39,14 +39,14 @@ describe('the proof of work', () => {
     expect(requiredBits({ difficulty: 0, perDoubling: 0 }, 51_220)).toBe(0)
   })
 
-  test('is found at any length of the counter, also beyond 32 bits', () => {
+  test('supports counters of any length, including beyond 32 bits', () => {
     const free = { prefix: 'p', difficulty: 0, perDoubling: 0 }
     for (const any of [0, 9, 10, 99, 100, 2 ** 32, 2 ** 53 - 1]) {
       expect(verifyWork(free, ciphertext, any)).toBe(true)
     }
   })
 
-  test('can be watched, and stopped', async () => {
+  test('reports progress and can be aborted', async () => {
     const stop = new AbortController()
     const seen: number[] = []
     const endless = { ...challenge, difficulty: 200 }

@@ -28,7 +28,7 @@ describe('a sealed text', () => {
     expect(await roundTrip(text)).toBe(text)
   })
 
-  test('is never twice the same, nor is its link or its claim', async () => {
+  test('is never the same twice, and neither is its link or claim', async () => {
     const [one, two] = [await sealText({ id, text: 'x' }), await sealText({ id, text: 'x' })]
     expect(one.body.ciphertext).not.toBe(two.body.ciphertext)
     expect(one.body.iv).not.toBe(two.body.iv)
@@ -60,13 +60,13 @@ describe('a sealed text', () => {
     })
   })
 
-  test('opens with its link alone although a passphrase is at hand', async () => {
+  test('ignores a passphrase that it does not need', async () => {
     const { fragment, body } = await sealText({ id, text: 'x' })
     expect(await openText(await deriveKeys(fragment, 'unasked'), { id, ...body })).toBe('x')
   })
 })
 
-describe('what cannot be sealed is refused with a reason', () => {
+describe('a text that cannot be sealed is refused with a reason', () => {
   test.each([
     ['', 'text_empty'],
     ['half \ud83d of a character', 'text_malformed'],

@@ -1,10 +1,9 @@
 import { createCipheriv } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { SealedError } from '../../src/crypto/errors.ts'
-import { parseTarget } from '../../src/crypto/link.ts'
 import { deriveKeys } from '../../src/crypto/keys.ts'
+import { parseTarget, trimPastedLink } from '../../src/crypto/link.ts'
 import { pad } from '../../src/crypto/padding.ts'
-import { unwrapped } from '../../src/crypto/pasted.ts'
 import { openText } from '../../src/crypto/seal.ts'
 import { secretNamed } from './vectors.ts'
 
@@ -15,19 +14,19 @@ const { ciphertext = '', iv } = body
 
 const right = { target: `${id}:${fragment}`, ciphertext, iv }
 
-/** Opens what a link and a server say, as a reader does. */
+/** Opens a secret from a link and a response, as a reader does. */
 async function open(sealed: typeof right): Promise<string> {
   const link = sealed.target === right.target ? await rightLink : await linkOf(sealed.target)
   return openText(link.keys, { ...sealed, id: link.id })
 }
 
 async function linkOf(text: string) {
-  const target = parseTarget(unwrapped(text))
+  const target = parseTarget(trimPastedLink(text))
   if (target.kind !== 'secret') throw new SealedError('not_secret_link')
   return { id: target.id, keys: await deriveKeys(target.fragment, 'a passphrase') }
 }
 
-/** Most of what is changed comes from the server: the keys of the link stay the same. */
+/** Cached, because most tests change only the response and not the link. */
 const rightLink = linkOf(right.target)
 
 /** Every way to change one bit. */
@@ -93,7 +92,7 @@ test('no single bit of the text of the link, the ciphertext or the iv can be cha
   }
 })
 
-test('nothing can be cut off or added', async () => {
+test('nothing can be removed or added', async () => {
   const bytes = Buffer.from(ciphertext, 'base64')
   const others = [
     Buffer.alloc(0),
@@ -107,7 +106,7 @@ test('nothing can be cut off or added', async () => {
   ).toEqual([])
 })
 
-test('what was sealed and is no text is refused like what was changed', async () => {
+test('a sealed ciphertext that is not text is refused like a changed one', async () => {
   const target = parseTarget(right.target)
   if (target.kind !== 'secret') throw new Error('The vector opens no secret')
   const { enc, header } = await deriveKeys(target.fragment)

@@ -20,7 +20,7 @@ describe.each(secrets)('the vector: $name', (vector) => {
   const { id, linkKey, iv, text, expected } = vector
   const passphrase = vector.passphrase ?? undefined
 
-  test('is what is sealed', async () => {
+  test('matches what is sealed', async () => {
     const sealed = await sealText({ id, text, passphrase }, given(linkKey, iv))
     expect(formatFragment(sealed.fragment)).toBe(expected.fragment)
     expect(sealed.body).toMatchObject(expected.body)
@@ -30,7 +30,7 @@ describe.each(secrets)('the vector: $name', (vector) => {
     expect(digest).toBe(expected.ciphertextSha256)
   })
 
-  test('is opened, and gives the proofs that its hashes are of', async () => {
+  test('is opened and gives the proofs that match its hashes', async () => {
     const { body } = sealByReference({ ...vector, passphrase: vector.passphrase })
     expect(body).toMatchObject(expected.body)
     const keys = await deriveKeys(parseFragment(expected.fragment), passphrase)
@@ -46,7 +46,7 @@ describe.each(secrets)('the vector: $name', (vector) => {
   })
 })
 
-test('a passphrase is the same however its letters were composed', async () => {
+test('composed and decomposed letters are the same passphrase', async () => {
   const { passphrase, passphraseInNfc, expected } = secretNamed('a passphrase that is not in NFC')
   expect(passphraseInNfc).not.toBe(passphrase)
   const keys = await deriveKeys(parseFragment(expected.fragment), passphraseInNfc)

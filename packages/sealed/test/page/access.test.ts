@@ -11,7 +11,7 @@ import { tour } from './tour.ts'
 const colourSchemes = SLOW ? (['light', 'dark'] as const) : (['light'] as const)
 const languages = SLOW ? Object.keys(texts) : ['de']
 
-describeInBrowser('everybody can use the page', (site) => {
+describeInBrowser('accessibility of the page', (site) => {
   test(`every view passes axe in ${colourSchemes.join(' and ')}, and fits on a phone in ${languages.join(', ')}`, async () => {
     const page = await site.visitor({ viewport: { width: 360, height: 740 } })
     const problems: string[] = []
@@ -31,7 +31,7 @@ describeInBrowser('everybody can use the page', (site) => {
     expect(problems).toEqual([])
   })
 
-  test('with the keyboard alone a secret is made, opened and copied', async () => {
+  test('a secret can be created, opened and copied with the keyboard alone', async () => {
     const page = await site.visitor({ permissions: ['clipboard-write'] })
     await page.goto(site.base)
     const tab = async (times: number) => {
@@ -64,7 +64,7 @@ describeInBrowser('everybody can use the page', (site) => {
     await expectText(page, 'Copied')
   })
 
-  test('what was wrong with a field is not said of it any more once it is right', async () => {
+  test('a field no longer describes its error once it is corrected', async () => {
     const page = await site.visitor()
     await page.goto(site.base)
     const session = await page.context().newCDPSession(page)
@@ -78,24 +78,34 @@ describeInBrowser('everybody can use the page', (site) => {
       return nodes.map(({ description }) => String(description?.value ?? '')).join('')
     }
     await press(page, 'Seal it')
-    expect(await described()).toBe('0 of 51,200 bytes Write your secret first')
+    expect(await described()).toBe('0 of 51,200 bytes Enter your secret first')
     await page.getByLabel('Your secret').fill('x')
     expect(await described()).toBe('1 of 51,200 bytes')
   })
 
-  test.runIf(SLOW)('Enter can be held in the field of the passphrase', async () => {
+  test.runIf(SLOW)('Enter can be held in the passphrase field', async () => {
     const { link } = await sealInNode(site.base, 'text', { passphrase: 'word' })
     const page = await site.visitor()
     await page.goto(link)
     await page.getByRole('textbox', { name: 'Passphrase' }).fill('word')
     await page.keyboard.press('Enter')
-    await expectText(page, 'A little longer: press and hold until the ring is full')
+    await expectText(page, 'Hold a little longer, until the ring is full')
     await page.keyboard.down('Enter')
     expect(await shownSecret(page)).toBe('text')
     await page.keyboard.up('Enter')
   })
 
-  test('who cannot hold opens in two steps, with a question between them', async () => {
+  test('a browser that reports an invalid language tag shows the page in its language', async () => {
+    const page = await site.visitor()
+    await page.addInitScript(() => {
+      Object.defineProperty(navigator, 'languages', { value: ['de-DE@posix'] })
+    })
+    await page.goto(site.base)
+    await page.getByRole('textbox').first().waitFor()
+    expect(await page.locator('html').getAttribute('lang')).toBe('de')
+  })
+
+  test('a secret can be opened in two steps with a confirmation instead of holding', async () => {
     const { link } = await sealInNode(site.base, 'text')
     const page = await site.visitor()
     await page.goto(link)
@@ -108,7 +118,7 @@ describeInBrowser('everybody can use the page', (site) => {
     expect(await shownSecret(page)).toBe('text')
   })
 
-  test.runIf(SLOW)('what is copied is what was meant', async () => {
+  test.runIf(SLOW)('every copy button copies its own text', async () => {
     const page = await site.visitor({ permissions: ['clipboard-read', 'clipboard-write'] })
     await page.goto(site.base)
     const { link } = await seal(page, '  text\n\n')
@@ -136,21 +146,21 @@ describeInBrowser('everybody can use the page', (site) => {
     },
   )
 
-  test.runIf(SLOW)('another language can be chosen at any moment, and is remembered', async () => {
+  test.runIf(SLOW)('the language can be changed at any time and is remembered', async () => {
     const page = await site.visitor({ locale: 'pt-BR' })
     await page.goto(site.base)
     await page.getByLabel('Your secret').fill('kept')
     await page.getByLabel('Language').selectOption('Deutsch')
-    await expectTitle(page, 'Ein Geheimnis übergeben, einmal.')
+    await expectTitle(page, 'Ein Geheimnis übergeben, genau einmal.')
     expect(await page.getByLabel('Ihr Geheimnis').inputValue()).toBe('kept')
-    expect(await page.title()).toBe('Ein Geheimnis übergeben, einmal · Sealed')
+    expect(await page.title()).toBe('Ein Geheimnis übergeben, genau einmal · Sealed')
     page.on('dialog', (dialog) => void dialog.accept())
     await page.reload()
-    await expectTitle(page, 'Ein Geheimnis übergeben, einmal.')
+    await expectTitle(page, 'Ein Geheimnis übergeben, genau einmal.')
     expect(await page.locator('html').getAttribute('lang')).toBe('de')
   })
 
-  test('where colours are the system’s, what is chosen still shows', async () => {
+  test('selected controls are visible in forced colours mode', async () => {
     const page = await site.visitor({ forcedColors: 'active' })
     await page.goto(site.base)
     await page.getByRole('switch', { name: 'Receipt' }).check()
@@ -174,7 +184,7 @@ describeInBrowser('everybody can use the page', (site) => {
     )
   })
 
-  test('on a phone everything to press is as large as a finger', async () => {
+  test('every control is at least 44 pixels high on a phone', async () => {
     const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }
     const page = await site.visitor(phone)
     const small = () =>
@@ -191,7 +201,7 @@ describeInBrowser('everybody can use the page', (site) => {
     expect(await small()).toEqual([])
   })
 
-  test('a long secret is printed to its end', async () => {
+  test('a long secret is printed completely', async () => {
     const { link } = await sealInNode(site.base, 'line\n'.repeat(200))
     const page = await site.visitor()
     await open(page, link)
@@ -203,7 +213,7 @@ describeInBrowser('everybody can use the page', (site) => {
     expect(await unseen()).toBe(0)
   })
 
-  test('it is dark for those who like it dark, and moves for those who like that', async () => {
+  test('the page follows the preferred colour scheme and motion', async () => {
     const looks = async (page: Page) => {
       await page.goto(site.base)
       return page.evaluate(() => ({
@@ -219,7 +229,7 @@ describeInBrowser('everybody can use the page', (site) => {
   })
 })
 
-/** The text or value of what has the focus. */
+/** The text or value of the focused element. */
 function focused(page: Page): Promise<string> {
   return page.evaluate(() => {
     const element = document.activeElement
@@ -227,7 +237,7 @@ function focused(page: Page): Promise<string> {
   })
 }
 
-/** What axe finds wrong. Another colour scheme changes nothing but contrasts. */
+/** Violations that axe finds. Another colour scheme can only change contrasts. */
 async function violations(page: Page, scheme: 'light' | 'dark'): Promise<string[]> {
   const isLoaded = await page.evaluate(() => 'axe' in globalThis)
   if (!isLoaded) await page.evaluate(axe.source)

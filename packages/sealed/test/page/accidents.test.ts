@@ -13,8 +13,8 @@ import {
   shownSecret,
 } from './steps.ts'
 
-describeInBrowser('accidents cost no view, and nothing stays', (site) => {
-  test('a page that is loaded again shows the secret again', async () => {
+describeInBrowser('accidents use no view and leave nothing behind', (site) => {
+  test('a reload shows the secret again', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const reader = await site.visitor()
     await open(reader, link)
@@ -23,7 +23,7 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     expect(await shownSecret(reader)).toBe('once')
   })
 
-  test.runIf(SLOW)('with a passphrase it asks for that again, and for no other view', async () => {
+  test.runIf(SLOW)('a reload asks for the passphrase again and uses no other view', async () => {
     const { link } = await sealInNode(site.base, 'once', { passphrase: 'word' })
     const reader = await site.visitor()
     await open(reader, link, 'word')
@@ -34,13 +34,13 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     expect(await shownSecret(reader)).toBe('once')
   })
 
-  test.runIf(SLOW)('an answer that gets lost is asked for again', async () => {
+  test.runIf(SLOW)('the request is repeated after a lost response', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const reader = await site.visitor()
     let lost = 0
     await reader.route('**/reveal', async (route) => {
       if (lost++ > 0) return route.continue()
-      // The server has taken the view, and nobody hears of it.
+      // The server has counted the view, but the response is lost.
       await route.fetch()
       return route.abort()
     })
@@ -49,7 +49,7 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     expect(lost).toBe(2)
   })
 
-  test.runIf(SLOW)('who goes away and comes back finds it', async () => {
+  test.runIf(SLOW)('leaving and coming back shows the secret again', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const reader = await site.visitor()
     await open(reader, link)
@@ -69,7 +69,7 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     expect(await shownSecret(reader)).toBe('once')
   })
 
-  test('of two tabs one gets it', async () => {
+  test('only one of two tabs gets the secret', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const first = await site.visitor()
     const second = await first.context().newPage()
@@ -79,14 +79,14 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     await expectTitle(second, 'Not available.')
   })
 
-  test.runIf(SLOW)('another link in the same tab takes the place of the first', async () => {
+  test.runIf(SLOW)('another link in the same tab replaces the first', async () => {
     const [one, two] = [await sealInNode(site.base, 'one'), await sealInNode(site.base, 'two')]
     const reader = await site.visitor()
     await open(reader, one.link)
     expect(await shownSecret(reader)).toBe('one')
-    // Without leaving the page: only what is behind the # changes.
+    // Only the part after the # changes, so that the page is not left.
     await reader.evaluate((link) => location.assign(link), two.link)
-    await expectTitle(reader, 'You were sent a secret.')
+    await expectTitle(reader, 'Someone sent you a secret.')
     await reader.clock.fastForward(31_000)
     await reader.reload()
     await hold(reader)
@@ -94,7 +94,7 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
   })
 
   test.runIf(SLOW)(
-    'how a link ends is not said of another one that was opened meanwhile',
+    'the result of a link does not replace the view of another that was opened since',
     async () => {
       const [one, two] = [await sealInNode(site.base, 'one'), await sealInNode(site.base, 'two')]
       expect(await isAvailable(one.link)).toBe(true)
@@ -107,7 +107,7 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
       await open(reader, one.link)
       await expectText(reader, 'Opening…')
       await reader.evaluate((link) => location.assign(link), two.link)
-      await expectTitle(reader, 'You were sent a secret.')
+      await expectTitle(reader, 'Someone sent you a secret.')
       const ended = reader.waitForResponse('**/reveal')
       answer()
       expect((await ended).status()).toBe(404)
@@ -116,7 +116,7 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     },
   )
 
-  test.runIf(SLOW)('lifting the finger presses nothing of what has come under it', async () => {
+  test.runIf(SLOW)('releasing the hold does not click a button of the new view', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const reader = await site.visitor({ hasTouch: true })
     await reader.goto(link)
@@ -134,7 +134,7 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     await expectTitle(reader, 'Hidden.')
   })
 
-  test('whatever loads the page and presses every button opens nothing', async () => {
+  test('a program that loads the page and clicks every button opens nothing', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const scanner = await site.visitor()
     await scanner.goto(link)
@@ -142,13 +142,13 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     for (const button of await scanner.getByRole('button').all()) {
       await button.dispatchEvent('click')
     }
-    await expectText(scanner, 'A little longer: press and hold until the ring is full')
+    await expectText(scanner, 'Hold a little longer, until the ring is full')
     expect(await isAvailable(link)).toBe(true)
   })
 
   const tabStorage = () => sessionStorage.getItem('sealed.link')
 
-  test.runIf(SLOW)('hiding it removes text and key, and tells the server', async () => {
+  test.runIf(SLOW)('hiding the secret removes text and key and acknowledges it', async () => {
     const { link } = await sealInNode(site.base, 'once', { views: 2 })
     const reader = await site.visitor()
     await open(reader, link)
@@ -164,18 +164,16 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
   })
 
   test.runIf(SLOW)(
-    'half a minute later the key is gone, and only the page has the text',
+    'after 30 seconds the key is removed and only the page has the text',
     async () => {
       const { link } = await sealInNode(site.base, 'once')
       const reader = await site.visitor()
       await open(reader, link)
-      await reader
-        .getByText(/^Reloading this page shows it again for another \d+ seconds\.$/)
-        .waitFor()
+      await reader.getByText(/^You can reload this page for another \d+ seconds\.$/).waitFor()
       const acknowledged = reader.waitForResponse('**/ack')
       await reader.clock.fastForward(31_000)
       await acknowledged
-      await expectText(reader, 'It is on this page only: keep it before you leave.')
+      await expectText(reader, 'It is only on this page now. Save it before you leave.')
       expect(await shownSecret(reader)).toBe('once')
       expect(await reader.evaluate(tabStorage)).toBe('{"kind":"hidden"}')
       reader.on('dialog', (dialog) => void dialog.accept())
@@ -184,26 +182,29 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     },
   )
 
-  /** As browsers do with a page that is left and may come back. */
+  /** As browsers do with a page in the back/forward cache. */
   const turn = (reader: Page, type: 'pagehide' | 'pageshow') =>
     reader.evaluate((name) => {
       dispatchEvent(new PageTransitionEvent(name, { persisted: true }))
     }, type)
 
-  test.runIf(SLOW)('a page that was put aside and comes back reads again', async () => {
-    const { link } = await sealInNode(site.base, 'once')
-    const reader = await site.visitor()
-    await open(reader, link)
-    expect(await shownSecret(reader)).toBe('once')
-    await turn(reader, 'pagehide')
-    expect(await reader.content()).not.toContain('once<')
-    // Its timers go on before it has been loaded again.
-    await reader.clock.fastForward(2000)
-    await turn(reader, 'pageshow')
-    expect(await shownSecret(reader)).toBe('once')
-  })
+  test.runIf(SLOW)(
+    'a page restored from the back/forward cache reads the secret again',
+    async () => {
+      const { link } = await sealInNode(site.base, 'once')
+      const reader = await site.visitor()
+      await open(reader, link)
+      expect(await shownSecret(reader)).toBe('once')
+      await turn(reader, 'pagehide')
+      expect(await reader.content()).not.toContain('once<')
+      // Its timers go on before it has been loaded again.
+      await reader.clock.fastForward(2000)
+      await turn(reader, 'pageshow')
+      expect(await shownSecret(reader)).toBe('once')
+    },
+  )
 
-  test.runIf(SLOW)('one that comes back too late has nothing to show or to lose', async () => {
+  test.runIf(SLOW)('a page restored too late shows nothing and does not warn', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const reader = await site.visitor()
     await open(reader, link)
@@ -221,7 +222,7 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
   })
 
   test.runIf(SLOW)(
-    'a clock that is set back neither costs a view nor keeps the key for longer',
+    'a clock that is set back neither uses a view nor keeps the key longer',
     async () => {
       const { link } = await sealInNode(site.base, 'once')
       const reader = await site.visitor()
@@ -234,12 +235,12 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
       expect(await shownSecret(reader)).toBe('once')
       await reader.clock.setSystemTime(now - 14_400_000)
       await reader.clock.fastForward(31_000)
-      await expectText(reader, 'It is on this page only: keep it before you leave.')
+      await expectText(reader, 'It is only on this page now. Save it before you leave.')
       expect(await reader.evaluate(tabStorage)).toBe('{"kind":"hidden"}')
     },
   )
 
-  test.runIf(SLOW)('a tab that is brought back later has nothing to show', async () => {
+  test.runIf(SLOW)('a tab that is reopened later shows nothing', async () => {
     const { link } = await sealInNode(site.base, 'once', { views: 2 })
     const reader = await site.visitor()
     await open(reader, link)
@@ -250,7 +251,7 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     await expectTitle(reader, 'Hidden.')
   })
 
-  test('where nothing may be kept it promises no reload, and leaving asks', async () => {
+  test('without storage the page promises no reload and warns before it is left', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const reader = await site.visitor()
     await reader.addInitScript(() => {
@@ -262,7 +263,7 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     })
     await open(reader, link)
     expect(await shownSecret(reader)).toBe('once')
-    await expectText(reader, 'It is on this page only: keep it before you leave.')
+    await expectText(reader, 'It is only on this page now. Save it before you leave.')
     const asked = reader.waitForEvent('dialog')
     const leaving = reader.reload()
     await (await asked).accept()
@@ -270,7 +271,7 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     await expectTitle(reader, 'Hand over a secret, once.')
   })
 
-  test('where copying is forbidden it says so, and the text is selected', async () => {
+  test('if copying is blocked, the page says so and selects the text', async () => {
     const page = await site.visitor()
     await page.addInitScript(() => {
       navigator.clipboard.writeText = () => Promise.reject(new DOMException('x', 'NotAllowedError'))
@@ -279,7 +280,7 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     const { link } = await seal(page, 'text')
     const selected = () => page.evaluate(() => String(getSelection()))
     const refusal = page.locator('.problem', {
-      hasText: 'The browser does not allow copying: select the text and copy it yourself',
+      hasText: 'Your browser blocked copying. Select the text and copy it yourself.',
     })
     await press(page, 'Copy link')
     await refusal.waitFor()
@@ -292,29 +293,26 @@ describeInBrowser('accidents cost no view, and nothing stays', (site) => {
     expect(await selected()).toBe('text')
   })
 
-  test.runIf(SLOW)(
-    'leaving asks while a text or a link would get lost, and not after that',
-    async () => {
-      const asked: string[] = []
-      const sender = await site.visitor({ permissions: ['clipboard-write'] })
-      sender.on('dialog', (dialog) => {
-        asked.push(dialog.type())
-        void dialog.accept()
-      })
-      await sender.goto(site.base)
-      await sender.reload()
-      expect(asked).toEqual([])
-      await sender.getByLabel('Your secret').pressSequentially('x')
-      await sender.reload()
-      expect(asked).toEqual(['beforeunload'])
-      await seal(sender, 'text')
-      await sender.reload()
-      expect(asked).toEqual(['beforeunload', 'beforeunload'])
-      await seal(sender, 'text')
-      await press(sender, 'Copy link')
-      await expectText(sender, 'Copied')
-      await sender.reload()
-      expect(asked).toHaveLength(2)
-    },
-  )
+  test.runIf(SLOW)('leaving the page warns only while a text or a link would be lost', async () => {
+    const asked: string[] = []
+    const sender = await site.visitor({ permissions: ['clipboard-write'] })
+    sender.on('dialog', (dialog) => {
+      asked.push(dialog.type())
+      void dialog.accept()
+    })
+    await sender.goto(site.base)
+    await sender.reload()
+    expect(asked).toEqual([])
+    await sender.getByLabel('Your secret').pressSequentially('x')
+    await sender.reload()
+    expect(asked).toEqual(['beforeunload'])
+    await seal(sender, 'text')
+    await sender.reload()
+    expect(asked).toEqual(['beforeunload', 'beforeunload'])
+    await seal(sender, 'text')
+    await press(sender, 'Copy link')
+    await expectText(sender, 'Copied')
+    await sender.reload()
+    expect(asked).toHaveLength(2)
+  })
 })

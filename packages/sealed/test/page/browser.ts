@@ -7,11 +7,11 @@ import { type PageServer, startPageServer } from './page-server.ts'
 export interface Site extends PageServer {
   /** Someone with a browser of their own, who has opened nothing yet. */
   visitor(options?: BrowserContextOptions): Promise<Page>
-  /** What went wrong in a page, or would have; a test that means it takes it out. */
+  /** Errors and warnings of pages; a test that expects one removes it. */
   complaints: string[]
 }
 
-/** With it runs also what takes long and is less likely to break. */
+/** Also runs tests that take long and are less likely to break. */
 export const SLOW = process.env['SLOW'] === '1'
 
 const found = await findChromium()
@@ -47,7 +47,7 @@ export function describeInBrowser(title: string, define: (site: Site) => void) {
         contexts.push(context)
         // Only against tests that hang.
         context.setDefaultTimeout(40_000)
-        // It goes on as ever, and can be put forward instead of waited for.
+        // Runs normally, and can be advanced instead of waiting.
         await context.clock.install()
         await context.addInitScript(reportViolations)
         context.on('weberror', (error) => complaints.push(error.error().message))

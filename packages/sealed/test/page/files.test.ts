@@ -1,7 +1,7 @@
+import { gunzipSync } from 'node:zlib'
 import { createApp } from '@strongroom/kit/http/app'
 import { silentLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
-import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { pageRoutes } from '../../src/page/routes.tsx'
 
@@ -17,7 +17,7 @@ async function page() {
   return { answer, html, files }
 }
 
-test('the policy of the page names exactly what it needs', async () => {
+test('the content security policy allows exactly what the page needs', async () => {
   const { headers } = (await page()).answer
   expect(headers.get('content-security-policy')).toBe(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
@@ -26,21 +26,21 @@ test('the policy of the page names exactly what it needs', async () => {
   )
 })
 
-test('the page is not kept, not listed and tells nobody where it leads from', async () => {
+test('the page is not cached, not indexed and sends no referrer', async () => {
   const { headers } = (await page()).answer
   expect(headers.get('cache-control')).toBe('no-store')
   expect(headers.get('x-robots-tag')).toBe('noindex')
   expect(headers.get('referrer-policy')).toBe('no-referrer')
 })
 
-test('the page has no inline script, style or handler, and names nothing elsewhere', async () => {
+test('the page has no inline script, style or handler and loads nothing from other origins', async () => {
   const { html, files } = await page()
   expect(html).not.toMatch(/<style|\sstyle=|\son[a-z]+=|javascript:|<script[^>]*>[^<]|https?:/i)
   expect(files).toHaveLength(4)
   for (const file of files) expect(file).toMatch(/^assets\/[a-z]+-[0-9a-f]{16}\.(?:js|css|svg)$/)
 })
 
-test('its files are kept for ever, because another content has another name', async () => {
+test('assets are immutable because their names contain a hash', async () => {
   for (const file of (await page()).files) {
     const answer = await app.request(`/somewhere/${file}`)
     expect(answer.status).toBe(200)
@@ -49,7 +49,7 @@ test('its files are kept for ever, because another content has another name', as
   expect((await app.request('/somewhere/assets/sealed-0.js')).status).toBe(404)
 })
 
-test('its files are sent compressed to those who can read that', async () => {
+test('assets are compressed for clients that accept gzip', async () => {
   for (const file of (await page()).files) {
     const plain = await (await app.request(`/somewhere/${file}`)).text()
     const headers = { 'accept-encoding': 'br, gzip' }
@@ -62,7 +62,7 @@ test('its files are sent compressed to those who can read that', async () => {
   }
 })
 
-test('its scripts are small, and make no markup of text', async () => {
+test('scripts are small and never turn text into markup', async () => {
   for (const file of (await page()).files.filter((name) => name.endsWith('.js'))) {
     const script = await (await app.request(`/somewhere/${file}`)).text()
     expect(script.length).toBeLessThan(100_000)

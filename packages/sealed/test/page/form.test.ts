@@ -11,7 +11,7 @@ describeInBrowser('the form', (site) => {
     return page
   }
 
-  test('counts bytes and not characters, and takes exactly as many as it says', async () => {
+  test('counts bytes instead of characters and accepts exactly the limit', async () => {
     const page = await form()
     const field = page.getByLabel('Your secret')
     await field.fill('€')
@@ -25,50 +25,47 @@ describeInBrowser('the form', (site) => {
     expect(await openInNode(link)).toBe(text)
   })
 
-  test('says what is missing, next to it, and asks the server for nothing', async () => {
+  test('shows what is missing next to the field and sends no request', async () => {
     const page = await form()
     const before = site.requests.length
     await press(page, 'Seal it')
-    await expectText(page, 'Write your secret first')
+    await expectText(page, 'Enter your secret first')
     await page.getByLabel('Your secret').fill('text')
     await page.getByRole('switch', { name: 'Passphrase' }).check()
     await press(page, 'Seal it')
-    await expectText(page, 'Type a passphrase, or switch it off')
+    await expectText(page, 'Enter a passphrase or turn it off')
     await page.getByRole('radio', { name: 'Other…' }).check()
-    await page.getByLabel('How long').fill('91')
+    await page.getByLabel('Duration').fill('91')
     await press(page, 'Seal it')
-    await expectText(page, 'Choose from 15 minutes to 90 days')
+    await expectText(page, 'Choose between 15 minutes and 90 days')
     expect(site.requests.slice(before).filter((request) => request.includes('/v1/'))).toEqual([])
   })
 
-  test.runIf(SLOW)('takes any time in between', async () => {
+  test.runIf(SLOW)('accepts any time between the limits', async () => {
     const page = await form()
     await page.getByRole('radio', { name: 'Other…' }).check()
-    await page.getByLabel('How long').fill('36')
-    await page.getByLabel('Unit of time').selectOption({ label: 'hours' })
+    await page.getByLabel('Duration').fill('36')
+    await page.getByLabel('Unit').selectOption({ label: 'hours' })
     await seal(page, 'text')
     await expectText(page, 'It can be opened once, until 2 January 2100 at 12:00.')
   })
 
-  test.runIf(SLOW)(
-    'suggests a passphrase that nobody guesses, and warns of one that is short',
-    async () => {
-      const page = await form()
-      await page.getByRole('switch', { name: 'Passphrase' }).check()
-      const field = page.getByRole('textbox', { name: 'Passphrase' })
-      await field.fill('1234')
-      await page.getByText('Short passphrases are guessed sooner').waitFor()
-      const suggested = new Set<string>()
-      for (let tries = 0; tries < 3; tries++) {
-        await press(page, 'Suggest one')
-        suggested.add(await field.inputValue())
-      }
-      expect(suggested.size).toBe(3)
-      for (const passphrase of suggested) expect(passphrase).toMatch(/^(?:[a-km-np-z2-9]{4}-?){4}$/)
-    },
-  )
+  test.runIf(SLOW)('suggests a strong passphrase and warns about a short one', async () => {
+    const page = await form()
+    await page.getByRole('switch', { name: 'Passphrase' }).check()
+    const field = page.getByRole('textbox', { name: 'Passphrase' })
+    await field.fill('1234')
+    await page.getByText('Short passphrases are easier to guess').waitFor()
+    const suggested = new Set<string>()
+    for (let tries = 0; tries < 3; tries++) {
+      await press(page, 'Suggest one')
+      suggested.add(await field.inputValue())
+    }
+    expect(suggested.size).toBe(3)
+    for (const passphrase of suggested) expect(passphrase).toMatch(/^(?:[a-km-np-z2-9]{4}-?){4}$/)
+  })
 
-  test('work that takes too long can be cancelled, and nothing of the form is lost', async () => {
+  test('the work can be cancelled without losing the form', async () => {
     const page = await form()
     const isHard = { now: true }
     await page.route('**/v1/token', async (route) => {
@@ -87,13 +84,13 @@ describeInBrowser('the form', (site) => {
     await expectTitle(page, 'Sealed.')
   })
 
-  test('whatever it is waiting for can be cancelled, and nothing is left on the server', async () => {
+  test('every wait can be cancelled and leaves nothing on the server', async () => {
     const page = await form()
-    // The server asks to wait for most of a minute.
+    // The server limits the rate for most of a minute.
     const busy = { status: 429, headers: { 'retry-after': '50' }, json: {} }
     await page.route('**/v1/token', (route) => route.fulfill(busy), { times: 1 })
     await order(page, 'kept')
-    await page.getByText('The server asks to wait').waitFor()
+    await page.getByText('Too many requests').waitFor()
     await press(page, 'Cancel')
     await expectText(page, 'Cancelled. Nothing was stored.')
 
@@ -116,28 +113,28 @@ describeInBrowser('the form', (site) => {
     expect(await page.getByLabel('Your secret').inputValue()).toBe('kept')
   })
 
-  test.runIf(SLOW)('permission that has expired meanwhile is asked for again', async () => {
+  test.runIf(SLOW)('a token that has expired can be requested again', async () => {
     const page = await form()
     const refusal = { error: { code: 'sealed.invalid_token', message: 'x' } }
     await page.route('**/v1/secrets', (route) => route.fulfill({ status: 401, json: refusal }), {
       times: 1,
     })
     await order(page, 'kept')
-    await expectText(page, 'It took too long, and nothing was stored. Try again.')
+    await expectText(page, 'It took too long and nothing was stored. Try again.')
     await press(page, 'Seal it')
     await expectTitle(page, 'Sealed.')
   })
 
-  test.runIf(SLOW)('a connection that breaks before the work begins costs nothing', async () => {
+  test.runIf(SLOW)('a connection lost before the work starts loses nothing', async () => {
     const page = await form()
     await page.context().route('**/assets/work-*', (route) => route.abort(), { times: 1 })
     await order(page, 'kept')
-    await expectText(page, 'The server did not answer. Check the connection and try again.')
+    await expectText(page, 'The server did not respond. Check your connection and try again.')
     await press(page, 'Seal it')
     await expectTitle(page, 'Sealed.')
   })
 
-  test.runIf(SLOW)('browsers without the newest signals make secrets too', async () => {
+  test.runIf(SLOW)('browsers without AbortSignal.any can create secrets', async () => {
     const page = await site.visitor()
     await page.addInitScript(() => Object.assign(AbortSignal, { any: undefined }))
     await page.goto(site.base)
@@ -145,16 +142,16 @@ describeInBrowser('the form', (site) => {
     await expectTitle(page, 'Sealed.')
   })
 
-  test.runIf(SLOW)('a server that does not answer costs nothing', async () => {
+  test.runIf(SLOW)('a server that does not respond loses nothing', async () => {
     const page = await form()
     await page.route('**/v1/token', (route) => route.abort(), { times: 1 })
     await order(page, 'kept')
-    await expectText(page, 'The server did not answer. Check the connection and try again.')
+    await expectText(page, 'The server did not respond. Check your connection and try again.')
     await press(page, 'Seal it')
     await expectTitle(page, 'Sealed.')
   })
 
-  test.runIf(SLOW)('the QR code holds the link', async () => {
+  test.runIf(SLOW)('the QR code contains the link', async () => {
     const page = await form()
     const { link } = await seal(page, 'text')
     await page.locator('summary', { hasText: 'QR code' }).click()

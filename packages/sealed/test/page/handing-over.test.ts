@@ -16,45 +16,42 @@ import {
 const TEXT = '  spaces at both ends,\ttabs,\n\nempty lines, “quotes”, 日本語 and 🔑\n'
 
 describeInBrowser('handing over a secret', (site) => {
-  test('what one person seals another one opens, to the last space, and nobody after that', async () => {
+  test('one person seals a text and another opens it unchanged, after which nobody can', async () => {
     const sender = await site.visitor()
     await sender.goto(site.base)
     const { link } = await seal(sender, TEXT)
     const reader = await site.visitor()
     await open(reader, link)
     expect(await shownSecret(reader)).toBe(TEXT)
-    await expectText(reader, 'It cannot be opened again.')
+    await expectText(reader, 'Nobody else can open it now.')
     expect(await isAvailable(link)).toBe(false)
   })
 
-  test('with a passphrase, a wrong one costs a try and no view', async () => {
+  test('a wrong passphrase uses a try but no view', async () => {
     const sender = await site.visitor()
     await sender.goto(site.base)
     const { link } = await seal(sender, TEXT, { passphrase: 'two words' })
     const reader = await site.visitor()
     await open(reader, link, 'two worlds')
-    await expectText(reader, 'This passphrase is not right. 9 tries are left.')
+    await expectText(reader, 'Wrong passphrase. 9 tries are left.')
     expect(await passphraseField(reader).evaluate((field) => field.matches(':focus'))).toBe(true)
     await passphraseField(reader).fill('two words')
     await hold(reader)
     expect(await shownSecret(reader)).toBe(TEXT)
   })
 
-  test.runIf(SLOW)(
-    'the last wrong passphrase destroys the secret, and the reader is told',
-    async () => {
-      const { link } = await sealInNode(site.base, TEXT, { passphrase: 'right' })
-      await wrongProofs(link, 9)
-      const reader = await site.visitor()
-      await open(reader, link, 'wrong')
-      await expectText(
-        reader,
-        'That was the last try: the secret is destroyed. Ask the sender for a new link.',
-      )
-    },
-  )
+  test.runIf(SLOW)('the last wrong passphrase destroys the secret and says so', async () => {
+    const { link } = await sealInNode(site.base, TEXT, { passphrase: 'right' })
+    await wrongProofs(link, 9)
+    const reader = await site.visitor()
+    await open(reader, link, 'wrong')
+    await expectText(
+      reader,
+      'That was the last try. The secret has been destroyed. Ask the sender for a new link.',
+    )
+  })
 
-  test.runIf(SLOW)('as many views as were allowed can be taken', async () => {
+  test.runIf(SLOW)('a secret can be opened as often as its views allow', async () => {
     const { link } = await sealInNode(site.base, TEXT, { views: 2 })
     const reader = await site.visitor()
     await open(reader, link)
@@ -63,27 +60,24 @@ describeInBrowser('handing over a secret', (site) => {
     expect(await isAvailable(link)).toBe(false)
   })
 
-  test.runIf(SLOW)(
-    'a link without its key asks for it, and for nothing less than all of it',
-    async () => {
-      const { link } = await sealInNode(site.base, TEXT)
-      const [address = '', key = ''] = link.split(/:(?=[^:]*$)/)
-      const reader = await site.visitor()
-      await reader.goto(address)
-      const field = reader.getByLabel('Key', { exact: true })
-      await field.fill(key.slice(0, -1))
-      await press(reader, 'Open in two steps instead')
-      await expectText(
-        reader,
-        'This is not the whole key: copy it again, from the first to the last character',
-      )
-      await field.fill(` ${key} `)
-      await hold(reader)
-      expect(await shownSecret(reader)).toBe(TEXT)
-    },
-  )
+  test.runIf(SLOW)('a link without its key asks for the complete key', async () => {
+    const { link } = await sealInNode(site.base, TEXT)
+    const [address = '', key = ''] = link.split(/:(?=[^:]*$)/)
+    const reader = await site.visitor()
+    await reader.goto(address)
+    const field = reader.getByLabel('Key', { exact: true })
+    await field.fill(key.slice(0, -1))
+    await press(reader, 'Open in two steps instead')
+    await expectText(
+      reader,
+      'The key is incomplete. Copy it again, from the first to the last character.',
+    )
+    await field.fill(` ${key} `)
+    await hold(reader)
+    expect(await shownSecret(reader)).toBe(TEXT)
+  })
 
-  test.runIf(SLOW)('a link and a key that were handed over separately are one', async () => {
+  test.runIf(SLOW)('a link and a key that were sent separately open the secret', async () => {
     const sender = await site.visitor()
     await sender.goto(site.base)
     const { link } = await seal(sender, TEXT)
@@ -93,7 +87,7 @@ describeInBrowser('handing over a secret', (site) => {
     expect(`${address}:${key}`).toBe(link)
   })
 
-  test('what its sender destroys nobody opens', async () => {
+  test('nobody can open a secret after its sender destroyed it', async () => {
     const sender = await site.visitor()
     await sender.goto(site.base)
     const { link } = await seal(sender, TEXT)
@@ -103,14 +97,14 @@ describeInBrowser('handing over a secret', (site) => {
     expect(await isAvailable(link)).toBe(false)
   })
 
-  test('the management link tells whether the secret was opened, and destroys it', async () => {
+  test('the management link shows whether the secret was opened and can destroy it', async () => {
     const { link, management } = await sealInNode(site.base, TEXT, { receipt: true, views: 2 })
     const manager = await site.visitor()
     await manager.goto(management)
     await expectText(manager, 'Not opened yet')
     expect(manager.url()).toBe(site.base)
     await openInNode(link)
-    await press(manager, 'Look again')
+    await press(manager, 'Check again')
     await expectText(manager, 'Opened on 1 January 2100 at 00:00')
     await press(manager, 'Destroy it now')
     await press(manager, 'Destroy')
@@ -118,15 +112,18 @@ describeInBrowser('handing over a secret', (site) => {
     expect(await isAvailable(link)).toBe(false)
   })
 
-  test.runIf(SLOW)('a secret without a receipt has nothing to tell', async () => {
-    const { management } = await sealInNode(site.base, TEXT)
-    const manager = await site.visitor()
-    await manager.goto(management)
-    await expectText(manager, 'There is no receipt: none was asked for, or its time is over')
-  })
+  test.runIf(SLOW)(
+    'the management link of a secret without a receipt shows no receipt',
+    async () => {
+      const { management } = await sealInNode(site.base, TEXT)
+      const manager = await site.visitor()
+      await manager.goto(management)
+      await expectText(manager, 'No receipt. It was not requested, or it has expired.')
+    },
+  )
 
   test.runIf(SLOW)(
-    'what the command line seals with a passphrase the page opens, however it is typed',
+    'the page opens a secret that the CLI sealed, however the passphrase is composed',
     async () => {
       const { link } = await sealInNode(site.base, TEXT, { passphrase: 'größe' })
       const reader = await site.visitor()
@@ -136,14 +133,14 @@ describeInBrowser('handing over a secret', (site) => {
     },
   )
 
-  test.runIf(SLOW)('what the page seals the command line opens', async () => {
+  test.runIf(SLOW)('the CLI opens a secret that the page sealed', async () => {
     const sender = await site.visitor()
     await sender.goto(site.base)
     const { link } = await seal(sender, TEXT, { passphrase: 'größe' })
     expect(await openInNode(link, 'größe')).toBe(TEXT)
   })
 
-  test.runIf(SLOW)('expired, opened and never there look the same', async () => {
+  test.runIf(SLOW)('expired, opened and missing secrets look the same', async () => {
     const expired = await sealInNode(site.base, TEXT)
     site.clock.advance({ hours: 1 })
     const opened = await sealInNode(site.base, TEXT)
@@ -159,7 +156,7 @@ describeInBrowser('handing over a secret', (site) => {
     expect(seen.size).toBe(1)
   })
 
-  test.runIf(SLOW)('alone at the root, the page makes and opens secrets there', async () => {
+  test.runIf(SLOW)('the page creates and opens secrets at the root of a server', async () => {
     const alone = await startPageServer({ at: '/' })
     onTestFinished(() => alone.close())
     const page = await site.visitor()

@@ -1,4 +1,4 @@
-/** The same secrets outside of a browser, through what the command line uses. */
+/** Seals and opens secrets outside a browser, with the client of the CLI. */
 import { createSealedApi } from '../../src/client/api.ts'
 import { RequestFailed } from '../../src/client/errors.ts'
 import { openSecret } from '../../src/client/open-secret.ts'
@@ -26,7 +26,7 @@ export async function openInNode(link: string, passphrase?: string): Promise<str
   return (await openSecret(createSealedApi({ base }), secret)).text
 }
 
-/** Whether somebody else could still open it; if so, it is taken. */
+/** Whether someone else can still open it. If so, this uses the view. */
 export async function isAvailable(link: string): Promise<boolean> {
   try {
     await openInNode(link)
@@ -37,7 +37,7 @@ export async function isAvailable(link: string): Promise<boolean> {
   }
 }
 
-/** Spends tries with proofs that nobody has. */
+/** Uses tries with random proofs. */
 export async function wrongProofs(link: string, count: number) {
   const { base, id, fragment } = parsed(link)
   const keys = await deriveKeys({ ...fragment, passphraseProtected: false })

@@ -3,19 +3,20 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { defineConfig } from '@strongroom/kit/config'
-import { createTables } from '@strongroom/kit/create-tables'
 import { createApp } from '@strongroom/kit/http/app'
 import { createLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import { serverTable } from '@strongroom/kit/server-table'
 import { mountService } from '@strongroom/kit/service'
+import { createTables } from '@strongroom/kit/tables'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { type TestClock, testClock } from '@strongroom/kit/testing/test-clock'
 import { testSecrets } from '@strongroom/kit/testing/test-secrets'
-import { sealedService, startSealed } from '../../src/service-definition.ts'
+import { sealedService } from '../../src/service.ts'
 import { sealedSettings } from '../../src/settings.ts'
-import { secretsTable } from '../../src/table.ts'
-import { testTimers } from '../http/test-timers.ts'
+import { startSealed } from '../../src/start.ts'
+import { secretsTable } from '../../src/tables.ts'
+import { testTimers } from '../support/test-timers.ts'
 
 /** A little work, so that there is some, and no limits. */
 const CALM = {
@@ -57,7 +58,10 @@ export async function startPageServer(
   const config = defineConfig(sealedSettings).parse({ ...CALM, ...env })
   const running = await mountService(
     app,
-    { ...sealedService, start: (deps) => startSealed(deps, testTimers(clock)) },
+    {
+      ...sealedService,
+      start: (deps) => startSealed(deps, { ...testTimers(clock), minResponseMs: 0 }),
+    },
     { db, clock, log, metrics, secrets: testSecrets(), publicUrl: 'http://127.0.0.1', config },
     at,
   )

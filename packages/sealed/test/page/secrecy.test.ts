@@ -4,8 +4,8 @@ import { describeInBrowser, SLOW } from './browser.ts'
 import { sealInNode } from './node-client.ts'
 import { expectText, expectTitle, open, press, seal, shownSecret } from './steps.ts'
 
-describeInBrowser('the page keeps what it is told', (site) => {
-  test('no request, log or address ever has the key, the passphrase or the text', async () => {
+describeInBrowser('secrecy of the page', (site) => {
+  test('no request, log or URL contains the key, the passphrase or the text', async () => {
     const page = await site.visitor()
     await page.goto(site.base)
     const { link, management } = await seal(page, 'the text itself', { passphrase: 'the phrase' })
@@ -30,7 +30,7 @@ describeInBrowser('the page keeps what it is told', (site) => {
     expect(history.entries.map(({ url }) => url)).toEqual(['about:blank', site.base, site.base])
   })
 
-  test('what it keeps is in the storage of its tab alone', async () => {
+  test('the link is stored only in the session storage of its tab', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const reader = await site.visitor()
     await reader.goto(link)
@@ -41,7 +41,7 @@ describeInBrowser('the page keeps what it is told', (site) => {
     expect(await other.evaluate(stored)).toEqual([0, 0, ''])
   })
 
-  test.runIf(SLOW)('what a mail program puts behind a link is not part of it', async () => {
+  test.runIf(SLOW)('characters that a mail program adds to a link are ignored', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const reader = await site.visitor()
     const [base, target = ''] = link.split('#')
@@ -49,7 +49,7 @@ describeInBrowser('the page keeps what it is told', (site) => {
     expect(await shownSecret(reader)).toBe('once')
   })
 
-  test('text never becomes markup, and what tries to is refused and noticed', async () => {
+  test('text never becomes markup, and the policy blocks and reports attempts', async () => {
     const { link } = await sealInNode(site.base, '<img src=x onerror=alert(1)><b>bold</b>')
     const reader = await site.visitor()
     await open(reader, link)
@@ -69,7 +69,7 @@ describeInBrowser('the page keeps what it is told', (site) => {
   })
 
   test.runIf(SLOW)(
-    'without JavaScript it says why nothing happens, in every language',
+    'without JavaScript the page explains in every language what to do',
     async () => {
       const page = await site.visitor({ javaScriptEnabled: false })
       await page.goto(`${site.base}#${'A'.repeat(22)}`)
@@ -78,34 +78,28 @@ describeInBrowser('the page keeps what it is told', (site) => {
     },
   )
 
-  test.runIf(SLOW)(
-    'on a connection that others read along it does nothing but say so',
-    async () => {
-      const page = await site.visitor()
-      await page.goto(site.base.replace('127.0.0.1', 'insecure.test'))
-      await expectTitle(page, 'Not on this connection.')
-      expect(await page.getByRole('button').count()).toBe(0)
-      // The browser says that it ignores headers that are for secure connections.
-      site.complaints.splice(0)
-    },
-  )
+  test.runIf(SLOW)('on an insecure connection the page only shows a message', async () => {
+    const page = await site.visitor()
+    await page.goto(site.base.replace('127.0.0.1', 'insecure.test'))
+    await expectTitle(page, 'This connection is not secure.')
+    expect(await page.getByRole('button').count()).toBe(0)
+    // The browser says that it ignores headers that are for secure connections.
+    site.complaints.splice(0)
+  })
 
-  test.runIf(SLOW)(
-    'a link of which a part is missing is told from one that leads nowhere',
-    async () => {
-      const { link } = await sealInNode(site.base, 'once')
-      const reader = await site.visitor()
-      await reader.goto(link.slice(0, -3))
-      await expectTitle(reader, 'This link is not complete.')
-      await reader.goto(`${site.base}#${'A'.repeat(22)}:AgAA`)
-      await expectText(
-        reader,
-        'This link was made by a newer version of this page. Reload the page, then open the link again.',
-      )
-    },
-  )
+  test.runIf(SLOW)('an incomplete link shows another message than a missing secret', async () => {
+    const { link } = await sealInNode(site.base, 'once')
+    const reader = await site.visitor()
+    await reader.goto(link.slice(0, -3))
+    await expectTitle(reader, 'This link is incomplete.')
+    await reader.goto(`${site.base}#${'A'.repeat(22)}:AgAA`)
+    await expectText(
+      reader,
+      'This link was created by a newer version of this page. Reload the page, then open the link again.',
+    )
+  })
 
-  test.runIf(SLOW)('what the server changed is not shown', async () => {
+  test.runIf(SLOW)('a ciphertext that was changed is not shown', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const reader = await site.visitor()
     await reader.route('**/reveal', async (route) => {
@@ -114,7 +108,7 @@ describeInBrowser('the page keeps what it is told', (site) => {
       await route.fulfill({ json: { ...revealed, iv: 'AAAAAAAAAAAAAAAA' } })
     })
     await open(reader, link)
-    await reader.getByText('it was changed on its way').first().waitFor()
+    await reader.getByText('was changed and cannot be opened').first().waitFor()
     expect(await reader.locator('pre').count()).toBe(0)
   })
 })

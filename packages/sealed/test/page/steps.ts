@@ -1,4 +1,4 @@
-/** What people do on the page, by the names that they see and hear. */
+/** Steps of users, by the accessible names of the controls. */
 import type { Locator, Page } from 'playwright-core'
 import { HOLD_MS } from '../../src/page/browser/hold.ts'
 
@@ -45,7 +45,7 @@ export async function hold(page: Page) {
   await page.mouse.up()
 }
 
-/** Follows a link and opens what it leads to, if it can be opened. */
+/** Follows a link and opens its secret, if possible. */
 export async function open(page: Page, link: string, passphrase?: string) {
   await page.goto(link)
   if (passphrase !== undefined) await passphraseField(page).fill(passphrase)
@@ -65,12 +65,12 @@ export async function shownSecret(page: Page): Promise<string> {
   return page.getByLabel('The secret', { exact: true }).evaluate((shown) => shown.textContent ?? '')
 }
 
-/** Fails unless the page comes to have this title. */
+/** Fails unless the page shows this title in time. */
 export async function expectTitle(page: Page, name: string) {
   await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
 }
 
-/** Fails unless the page comes to show this text. */
+/** Fails unless the page shows this text in time. */
 export async function expectText(page: Page, text: string) {
   await page.getByText(text, { exact: true }).first().waitFor()
 }

@@ -1,4 +1,4 @@
-/** Goes through every view of the page, in every state that looks different. */
+/** Visits every view of the page in every state that looks different. */
 import type { Page, Route } from 'playwright-core'
 import type { Site } from './browser.ts'
 import { sealInNode } from './node-client.ts'
@@ -33,7 +33,7 @@ export async function tour(page: Page, site: Site, look: (view: string) => Promi
   await look('open')
   await passphraseField(page).fill('wrong')
   await hold(page)
-  await page.getByText('This passphrase is not right').waitFor()
+  await page.getByText('Wrong passphrase').waitFor()
   await look('open, after a wrong passphrase')
   await passphraseField(page).fill(passphrase)
   await press(page, 'Open in two steps instead')
@@ -63,7 +63,7 @@ export async function tour(page: Page, site: Site, look: (view: string) => Promi
   await press(page, 'Open in two steps instead')
   await look('open, without the key')
   await page.goto(whole.slice(0, -1))
-  await expectTitle(page, 'This link is not complete.')
+  await expectTitle(page, 'This link is incomplete.')
   await look('not complete')
 }
 

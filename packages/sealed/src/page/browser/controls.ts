@@ -1,9 +1,8 @@
-/** Controls of forms: choices, switches, and what is wrong with a field. */
+/** Form controls: radio groups, switches, field errors, buttons. */
 import { element, newId } from './dom.ts'
-import { say, type TextKey } from './language.ts'
+import { setText, type TextKey } from './language.ts'
 
-/** One of a few, all of them in sight. */
-export function choice(options: {
+export function radioGroup(options: {
   label: TextKey
   values: readonly { value: string; label: () => string }[]
   chosen: string
@@ -22,18 +21,17 @@ export function choice(options: {
       value = each.value
       options.onChange?.(value)
     })
-    return element('label', { class: 'chip' }, input, say(element('span'), each.label))
+    return element('label', { class: 'chip' }, input, setText(element('span'), each.label))
   })
   const group = element(
     'div',
     { class: 'choice', role: 'radiogroup', 'aria-labelledby': `${name}l` },
-    say(element('p', { class: 'label', id: `${name}l` }), options.label),
+    setText(element('p', { class: 'label', id: `${name}l` }), options.label),
     element('div', { class: 'chips' }, ...chips),
   )
   return { element: group, value: () => value }
 }
 
-/** On or off, with what it means in a few words. */
 export function toggle(options: {
   label: TextKey
   hint: TextKey
@@ -50,8 +48,8 @@ export function toggle(options: {
   const words = element(
     'span',
     { class: 'toggle-words' },
-    say(element('label', { for: id }), options.label),
-    say(element('span', { class: 'hint', id: `${id}h` }), options.hint),
+    setText(element('label', { for: id }), options.label),
+    setText(element('span', { class: 'hint', id: `${id}h` }), options.hint),
   )
   return {
     element: element('div', { class: 'toggle' }, words, input),
@@ -59,10 +57,10 @@ export function toggle(options: {
   }
 }
 
-/** What is wrong with a field, next to it; heard when the field gets the focus. */
-export function problemOf(field: HTMLElement): {
+/** An error next to a field; screen readers read it when the field gets the focus. */
+export function fieldError(field: HTMLElement): {
   element: HTMLElement
-  set: (what: TextKey | (() => string)) => void
+  set: (errorText: TextKey | (() => string)) => void
   clear: () => void
 } {
   const id = newId()
@@ -71,14 +69,14 @@ export function problemOf(field: HTMLElement): {
   field.setAttribute('aria-describedby', described === null ? id : `${described} ${id}`)
   return {
     element: line,
-    set(what) {
-      say(line, what)
+    set(errorText) {
+      setText(line, errorText)
       line.hidden = false
       field.setAttribute('aria-invalid', 'true')
     },
     clear() {
-      // A description is read out from a line that is not shown, too.
-      say(line, () => '')
+      // Screen readers read descriptions even if they are hidden.
+      setText(line, () => '')
       line.hidden = true
       field.removeAttribute('aria-invalid')
     },
@@ -90,7 +88,7 @@ export function button(
   onClick: () => void,
   className = 'button',
 ): HTMLButtonElement {
-  const made = say(element('button', { type: 'button', class: className }), label)
-  made.addEventListener('click', onClick)
-  return made
+  const created = setText(element('button', { type: 'button', class: className }), label)
+  created.addEventListener('click', onClick)
+  return created
 }

@@ -1,35 +1,35 @@
-/** Copying, and fields whose text is there to be copied. */
-import { problemOf } from './controls.ts'
+/** Copy buttons, and read-only fields with one. */
+import { fieldError } from './controls.ts'
 import { element, newId } from './dom.ts'
-import { say, text, type TextKey } from './language.ts'
-import { announce } from './stage.ts'
+import { setText, text, type TextKey } from './language.ts'
+import { announce } from './layout.ts'
 
 interface CopyOptions {
   label: TextKey
   class?: string
-  what: () => string
-  /** The element that holds the text, for browsers that do not allow copying. */
+  text: () => string
+  /** The element with the text, which is selected where the browser blocks copying. */
   from: HTMLElement
   onCopied?: () => void
 }
 
 export interface CopyButton {
   button: HTMLButtonElement
-  /** That the browser does not allow it, once it did not. */
-  problem: HTMLElement
+  /** Says that the browser blocked copying. */
+  error: HTMLElement
 }
 
 export function copyButton(options: CopyOptions): CopyButton {
-  const label = say(element('span'), options.label)
+  const label = setText(element('span'), options.label)
   const button = element(
     'button',
     { type: 'button', class: `button ${options.class ?? ''}` },
     label,
   )
-  const problem = problemOf(button)
+  const problem = fieldError(button)
   let timer: ReturnType<typeof setTimeout> | undefined
   async function copy() {
-    const isCopied = await copied(options.what())
+    const isCopied = await copyToClipboard(options.text())
     announce(text(isCopied ? 'copy.copied' : 'copy.failed'))
     if (!isCopied) {
       problem.set('copy.failed')
@@ -47,13 +47,13 @@ export function copyButton(options: CopyOptions): CopyButton {
     }, 2000)
   }
   button.addEventListener('click', () => void copy())
-  return { button, problem: problem.element }
+  return { button, error: problem.element }
 }
 
-/** A text that is not to be changed, with its label and a button that copies it. */
+/** A read-only text with a label and a copy button. */
 export function copyField(options: {
   label: TextKey
-  /** Whether the label is only heard, because the text around says the same. */
+  /** Only for screen readers, where the text around it says the same. */
   isLabelUnseen?: boolean
   value: string
   hint?: TextKey
@@ -73,15 +73,16 @@ export function copyField(options: {
   input.addEventListener('focus', () => input.select())
   if (options.onCopied) input.addEventListener('copy', options.onCopied)
   const seen = options.isLabelUnseen ? { class: 'unseen' } : {}
-  const label = say(element('label', { for: id, ...seen }), options.label)
-  const { button, problem } = copyButton({
+  const label = setText(element('label', { for: id, ...seen }), options.label)
+  const { button, error: problem } = copyButton({
     label: 'copy.copy',
     ...options.copy,
-    what: () => options.value,
+    text: () => options.value,
     from: input,
     ...(options.onCopied && { onCopied: options.onCopied }),
   })
-  const described = options.hint && say(element('p', { class: 'hint', id: `${id}h` }), options.hint)
+  const described =
+    options.hint && setText(element('p', { class: 'hint', id: `${id}h` }), options.hint)
   if (described) input.setAttribute('aria-describedby', described.id)
   return element(
     'div',
@@ -93,16 +94,16 @@ export function copyField(options: {
   )
 }
 
-async function copied(what: string): Promise<boolean> {
+async function copyToClipboard(content: string): Promise<boolean> {
   try {
-    await navigator.clipboard.writeText(what)
+    await navigator.clipboard.writeText(content)
     return true
   } catch {
     return false
   }
 }
 
-/** So that the keys for copying copy it. */
+/** So that the keyboard shortcut copies it. */
 function select(from: HTMLElement) {
   from.focus()
   if (from instanceof HTMLInputElement) return from.select()

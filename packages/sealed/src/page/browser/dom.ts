@@ -1,4 +1,4 @@
-/** Elements, made one by one: there is no way here to turn text into markup. */
+/** Creates elements one by one: nothing here turns text into markup. */
 
 type Attributes = Readonly<Record<string, string | boolean>>
 
@@ -7,34 +7,40 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   attributes: Attributes = {},
   ...children: readonly (Node | string)[]
 ): HTMLElementTagNameMap[Tag] {
-  const made = document.createElement(tag)
-  write(made, attributes)
-  made.append(...children)
-  return made
+  const created = document.createElement(tag)
+  setAttributes(created, attributes)
+  created.append(...children)
+  return created
 }
 
-/** A part of a drawing; decoration unless it has a role. */
+/** An SVG element, hidden from screen readers unless it has a role. */
 export function drawing<Tag extends keyof SVGElementTagNameMap>(
   tag: Tag,
   attributes: Attributes,
   ...children: readonly SVGElement[]
 ): SVGElementTagNameMap[Tag] {
-  const made = document.createElementNS('http://www.w3.org/2000/svg', tag)
-  write(made, attributes)
-  if (tag === 'svg' && !made.hasAttribute('role')) made.setAttribute('aria-hidden', 'true')
-  made.append(...children)
-  return made
+  const created = document.createElementNS('http://www.w3.org/2000/svg', tag)
+  setAttributes(created, attributes)
+  if (tag === 'svg' && !created.hasAttribute('role')) created.setAttribute('aria-hidden', 'true')
+  created.append(...children)
+  return created
 }
 
-function write(made: Element, attributes: Attributes) {
+function setAttributes(target: Element, attributes: Attributes) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (value !== false) made.setAttribute(name, value === true ? '' : value)
+    if (value !== false) target.setAttribute(name, value === true ? '' : value)
   }
 }
 
-let made = 0
+let idCount = 0
 
-/** An id for labels and descriptions to point to. */
+/** An id for labels and descriptions. */
 export function newId(): string {
-  return `e${++made}`
+  return `e${++idCount}`
+}
+
+export function requireElement(id: string): HTMLElement {
+  const found = document.getElementById(id)
+  if (!found) throw new Error(`The page has no element "${id}"`)
+  return found
 }

@@ -1,6 +1,8 @@
-/** The drawings of the page: the mark, the seal with its ring, and small signs. */
+/** The drawings of the page: the seal with its ring, small icons, QR codes. */
+import { encode } from 'uqr'
 import { MARK } from '../mark.ts'
 import { drawing, element } from './dom.ts'
+import { onLanguageChange, text } from './language.ts'
 
 /** A seal of wax in a ring that fills up. */
 export function seal(): SVGSVGElement {
@@ -19,7 +21,7 @@ export function seal(): SVGSVGElement {
   )
 }
 
-/** The outline of a drop of wax under a stamp: round, and nowhere quite. */
+/** The outline of a drop of wax under a stamp: almost round. */
 function waxEdge(): string {
   const steps = 144
   const points = Array.from({ length: steps }, (_, at) => {
@@ -31,7 +33,7 @@ function waxEdge(): string {
   return `M${points.join('L')}Z`
 }
 
-const SIGNS = {
+const GLYPHS = {
   key: ['M8 8a4 4 0 1 1 0 8 4 4 0 0 1 0-8z', 'M12 12h9v3', 'M17 12v2.5'],
   envelope: [
     'M5.5 5.5h13a2 2 0 0 1 2 2v9a2 2 0 0 1-2 2h-13a2 2 0 0 1-2-2v-9a2 2 0 0 1 2-2z',
@@ -42,7 +44,27 @@ const SIGNS = {
   ],
 } as const
 
-export function sign(name: keyof typeof SIGNS): HTMLElement {
-  const paths = SIGNS[name].map((d) => drawing('path', { d }))
+export function glyph(name: keyof typeof GLYPHS): HTMLElement {
+  const paths = GLYPHS[name].map((d) => drawing('path', { d }))
   return element('span', { class: 'sign' }, drawing('svg', { viewBox: '0 0 24 24' }, ...paths))
+}
+
+/** Dark on light in every colour scheme: not all cameras can read light on dark. */
+export function qrCode(link: string): SVGSVGElement {
+  const { data, size } = encode(link, { ecc: 'M', border: 3 })
+  const runs = data.flatMap((row, y) =>
+    [
+      ...row
+        .map((isDark) => (isDark ? 'x' : ' '))
+        .join('')
+        .matchAll(/x+/g),
+    ].map(({ index, 0: run }) => `M${index} ${y}h${run.length}v1h-${run.length}z`),
+  )
+  const picture = drawing(
+    'svg',
+    { class: 'qr', viewBox: `0 0 ${size} ${size}`, role: 'img', 'shape-rendering': 'crispEdges' },
+    drawing('rect', { width: String(size), height: String(size), fill: '#fff' }),
+    drawing('path', { d: runs.join(''), fill: '#000' }),
+  )
+  return onLanguageChange(picture, () => picture.setAttribute('aria-label', text('sealed.qrLabel')))
 }

@@ -1,26 +1,26 @@
-/** Numbers, lengths of time and moments, as the current language writes them. */
+/** Numbers, durations and times in the current language. */
 import { currentLocale } from './language.ts'
 
 export const UNITS = { minute: 60, hour: 3600, day: 86_400 } as const
 export type Unit = keyof typeof UNITS
 
-export function number(value: number): string {
+export function formatNumber(value: number): string {
   return new Intl.NumberFormat(currentLocale()).format(value)
 }
 
-/** `15 minutes`, in the largest unit that divides the time. */
-export function duration(seconds: number): string {
+/** `15 minutes`, in the largest unit without a remainder. */
+export function formatDuration(seconds: number): string {
   const unit = (['day', 'hour', 'minute'] as const).find((name) => seconds % UNITS[name] === 0)
-  return unit ? inUnit(seconds / UNITS[unit], unit) : inUnit(seconds, 'second')
+  return unit ? formatUnit(seconds / UNITS[unit], unit) : formatUnit(seconds, 'second')
 }
 
-/** The word for a unit next to this amount: `minutes`. */
+/** The name of a unit for this amount: `minutes`. */
 export function unitName(amount: number, unit: Unit): string {
   const parts = unitFormat(unit).formatToParts(amount)
   return parts.find(({ type }) => type === 'unit')?.value ?? unit
 }
 
-export function moment(at: Date): string {
+export function formatTime(at: Date): string {
   const format = new Intl.DateTimeFormat(currentLocale(), {
     dateStyle: 'long',
     timeStyle: 'short',
@@ -28,7 +28,7 @@ export function moment(at: Date): string {
   return format.format(at)
 }
 
-function inUnit(amount: number, unit: Unit | 'second'): string {
+function formatUnit(amount: number, unit: Unit | 'second'): string {
   return unitFormat(unit).format(amount)
 }
 

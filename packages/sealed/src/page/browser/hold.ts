@@ -1,20 +1,20 @@
 /**
- * Press and hold: the gesture that opens a secret. Programs that follow links also press buttons;
- * none of them holds one down.
+ * Press and hold, the gesture that opens a secret. Link scanners follow links and may click buttons,
+ * but do not hold them.
  */
 
 export const HOLD_MS = 800
 
 export interface HoldEvents {
-  /** Whether it may begin. */
+  /** Returns whether the hold may start. */
   onStart(): boolean
-  /** Let go too early. */
+  /** Released too early. */
   onStop(): void
   onDone(): void
 }
 
-/** Makes the button one to hold, by pointer, Enter and Space; in the fields Enter does the same. */
-export function holdable(
+/** Holding works with a pointer, Enter and Space; in the fields with Enter. */
+export function makeHoldButton(
   button: HTMLButtonElement,
   fields: readonly HTMLElement[],
   events: HoldEvents,
@@ -30,7 +30,7 @@ export function holdable(
     held = { by, timer }
   }
 
-  /** Only what is held can be let go: a press on the button takes the focus from a field. */
+  /** Ignores events of other elements: pressing the button takes the focus from a field. */
   function stop({ currentTarget }: Event) {
     if (held?.by !== currentTarget) return
     clearTimeout(held?.timer)
@@ -43,16 +43,16 @@ export function holdable(
     start(button)
     if (held) ignoreClickOfRelease()
   })
-  // What says that something is missing has the focus, and keeps it.
+  // The field that shows an error keeps the focus.
   button.addEventListener('mousedown', (event) => {
     if (!held) event.preventDefault()
   })
   for (const ending of ['pointerup', 'pointerleave', 'pointercancel', 'blur'] as const) {
     button.addEventListener(ending, stop)
   }
-  // A long press on a phone would open a menu.
+  // A long press on a phone would open the context menu.
   button.addEventListener('contextmenu', (event) => event.preventDefault())
-  // A click without a press comes from assistive technology: it hears how else to open.
+  // A click without a press comes from assistive technology, which hears about the alternative.
   button.addEventListener('click', (event) => {
     event.preventDefault()
     if (event.detail === 0) events.onStop()
@@ -76,8 +76,8 @@ export function holdable(
 }
 
 /**
- * What stands under the finger when it is lifted may have come after it was put down: until it is put
- * down again there is no click. Those of assistive technology come without a finger, and count.
+ * The view may have changed under the finger during the hold, so the click of its release is ignored.
+ * Clicks of assistive technology come without a press and are not ignored.
  */
 function ignoreClickOfRelease() {
   const ignored = new AbortController()

@@ -1,5 +1,6 @@
-/** The texts of the page. Everything that is written stays bound to its text, so that a language can be changed at any moment. */
+/** The texts of the page. Elements stay bound to their texts, so that the language can change at any time. */
 import { type TextKey, texts } from '../languages.ts'
+import { element, requireElement } from './dom.ts'
 
 export type { TextKey }
 type PluralKey = TextKey extends infer Key
@@ -11,23 +12,26 @@ type Values = Readonly<Record<string, string>>
 
 type Language = keyof typeof texts
 
-export const languages = Object.entries(texts).map(([tag, { name }]) => ({ tag, name }))
+const STORAGE_KEY = 'sealed.language'
 
-const CHOICE = 'sealed.language'
+let current = storedLanguage() ?? preferredLanguage()
 
-let current = chosen() ?? preferred()
+/** Called when the language changes: one listener and one text for each element. */
+const languageListeners = new Map<Element, () => void>()
+const textBindings = new Map<Element, () => void>()
 
-/** What to do again when the language changes: one thing for each element, and its text. */
-const bindings = new Map<Element, () => void>()
-const sayings = new Map<Element, () => void>()
-
-export function currentLanguage(): Language {
-  return current
+/** The visitor's regional variant of the language, for dates and numbers. */
+export function currentLocale(): string {
+  return navigator.languages.find((tag) => languageOf(tag) === current && isLocale(tag)) ?? current
 }
 
-/** How this visitor writes dates and numbers: as at home, if that is the language of the page. */
-export function currentLocale(): string {
-  return navigator.languages.find((tag) => languageOf(tag) === current) ?? current
+/** Some browsers report the name of a system locale, such as `en-US@posix`, which Intl rejects. */
+function isLocale(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length > 0
+  } catch {
+    return false
+  }
 }
 
 export function text(key: TextKey, values: Values = {}): string {
@@ -39,52 +43,67 @@ export function plural(key: PluralKey, count: number, values: Values = {}): stri
   return text(`${key}.${form}`, { count: String(count), ...values })
 }
 
-/** Does this to the element now, and again whenever the language changes. */
-export function bind<E extends Element>(element: E, update: (element: E) => void): E {
-  bindings.set(element, () => update(element))
-  update(element)
-  return element
+/** Runs `update` now and whenever the language changes. */
+export function onLanguageChange<E extends Element>(target: E, update: (target: E) => void): E {
+  languageListeners.set(target, () => update(target))
+  update(target)
+  return target
 }
 
-/** Writes a text into the element, in place of what it said before. */
-export function say<E extends Element>(element: E, what: TextKey | (() => string)): E {
+/** Sets the text of the element, in the language that is current at any time. */
+export function setText<E extends Element>(target: E, content: TextKey | (() => string)): E {
   const write = () => {
-    element.textContent = typeof what === 'string' ? text(what) : what()
+    target.textContent = typeof content === 'string' ? text(content) : content()
   }
-  sayings.set(element, write)
+  textBindings.set(target, write)
   write()
-  return element
+  return target
 }
 
-/** Lets go of what is no longer on the page. */
-export function releaseRemoved() {
-  for (const kept of [bindings, sayings]) {
-    for (const element of kept.keys()) if (!element.isConnected) kept.delete(element)
+/** Drops the bindings of elements that were removed from the page. */
+export function dropDetached() {
+  for (const bound of [languageListeners, textBindings]) {
+    for (const target of bound.keys()) if (!target.isConnected) bound.delete(target)
   }
 }
 
-export function useLanguage(tag: string) {
+/** The language menu in the header. */
+export function showLanguageMenu() {
+  const options = Object.entries(texts).map(([tag, { name }]) =>
+    element('option', { value: tag, lang: tag }, name),
+  )
+  const select = element('select', { class: 'language' }, ...options)
+  select.value = current
+  select.addEventListener('change', () => setLanguage(select.value))
+  requireElement('languages').replaceChildren(select)
+  onLanguageChange(select, () => {
+    select.setAttribute('aria-label', text('language'))
+    document.documentElement.lang = current
+  })
+}
+
+function setLanguage(tag: string) {
   if (!isLanguage(tag)) return
   current = tag
   try {
-    localStorage.setItem(CHOICE, tag)
+    localStorage.setItem(STORAGE_KEY, tag)
   } catch {
-    // Storage can be forbidden; then the choice holds for this page.
+    // Storage may be blocked; then the choice lasts until the page is left.
   }
-  releaseRemoved()
-  for (const update of [...bindings.values(), ...sayings.values()]) update()
+  dropDetached()
+  for (const update of [...languageListeners.values(), ...textBindings.values()]) update()
 }
 
-function chosen(): Language | undefined {
+function storedLanguage(): Language | undefined {
   try {
-    const tag = localStorage.getItem(CHOICE)
+    const tag = localStorage.getItem(STORAGE_KEY)
     return tag !== null && isLanguage(tag) ? tag : undefined
   } catch {
     return undefined
   }
 }
 
-function preferred(): Language {
+function preferredLanguage(): Language {
   return navigator.languages.map(languageOf).find(isLanguage) ?? 'en'
 }
 

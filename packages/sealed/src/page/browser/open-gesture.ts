@@ -1,31 +1,31 @@
-/** The seal to hold, and the two steps for those who cannot. */
+/** The button to hold, and an alternative in two steps for those who cannot hold it. */
 import { button } from './controls.ts'
 import { element, newId } from './dom.ts'
 import { seal } from './drawings.ts'
-import { HOLD_MS, holdable } from './hold.ts'
-import { say, text, type TextKey } from './language.ts'
-import { announce } from './stage.ts'
+import { HOLD_MS, makeHoldButton } from './hold.ts'
+import { setText, text, type TextKey } from './language.ts'
+import { announce } from './layout.ts'
 
-/** Faster than anybody reads the question: whatever presses so soon has not read it. */
-const READ_MS = 500
+/** Too fast for a person: a confirmation this early comes from a program. */
+const MIN_READ_MS = 500
 
 export interface OpenGesture {
   element: HTMLElement
-  /** Whether it is being opened: nothing else can be begun then. */
-  busy: (isBusy: boolean) => void
-  tell: (what: () => string) => void
+  /** While busy, nothing else can be started. */
+  setBusy: (isBusy: boolean) => void
+  setStatus: (status: () => string) => void
   button: HTMLButtonElement
 }
 
 export function openGesture(options: {
-  /** In which Enter can be held too. */
+  /** Enter can be held in them too. */
   fields: readonly HTMLElement[]
-  /** Whether everything is there; if not, it says so. */
+  /** Shows an error if something is missing. */
   isReady: () => boolean
   onOpen: () => void
 }): OpenGesture {
   const hint = newId()
-  const label = say(element('span', { class: 'hold-label' }), 'open.hold')
+  const label = setText(element('span', { class: 'hold-label' }), 'open.hold')
   const hold = element(
     'button',
     { type: 'button', class: 'hold', 'aria-describedby': hint },
@@ -33,49 +33,49 @@ export function openGesture(options: {
     label,
   )
   hold.style.setProperty('--hold', `${HOLD_MS}ms`)
-  const state = (name: 'idle' | 'holding' | 'opening', what: TextKey) => {
+  const setState = (name: 'idle' | 'holding' | 'opening', labelText: TextKey) => {
     hold.dataset['state'] = name
-    say(label, what)
+    setText(label, labelText)
   }
-  state('idle', 'open.hold')
+  setState('idle', 'open.hold')
 
-  holdable(hold, options.fields, {
+  makeHoldButton(hold, options.fields, {
     onStart() {
       if (hold.dataset['state'] !== 'idle' || !options.isReady()) return false
-      state('holding', 'open.holding')
+      setState('holding', 'open.holding')
       return true
     },
     onStop() {
       if (hold.dataset['state'] === 'opening') return
-      state('idle', 'open.hold')
+      setState('idle', 'open.hold')
       announce(text('open.longer'))
     },
     onDone: options.onOpen,
   })
 
-  let askedAt = 0
-  const steps = button('open.steps', () => ask(true), 'button button-quiet')
+  let confirmationShownAt = 0
+  const steps = button('open.steps', () => showConfirmation(true), 'button button-quiet')
   const confirm = button('open.confirm', () => {
-    if (performance.now() - askedAt > READ_MS && options.isReady()) options.onOpen()
+    if (performance.now() - confirmationShownAt > MIN_READ_MS && options.isReady()) options.onOpen()
   })
   const question = element(
     'div',
     { class: 'question', hidden: true, role: 'group' },
-    say(element('p', { tabindex: '-1' }), 'open.sure'),
+    setText(element('p', { tabindex: '-1' }), 'open.sure'),
     element(
       'div',
       { class: 'buttons' },
       confirm,
-      button('open.later', () => ask(false)),
+      button('open.later', () => showConfirmation(false)),
     ),
   )
 
-  function ask(isAsked: boolean) {
-    if (isAsked && !options.isReady()) return
-    askedAt = performance.now()
-    question.hidden = !isAsked
-    steps.hidden = isAsked
-    const next = isAsked ? question.querySelector('p') : steps
+  function showConfirmation(isShown: boolean) {
+    if (isShown && !options.isReady()) return
+    confirmationShownAt = performance.now()
+    question.hidden = !isShown
+    steps.hidden = isShown
+    const next = isShown ? question.querySelector('p') : steps
     next?.focus()
   }
 
@@ -84,15 +84,15 @@ export function openGesture(options: {
       'div',
       { class: 'gesture' },
       hold,
-      say(element('p', { class: 'hint hold-keys', id: hint }), 'open.holdKeys'),
+      setText(element('p', { class: 'hint hold-keys', id: hint }), 'open.holdKeys'),
       element('div', { class: 'steps' }, steps, question),
     ),
-    busy(isBusy) {
-      state(isBusy ? 'opening' : 'idle', isBusy ? 'open.opening' : 'open.hold')
+    setBusy(isBusy) {
+      setState(isBusy ? 'opening' : 'idle', isBusy ? 'open.opening' : 'open.hold')
       question.hidden = true
       steps.hidden = isBusy
     },
-    tell: (what) => say(label, what),
+    setStatus: (status) => setText(label, status),
     button: hold,
   }
 }

@@ -1,18 +1,18 @@
-/** The script of the worker that does the proof of work. */
+/** The script of the worker that solves the proof of work. */
 import { type Challenge, solveWork, type WorkProgress } from '../../crypto/proof-of-work.ts'
 
-interface WorkOrder {
+interface WorkRequest {
   challenge: Challenge
   ciphertext: Uint8Array
 }
 
-export type WorkAnswer = { progress: WorkProgress } | { counter: number }
+export type WorkMessage = { progress: WorkProgress } | { counter: number }
 
-const answer = (message: WorkAnswer) => postMessage(message)
+const send = (message: WorkMessage) => postMessage(message)
 
-async function work({ challenge, ciphertext }: WorkOrder) {
-  const onProgress = (progress: WorkProgress) => answer({ progress })
-  answer({ counter: await solveWork(challenge, ciphertext, { onProgress }) })
+async function work({ challenge, ciphertext }: WorkRequest) {
+  const onProgress = (progress: WorkProgress) => send({ progress })
+  send({ counter: await solveWork(challenge, ciphertext, { onProgress }) })
 }
 
-addEventListener('message', ({ data }: MessageEvent<WorkOrder>) => void work(data))
+addEventListener('message', ({ data }: MessageEvent<WorkRequest>) => void work(data))

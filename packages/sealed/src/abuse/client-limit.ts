@@ -1,0 +1,70 @@
+/**
+ * Rate limits per client, counted in memory because addresses are never stored. A client is a keyed
+ * hash of its network, with a key that exists only in this process, and is removed within two minutes
+ * of its last request.
+ */
+import { createHmac, randomBytes } from 'node:crypto'
+import type { RateLimitState } from '@strongroom/kit/http/rate-limit-headers'
+import {
+  allowance,
+  type Cells,
+  emptyCells,
+  rollCells,
+  secondsUntilAdmitted,
+} from '@strongroom/kit/sliding-window'
+import { type Clock, isRecent } from '@strongroom/platform/clock'
+
+const WINDOW_SECONDS = 60
+/** A count matters until the end of the window after its own. */
+const RETENTION_MS = 2 * WINDOW_SECONDS * 1000
+
+/**
+ * Clients per limit; beyond that the least recent one is evicted. An attacker with more networks than
+ * this is not stopped by a limit per network anyway.
+ */
+export const MAX_CLIENTS = 20_000
+
+export interface ClientLimit {
+  /** Counts one request. Undefined if it is admitted, otherwise the state to refuse it with. */
+  take(network: string): RateLimitState | undefined
+  readonly clientCount: number
+}
+
+/** A limit per minute; 0 is no limit. */
+export function createClientLimit({ clock, limit }: { clock: Clock; limit: number }): ClientLimit {
+  const rate = { name: 'minute', limit, windowSeconds: WINDOW_SECONDS }
+  const key = randomBytes(32)
+  // In the order of their last requests.
+  const clients = new Map<string, Cells>()
+
+  function evict() {
+    for (const [client, { window }] of clients) {
+      if (isRecent(clock, window * 1000, RETENTION_MS) && clients.size < MAX_CLIENTS) return
+      clients.delete(client)
+    }
+  }
+
+  return {
+    take(network) {
+      if (limit === 0) return undefined
+      const nowMs = clock.now()
+      const client = createHmac('sha256', key).update(network).digest('base64url')
+      const cells = rollCells(clients.get(client) ?? emptyCells, rate, nowMs)
+      const isAdmitted = cells.current < allowance(cells, rate, nowMs)
+      clients.delete(client)
+      evict()
+      // Refused requests are not counted, or a client that keeps retrying would never be admitted again.
+      clients.set(client, isAdmitted ? { ...cells, current: cells.current + 1 } : cells)
+      if (isAdmitted) return undefined
+      return {
+        limit: rate,
+        remaining: 0,
+        resetSeconds: cells.window + WINDOW_SECONDS - nowMs / 1000,
+        retryAfterSeconds: secondsUntilAdmitted(cells, rate, nowMs),
+      }
+    },
+    get clientCount() {
+      return clients.size
+    },
+  }
+}

@@ -1,0 +1,88 @@
+/** When the secret expires: presets, or a custom time. */
+import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from '../../../limits.ts'
+import { fieldError, radioGroup } from '../controls.ts'
+import { element, newId } from '../dom.ts'
+import { formatDuration, type Unit, UNITS, unitName } from '../format.ts'
+import { onLanguageChange, setText, text } from '../language.ts'
+
+const { hour: HOUR, day: DAY } = UNITS
+const PRESETS = [MIN_TTL_SECONDS, HOUR, DAY, 7 * DAY, 30 * DAY, MAX_TTL_SECONDS]
+const CUSTOM = 'custom'
+
+export interface ExpiryField {
+  element: HTMLElement
+  /** Undefined if the time is out of range; then the field shows why and has the focus. */
+  seconds: () => number | undefined
+}
+
+export function expiryField(): ExpiryField {
+  const id = newId()
+  const amount = element('input', {
+    id,
+    class: 'input',
+    type: 'number',
+    inputmode: 'numeric',
+    min: '1',
+    value: '3',
+  })
+  const unit = element('select', { id: `${id}u`, class: 'input' })
+  for (const name of Object.keys(UNITS)) unit.append(element('option', { value: name }))
+  unit.value = 'day'
+  onLanguageChange(unit, updateUnitNames)
+  const problem = fieldError(amount)
+  const custom = element(
+    'div',
+    { class: 'custom', hidden: true },
+    setText(element('label', { for: id, class: 'unseen' }), 'create.amount'),
+    amount,
+    setText(element('label', { for: `${id}u`, class: 'unseen' }), 'create.unit'),
+    unit,
+    problem.element,
+  )
+  const presets = radioGroup({
+    label: 'create.expiry',
+    values: [
+      ...PRESETS.map((seconds) => ({
+        value: String(seconds),
+        label: () => formatDuration(seconds),
+      })),
+      { value: CUSTOM, label: () => text('create.custom') },
+    ],
+    chosen: String(DAY),
+    onChange(value) {
+      custom.hidden = value !== CUSTOM
+      if (!custom.hidden) amount.focus()
+    },
+  })
+  presets.element.append(custom)
+  amount.addEventListener('input', () => {
+    problem.clear()
+    updateUnitNames()
+  })
+  unit.addEventListener('change', () => problem.clear())
+
+  function updateUnitNames() {
+    for (const option of unit.options) {
+      option.textContent = unitName(amount.valueAsNumber || 2, option.value as Unit)
+    }
+  }
+
+  return {
+    element: presets.element,
+    seconds() {
+      if (presets.value() !== CUSTOM) return Number(presets.value())
+      const seconds = amount.valueAsNumber * UNITS[unit.value as Unit]
+      if (Number.isInteger(seconds) && seconds >= MIN_TTL_SECONDS && seconds <= MAX_TTL_SECONDS) {
+        return seconds
+      }
+      problem.set(() =>
+        text('create.range', {
+          least: formatDuration(MIN_TTL_SECONDS),
+          most: formatDuration(MAX_TTL_SECONDS),
+        }),
+      )
+      amount.focus()
+      return undefined
+    },
+  }
+}

@@ -1,0 +1,50 @@
+/** The layout of every view: a title with an introduction, and the content. */
+import { element, requireElement } from './dom.ts'
+import { dropDetached, onLanguageChange, setText, text, type TextKey } from './language.ts'
+
+export interface Screen {
+  /** For the style sheet. */
+  name: string
+  title: TextKey
+  intro: TextKey | (() => string)
+  content: HTMLElement
+  /** Above the title. */
+  icon?: SVGElement
+  /** More text, below the content where there is only one column. */
+  aside?: HTMLElement
+}
+
+const stage = requireElement('stage')
+const status = requireElement('status')
+let isFirst = true
+
+export function showScreen({ name, title, intro, content, icon, aside }: Screen) {
+  const heading = setText(element('h1', { tabindex: '-1' }), title)
+  const words = element(
+    'div',
+    { class: 'words' },
+    ...(icon ? [icon] : []),
+    heading,
+    setText(element('p', { class: 'lede' }), intro),
+  )
+  content.classList.add('plate')
+  stage.className = `stage stage-${name}`
+  stage.replaceChildren(words, content, ...(aside ? [aside] : []))
+  dropDetached()
+  onLanguageChange(heading, () => {
+    document.title = `${text(title).replace(/[.。]$/, '')} · Sealed`
+  })
+  // On arrival, screen readers start at the top as on any page. Later they read the new title.
+  if (isFirst) {
+    isFirst = false
+    return
+  }
+  heading.focus({ preventScroll: true })
+  scrollTo({ top: 0 })
+  announce(typeof intro === 'string' ? text(intro) : intro())
+}
+
+/** For screen readers. A new element is read out even if its text is the same. */
+export function announce(message: string) {
+  status.replaceChildren(element('span', {}, message))
+}

@@ -1,0 +1,79 @@
+/** The form that creates a secret. */
+import { MAX_VIEWS } from '../../../limits.ts'
+import { radioGroup, toggle } from '../controls.ts'
+import { element } from '../dom.ts'
+import { glyph } from '../drawings.ts'
+import { expiryField } from '../fields/expiry.ts'
+import { passphraseField } from '../fields/passphrase.ts'
+import { secretTextField } from '../fields/secret-text.ts'
+import { submitBar } from '../fields/submit-bar.ts'
+import { setText, type TextKey } from '../language.ts'
+import { showScreen } from '../layout.ts'
+import { warnBeforeUnload } from '../navigation.ts'
+
+export function showCreate() {
+  const secret = secretTextField()
+  const expiry = expiryField()
+  const views = radioGroup({
+    label: 'create.views',
+    values: Array.from({ length: MAX_VIEWS }, (_, at) => String(at + 1)).map((value) => ({
+      value,
+      label: () => value,
+    })),
+    chosen: '1',
+  })
+  views.element.classList.add('choice-line')
+  const passphrase = passphraseField()
+  const receipt = toggle({ label: 'create.receipt', hint: 'create.receiptHint' })
+  const fields = element(
+    'div',
+    { class: 'create-fields' },
+    secret.element,
+    element(
+      'div',
+      { class: 'options' },
+      expiry.element,
+      views.element,
+      element('div', { class: 'toggles' }, passphrase.toggle, receipt.element, passphrase.panel),
+    ),
+  )
+  const form = element('form', { class: 'create', novalidate: true, autocomplete: 'off' }, fields)
+  const foot = submitBar({
+    form,
+    // The text stays visible while it is sealed, but cannot be changed.
+    onBusy: (isBusy) => fields.toggleAttribute('inert', isBusy),
+    values() {
+      const text = secret.value()
+      const ttlSeconds = text === undefined ? undefined : expiry.seconds()
+      const chosenPassphrase = ttlSeconds === undefined ? null : passphrase.value()
+      if (text === undefined || ttlSeconds === undefined || chosenPassphrase === null)
+        return undefined
+      const maxViews = Number(views.value())
+      return { text, passphrase: chosenPassphrase, ttlSeconds, maxViews, receipt: receipt.isOn() }
+    },
+  })
+  form.append(foot)
+  secret.input.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit()
+  })
+  warnBeforeUnload(() => secret.input.value !== '')
+  showScreen({
+    name: 'create',
+    title: 'create.title',
+    intro: 'create.lede',
+    content: form,
+    aside: promises(),
+  })
+}
+
+function promises(): HTMLElement {
+  const item = (icon: Parameters<typeof glyph>[0], key: TextKey) =>
+    element('li', {}, glyph(icon), setText(element('p'), key))
+  return element(
+    'ul',
+    { class: 'promises' },
+    item('key', 'create.promiseBlind'),
+    item('envelope', 'create.promiseOnce'),
+    item('flame', 'create.promiseGone'),
+  )
+}

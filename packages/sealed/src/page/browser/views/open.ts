@@ -1,0 +1,145 @@
+/** Opens a secret: key and passphrase where needed, then press and hold. */
+import { RequestFailed } from '../../../client/errors.ts'
+import { type OpenedSecret, openSecret } from '../../../client/open-secret.ts'
+import { SealedError } from '../../../crypto/errors.ts'
+import { parseFragment } from '../../../crypto/fragment.ts'
+import { deriveKeys } from '../../../crypto/keys.ts'
+import { formatTarget, type LinkTarget, trimPastedLink } from '../../../crypto/link.ts'
+import { api, failureText, retryWithStatus } from '../api.ts'
+import { fieldError } from '../controls.ts'
+import { element } from '../dom.ts'
+import { passphraseError } from '../fields/passphrase.ts'
+import { secretInput } from '../fields/secret-input.ts'
+import { plural, text, type TextKey } from '../language.ts'
+import { announce, showScreen } from '../layout.ts'
+import { warnBeforeUnload } from '../navigation.ts'
+import { openGesture } from '../open-gesture.ts'
+import { clearLink, storeLink, type StoredLink } from '../stored-link.ts'
+import { showMessage } from './message.ts'
+import { showSecret } from './reveal.ts'
+
+type Secret = LinkTarget & { kind: 'secret' }
+type WithoutKey = LinkTarget & { kind: 'secret-without-key' }
+
+export function showOpen(target: Secret | WithoutKey, stored: StoredLink & { kind: 'open' }) {
+  let secret = target.kind === 'secret' ? target : undefined
+  const key = secretInput({ label: 'open.key', hint: 'open.keyHint' })
+  const passphrase = secretInput({
+    label: 'open.passphrase',
+    hint: 'open.passphraseHint',
+    isConcealed: true,
+  })
+  const gesture = openGesture({
+    fields: [key.input, passphrase.input],
+    isReady,
+    onOpen: () => void run(),
+  })
+  const error = fieldError(gesture.button)
+  key.element.hidden = target.kind === 'secret'
+  passphrase.element.hidden = !needsPassphrase()
+  key.input.addEventListener('input', () => {
+    secret = parseKey(target.id, trimPastedLink(key.input.value))
+    passphrase.element.hidden = !needsPassphrase()
+  })
+
+  function needsPassphrase(): boolean {
+    return secret?.fragment.passphraseProtected ?? false
+  }
+
+  function isReady(): boolean {
+    error.clear()
+    if (!secret) {
+      key.showError(key.input.value === '' ? 'open.keyNeeded' : 'open.keyDamaged')
+      return false
+    }
+    if (!needsPassphrase()) return true
+    const problem = passphraseError(passphrase.input.value, 'open.passphraseNeeded')
+    if (problem) passphrase.showError(problem)
+    return problem === undefined
+  }
+
+  async function run() {
+    if (!secret) return
+    // A typed key is stored like one in the link, so that a reload finds it.
+    storeLink({ ...stored, target: formatTarget(secret) })
+    gesture.setBusy(true)
+    announce(text('open.opening'))
+    const typedPassphrase = needsPassphrase() ? passphrase.input.value : undefined
+    const reader = { passphrase: typedPassphrase, claim: stored.claim }
+    finish(secret, await openLink(secret, reader, gesture.setStatus))
+  }
+
+  function finish(opened: Secret, result: OpenResult) {
+    gesture.setBusy(false)
+    if (result.outcome === 'opened') return showSecret(opened, stored.claim, result.secret)
+    // Another link was opened in this tab. This result must not replace its view.
+    if (!form.isConnected) return
+    if (result.outcome === 'failed') {
+      error.set(result.text)
+      return gesture.button.focus()
+    }
+    if (result.outcome === 'wrong_passphrase' && result.triesLeft > 0) {
+      passphrase.input.value = ''
+      return passphrase.showError(() => plural('open.wrong', result.triesLeft))
+    }
+    clearLink()
+    showMessage(MESSAGES[result.outcome])
+  }
+
+  warnBeforeUnload(() => false)
+  const form = element(
+    'form',
+    { class: 'open', novalidate: true, autocomplete: 'off' },
+    key.element,
+    passphrase.element,
+    gesture.element,
+    error.element,
+  )
+  form.addEventListener('submit', (event) => event.preventDefault())
+  showScreen({ name: 'open', title: 'open.title', intro: 'open.lede', content: form })
+  // A reload after opening opens it again without the gesture.
+  if (stored.until !== undefined && secret && !needsPassphrase()) void run()
+}
+
+const MESSAGES = {
+  unavailable: { title: 'unavailable.title', text: 'unavailable.text' },
+  wrong_passphrase: { title: 'unavailable.title', text: 'open.lastTry' },
+  changed: { title: 'unavailable.title', text: 'damaged.changed' },
+} as const
+
+function parseKey(id: string, key: string): Secret | undefined {
+  try {
+    return { kind: 'secret', id, fragment: parseFragment(key) }
+  } catch (error) {
+    if (!(error instanceof SealedError)) throw error
+    return undefined
+  }
+}
+
+type OpenResult =
+  | { outcome: 'opened'; secret: OpenedSecret }
+  | { outcome: 'wrong_passphrase'; triesLeft: number }
+  | { outcome: 'unavailable' }
+  /** The ciphertext is not the one that was sealed. */
+  | { outcome: 'changed' }
+  | { outcome: 'failed'; text: TextKey }
+
+async function openLink(
+  { id, fragment }: LinkTarget & { kind: 'secret' },
+  { passphrase, claim }: { passphrase: string | undefined; claim: string },
+  setStatus: (status: () => string) => void,
+): Promise<OpenResult> {
+  try {
+    const keys = await deriveKeys(fragment, passphrase)
+    const secret = await openSecret(api, { id, keys, claim }, retryWithStatus(setStatus))
+    return { outcome: 'opened', secret }
+  } catch (error) {
+    if (error instanceof SealedError) return { outcome: 'changed' }
+    const code = error instanceof RequestFailed ? error.code : undefined
+    if (code === 'not_available') return { outcome: 'unavailable' }
+    if (error instanceof RequestFailed && code === 'wrong_passphrase') {
+      return { outcome: 'wrong_passphrase', triesLeft: error.triesLeft ?? 0 }
+    }
+    return { outcome: 'failed', text: failureText(error) }
+  }
+}

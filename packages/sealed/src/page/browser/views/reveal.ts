@@ -1,0 +1,100 @@
+/** Shows the text of a secret until the reader hides it. */
+import type { OpenedSecret } from '../../../client/open-secret.ts'
+import { formatTarget, type LinkTarget } from '../../../crypto/link.ts'
+import { api } from '../api.ts'
+import { button } from '../controls.ts'
+import { copyButton } from '../copy.ts'
+import { element } from '../dom.ts'
+import { formatDuration } from '../format.ts'
+import { onLanguageChange, plural, setText, text } from '../language.ts'
+import { showScreen } from '../layout.ts'
+import { warnBeforeUnload } from '../navigation.ts'
+import { storeLink } from '../stored-link.ts'
+import { showMessage } from './message.ts'
+
+/** Time for a reload and its request; a late request would use another view. */
+const RELOAD_SECONDS = 2
+
+export function showSecret(
+  target: LinkTarget & { kind: 'secret' },
+  claim: string,
+  { text: secret, remainingViews, graceSeconds }: OpenedSecret,
+) {
+  const windowMs = (graceSeconds - RELOAD_SECONDS) * 1000
+  const until = Date.now() + windowMs
+  // If it cannot be stored for a reload, it exists only on this page from now on.
+  const isStored = storeLink({ kind: 'open', target: formatTarget(target), claim, until })
+  const endsAt = performance.now() + (isStored ? windowMs : 0)
+  /** Uses both clocks: one may be set back, the other stops while the machine sleeps. */
+  const remainingMs = () => Math.min(until - Date.now(), endsAt - performance.now())
+  const views = () =>
+    remainingViews > 0 ? plural('shown.more', remainingViews) : text('shown.last')
+  // Until the window ends a reload shows the secret again; after that, leaving loses it.
+  let isSaved = false
+  warnBeforeUnload(() => !isSaved && remainingMs() <= 0)
+
+  const secretElement = onLanguageChange(
+    element('pre', { class: 'secret', tabindex: '0', dir: 'auto' }),
+    (shown) => shown.setAttribute('aria-label', text('shown.secret')),
+  )
+  secretElement.textContent = secret
+  secretElement.addEventListener('copy', () => {
+    isSaved = true
+  })
+  const windowText = element('p', { class: 'hint rest' })
+  const copy = copyButton({
+    label: 'shown.copy',
+    class: 'button-primary',
+    text: () => secret,
+    from: secretElement,
+    onCopied() {
+      isSaved = true
+    },
+  })
+  const hide = button('shown.hide', () => {
+    storeLink({ kind: 'hidden' })
+    acknowledge()
+    secretElement.remove()
+    showMessage({ title: 'hidden.title', text: 'hidden.text' })
+  })
+
+  /** Lets the server delete the secret early. If this fails, the server deletes it at its deadline. */
+  function acknowledge() {
+    clearInterval(interval)
+    api.ack(target.id, claim).catch(() => {})
+  }
+
+  function tick() {
+    // Another link was opened in this tab, and the stored link is that one.
+    if (!secretElement.isConnected) return acknowledge()
+    const seconds = Math.ceil(remainingMs() / 1000)
+    if (seconds > 0) {
+      setText(windowText, () => text('shown.window', { time: formatDuration(seconds) }))
+      return
+    }
+    storeLink({ kind: 'hidden' })
+    acknowledge()
+    setText(windowText, 'shown.only')
+  }
+  const interval = setInterval(tick, 1000)
+
+  showScreen({
+    name: 'shown',
+    title: 'shown.title',
+    intro: views,
+    content: element(
+      'div',
+      { class: 'shown' },
+      secretElement,
+      element('div', { class: 'foot' }, windowText, copy.button, hide, copy.error),
+    ),
+  })
+  tick()
+  // The tab may come back and read again, so this does not acknowledge.
+  const onPageHide = () => {
+    clearInterval(interval)
+    secretElement.remove()
+    warnBeforeUnload(() => false)
+  }
+  addEventListener('pagehide', onPageHide, { once: true })
+}

@@ -1,0 +1,131 @@
+/** The rules of secrets. HTTP is in `routes.ts`, storage in `store.ts`. */
+import { hash, randomBytes } from 'node:crypto'
+import { randomHex } from '@strongroom/kit/ids'
+import { type Clock, epochSeconds } from '@strongroom/platform/clock'
+import type { Difficulty } from '../abuse/difficulty.ts'
+import type { Quota } from '../abuse/quota.ts'
+import type {
+  CreateResponse,
+  TokenResponse,
+  NewSecretRequest,
+  ReceiptResponse,
+  RevealResponse,
+  RevealRequest,
+} from '../api.ts'
+import type { CleanupScheduler } from '../cleanup/scheduler.ts'
+import { requiredBits, verifyWork } from '../crypto/proof-of-work.ts'
+import { sealedError } from '../errors.ts'
+import type { SecretStore } from './store.ts'
+import type { Grant, Tokens } from './token.ts'
+
+/** How long a receipt outlives the expiry of its secret. */
+const RECEIPT_SECONDS = 7 * 24 * 60 * 60
+
+/** Used for malformed requests, so that they take as long as well-formed ones and match no secret. */
+const DUMMY_CREDENTIALS = { link: randomBytes(32), proof: randomBytes(32), token: randomHex(16) }
+
+export interface SecretService {
+  /** A token for one secret, without proof of work for operators. */
+  issueToken(by: { isOperator: boolean }): Promise<TokenResponse>
+  create(grant: Grant, secret: NewSecretRequest): Promise<CreateResponse>
+  /** Here and below, undefined means a malformed request. */
+  reveal(id: string, proof: RevealRequest | undefined): Promise<RevealResponse>
+  acknowledge(id: string, claim: string | undefined): Promise<void>
+  burn(id: string, burnToken: string | undefined): Promise<void>
+  receipt(id: string, burnToken: string | undefined): Promise<ReceiptResponse>
+}
+
+export function createSecretService(options: {
+  store: SecretStore
+  tokens: Tokens
+  difficulty: Difficulty
+  perDoubling: number
+  quota: Quota
+  cleanup: CleanupScheduler
+  clock: Clock
+}): SecretService {
+  const { store, tokens, difficulty, perDoubling, quota, cleanup, clock } = options
+
+  return {
+    async issueToken({ isOperator }) {
+      if (isOperator) return tokens.issue({ difficulty: 0, perDoubling: 0 })
+      return tokens.issue({ difficulty: difficulty.now(), perDoubling })
+    },
+
+    async create({ id, challenge }, secret) {
+      requireWork(challenge, secret)
+      const burnToken = randomHex(16)
+      const expiresAt = epochSeconds(clock) + secret.ttlSeconds
+      const isStored = await quota.storeWithin(secret.ciphertext, () =>
+        store.create({
+          id,
+          ciphertext: secret.ciphertext,
+          iv: secret.iv,
+          salt: secret.salt ?? undefined,
+          passphraseProtected: secret.passphraseProtected,
+          linkHash: Buffer.from(secret.linkHash, 'base64url'),
+          proofHash: Buffer.from(secret.proofHash, 'base64url'),
+          burnTokenHash: tokenHash(burnToken),
+          maxViews: secret.maxViews,
+          ttlSeconds: secret.ttlSeconds,
+          receiptUntil: secret.receipt ? expiresAt + RECEIPT_SECONDS : undefined,
+        }),
+      )
+      if (!isStored) throw sealedError('invalid_token')
+      if (challenge.difficulty > 0) difficulty.recordCreation()
+      return { id, burnToken, expiresAt }
+    },
+
+    async reveal(id, proof) {
+      const result = await store.claim(id, {
+        linkHash: sha256(proof ? Buffer.from(proof.link, 'base64url') : DUMMY_CREDENTIALS.link),
+        proofHash: sha256(proof ? Buffer.from(proof.proof, 'base64url') : DUMMY_CREDENTIALS.proof),
+        claimHash: tokenHash(proof?.claim ?? DUMMY_CREDENTIALS.token),
+      })
+      switch (result.outcome) {
+        case 'revealed': {
+          const { deadline, salt = null, ...secret } = result.secret
+          if (secret.remainingViews === 0) cleanup.schedule(id, deadline)
+          return { ...secret, salt, graceSeconds: deadline - epochSeconds(clock) }
+        }
+        case 'wrong_proof':
+          throw sealedError('wrong_passphrase', { data: { triesLeft: result.triesLeft } })
+        case 'not_available':
+          cleanup.schedule(id, epochSeconds(clock))
+          throw sealedError('not_available')
+      }
+    },
+
+    async acknowledge(id, claim = DUMMY_CREDENTIALS.token) {
+      await store.ack(id, tokenHash(claim))
+      cleanup.schedule(id, epochSeconds(clock))
+    },
+
+    async burn(id, burnToken = DUMMY_CREDENTIALS.token) {
+      await store.burn(id, tokenHash(burnToken))
+      cleanup.schedule(id, epochSeconds(clock))
+    },
+
+    async receipt(id, burnToken = DUMMY_CREDENTIALS.token) {
+      const receipt = await store.status(id, tokenHash(burnToken))
+      if (!receipt) throw sealedError('not_available')
+      const { state } = receipt
+      return state === 'viewed' ? { state, viewedAt: receipt.at } : { state }
+    },
+  }
+}
+
+function requireWork(challenge: Grant['challenge'], { ciphertext, pow }: NewSecretRequest) {
+  const bytes = Buffer.from(ciphertext, 'base64')
+  const isFree = requiredBits(challenge, bytes.length) === 0
+  if (!isFree && !verifyWork(challenge, bytes, pow)) throw sealedError('invalid_pow')
+}
+
+function sha256(bytes: Uint8Array): Uint8Array {
+  return hash('sha256', bytes, 'buffer')
+}
+
+/** The first 128 bits of SHA-256, in the format of the token itself. */
+function tokenHash(token: string): string {
+  return hash('sha256', token, 'hex').slice(0, 32)
+}

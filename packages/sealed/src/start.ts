@@ -1,0 +1,89 @@
+/** Composes the parts of Sealed. */
+import { createOperators } from '@strongroom/kit/operators'
+import type { RunningService, ServiceDeps } from '@strongroom/kit/service'
+import { startBackgroundTimer, type StartTimer } from '@strongroom/platform/timers'
+import { createClientLimit } from './abuse/client-limit.ts'
+import { createDifficulty } from './abuse/difficulty.ts'
+import { createQuota } from './abuse/quota.ts'
+import { createCleanupScheduler } from './cleanup/scheduler.ts'
+import { startSweeper } from './cleanup/sweep.ts'
+import { pageRoutes } from './page/routes.tsx'
+import { createConstantTime, startWait, type StartWait } from './secrets/constant-time.ts'
+import { secretRoutes } from './secrets/routes.ts'
+import { createSecretService } from './secrets/service.ts'
+import { createSecretStore } from './secrets/store.ts'
+import { createTokens } from './secrets/token.ts'
+import type { SealedNeeds } from './service.ts'
+import { scanSettings } from './settings.ts'
+
+const MEGABYTE = 1024 * 1024
+
+/** Longer than a read of the embedded store takes. */
+const MIN_RESPONSE_MS = 5
+
+/** Tests move time by hand. */
+export interface TimeOptions {
+  startTimer: StartTimer
+  startWait: StartWait
+  /** When refusals are sent. */
+  minResponseMs: number
+}
+
+export function startSealed(
+  deps: ServiceDeps & SealedNeeds,
+  time: TimeOptions = {
+    startTimer: startBackgroundTimer,
+    startWait,
+    minResponseMs: MIN_RESPONSE_MS,
+  },
+): RunningService {
+  const { db, clock, log, secrets, config } = deps
+  const { startTimer } = time
+  const store = createSecretStore({ db, clock })
+  const tokens = createTokens({ secrets, clock })
+  const { quotaMb, sweepMinutes } = scanSettings(config)
+  const quota = createQuota({ db, clock, maxBytes: quotaMb * MEGABYTE })
+  const cleanup = createCleanupScheduler({ store, clock, startTimer, log })
+  const sweeper =
+    sweepMinutes > 0
+      ? startSweeper({ db, store, quota, clock, startTimer, log, everyMinutes: sweepMinutes })
+      : undefined
+  const difficulty = createDifficulty({
+    clock,
+    base: config.SEALED_DIFFICULTY,
+    busyCreations: config.SEALED_BUSY_CREATIONS,
+  })
+  const perDoubling = config.SEALED_DIFFICULTY_PER_DOUBLING
+  const limit = (perMinute: number) => createClientLimit({ clock, limit: perMinute })
+  const { routes, hotRoutes } = secretRoutes({
+    service: createSecretService({
+      store,
+      tokens,
+      difficulty,
+      perDoubling,
+      quota,
+      cleanup,
+      clock,
+    }),
+    tokens,
+    operators: createOperators({ db, clock }),
+    constantTime: createConstantTime({ startWait: time.startWait, ms: time.minResponseMs }),
+    limits: {
+      token: limit(config.SEALED_TOKEN_LIMIT),
+      operatorToken: limit(config.SEALED_OPERATOR_TOKEN_LIMIT),
+      reveal: limit(config.SEALED_REVEAL_LIMIT),
+      ack: limit(config.SEALED_REVEAL_LIMIT),
+      burn: limit(config.SEALED_BURN_LIMIT),
+      status: limit(config.SEALED_STATUS_LIMIT),
+    },
+  })
+  routes.route('/', pageRoutes())
+  return {
+    routes,
+    hotRoutes,
+    async close() {
+      await cleanup.close()
+      await sweeper?.close()
+    },
+  }
+}
