@@ -1,4 +1,4 @@
-/** The plans: for how long each keeps an event, and how much of everything it allows. */
+/** Plans: how long each retains events, and its limits. */
 export const plans = ['free', 'starter', 'pro', 'team'] as const
 export type Plan = (typeof plans)[number]
 
@@ -10,7 +10,7 @@ export const retentionSeconds: Readonly<Record<Plan, number>> = {
   team: 7_776_000,
 }
 
-/** The epoch second at which an event received now may be deleted. */
+/** The epoch second at which an event expires. */
 export function expiryOf(receivedAt: number, plan: Plan): number {
   return Math.floor(receivedAt / 1000) + retentionSeconds[plan]
 }
@@ -18,13 +18,13 @@ export function expiryOf(receivedAt: number, plan: Plan): number {
 export interface PlanLimits {
   eventsPerMinute: number
   eventsPerMonth: number
-  /** Whether events beyond the month are refused; otherwise they are accepted and flagged. */
+  /** Whether events over the monthly limit are rejected; otherwise they are accepted and flagged. */
   refusesBeyondMonth: boolean
   sources: number
   connectionsPerSource: number
 }
 
-/** `eventsPerMinute` is of each source; so is `connectionsPerSource`. */
+/** `eventsPerMinute` applies to each source. */
 export const planLimits: Readonly<Record<Plan, PlanLimits>> = {
   free: {
     eventsPerMinute: 100,

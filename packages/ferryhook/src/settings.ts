@@ -1,4 +1,4 @@
-/** The settings of Ferryhook, and what follows from them. */
+/** The settings of Ferryhook. */
 import type { ConfigTable, ConfigValues } from '@strongroom/kit/config'
 import {
   boolean,
@@ -16,75 +16,77 @@ export const ferryhookSettings = {
   FERRYHOOK_SIGNUP: {
     type: oneOf('open', 'invite', 'closed'),
     default: 'invite',
-    description: 'Who may make an account: anybody, those with an invite of an operator, or nobody',
+    description: 'Who can sign up: anyone, only people with an invite, or no one',
   },
   FERRYHOOK_DEFAULT_PLAN: {
     type: oneOf(...plans),
     default: 'team',
-    description: 'The plan of new users; operators change it for each',
+    description: 'The plan of new users. Operators can change the plan of a user later.',
   },
   FERRYHOOK_EVENT_LIMITS: {
     type: boolean(),
     default: true,
-    description:
-      'Whether plans limit events per minute and month; turn off for your own events only',
+    description: 'Enforce the event limits of plans. Turn off if all events are your own.',
   },
   FERRYHOOK_ALLOWED_NETWORKS: {
     type: list(network()),
     default: [],
-    description: 'Networks that events may be sent into although they are not public',
+    description: 'Private networks that events may be sent to',
   },
   FERRYHOOK_ALLOW_HTTP: {
     type: boolean(),
     default: false,
-    description: 'Whether events may be sent to http URLs, unencrypted',
+    description: 'Allow destinations with unencrypted http URLs',
   },
   FERRYHOOK_DELIVER: {
     type: boolean(),
     default: true,
-    description: 'Whether the server delivers too; turn off where "strongroom worker" does',
+    description:
+      'Deliver events from the server process. Turn off if "strongroom worker" delivers them.',
   },
   FERRYHOOK_SMTP_URL: {
     type: smtpUrl(),
     secret: true,
-    description: 'The mail server for alerts, invites and forgotten passwords',
+    description: 'The mail server for alerts, invites and password resets',
   },
   FERRYHOOK_MAIL_FROM: {
     type: text(),
-    description: 'The sender of mails, such as Ferryhook <hooks@example.com>',
+    description: 'The sender address of mails, such as Ferryhook <hooks@example.com>',
   },
   FERRYHOOK_GITHUB_CLIENT_ID: {
     type: text(),
-    description: 'The OAuth app at GitHub, to sign in with; also needs its secret',
+    description:
+      'The client ID of a GitHub OAuth app, for sign-in. Also requires its client secret.',
   },
   FERRYHOOK_GITHUB_CLIENT_SECRET: {
     type: text(),
     secret: true,
-    description: 'The secret of the OAuth app at GitHub',
+    description: 'The client secret of the GitHub OAuth app',
   },
   FERRYHOOK_GITHUB_URL: {
     type: url(),
     default: 'https://github.com',
-    description: 'GitHub, or a GitHub Enterprise Server',
+    description: 'The URL of GitHub or of a GitHub Enterprise Server',
   },
   FERRYHOOK_GITHUB_API_URL: {
     type: url(),
     default: 'https://api.github.com',
-    description: 'The API of GitHub; of an Enterprise Server its address with /api/v3',
+    description: 'The URL of the GitHub API. For an Enterprise Server, its URL with /api/v3.',
   },
   FERRYHOOK_GOOGLE_CLIENT_ID: {
     type: text(),
-    description: 'The OAuth client at Google, to sign in with; also needs its secret',
+    description:
+      'The client ID of a Google OAuth client, for sign-in. Also requires its client secret.',
   },
   FERRYHOOK_GOOGLE_CLIENT_SECRET: {
     type: text(),
     secret: true,
-    description: 'The secret of the OAuth client at Google',
+    description: 'The client secret of the Google OAuth client',
   },
   FERRYHOOK_GOOGLE_ISSUER: {
     type: url(),
     default: 'https://accounts.google.com',
-    description: 'Google, or another OpenID provider in its place',
+    description: 'The issuer URL of Google or of another OpenID provider',
   },
 } as const satisfies ConfigTable
 
@@ -105,7 +107,7 @@ export function destinationPolicy(
 function smtpUrl(): ConfigType<string> {
   return {
     expects: 'an address like smtps://user:password@mail.example.com or smtp://localhost:25',
-    parse: (given) => (/^smtps?:\/\/[^\s/]+\/?(?:\?\S*)?$/.test(given) ? given : undefined),
+    parse: (value) => (/^smtps?:\/\/[^\s/]+\/?(?:\?\S*)?$/.test(value) ? value : undefined),
     format: String,
   }
 }

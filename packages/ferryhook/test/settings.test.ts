@@ -1,6 +1,6 @@
 import { ConfigError, defineConfig } from '@strongroom/kit/config'
 import { describe, expect, test } from 'vitest'
-import { providersOf } from '../src/auth/providers.ts'
+import { createProviders } from '../src/accounts/oauth/providers.ts'
 import { destinationPolicy, ferryhookSettings } from '../src/settings.ts'
 
 const parse = (env: Record<string, string>) => defineConfig(ferryhookSettings).parse(env)
@@ -14,7 +14,7 @@ describe('the settings of Ferryhook', () => {
       FERRYHOOK_ALLOW_HTTP: false,
       FERRYHOOK_DELIVER: true,
     })
-    expect(providersOf(parse({}))).toEqual({})
+    expect(createProviders(parse({}))).toEqual({})
   })
 
   test('let events out to public addresses over https only, unless told', () => {
@@ -45,7 +45,7 @@ describe('the settings of Ferryhook', () => {
   test.each(['GITHUB', 'GOOGLE'])('want both halves of what %s gave, or none', (provider) => {
     for (const half of ['CLIENT_ID', 'CLIENT_SECRET']) {
       const settings = parse({ [`FERRYHOOK_${provider}_${half}`]: 'one half' })
-      expect(() => providersOf(settings)).toThrow(
+      expect(() => createProviders(settings)).toThrow(
         `FERRYHOOK_${provider}_CLIENT_ID and FERRYHOOK_${provider}_CLIENT_SECRET belong together`,
       )
     }

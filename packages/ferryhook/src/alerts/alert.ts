@@ -1,23 +1,113 @@
-/** What the owner of a connection wants to be told, and whoever tells it. */
-import type { Connection } from '../items/connection.ts'
+/** Alerts that owners can subscribe to, and the messages they receive. */
+import { newId } from '@strongroom/kit/ids'
+import type { Connection } from '../connections/item.ts'
 
-type About = Pick<Connection, 'userId' | 'sourceId' | 'connectionId'>
+/** The properties are sent in the webhook, except the name, which is only for the summary. */
+type AboutConnection = Pick<Connection, 'userId' | 'sourceId' | 'connectionId'> & {
+  connectionName: string
+}
 
 export type Alert =
-  /** A delivery came to its end without success; more of the same are told together. */
-  | (About & { kind: 'delivery.failed'; eventId: string; reason: string })
-  /** It has been failing for a while, and will be paused if it goes on. */
-  | (About & { kind: 'connection.warning'; failingSince: string; failedAttempts: number })
-  /** It was paused by us; what comes for it is held. */
-  | (About & { kind: 'connection.paused'; reason: string })
-  /** A limit of the plan was reached. */
+  /** A delivery failed permanently. Further ones are grouped into one message. */
+  | (AboutConnection & { kind: 'delivery.failed'; eventId: string; reason: string })
+  /** The connection has been failing for a while and will be paused if it does not recover. */
+  | (AboutConnection & { kind: 'connection.warning'; failingSince: string; failedAttempts: number })
+  /** The server paused the connection; its events are held. */
+  | (AboutConnection & { kind: 'connection.paused'; reason: string })
+  /** A limit of the plan was reached: `free minute`, `pro month`. */
   | { kind: 'limit.reached'; userId: string; sourceId?: string | undefined; limit: string }
 
 export type AlertKind = Alert['kind']
 
 export interface Alerts {
-  /** Returns at once and never throws: nothing that is done depends on an alert. */
+  /** Returns immediately and never throws, because nothing else may depend on an alert. */
   raise(alert: Alert): void
 }
 
 export const noAlerts: Alerts = { raise: () => {} }
+
+/** One alert, or several of the same group. */
+export interface AlertMessage {
+  id: string
+  kind: AlertKind | 'test'
+  userId: string
+  /** The time of the last alert, in milliseconds since the epoch. */
+  at: number
+  /** How many alerts were raised since the last message of the group. */
+  count: number
+  summary: string
+  /** Details of the last alert. */
+  data: Readonly<Record<string, string | number>>
+}
+
+export function toAlertMessage(
+  alert: Alert,
+  { at, count }: { at: number; count: number },
+): AlertMessage {
+  const { kind, userId, ...details } = alert
+  const data = Object.entries(details).filter(
+    ([name, value]) => value !== undefined && name !== 'connectionName',
+  )
+  return {
+    id: newId('alr'),
+    kind,
+    userId,
+    at,
+    count,
+    summary: summaryOf(alert, count),
+    data: Object.fromEntries(data) as AlertMessage['data'],
+  }
+}
+
+export function testAlertMessage(userId: string, at: number): AlertMessage {
+  const summary = 'This is a test alert.'
+  return { id: newId('alr'), kind: 'test', userId, at, count: 1, summary, data: {} }
+}
+
+/** Alerts of the same kind about the same thing are grouped. */
+export function groupKey(alert: Alert): string {
+  const about = 'connectionId' in alert ? alert.connectionId : `${alert.sourceId} ${alert.limit}`
+  return `${alert.userId} ${alert.kind} ${about}`
+}
+
+function summaryOf(alert: Alert, count: number): string {
+  switch (alert.kind) {
+    case 'delivery.failed': {
+      const { connectionName, reason } = alert
+      return count === 1
+        ? `A delivery to connection '${connectionName}' failed permanently (${explain(reason)}).`
+        : `${count} deliveries to connection '${connectionName}' failed permanently (last: ${explain(reason)}).`
+    }
+    case 'connection.warning':
+      return (
+        `Connection '${alert.connectionName}' has been failing since ${alert.failingSince}. ` +
+        'It will be paused if it does not recover.'
+      )
+    case 'connection.paused':
+      return `Connection '${alert.connectionName}' was paused (${explain(alert.reason)}). Its events are held.`
+    case 'limit.reached': {
+      const [plan, period] = alert.limit.split(' ')
+      return `The limit of events per ${period} of the ${plan} plan was reached.`
+    }
+  }
+}
+
+const reasonTexts: Readonly<Record<string, string>> = {
+  gone: '410 Gone',
+  failing: 'too many failed attempts',
+  exhausted: 'all retries failed',
+}
+
+/** Reasons without a text are codes like `http_500` and `blocked_address`. */
+function explain(reason: string): string {
+  return reasonTexts[reason] ?? reason.replace(/^http_/, 'HTTP ').replaceAll('_', ' ')
+}
+
+/** The body of the webhook, in the shape that Standard Webhooks recommends. */
+export function toWebhookBody({ kind, at, count, data, summary }: AlertMessage): string {
+  return JSON.stringify({
+    type: `ferryhook.${kind}`,
+    timestamp: new Date(at).toISOString(),
+    data: { ...data, count, summary },
+  })
+}

@@ -1,19 +1,19 @@
-/** The ways to a user: a signed webhook, and mail. */
-import type { Clock } from '@strongroom/kit/clock'
+/** How alerts reach a user: by a signed webhook, and by mail. */
+import type { Clock } from '@strongroom/platform/clock'
 import type { SafeFetch } from '@strongroom/kit/safe-fetch'
-import type { KeptSecrets } from '../accounts/kept-secrets.ts'
-import type { DataLayer } from '../db/data-layer.ts'
-import { type Exchange, exchange } from '../delivery/exchange.ts'
-import type { AlertSettings } from '../items/alert-settings.ts'
-import type { Mailer } from '../mail/mailer.ts'
-import { alertMail } from '../mail/mails.ts'
-import { outboundHeaders } from '../signing/outbound.ts'
+import type { Mailer, MailResult } from '../mail/mailer.ts'
+import { alertMail } from '../mail/templates.ts'
+import { type SendResult, sendWebhook } from '../outbound/exchange.ts'
+import type { SealedSecrets } from '../signing/sealed-secrets.ts'
 import { activeSecrets } from '../signing/secret-list.ts'
-import { bodyOf, type Telling } from './telling.ts'
+import { signatureHeaders } from '../signing/signature.ts'
+import type { Stores } from '../stores.ts'
+import { toWebhookBody, type AlertMessage } from './alert.ts'
+import type { AlertSettings } from './item.ts'
 
 export interface ChannelDeps {
-  layer: Pick<DataLayer, 'users' | 'rates'>
-  kept: Pick<KeptSecrets, 'alertSecrets'>
+  stores: Pick<Stores, 'users' | 'rateLimits'>
+  kept: Pick<SealedSecrets, 'alertSecrets'>
   safeFetch: SafeFetch
   mailer: Mailer | undefined
   clock: Clock
@@ -23,27 +23,32 @@ export interface ChannelDeps {
 export type Channels = ReturnType<typeof createChannels>
 
 export function createChannels(deps: ChannelDeps) {
-  const { layer, kept, safeFetch, mailer, clock, publicUrl } = deps
+  const { stores, kept, safeFetch, mailer, clock, publicUrl } = deps
 
   return {
-    /** One attempt; undefined if there is no address. */
-    async webhook(settings: AlertSettings, telling: Telling): Promise<Exchange | undefined> {
+    /** Makes one attempt; undefined if the user has no webhook. */
+    async webhook(settings: AlertSettings, message: AlertMessage): Promise<SendResult | undefined> {
       const { webhookUrl } = settings
       if (webhookUrl === undefined) return undefined
-      const body = new TextEncoder().encode(bodyOf(telling))
+      const body = new TextEncoder().encode(toWebhookBody(message))
       const now = clock.now()
       const secrets = activeSecrets(await kept.alertSecrets(settings), now)
-      const signed = outboundHeaders({ eventId: telling.id, body, secrets, now })
+      const signed = signatureHeaders({ eventId: message.id, body, secrets, now })
       const headers = { 'content-type': 'application/json', ...signed }
-      return exchange({ fetcher: safeFetch, clock }, webhookUrl, { method: 'POST', headers, body })
+      return sendWebhook({ fetcher: safeFetch, clock }, webhookUrl, {
+        method: 'POST',
+        headers,
+        body,
+      })
     },
 
-    /** To the address that the account has now, if there is one and it has not had too many. */
-    async mail({ userId }: AlertSettings, telling: Telling): Promise<void> {
-      const user = mailer && (await layer.users.getById(userId))
-      if (!user) return
-      const { admitted } = await layer.rates.take('mail', userId)
-      if (admitted) await mailer.send(alertMail(user.email, telling, publicUrl))
+    /** Sends to the current address of the account; undefined if there is none, or it got too many. */
+    async mail({ userId }: AlertSettings, message: AlertMessage): Promise<MailResult | undefined> {
+      const user = mailer && (await stores.users.getById(userId))
+      if (!user) return undefined
+      const { admitted } = await stores.rateLimits.take('mail', userId)
+      if (!admitted) return undefined
+      return mailer.send(alertMail(user.email, message, publicUrl))
     },
   }
 }

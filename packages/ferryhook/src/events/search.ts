@@ -1,24 +1,44 @@
-/** Looks for text in the headers or the body of events, upper and lower case being the same. */
-import type { DataLayer } from '../db/data-layer.ts'
-import type { Search } from '../db/live-page.ts'
-import type { Event } from '../items/event.ts'
-import type { HeaderFields } from '../delivery/outgoing-headers.ts'
+/** Searching events by receipt time and by text in headers or body, ignoring case. */
+import { z } from '@hono/zod-openapi'
+import type { Stores } from '../stores.ts'
+import type { Search } from '../storage/live-page.ts'
+import type { Event } from './item.ts'
+import type { HeaderFields } from '../outbound/headers.ts'
 
-export interface SearchedText {
-  /** Is in a header, written as `name: value`. */
+/** Keys sort by thirteen digits; no event is older. */
+const MIN_RECEIVED_MS = 1_000_000_000_000
+
+/** Parsed to milliseconds since the epoch. */
+export const ReceivedTime = z.iso
+  .datetime({ offset: true })
+  .transform((text) => Math.max(Date.parse(text), MIN_RECEIVED_MS))
+  .openapi({ type: 'string', format: 'date-time', example: '2026-01-31T12:00:00Z' })
+
+export const SearchText = z.string().min(1).max(200)
+
+export function checkTimeRange(
+  { from, to }: { from?: number | undefined; to?: number | undefined },
+  context: z.RefinementCtx,
+): void {
+  if (from === undefined || to === undefined || from <= to) return
+  context.addIssue({ code: 'custom', path: ['to'], message: 'Is before from' })
+}
+
+export interface TextQuery {
+  /** Text in a header, written as `name: value`. */
   header?: string | undefined
-  /** Is in the body. */
+  /** Text in the body. */
   body?: string | undefined
 }
 
-/** So much is looked at for one page; then its cursor goes on. */
-const MOST_EVENTS = 2_000
-const MOST_BODY_BYTES = 8 * 1024 * 1024
+/** Limits of one page; its cursor continues the search. */
+const MAX_EVENTS_PER_PAGE = 2_000
+const MAX_BODY_BYTES_PER_PAGE = 8 * 1024 * 1024
 
-/** Undefined if nothing is searched for. */
-export function searchFor(
-  text: SearchedText,
-  events: Pick<DataLayer['events'], 'getBody'>,
+/** Undefined if the query contains no text. */
+export function createTextSearch(
+  text: TextQuery,
+  events: Pick<Stores['events'], 'getBody'>,
 ): Search<Event> | undefined {
   const header = text.header?.toLowerCase()
   const body = text.body?.toLowerCase()
@@ -39,7 +59,7 @@ export function searchFor(
       if (header !== undefined && !hasHeader(event, header)) return false
       return body === undefined || bodyHas(event, body)
     },
-    isSpent: () => examined >= MOST_EVENTS || bodyBytes >= MOST_BODY_BYTES,
+    isSpent: () => examined >= MAX_EVENTS_PER_PAGE || bodyBytes >= MAX_BODY_BYTES_PER_PAGE,
   }
 }
 

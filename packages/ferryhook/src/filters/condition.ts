@@ -1,8 +1,8 @@
 /** One condition of a filter: `{ path: '$.type', operator: 'equals', value: 'invoice.paid' }`. */
 import * as z from 'zod'
-import { hasNumber, isDeeperThan } from './json.ts'
-import { InvalidPath, longestPath, parsePath } from './path.ts'
-import { compilePattern, InvalidPattern } from './pattern.ts'
+import { hasNumber, isDeeperThan, MAX_VALUE_DEPTH } from './json.ts'
+import { FilterSyntaxError, MAX_PATH_LENGTH, parsePath } from './path.ts'
+import { compilePattern } from './pattern.ts'
 
 export const operators = [
   'equals',
@@ -22,38 +22,38 @@ export const operators = [
 ] as const
 export type Operator = (typeof operators)[number]
 
-/** So deep that comparing it needs no care for the stack. */
-const deepestValue = 16
-const mostChoices = 100
+const MAX_CHOICES = 100
 
 const Shape = z.strictObject({
-  path: z.string().max(longestPath).superRefine(checked(parsePath, InvalidPath)),
+  path: z.string().max(MAX_PATH_LENGTH).superRefine(refineWithParser(parsePath)),
   operator: z.enum(operators),
   value: z.unknown().optional(),
 })
 export type Condition = z.infer<typeof Shape>
 
-/** As it is stored, perhaps since before its numbers had to be certain: it goes on as it did. */
-export const StoredCondition = Shape.superRefine(valueWithout(problemOfValue))
+/** A stored condition. Those from before numbers were checked stay valid. */
+export const StoredCondition = Shape.superRefine(refineValue(valueProblem))
 
-/** As somebody gives it. */
+/** A condition in a request. */
 export const Condition = Shape.superRefine(
-  valueWithout((condition) => problemOfValue(condition) ?? problemOfNumbers(condition)),
+  refineValue((condition) => valueProblem(condition) ?? numberProblem(condition)),
 )
 
-function valueWithout(problemOf: (condition: Condition) => string | undefined) {
+function refineValue(problemOf: (condition: Condition) => string | undefined) {
   return (condition: Condition, context: z.core.$RefinementCtx): void => {
     const problem = problemOf(condition)
     if (problem) context.addIssue({ code: 'custom', path: ['value'], message: problem })
   }
 }
 
-function problemOfValue({ operator, value }: Condition): string | undefined {
+function valueProblem({ operator, value }: Condition): string | undefined {
   if (operator === 'exists' || operator === 'not_exists') {
     return value === undefined ? undefined : `Is not used by ${operator}: leave it out`
   }
   if (value === undefined) return 'Is required'
-  if (isDeeperThan(value, deepestValue)) return 'Is nested too deeply'
+  if (isDeeperThan(value, MAX_VALUE_DEPTH)) {
+    return `Is nested too deeply: use at most ${MAX_VALUE_DEPTH} levels`
+  }
   switch (operator) {
     case 'gt':
     case 'gte':
@@ -61,54 +61,53 @@ function problemOfValue({ operator, value }: Condition): string | undefined {
     case 'lte':
       return typeof value === 'number' || typeof value === 'string'
         ? undefined
-        : 'Is a number, or text that sorts, such as a date of ISO 8601'
+        : 'Must be a number, or text that sorts, such as an ISO 8601 date'
     case 'in':
-      return Array.isArray(value) && value.length > 0 && value.length <= mostChoices
+      return Array.isArray(value) && value.length > 0 && value.length <= MAX_CHOICES
         ? undefined
-        : `Is a list of 1 to ${mostChoices} values`
+        : `Must be a list of 1 to ${MAX_CHOICES} values`
     case 'regex':
-      return problemOfPattern(value)
+      return patternProblem(value)
     case 'starts_with':
     case 'ends_with':
-      return typeof value === 'string' && value !== '' ? undefined : 'Is text, and not empty'
+      return typeof value === 'string' && value !== '' ? undefined : 'Must be text, and not empty'
     default:
       return undefined
   }
 }
 
-/** Of a value that has no other problem. */
-function problemOfNumbers({ operator, value }: Condition): string | undefined {
-  if (hasNumber(value, (number) => !Number.isFinite(number))) return 'Has too large a number'
+/** Only for a value without a `valueProblem`, which is not nested too deeply. */
+function numberProblem({ operator, value }: Condition): string | undefined {
+  if (hasNumber(value, (number) => !Number.isFinite(number))) return 'Contains too large a number'
   const isOrder = /^[gl]te?$/.test(operator)
-  if (isOrder || !hasNumber(value, isUncertain)) return undefined
-  return `Has a number beyond ${Number.MAX_SAFE_INTEGER}, which is the same as its neighbours`
+  if (isOrder || !hasNumber(value, isUnsafeInteger)) return undefined
+  return `Contains an integer beyond ${Number.MAX_SAFE_INTEGER}, which would also equal its neighbours`
 }
 
-function isUncertain(number: number): boolean {
+function isUnsafeInteger(number: number): boolean {
   return Number.isInteger(number) && !Number.isSafeInteger(number)
 }
 
-function problemOfPattern(value: unknown): string | undefined {
-  if (typeof value !== 'string') return 'Is the text of a regular expression'
+function patternProblem(value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'Must be the text of a regular expression'
   try {
     compilePattern(value)
     return undefined
   } catch (error) {
-    if (error instanceof InvalidPattern) return error.message
+    if (error instanceof FilterSyntaxError) return error.message
     throw error
   }
 }
 
-/** For text that is right if it can be parsed, and whose parser says what is wrong with it. */
-export function checked(
+/** Turns the `FilterSyntaxError` of a parser into an issue. */
+export function refineWithParser(
   parse: (text: string) => unknown,
-  problem: new (message: string) => Error,
 ): (text: string, context: z.core.$RefinementCtx) => void {
   return (text, context) => {
     try {
       parse(text)
     } catch (error) {
-      if (!(error instanceof problem)) throw error
+      if (!(error instanceof FilterSyntaxError)) throw error
       context.addIssue({ code: 'custom', message: error.message })
     }
   }

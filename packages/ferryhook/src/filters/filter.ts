@@ -1,6 +1,6 @@
 /**
- * A filter: a list of conditions that must all hold, as the specification has it. In place of a
- * condition may stand a group: `{ all: [...] }`, `{ any: [...] }` or `{ not: … }`.
+ * A filter is a list of conditions that must all match, as the specification defines it. A group may
+ * take the place of a condition: `{ all: [...] }`, `{ any: [...] }` or `{ not: … }`.
  */
 import { z } from '@hono/zod-openapi'
 import { Condition, operators, StoredCondition } from './condition.ts'
@@ -12,19 +12,19 @@ export type FilterRule =
   | { not: FilterRule }
 export type Filter = readonly FilterRule[]
 
-const mostConditions = 50
-const deepestGroup = 5
-/** What a connection can store, in characters of JSON. */
-const longestFilter = 65_536
+const MAX_CONDITIONS = 50
+/** Bounds the recursion of everything that walks a filter. */
+const MAX_GROUP_DEPTH = 5
+/** What fits into a connection, in characters of JSON. */
+const MAX_FILTER_LENGTH = 65_536
 
-/** As a connection has it. */
-export const StoredFilter = filterOf(StoredCondition)
+export const StoredFilter = filterSchema(StoredCondition)
 
-export const Filter = filterOf(Condition).openapi({
+export const Filter = filterSchema(Condition).openapi({
   type: 'array',
   items: { type: 'object' },
   description:
-    'Conditions that must all hold, each `{ path, operator, value? }` or a group ' +
+    'Conditions that must all match, each `{ path, operator, value? }` or a group ' +
     "`{ all: [...] }`, `{ any: [...] }`, `{ not: … }`. Paths: `$.a.b[0]`, `$['odd.key']`, " +
     '`$.items[*].id` in the body, `$headers.name`, `$query.name`, `$method`. ' +
     `Operators: ${operators.join(', ')}`,
@@ -34,62 +34,55 @@ export const Filter = filterOf(Condition).openapi({
   ],
 })
 
-function filterOf(conditions: typeof Condition) {
+function filterSchema(condition: typeof Condition) {
   return z
-    .custom<Filter>((value) => Array.isArray(value), 'Is a list of conditions')
+    .custom<Filter>((value) => Array.isArray(value), 'Must be a list of conditions')
     .superRefine((filter, context) => {
-      if (!isRightList(filter)) return
-      if (JSON.stringify(filter).length > longestFilter) {
-        context.addIssue({ code: 'custom', message: `Is longer than ${longestFilter} characters` })
+      let conditions = 0
+      // Stops at the first invalid rule, because rejecting a large pattern is expensive.
+      if (!filter.every((rule, index) => checkRule(rule, [index], 0))) return
+      if (JSON.stringify(filter).length > MAX_FILTER_LENGTH) {
+        reject([], `Must be at most ${MAX_FILTER_LENGTH} characters of JSON`)
       }
 
-      /** Stops at the first rule that is wrong: a pattern that is too large is expensive to refuse. */
-      function isRightList(rules: readonly unknown[]): boolean {
-        const counted = { conditions: 0 }
-        return rules.every((rule, index) => isRight(rule, [index], 0, counted))
-      }
-
-      function isRight(
-        rule: unknown,
-        path: (string | number)[],
-        groups: number,
-        counted: { conditions: number },
-      ): boolean {
+      function checkRule(rule: unknown, path: (string | number)[], depth: number): boolean {
         const group = groupOf(rule)
-        if (!group) {
-          counted.conditions += 1
-          if (counted.conditions > mostConditions) {
-            return refuse(
-              path,
-              `Is one too many: a filter has at most ${mostConditions} conditions`,
-            )
-          }
-          const { error } = conditions.safeParse(rule)
-          for (const issue of error?.issues ?? []) {
-            context.addIssue({ ...issue, path: [...path, ...issue.path] })
-          }
-          return !error
-        }
+        if (!group) return checkCondition(rule, path)
         const [kind, content] = group
         const at = [...path, kind]
-        if (groups === deepestGroup) {
-          return refuse(path, `Is nested too deeply: at most ${deepestGroup} groups in each other`)
+        if (depth === MAX_GROUP_DEPTH) {
+          return reject(
+            path,
+            `Is nested too deeply: use at most ${MAX_GROUP_DEPTH} levels of groups`,
+          )
         }
-        if (kind === 'not') return isRight(content, at, groups + 1, counted)
+        if (kind === 'not') return checkRule(content, at, depth + 1)
         if (!Array.isArray(content) || content.length === 0) {
-          return refuse(at, 'Is a list of at least one condition')
+          return reject(at, 'Must be a list of at least one condition')
         }
-        return content.every((inner, index) => isRight(inner, [...at, index], groups + 1, counted))
+        return content.every((inner, index) => checkRule(inner, [...at, index], depth + 1))
       }
 
-      function refuse(path: (string | number)[], message: string): false {
+      function checkCondition(rule: unknown, path: (string | number)[]): boolean {
+        conditions += 1
+        if (conditions > MAX_CONDITIONS) {
+          return reject(path, `Is one too many: a filter has at most ${MAX_CONDITIONS} conditions`)
+        }
+        const { error } = condition.safeParse(rule)
+        for (const issue of error?.issues ?? []) {
+          context.addIssue({ ...issue, path: [...path, ...issue.path] })
+        }
+        return !error
+      }
+
+      function reject(path: (string | number)[], message: string): false {
         context.addIssue({ code: 'custom', path, message })
         return false
       }
     })
 }
 
-/** Something with one of these names is meant as a group, whatever else is wrong with it. */
+/** An object with exactly one of these names is treated as a group, whatever its content. */
 function groupOf(rule: unknown): ['all' | 'any' | 'not', unknown] | undefined {
   if (typeof rule !== 'object' || rule === null || 'path' in rule) return undefined
   const names = Object.keys(rule)

@@ -1,11 +1,17 @@
-/** JSON values of users: how deep they may be, and when two of them are the same. */
-import type { Work } from './work.ts'
+/** Depth and equality of JSON values that users provide. */
+import type { Budget } from './budget.ts'
 
-/** Without recursion, because it is what keeps others from recursing too deep. */
-export function isDeeperThan(value: unknown, levels: number): boolean {
+/**
+ * How deeply the value of a condition or a constant of a transform may be nested. The recursive
+ * functions below need such a bound, because the stack of the runtime is none to rely on.
+ */
+export const MAX_VALUE_DEPTH = 16
+
+/** Does not recurse, so it is safe for a value of any depth. A scalar has depth 0. */
+export function isDeeperThan(value: unknown, maxDepth: number): boolean {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > levels) return true
+    if (depth > maxDepth) return true
     level = level.flatMap((inner) =>
       typeof inner === 'object' && inner !== null ? (Object.values(inner) as unknown[]) : [],
     )
@@ -13,28 +19,31 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return false
 }
 
-/** As deep as the value is, which must be known not to be too deep. */
+/** Recurses as deep as `value`, which must not be deeper than `MAX_VALUE_DEPTH`. */
 export function hasNumber(value: unknown, test: (number: number) => boolean): boolean {
   if (typeof value === 'number') return test(value)
   if (typeof value !== 'object' || value === null) return false
   return Object.values(value).some((inner) => hasNumber(inner, test))
 }
 
-/** As deep as `expected` is, which must be known not to be too deep; the order of names is nothing. */
-export function sameJson(actual: unknown, expected: unknown, work: Work): boolean {
-  work.spend(1)
+/**
+ * Compares two JSON values; the order of object keys does not matter. Recurses as deep as
+ * `expected`, which must not be deeper than `MAX_VALUE_DEPTH`; `actual` may have any depth.
+ */
+export function jsonEquals(actual: unknown, expected: unknown, budget: Budget): boolean {
+  budget.spend(1)
   if (typeof actual !== 'object' || typeof expected !== 'object') return actual === expected
   if (actual === null || expected === null) return actual === expected
   if (Array.isArray(actual) || Array.isArray(expected)) {
     if (!Array.isArray(actual) || !Array.isArray(expected)) return false
     if (actual.length !== expected.length) return false
-    return expected.every((value, index) => sameJson(actual[index], value, work))
+    return expected.every((value, index) => jsonEquals(actual[index], value, budget))
   }
   const names = Object.keys(actual)
-  work.spend(names.length)
+  budget.spend(names.length)
   const [left, right] = [actual, expected] as [Record<string, unknown>, Record<string, unknown>]
   return (
     names.length === Object.keys(right).length &&
-    names.every((name) => Object.hasOwn(right, name) && sameJson(left[name], right[name], work))
+    names.every((name) => Object.hasOwn(right, name) && jsonEquals(left[name], right[name], budget))
   )
 }

@@ -1,115 +1,120 @@
 /**
- * Whether an event passes a filter, and if not, why.
+ * Decides whether an event passes a filter, and explains why not.
  *
- * A condition may be undecided: nothing can be said of the parts of a body that has none. Undecided
- * stays undecided under `not`, and an event passes only if the filter certainly holds.
+ * A condition can be undecided, for example if it needs a part of a body that is not JSON. Undecided
+ * stays undecided under `not`, and an event passes only if the filter certainly matches.
  */
+import { type Budget, BudgetExceeded, createBudget } from './budget.ts'
 import type { Condition } from './condition.ts'
-import type { FilteredEvent } from './event.ts'
 import type { Filter, FilterRule } from './filter.ts'
-import { parsePath } from './path.ts'
-import { select } from './select.ts'
-import { type ValueOperator, valueTest } from './test-value.ts'
-import { limitedWork, TooMuchWork, type Work } from './work.ts'
+import { createOperator, explainMismatch, type ValueOperator } from './operators.ts'
+import { parsePath, select } from './path.ts'
+import type { FilteredEvent } from './received-event.ts'
 
 export interface FilterResult {
   matched: boolean
-  /** Why it did not match: which rule, and its path and operator; never a value. */
+  /** Names the rule that did not match. Shows what the filter expects, never what the event has. */
   reason?: string
 }
 
-type Verdict = { holds: true } | { holds: false | undefined; why: string }
-type Check = (event: FilteredEvent, work: Work) => Verdict
+type Outcome = { matches: true } | { matches: false | undefined; reason: string }
+type Check = (event: FilteredEvent, budget: Budget) => Outcome
 
-/** What is stored as the reason of an event. */
-const longestReason = 200
+/** What an event can store as its reason. */
+const MAX_REASON_LENGTH = 200
+const MAX_SHOWN_PATH_LENGTH = 80
 
 const compiled = new WeakMap<Filter, Check>()
 
-/** `filter` has come through its schema. What is made of it is kept as long as the same object is used. */
+/** `filter` must have passed its schema. It is compiled once for each filter object. */
 export function matchFilter(filter: Filter, event: FilteredEvent): FilterResult {
   let check = compiled.get(filter)
   if (!check) {
-    check = all(filter.map((rule, index) => checkOf(rule, `filters[${index}]`)))
+    check = all(filter.map((rule, index) => compileRule(rule, `filters[${index}]`)))
     compiled.set(filter, check)
   }
-  const verdict = check(event, limitedWork())
-  if (verdict.holds) return { matched: true }
-  // A path may hold, or be cut to, half a character: not every store takes that for text.
-  const reason = verdict.why.slice(0, longestReason).replace(/\p{Surrogate}/gu, '\ufffd')
+  const outcome = check(event, createBudget())
+  if (outcome.matches) return { matched: true }
+  // A path may contain, or be cut at, half a surrogate pair, which not every store accepts as text.
+  const reason = outcome.reason.slice(0, MAX_REASON_LENGTH).replace(/\p{Surrogate}/gu, '\ufffd')
   return { matched: false, reason }
 }
 
-function checkOf(rule: FilterRule, at: string): Check {
-  if ('all' in rule) return all(checksOf(rule.all, `${at}.all`))
-  if ('any' in rule) return any(checksOf(rule.any, `${at}.any`), at)
-  if ('not' in rule) return not(checkOf(rule.not, `${at}.not`), at)
-  return condition(rule, at)
+function compileRule(rule: FilterRule, at: string): Check {
+  if ('all' in rule) return all(compileRules(rule.all, `${at}.all`))
+  if ('any' in rule) return any(compileRules(rule.any, `${at}.any`), at)
+  if ('not' in rule) return not(compileRule(rule.not, `${at}.not`), at)
+  return compileCondition(rule, at)
 }
 
-function checksOf(rules: readonly FilterRule[], at: string): Check[] {
-  return rules.map((rule, index) => checkOf(rule, `${at}[${index}]`))
+function compileRules(rules: readonly FilterRule[], at: string): Check[] {
+  return rules.map((rule, index) => compileRule(rule, `${at}[${index}]`))
 }
 
 function all(checks: readonly Check[]): Check {
-  return (event, work) => {
-    let undecided: Verdict | undefined
+  return (event, budget) => {
+    let undecided: Outcome | undefined
     for (const check of checks) {
-      const verdict = check(event, work)
-      if (verdict.holds === false) return verdict
-      if (verdict.holds === undefined) undecided ??= verdict
+      const outcome = check(event, budget)
+      if (outcome.matches === false) return outcome
+      if (outcome.matches === undefined) undecided ??= outcome
     }
-    return undecided ?? { holds: true }
+    return undecided ?? { matches: true }
   }
 }
 
 function any(checks: readonly Check[], at: string): Check {
-  return (event, work) => {
-    let undecided: Verdict | undefined
+  return (event, budget) => {
+    let undecided: Outcome | undefined
     for (const check of checks) {
-      const verdict = check(event, work)
-      if (verdict.holds) return verdict
-      if (verdict.holds === undefined) undecided ??= verdict
+      const outcome = check(event, budget)
+      if (outcome.matches) return outcome
+      if (outcome.matches === undefined) undecided ??= outcome
     }
-    return undecided ?? { holds: false, why: `${at}: none of "any" holds` }
+    return undecided ?? { matches: false, reason: `${at}: no condition of "any" matches` }
   }
 }
 
 function not(check: Check, at: string): Check {
-  return (event, work) => {
-    const verdict = check(event, work)
-    if (verdict.holds === undefined) return verdict
-    return verdict.holds
-      ? { holds: false, why: `${at}: what is under "not" holds` }
-      : { holds: true }
+  return (event, budget) => {
+    const outcome = check(event, budget)
+    if (outcome.matches === undefined) return outcome
+    return outcome.matches
+      ? { matches: false, reason: `${at}: the condition of "not" matches` }
+      : { matches: true }
   }
 }
 
-/** With a wildcard: some value is so, and for the negative operators: no value is otherwise. */
-function condition(rule: Condition, at: string): Check {
+/** With a wildcard, one value must match; for a negative operator, no value may match. */
+function compileCondition(rule: Condition, at: string): Check {
   const path = parsePath(rule.path)
   const isNegated = rule.operator.startsWith('not_')
   const operator = rule.operator.replace(/^not_/, '') as ValueOperator | 'exists'
-  const test = operator === 'exists' ? undefined : valueTest(operator, rule)
-  const named = `${at}: ${brief(rule.path)} ${rule.operator}`
+  const test = operator === 'exists' ? undefined : createOperator(operator, rule)
+  const shownPath = brief(rule.path)
+  const mismatch = `${at}: ${shownPath} ${explainMismatch(rule)}`
 
-  return (event, work) => {
+  return (event, budget) => {
     try {
-      const selection = select(event, path, work)
+      const selection = select(event, path, budget)
       if (!selection && test) {
-        return { holds: undefined, why: `${named} cannot be said of a body that is not JSON` }
+        const reason = `${at}: ${shownPath} cannot be checked, because the body is not JSON`
+        return { matches: undefined, reason }
       }
       const { values, isTyped } = selection ?? { values: [], isTyped: true }
-      const isSo = test ? values.some((value) => test(value, isTyped, work)) : values.length > 0
-      return isSo !== isNegated ? { holds: true } : { holds: false, why: `${named} does not hold` }
+      const isFound = test
+        ? values.some((value) => test(value, isTyped, budget))
+        : values.length > 0
+      return isFound === isNegated ? { matches: false, reason: mismatch } : { matches: true }
     } catch (error) {
-      if (!(error instanceof TooMuchWork)) throw error
-      return { holds: undefined, why: `${named} takes too long to check on this event` }
+      if (!(error instanceof BudgetExceeded)) throw error
+      const reason = `${at}: ${shownPath} takes too long to check for this event`
+      return { matches: undefined, reason }
     }
   }
 }
 
-/** So that what follows it is not cut off. */
+/** Leaves room for the rest of the reason. */
 function brief(path: string): string {
-  return path.length > 80 ? `${path.slice(0, 80)}…` : path
+  return path.length > MAX_SHOWN_PATH_LENGTH ? `${path.slice(0, MAX_SHOWN_PATH_LENGTH)}…` : path
 }

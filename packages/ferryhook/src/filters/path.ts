@@ -1,45 +1,53 @@
 /**
  * Paths into an event, after RFC 9535: `$.data.items[0]`, `$['odd.key']`, `$.items[*].id` (any of
- * them) and `$.items[-1]` (the last) in the body; beside it `$headers.x-github-event`,
- * `$query.page` and `$method`.
+ * them) and `$.items[-1]` (the last) select from the body. `$headers.x-github-event`, `$query.page`
+ * and `$method` select from the request.
  */
+import type { Budget } from './budget.ts'
+import { contentOf, type FilteredEvent, parseQuery } from './received-event.ts'
 
-/** Stands for each element of a list, or each value of an object. */
-export const every = Symbol('every')
+/** Selects every element of a list, or every value of an object. */
+export const wildcard = Symbol('wildcard')
 
-/** A name, an index, or all there is. */
-export type Step = string | number | typeof every
+/** A name, an index, or the wildcard. */
+export type Step = string | number | typeof wildcard
 
 export interface EventPath {
   within: 'body' | 'headers' | 'query' | 'method'
   steps: readonly Step[]
 }
 
-/** Its message says what is wrong with a path, for the person who wrote it. */
-export class InvalidPath extends Error {
-  override readonly name = 'InvalidPath'
+/** A path or pattern cannot be parsed; the message tells its author what is wrong. */
+export class FilterSyntaxError extends Error {
+  override readonly name = 'FilterSyntaxError'
 }
 
-export const longestPath = 500
-const mostSteps = 32
+export const MAX_PATH_LENGTH = 500
+/** Also bounds how deep a transform parses, and so recurses into, a document. */
+export const MAX_PATH_STEPS = 32
 
 const START = /^\$(headers|query|method)?(?=[.[]|$)/
 const STEP =
   /\.(?:(\*)|([^\s.*[\]'"]+))|\[(?:(\*)|(-?\d{1,9})|'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\]/y
 
+/** Throws `FilterSyntaxError`. */
 export function parsePath(text: string): EventPath {
-  if (text.length > longestPath) {
-    throw new InvalidPath(`Is too long: at most ${longestPath} characters`)
+  if (text.length > MAX_PATH_LENGTH) {
+    throw new FilterSyntaxError(`Must be at most ${MAX_PATH_LENGTH} characters`)
   }
   const start = START.exec(text)
   if (!start) {
-    throw new InvalidPath('Is not a path: begin with $. or $headers. or $query. or be $method')
+    throw new FilterSyntaxError(
+      'Is not a path. Start it with $. or $headers. or $query., or use $method.',
+    )
   }
   const within = (start[1] ?? 'body') as EventPath['within']
   const steps = parseSteps(text, start[0].length)
-  if (within === 'method' && steps.length > 0) throw new InvalidPath('$method has no parts')
+  if (within === 'method' && steps.length > 0) throw new FilterSyntaxError('$method has no parts')
   if ((within === 'headers' || within === 'query') && !isOneName(steps)) {
-    throw new InvalidPath(`Names one value after $${within}: $${within}.name or $${within}['name']`)
+    throw new FilterSyntaxError(
+      `Must name one value after $${within}: $${within}.name or $${within}['name']`,
+    )
   }
   return { within, steps }
 }
@@ -51,17 +59,19 @@ function parseSteps(text: string, from: number): Step[] {
     STEP.lastIndex = at
     const found = STEP.exec(text)
     if (!found) {
-      throw new InvalidPath(
-        `Cannot be read from character ${at + 1} on: use .name, ['name'], [0] or [*]`,
+      throw new FilterSyntaxError(
+        `Cannot be parsed from character ${at + 1} on. Use .name, ['name'], [0] or [*].`,
       )
     }
     const [whole, star, name, bracketStar, index, single, double] = found
-    if (star ?? bracketStar) steps.push(every)
+    if (star ?? bracketStar) steps.push(wildcard)
     else if (index !== undefined) steps.push(Number(index))
     else steps.push(name ?? unescape(single ?? double ?? ''))
     at += whole.length
   }
-  if (steps.length > mostSteps) throw new InvalidPath(`Has more than ${mostSteps} steps`)
+  if (steps.length > MAX_PATH_STEPS) {
+    throw new FilterSyntaxError(`Must have at most ${MAX_PATH_STEPS} steps`)
+  }
   return steps
 }
 
@@ -71,4 +81,70 @@ function unescape(quoted: string): string {
 
 function isOneName(steps: readonly Step[]): boolean {
   return steps.length === 1 && typeof steps[0] === 'string'
+}
+
+export interface Selection {
+  /** Empty if nothing is at the path; a path with a wildcard may select several values. */
+  values: readonly unknown[]
+  /** Whether values have JSON types; headers, queries and forms contain only text. */
+  isTyped: boolean
+}
+
+/** Undefined if the path points into a body that is neither JSON nor a form. */
+export function select(
+  event: FilteredEvent,
+  path: EventPath,
+  budget: Budget,
+): Selection | undefined {
+  if (path.within === 'body') {
+    const content = contentOf(event)
+    if (!content) return undefined
+    return { values: walk(content.value, path.steps, budget), isTyped: content.isTyped }
+  }
+  if (path.within === 'method') return { values: [event.method], isTyped: false }
+  const name = String(path.steps[0])
+  const values =
+    path.within === 'headers' ? headerValues(event.headers, name) : queryValues(event.query, name)
+  return { values, isTyped: false }
+}
+
+/** Goes level by level instead of recursing, so the document may have any depth. */
+function walk(root: unknown, steps: readonly Step[], budget: Budget): unknown[] {
+  let found = [root]
+  for (const step of steps) {
+    budget.spend(1 + found.length)
+    found = found.flatMap((value) => childrenAt(value, step))
+  }
+  budget.spend(found.length)
+  return found
+}
+
+function childrenAt(value: unknown, step: Step): unknown[] {
+  if (typeof value !== 'object' || value === null) return []
+  if (step === wildcard) return Object.values(value)
+  if (Array.isArray(value)) {
+    const index = indexIn(value, step)
+    return index === undefined ? [] : [value[index]]
+  }
+  const name = String(step)
+  return Object.hasOwn(value, name) ? [(value as Record<string, unknown>)[name]] : []
+}
+
+/** The index of an existing element; a negative step counts from the end. */
+export function indexIn(elements: readonly unknown[], step: string | number): number | undefined {
+  const index = typeof step === 'number' ? step : /^\d+$/.test(step) ? Number(step) : NaN
+  const at = index < 0 ? elements.length + index : index
+  return at in elements ? at : undefined
+}
+
+function headerValues(headers: FilteredEvent['headers'], name: string): string[] {
+  const wanted = name.toLowerCase()
+  return Object.entries(headers)
+    .filter(([header]) => header.toLowerCase() === wanted)
+    .flatMap(([, value]) => value)
+}
+
+function queryValues(query: string | undefined, name: string): string[] {
+  const values = parseQuery(query)
+  return Object.hasOwn(values, name) ? [values[name] ?? []].flat() : []
 }

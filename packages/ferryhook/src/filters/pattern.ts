@@ -1,35 +1,32 @@
-/** Regular expressions of users: RE2's, whose time grows with the text and never explodes. */
+/** Regular expressions written by users. RE2 matches in linear time and never backtracks. */
 import { RE2JS, RE2JSException } from 're2js'
-import type { Work } from './work.ts'
+import type { Budget } from './budget.ts'
+import { FilterSyntaxError } from './path.ts'
 
-export const longestPattern = 256
-/** Linear time is the length of the text times this, so both are bounded. */
-const largestProgram = 500
-
-/** Its message says what is wrong with a pattern, for the person who wrote it. */
-export class InvalidPattern extends Error {
-  override readonly name = 'InvalidPattern'
-}
+const MAX_PATTERN_LENGTH = 256
+/** A match takes time proportional to the text times the program, so both are bounded. */
+const MAX_PROGRAM_INSTRUCTIONS = 500
 
 export interface Pattern {
-  /** Whether it is found anywhere in the text. */
-  test(text: string, work: Work): boolean
+  /** Whether the pattern matches anywhere in the text. */
+  test(text: string, budget: Budget): boolean
 }
 
+/** Throws `FilterSyntaxError`. */
 export function compilePattern(source: string): Pattern {
-  if (source.length > longestPattern) {
-    throw new InvalidPattern(`Is too long: at most ${longestPattern} characters`)
+  if (source.length > MAX_PATTERN_LENGTH) {
+    throw new FilterSyntaxError(`Must be at most ${MAX_PATTERN_LENGTH} characters`)
   }
   const compiled = compile(source)
   const size = compiled.programSize()
-  if (size > largestProgram) {
-    throw new InvalidPattern(
-      'Repeats too much: use smaller numbers in braces, or several conditions',
+  if (size > MAX_PROGRAM_INSTRUCTIONS) {
+    throw new FilterSyntaxError(
+      'Repeats too much. Use smaller numbers in braces, or several conditions.',
     )
   }
   return {
-    test(text, work) {
-      work.spend(size * (1 + text.length))
+    test(text, budget) {
+      budget.spend(size * (1 + text.length))
       return compiled.test(text)
     },
   }
@@ -40,7 +37,7 @@ function compile(source: string): RE2JS {
     return RE2JS.compile(source)
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error
-    const what = error.message.replace(/^error parsing regexp: /, '')
-    throw new InvalidPattern(`Is not a regular expression of RE2: ${what}`)
+    const problem = error.message.replace(/^error parsing regexp: /, '')
+    throw new FilterSyntaxError(`Is not an RE2 regular expression: ${problem}`)
   }
 }

@@ -2,13 +2,13 @@ import { Counter, type Metrics } from '@strongroom/kit/metrics'
 
 export type IngestOutcome = 'received' | 'duplicate' | 'unverified' | 'limited' | 'handshake'
 
-/** Counts what comes of requests to sources; never of which. */
+/** Counts the outcomes of requests to sources, without naming a source. */
 export function createIngestMetrics({ registry }: Metrics): (outcome: IngestOutcome) => void {
-  // Added up here until somebody asks: finding a labelled counter costs more than counting.
+  // Summed up here until metrics are collected: looking up a labelled counter costs more than counting.
   const counts = new Map<IngestOutcome, number>()
   const requests = new Counter({
     name: 'strongroom_ferryhook_ingest_total',
-    help: 'Requests to sources, by what came of them',
+    help: 'Requests to sources, by outcome',
     labelNames: ['outcome'] as const,
     registers: [],
     collect() {

@@ -1,20 +1,21 @@
-/** The address of a source, `/in/{sourceId}`, at the root wherever the service is mounted. */
+/** The address of a source, `/in/{sourceId}`, at the root regardless of where the service is mounted. */
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import { bodyLimit } from '@strongroom/kit/http/body-limit'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonResponse } from '@strongroom/kit/http/openapi'
-import { plainHandler, type PlainRoute } from '@strongroom/kit/http/plain-route'
+import { honoHandler, type HotRoute } from '@strongroom/kit/http/hot-routes'
 import type { RunningService } from '@strongroom/kit/service'
 import { ferryhookError } from '../errors.ts'
-import { longestBody } from '../items/event.ts'
-import type { Ingest } from './ingest.ts'
+import { MAX_BODY_BYTES } from '../events/item.ts'
+import { COMMIT_DEADLINE_MS } from '../events/event-insert.ts'
+import type { Ingest } from './handler.ts'
 
 const Received = z
   .object({
     id: z.string().openapi({ example: 'evt_V1StGXR8_Z5jdHi6' }),
     status: z.literal('received'),
     duplicate: z.literal(true).optional().openapi({
-      description: 'The provider sent this event before; the id is that of the first sending',
+      description: 'The provider sent this event before; the id is that of the stored event',
     }),
   })
   .openapi('ReceivedEvent')
@@ -23,20 +24,22 @@ const PATH = '/in/:sourceId'
 
 export function ingestRoutes(
   ingest: Pick<Ingest, 'receive'>,
-): Required<Pick<RunningService, 'rootRoutes' | 'plainRootRoutes'>> {
-  const route: PlainRoute = {
+): Required<Pick<RunningService, 'rootRoutes' | 'hotRoutes'>> {
+  const route: HotRoute = {
     methods: ['GET', 'POST', 'PUT'],
     path: PATH,
-    maxBodyBytes: longestBody,
+    atRoot: true,
+    timeoutMs: COMMIT_DEADLINE_MS,
+    maxBodyBytes: MAX_BODY_BYTES,
     handle: ingest.receive,
   }
   const rootRoutes = new OpenAPIHono<AppEnv>()
-  rootRoutes.on([...route.methods], [PATH], bodyLimit(longestBody), plainHandler(route))
+  rootRoutes.on([...route.methods], [PATH], bodyLimit(MAX_BODY_BYTES), honoHandler(route))
   describe(rootRoutes)
-  return { rootRoutes, plainRootRoutes: [route] }
+  return { rootRoutes, hotRoutes: [route] }
 }
 
-/** Only described: a body of any kind is taken as it is. */
+/** Only for the API description: the handler accepts any body. */
 function describe({ openAPIRegistry }: OpenAPIHono<AppEnv>): void {
   const path = '/in/{sourceId}'
   const request = { params: z.object({ sourceId: z.string() }) }
@@ -48,7 +51,7 @@ function describe({ openAPIRegistry }: OpenAPIHono<AppEnv>): void {
       summary: 'Receive a webhook',
       request: { ...request, body: { content: { '*/*': { schema: z.any() } } } },
       responses: {
-        200: jsonResponse(Received, 'The event is stored, or was before'),
+        200: jsonResponse(Received, 'The event is stored'),
         ...errorResponses(
           ferryhookError,
           'source_not_found',
@@ -64,10 +67,10 @@ function describe({ openAPIRegistry }: OpenAPIHono<AppEnv>): void {
     method: 'get',
     path,
     tags: ['Ferryhook'],
-    summary: 'Answer the handshake of a provider',
+    summary: 'Answer a provider’s handshake',
     request,
     responses: {
-      200: { description: 'What the provider wants to hear' },
+      200: { description: 'The response that the provider expects' },
       ...errorResponses(ferryhookError, 'source_not_found'),
     },
   })

@@ -1,22 +1,42 @@
 /**
- * Remembers sources, so that an event costs no read. What is changed in this process is forgotten at
- * once; what is changed elsewhere is seen after a minute.
+ * Caches sources, so that receiving an event needs no read. Changes of this process take effect
+ * immediately, changes of other processes within a minute.
  */
-import { type Clock, isRecent } from '@strongroom/kit/clock'
-import type { KnownSource } from './known-source.ts'
+import { type Clock, isRecent } from '@strongroom/platform/clock'
+import { LRUCache } from 'lru-cache'
+import type { Plan } from '../plans.ts'
+import type { SealedSecrets } from '../signing/sealed-secrets.ts'
+import type { SecretList } from '../signing/secret-list.ts'
+import type { Source } from '../sources/item.ts'
+import type { Stores } from '../stores.ts'
+import { schemeOf } from '../verification/configuration.ts'
+import type { SigningScheme } from '../verification/schemes.ts'
 
-const REMEMBERED_MS = 60_000
-/** Short, because a source that was made or resumed elsewhere should not have to wait. */
-const ABSENCE_REMEMBERED_MS = 2_000
+const CACHE_MS = 60_000
+/** Short, so that a source that another process creates or resumes works soon. */
+const MISSING_CACHE_MS = 2_000
 
-/** Of those that are not there anybody can make up as many as they like. */
-const MOST_SOURCES = 10_000
-const MOST_ABSENCES = 10_000
+const MAX_SOURCES = 10_000
+/** Bounded, because anyone can make up ids of sources that do not exist. */
+const MAX_MISSING = 10_000
 
 const SOURCE_ID = /^src_[A-Za-z0-9_-]{16}$/
 
-interface Remembered {
-  known: KnownSource
+/** What ingest needs of a source. */
+export interface CachedSource {
+  source: Source
+  plan: Plan
+  /** The owner's counted events, and the month they belong to. */
+  usage: { month: string; events: number }
+  /** A month whose quota is known to be used up. */
+  fullMonth: string | undefined
+  /** Undefined if the source does not verify signatures. */
+  scheme: SigningScheme | undefined
+  secrets: SecretList
+}
+
+interface Entry {
+  cached: CachedSource
   readAt: number
 }
 
@@ -24,69 +44,85 @@ export type SourceCache = ReturnType<typeof createSourceCache>
 
 export function createSourceCache({
   clock,
-  read,
+  load,
 }: {
   clock: Clock
-  read: (sourceId: string) => Promise<KnownSource | null>
+  load: (sourceId: string) => Promise<CachedSource | undefined>
 }) {
-  const sources = new Map<string, Remembered>()
-  const absent = new Map<string, number>()
-  const reading = new Map<string, Promise<KnownSource | null>>()
+  const sources = new LRUCache<string, Entry>({ max: MAX_SOURCES })
+  const missing = new LRUCache<string, number>({ max: MAX_MISSING })
+  const loading = new Map<string, Promise<CachedSource | undefined>>()
 
-  function keep(sourceId: string, known: KnownSource | null): void {
+  function save(sourceId: string, cached: CachedSource | undefined): void {
     const readAt = clock.now()
     sources.delete(sourceId)
-    if (known) put(sources, MOST_SOURCES, sourceId, { known, readAt })
-    else put(absent, MOST_ABSENCES, sourceId, readAt)
+    if (cached) sources.set(sourceId, { cached, readAt })
+    else missing.set(sourceId, readAt)
   }
 
-  function readOnce(sourceId: string): Promise<KnownSource | null> {
-    const underWay = reading.get(sourceId)
-    if (underWay) return underWay
-    // One that was forgotten meanwhile may have been read before it was changed: it is not kept.
-    const isCurrent = () => reading.get(sourceId) === mine
-    const mine = read(sourceId)
-      .then((known) => {
-        if (isCurrent()) keep(sourceId, known)
-        return known
+  function loadOnce(sourceId: string): Promise<CachedSource | undefined> {
+    const pending = loading.get(sourceId)
+    if (pending) return pending
+    // If the source is invalidated while it is loading, the result may be stale: do not save it.
+    const isCurrent = () => loading.get(sourceId) === mine
+    const mine = load(sourceId)
+      .then((cached) => {
+        if (isCurrent()) save(sourceId, cached)
+        return cached
       })
-      .finally(() => void (isCurrent() && reading.delete(sourceId)))
-    reading.set(sourceId, mine)
+      .finally(() => void (isCurrent() && loading.delete(sourceId)))
+    loading.set(sourceId, mine)
     return mine
   }
 
   return {
-    /** Null if there is no such source, or it takes no events. */
-    async get(sourceId: string): Promise<KnownSource | null> {
-      const remembered = sources.get(sourceId)
-      if (remembered && isRecent(clock, remembered.readAt, REMEMBERED_MS)) return remembered.known
-      const absentAt = absent.get(sourceId)
-      if (absentAt !== undefined && isRecent(clock, absentAt, ABSENCE_REMEMBERED_MS)) return null
-      if (!SOURCE_ID.test(sourceId)) return null
-      return readOnce(sourceId)
+    /** Undefined if there is no such source, or it does not accept events. */
+    async get(sourceId: string): Promise<CachedSource | undefined> {
+      const entry = sources.get(sourceId)
+      if (entry && isRecent(clock, entry.readAt, CACHE_MS)) return entry.cached
+      const missingAt = missing.get(sourceId)
+      if (missingAt !== undefined && isRecent(clock, missingAt, MISSING_CACHE_MS)) return undefined
+      if (!SOURCE_ID.test(sourceId)) return undefined
+      return loadOnce(sourceId)
     },
 
-    forget(sourceId: string): void {
+    invalidate(sourceId: string): void {
       sources.delete(sourceId)
-      absent.delete(sourceId)
-      reading.delete(sourceId)
+      missing.delete(sourceId)
+      loading.delete(sourceId)
     },
 
-    /** All sources of a user, whose plan may be another now. */
-    forgetUser(userId: string): void {
-      for (const [sourceId, { known }] of sources) {
-        if (known.source.userId === userId) sources.delete(sourceId)
+    /** All sources of a user, whose plan may have changed. */
+    invalidateUser(userId: string): void {
+      for (const [sourceId, { cached }] of sources.entries()) {
+        if (cached.source.userId === userId) sources.delete(sourceId)
       }
-      // Whose those are that are being read is not known yet.
-      reading.clear()
+      // The owner of a source that is still loading is unknown.
+      loading.clear()
     },
   }
 }
 
-/** The oldest makes room. */
-function put<T>(map: Map<string, T>, most: number, id: string, value: T): void {
-  map.delete(id)
-  const [oldest] = map.keys()
-  if (map.size >= most && oldest !== undefined) map.delete(oldest)
-  map.set(id, value)
+/** Undefined if the source does not exist, is paused or is deleted. */
+export async function loadSource(
+  sourceId: string,
+  stores: Pick<Stores, 'sources' | 'users'>,
+  secrets: Pick<SealedSecrets, 'sourceSecrets'>,
+): Promise<CachedSource | undefined> {
+  const found = await stores.sources.getById(sourceId)
+  if (!found) return undefined
+  // The index may be stale, and the result is cached for a minute, so read the item itself.
+  const source = await stores.sources.getOwned(sourceId, found.userId)
+  if (source?.status !== 'active') return undefined
+  const owner = await stores.users.getById(source.userId)
+  if (!owner) return undefined
+  const scheme = schemeOf(source)
+  return {
+    source,
+    plan: owner.plan,
+    usage: { month: owner.usagePeriodStart, events: owner.usageThisMonth },
+    fullMonth: undefined,
+    scheme,
+    secrets: scheme ? await secrets.sourceSecrets(source) : [],
+  }
 }

@@ -1,79 +1,79 @@
 /**
- * Follows the events of a source as they come. Events are stored a little out of the order of their
- * receipt: most within milliseconds, the last after half a minute. So it always looks back a little,
- * now and then further, and remembers what it has given.
+ * Follows the events of a source. Events are stored slightly out of order: most within milliseconds
+ * of their receipt, the last after half a minute. So every poll looks back a little, periodically
+ * further, and the follower remembers which events it has returned.
  */
-import type { Clock } from '@strongroom/kit/clock'
-import type { DataLayer } from '../db/data-layer.ts'
-import type { EventPosition } from '../db/events.ts'
-import type { Event } from '../items/event.ts'
+import type { Clock } from '@strongroom/platform/clock'
+import type { Stores } from '../stores.ts'
+import type { EventPosition } from '../events/store.ts'
+import type { Event } from '../events/item.ts'
 
-/** Where somebody who follows is: at the latest event given, or before the first of a time. */
-export interface FollowPosition extends EventPosition {
-  /** How many were given of those received since then, up to the latest. */
+/** The position of a client: at the latest event it received, or before the first of a time. */
+export interface StreamPosition extends EventPosition {
+  /** `given` events since the time `since` were returned, up to the latest. */
   since: number
   given: number
 }
 
-/** None is stored later than this after its receipt; a second more for clocks that disagree. */
-const LATEST_MS = 45_000
-/** How far each look goes back, and how often one goes back all the way. */
-const BACK_MS = 250
-const ALL_THE_WAY_EVERY_MS = 5_000
-/** What a clock that is behind ours may call its now. */
+/** No event is stored later than this after its receipt, allowing for clock skew. */
+const MAX_STORE_DELAY_MS = 45_000
+/** How far each poll looks back, and how often one looks back all the way. */
+const LOOK_BACK_MS = 250
+const FULL_LOOK_BACK_INTERVAL_MS = 5_000
+/** How far the clock of another server may be behind. */
 const SKEW_MS = 2_000
-const PAGE = 50
-const FORGOTTEN_AT_ONCE = 1_000
+const PAGE_SIZE = 50
+const FORGET_BATCH = 1_000
 
 export interface Follower {
-  /** Those that came since the last look, one page after the other. */
-  look(): AsyncGenerator<Event>
-  /** As of the event that was given last. */
-  position(): FollowPosition
+  /** The events since the last poll, page by page. */
+  poll(): AsyncGenerator<Event>
+  /** As of the last returned event. */
+  position(): StreamPosition
 }
 
 type Given = Pick<Event, 'receivedAt' | 'eventId'>
 
 export async function createFollower(
   sourceId: string,
-  after: FollowPosition | undefined,
-  { events, clock }: { events: Pick<DataLayer['events'], 'listFrom'>; clock: Clock },
+  after: StreamPosition | undefined,
+  { events, clock }: { events: Pick<Stores['events'], 'listForward'>; clock: Clock },
 ): Promise<Follower> {
   let start = after?.since ?? clock.now() - SKEW_MS
-  /** Sorted by receipt. */
+  /** Returned events, sorted by time of receipt. */
   let given: Given[] = []
   const ids = new Set<string>()
   let latest: EventPosition = after ?? { receivedAt: start }
-  let backAt = clock.now() + ALL_THE_WAY_EVERY_MS
+  let backAt = clock.now() + FULL_LOOK_BACK_INTERVAL_MS
   let seenAt = clock.now()
-  /** Since when events have times that were before: the clock was set back. */
-  let againFrom = seenAt + SKEW_MS < latest.receivedAt ? seenAt - LATEST_MS : undefined
-  await remember()
+  /** Set if the clock was set back: from this time on, times of receipt repeat. */
+  let repeatsFrom = seenAt + SKEW_MS < latest.receivedAt ? seenAt - MAX_STORE_DELAY_MS : undefined
+  await restore()
 
-  /** What was given before: all that is there, unless a late one has come meanwhile. */
-  async function remember(): Promise<void> {
+  /** Marks earlier events as returned, unless a late one was stored in between. */
+  async function restore(): Promise<void> {
     const before: Given[] = []
     const to = after?.receivedAt
     for await (const event of from({ receivedAt: start }, to)) {
       if (!after || !isAfter(event, after)) before.push(event)
     }
     if (!after || before.length === after.given) return before.forEach(note)
-    // Which of them is the late one nobody knows: they are given again rather than it lost.
+    // It is unknown which event is the late one, so return all of them again rather than lose it.
     latest = { receivedAt: start }
   }
 
-  function watchClock(): number {
+  function checkClock(): number {
     const now = clock.now()
-    if (now < seenAt) againFrom = Math.min(againFrom ?? now, now - SKEW_MS)
+    if (now < seenAt) repeatsFrom = Math.min(repeatsFrom ?? now, now - SKEW_MS)
     seenAt = now
     return now
   }
 
-  /** What comes from now on has earlier times; what lies there already was not asked for. */
+  /** New events have earlier times now. Events already stored at those times are not new. */
   async function goBackTo(earlier: number): Promise<void> {
     const now = clock.now()
-    const known = Math.max(start, latest.receivedAt - LATEST_MS)
-    // First, or they would be forgotten as old ones.
+    const known = Math.max(start, latest.receivedAt - MAX_STORE_DELAY_MS)
+    // First, or `note` would forget them as old.
     start = Math.min(start, earlier)
     for await (const event of from({ receivedAt: now + 1 }, known - 1)) {
       if (!ids.has(event.eventId)) note(event)
@@ -83,8 +83,8 @@ export async function createFollower(
 
   async function* from(position: EventPosition, to?: number): AsyncGenerator<Event> {
     for (let at: EventPosition | undefined = position; at;) {
-      const page = await events.listFrom(sourceId, at, {
-        limit: PAGE,
+      const page = await events.listForward(sourceId, at, {
+        limit: PAGE_SIZE,
         ...(to !== undefined && { to }),
       })
       yield* page.items
@@ -98,42 +98,42 @@ export async function createFollower(
     const place = given.findLastIndex((other) => other.receivedAt <= receivedAt) + 1
     given.splice(place, 0, event)
     if (isAfter(event, latest)) latest = event
-    const old = oldOnes()
-    if (old < FORGOTTEN_AT_ONCE) return
+    const old = settledCount()
+    if (old < FORGET_BATCH) return
     for (const forgotten of given.slice(0, old)) ids.delete(forgotten.eventId)
     given = given.slice(old)
   }
 
-  /** How many of those given are so old that nothing new can come before them. */
-  function oldOnes(): number {
-    const since = sinceNow()
+  /** How many returned events are too old for a new event before them. */
+  function settledCount(): number {
+    const since = earliestOpen()
     const first = given.findIndex(({ receivedAt }) => receivedAt >= since)
     return first === -1 ? given.length : first
   }
 
-  function sinceNow(): number {
-    return Math.max(start, Math.min(latest.receivedAt, clock.now()) - LATEST_MS)
+  function earliestOpen(): number {
+    return Math.max(start, Math.min(latest.receivedAt, clock.now()) - MAX_STORE_DELAY_MS)
   }
 
   return {
-    async *look() {
-      const now = watchClock()
-      if (againFrom !== undefined) await goBackTo(againFrom)
-      againFrom = undefined
-      let back = latest.receivedAt - BACK_MS
+    async *poll() {
+      const now = checkClock()
+      if (repeatsFrom !== undefined) await goBackTo(repeatsFrom)
+      repeatsFrom = undefined
+      let back = latest.receivedAt - LOOK_BACK_MS
       if (now >= backAt) {
-        backAt = now + ALL_THE_WAY_EVERY_MS
-        back = Math.min(back, now - LATEST_MS)
+        backAt = now + FULL_LOOK_BACK_INTERVAL_MS
+        back = Math.min(back, now - MAX_STORE_DELAY_MS)
       }
-      for await (const event of from({ receivedAt: Math.max(back, sinceNow()) })) {
+      for await (const event of from({ receivedAt: Math.max(back, earliestOpen()) })) {
         if (ids.has(event.eventId)) continue
         note(event)
         yield event
-        watchClock()
+        checkClock()
       }
     },
 
-    position: () => ({ ...latest, since: sinceNow(), given: given.length - oldOnes() }),
+    position: () => ({ ...latest, since: earliestOpen(), given: given.length - settledCount() }),
   }
 }
 

@@ -1,45 +1,53 @@
 /**
- * Server-sent events (HTML Living Standard, section 9.2) of the events of a source. Nothing is read
- * before the client has taken what came before, so that a slow one costs no memory.
+ * Streams the events of a source as server-sent events (HTML Living Standard, section 9.2). An event
+ * is read only after the client has received the previous one, so a slow client costs no memory.
  */
-import { type Clock, isRecent } from '@strongroom/kit/clock'
+import type { z } from '@hono/zod-openapi'
+import { type Clock, isRecent } from '@strongroom/platform/clock'
 import type { Cursors } from '@strongroom/kit/cursor'
 import type { Log } from '@strongroom/kit/log'
-import type { DataLayer } from '../db/data-layer.ts'
-import type { Timers } from '../delivery/timers.ts'
-import type { Event } from '../items/event.ts'
-import { createFollower, type FollowPosition } from './follower.ts'
-import type { LiveHub } from './hub.ts'
-import { viewLiveEvent } from './live-view.ts'
+import type { Event } from '../events/item.ts'
+import {
+  BodyView,
+  EventView,
+  HeadersView,
+  toBodyView,
+  toEventView,
+  toHeadersView,
+} from '../events/view.ts'
+import type { Stores } from '../stores.ts'
+import type { Timers } from '../worker/timers.ts'
+import { createFollower, type StreamPosition } from './follower.ts'
+import type { Subscriptions } from './service.ts'
 
-/** For events that other processes store. */
-const POLL_MS = 1_000
-/** Between two looks, however many events come: each looks at more than one. */
-const REST_MS = 50
-/** Proxies give up on what says nothing; clients know by it that the connection lives. */
+/** Finds events that other processes store. */
+const POLL_INTERVAL_MS = 1_000
+/** The pause between two polls, however many events arrive; each poll reads several. */
+const MIN_PAUSE_MS = 50
+/** Keeps proxies from closing the connection, and shows clients that it is alive. */
 export const HEARTBEAT_MS = 15_000
-/** So long after a key was revoked, nothing more is sent for it. */
-const CHECK_MS = 5_000
+/** How soon a stream ends after its key is revoked. */
+const ACCESS_CHECK_INTERVAL_MS = 5_000
 
-/** Why a stream was ended by us; after `stopping` a client comes back. */
+/** Why the server ended a stream; after `stopping` a client reconnects. */
 type EndReason = 'unauthorized' | 'source_deleted' | 'stopping'
 
 export interface StreamDeps {
-  events: Pick<DataLayer['events'], 'listFrom' | 'getBody'>
+  events: Pick<Stores['events'], 'listForward' | 'getBody'>
   clock: Clock
   timers: Timers
   cursors: Cursors
-  hub: Pick<LiveHub, 'watch'>
+  subscriptions: Pick<Subscriptions, 'subscribe'>
   log: Log
 }
 
 export interface StreamOptions {
   sourceId: string
-  /** What the client has seen last; from now on unless given. */
+  /** The last id that the client received; defaults to now. */
   lastEventId?: string | undefined
-  /** Undefined while whoever asked may go on. */
-  endedBecause(): Promise<'unauthorized' | 'source_deleted' | undefined>
-  /** Fires when the server stops. */
+  /** The reason to end the stream; undefined while the client has access. */
+  checkAccess(): Promise<'unauthorized' | 'source_deleted' | undefined>
+  /** Aborted when the server stops. */
   stopping: AbortSignal
   onEnd(): void
 }
@@ -47,62 +55,62 @@ export interface StreamOptions {
 /** Throws `request.invalid_cursor` for a last event id that is not of this source. */
 export async function openStream(
   deps: StreamDeps,
-  { sourceId, lastEventId, endedBecause, stopping, onEnd }: StreamOptions,
+  { sourceId, lastEventId, checkAccess, stopping, onEnd }: StreamOptions,
 ): Promise<ReadableStream<Uint8Array>> {
-  const { events, clock, timers, cursors, hub, log } = deps
+  const { events, clock, timers, cursors, subscriptions, log } = deps
   const scope = ['ferryhook.stream', sourceId] as const
-  const after = lastEventId === undefined ? undefined : positionIn(cursors.open(scope, lastEventId))
+  const after = lastEventId === undefined ? undefined : toPosition(cursors.open(scope, lastEventId))
   const follower = await createFollower(sourceId, after, deps)
   const alarm = createAlarm(timers)
-  const unwatch = hub.watch(sourceId, alarm.ring)
+  const unwatch = subscriptions.subscribe(sourceId, alarm.ring)
   stopping.addEventListener('abort', alarm.ring)
-  const left = new AbortController()
+  const disconnected = new AbortController()
   let checkedAt = clock.now()
 
   async function* frames(): AsyncGenerator<string> {
-    let saidAt = clock.now()
-    yield frame({ event: 'ready', id: idNow(), data: {} })
-    while (!left.signal.aborted) {
-      for await (const event of follower.look()) {
+    let sentAt = clock.now()
+    yield frame({ event: 'ready', id: currentId(), data: {} })
+    while (!disconnected.signal.aborted) {
+      for await (const event of follower.poll()) {
         if (stopping.aborted) break
         const reason = await reasonToEnd()
         if (reason) return void (yield end(reason))
-        const id = idNow()
-        const said = await frameOf(event, id)
-        saidAt = clock.now()
-        if (said) yield said
-        if (left.signal.aborted) return
+        const id = currentId()
+        const text = await frameOf(event, id)
+        sentAt = clock.now()
+        if (text) yield text
+        if (disconnected.signal.aborted) return
       }
       const reason = stopping.aborted ? 'stopping' : await reasonToEnd()
       if (reason) return void (yield end(reason))
-      if (!isRecent(clock, saidAt, HEARTBEAT_MS)) {
-        saidAt = clock.now()
+      if (!isRecent(clock, sentAt, HEARTBEAT_MS)) {
+        sentAt = clock.now()
         yield ':\n\n'
       }
-      await alarm.wait(REST_MS, POLL_MS)
+      await alarm.wait(MIN_PAUSE_MS, POLL_INTERVAL_MS)
     }
   }
 
   async function frameOf(event: Event, id: string): Promise<string | undefined> {
     const body = await events.getBody(event)
-    // Expired between two reads.
-    return body ? frame({ event: 'event', id, data: viewLiveEvent(event, body) }) : undefined
+    // The event expired between two reads.
+    return body ? frame({ event: 'event', id, data: toLiveEventView(event, body) }) : undefined
   }
 
   async function reasonToEnd(): Promise<EndReason | undefined> {
-    if (isRecent(clock, checkedAt, CHECK_MS)) return undefined
+    if (isRecent(clock, checkedAt, ACCESS_CHECK_INTERVAL_MS)) return undefined
     checkedAt = clock.now()
-    return endedBecause()
+    return checkAccess()
   }
 
-  function idNow(): string {
+  function currentId(): string {
     const { receivedAt, eventId = '', since, given } = follower.position()
     return cursors.seal(scope, { receivedAt, eventId, since, given })
   }
 
   function leave(): void {
-    if (left.signal.aborted) return
-    left.abort()
+    if (disconnected.signal.aborted) return
+    disconnected.abort()
     unwatch()
     stopping.removeEventListener('abort', alarm.ring)
     alarm.ring()
@@ -116,13 +124,13 @@ export async function openStream(
       async pull(controller) {
         try {
           const next = await source.next()
-          if (left.signal.aborted) return
+          if (disconnected.signal.aborted) return
           if (!next.done) return controller.enqueue(encoder.encode(next.value))
           leave()
           controller.close()
         } catch (error) {
-          if (left.signal.aborted) return
-          log.error('A stream of events broke off: its client comes back', { error })
+          if (disconnected.signal.aborted) return
+          log.error('event stream failed, the client reconnects', { error })
           leave()
           controller.error(error)
         }
@@ -142,13 +150,13 @@ function frame({ event, id, data }: { event: string; id?: string; data: object }
   return `event: ${event}\n${idLine}data: ${JSON.stringify(data)}\n\n`
 }
 
-/** Only what was sealed for this source is opened, so it is what `idNow` has put together. */
-function positionIn(item: object): FollowPosition {
-  const { receivedAt, eventId, since, given } = item as FollowPosition
+/** Trusted, because only `currentId` seals positions of this source. */
+function toPosition(item: object): StreamPosition {
+  const { receivedAt, eventId, since, given } = item as StreamPosition
   return { receivedAt, eventId: eventId === '' ? undefined : eventId, since, given }
 }
 
-/** Something to wait for: until it rings, or for a time, but for a moment at least. */
+/** Waits until it rings or a maximum time has passed, but at least a minimum time. */
 function createAlarm(timers: Timers) {
   let isRung = false
   let wake = () => {}
@@ -157,11 +165,11 @@ function createAlarm(timers: Timers) {
       isRung = true
       wake()
     },
-    async wait(leastMs: number, mostMs: number): Promise<void> {
-      await new Promise<void>((resolve) => void timers.after(leastMs, resolve))
+    async wait(minMs: number, maxMs: number): Promise<void> {
+      await new Promise<void>((resolve) => void timers.after(minMs, resolve))
       if (!isRung) {
         await new Promise<void>((resolve) => {
-          const cancel = timers.after(mostMs - leastMs, resolve)
+          const cancel = timers.after(maxMs - minMs, resolve)
           wake = () => {
             cancel()
             resolve()
@@ -172,4 +180,15 @@ function createAlarm(timers: Timers) {
       wake = () => {}
     },
   }
+}
+
+/** An event in a stream: everything that a client needs to forward it. */
+
+export const LiveEventView = EventView.extend({
+  headers: HeadersView,
+  ...BodyView.shape,
+}).openapi('FerryhookLiveEvent')
+
+export function toLiveEventView(event: Event, body: Uint8Array): z.infer<typeof LiveEventView> {
+  return { ...toEventView(event), headers: toHeadersView(event), ...toBodyView(body) }
 }

@@ -1,4 +1,4 @@
-/** Mail, where the operator has configured a server for it. */
+/** Sends mail, if the operator has configured a mail server. */
 import { ConfigError } from '@strongroom/kit/config'
 import type { FerryhookSettings } from '../settings.ts'
 
@@ -9,34 +9,28 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /** Resolves when the mail server has taken it. */
-  send(mail: Mail): Promise<void>
+  /** Never rejects because of the mail server. */
+  send(mail: Mail): Promise<MailResult>
   close(): void
 }
 
-/** What the mail server says names the address that it was about: only the codes are kept. */
-class MailNotTaken extends Error {
-  constructor(error: unknown) {
-    const { code, responseCode } = error as { code?: string; responseCode?: number }
-    const codes = [code, responseCode].filter((each) => each !== undefined).join(', ')
-    super(`The mail server did not take the mail (${codes || 'no code'}): see its log`)
-  }
-}
+/** `sent` means that the mail server accepted the mail. */
+export type MailResult = { kind: 'sent' } | { kind: 'failed'; reason: string }
 
 type MailSettings = Pick<FerryhookSettings, 'FERRYHOOK_SMTP_URL' | 'FERRYHOOK_MAIL_FROM'>
 
 const TIMEOUT_MS = 10_000
 
-/** Undefined where no mail is sent. */
+/** Undefined if no mail server is configured. */
 export async function openMailer(settings: MailSettings): Promise<Mailer | undefined> {
   const { FERRYHOOK_SMTP_URL: url, FERRYHOOK_MAIL_FROM: from } = settings
   if ((url === undefined) !== (from === undefined)) {
     throw new ConfigError([
-      'FERRYHOOK_SMTP_URL and FERRYHOOK_MAIL_FROM belong together: set both, or neither',
+      'FERRYHOOK_SMTP_URL and FERRYHOOK_MAIL_FROM belong together. Set both or neither.',
     ])
   }
   if (url === undefined) return undefined
-  // Loaded only where it is needed.
+  // Load the library only if it is needed.
   const { createTransport } = await import('nodemailer')
   const transport = createTransport({
     url,
@@ -45,18 +39,28 @@ export async function openMailer(settings: MailSettings): Promise<Mailer | undef
     connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,
     socketTimeout: TIMEOUT_MS,
-    // What is in a mail is text of ours, never a file or an address to fetch.
+    // Mails contain only our own text, never a file or an address to fetch.
     disableFileAccess: true,
     disableUrlAccess: true,
   })
   return {
     async send({ to, subject, text }) {
-      // As an object: in a text, a comma would make two addresses of one.
+      // An object, because a comma in a text would separate two addresses.
       const mail = { from, to: { name: '', address: to }, subject, text }
-      await transport.sendMail(mail).catch((error: unknown) => {
-        throw new MailNotTaken(error)
-      })
+      try {
+        await transport.sendMail(mail)
+        return { kind: 'sent' }
+      } catch (error) {
+        return { kind: 'failed', reason: failureReason(error) }
+      }
     },
     close: () => transport.close(),
   }
+}
+
+/** Only the codes, because the text of the mail server contains the address of the recipient. */
+function failureReason(error: unknown): string {
+  const { code, responseCode } = error as { code?: string; responseCode?: number }
+  const codes = [code, responseCode].filter((each) => each !== undefined).join(', ')
+  return `The mail server rejected the mail (${codes || 'no code'}). See its log.`
 }

@@ -1,10 +1,10 @@
-/** A queue in which owners take turns, so that one who brings much does not delay the others. */
+/** A queue in which owners take turns, so that an owner with many items does not delay the others. */
 
 export interface FairQueue<T> {
-  /** False if there is no room. */
+  /** False if the queue, or the owner's share of it, is full. */
   add(owner: string, item: T): boolean
-  /** The next item of an owner who may have one now. */
-  take(may: (owner: string) => boolean): T | undefined
+  /** The next item of an owner for whom `canRun` is true. */
+  take(canRun: (owner: string) => boolean): T | undefined
   takeAll(): T[]
 }
 
@@ -13,27 +13,27 @@ export interface QueueLimits {
   perOwner: number
 }
 
-export function fairQueue<T>(limits: QueueLimits): FairQueue<T> {
+export function createFairQueue<T>(limits: QueueLimits): FairQueue<T> {
   /** In the order of their turns. */
-  const waiting = new Map<string, T[]>()
+  const owners = new Map<string, T[]>()
   let total = 0
 
   return {
     add(owner, item) {
-      const own = waiting.get(owner) ?? []
-      if (total >= limits.total || own.length >= limits.perOwner) return false
-      own.push(item)
-      waiting.set(owner, own)
+      const items = owners.get(owner) ?? []
+      if (total >= limits.total || items.length >= limits.perOwner) return false
+      items.push(item)
+      owners.set(owner, items)
       total += 1
       return true
     },
 
-    take(may) {
-      for (const [owner, own] of waiting) {
-        if (!may(owner)) continue
-        const item = own.shift()
-        waiting.delete(owner)
-        if (own.length > 0) waiting.set(owner, own)
+    take(canRun) {
+      for (const [owner, items] of owners) {
+        if (!canRun(owner)) continue
+        const item = items.shift()
+        owners.delete(owner)
+        if (items.length > 0) owners.set(owner, items)
         total -= 1
         return item
       }
@@ -41,8 +41,8 @@ export function fairQueue<T>(limits: QueueLimits): FairQueue<T> {
     },
 
     takeAll() {
-      const all = [...waiting.values()].flat()
-      waiting.clear()
+      const all = [...owners.values()].flat()
+      owners.clear()
       total = 0
       return all
     },

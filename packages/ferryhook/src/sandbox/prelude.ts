@@ -1,41 +1,56 @@
 /**
- * What runs in the sandbox before the script does: it makes the console, and keeps what is needed to
- * call the transform and to tell how that ended. A script can change everything in its world, and so
- * spoil nobody's result but its own.
+ * Code that runs in the sandbox before the script. It creates the console, and keeps what is needed
+ * to call the transform and to report its outcome. A script can change everything in its own world,
+ * but spoils only its own result.
  */
+import { MAX_JSON_DEPTH } from '@strongroom/platform/json-depth'
 
-export const longestOutput = 262_144
-export const longestLine = 1_000
+export const MAX_OUTPUT_LENGTH = 262_144
+export const MAX_LINE_LENGTH = 1_000
 
 /**
- * A function of `write(line)` and of `isLarge()`, which tells of the memory. It gives `call(transform, body, rest)`, a promise of `[type, body,
- * headers]` or `['failed', code, message]`, and `failure(error, isLoading)`, the latter alone. What
- * goes in and out is JSON, because the engine's texts end at their first null character.
+ * A function of `write(line)` and `isLarge()`, which says whether the memory has grown. It returns
+ * `call(transform, body, rest)`, a promise of `[type, body, headers]` or `['failed', code, message]`,
+ * and `failure(error, isLoading)`, which returns only the latter. Input and output are JSON, because
+ * the engine cuts texts at their first null character.
  */
 export const prelude = `(write, isLarge) => {
   'use strict'
   const { parse, stringify } = JSON
 
+  // The engine's stringify recurses and compares each level with all above it, so depth is limited.
+  const tooDeep = ['failed', 'stack_limit', 'The transform returned a value nested more than ${MAX_JSON_DEPTH} levels deep']
+  const toJson = (value) => {
+    const parents = []
+    return stringify(value, function (_name, inner) {
+      while (parents.length > 0 && parents[parents.length - 1] !== this) parents.pop()
+      if (typeof inner !== 'object' || inner === null) return inner
+      if (parents.length === ${MAX_JSON_DEPTH}) throw tooDeep
+      parents.push(inner)
+      return inner
+    })
+  }
+
   const shown = (value) => {
     try {
-      return typeof value === 'string' ? value : stringify(value) ?? String(value)
-    } catch {
-      return String(value)
+      return typeof value === 'string' ? value : toJson(value) ?? String(value)
+    } catch (error) {
+      return error === tooDeep ? '[nested too deeply]' : String(value)
     }
   }
-  const line = (...values) => write(values.map(shown).join(' ').slice(0, ${longestLine}))
+  const line = (...values) => write(values.map(shown).join(' ').slice(0, ${MAX_LINE_LENGTH}))
   globalThis.console = { log: line, info: line, warn: line, error: line, debug: line }
 
-  const memory = ['failed', 'memory_limit', 'The transform needs more memory than it may have']
+  const memory = ['failed', 'memory_limit', 'The transform exceeded the memory limit']
   const limits = new Map([
-    ['stack overflow', ['failed', 'stack_limit', 'The transform or its event is nested too deeply']],
+    ['stack overflow', ['failed', 'stack_limit', 'The transform recursed too deeply']],
     ['out of memory', memory],
     ['string too long', memory],
   ])
   const isOfEngine = (error) => error instanceof InternalError || error instanceof SyntaxError
   const failure = (error, isLoading) => {
     try {
-      // There was no room for an error.
+      // There was no memory left to create an error.
       if (error === null && isLarge()) return memory
       const limit = isOfEngine(error) && limits.get(error.message)
       if (limit) return limit
@@ -47,7 +62,7 @@ export const prelude = `(write, isLarge) => {
       const text = (error.name + ': ' + error.message).slice(0, 500)
       return ['failed', code, place ? text + ' (line ' + place[1] + ')' : text]
     } catch {
-      return ['failed', 'threw', 'The transform threw something that cannot be shown']
+      return ['failed', 'threw', 'The transform threw a value that cannot be shown']
     }
   }
 
@@ -65,15 +80,16 @@ export const prelude = `(write, isLarge) => {
     let body
     let more
     try {
-      body = stringify(value)
-      more = stringify(headers)
+      body = toJson(value)
+      more = toJson(headers)
     } catch (error) {
+      if (error === tooDeep) return tooDeep
       if (error instanceof InternalError) throw error
-      return invalid(('The transform returned what JSON cannot hold: ' + error.message).slice(0, 500))
+      return invalid(('The transform returned a value that JSON cannot represent: ' + error.message).slice(0, 500))
     }
-    if (body === undefined) return invalid('The transform returned what JSON cannot hold')
-    if ((isText ? value : body).length + (more ?? '').length > ${longestOutput}) {
-      return ['failed', 'output_limit', 'The transform returned more than ${longestOutput} bytes']
+    if (body === undefined) return invalid('The transform returned a value that JSON cannot represent')
+    if ((isText ? value : body).length + (more ?? '').length > ${MAX_OUTPUT_LENGTH}) {
+      return ['failed', 'output_limit', 'The transform returned more than ${MAX_OUTPUT_LENGTH} bytes']
     }
     return [isText ? 'text' : 'json', body, more]
   }

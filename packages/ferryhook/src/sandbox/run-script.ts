@@ -1,35 +1,35 @@
-/** One script on one event, in a world of its own and within limits. */
+/** Runs one script on one event, in a runtime of its own and within limits. */
 import { type QuickJSContext, type QuickJSHandle, Scope } from 'quickjs-emscripten-core'
-import type { Engines } from './engines.ts'
-import { longestLine, prelude } from './prelude.ts'
-import type { Engine } from './quickjs.ts'
-import type { ScriptAnswer, ScriptFailure, ScriptJob, ScriptOutcome } from './script-job.ts'
+import type { Engine, EnginePool } from './engine.ts'
+import { MAX_LINE_LENGTH, prelude } from './prelude.ts'
+import type { ScriptResult, ScriptFailure, ScriptJob, ScriptOutcome } from './sandbox.ts'
 
 /**
- * The engine asks after each ten thousand steps whether it may go on. Counted rather than timed, so
- * that a script does not fail because the machine is busy.
+ * The engine calls the interrupt handler every ten thousand steps. Steps are counted rather than
+ * timed, so that a script does not fail because the machine is busy.
  */
-const mostInterrupts = 1_000
-/** Promises that follow each other do not always count as steps. */
-const mostJobs = 100_000
-const stackBytes = 256 * 1024
-const mostLines = 100
+const MAX_INTERRUPTS = 1_000
+/** Chained promises do not always count as steps. */
+const MAX_PENDING_JOBS = 100_000
+/** The engine counts its own stack and fails with `stack overflow` long before that of the thread. */
+const MAX_STACK_BYTES = 256 * 1024
+const MAX_CONSOLE_LINES = 100
 
-export async function runScript(engines: Engines, job: ScriptJob): Promise<ScriptAnswer> {
-  const engine = await engines.take(job.owner)
+export async function runScript(engines: EnginePool, job: ScriptJob): Promise<ScriptResult> {
+  const engine = await engines.acquire(job.owner)
   const console: string[] = []
   const world = { scope: new Scope(), engine, console, interrupts: 0 }
-  const outcome = settled(() => runOn(world, job))
-  if (world.interrupts > mostInterrupts) return { outcome: timeLimit, console }
-  // After a failure nobody knows in what state the engine is.
-  if (outcome.type !== 'failed' && isEmptied(world)) engines.giveBack(job.owner, engine)
+  const outcome = withEngineFailures(() => runOn(world, job))
+  if (world.interrupts > MAX_INTERRUPTS) return { outcome: timeLimit, console }
+  // After a failure the state of the engine is unknown.
+  if (outcome.type !== 'failed' && isReusable(world)) engines.release(job.owner, engine)
   return { outcome, console }
 }
 
-/** All that one script has, from its beginning to its end. */
+/** Everything that belongs to one run. */
 interface World {
   engine: Engine
-  /** What has to be given back if the engine is to be used again. */
+  /** Handles to dispose before the engine can be reused. */
   scope: Scope
   console: string[]
   interrupts: number
@@ -37,24 +37,24 @@ interface World {
 
 const timeLimit = failed('time_limit', 'The transform runs too long')
 
-/** What the engine itself fails with is the script's failure. */
-function settled(run: () => ScriptOutcome): ScriptOutcome {
+/** An error of the engine itself is a failure of the script. */
+function withEngineFailures(run: () => ScriptOutcome): ScriptOutcome {
   try {
     return run()
   } catch (error) {
     const message = error instanceof Error ? error.message : ''
     if (error instanceof RangeError || message.includes('stack overflow')) {
-      return failed('stack_limit', 'The transform or its event is nested too deeply')
+      return failed('stack_limit', 'The transform recursed too deeply')
     }
     if (message.includes('out of memory')) {
-      return failed('memory_limit', 'The transform needs more memory than it may have')
+      return failed('memory_limit', 'The transform exceeded the memory limit')
     }
-    return failed('crashed', 'The transform broke the engine that ran it')
+    return failed('crashed', 'The transform crashed the script engine')
   }
 }
 
-/** The result is there: an engine that cannot let go of what made it is only not used again. */
-function isEmptied({ engine, scope }: World): boolean {
+/** The result exists already, so an engine that cannot dispose its handles is only not reused. */
+function isReusable({ engine, scope }: World): boolean {
   try {
     scope.dispose()
     return !engine.isLarge()
@@ -66,23 +66,23 @@ function isEmptied({ engine, scope }: World): boolean {
 function runOn(world: World, job: ScriptJob): ScriptOutcome {
   const { scope } = world
   const runtime = scope.manage(world.engine.newRuntime())
-  runtime.setMaxStackSize(stackBytes)
+  runtime.setMaxStackSize(MAX_STACK_BYTES)
   runtime.setInterruptHandler(() => {
     world.interrupts += 1
-    return world.interrupts > mostInterrupts
+    return world.interrupts > MAX_INTERRUPTS
   })
   const context = scope.manage(runtime.newContext())
-  const { call, failure } = prepared(context, world)
+  const { call, failure } = loadPrelude(context, world)
   const describe = (error: QuickJSHandle, isLoading = context.false) => {
     const described = context.callFunction(failure, context.undefined, error, isLoading)
-    return read(context, scope.manage(context.unwrapResult(described)))
+    return readOutcome(context, scope.manage(context.unwrapResult(described)))
   }
 
   const loaded = scope.manage(context.evalCode(job.code, 'transform.js', { type: 'global' }))
   if (loaded.error) return describe(loaded.error, context.true)
   const transform = scope.manage(context.evalCode('transform', 'entry.js', { type: 'global' }))
   if (transform.error || context.typeof(transform.value) !== 'function') {
-    return failed('invalid_code', 'The code has no function transform(event)')
+    return failed('invalid_code', 'The code does not define a function transform(event)')
   }
   if (!job.event) return { type: 'checked' }
 
@@ -91,7 +91,7 @@ function runOn(world: World, job: ScriptJob): ScriptOutcome {
   const restText = scope.manage(context.newString(JSON.stringify(rest)))
   const called = context.callFunction(call, context.undefined, transform.value, bodyText, restText)
   const promise = scope.manage(context.unwrapResult(called))
-  const jobs = scope.manage(runtime.executePendingJobs(mostJobs))
+  const jobs = scope.manage(runtime.executePendingJobs(MAX_PENDING_JOBS))
   if (jobs.error) return describe(jobs.error)
   if (runtime.hasPendingJob()) return timeLimit
   const state = context.getPromiseState(promise)
@@ -99,22 +99,23 @@ function runOn(world: World, job: ScriptJob): ScriptOutcome {
     return failed('never_settled', 'The transform returned a promise that never settles')
   }
   if (state.type === 'rejected') return describe(scope.manage(state.error))
-  return read(context, scope.manage(state.value))
+  return readOutcome(context, scope.manage(state.value))
 }
 
-function prepared(context: QuickJSContext, { scope, engine, console }: World) {
+function loadPrelude(context: QuickJSContext, { scope, engine, console }: World) {
   const write = context.newFunction('write', (line) => {
-    if (console.length < mostLines) console.push(context.getString(line).slice(0, longestLine))
-    else if (console.length === mostLines) console.push('… and more')
+    if (console.length < MAX_CONSOLE_LINES)
+      console.push(context.getString(line).slice(0, MAX_LINE_LENGTH))
+    else if (console.length === MAX_CONSOLE_LINES) console.push('… and more')
   })
   const isLarge = context.newFunction('isLarge', () =>
     engine.isLarge() ? context.true : context.false,
   )
   scope.manage(write)
   scope.manage(isLarge)
-  const made = context.unwrapResult(context.evalCode(prelude, 'prelude.js', { type: 'global' }))
+  const prepare = context.unwrapResult(context.evalCode(prelude, 'prelude.js', { type: 'global' }))
   const parts = context.unwrapResult(
-    context.callFunction(scope.manage(made), context.undefined, write, isLarge),
+    context.callFunction(scope.manage(prepare), context.undefined, write, isLarge),
   )
   return {
     call: scope.manage(context.getProp(scope.manage(parts), 'call')),
@@ -122,8 +123,8 @@ function prepared(context: QuickJSContext, { scope, engine, console }: World) {
   }
 }
 
-/** A list of texts, as the prelude gives it. */
-function read(context: QuickJSContext, list: QuickJSHandle): ScriptOutcome {
+/** Reads the list of texts that the prelude returns. */
+function readOutcome(context: QuickJSContext, list: QuickJSHandle): ScriptOutcome {
   const at = (index: number) =>
     context
       .getProp(list, index)
@@ -133,7 +134,7 @@ function read(context: QuickJSContext, list: QuickJSHandle): ScriptOutcome {
   const [type, second = '', third] = [at(0), at(1), at(2)]
   if (type === 'failed') return failed(second as ScriptFailure, third ?? '')
   if (type === 'dropped') return { type }
-  if (type !== 'json' && type !== 'text') throw new TypeError('The prelude gave no outcome')
+  if (type !== 'json' && type !== 'text') throw new TypeError('The prelude returned no outcome')
   return { type, body: second, ...(third !== undefined && { headers: third }) }
 }
 

@@ -1,29 +1,70 @@
-/** Scripts of users, run beside the event loop where they can do no harm. */
-import type { ScriptAnswer, ScriptJob } from './script-job.ts'
-import { type After, createThreadPool } from './thread-pool.ts'
+/** Runs scripts of users in worker threads, isolated from the event loop and from each other. */
+import type { StartTimer } from '@strongroom/platform/timers'
+import { createThreadPool } from './thread-pool.ts'
+
+export interface ScriptJob {
+  /** The user whose script it is. */
+  owner: string
+  code: string
+  /** Without an event, the code is only checked: whether it loads and defines `transform`. */
+  event?: ScriptEvent
+}
+
+export interface ScriptEvent {
+  /** JSON of the body as the script sees it. */
+  body: string
+  headers: Readonly<Record<string, string>>
+  query: Readonly<Record<string, string | string[]>>
+  method: string
+  id: string
+  receivedAt: string
+}
+
+export type ScriptOutcome =
+  | { type: 'checked' }
+  | { type: 'dropped' }
+  /** `body` is JSON, also for a text; `headers` is JSON that is not validated yet. */
+  | { type: 'json' | 'text'; body: string; headers?: string }
+  | { type: 'failed'; code: ScriptFailure; message: string }
+
+export type ScriptFailure =
+  | 'invalid_code'
+  | 'threw'
+  | 'never_settled'
+  | 'time_limit'
+  | 'memory_limit'
+  | 'stack_limit'
+  | 'output_limit'
+  | 'invalid_output'
+  | 'crashed'
+
+export interface ScriptResult {
+  outcome: ScriptOutcome
+  console: readonly string[]
+}
 
 export interface Sandbox {
-  /** Throws `ThreadFailed` if the script could not be run, or not to its end. */
-  run(job: ScriptJob): Promise<ScriptAnswer>
+  /** Throws `ThreadFailed` if the script could not be run, or was stopped. */
+  run(job: ScriptJob): Promise<ScriptResult>
   close(): Promise<void>
 }
 
 export interface SandboxOptions {
-  /** Two, also on one core: one owner's script that hangs leaves the other to the others. */
+  /** Two even on one core, so that a script that hangs leaves a thread to other owners. */
   threads?: number
-  after?: After
+  startTimer?: StartTimer
 }
 
-export function createSandbox({ threads = 2, after }: SandboxOptions = {}): Sandbox {
-  const pool = createThreadPool<ScriptJob, ScriptAnswer>({
+export function createSandbox({ threads = 2, startTimer }: SandboxOptions = {}): Sandbox {
+  const pool = createThreadPool<ScriptJob, ScriptResult>({
     code: async () => (await import('./script-thread.ts?thread')).default,
     threads,
     threadsPerOwner: Math.max(1, threads - 1),
-    // Each who waits holds a body in memory.
+    // Every queued job holds a body in memory.
     queue: { total: 200, perOwner: 20 },
-    // Only for what the engine cannot interrupt; far more than any script may take.
-    patience: 5_000,
-    ...(after && { after }),
+    // The engine interrupts scripts much earlier; this is for what it cannot interrupt.
+    timeoutMs: 5_000,
+    ...(startTimer && { startTimer }),
   })
   return {
     run: (job) => pool.run(job, job.owner),

@@ -1,12 +1,11 @@
-/** The code of a thread that runs scripts, one after the other. */
-import { createEngines } from './engines.ts'
-import { loadQuickJs } from './quickjs.ts'
+/** The code of a worker thread that runs scripts, one at a time. */
+import { createEnginePool, loadEngineFactory } from './engine.ts'
 import { runScript } from './run-script.ts'
-import type { ScriptJob } from './script-job.ts'
+import type { ScriptJob } from './sandbox.ts'
 import { serveJobs } from './thread-jobs.ts'
 
 async function main() {
-  const engines = createEngines(await loadQuickJs())
+  const engines = createEnginePool(await loadEngineFactory())
   serveJobs((job: ScriptJob) => runScript(engines, job))
 }
 

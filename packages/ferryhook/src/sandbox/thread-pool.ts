@@ -1,30 +1,28 @@
 /**
- * A few worker threads for what must not hold up the event loop, or must be stopped when it takes
- * too long. A thread does one job at a time; a thread that dies or hangs is replaced, and only the
- * job it had is lost.
+ * A few worker threads for jobs that would block the event loop, or must be stopped when they take
+ * too long. A thread runs one job at a time. A thread that dies or hangs is replaced, and only its
+ * current job fails.
  */
 import { Worker } from 'node:worker_threads'
-import { fairQueue, type QueueLimits } from './fair-queue.ts'
+import { startTimer as systemTimer, type StartTimer } from '@strongroom/platform/timers'
+import { createFairQueue, type QueueLimits } from './fair-queue.ts'
 
-export interface ThreadPool<Job, Answer> {
-  /** Owners take turns, and none gets more threads or places in the queue than is its share. */
-  run(job: Job, owner?: string): Promise<Answer>
+export interface ThreadPool<Job, Result> {
+  /** Owners take turns, and none gets more than its share of threads and queue places. */
+  run(job: Job, owner?: string): Promise<Result>
   close(): Promise<void>
 }
 
 export interface ThreadPoolOptions {
-  /** The text of a `?thread` module, asked for with the first job. */
+  /** Loads the text of a `?thread` module, with the first job. */
   code: () => Promise<string>
   threads: number
   threadsPerOwner: number
   queue: QueueLimits
-  /** Milliseconds after which a thread with a job counts as hung. */
-  patience: number
-  after?: After
+  /** A thread that takes longer for a job counts as hung. */
+  timeoutMs: number
+  startTimer?: StartTimer
 }
-
-/** Does something after some milliseconds, unless it is called off. */
-export type After = (milliseconds: number, act: () => void) => () => void
 
 export type ThreadFailure = 'overloaded' | 'unresponsive' | 'crashed' | 'closed'
 
@@ -33,7 +31,7 @@ export class ThreadFailed extends Error {
   readonly failure: ThreadFailure
 
   constructor(failure: ThreadFailure, cause?: unknown) {
-    super(`A job of a thread was not done: ${failure}`, { cause })
+    super(`Worker thread job failed: ${failure}`, { cause })
     this.failure = failure
   }
 }
@@ -41,7 +39,7 @@ export class ThreadFailed extends Error {
 interface Task {
   job: unknown
   owner: string
-  resolve(answer: unknown): void
+  resolve(result: unknown): void
   reject(error: ThreadFailed): void
 }
 
@@ -49,13 +47,13 @@ interface Thread {
   worker: Worker
   isReady: boolean
   task?: Task | undefined
-  stopWatch?: (() => void) | undefined
+  cancelTimeout?: (() => void) | undefined
 }
 
-export function createThreadPool<Job, Answer>(options: ThreadPoolOptions): ThreadPool<Job, Answer> {
-  const { after = afterTime, patience } = options
+export function createThreadPool<Job, Result>(options: ThreadPoolOptions): ThreadPool<Job, Result> {
+  const { startTimer = systemTimer, timeoutMs } = options
   const threads = new Set<Thread>()
-  const queue = fairQueue<Task>(options.queue)
+  const queue = createFairQueue<Task>(options.queue)
   let loading: Promise<string> | undefined
   let code = ''
   let isClosed = false
@@ -63,7 +61,7 @@ export function createThreadPool<Job, Answer>(options: ThreadPoolOptions): Threa
   function start(): Thread {
     const worker = new Worker(code, {
       eval: true,
-      // Nothing of the server's: no settings, no flags.
+      // Threads get none of the server's settings and flags.
       env: {},
       argv: [],
       execArgv: [],
@@ -77,53 +75,53 @@ export function createThreadPool<Job, Answer>(options: ThreadPoolOptions): Threa
     worker.on('message', (message: unknown) => {
       if (thread.isReady) return finish(thread, message)
       thread.isReady = true
-      watch(thread)
+      startTimeout(thread)
     })
     return thread
   }
 
-  function begin(thread: Thread, task: Task) {
+  function assign(thread: Thread, task: Task) {
     thread.task = task
-    // Only a thread with a job keeps the process from ending.
+    // Only a thread with a job keeps the process alive.
     thread.worker.ref()
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window, a thread
     thread.worker.postMessage(task.job)
-    watch(thread)
+    startTimeout(thread)
   }
 
-  function watch(thread: Thread) {
+  function startTimeout(thread: Thread) {
     if (!thread.isReady || !thread.task) return
-    thread.stopWatch = after(patience, () => end(thread, 'unresponsive'))
+    thread.cancelTimeout = startTimer(timeoutMs, () => end(thread, 'unresponsive'))
   }
 
-  function finish(thread: Thread, answer: unknown) {
+  function finish(thread: Thread, result: unknown) {
     const { task } = thread
-    thread.stopWatch?.()
+    thread.cancelTimeout?.()
     thread.task = undefined
     thread.worker.unref()
-    task?.resolve(answer)
-    next()
+    task?.resolve(result)
+    runNext()
   }
 
   function end(thread: Thread, failure: ThreadFailure, cause?: unknown) {
     if (!threads.delete(thread)) return
-    thread.stopWatch?.()
+    thread.cancelTimeout?.()
     thread.task?.reject(new ThreadFailed(failure, cause))
     void thread.worker.terminate()
-    next()
+    runNext()
   }
 
-  function next() {
+  function runNext() {
     for (;;) {
       const idle = [...threads].find(({ task }) => !task)
       if (isClosed || (!idle && threads.size >= options.threads)) return
-      const task = queue.take((owner) => running(owner) < options.threadsPerOwner)
+      const task = queue.take((owner) => runningJobs(owner) < options.threadsPerOwner)
       if (!task) return
-      begin(idle ?? start(), task)
+      assign(idle ?? start(), task)
     }
   }
 
-  function running(owner: string): number {
+  function runningJobs(owner: string): number {
     return [...threads].filter(({ task }) => task?.owner === owner).length
   }
 
@@ -132,29 +130,24 @@ export function createThreadPool<Job, Answer>(options: ThreadPoolOptions): Threa
       loading ??= options.code()
       code = await loading
       if (isClosed) throw new ThreadFailed('closed')
-      return new Promise<Answer>((resolve, reject) => {
+      return new Promise<Result>((resolve, reject) => {
         const task: Task = { job, owner, resolve, reject }
         if (!queue.add(owner, task)) reject(new ThreadFailed('overloaded'))
-        next()
+        runNext()
       })
     },
 
     async close() {
       isClosed = true
-      const waiting = queue.takeAll()
+      const unfinished = queue.takeAll()
       const ending = [...threads]
       threads.clear()
-      for (const { task, stopWatch } of ending) {
-        stopWatch?.()
-        if (task) waiting.push(task)
+      for (const { task, cancelTimeout } of ending) {
+        cancelTimeout?.()
+        if (task) unfinished.push(task)
       }
-      for (const { reject } of waiting) reject(new ThreadFailed('closed'))
+      for (const { reject } of unfinished) reject(new ThreadFailed('closed'))
       await Promise.all(ending.map(({ worker }) => worker.terminate()))
     },
   }
-}
-
-const afterTime: After = (milliseconds, act) => {
-  const timer = setTimeout(act, milliseconds)
-  return () => clearTimeout(timer)
 }

@@ -1,13 +1,12 @@
-/** What a connection is sent of an event. */
-import type { ReceivedEvent } from '../filters/event.ts'
-import { longestBody } from '../items/event.ts'
-import { TransformError } from './error.ts'
+/** Applies the transform of a connection to an event. */
+import { MAX_BODY_BYTES } from '../events/item.ts'
+import type { ReceivedEvent } from '../filters/received-event.ts'
 import { mapFields } from './field-map.ts'
 import { runJavascript, type ScriptOptions } from './javascript.ts'
-import type { TransformResult } from './result.ts'
+import { TransformError, type TransformResult } from './result.ts'
 import type { Transform } from './transform.ts'
 
-/** Throws `TransformError`; without a transform the body passes as it is, byte by byte. */
+/** Throws `TransformError`. Without a transform the body passes unchanged, byte by byte. */
 export async function applyTransform(
   transform: Transform | undefined,
   event: ReceivedEvent,
@@ -17,7 +16,7 @@ export async function applyTransform(
     case 'javascript':
       return runJavascript(transform.code, event, options)
     case 'field_map':
-      return { body: encoded(mapFields(transform, event)), contentType: 'application/json' }
+      return { body: encode(mapFields(transform, event)), contentType: 'application/json' }
     default: {
       const { body, contentType } = event
       return { body, ...(contentType !== undefined && { contentType }) }
@@ -25,8 +24,8 @@ export async function applyTransform(
   }
 }
 
-function encoded(text: string): Uint8Array {
+function encode(text: string): Uint8Array {
   const body = new TextEncoder().encode(text)
-  if (body.byteLength <= longestBody) return body
-  throw new TransformError('output_limit', `The mapped body has more than ${longestBody} bytes`)
+  if (body.byteLength <= MAX_BODY_BYTES) return body
+  throw new TransformError('output_limit', `The mapped body is larger than ${MAX_BODY_BYTES} bytes`)
 }

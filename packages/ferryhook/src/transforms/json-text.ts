@@ -1,10 +1,10 @@
 /**
- * JSON as the text it came in: where its parts begin and end, without making values of them. What is
- * moved as text keeps the digits of its numbers, which JavaScript's own would round, and may be
- * nested as deep as it likes. All of it expects text that is known to be JSON.
+ * Finds where the parts of a JSON text begin and end, without parsing their values. A part that is
+ * copied as text keeps all digits of its numbers, which JavaScript would round. Nothing here
+ * recurses, so the text may be nested to any depth. It must be valid JSON.
  */
 
-/** The members of an object, or undefined if the text is something else. Of two with one name the last counts. */
+/** The members of an object; undefined for other values. The last of two equal names counts. */
 export function membersOf(text: string): Map<string, string> | undefined {
   if (!text.startsWith('{')) return undefined
   const members = new Map<string, string>()
@@ -18,7 +18,7 @@ export function membersOf(text: string): Map<string, string> | undefined {
   return members
 }
 
-/** The elements of a list, or undefined if the text is something else. */
+/** The elements of a list; undefined for other values. */
 export function elementsOf(text: string): string[] | undefined {
   if (!text.startsWith('[')) return undefined
   const elements: string[] = []
@@ -30,7 +30,7 @@ export function elementsOf(text: string): string[] | undefined {
   return elements
 }
 
-/** Where the next part begins, or the bracket stands that ends them. */
+/** The position of the next part, or of the closing bracket. */
 function nextPart(text: string, at: number): number {
   const end = afterSpace(text, at)
   return text[end] === ',' ? afterSpace(text, end + 1) : end

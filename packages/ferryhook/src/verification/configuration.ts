@@ -1,32 +1,32 @@
 /**
- * How a source is verified, as its owner asks for it and as it is stored: `signingAlgorithm` names
- * the way of signing, `signingOptions` has its options as JSON.
+ * How a source verifies signatures: `signingAlgorithm` names the scheme, `signingOptions` contains
+ * its options, stored as JSON.
  */
 import type { ErrorDetail } from '@strongroom/kit/errors'
-import type { Source } from '../items/source.ts'
+import type { Source } from '../sources/item.ts'
 import { schemes, type SigningAlgorithm, SigningScheme } from './schemes.ts'
 
 export interface SigningInput {
   provider: Source['provider']
-  /** Unless given, the provider's own as soon as there is a secret; `none` verifies nothing. */
+  /** Defaults to the provider's scheme if there is a secret; `none` turns verification off. */
   signingAlgorithm?: string | undefined
   signingOptions?: Readonly<Record<string, unknown>> | undefined
-  /** The secrets that will be in force. */
+  /** The secrets that will be active. */
   secrets: readonly string[]
 }
 
-/** What to store, or what is wrong; undefined as scheme if nothing is verified. */
+/** The scheme to store, undefined if nothing is verified, or the problems. */
 export type SigningCheck =
   | { ok: true; scheme: SigningScheme | undefined }
   | { ok: false; problems: ErrorDetail[] }
 
-/** Names by which people also ask for them. */
+/** Other common names of schemes. */
 const aliases: Readonly<Record<string, SigningAlgorithm>> = {
   'generic-hmac-sha256': 'hmac-sha256',
   svix: 'standard-webhooks',
 }
 
-const LONGEST_SECRET = 1_024
+const MAX_SECRET_LENGTH = 1_024
 
 export function checkSigning(input: SigningInput): SigningCheck {
   const { secrets, signingOptions } = input
@@ -42,7 +42,7 @@ export function checkSigning(input: SigningInput): SigningCheck {
     return { ok: false, problems }
   }
   if (secrets.length === 0) {
-    return wrong('signingSecret', 'Give the secret that the signatures are made with')
+    return wrong('signingSecret', 'Enter the secret that the sender signs with')
   }
   for (const secret of secrets) {
     const problem = secretProblem(algorithm, secret)
@@ -51,7 +51,7 @@ export function checkSigning(input: SigningInput): SigningCheck {
   return { ok: true, scheme: parsed.data }
 }
 
-/** The attributes of a source that say how it is verified. */
+/** The attributes of a source that store its scheme. */
 export function signingAttributes({
   algorithm,
   ...options
@@ -60,10 +60,10 @@ export function signingAttributes({
 }
 
 /**
- * How the requests to a source are verified; undefined if they are not. Throws if what is stored
- * makes no sense: nothing may be taken for verified then.
+ * The scheme of a source; undefined if it does not verify signatures. Throws if the stored
+ * configuration is invalid, so that no request passes as verified.
  */
-export function signingOf(
+export function schemeOf(
   source: Pick<Source, 'provider' | 'signingAlgorithm' | 'signingOptions' | 'signingSecret'>,
 ): SigningScheme | undefined {
   const algorithm = algorithmOf(source, source.signingSecret !== undefined)
@@ -88,12 +88,12 @@ function isAlgorithm(name: string): name is SigningAlgorithm {
   return Object.hasOwn(schemes, name)
 }
 
-const unknownAlgorithm = `Give one of: none, ${Object.keys(schemes).join(', ')}`
+const unknownAlgorithm = `Must be one of: none, ${Object.keys(schemes).join(', ')}`
 
 function secretProblem(algorithm: SigningAlgorithm, secret: string): string | undefined {
-  if (secret === '') return 'Give a secret that is not empty'
-  if (secret !== secret.trim()) return 'Give the secret without spaces and line breaks around it'
-  if (secret.length > LONGEST_SECRET) return `Give a secret of at most ${LONGEST_SECRET} characters`
+  if (secret === '') return 'Must not be empty'
+  if (secret !== secret.trim()) return 'Must not start or end with spaces or line breaks'
+  if (secret.length > MAX_SECRET_LENGTH) return `Must be at most ${MAX_SECRET_LENGTH} characters`
   return schemes[algorithm].secretProblem?.(secret)
 }
 

@@ -1,50 +1,48 @@
 /**
- * What the provider calls the event, by which its second sending is known. Where an id could stand
- * for two different events there is none: a doubled event can be told apart later, a lost one not.
+ * The provider's id of an event, which identifies a repeated delivery. If an id could belong to two
+ * different events there is no key: a duplicate can be recognised later, a lost event cannot.
  */
 import * as z from 'zod'
-import { every, InvalidPath, parsePath } from '../filters/path.ts'
-import { select } from '../filters/select.ts'
-import { limitedWork } from '../filters/work.ts'
-import type { Source } from '../items/source.ts'
-import { headerName } from './header-name.ts'
-import { headerOf, type SignedRequest } from './signed-request.ts'
+import { createBudget } from '../filters/budget.ts'
+import { FilterSyntaxError, parsePath, select, wildcard } from '../filters/path.ts'
+import type { Source } from '../sources/item.ts'
+import { headerName, headerOf, type SignedRequest } from './signed-request.ts'
 
-const LONGEST_KEY = 256
+const MAX_KEY_LENGTH = 256
 
-const notAPath = 'Give a path to one value of the body, such as $.data.id or $.events[0].id'
+const notAPath = 'Must be a path to one value of the body, such as $.data.id or $.events[0].id'
 
-/** Where the id of an event is; stored as JSON in the `dedup` of a source. */
+/** Where to find the id of an event; stored as JSON in the `dedup` of a source. */
 export const DedupRule = z.discriminatedUnion(
   'by',
   [
     z.strictObject({ by: z.literal('header'), name: headerName }),
     z.strictObject({
       by: z.literal('path'),
-      path: z.string(notAPath).refine(leadsToOneValue, notAPath),
+      path: z.string(notAPath).refine(selectsOneValue, notAPath),
     }),
     z.strictObject({ by: z.literal('none') }),
   ],
-  'Give the rule as {"by":"header","name":…}, {"by":"path","path":…} or {"by":"none"}',
+  'Must be {"by":"header","name":…}, {"by":"path","path":…} or {"by":"none"}',
 )
 export type DedupRule = z.infer<typeof DedupRule>
 
 const inHeaders = (...names: string[]): DedupRule[] => names.map((name) => ({ by: 'header', name }))
 const at = (text: string): DedupRule[] => [{ by: 'path', path: text }]
 
-/** The first that a request has. */
+/** The first rule that finds a key is used. */
 const rules: Readonly<Record<Source['provider'], readonly DedupRule[]>> = {
   stripe: at('$.id'),
   github: inHeaders('x-github-delivery'),
-  // Not the event id: webhooks of several topics about one event share it.
+  // Not the event id, which webhooks of several topics about one event share.
   shopify: inHeaders('x-shopify-webhook-id', 'shopify-webhook-id'),
   slack: at('$.event_id'),
   twilio: inHeaders('i-twilio-idempotency-token'),
-  // One request has many events, each with an id of its own.
+  // One request contains many events, each with its own id.
   sendgrid: [],
   square: at('$.event_id'),
   paypal: inHeaders('paypal-transmission-id'),
-  // Not the event UUID, which webhooks that set off each other share.
+  // Not the event UUID, which webhooks that trigger each other share.
   gitlab: inHeaders('webhook-id', 'idempotency-key'),
   linear: inHeaders('linear-delivery'),
   'standard-webhooks': inHeaders('svix-id', 'webhook-id'),
@@ -80,29 +78,29 @@ function keyBy(
   }
 }
 
-/** As filters find it, so that a path means the same everywhere. */
+/** Selects as filters do, so that a path means the same everywhere. */
 function valueAt(
   path: string,
   { headers, body }: Pick<SignedRequest, 'headers' | 'body'>,
 ): unknown {
   const contentType = headerOf({ headers }, 'content-type')
   const event = { method: '', headers: {}, body, contentType }
-  return select(event, parsePath(path), limitedWork())?.values[0]
+  return select(event, parsePath(path), createBudget())?.values[0]
 }
 
-function leadsToOneValue(path: string): boolean {
+function selectsOneValue(path: string): boolean {
   try {
     const { within, steps } = parsePath(path)
-    return within === 'body' && steps.length > 0 && !steps.includes(every)
+    return within === 'body' && steps.length > 0 && !steps.includes(wildcard)
   } catch (error) {
-    if (error instanceof InvalidPath) return false
+    if (error instanceof FilterSyntaxError) return false
     throw error
   }
 }
 
 function bounded(value: unknown): string | undefined {
-  // Of a number that does not fit the last digits are lost, and two ids become one.
+  // An unsafe integer has lost its last digits, so two ids could become one.
   if (Number.isSafeInteger(value)) return String(value)
-  if (typeof value !== 'string' || value === '' || value.length > LONGEST_KEY) return undefined
+  if (typeof value !== 'string' || value === '' || value.length > MAX_KEY_LENGTH) return undefined
   return value
 }

@@ -1,6 +1,6 @@
-/** All ways of signing that can be verified, by the `signingAlgorithm` of a source. */
+/** The registry of signing schemes, by the `signingAlgorithm` of a source. */
 import * as z from 'zod'
-import type { Scheme } from './scheme.ts'
+import { type VerificationInput, invalid, type Scheme, type VerificationResult } from './scheme.ts'
 import { discord } from './schemes/discord.ts'
 import { github } from './schemes/github.ts'
 import { gitlab } from './schemes/gitlab.ts'
@@ -17,7 +17,7 @@ import { stripe } from './schemes/stripe.ts'
 import { twilio } from './schemes/twilio.ts'
 import { zendesk } from './schemes/zendesk.ts'
 
-/** A way of signing with its options. */
+/** A scheme with its options. */
 export const SigningScheme = z.discriminatedUnion('algorithm', [
   stripe.schema,
   github.schema,
@@ -56,4 +56,19 @@ export const schemes: Readonly<Record<SigningAlgorithm, Scheme>> = {
   'hmac-sha1': hmac,
   'hmac-sha256': hmac,
   'hmac-sha512': hmac,
+}
+
+export interface Verification extends VerificationInput {
+  scheme: SigningScheme
+}
+
+/** Rejects only if the server itself fails, never because of what a request contains. */
+export async function verifySignature({
+  scheme,
+  ...check
+}: Verification): Promise<VerificationResult> {
+  // Anyone can sign with an empty key.
+  const secrets = check.secrets.filter((secret) => secret !== '')
+  if (secrets.length === 0) return invalid('no_secret')
+  return schemes[scheme.algorithm].verify({ ...check, secrets }, scheme)
 }

@@ -1,8 +1,8 @@
 import { serviceStores } from '@strongroom/kit/testing/stores'
-import { systemClock } from '@strongroom/kit/clock'
+import { systemClock } from '@strongroom/platform/clock'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openApi } from '../api/open-api.ts'
-import { answer, openSink, type Sink } from '../delivery/sink.ts'
+import { openApi } from '../support/test-api.ts'
+import { answer, openSink, type Sink } from '../support/test-destination.ts'
 
 const env = {
   FERRYHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
@@ -23,7 +23,7 @@ describe.each(serviceStores())('the service on $name', (store) => {
     api.app.request(`/in/${sourceId}`, { method: 'POST', body: '{}' })
   const told = (path: string) => sink.received(path).map(({ body }) => JSON.parse(String(body)))
 
-  test('tells the owner of a connection when a delivery has failed for good', async () => {
+  test('alerts the owner of a connection when a delivery fails permanently', async () => {
     const person = await api.person()
     const sourceId = await api.source(person)
     sink.behave('/down', answer(500))
@@ -50,7 +50,7 @@ describe.each(serviceStores())('the service on $name', (store) => {
     expect(told('/alerts')).toMatchObject([{}, { type: 'ferryhook.test' }])
   })
 
-  test('tells the owner of a source when its minute is full', async () => {
+  test('alerts the owner of a source when its limit per minute is reached', async () => {
     const person = await api.person()
     const sourceId = await api.source(person)
     const { token } = person

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { holds, match, received } from './events.ts'
+import { holds, match, received } from '../support/received-events.ts'
 
 const event = received({
   type: 'invoice.paid',
@@ -199,19 +199,43 @@ describe('groups', () => {
     expect(match(rules, event).matched).toBe(expected)
   })
 
-  test('the reason names the rule that did not hold, and no value', () => {
-    expect(match([yes, no], event).reason).toBe('filters[1]: $.type equals does not hold')
-    expect(match([{ any: [no] }], event).reason).toBe('filters[0]: none of "any" holds')
+  test('the reason names the rule that does not match, and what it expects', () => {
+    expect(match([yes, no], event).reason).toBe('filters[1]: $.type is not "other"')
+    expect(match([{ any: [no] }], event).reason).toBe('filters[0]: no condition of "any" matches')
     expect(match([{ all: [yes, { not: yes }] }], event).reason).toBe(
-      'filters[0].all[1]: what is under "not" holds',
+      'filters[0].all[1]: the condition of "not" matches',
     )
     expect(match([yes], event)).toEqual({ matched: true })
   })
 
-  test('the reason fits where reasons are stored, however long the path is', () => {
+  test('the reason fits into the stored attribute, however long the path is', () => {
     const path = `$${'.abcdefgh'.repeat(30)}`
     const { reason } = match([{ path, operator: 'equals', value: 1 }], event)
-    expect(reason).toMatch(/does not hold$/)
+    expect(reason).toMatch(/ is not 1$/)
     expect(reason?.length).toBeLessThanOrEqual(200)
+  })
+})
+
+describe('the reason of a condition that does not match', () => {
+  const cases: [operator: string, path: string, value: unknown, reason: string][] = [
+    ['equals', '$.type', 'odd', '$.type is not "odd"'],
+    ['not_equals', '$.amount', 100, '$.amount is 100'],
+    ['contains', '$.tags', 'c', '$.tags does not contain "c"'],
+    ['not_contains', '$.tags', 'a', '$.tags contains "a"'],
+    ['exists', '$.missing', undefined, '$.missing does not exist'],
+    ['not_exists', '$.type', undefined, '$.type exists'],
+    ['regex', '$.type', '^x+$', '$.type does not match /^x+$/'],
+    ['gt', '$.amount', 100, '$.amount is not greater than 100'],
+    ['gte', '$.amount', 101, '$.amount is not at least 101'],
+    ['lt', '$.amount', 100, '$.amount is not less than 100'],
+    ['lte', '$.amount', 99, '$.amount is not at most 99'],
+    ['in', '$.type', ['a', 'b'], '$.type is not one of "a", "b"'],
+    ['starts_with', '$.type', 'x', '$.type does not start with "x"'],
+    ['ends_with', '$.type', 'x', '$.type does not end with "x"'],
+    ['equals', '$.type', 'a'.repeat(99), `$.type is not "${'a'.repeat(59)}…`],
+  ]
+  test.each(cases)('%s %s %j', (operator, path, value, reason) => {
+    const rule = { path, operator, ...(value !== undefined && { value }) }
+    expect(match([rule], event).reason).toBe(`filters[0]: ${reason}`)
   })
 })

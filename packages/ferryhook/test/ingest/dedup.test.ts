@@ -3,8 +3,8 @@ import { hostileDb } from '@strongroom/kit/testing/hostile-db'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { retentionSeconds } from '../../src/plans.ts'
-import { losingAnswers, times } from '../workbench.ts'
-import { type IngestBench, openIngestBench } from './ingest-bench.ts'
+import { losingAnswers, times } from '../support/test-stores.ts'
+import { type IngestBench, openIngestBench } from '../support/test-ingest.ts'
 
 describe.each(serviceStores())('a webhook that is sent twice, on $name', (store) => {
   let bench: IngestBench

@@ -3,7 +3,7 @@ import { retryingDb } from '@strongroom/kit/retrying-db'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testTimers } from '@strongroom/kit/testing/test-timers'
-import { few, type IngestBench, openIngestBench } from './ingest-bench.ts'
+import { few, type IngestBench, openIngestBench } from '../support/test-ingest.ts'
 
 describe.each(serviceStores())('a webhook that cannot be stored, on $name', (store) => {
   let bench: IngestBench

@@ -1,8 +1,8 @@
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { eventLimits } from '../../src/ingest/event-limits.ts'
-import { times } from '../workbench.ts'
-import { few, type IngestBench, openIngestBench, type Receiver } from './ingest-bench.ts'
+import { eventLimits } from '../../src/ingest/limits.ts'
+import { times } from '../support/test-stores.ts'
+import { few, type IngestBench, openIngestBench, type Receiver } from '../support/test-ingest.ts'
 
 describe.each(serviceStores())('the limits of a plan on $name', (store) => {
   let bench: IngestBench
@@ -23,7 +23,7 @@ describe.each(serviceStores())('the limits of a plan on $name', (store) => {
     return inOrder(seen)
   }
   const countOf = async (sourceId: string) => {
-    const { events } = bench.layer
+    const { events } = bench.stores
     const { items, cursor } = await events.listBySource(sourceId, { limit: 100 })
     const rest = cursor === null ? [] : (await events.listBySource(sourceId, { cursor })).items
     return items.length + rest.length
@@ -31,7 +31,7 @@ describe.each(serviceStores())('the limits of a plan on $name', (store) => {
   const many = (status: number, count: number) => times(count, () => status)
   const refused = async (receiver: Receiver, sourceId: string) => {
     await receiver.ingest.flush()
-    return bench.layer.tallies.listBySource(sourceId, 0)
+    return bench.stores.ingestCounters.listBySource(sourceId, 0)
   }
 
   test('a source takes as many events in a minute as its plan says, and exactly as many', async () => {
@@ -75,7 +75,7 @@ describe.each(serviceStores())('the limits of a plan on $name', (store) => {
     const [one, other] = [await bench.another(limits), await bench.another(limits)]
     const source = await bench.source({ plan: 'free' })
     const { userId } = source
-    const second = await bench.layer.sources.create({ userId, name: 'B', provider: 'custom' })
+    const second = await bench.stores.sources.create({ userId, name: 'B', provider: 'custom' })
     const all = await Promise.all([
       statuses(one, source.sourceId, 4),
       statuses(other, second.sourceId, 4),
@@ -97,7 +97,7 @@ describe.each(serviceStores())('the limits of a plan on $name', (store) => {
 
   test('on free the month is also full when it was before the plan was changed', async () => {
     const source = await bench.source({ plan: 'free' })
-    await bench.layer.users.incrementUsage(source.userId, 5_000)
+    await bench.stores.users.incrementUsage(source.userId, 5_000)
     expect((await bench.send(source.sourceId)).status).toBe(429)
     expect(await bench.eventsOf(source)).toEqual([])
   })
@@ -105,7 +105,7 @@ describe.each(serviceStores())('the limits of a plan on $name', (store) => {
   test('on a paid plan events beyond the month are taken and told', async () => {
     const receiver = await bench.another(few('starter', { eventsPerMonth: 3 }))
     const source = await bench.source({ plan: 'starter' })
-    await bench.layer.users.incrementUsage(source.userId, 3)
+    await bench.stores.users.incrementUsage(source.userId, 3)
     expect(await statuses(receiver, source.sourceId, 2)).toEqual([200, 200])
     expect(await bench.eventsOf(source)).toHaveLength(2)
     expect(await refused(receiver, source.sourceId)).toMatchObject([{ beyondMonth: 2, month: 0 }])
@@ -123,7 +123,7 @@ describe.each(serviceStores())('the limits of a plan on $name', (store) => {
     const limits = eventLimits({ FERRYHOOK_EVENT_LIMITS: false })
     const receiver = await bench.another({ limits })
     const source = await bench.source({ plan: 'free' })
-    await bench.layer.users.incrementUsage(source.userId, 5_000)
+    await bench.stores.users.incrementUsage(source.userId, 5_000)
     expect(await statuses(receiver, source.sourceId, 3)).toEqual([200, 200, 200])
     expect(limits.free.eventsPerMinute).toBe(Number.POSITIVE_INFINITY)
   })
@@ -138,7 +138,7 @@ describe.each(serviceStores())('the limits of a plan on $name', (store) => {
     expect(hours.map(({ month }) => month)).toEqual([1])
   })
 
-  test('what was refused is stored later if the store does not take it at once', async () => {
+  test('counts of rejected requests are stored later if the store fails', async () => {
     let isDown = true
     const on = {
       ...bench.db,
@@ -156,11 +156,13 @@ describe.each(serviceStores())('the limits of a plan on $name', (store) => {
     expect(later).toHaveLength(1)
     later[0]?.()
     await expect.poll(() => later.length).toBe(2)
-    expect(receiver.lines.join('')).toContain('Cannot store what was refused')
+    expect(receiver.lines.join('')).toContain('storing ingest counters failed')
     isDown = false
     await receiver.ingest.flush()
     for (const { sourceId } of sources) {
-      expect(await bench.layer.tallies.listBySource(sourceId, 0)).toMatchObject([{ minute: 1 }])
+      expect(await bench.stores.ingestCounters.listBySource(sourceId, 0)).toMatchObject([
+        { minute: 1 },
+      ])
     }
   })
 })

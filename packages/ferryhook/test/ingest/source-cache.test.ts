@@ -4,9 +4,9 @@ import { hostileDb } from '@strongroom/kit/testing/hostile-db'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SecretBox } from '@strongroom/kit/secret-box'
-import { secretBox } from '@strongroom/kit/testing/test-secret-box'
-import { times } from '../workbench.ts'
-import { type IngestBench, openIngestBench, sealSecret } from './ingest-bench.ts'
+import { secretBox } from '@strongroom/kit/testing/test-secrets'
+import { times } from '../support/test-stores.ts'
+import { type IngestBench, openIngestBench, sealSecret } from '../support/test-ingest.ts'
 
 describe.each(serviceStores())('what ingest remembers of a source, on $name', (store) => {
   let bench: IngestBench
@@ -59,13 +59,13 @@ describe.each(serviceStores())('what ingest remembers of a source, on $name', (s
       (await other.send(sourceId)).status,
     ]
     expect(await both()).toEqual([200, 200])
-    await bench.layer.sources.update(sourceId, userId, { status: 'paused' })
-    bench.ingest.sourceChanged(sourceId)
+    await bench.stores.sources.update(sourceId, userId, { status: 'paused' })
+    bench.ingest.invalidateSource(sourceId)
     expect(await both()).toEqual([404, 200])
     bench.clock.advance({ seconds: 60 })
     expect(await both()).toEqual([404, 404])
-    await bench.layer.sources.update(sourceId, userId, { status: 'active' })
-    bench.ingest.sourceChanged(sourceId)
+    await bench.stores.sources.update(sourceId, userId, { status: 'active' })
+    bench.ingest.invalidateSource(sourceId)
     expect((await bench.send(sourceId)).status).toBe(200)
     bench.clock.advance({ seconds: 2 })
     expect((await other.send(sourceId)).status).toBe(200)
@@ -76,17 +76,17 @@ describe.each(serviceStores())('what ingest remembers of a source, on $name', (s
     const { sourceId, userId } = source
     expect((await bench.send(sourceId)).status).toBe(200)
     const signingSecret = await sealSecret(source, 'secret', bench.clock.now())
-    await bench.layer.sources.update(sourceId, userId, { signingSecret })
-    bench.ingest.sourceChanged(sourceId)
+    await bench.stores.sources.update(sourceId, userId, { signingSecret })
+    bench.ingest.invalidateSource(sourceId)
     expect((await bench.send(sourceId)).status).toBe(401)
   })
 
   test('is another plan at once', async () => {
     const source = await bench.source({ plan: 'free' })
-    await bench.layer.users.incrementUsage(source.userId, 5_000)
+    await bench.stores.users.incrementUsage(source.userId, 5_000)
     expect((await bench.send(source.sourceId)).status).toBe(429)
-    await bench.layer.users.update(source.userId, { plan: 'pro' })
-    bench.ingest.userChanged(source.userId)
+    await bench.stores.users.update(source.userId, { plan: 'pro' })
+    bench.ingest.invalidateUser(source.userId)
     expect((await bench.send(source.sourceId)).status).toBe(200)
     const [event] = await bench.eventsOf(source)
     expect(event?.expiresAt).toBe(Math.floor(bench.clock.now() / 1000) + 30 * 86_400)
@@ -110,8 +110,8 @@ describe.each(serviceStores())('what ingest remembers of a source, on $name', (s
     const receiver = await bench.another({ on })
     const before = receiver.send(sourceId)
     await expect.poll(() => waiting).toHaveLength(1)
-    await bench.layer.sources.update(sourceId, userId, { status: 'paused' })
-    receiver.ingest.sourceChanged(sourceId)
+    await bench.stores.sources.update(sourceId, userId, { status: 'paused' })
+    receiver.ingest.invalidateSource(sourceId)
     waiting[0]?.()
     // It was sent before the change, and may be taken or not; the next one may not.
     await before
@@ -124,8 +124,8 @@ describe.each(serviceStores())('what ingest remembers of a source, on $name', (s
     const hostility = { seed: 1, staleIndex: 0 }
     const receiver = await bench.another({ on: hostileDb(bench.db, hostility) })
     expect((await receiver.send(sourceId)).status).toBe(200)
-    await bench.layer.sources.delete(sourceId, userId)
-    receiver.ingest.sourceChanged(sourceId)
+    await bench.stores.sources.delete(sourceId, userId)
+    receiver.ingest.invalidateSource(sourceId)
     hostility.staleIndex = 1
     expect((await receiver.send(sourceId)).status).toBe(404)
   })
@@ -138,7 +138,7 @@ describe.each(serviceStores())('what ingest remembers of a source, on $name', (s
     expect(reads.queries).toBe(1)
     const { userId } = await bench.source()
     const made = { sourceId: unknown, userId, name: 'Late', provider: 'custom' } as const
-    await bench.layer.sources.create(made)
+    await bench.stores.sources.create(made)
     expect((await receiver.send(unknown)).status).toBe(404)
     bench.clock.advance({ seconds: 2 })
     expect((await receiver.send(unknown)).status).toBe(200)

@@ -1,18 +1,18 @@
 import { createHmac } from 'node:crypto'
 import { serviceStores } from '@strongroom/kit/testing/stores'
-import { secretBox } from '@strongroom/kit/testing/test-secret-box'
+import { secretBox } from '@strongroom/kit/testing/test-secrets'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createKeptSecrets } from '../../src/accounts/kept-secrets.ts'
-import { type Source, providers } from '../../src/items/source.ts'
-import { firstSecret, rotateSecret } from '../../src/signing/secret-list.ts'
+import { createSealedSecrets } from '../../src/signing/sealed-secrets.ts'
+import { newSecretList, rotateSecret } from '../../src/signing/secret-list.ts'
+import { providers, type Source } from '../../src/sources/item.ts'
 import { signingAttributes } from '../../src/verification/configuration.ts'
 import type { SigningScheme } from '../../src/verification/schemes.ts'
-import { times } from '../workbench.ts'
-import { type Signer, URL_OF_SOURCE } from '../verification/signed-requests.ts'
-import { signers } from '../verification/signers.ts'
-import { type IngestBench, openIngestBench, PUBLIC_URL, type Sent } from './ingest-bench.ts'
+import { type Signer, URL_OF_SOURCE } from '../support/signed-requests.ts'
+import { signers } from '../support/signers.ts'
+import { type IngestBench, openIngestBench, PUBLIC_URL, type Sent } from '../support/test-ingest.ts'
+import { required, times } from '../support/test-stores.ts'
 
-const kept = createKeptSecrets(secretBox)
+const kept = createSealedSecrets(secretBox)
 const HOUR = { hours: 1 }
 
 describe.each(serviceStores())('a source that verifies on $name', (store) => {
@@ -49,20 +49,21 @@ describe.each(serviceStores())('a source that verifies on $name', (store) => {
     const seen: string[] = []
     for (const signer of signers) {
       const [right, wrong] = signer.secrets
-      const list = firstSecret(right, bench.clock.now())
-      await bench.layer.sources.update(sourceId, source.userId, {
+      const list = newSecretList(right, bench.clock.now())
+      await bench.stores.sources.update(sourceId, source.userId, {
         provider: providerOf(signer.scheme),
         ...signingAttributes(signer.scheme),
         signingSecret: await kept.sealSourceSecrets(source, list),
       })
-      bench.ingest.sourceChanged(sourceId)
+      bench.ingest.invalidateSource(sourceId)
       const accepted = await bench.send(sourceId, signed(signer, right))
       expect([signer.name, accepted.status]).toEqual([signer.name, 200])
       const refused = await bench.send(sourceId, signed(signer, wrong))
       expect([signer.name, refused.status]).toEqual([signer.name, 401])
       expect(refused.body.error).toEqual({
         code: 'ferryhook.signature_failed',
-        message: 'The signature is not right: sign the request as this source expects it',
+        message:
+          'Signature verification failed. Check the signing secret and algorithm of this source.',
       })
       seen.push(signer.scheme.algorithm)
       bench.clock.advance({ seconds: 1 })
@@ -108,11 +109,11 @@ describe.each(serviceStores())('a source that verifies on $name', (store) => {
       expect(answers.map(({ status }) => status)).toEqual(times(13, () => 401))
     }
     expect((await bench.send(other.sourceId)).status).toBe(401)
-    const page = await bench.layer.events.listBySource(source.sourceId, { limit: 100 })
+    const page = await bench.stores.events.listBySource(source.sourceId, { limit: 100 })
     expect(page.items).toHaveLength(60)
     expect(await bench.eventsOf(other)).toHaveLength(1)
     await bench.ingest.flush()
-    const tallies = await bench.layer.tallies.listBySource(source.sourceId, 0)
+    const tallies = await bench.stores.ingestCounters.listBySource(source.sourceId, 0)
     expect(tallies).toMatchObject([{ unverified: 5 }])
     bench.clock.advance(HOUR)
     await bench.send(source.sourceId)
@@ -131,10 +132,12 @@ describe.each(serviceStores())('a source that verifies on $name', (store) => {
     const github = signerOf('github')
     const source = await bench.source({ provider: 'github', secret: 'old' })
     const now = bench.clock.now()
-    const list = rotateSecret(firstSecret('old', now), 'new', { now, overlapSeconds: 30 })
+    const list = required(
+      rotateSecret(newSecretList('old', now), 'new', { now, overlapSeconds: 30 }),
+    )
     const signingSecret = await kept.sealSourceSecrets(source, list)
-    await bench.layer.sources.update(source.sourceId, source.userId, { signingSecret })
-    bench.ingest.sourceChanged(source.sourceId)
+    await bench.stores.sources.update(source.sourceId, source.userId, { signingSecret })
+    bench.ingest.invalidateSource(source.sourceId)
     const send = async (secret: string) =>
       (await bench.send(source.sourceId, signed(github, secret))).status
     expect([await send('old'), await send('new')]).toEqual([200, 200])
@@ -201,7 +204,7 @@ describe.each(serviceStores())('a source that verifies on $name', (store) => {
     expect((await bench.send(source.sourceId, { body: 'x' })).status).toBe(503)
     const moved = await bench.source({ secret: 'x' })
     const { signingSecret } = await bench.source({ secret: 'another place' })
-    await bench.layer.sources.update(moved.sourceId, moved.userId, { signingSecret })
+    await bench.stores.sources.update(moved.sourceId, moved.userId, { signingSecret })
     expect((await bench.send(moved.sourceId, { body: 'x' })).status).toBe(503)
     expect([await bench.eventsOf(source), await bench.eventsOf(moved)]).toEqual([[], []])
   })

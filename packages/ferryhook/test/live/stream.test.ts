@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { layerOn, times } from '../workbench.ts'
-import { type LiveBench, type LiveSource, openLiveBench } from './live-bench.ts'
+import { storesOn, times } from '../support/test-stores.ts'
+import { type LiveBench, type LiveSource, openLiveBench } from '../support/test-streams.ts'
 
 describe.each(serviceStores())('a stream of events, on $name', (store) => {
   let bench: LiveBench
@@ -66,10 +66,10 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     await bench.timers.isSet()
     const { eventId } = await source.receive()
     const storedAt = bench.clock.now()
-    bench.desk.received(source.sourceId)
+    bench.desk.notify(source.sourceId)
     expect(await coming).toMatchObject({ data: { id: eventId } })
     expect(bench.clock.now()).toBe(storedAt)
-    const elsewhere = layerOn(bench.db, bench.clock)
+    const elsewhere = storesOn(bench.db, bench.clock)
     const { sourceId, userId } = source
     const other = await elsewhere.events.create({
       sourceId,
@@ -142,7 +142,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     const stream = await source.open()
     const made = times(many, (n) => {
       if (n % 5 === 0) bench.clock.advance({ ms: 1 })
-      bench.desk.received(source.sourceId)
+      bench.desk.notify(source.sourceId)
       return idOf(source.receive({ body: new Uint8Array(1) }))
     })
     const came = await stream.ids(many)
@@ -167,7 +167,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
   test('ends when its key is revoked, and sends nothing more', async () => {
     const source = await bench.newSource()
     const stream = await source.open()
-    await bench.layer.apiKeys.delete(source.keyId, source.userId)
+    await bench.stores.apiKeys.delete(source.keyId, source.userId)
     bench.clock.advance({ seconds: 5 })
     await source.receive()
     expect(await stream.next()).toMatchObject({ event: 'end', data: { reason: 'unauthorized' } })
@@ -177,7 +177,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
   test('ends when its key is revoked, also after the clock was set back', async () => {
     const source = await bench.newSource()
     const stream = await source.open()
-    await bench.layer.apiKeys.delete(source.keyId, source.userId)
+    await bench.stores.apiKeys.delete(source.keyId, source.userId)
     const setBack = vi.spyOn(bench.clock, 'now').mockReturnValue(bench.clock.now() - 3_600_000)
     expect(await stream.next()).toMatchObject({ event: 'end' })
     setBack.mockRestore()
@@ -241,7 +241,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
   test('ends when its source is deleted', async () => {
     const source = await bench.newSource()
     const stream = await source.open()
-    await bench.layer.sources.delete(source.sourceId, source.userId)
+    await bench.stores.sources.delete(source.sourceId, source.userId)
     expect(await stream.next()).toMatchObject({ event: 'end', data: { reason: 'source_deleted' } })
   })
 
@@ -250,14 +250,14 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     const stream = await source.open()
     const made = await Promise.all(times(20, () => source.receive({ body: Buffer.alloc(9_000) })))
     let read = 0
-    const { getBody } = bench.layer.events
-    bench.layer.events.getBody = (event) => {
+    const { getBody } = bench.stores.events
+    bench.stores.events.getBody = (event) => {
       read += 1
       return getBody(event)
     }
     await stream.ids(3)
     expect(read).toBeLessThanOrEqual(4)
-    bench.layer.events.getBody = getBody
+    bench.stores.events.getBody = getBody
     expect(await stream.ids(made.length - 3)).toHaveLength(17)
     await stream.leave()
   })

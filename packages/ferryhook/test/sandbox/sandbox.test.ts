@@ -1,12 +1,12 @@
 import { afterAll, expect, test } from 'vitest'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { applyTransform } from '../../src/transforms/apply.ts'
-import { received } from '../filters/events.ts'
-import { failureOf, textOf } from '../transforms/scripts.ts'
-import { handTimers } from './hand-timers.ts'
+import { received } from '../support/received-events.ts'
+import { failureOf, textOf } from '../support/scripts.ts'
+import { manualTimers } from '../support/manual-timers.ts'
 
-const timers = handTimers()
-const sandbox = createSandbox({ after: timers.after })
+const timers = manualTimers()
+const sandbox = createSandbox({ startTimer: timers.start })
 afterAll(() => sandbox.close())
 
 async function run(code: string, owner: string): Promise<string> {
@@ -20,26 +20,26 @@ test('a script that the engine cannot interrupt is stopped, and disturbs no othe
   const queued = failureOf(run(hang, 'bad'))
   expect(await run('const transform = () => [1]', 'good')).toBe('[1]')
 
-  await timers.runOut(5_000)
+  await timers.fire(5_000)
   const error = await hung
   expect(error.code).toBe('unresponsive')
-  expect(error.isPassing).toBe(true)
-  await timers.runOut(5_000)
+  expect(error.isTransient).toBe(true)
+  await timers.fire(5_000)
   expect((await queued).code).toBe('unresponsive')
   expect(await run('const transform = () => [2]', 'bad')).toBe('[2]')
 })
 
-test('an owner who brings more than can wait is told so', async () => {
+test('an owner with too many queued scripts is rejected', async () => {
   const code = 'const transform = () => { for (let i = 0; i < 1e5; i++); return [] }'
   const results = Array.from({ length: 40 }, () => run(code, 'eager').catch(String))
   const refused = (await Promise.all(results)).filter((result) => result !== '[]')
   expect(refused.length).toBeGreaterThan(0)
   expect(new Set(refused)).toEqual(
-    new Set(['TransformError: There are too many transforms to run: try again later']),
+    new Set(['TransformError: Too many transforms are waiting. Try again later.']),
   )
 })
 
-test('a sandbox that is closed refuses for now', async () => {
+test('a closed sandbox rejects scripts with a transient error', async () => {
   const closed = createSandbox()
   await closed.close()
   const transform = { type: 'javascript' as const, code: 'const transform = () => []' }

@@ -1,15 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { fairQueue } from '../../src/sandbox/fair-queue.ts'
+import { createFairQueue } from '../../src/sandbox/fair-queue.ts'
 import {
   createThreadPool,
   ThreadFailed,
   type ThreadPool,
   type ThreadPoolOptions,
 } from '../../src/sandbox/thread-pool.ts'
-import { handTimers } from './hand-timers.ts'
+import { manualTimers } from '../support/manual-timers.ts'
 
-/** Does what its jobs say: answers, waits for ever, or dies. */
+/** Does what its jobs say: replies, waits for ever, or dies. */
 const code = `
   const { parentPort } = require('node:worker_threads')
   parentPort.on('message', (job) => {
@@ -23,7 +23,7 @@ const code = `
   parentPort.postMessage('ready')
 `
 
-const timers = handTimers()
+const timers = manualTimers()
 const pools: ThreadPool<unknown, unknown>[] = []
 afterEach(async () => {
   await Promise.all(pools.splice(0).map((pool) => pool.close()))
@@ -35,8 +35,8 @@ function openPool(options: Partial<ThreadPoolOptions> = {}): ThreadPool<unknown,
     threads: 2,
     threadsPerOwner: 2,
     queue: { total: 10, perOwner: 10 },
-    patience: 1_000,
-    after: timers.after,
+    timeoutMs: 1_000,
+    startTimer: timers.start,
     ...options,
   })
   pools.push(pool)
@@ -48,7 +48,7 @@ async function failureOf(job: Promise<unknown>): Promise<unknown> {
   return error instanceof ThreadFailed ? error.failure : error
 }
 
-test('many jobs get each its own answer', async () => {
+test('each of many jobs gets its own result', async () => {
   const pool = openPool({ queue: { total: 100, perOwner: 100 } })
   const jobs = Array.from({ length: 50 }, (_, index) => ({ index }))
   expect(await Promise.all(jobs.map((job) => pool.run(job)))).toEqual(jobs)
@@ -61,16 +61,16 @@ test.each(['die', 'throw', 'hog'])('a thread that dies (%s) is replaced', async 
   expect(await after).toBe('after')
 })
 
-test('a thread that hangs is ended when patience is, and replaced', async () => {
+test('a thread that hangs is terminated after the timeout, and replaced', async () => {
   const pool = openPool({ threads: 1 })
   expect(await pool.run('before')).toBe('before')
   const [hung, after] = [failureOf(pool.run('hang')), pool.run('after')]
-  await timers.runOut(1_000)
+  await timers.fire(1_000)
   expect(await hung).toBe('unresponsive')
   expect(await after).toBe('after')
 })
 
-test('patience does not run while a thread is starting', async () => {
+test('the timeout does not start while a thread is starting', async () => {
   const pool = openPool({ threads: 1 })
   const job = pool.run('first')
   await setImmediate()
@@ -85,12 +85,12 @@ test('code that cannot be run fails its jobs one by one', async () => {
   expect(await Promise.all(jobs)).toEqual(['crashed', 'crashed', 'crashed'])
 })
 
-test('a thread has no settings of the process', async () => {
+test('a thread does not see the environment of the process', async () => {
   expect(await openPool().run('env')).toEqual([])
 })
 
-describe('owners', () => {
-  test('who bring too much are refused alone', async () => {
+describe('an owner', () => {
+  test('with too many jobs is rejected without affecting others', async () => {
     const pool = openPool({ threads: 1, queue: { total: 3, perOwner: 2 } })
     const started = failureOf(pool.run('never', 'a'))
     const waiting = [1, 2].map(() => failureOf(pool.run('a', 'a')))
@@ -101,7 +101,7 @@ describe('owners', () => {
     expect(await Promise.all([started, ...waiting, other])).toEqual(Array(4).fill('closed'))
   })
 
-  test('never take all threads', async () => {
+  test('never occupies all threads', async () => {
     const pool = openPool({ threads: 2, threadsPerOwner: 1 })
     const hung = [failureOf(pool.run('never', 'a')), failureOf(pool.run('never', 'a'))]
     expect(await pool.run('other', 'b')).toBe('other')
@@ -109,23 +109,23 @@ describe('owners', () => {
     expect(await Promise.all(hung)).toEqual(['closed', 'closed'])
   })
 
-  test('take turns', () => {
-    const queue = fairQueue<string>({ total: 10, perOwner: 10 })
+  test('takes turns with others', () => {
+    const queue = createFairQueue<string>({ total: 10, perOwner: 10 })
     for (const item of ['a1', 'a2', 'a3', 'b1', 'c1', 'b2']) queue.add(item.slice(0, 1), item)
     const all = () => true
     const taken = Array.from({ length: 7 }, () => queue.take(all))
     expect(taken).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', undefined])
   })
 
-  test('who may not have a turn keep it', () => {
-    const queue = fairQueue<string>({ total: 10, perOwner: 10 })
+  test('that cannot run yet keeps its turn', () => {
+    const queue = createFairQueue<string>({ total: 10, perOwner: 10 })
     for (const item of ['a1', 'b1', 'b2']) queue.add(item.slice(0, 1), item)
     expect(queue.take((owner) => owner === 'b')).toBe('b1')
     expect(queue.take(() => true)).toBe('a1')
   })
 })
 
-test('after its end a pool takes no jobs', async () => {
+test('a closed pool rejects jobs', async () => {
   const pool = openPool()
   expect(await pool.run(1)).toBe(1)
   await pool.close()

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { applyTransform } from '../../src/transforms/apply.ts'
 import { Transform } from '../../src/transforms/transform.ts'
-import { received } from '../filters/events.ts'
-import { failureOf, textOf } from './scripts.ts'
+import { received } from '../support/received-events.ts'
+import { failureOf, textOf } from '../support/scripts.ts'
 
 // Never used: no thread is started.
 const options = { sandbox: createSandbox(), owner: 'usr_1' }
@@ -209,7 +209,7 @@ test.each(['hello', '', '{"a":', Uint8Array.of(0xff), 'a=1&b=2'])(
   async (text) => {
     const error = await failureOf(mapped([{ to: 'a', value: 1 }], text))
     expect(error.code).toBe('body_not_json')
-    expect(error.isPassing).toBe(false)
+    expect(error.isTransient).toBe(false)
   },
 )
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { checkJavascript } from '../../src/transforms/javascript.ts'
-import { failureOf, scripts } from './scripts.ts'
+import { failureOf, scripts } from '../support/scripts.ts'
 
 const { sandbox, output, failure } = scripts()
 
@@ -13,13 +13,13 @@ describe('a script that fails', () => {
       /TypeError: .*\(line 2\)/,
     ],
     [
-      'throws what is no error',
+      'throws something other than an error',
       'function transform() { throw { no: 1 } }',
       'threw',
       /threw \{"no":1\}/,
     ],
     [
-      'throws what cannot be shown',
+      'throws a value that cannot be shown',
       'function transform() { throw { toJSON() { throw 1 }, toString() { throw 2 } } }',
       'threw',
       /cannot be shown/,
@@ -32,15 +32,15 @@ describe('a script that fails', () => {
     ],
     ['throws while it is loaded', 'null.x; function transform() {}', 'threw', /line 1/],
     ['cannot be parsed', 'function transform( {', 'invalid_code', /SyntaxError/],
-    ['has no transform', 'const x = 1', 'invalid_code', /no function transform/],
+    ['has no transform', 'const x = 1', 'invalid_code', /define a function transform/],
     [
-      'has a transform that is no function',
+      'has a transform that is not a function',
       'const transform = 1',
       'invalid_code',
-      /no function transform/,
+      /define a function transform/,
     ],
     [
-      'has a transform that is not there yet',
+      'throws before it defines the transform',
       'throw 1; const transform = () => 1',
       'threw',
       /threw 1/,
@@ -51,7 +51,7 @@ describe('a script that fails', () => {
     ['returns a symbol', 'const transform = () => Symbol("a")', 'invalid_output', /a symbol/],
     ['returns bytes', 'const transform = () => new Uint8Array(3)', 'invalid_output', /bytes/],
     [
-      'returns a circle',
+      'returns a circular structure',
       'const transform = () => { const a = {}; a.a = a; return a }',
       'invalid_output',
       /circular/,
@@ -60,13 +60,13 @@ describe('a script that fails', () => {
       'returns a bigint within',
       'const transform = () => ({ a: 1n })',
       'invalid_output',
-      /JSON cannot hold/,
+      /JSON cannot represent/,
     ],
     [
-      'returns what JSON leaves out',
+      'returns a value that JSON omits',
       'const transform = () => ({ toJSON() {} })',
       'invalid_output',
-      /JSON cannot hold/,
+      /JSON cannot represent/,
     ],
     ['loops for ever', 'function transform() { while (true) {} }', 'time_limit', /too long/],
     [
@@ -131,14 +131,14 @@ describe('a script that fails', () => {
       /memory/,
     ],
     [
-      'makes a text too long',
+      'builds too long a text',
       'const transform = () => { let a = "x"; for (;;) a += a }',
       'memory_limit',
       /too long|memory/,
     ],
     ['calls itself for ever', 'const transform = (e) => transform(e)', 'stack_limit', /too deeply/],
     [
-      'calls itself for ever by way of the engine',
+      'calls itself for ever through the engine',
       'const transform = (e) => [1].map(() => transform(e))',
       'stack_limit',
       /too deeply/,
@@ -174,7 +174,7 @@ describe('a script that fails', () => {
       /headers/,
     ],
     [
-      'returns a header that is none',
+      'returns an invalid header name',
       'const transform = () => ({ body: {}, headers: { "a b": "1" } })',
       'invalid_output',
       /name/,
@@ -186,7 +186,7 @@ describe('a script that fails', () => {
       /header a/,
     ],
     [
-      'returns a header that is not its to set',
+      'returns a reserved header',
       'const transform = () => ({ body: {}, headers: { Host: "a" } })',
       'invalid_output',
       /header host/,
@@ -208,15 +208,15 @@ describe('a script that fails', () => {
     const error = await failure(code)
     expect(error.message).toMatch(message)
     expect(error.code).toBe(expected)
-    expect(error.isPassing).toBe(false)
+    expect(error.isTransient).toBe(false)
   })
 
-  test('shows what it wrote before', async () => {
+  test('keeps its console output', async () => {
     const code = 'const transform = () => { console.log("here"); while (true) {} }'
     expect((await failure(code)).console).toEqual(['here'])
   })
 
-  test('does not disturb another that runs beside it', async () => {
+  test('does not disturb another that runs in parallel', async () => {
     const bad = failure('function transform() { while (true) {} }')
     const good = output('const transform = () => [1]')
     expect(await good).toBe('[1]')

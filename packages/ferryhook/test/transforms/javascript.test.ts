@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { received } from '../filters/events.ts'
-import { scripts, textOf } from './scripts.ts'
+import { MAX_JSON_DEPTH } from '@strongroom/platform/json-depth'
+import { MAX_SCRIPT_BODY_DEPTH } from '../../src/transforms/javascript.ts'
+import { received } from '../support/received-events.ts'
+import { scripts, textOf } from '../support/scripts.ts'
 
 const { run, output, failure } = scripts()
 
@@ -27,13 +29,13 @@ describe('a script', () => {
     })
   })
 
-  test('sees a body that is not JSON as text, all of it', async () => {
+  test('sees a body that is not JSON as text', async () => {
     const code = 'function transform({ body }) { return [typeof body, body.length, body] }'
     expect(await output(code, received('a\0b€'))).toBe('["string",4,"a\\u0000b€"]')
     expect(await output(code, received(''))).toBe('["string",0,""]')
   })
 
-  test('gives an object or a list as JSON', async () => {
+  test('returns an object or a list as JSON', async () => {
     const result = await run(
       'function transform({ body }) { return { total: body.a + 1 } }',
       received({ a: 1 }),
@@ -43,13 +45,13 @@ describe('a script', () => {
     expect(await output('const transform = () => [1, "ü"]')).toBe('[1,"ü"]')
   })
 
-  test('gives a string as text, all of it', async () => {
+  test('returns a string as text', async () => {
     const result = await run('function transform() { return "a\\0b€" }')
     expect(result).toMatchObject({ contentType: 'text/plain; charset=utf-8' })
     expect(textOf(result)).toBe('a\0b€')
   })
 
-  test('gives headers beside the body', async () => {
+  test('returns headers with the body', async () => {
     const headers = '{ "X-Kind": "a", "x-n": 1, "Content-Type": "application/xml" }'
     const result = await run(
       `function transform() { return { body: "<a/>", headers: ${headers} } }`,
@@ -61,14 +63,14 @@ describe('a script', () => {
     expect(textOf(result)).toBe('<a/>')
   })
 
-  test('gives an object with a body and no headers as that object', async () => {
+  test('returns an object that is not exactly { body, headers } as JSON', async () => {
     expect(await output('() => 1; var transform = () => ({ body: "a" })')).toBe('{"body":"a"}')
     expect(await output('var transform = () => ({ body: "a", headers: {}, more: 1 })')).toBe(
       '{"body":"a","headers":{},"more":1}',
     )
   })
 
-  test('drops the event with null', async () => {
+  test('drops the event by returning null', async () => {
     const reason = 'The transform returned null'
     expect(await run('const transform = () => null')).toMatchObject({ dropped: true, reason })
     const whole = await run('const transform = () => ({ body: null, headers: {} })')
@@ -84,7 +86,7 @@ describe('a script', () => {
     expect(await output(code, received([1, 2]))).toBe('{"doubled":[2,4]}')
   })
 
-  test('has a console, whose lines are kept within bounds', async () => {
+  test('has a console with limited output', async () => {
     const { console } = await run(
       'const transform = (e) => { console.log("a", 1, { b: [] }, undefined, () => 1); console.error(Symbol("s")); return {} }',
     )
@@ -101,7 +103,7 @@ describe('a script', () => {
     expect(JSON.parse(year)).toEqual([new Date().getUTCFullYear()])
   })
 
-  test('has nothing of the server', async () => {
+  test('cannot reach the server', async () => {
     const names = [
       'process',
       'require',
@@ -120,7 +122,7 @@ describe('a script', () => {
     expect((await failure('const transform = () => import("node:fs")')).code).toBe('threw')
   })
 
-  test('leaves nothing behind for the next', async () => {
+  test('leaves nothing behind for the next script', async () => {
     const leave =
       'Object.prototype.left = 1; globalThis.left = 1; JSON.parse = () => ({}); const transform = () => ({})'
     expect(await output(leave)).toBe('{}')
@@ -131,25 +133,62 @@ describe('a script', () => {
 })
 
 describe('a body', () => {
-  test('of 256 KB goes in and out', async () => {
+  test('of 256 KB passes through', async () => {
     const body = { list: Array.from({ length: 20_000 }, (_, index) => `n${index}`) }
     const code = 'const transform = ({ body }) => body'
     expect(await output(code, received(body))).toBe(JSON.stringify(body))
   })
 
-  test('nested 10,000 levels deep can be read', async () => {
-    const deep = received('['.repeat(10_000) + ']'.repeat(10_000))
-    expect(await output('const transform = ({ body }) => [body.length]', deep)).toBe('[1]')
+  test('may be nested up to MAX_SCRIPT_BODY_DEPTH levels deep', async () => {
+    expect(MAX_SCRIPT_BODY_DEPTH).toBe(10_000)
+    const lists = received('['.repeat(10_000) + ']'.repeat(10_000))
+    const objects = received(`${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`)
+    expect(await output('const transform = ({ body }) => [body.length]', lists)).toBe('[1]')
+    expect(await output('const transform = ({ body }) => [typeof body.a]', objects)).toBe(
+      '["object"]',
+    )
   })
 
-  test('nested as deep as can be sent is an error', async () => {
-    const deepest = received('['.repeat(131_072) + ']'.repeat(131_072))
-    const error = await failure('const transform = ({ body }) => [body.length]', deepest)
+  test.each([10_001, 131_072])('nested %i levels deep is an error', async (depth) => {
+    const deep = received('['.repeat(depth) + ']'.repeat(depth))
+    const error = await failure('const transform = ({ body }) => [body.length]', deep)
     expect(error.code).toBe('stack_limit')
+    expect(error.message).toBe('The body of this event is nested more than 10000 levels deep')
   })
 
   test('that is not text is an error', async () => {
     const error = await failure('const transform = () => ({})', received(Uint8Array.of(0xff)))
     expect(error.code).toBe('body_not_text')
+  })
+})
+
+describe('a result', () => {
+  const nested = (depth: number) =>
+    `let value = 1; for (let i = 0; i < ${depth}; i++) value = i % 2 ? [value] : { a: value };`
+
+  test('may be nested up to MAX_JSON_DEPTH levels deep', async () => {
+    const text = await output(`const transform = () => { ${nested(MAX_JSON_DEPTH)} return value }`)
+    expect(text.replaceAll(/[^{[]/g, '')).toHaveLength(MAX_JSON_DEPTH)
+  })
+
+  test.each([
+    ['returned', 'return value'],
+    ['from toJSON', 'return { toJSON: () => value }'],
+    ['in headers', 'return { body: {}, headers: value }'],
+  ])('nested one level deeper is an error: %s', async (_where, statement) => {
+    const code = `const transform = () => { ${nested(MAX_JSON_DEPTH + 1)} ${statement} }`
+    const error = await failure(code)
+    expect(error.code).toBe('stack_limit')
+    expect(error.message).toBe('The transform returned a value nested more than 1000 levels deep')
+  })
+
+  test('may contain the same object many times', async () => {
+    const code = 'const transform = () => { const a = [1]; return Array(2000).fill({ a }) }'
+    expect(JSON.parse(await output(code))).toHaveLength(2_000)
+  })
+
+  test('logged to the console is cut if it is nested too deeply', async () => {
+    const code = `const transform = () => { ${nested(5_000)} console.log('v', value); return {} }`
+    expect((await run(code)).console).toEqual(['v [nested too deeply]'])
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { applyTransform } from '../../src/transforms/apply.ts'
 import { Transform } from '../../src/transforms/transform.ts'
-import { received } from '../filters/events.ts'
+import { received } from '../support/received-events.ts'
 
 describe('without a change', () => {
   const bytes = Uint8Array.of(0xff, 0x00, 0x7b, 0xef, 0xbb, 0xbf)
@@ -32,7 +32,12 @@ describe('a transform that is refused', () => {
       'transform.rules',
       /<=100/,
     ],
-    ['a wrong source', map(right, { from: 'a', to: 'a' }), 'transform.rules[1].from', /not a path/],
+    [
+      'a wrong source',
+      map(right, { from: 'a', to: 'a' }),
+      'transform.rules[1].from',
+      /not a path/i,
+    ],
     ['a wrong target', map({ from: '$.a', to: 'a b' }), 'transform.rules[0].to', /character 4/],
     [
       'a target with a wildcard',

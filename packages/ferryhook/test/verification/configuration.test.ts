@@ -1,14 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { providers } from '../../src/items/source.ts'
+import { providers } from '../../src/sources/item.ts'
 import {
   checkSigning,
   signingAttributes,
   type SigningInput,
-  signingOf,
+  schemeOf,
 } from '../../src/verification/configuration.ts'
-import { makeCertificate } from './certificates.ts'
-import { signers } from './signers.ts'
+import { makeCertificate } from '../support/certificates.ts'
+import { signers } from '../support/signers.ts'
 
 const check = (given: Partial<SigningInput>) =>
   checkSigning({ provider: 'custom', secrets: ['secret'], ...given })
@@ -22,9 +22,9 @@ function problems(given: Partial<SigningInput>): string[] {
 describe('how a source is verified', () => {
   test('is the way of its provider as soon as it has a secret', () => {
     for (const provider of providers) {
-      const scheme = signingOf({ provider, signingSecret: 'AgR4sealed' })
+      const scheme = schemeOf({ provider, signingSecret: 'AgR4sealed' })
       expect(scheme?.algorithm).toBe(provider === 'custom' ? 'hmac-sha256' : provider)
-      expect(signingOf({ provider })).toBeUndefined()
+      expect(schemeOf({ provider })).toBeUndefined()
     }
   })
 
@@ -33,7 +33,7 @@ describe('how a source is verified', () => {
       const { signingAlgorithm, signingOptions } = signingAttributes(scheme)
       expect(signingAlgorithm).toBe(scheme.algorithm)
       const source = { provider: 'custom', signingAlgorithm, signingOptions } as const
-      expect(signingOf(source)).toEqual(scheme)
+      expect(schemeOf(source)).toEqual(scheme)
     }
   })
 
@@ -51,7 +51,7 @@ describe('how a source is verified', () => {
     })
     expect(check({ provider: 'stripe', secrets: [] })).toEqual({ ok: true, scheme: undefined })
     const source = { provider: 'stripe', signingAlgorithm: 'none', signingSecret: 'x' } as const
-    expect(signingOf(source)).toBeUndefined()
+    expect(schemeOf(source)).toBeUndefined()
   })
 
   test('is never guessed from what makes no sense in the store', () => {
@@ -61,7 +61,7 @@ describe('how a source is verified', () => {
       { signingAlgorithm: 'stripe', signingOptions: '{' },
       { signingAlgorithm: '__proto__' },
     ]) {
-      expect(() => signingOf({ provider: 'custom', ...damaged })).toThrow()
+      expect(() => schemeOf({ provider: 'custom', ...damaged })).toThrow()
     }
   })
 })
@@ -70,40 +70,43 @@ describe('a wrong configuration', () => {
   test('names the algorithms there are', () => {
     for (const signingAlgorithm of ['carrier-pigeon', 'constructor', '']) {
       const [problem] = problems({ signingAlgorithm })
-      expect(problem).toMatch(/^signingAlgorithm: Give one of: none, stripe, .*hmac-sha512$/)
+      expect(problem).toMatch(/^signingAlgorithm: Must be one of: none, stripe, .*hmac-sha512$/)
     }
   })
 
   test.each<[object, string]>([
-    [{ header: 'x signature' }, 'header: Give the name of a header: letters, digits and hyphens'],
-    [{ encoding: 'base32' }, 'encoding: Give the encoding as hex or base64'],
-    [{ prefix: 'x'.repeat(65) }, 'prefix: Give a prefix of at most 64 characters'],
+    [
+      { header: 'x signature' },
+      'header: Must be the name of a header: letters, digits and hyphens',
+    ],
+    [{ encoding: 'base32' }, 'encoding: Must be hex or base64'],
+    [{ prefix: 'x'.repeat(65) }, 'prefix: Must be at most 64 characters'],
     [
       { template: 'body' },
-      'template: Put {body} into the template, once: what is not signed can be forged',
+      'template: Must contain {body} exactly once, because an unsigned body can be forged',
     ],
     [
       { template: '{body}{body}' },
-      'template: Put {body} into the template, once: what is not signed can be forged',
+      'template: Must contain {body} exactly once, because an unsigned body can be forged',
     ],
     [
       { template: '{body}{date}' },
-      'template: Use no braces but in {timestamp}, {id}, {body} and {url}',
+      'template: Must contain no braces except in {timestamp}, {id}, {body} and {url}',
     ],
     [
       { template: '{timestamp}.{body}' },
-      'timestampHeader: Give timestampHeader and {timestamp} in the template, or neither',
+      'timestampHeader: Set timestampHeader and use {timestamp} in the template, or neither',
     ],
     [
       { timestampHeader: 'x-time' },
-      'timestampHeader: Give timestampHeader and {timestamp} in the template, or neither',
+      'timestampHeader: Set timestampHeader and use {timestamp} in the template, or neither',
     ],
-    [{ idHeader: 'x-id' }, 'idHeader: Give idHeader and {id} in the template, or neither'],
+    [{ idHeader: 'x-id' }, 'idHeader: Set idHeader and use {id} in the template, or neither'],
     [
       { toleranceSeconds: 0 },
-      'toleranceSeconds: Give the tolerance in whole seconds, from 1 to 604800',
+      'toleranceSeconds: Must be a whole number of seconds from 1 to 604800',
     ],
-  ])('of an HMAC is told with what to do: %j', (signingOptions, problem) => {
+  ])('of an HMAC is rejected with what to do: %j', (signingOptions, problem) => {
     const given = { signingAlgorithm: 'hmac-sha256', signingOptions: { ...signingOptions } }
     expect(problems(given)).toEqual([`signingOptions.${problem}`])
   })
@@ -121,7 +124,7 @@ describe('a wrong configuration', () => {
     expect(pinned(right)).toEqual([])
     for (const wrong of ['', 'PEM', makeCertificate({ name: 'x' }).pem, 7, right.repeat(11)]) {
       expect(pinned(wrong)).toEqual([
-        'signingOptions.certificates: Give RSA certificates in PEM, at most 10',
+        'signingOptions.certificates: Must be RSA certificates in PEM, at most 10',
       ])
     }
   })
@@ -164,15 +167,15 @@ describe('a secret', () => {
     ['discord', '00'],
   ])('of %s that cannot be one is refused, and what to give is said', (provider, secret) => {
     const [problem, ...others] = problems({ provider, secrets: [secret] })
-    expect(problem).toMatch(/^signingSecret: Give the /)
+    expect(problem).toMatch(/^signingSecret: Enter the /)
     expect(others).toEqual([])
   })
 
   test.each([
-    ['', 'Give a secret that is not empty'],
-    [' secret', 'Give the secret without spaces and line breaks around it'],
-    ['secret\n', 'Give the secret without spaces and line breaks around it'],
-    ['x'.repeat(1025), 'Give a secret of at most 1024 characters'],
+    ['', 'Must not be empty'],
+    [' secret', 'Must not start or end with spaces or line breaks'],
+    ['secret\n', 'Must not start or end with spaces or line breaks'],
+    ['x'.repeat(1025), 'Must be at most 1024 characters'],
   ])('that nobody can mean is refused: %j', (secret, problem) => {
     expect(problems({ provider: 'github', secrets: ['fine', secret] })).toEqual([
       `signingSecret: ${problem}`,
@@ -186,7 +189,7 @@ describe('a secret', () => {
 
   test('is asked for where an algorithm is', () => {
     expect(problems({ signingAlgorithm: 'github', secrets: [] })).toEqual([
-      'signingSecret: Give the secret that the signatures are made with',
+      'signingSecret: Enter the secret that the sender signs with',
     ])
   })
 })

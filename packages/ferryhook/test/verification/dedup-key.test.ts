@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { providers } from '../../src/items/source.ts'
+import { providers } from '../../src/sources/item.ts'
 import { dedupKeyOf, DedupRule } from '../../src/verification/dedup-key.ts'
 
 type Provider = (typeof providers)[number]
@@ -84,7 +84,7 @@ describe('a rule of its own', () => {
   test('that makes no sense is refused with what to give', () => {
     const messages = (rule: unknown) =>
       DedupRule.safeParse(rule).error?.issues.map(({ message }) => message)
-    const path = 'Give a path to one value of the body, such as $.data.id or $.events[0].id'
+    const path = 'Must be a path to one value of the body, such as $.data.id or $.events[0].id'
     for (const wrong of [
       '',
       '$',
@@ -100,9 +100,9 @@ describe('a rule of its own', () => {
       expect(messages({ by: 'path', path: wrong }), wrong).toEqual([path])
     }
     expect(messages({ by: 'header', name: 'a b' })).toEqual([
-      'Give the name of a header: letters, digits and hyphens',
+      'Must be the name of a header: letters, digits and hyphens',
     ])
-    expect(messages({ by: 'magic' })?.[0]).toMatch(/^Give the rule as/)
+    expect(messages({ by: 'magic' })?.[0]).toMatch(/^Must be \{"by"/)
   })
 })
 

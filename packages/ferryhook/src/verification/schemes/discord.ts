@@ -1,37 +1,41 @@
-/** Discord: Ed25519 over time and body, with a key of which we have the public half. */
+/** Discord: Ed25519 over time and body; the secret of the source is the public key. */
 import { type KeyObject, verify as verifySigned } from 'node:crypto'
 import * as z from 'zod'
-import { decode } from '../digests.ts'
-import { ed25519Key } from '../public-keys.ts'
-import { defineScheme } from '../scheme.ts'
+import { decode, ed25519Key } from '../crypto.ts'
+import {
+  defineScheme,
+  checkAge,
+  invalid,
+  parseTimestamp,
+  tolerance,
+  DEFAULT_TOLERANCE_SECONDS,
+} from '../scheme.ts'
 import { headerOf } from '../signed-request.ts'
-import { judgeAge, timeOf, tolerance, usualTolerance } from '../timestamp.ts'
-import { refused } from '../verdict.ts'
 
 export const discord = defineScheme({
   schema: z.strictObject({
     algorithm: z.literal('discord'),
-    toleranceSeconds: tolerance.default(usualTolerance),
+    toleranceSeconds: tolerance.default(DEFAULT_TOLERANCE_SECONDS),
   }),
 
   secretProblem: (secret) =>
     publicKey(secret)
       ? undefined
-      : 'Give the public key of the application: 64 hexadecimal digits, from its general information',
+      : 'Enter the public key of the application: 64 hexadecimal digits, from its general information',
 
   verify({ request, secrets, now }, { toleranceSeconds }) {
     const header = headerOf(request, 'x-signature-ed25519')
     const time = headerOf(request, 'x-signature-timestamp')
-    if (header === undefined || time === undefined) return refused('missing_header')
-    const signedAt = timeOf(time)
+    if (header === undefined || time === undefined) return invalid('missing_header')
+    const signedAt = parseTimestamp(time)
     const claimed = decode('hex', header)
-    if (signedAt === undefined || claimed === undefined) return refused('malformed_header')
+    if (signedAt === undefined || claimed === undefined) return invalid('malformed_header')
     const keys = secrets.map(publicKey).filter((key) => key !== undefined)
-    if (keys.length === 0) return refused('no_secret')
+    if (keys.length === 0) return invalid('no_secret')
     const signed = Buffer.concat([Buffer.from(time), request.body])
     return keys.some((key) => verifySigned(null, signed, key, claimed))
-      ? judgeAge(signedAt, now, toleranceSeconds)
-      : refused('no_match')
+      ? checkAge(signedAt, now, toleranceSeconds)
+      : invalid('no_match')
   },
 })
 

@@ -1,26 +1,24 @@
 /**
- * GitLab: a token that is sent along, or, newer, a signing token and the headers of Standard
- * Webhooks. Where there can be a signature there must be one: the token alone says nothing about the
- * body, and whoever saw one request knows it.
+ * GitLab: either a secret token in a header or, newer, a signing token and the headers of Standard
+ * Webhooks. A source with a signing token requires a signature: the secret token does not protect
+ * the body, and anyone who saw one request knows it.
  */
+import { timingSafeEquals } from '@strongroom/kit/timing-safe-equals'
 import * as z from 'zod'
-import { isSigningSecret } from '../../signing/webhook-secret.ts'
-import { sameBytes } from '../digests.ts'
-import { defineScheme } from '../scheme.ts'
+import { isSigningSecret } from '../../signing/secret-list.ts'
+import { valid, defineScheme, invalid, tolerance, DEFAULT_TOLERANCE_SECONDS } from '../scheme.ts'
 import { headerOf } from '../signed-request.ts'
-import { tolerance, usualTolerance } from '../timestamp.ts'
-import { accepted, refused } from '../verdict.ts'
 import { verifyWebhookHeaders } from './standard-webhooks.ts'
 
 export const gitlab = defineScheme({
   schema: z.strictObject({
     algorithm: z.literal('gitlab'),
-    toleranceSeconds: tolerance.default(usualTolerance),
+    toleranceSeconds: tolerance.default(DEFAULT_TOLERANCE_SECONDS),
   }),
 
   secretProblem: (secret) =>
     secret.startsWith('whsec_') && !isSigningSecret(secret)
-      ? 'Give the signing token as GitLab shows it: whsec_ and base64'
+      ? 'Enter the signing token as GitLab shows it: whsec_ and base64'
       : undefined,
 
   verify(check, { toleranceSeconds }) {
@@ -33,13 +31,13 @@ export const gitlab = defineScheme({
       )
     }
     const token = headerOf(request, 'x-gitlab-token')
-    if (token === undefined) return refused('missing_header')
-    // Node reads each byte of a header as one character.
+    if (token === undefined) return invalid('missing_header')
+    // Node decodes each byte of a header as one character.
     // oxlint-disable-next-line no-control-regex
-    if (!/^[\x00-\xff]+$/.test(token)) return refused('malformed_header')
+    if (!/^[\x00-\xff]+$/.test(token)) return invalid('malformed_header')
     const sent = Buffer.from(token, 'latin1')
-    return secrets.some((secret) => sameBytes(sent, Buffer.from(secret)))
-      ? accepted
-      : refused('no_match')
+    return secrets.some((secret) => timingSafeEquals(sent, Buffer.from(secret)))
+      ? valid
+      : invalid('no_match')
   },
 })

@@ -1,10 +1,8 @@
-/** Linear: hexadecimal over the body, which says itself when it was signed. */
+/** Linear: hexadecimal over the body, which contains the time of signing. */
 import * as z from 'zod'
-import { anyMatch, decode, hmac } from '../digests.ts'
-import { defineScheme } from '../scheme.ts'
-import { attributeOf, headerOf, jsonOf } from '../signed-request.ts'
-import { judgeAge, tolerance } from '../timestamp.ts'
-import { refused } from '../verdict.ts'
+import { hasMatch, decode, hmac } from '../crypto.ts'
+import { defineScheme, checkAge, invalid, tolerance } from '../scheme.ts'
+import { propertyOf, headerOf, parseJsonBody } from '../signed-request.ts'
 
 export const linear = defineScheme({
   schema: z.strictObject({
@@ -14,14 +12,14 @@ export const linear = defineScheme({
 
   verify({ request, secrets, now }, { toleranceSeconds }) {
     const header = headerOf(request, 'linear-signature')
-    if (header === undefined) return refused('missing_header')
+    if (header === undefined) return invalid('missing_header')
     const claimed = decode('hex', header)
-    if (claimed === undefined) return refused('malformed_header')
+    if (claimed === undefined) return invalid('malformed_header')
     const expected = secrets.map((secret) => hmac('sha256', secret, request.body))
-    if (!anyMatch([claimed], expected)) return refused('no_match')
-    // There is a header with the time too, which nobody signed.
-    const signedAt = attributeOf(jsonOf(request.body), 'webhookTimestamp')
-    if (typeof signedAt !== 'number') return refused('malformed_body')
-    return judgeAge(signedAt, now, toleranceSeconds)
+    if (!hasMatch([claimed], expected)) return invalid('no_match')
+    // The header with the time is not signed.
+    const signedAt = propertyOf(parseJsonBody(request.body), 'webhookTimestamp')
+    if (typeof signedAt !== 'number') return invalid('malformed_body')
+    return checkAge(signedAt, now, toleranceSeconds)
   },
 })

@@ -1,32 +1,37 @@
 /**
- * PayPal: RSA over the ids of transmission and webhook, the time and a checksum of the body. The
- * secret of such a source is the webhook id: it is what ties a signature, which PayPal makes for
- * all of its customers with the same key, to this one.
+ * PayPal: RSA over the ids of transmission and webhook, the time and a checksum of the body. PayPal
+ * signs for all customers with the same key; the webhook id, which is the secret of the source, ties
+ * a signature to this one.
  */
 import { verify as verifySigned, type X509Certificate } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import * as z from 'zod'
-import { areInForce, certificatesOf } from '../certificate-chain.ts'
-import { decode } from '../digests.ts'
-import { type Check, defineScheme } from '../scheme.ts'
+import { areCurrent, parseCertificates } from '../certificate-chain.ts'
+import { decode } from '../crypto.ts'
+import {
+  valid,
+  type VerificationInput,
+  defineScheme,
+  checkAge,
+  type FailureReason,
+  invalid,
+  parseTimestamp,
+  tolerance,
+} from '../scheme.ts'
 import { headerOf, isPrintable } from '../signed-request.ts'
-import { judgeAge, timeOf, tolerance } from '../timestamp.ts'
-import { accepted, type Reason, refused } from '../verdict.ts'
 
-const notCertificates = 'Give RSA certificates in PEM, at most 10'
+const notCertificates = 'Must be RSA certificates in PEM, at most 10'
 
 const schema = z.strictObject({
   algorithm: z.literal('paypal'),
-  environment: z
-    .enum(['live', 'sandbox'], 'Give the environment as live or sandbox')
-    .default('live'),
-  /** Certificates in PEM to trust, instead of fetching the one that a request names. */
+  environment: z.enum(['live', 'sandbox'], 'Must be live or sandbox').default('live'),
+  /** Trusted certificates in PEM, instead of the one that a request names. */
   certificates: z
     .string(notCertificates)
     .max(12_000, notCertificates)
-    .refine((pem) => certificatesOf(pem)?.every(isRsa), notCertificates)
+    .refine((pem) => parseCertificates(pem)?.every(isRsa), notCertificates)
     .optional(),
-  // Only if asked for: PayPal does not say whether what it sends again has a new time.
+  // No default: PayPal does not document whether a retry has a new time.
   toleranceSeconds: tolerance.optional(),
 })
 
@@ -36,7 +41,7 @@ export const paypal = defineScheme({
   secretProblem: (secret) =>
     /^[A-Za-z0-9]{10,64}$/.test(secret)
       ? undefined
-      : 'Give the webhook id, letters and digits, as the list of webhooks of the app shows it',
+      : 'Enter the webhook id, letters and digits, from the list of webhooks of the app',
 
   async verify(check, scheme) {
     const { request, secrets, now } = check
@@ -44,16 +49,16 @@ export const paypal = defineScheme({
     const time = headerOf(request, 'paypal-transmission-time')
     const signature = headerOf(request, 'paypal-transmission-sig')
     const algorithm = headerOf(request, 'paypal-auth-algo')
-    if (id === undefined || time === undefined) return refused('missing_header')
-    if (signature === undefined || algorithm === undefined) return refused('missing_header')
-    const signedAt = timeOf(time)
+    if (id === undefined || time === undefined) return invalid('missing_header')
+    if (signature === undefined || algorithm === undefined) return invalid('missing_header')
+    const signedAt = parseTimestamp(time)
     const claimed = decode('base64', signature)
     const readable = isPrintable(id) && !id.includes('|') && algorithm === 'SHA256withRSA'
     if (!readable || signedAt === undefined || claimed === undefined) {
-      return refused('malformed_header')
+      return invalid('malformed_header')
     }
     const certificates = await certificatesFor(check, scheme)
-    if (typeof certificates === 'string') return refused(certificates)
+    if (typeof certificates === 'string') return invalid(certificates)
     const checksum = crc32(request.body)
     const matches = secrets.some((webhookId) => {
       const signed = Buffer.from(`${id}|${time}|${webhookId}|${checksum}`)
@@ -61,18 +66,18 @@ export const paypal = defineScheme({
         verifySigned('sha256', signed, publicKey, claimed),
       )
     })
-    if (!matches) return refused('no_match')
+    if (!matches) return invalid('no_match')
     const { toleranceSeconds } = scheme
-    return toleranceSeconds === undefined ? accepted : judgeAge(signedAt, now, toleranceSeconds)
+    return toleranceSeconds === undefined ? valid : checkAge(signedAt, now, toleranceSeconds)
   },
 })
 
 async function certificatesFor(
-  { request, now, payPalCertificates }: Check,
+  { request, now, payPalCertificates }: VerificationInput,
   { certificates: pinned, environment }: z.infer<typeof schema>,
-): Promise<X509Certificate[] | Reason> {
+): Promise<X509Certificate[] | FailureReason> {
   if (pinned !== undefined) {
-    const inForce = certificatesOf(pinned)?.filter((each) => areInForce([each], now)) ?? []
+    const inForce = parseCertificates(pinned)?.filter((each) => areCurrent([each], now)) ?? []
     return inForce.length > 0 ? inForce : 'untrusted_certificate'
   }
   const url = headerOf(request, 'paypal-cert-url')

@@ -1,27 +1,33 @@
 /**
- * Standard Webhooks 1.0.0, and Svix, from which it comes and whose headers are called `svix-*`.
- * A shared secret is `whsec_…`; of an asymmetric key the source holds the public half, `whpk_…`.
+ * Standard Webhooks 1.0.0, and its predecessor Svix, whose headers are called `svix-*`. A shared
+ * secret is `whsec_…`; the public key of an asymmetric pair is `whpk_…`.
  */
 import { type KeyObject, verify as verifySigned } from 'node:crypto'
 import * as z from 'zod'
-import { webhookKey } from '../../signing/webhook-secret.ts'
-import { anyMatch, decode, hmac } from '../digests.ts'
-import { ed25519Key } from '../public-keys.ts'
-import { type Check, defineScheme } from '../scheme.ts'
+import { decodeSigningSecret } from '../../signing/secret-list.ts'
+import { hasMatch, decode, ed25519Key, hmac } from '../crypto.ts'
+import {
+  type VerificationInput,
+  defineScheme,
+  checkAge,
+  invalid,
+  parseTimestamp,
+  tolerance,
+  DEFAULT_TOLERANCE_SECONDS,
+  type VerificationResult,
+} from '../scheme.ts'
 import { headerOf, isPrintable } from '../signed-request.ts'
-import { judgeAge, timeOf, tolerance, usualTolerance } from '../timestamp.ts'
-import { refused, type Verdict } from '../verdict.ts'
 
 export const standardWebhooks = defineScheme({
   schema: z.strictObject({
     algorithm: z.literal('standard-webhooks'),
-    toleranceSeconds: tolerance.default(usualTolerance),
+    toleranceSeconds: tolerance.default(DEFAULT_TOLERANCE_SECONDS),
   }),
 
   secretProblem(secret) {
     const key = publicKey(secret) ?? sharedKey(secret)
     if (key !== undefined && (!Buffer.isBuffer(key) || key.byteLength >= 16)) return undefined
-    return 'Give the secret as the sender shows it: whsec_ (or whpk_, of a public key) and base64'
+    return 'Enter the secret as the sender shows it: whsec_ (or whpk_ for a public key) and base64'
   },
 
   verify(check, { toleranceSeconds }) {
@@ -31,37 +37,37 @@ export const standardWebhooks = defineScheme({
 })
 
 export function verifyWebhookHeaders(
-  { request, secrets, now }: Check,
+  { request, secrets, now }: VerificationInput,
   { family, toleranceSeconds }: { family: 'webhook' | 'svix'; toleranceSeconds: number },
-): Verdict {
+): VerificationResult {
   const id = headerOf(request, `${family}-id`)
   const time = headerOf(request, `${family}-timestamp`)
   const header = headerOf(request, `${family}-signature`)
   if (id === undefined || time === undefined || header === undefined) {
-    return refused('missing_header')
+    return invalid('missing_header')
   }
-  const signedAt = timeOf(time)
+  const signedAt = parseTimestamp(time)
   const shared = signaturesOf(header, 'v1')
-  // A sender has few keys, and each of these costs much more to check than a digest.
+  // A sender has few keys, and these are much more expensive to check than a digest.
   const asymmetric = signaturesOf(header, 'v1a').slice(0, 10)
   if (!isPrintable(id) || signedAt === undefined || shared.length + asymmetric.length === 0) {
-    return refused('malformed_header')
+    return invalid('malformed_header')
   }
   const sharedKeys = keysOf(secrets, sharedKey)
   const publicKeys = keysOf(secrets, publicKey)
-  if (sharedKeys.length + publicKeys.length === 0) return refused('no_secret')
+  if (sharedKeys.length + publicKeys.length === 0) return invalid('no_secret')
 
   const signed = Buffer.concat([Buffer.from(`${id}.${time}.`), request.body])
   const expected = sharedKeys.map((key) => hmac('sha256', key, signed))
   const matches =
-    anyMatch(shared, expected) ||
+    hasMatch(shared, expected) ||
     publicKeys.some((key) =>
       asymmetric.some((signature) => verifySigned(null, signed, key, signature)),
     )
-  return matches ? judgeAge(signedAt, now, toleranceSeconds) : refused('no_match')
+  return matches ? checkAge(signedAt, now, toleranceSeconds) : invalid('no_match')
 }
 
-/** Those of one version, in a list like `v1,… v1,… v1a,…`. */
+/** The signatures of one version in a list like `v1,… v1,… v1a,…`. */
 function signaturesOf(header: string, version: 'v1' | 'v1a'): Buffer[] {
   const prefix = `${version},`
   return header
@@ -79,7 +85,7 @@ function keysOf<Key>(
 }
 
 function sharedKey(secret: string): Buffer | undefined {
-  return secret.startsWith('whpk_') ? undefined : webhookKey(secret)
+  return secret.startsWith('whpk_') ? undefined : decodeSigningSecret(secret)
 }
 
 function publicKey(secret: string): KeyObject | undefined {

@@ -1,60 +1,60 @@
 /**
- * Twilio: HMAC-SHA1 over the address and what a form holds. Of any other body the address has the
- * hash, as `bodySHA256`, and only the address is signed.
+ * Twilio: HMAC-SHA1 over the address and the fields of a form. For any other body the address
+ * contains its hash as `bodySHA256`, and only the address is signed.
  */
 import { createHash } from 'node:crypto'
+import { timingSafeEquals } from '@strongroom/kit/timing-safe-equals'
 import * as z from 'zod'
-import { anyMatch, decode, hmac, sameBytes } from '../digests.ts'
-import { defineScheme } from '../scheme.ts'
+import { hasMatch, decode, hmac } from '../crypto.ts'
+import { valid, defineScheme, type FailureReason, invalid } from '../scheme.ts'
 import { headerOf, type SignedRequest } from '../signed-request.ts'
-import { accepted, type Reason, refused } from '../verdict.ts'
 
 export const twilio = defineScheme({
   schema: z.strictObject({ algorithm: z.literal('twilio') }),
 
   secretProblem: (secret) =>
     /^(?:AC|SK)[0-9a-f]{32}$/i.test(secret)
-      ? 'Give the auth token of the account, not its SID or that of an API key'
+      ? 'Enter the auth token of the account, not its SID or that of an API key'
       : undefined,
 
   verify({ request, secrets }) {
     const header = headerOf(request, 'x-twilio-signature')
-    if (header === undefined) return refused('missing_header')
+    if (header === undefined) return invalid('missing_header')
     const claimed = decode('base64', header)
-    if (claimed === undefined) return refused('malformed_header')
+    if (claimed === undefined) return invalid('malformed_header')
     const content = signedContent(request)
-    if ('reason' in content) return refused(content.reason)
+    if ('reason' in content) return invalid(content.reason)
     const urls = withAndWithoutPort(request.url)
     const expected = secrets.flatMap((secret) =>
       urls.map((url) => hmac('sha1', secret, url, content.text)),
     )
-    return anyMatch([claimed], expected) ? accepted : refused('no_match')
+    return hasMatch([claimed], expected) ? valid : invalid('no_match')
   },
 })
 
-/** What is signed after the address. */
+/** The text that is signed after the address. */
 function signedContent({
   url,
   headers,
   body,
-}: SignedRequest): { text: string } | { reason: Reason } {
+}: SignedRequest): { text: string } | { reason: FailureReason } {
   const [, query = ''] = /^[^?#]*\?([^#]*)/.exec(url) ?? []
   const bodyHash = new URLSearchParams(query).get('bodySHA256')
   if (bodyHash !== null) {
     const claimed = decode('hex', bodyHash)
-    const right = claimed && sameBytes(claimed, createHash('sha256').update(body).digest())
+    const right = claimed && timingSafeEquals(claimed, createHash('sha256').update(body).digest())
     return right ? { text: '' } : { reason: 'no_match' }
   }
   if (body.byteLength === 0) return { text: '' }
   const type = headerOf({ headers }, 'content-type') ?? ''
-  // Anything else would pass unsigned behind a signature of the address.
+  // The signature of the address would not protect any other body.
   if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type)) {
     return { reason: 'malformed_body' }
   }
   return { text: formText(new URLSearchParams(Buffer.from(body).toString())) }
 }
 
-/** Names with their values, in order; a value that comes twice under one name counts once. */
+/** Sorted names with their sorted values; repeated values of a name count once. */
 function formText(form: URLSearchParams): string {
   const values = new Map<string, Set<string>>()
   for (const [name, value] of form) {

@@ -1,27 +1,32 @@
 /** Zendesk: base64 over time and body. */
 import * as z from 'zod'
-import { anyMatch, decode, hmac } from '../digests.ts'
-import { defineScheme } from '../scheme.ts'
+import { hasMatch, decode, hmac } from '../crypto.ts'
+import {
+  defineScheme,
+  checkAge,
+  invalid,
+  parseTimestamp,
+  tolerance,
+  DEFAULT_TOLERANCE_SECONDS,
+} from '../scheme.ts'
 import { headerOf } from '../signed-request.ts'
-import { judgeAge, timeOf, tolerance, usualTolerance } from '../timestamp.ts'
-import { refused } from '../verdict.ts'
 
 export const zendesk = defineScheme({
   schema: z.strictObject({
     algorithm: z.literal('zendesk'),
-    toleranceSeconds: tolerance.default(usualTolerance),
+    toleranceSeconds: tolerance.default(DEFAULT_TOLERANCE_SECONDS),
   }),
 
   verify({ request, secrets, now }, { toleranceSeconds }) {
     const header = headerOf(request, 'x-zendesk-webhook-signature')
     const time = headerOf(request, 'x-zendesk-webhook-signature-timestamp')
-    if (header === undefined || time === undefined) return refused('missing_header')
-    const signedAt = timeOf(time)
+    if (header === undefined || time === undefined) return invalid('missing_header')
+    const signedAt = parseTimestamp(time)
     const claimed = decode('base64', header)
-    if (signedAt === undefined || claimed === undefined) return refused('malformed_header')
+    if (signedAt === undefined || claimed === undefined) return invalid('malformed_header')
     const expected = secrets.map((secret) => hmac('sha256', secret, time, request.body))
-    return anyMatch([claimed], expected)
-      ? judgeAge(signedAt, now, toleranceSeconds)
-      : refused('no_match')
+    return hasMatch([claimed], expected)
+      ? checkAge(signedAt, now, toleranceSeconds)
+      : invalid('no_match')
   },
 })

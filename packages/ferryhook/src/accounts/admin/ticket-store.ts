@@ -1,0 +1,96 @@
+/** Tickets: each allows its holder to do something once, such as to sign up. */
+import { createHash } from 'node:crypto'
+import type { TransactWriteItem } from '@strongroom/kit/db'
+import { entity } from '@strongroom/kit/entity'
+import { expr } from '@strongroom/kit/expression'
+import { randomToken } from '@strongroom/kit/ids'
+import { transact } from '@strongroom/kit/transact'
+import { epochSeconds } from '@strongroom/platform/clock'
+import * as z from 'zod'
+import { absent } from '../../storage/conditions.ts'
+import { keyTemplate } from '../../storage/key-template.ts'
+import { id, isoTime, seconds } from '../../storage/schemas.ts'
+import { isoNow, unlessExpired } from '../../storage/time.ts'
+import type { StoreDeps } from '../../stores.ts'
+import { eventsTable } from '../../tables.ts'
+import type { Audited, AuditWriter } from '../audit/store.ts'
+
+export const ticketKey = keyTemplate({ PK: 'TICKET#{ticketHash}', SK: 'TICKET' })
+
+export const TicketItem = z.object({
+  ...ticketKey.fields,
+  kind: z.enum(['invite', 'password_reset']),
+  /** SHA-256 of the ticket, hexadecimal. The ticket itself is not stored. */
+  ticketHash: z.string().regex(/^[0-9a-f]{64}$/),
+  /** The user whose password may be set. An invite has none. */
+  userId: id('usr').optional(),
+  /** SHA-256 of the address and password to replace: the ticket is invalid for others. */
+  replaces: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
+  /** The operator. */
+  createdBy: z.string().min(1).max(100),
+  createdAt: isoTime,
+  expiresAt: seconds,
+})
+export type Ticket = z.infer<typeof TicketItem>
+
+/** A new ticket with its text, which cannot be shown again. */
+export interface IssuedTicket {
+  text: string
+  ticket: Ticket
+}
+
+export function createTicketStore({
+  db,
+  clock,
+  audit,
+}: Pick<StoreDeps, 'db' | 'clock'> & { audit: AuditWriter }) {
+  const tickets = entity(db, eventsTable, TicketItem)
+
+  return {
+    async create(
+      input: Pick<Ticket, 'kind' | 'userId' | 'replaces' | 'createdBy'> & {
+        lifetimeSeconds: number
+      },
+      { by }: Audited = {},
+    ): Promise<IssuedTicket> {
+      const text = randomToken(32)
+      const ticketHash = hashTicket(text)
+      const { userId } = input
+      const ticket: Ticket = {
+        ...ticketKey.of({ ticketHash }),
+        kind: input.kind,
+        ticketHash,
+        ...(userId !== undefined && { userId }),
+        ...(input.replaces !== undefined && { replaces: input.replaces }),
+        createdBy: input.createdBy,
+        createdAt: isoNow(clock),
+        expiresAt: epochSeconds(clock) + input.lifetimeSeconds,
+      }
+      await transact(db, [
+        tickets.part.put(ticket, absent),
+        ...(userId === undefined ? [] : audit.parts(by, { userId })),
+      ])
+      return { text, ticket }
+    },
+
+    async get(kind: Ticket['kind'], text: string): Promise<Ticket | null> {
+      const found = await tickets.get(ticketKey.of({ ticketHash: hashTicket(text) }))
+      const ticket = unlessExpired(clock, found)
+      return ticket?.kind === kind ? ticket : null
+    },
+
+    /** Part of the transaction that the ticket allows: it succeeds once. */
+    usePart({ ticketHash }: Pick<Ticket, 'ticketHash'>): TransactWriteItem {
+      const isValid = expr`${tickets.attr('expiresAt')} > ${epochSeconds(clock)}`
+      return tickets.part.delete(ticketKey.of({ ticketHash }), isValid)
+    },
+  }
+}
+
+/** A ticket has 256 random bits, so it needs no slow hash. */
+function hashTicket(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,141 @@
+/**
+ * Sign-in through a provider. Only the identity at the provider identifies a user: an account with the
+ * same e-mail address may belong to someone else, because Ferryhook does not verify addresses.
+ */
+import type { ServerSecrets } from '@strongroom/kit/server-secrets'
+import type { Clock } from '@strongroom/platform/clock'
+import * as oauth from 'openid-client'
+import { ferryhookError, translate } from '../../errors.ts'
+import { FORBIDDEN_NAME_CHARACTERS } from '../../storage/schemas.ts'
+import type { Stores } from '../../stores.ts'
+import { type Principal, toAccountError } from '../authentication.ts'
+import { createSessionUser } from '../sessions/service.ts'
+import type { OAuthProvider, User } from '../users/item.ts'
+import type { SignUp } from '../users/signup.ts'
+import type { AuthorizationRequest, Identity, IdentityProvider } from './provider.ts'
+import { createSignInStates, type SignInState } from './state.ts'
+
+export type IdentityProviders = Partial<Record<OAuthProvider, IdentityProvider>>
+
+/** Long enough to type a password and a second factor. */
+export const SIGN_IN_SECONDS = 600
+
+export type SignInService = ReturnType<typeof createSignInService>
+
+export function createSignInService(deps: {
+  providers: IdentityProviders
+  stores: Pick<Stores, 'users' | 'sessions'>
+  secrets: ServerSecrets
+  clock: Clock
+  signUp: SignUp
+}) {
+  const { stores, signUp } = deps
+  const sessionUser = createSessionUser(stores)
+  const states = createSignInStates({ ...deps, lifetimeSeconds: SIGN_IN_SECONDS })
+
+  function requireProvider(name: OAuthProvider): IdentityProvider {
+    const provider = deps.providers[name]
+    if (!provider) throw ferryhookError('provider_not_configured')
+    return provider
+  }
+
+  async function findOrCreateUser(
+    identity: Identity,
+    { provider, invite }: SignInState,
+  ): Promise<User> {
+    const user = await stores.users.getByOAuth(provider, identity.id)
+    if (user) return user
+    const { email } = identity
+    if (email === undefined) throw ferryhookError('email_unverified')
+    const name = cleanName(identity.name) || email.slice(0, 100)
+    const newUser = { email, name, [`${provider}Id`]: identity.id }
+    return signUp(() => newUser, invite).catch(async (error: unknown) => {
+      // A concurrent sign-in of the same person may have created the user.
+      const created = await stores.users.getByOAuth(provider, identity.id)
+      if (created) return created
+      throw error
+    })
+  }
+
+  async function link(
+    identity: Identity,
+    provider: OAuthProvider,
+    { userId, sessionId }: NonNullable<SignInState['linkTo']>,
+  ): Promise<User> {
+    // The session may have ended while the user was at the provider.
+    if (!(await sessionUser(userId, sessionId))) throw ferryhookError('session_ended')
+    const by = { actor: `user:${userId}`, action: 'identity.linked', target: provider } as const
+    return stores.users
+      .update(userId, { [`${provider}Id`]: identity.id }, { by })
+      .catch(translate({ identity_taken: 'identity_taken' }))
+      .catch(toAccountError)
+  }
+
+  return {
+    /** Returns the URL to redirect the browser to, and the state that it must bring back. */
+    async start(
+      name: OAuthProvider,
+      redirectUri: string,
+      { invite, linkTo }: { invite?: string | undefined; linkTo?: Principal } = {},
+    ): Promise<{ url: string; state: string }> {
+      const provider = requireProvider(name)
+      const request: AuthorizationRequest = {
+        state: oauth.randomState(),
+        nonce: oauth.randomNonce(),
+        codeVerifier: oauth.randomPKCECodeVerifier(),
+        redirectUri,
+      }
+      const result = await provider.authorizationUrl(request)
+      if (result.kind === 'unavailable') {
+        throw ferryhookError('provider_unavailable', { cause: result.cause })
+      }
+      const state = await states.seal({
+        ...request,
+        provider: name,
+        ...(invite !== undefined && { invite }),
+        ...(linkTo?.sessionId !== undefined && {
+          linkTo: { userId: linkTo.user.userId, sessionId: linkTo.sessionId },
+        }),
+      })
+      return { url: result.url.href, state }
+    },
+
+    /** Returns the user, created if necessary; or the signed-in user, now linked to the identity. */
+    async finish(
+      name: OAuthProvider,
+      response: URLSearchParams,
+      sealedState: string | undefined,
+    ): Promise<{ user: User; isLinked: boolean }> {
+      const provider = requireProvider(name)
+      const state = sealedState === undefined ? undefined : await states.open(sealedState)
+      // Without it, another browser started this sign-in.
+      if (state?.provider !== name) throw ferryhookError('sign_in_failed')
+      const result = await provider.identify(response, state)
+      if (result.kind !== 'identified') {
+        const code = result.kind === 'denied' ? 'sign_in_failed' : 'provider_unavailable'
+        throw ferryhookError(code, { cause: result.cause })
+      }
+      const { identity } = result
+      const { linkTo } = state
+      if (linkTo) return { user: await link(identity, name, linkTo), isLinked: true }
+      return { user: await findOrCreateUser(identity, state), isLinked: false }
+    },
+
+    async unlink(provider: OAuthProvider, { user, actor }: Principal): Promise<User> {
+      const by = { actor, action: 'identity.unlinked', target: provider } as const
+      return stores.users
+        .unlink(user.userId, provider, { by })
+        .catch(translate({ only_sign_in: 'only_sign_in' }))
+        .catch(toAccountError)
+    },
+  }
+}
+
+/** Removes what a name must not contain: during a sign-in the user cannot correct it. */
+function cleanName(name: string): string {
+  return name
+    .trim()
+    .slice(0, 100)
+    .replaceAll(new RegExp(`${FORBIDDEN_NAME_CHARACTERS.source}+`, 'gu'), ' ')
+    .trim()
+}

@@ -1,0 +1,165 @@
+/** Sign-up, sign-in and sign-out with a password; refreshing the session of a browser. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { clientNetwork } from '@strongroom/kit/http/client-address'
+import type { AppEnv } from '@strongroom/kit/http/env'
+import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
+import { withMiddleware } from '@strongroom/kit/http/permissions'
+import type { Clock } from '@strongroom/platform/clock'
+import type { Context } from 'hono'
+import { ferryhookError } from '../../errors.ts'
+import type { Permissions } from '../../http/permissions.ts'
+import type { EnforceRateLimit } from '../../http/rate-limits.ts'
+import { Email, CurrentPassword, Name, NewPassword } from '../../http/schemas.ts'
+import { requireOwnOrigin, refreshCookie } from '../browser.ts'
+import type { SignUp } from '../users/signup.ts'
+import { toUserView, UserView } from '../users/view.ts'
+import type { PasswordService } from './passwords.ts'
+import type { SessionService, SessionTokens } from './service.ts'
+
+const SessionView = z
+  .object({
+    accessToken: z.string(),
+    tokenType: z.literal('Bearer'),
+    expiresIn: z.int().openapi({ description: 'Seconds' }),
+    user: UserView,
+  })
+  .openapi('FerryhookSession')
+
+const SignUpInput = z
+  .strictObject({
+    email: Email,
+    name: Name,
+    password: NewPassword,
+    invite: z.string().max(200).optional(),
+  })
+  .openapi({
+    example: { email: 'ada@example.com', name: 'Ada Lovelace', password: 'correct horse battery' },
+  })
+
+const SignInInput = z
+  .strictObject({ email: Email, password: CurrentPassword })
+  .openapi({ example: { email: 'ada@example.com', password: 'correct horse battery' } })
+
+const PasswordReset = z
+  .strictObject({ ticket: z.string().max(200), password: NewPassword })
+  .openapi({ example: { ticket: 'from the link', password: 'correct horse battery' } })
+
+export function sessionRoutes(deps: {
+  permit: Permissions
+  passwords: PasswordService
+  sessions: SessionService
+  signUp: SignUp
+  enforceRateLimit: EnforceRateLimit
+  publicUrl: string
+  clock: Clock
+}): OpenAPIHono<AppEnv> {
+  const { permit, passwords, sessions, signUp, enforceRateLimit, publicUrl, clock } = deps
+  const sameOrigin = withMiddleware(permit.public, requireOwnOrigin(publicUrl))
+
+  const signup = createRoute({
+    ...sameOrigin,
+    method: 'post',
+    path: '/v1/auth/signup',
+    summary: 'Sign up',
+    request: { body: jsonBody(SignUpInput) },
+    responses: {
+      201: jsonResponse(SessionView, 'The account was created, and its user is signed in'),
+      ...errorResponses(
+        ferryhookError,
+        'foreign_origin',
+        'signup_closed',
+        'invite_required',
+        'invalid_invite',
+        'email_taken',
+      ),
+    },
+  })
+
+  const login = createRoute({
+    ...sameOrigin,
+    method: 'post',
+    path: '/v1/auth/login',
+    summary: 'Sign in',
+    description: 'Sets the refresh token as a cookie that scripts cannot read.',
+    request: { body: jsonBody(SignInInput) },
+    responses: {
+      200: jsonResponse(SessionView, 'Signed in'),
+      ...errorResponses(ferryhookError, 'wrong_credentials', 'session_ended', 'foreign_origin'),
+    },
+  })
+
+  const refresh = createRoute({
+    ...sameOrigin,
+    method: 'post',
+    path: '/v1/auth/refresh',
+    summary: 'Get a new access token',
+    description: 'Also replaces the refresh token. Using a refresh token twice ends the session.',
+    responses: {
+      200: jsonResponse(SessionView, 'A new access token'),
+      ...errorResponses(ferryhookError, 'session_ended', 'foreign_origin'),
+    },
+  })
+
+  const logout = createRoute({
+    ...sameOrigin,
+    method: 'post',
+    path: '/v1/auth/logout',
+    summary: 'Sign out',
+    description: 'Ends the session and invalidates its access tokens.',
+    responses: {
+      204: { description: 'Signed out' },
+      ...errorResponses(ferryhookError, 'foreign_origin'),
+    },
+  })
+
+  const reset = createRoute({
+    ...sameOrigin,
+    method: 'post',
+    path: '/v1/auth/password-reset',
+    summary: 'Set a new password with a reset link',
+    request: { body: jsonBody(PasswordReset) },
+    responses: {
+      204: { description: 'The password was set, and all sessions were ended' },
+      ...errorResponses(ferryhookError, 'invalid_reset', 'foreign_origin'),
+    },
+  })
+
+  function respond(c: Context<AppEnv>, session: SessionTokens): z.infer<typeof SessionView> {
+    const { accessToken, expiresIn, refreshToken, user } = session
+    if (refreshToken !== undefined) refreshCookie.set(c, refreshToken)
+    return { accessToken, tokenType: 'Bearer', expiresIn, user: toUserView(user, clock.now()) }
+  }
+
+  return new OpenAPIHono<AppEnv>()
+    .openapi(signup, async (c) => {
+      const { invite, password, ...profile } = c.req.valid('json')
+      await enforceRateLimit('signup', clientNetwork(c))
+      const newUser = async () => ({
+        ...profile,
+        passwordHash: await passwords.hash(password, 'body.password'),
+      })
+      const user = await signUp(newUser, invite)
+      return c.json(respond(c, await sessions.begin(user)), 201)
+    })
+    .openapi(login, async (c) => {
+      const network = clientNetwork(c)
+      const user = await passwords.check({ ...c.req.valid('json'), network })
+      const session = await sessions.begin(user, { by: { action: 'account.signed_in' } })
+      return c.json(respond(c, session), 200)
+    })
+    .openapi(refresh, async (c) => {
+      const refreshed = await sessions.refresh(refreshCookie.get(c) ?? '')
+      if (refreshed !== 'ended') return c.json(respond(c, refreshed), 200)
+      refreshCookie.clear(c)
+      throw ferryhookError('session_ended')
+    })
+    .openapi(logout, async (c) => {
+      await sessions.end(refreshCookie.get(c) ?? '')
+      refreshCookie.clear(c)
+      return c.body(null, 204)
+    })
+    .openapi(reset, async (c) => {
+      await passwords.reset({ ...c.req.valid('json'), network: clientNetwork(c) })
+      return c.body(null, 204)
+    })
+}

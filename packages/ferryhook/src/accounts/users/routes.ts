@@ -1,0 +1,189 @@
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { AppEnv } from '@strongroom/kit/http/env'
+import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
+import type { Clock } from '@strongroom/platform/clock'
+import { AlertsView, toAlertsView } from '../../alerts/routes.ts'
+import { ConnectionView, toConnectionView } from '../../connections/view.ts'
+import { ferryhookError } from '../../errors.ts'
+import { Email, CurrentPassword, Name, NewPassword } from '../../http/schemas.ts'
+import type { Permissions } from '../../http/permissions.ts'
+import { planLimits, plans, retentionSeconds } from '../../plans.ts'
+import type { SealedSecrets } from '../../signing/sealed-secrets.ts'
+import { SourceView, toSourceView } from '../../sources/view.ts'
+import { ApiKeyView, toApiKeyView } from '../api-keys/routes.ts'
+import { AuditView, toAuditView } from '../audit/routes.ts'
+import { refreshCookie } from '../browser.ts'
+import type { PasswordService } from '../sessions/passwords.ts'
+import type { AccountService } from './service.ts'
+import { UserView, toUserView } from './view.ts'
+
+const PlanView = z
+  .object({
+    plan: z.enum(plans),
+    eventsPerMinute: z.int().openapi({ description: 'Per source' }),
+    eventsPerMonth: z.int(),
+    refusesBeyondMonth: z.boolean().openapi({
+      description:
+        'Whether events over the monthly limit are rejected (otherwise they are accepted and flagged)',
+    }),
+    sources: z.int(),
+    connectionsPerSource: z.int(),
+    retentionSeconds: z.int(),
+  })
+  .openapi('FerryhookPlan')
+
+const AccountChange = z
+  .strictObject({
+    name: Name.optional(),
+    email: Email.optional(),
+    currentPassword: CurrentPassword.optional(),
+  })
+  .openapi({ example: { name: 'Ada Lovelace' } })
+
+const PasswordChange = z
+  .strictObject({ currentPassword: CurrentPassword.optional(), newPassword: NewPassword })
+  .openapi({
+    example: { currentPassword: 'correct horse battery', newPassword: 'staple for a horse' },
+  })
+
+const AccountDeletion = z
+  .strictObject({ currentPassword: CurrentPassword.optional() })
+  .openapi({ example: { currentPassword: 'correct horse battery' } })
+
+export function accountRoutes(deps: {
+  permit: Permissions
+  accounts: AccountService
+  passwords: Pick<PasswordService, 'change'>
+  kept: Pick<SealedSecrets, 'customHeaders'>
+  publicUrl: string
+  clock: Clock
+}): OpenAPIHono<AppEnv> {
+  const { permit, accounts, passwords, kept, publicUrl, clock } = deps
+  const denied = errorResponses(ferryhookError, 'unauthorized', 'session_required')
+
+  const get = createRoute({
+    ...permit.read,
+    method: 'get',
+    path: '/v1/account',
+    summary: 'Get the account',
+    responses: {
+      200: jsonResponse(UserView, 'The user'),
+      ...errorResponses(ferryhookError, 'unauthorized'),
+    },
+  })
+
+  const change = createRoute({
+    ...permit.session,
+    method: 'patch',
+    path: '/v1/account',
+    summary: 'Update the account',
+    description:
+      'A new e-mail address requires the current password, if the account has a password.',
+    request: { body: jsonBody(AccountChange) },
+    responses: {
+      200: jsonResponse(UserView, 'The user'),
+      ...denied,
+      ...errorResponses(ferryhookError, 'session_required', 'wrong_password', 'email_taken'),
+    },
+  })
+
+  const changePassword = createRoute({
+    ...permit.session,
+    method: 'put',
+    path: '/v1/account/password',
+    summary: 'Set or change the password',
+    description: 'Ends all other sessions.',
+    request: { body: jsonBody(PasswordChange) },
+    responses: {
+      204: { description: 'Changed' },
+      ...denied,
+      ...errorResponses(ferryhookError, 'session_required', 'wrong_password'),
+    },
+  })
+
+  const exportAll = createRoute({
+    ...permit.admin,
+    method: 'get',
+    path: '/v1/account/export',
+    summary: 'Export the account',
+    description: 'Contains everything except events and secrets. List events separately.',
+    responses: {
+      200: jsonResponse(
+        z.object({
+          user: UserView,
+          sources: z.array(SourceView),
+          connections: z.array(ConnectionView),
+          apiKeys: z.array(ApiKeyView),
+          alerts: AlertsView,
+          audit: z.array(AuditView),
+        }),
+        'The exported data',
+      ),
+      ...errorResponses(ferryhookError, 'unauthorized', 'permission_required'),
+    },
+  })
+
+  const remove = createRoute({
+    ...permit.session,
+    method: 'post',
+    path: '/v1/account/delete',
+    summary: 'Delete the account',
+    description:
+      'Permanently deletes the account with its API keys, sources and connections. Events expire as the plan says. Requires the current password, if the account has a password.',
+    request: { body: jsonBody(AccountDeletion) },
+    responses: {
+      204: { description: 'Deleted' },
+      ...denied,
+      ...errorResponses(ferryhookError, 'session_required', 'wrong_password'),
+    },
+  })
+
+  const listPlans = createRoute({
+    ...permit.public,
+    method: 'get',
+    path: '/v1/plans',
+    summary: 'List plans',
+    responses: { 200: jsonResponse(pageOf(PlanView), 'All plans') },
+  })
+
+  return new OpenAPIHono<AppEnv>()
+    .openapi(get, (c) => c.json(toUserView(c.get('principal').user, clock.now()), 200))
+    .openapi(change, async (c) => {
+      const user = await accounts.change(c.get('principal'), c.req.valid('json'))
+      return c.json(toUserView(user, clock.now()), 200)
+    })
+    .openapi(changePassword, async (c) => {
+      await passwords.change(c.get('principal'), c.req.valid('json'))
+      return c.body(null, 204)
+    })
+    .openapi(exportAll, async (c) => {
+      const all = await accounts.export(c.get('principal'))
+      const connections = await Promise.all(
+        all.connections.map((connection) => toConnectionView(connection, kept)),
+      )
+      return c.json(
+        {
+          user: toUserView(all.user, clock.now()),
+          sources: all.sources.map((source) => toSourceView(source, publicUrl)),
+          connections,
+          apiKeys: all.apiKeys.map(toApiKeyView),
+          alerts: toAlertsView(all.alerts),
+          audit: all.audit.map(toAuditView),
+        },
+        200,
+      )
+    })
+    .openapi(remove, async (c) => {
+      await accounts.delete(c.get('principal'), c.req.valid('json').currentPassword)
+      refreshCookie.clear(c)
+      return c.body(null, 204)
+    })
+    .openapi(listPlans, (c) => {
+      const items = plans.map((plan) => ({
+        plan,
+        ...planLimits[plan],
+        retentionSeconds: retentionSeconds[plan],
+      }))
+      return c.json({ items, cursor: null }, 200)
+    })
+}

@@ -1,0 +1,194 @@
+/**
+ * Stores a received event, its parts and its route task in one transaction. Every webhook passes
+ * through here, so this code avoids all unnecessary work.
+ */
+import { createHash } from 'node:crypto'
+import { epochSeconds } from '@strongroom/platform/clock'
+import type { Item, TransactWriteItem } from '@strongroom/kit/db'
+import { isResponseLost, StoreBusy, TransactionFailed } from '@strongroom/kit/db-errors'
+import { entity } from '@strongroom/kit/entity'
+import { transact } from '@strongroom/kit/transact'
+import { expr } from '@strongroom/kit/expression'
+import { newId } from '@strongroom/kit/ids'
+import { noDeliveries } from '../deliveries/state.ts'
+import {
+  DedupItem,
+  dedupKey,
+  EventBodyItem,
+  eventBodyKey,
+  type Event,
+  eventById,
+  EventItem,
+  eventKey,
+  eventRefKey,
+  MAX_BODY_BYTES,
+} from './item.ts'
+import { QuotaItem, quotaKey } from '../usage/item.ts'
+import { expiryOf, type Plan } from '../plans.ts'
+import { eventsTable } from '../tables.ts'
+import type { StoreDeps } from '../stores.ts'
+import { inlineBody, packBody } from './body.ts'
+import { DuplicateEvent, WriteRejected } from '../storage/write-rejected.ts'
+import type { TaskQueue } from '../queue/store.ts'
+
+export interface CreateEventInput extends Pick<
+  Event,
+  'sourceId' | 'userId' | 'headers' | 'sourceIp' | 'contentType' | 'method' | 'query' | 'reason'
+> {
+  /** The plan of the owner, which decides the retention. */
+  plan: Plan
+  /** The bytes as received. */
+  body: Uint8Array
+  /** Milliseconds since the epoch; defaults to now. */
+  receivedAt?: number | undefined
+  /** `signature_failed` is stored for the owner to see. It is neither routed nor deduplicated. */
+  status?: 'received' | 'signature_failed'
+  /** The provider's id of the event; a second one of the same source is a `DuplicateEvent`. */
+  dedupKey?: string | undefined
+  /** Counts the event, or rejects it with `month_limit` if the owner has reached the limit. */
+  quota?: { month: string; limit: number } | undefined
+}
+
+/**
+ * No write starts later than this after the receipt. Events are metered two minutes after their
+ * receipt, and an event stored after that would not be counted.
+ */
+export const COMMIT_DEADLINE_MS = 30_000
+
+/** A lost response costs a timeout. After this many the sender should retry. */
+const MAX_ATTEMPTS = 3
+
+/** A month has at most 31 days; the quota stays readable for some days after it. */
+const QUOTA_RETENTION_SECONDS = 40 * 86_400
+
+const TableName = eventsTable.name
+const ifAbsent = {
+  ConditionExpression: 'attribute_not_exists(PK)',
+  ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+} as const
+
+export function createEventInsert({
+  db,
+  clock,
+  queue,
+}: Pick<StoreDeps, 'db' | 'clock'> & { queue: TaskQueue }) {
+  const events = entity(db, eventsTable, EventItem)
+  const bodies = entity(db, eventsTable, EventBodyItem)
+  const dedups = entity(db, eventsTable, DedupItem)
+  const quotas = entity(db, eventsTable, QuotaItem)
+  const absent = expr`attribute_not_exists(${events.attr('PK')})`
+
+  function dedupPart(key: string, { sourceId, eventId, expiresAt }: Event): TransactWriteItem {
+    const keyHash = createHash('sha256').update(key).digest('base64url')
+    const Item = { ...dedupKey.of({ sourceId, keyHash }), eventId, expiresAt }
+    const expired = expr`${dedups.attr('expiresAt')} <= ${epochSeconds(clock)}`
+    return dedups.part.put(Item, expr`${absent} OR ${expired}`)
+  }
+
+  function quotaPart(
+    { month, limit }: NonNullable<CreateEventInput['quota']>,
+    { userId }: Pick<Event, 'userId'>,
+  ): TransactWriteItem {
+    const counted = quotas.attr('events')
+    const until = epochSeconds(clock) + QUOTA_RETENTION_SECONDS
+    return quotas.part.update(
+      quotaKey.of({ userId, month }),
+      expr`SET ${quotas.attr('expiresAt')} = ${until} ADD ${counted} ${1}`,
+      expr`attribute_not_exists(${counted}) OR ${counted} < ${limit}`,
+    )
+  }
+
+  async function bodyPart(bytes: Uint8Array, { eventId, expiresAt }: Event) {
+    const stored = await packBody(bytes)
+    return bodies.part.put({ ...eventBodyKey.of({ eventId }), eventId, ...stored, expiresAt })
+  }
+
+  async function store(
+    input: CreateEventInput,
+    putEvent: (event: Event) => TransactWriteItem,
+  ): Promise<Event> {
+    if (input.body.byteLength > MAX_BODY_BYTES) throw new WriteRejected('body_too_large')
+    const event = newEvent(input, input.receivedAt ?? clock.now())
+    const { eventId, sourceId, userId, receivedAt, expiresAt } = event
+    const isRouted = event.status === 'received'
+    // Not validated: it repeats values of the event.
+    const ref = { ...eventRefKey.of(event), eventId, sourceId, receivedAt, expiresAt }
+    const parts = [putEvent(event), { Put: { TableName, Item: ref, ...ifAbsent } }]
+    if (event.body === undefined) parts.push(await bodyPart(input.body, event))
+    if (isRouted) {
+      const task = { eventId, sourceId, userId, receivedAt, dueAt: receivedAt }
+      parts.push(await queue.routePart(task))
+    }
+    const quotaAt = isRouted && input.quota ? parts.push(quotaPart(input.quota, event)) - 1 : -1
+    const dedup = isRouted ? input.dedupKey : undefined
+    const dedupAt = dedup === undefined ? -1 : parts.push(dedupPart(dedup, event)) - 1
+
+    for (let attempt = 1; ; attempt++) {
+      if (clock.now() - receivedAt > COMMIT_DEADLINE_MS) {
+        throw new StoreBusy('The event was not stored in time. Send it again.')
+      }
+      try {
+        await transact(db, parts)
+        return event
+      } catch (error) {
+        if (error instanceof TransactionFailed) {
+          // The id is new, so an earlier attempt was stored and its response was lost.
+          if (error.conditionFailed(0)) return event
+          if (error.conditionFailed(dedupAt)) {
+            const first = dedups.parse(error.reasons[dedupAt]?.item ?? {})
+            throw new DuplicateEvent(first.eventId, { cause: error })
+          }
+          if (error.conditionFailed(quotaAt))
+            throw new WriteRejected('month_limit', { cause: error })
+        }
+        if (!isResponseLost(error) || attempt >= MAX_ATTEMPTS) throw error
+      }
+    }
+  }
+
+  return {
+    create: (input: CreateEventInput): Promise<Event> =>
+      store(input, (event) => events.part.put(event, absent)),
+
+    /**
+     * Without validating the event. Ingest builds every value itself, and validation would be a
+     * sixth of its work.
+     */
+    createUnchecked: (input: CreateEventInput): Promise<Event> =>
+      store(input, (event) => ({ Put: { TableName, Item: event as Item, ...ifAbsent } })),
+  }
+}
+
+export type EventInsert = ReturnType<typeof createEventInsert>
+
+function newEvent(input: CreateEventInput, receivedAt: number): Event {
+  const { sourceId, userId, reason, contentType, query } = input
+  const locator = { eventId: newId('evt'), sourceId, receivedAt }
+  const body = inlineBody(input.body)
+  const { PK, SK } = eventKey.of(locator)
+  const { GSI1PK, GSI1SK } = eventById.of(locator)
+  const event: Event = {
+    PK,
+    SK,
+    GSI1PK,
+    GSI1SK,
+    eventId: locator.eventId,
+    sourceId,
+    receivedAt,
+    userId,
+    status: input.status ?? 'received',
+    headers: input.headers,
+    bodyBytes: input.body.byteLength,
+    sourceIp: input.sourceIp,
+    method: input.method,
+    expiresAt: expiryOf(receivedAt, input.plan),
+    counts: noDeliveries,
+    rev: 0,
+  }
+  // Assigned one by one, because spreading is slow. An absent attribute must not be undefined.
+  if (reason !== undefined) event.reason = reason
+  if (body !== undefined) event.body = body
+  if (contentType !== undefined) event.contentType = contentType
+  if (query !== undefined) event.query = query
+  return event
+}

@@ -1,0 +1,123 @@
+/** Updates of an event, as parts of the transactions that cause them. */
+import { epochSeconds } from '@strongroom/platform/clock'
+import type { Item, TransactWriteItem, Value } from '@strongroom/kit/db'
+import { entity } from '@strongroom/kit/entity'
+import { expr } from '@strongroom/kit/expression'
+import { derivedStatus } from '../deliveries/state.ts'
+import {
+  EventBodyItem,
+  eventBodyKey,
+  type Event,
+  type EventLocator,
+  EventItem,
+  eventKey,
+  EventRefItem,
+  eventRefKey,
+} from './item.ts'
+import { eventsTable } from '../tables.ts'
+import { validateChanges } from '../storage/update-expression.ts'
+import type { StoreDeps } from '../stores.ts'
+import { isUnexpired, unlessExpired } from '../storage/time.ts'
+
+export type EventChanges = Partial<
+  Pick<
+    Event,
+    | 'status'
+    | 'reason'
+    | 'counts'
+    | 'processedAt'
+    | 'deliveredAt'
+    | 'replayedAt'
+    | 'unverified'
+    | 'expiresAt'
+  >
+>
+
+/** An event that a task still needed after its expiry stays visible this long after an update. */
+const RETENTION_AFTER_EXPIRY_SECONDS = 3_600
+
+export function createEventUpdate({ db, clock }: Pick<StoreDeps, 'db' | 'clock'>) {
+  const events = entity(db, eventsTable, EventItem)
+  const refs = entity(db, eventsTable, EventRefItem)
+  const bodies = entity(db, eventsTable, EventBodyItem)
+
+  return {
+    /** Consistent; undefined if it has expired. */
+    async get(locator: EventLocator): Promise<Event | undefined> {
+      return unlessExpired(clock, await events.get(eventKey.of(locator)))
+    },
+
+    /**
+     * The event of a task, even if it has expired: late tasks still run, unless TTL has deleted a
+     * part of the event.
+     */
+    async getForTask(locator: EventLocator): Promise<Event | undefined> {
+      const event = await events.get(eventKey.of(locator))
+      if (!event || isUnexpired(clock, event)) return event
+      const ref = await refs.get(eventRefKey.of(event))
+      const isComplete = event.body !== undefined || (await bodies.get(eventBodyKey.of(event)))
+      return ref && isComplete ? event : undefined
+    },
+
+    /**
+     * The parts of a transaction that requires the event to be unchanged since it was read. New
+     * counts set the status that follows from them; a later expiry also extends the reference and
+     * the body. `after` is the event after the transaction.
+     */
+    prepare(event: Event, changes: EventChanges): { parts: TransactWriteItem[]; after: Event } {
+      const minExpiry = isUnexpired(clock, event)
+        ? 0
+        : epochSeconds(clock) + RETENTION_AFTER_EXPIRY_SECONDS
+      const expiresAt = Math.max(event.expiresAt, changes.expiresAt ?? 0, minExpiry)
+      const status = changes.status ?? (changes.counts && derivedStatus(changes.counts))
+      const { PK, SK } = event
+      const update: Partial<Event> = { ...changes, expiresAt, rev: event.rev + 1 }
+      if (status) update.status = status
+      const after = { ...event, ...update }
+      if (changes.reason !== undefined) validateChanges(eventsTable, EventItem, { PK, SK }, changes)
+      const parts: TransactWriteItem[] = [updatePart({ PK, SK }, update, event.rev)]
+      if (expiresAt === event.expiresAt) return { parts, after }
+
+      const { eventId } = event
+      const attribute = refs.attr('expiresAt')
+      const extend = expr`SET ${attribute} = ${expiresAt}`
+      const exists = expr`attribute_exists(${refs.attr('PK')})`
+      parts.push(refs.part.update(eventRefKey.of({ eventId }), extend, exists))
+      if (event.body === undefined) {
+        parts.push(bodies.part.update(eventBodyKey.of({ eventId }), extend, exists))
+      }
+      return { parts, after }
+    },
+  }
+}
+
+/** Every delivery updates its event, in a few different ways: each expression is built once. */
+const expressions = new Map<string, { text: string; names: Record<string, string> }>()
+
+function updatePart(Key: { PK: string; SK: string }, changes: Partial<Event>, rev: number) {
+  const attributes = Object.keys(changes)
+  const kind = attributes.join()
+  let expression = expressions.get(kind)
+  if (!expression) {
+    expression = {
+      text: `SET ${attributes.map((name) => `#${name} = :${name}`).join(', ')}`,
+      names: Object.fromEntries(attributes.map((name) => [`#${name}`, name])),
+    }
+    expressions.set(kind, expression)
+  }
+  const values: Item = { ':before': rev }
+  for (const name of attributes) values[`:${name}`] = (changes as Item)[name] as Value
+  return {
+    Update: {
+      TableName: eventsTable.name,
+      Key,
+      UpdateExpression: expression.text,
+      ConditionExpression: '#rev = :before',
+      ExpressionAttributeNames: expression.names,
+      ExpressionAttributeValues: values,
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    },
+  } satisfies TransactWriteItem
+}
+
+export type EventUpdate = ReturnType<typeof createEventUpdate>

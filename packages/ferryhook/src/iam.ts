@@ -1,0 +1,54 @@
+import type { ServiceFunction } from '@strongroom/kit/data-model'
+import { eventsTable, mainTable } from './tables.ts'
+
+export const functions: readonly ServiceFunction[] = [
+  {
+    name: 'ingest',
+    summary: 'Receives webhooks and stores them',
+    allows: [
+      // The source by its id, and its owner for the plan.
+      { table: mainTable, actions: ['GetItem', 'Query'], indexes: ['GSI3'] },
+      // Query for overdue work, which every process extends, even one that does not deliver.
+      { table: eventsTable, actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem'] },
+    ],
+  },
+  {
+    name: 'worker',
+    summary: 'Routes and delivers events, retries, wakes and counts',
+    allows: [
+      {
+        table: mainTable,
+        actions: ['GetItem', 'Query', 'UpdateItem', 'ConditionCheckItem'],
+        indexes: ['GSI3'],
+      },
+      {
+        table: eventsTable,
+        actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+      },
+    ],
+  },
+  {
+    name: 'api',
+    summary: 'Serves accounts, sources, connections, events and replays',
+    allows: [
+      {
+        table: mainTable,
+        actions: [
+          'GetItem',
+          'Query',
+          'Scan',
+          'PutItem',
+          'UpdateItem',
+          'DeleteItem',
+          'ConditionCheckItem',
+        ],
+        indexes: ['GSI1', 'GSI2', 'GSI3'],
+      },
+      {
+        table: eventsTable,
+        actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
+        indexes: ['GSI1'],
+      },
+    ],
+  },
+]

@@ -1,0 +1,244 @@
+/**
+ * Receives webhooks. A 200 means that the event and the task to route it are stored durably. Until
+ * then the sender is responsible for the event, so every failure asks it to retry.
+ */
+import type { Clock } from '@strongroom/platform/clock'
+import { ApiError } from '@strongroom/kit/errors'
+import { requestError, serverError } from '@strongroom/kit/http/errors'
+import type { HotRequest } from '@strongroom/kit/http/hot-routes'
+import { rateLimited } from '@strongroom/kit/http/rate-limit-headers'
+import type { HttpResponse } from '@strongroom/kit/http/request'
+import type { Log } from '@strongroom/kit/log'
+import type { Metrics } from '@strongroom/kit/metrics'
+import type { SecretBox } from '@strongroom/kit/secret-box'
+import { type Alerts, noAlerts } from '../alerts/alert.ts'
+import { ferryhookError } from '../errors.ts'
+import { COMMIT_DEADLINE_MS, type CreateEventInput } from '../events/event-insert.ts'
+import type { Event } from '../events/item.ts'
+import { type Plan, planLimits } from '../plans.ts'
+import { createSealedSecrets } from '../signing/sealed-secrets.ts'
+import { activeSecrets } from '../signing/secret-list.ts'
+import type { Source } from '../sources/item.ts'
+import { DuplicateEvent, WriteRejected } from '../storage/write-rejected.ts'
+import type { Stores } from '../stores.ts'
+import { dedupKeyOf } from '../verification/dedup-key.ts'
+import { answerHandshake } from '../verification/handshake.ts'
+import type { PayPalCertificates } from '../verification/paypal-certificates.ts'
+import type { FailureReason } from '../verification/scheme.ts'
+import { verifySignature } from '../verification/schemes.ts'
+import type { SignedRequest } from '../verification/signed-request.ts'
+import { systemTimers, type Timers } from '../worker/timers.ts'
+import { createIngestCounters, type IngestCountersDeps } from './counters.ts'
+import { createDeadline } from './deadline.ts'
+import { parseHeaders, type ParsedHeaders } from './headers.ts'
+import {
+  createMinuteLimit,
+  createMonthLimit,
+  createUnverifiedCap,
+  type EventLimits,
+} from './limits.ts'
+import { createIngestMetrics } from './metrics.ts'
+import { type CachedSource, createSourceCache, loadSource } from './source-cache.ts'
+
+export interface IngestOptions {
+  stores: Pick<Stores, 'sources' | 'users' | 'events' | 'ingestCounters'>
+  clock: Clock
+  secretBox: SecretBox
+  /** The address that senders use; some of them sign it. */
+  publicUrl: string
+  /** Called when an event is stored and can be routed. */
+  onStored: (sourceId: string) => void
+  log: Log
+  metrics: Metrics
+  /** Defaults to the limits of the plans. */
+  limits?: Readonly<Record<Plan, EventLimits>>
+  payPalCertificates?: PayPalCertificates | undefined
+  alerts?: Alerts
+  later?: IngestCountersDeps['later']
+  timers?: Timers
+}
+
+export interface Ingest {
+  receive(request: HotRequest): Promise<HttpResponse>
+  /** To call when this process changes a source. */
+  invalidateSource(sourceId: string): void
+  /** To call when this process changes a user. */
+  invalidateUser(userId: string): void
+  /** Stores the counts that are only in memory. */
+  flush(): Promise<void>
+}
+
+/** What the item of an event can store. */
+const MAX_QUERY_LENGTH = 8_192
+const MAX_CONTENT_TYPE_LENGTH = 1_024
+
+/** A store that fails now is more likely to work in a few seconds. */
+const RETRY_AFTER_SECONDS = '5'
+
+export function createIngest(options: IngestOptions): Ingest {
+  const { stores, clock, publicUrl, onStored, log } = options
+  const { limits = planLimits, alerts = noAlerts, timers = systemTimers } = options
+  const secretsOf = createSealedSecrets(options.secretBox)
+  const sources = createSourceCache({ clock, load: (id) => loadSource(id, stores, secretsOf) })
+  const minuteLimit = createMinuteLimit(clock)
+  const monthLimit = createMonthLimit(clock)
+  const unverifiedCap = createUnverifiedCap(clock)
+  const counters = createIngestCounters({ ...options, store: stores.ingestCounters, log })
+  const countOutcome = createIngestMetrics(options.metrics)
+  const withDeadline = createDeadline({ clock, timers, maxMs: COMMIT_DEADLINE_MS })
+
+  async function receive(request: HotRequest): Promise<HttpResponse> {
+    const receivedAt = clock.now()
+    const cached = await sources.get(request.parameter)
+    if (!cached) throw ferryhookError('source_not_found')
+    const { source, scheme } = cached
+    const headers = parseHeaders(request.rawHeaders)
+    const { method, query, body } = request
+    if (query !== undefined && query.length > MAX_QUERY_LENGTH) {
+      throw ferryhookError('query_too_long')
+    }
+    const url = `${publicUrl}/in/${source.sourceId}${query === undefined ? '' : `?${query}`}`
+    const signed = { method, url, headers: headers.joined, body }
+    if (method !== 'POST' && method !== 'PUT') return answerGet(source, signed)
+
+    const event = toEventInput(request, cached, headers, receivedAt)
+    const secrets = activeSecrets(cached.secrets, receivedAt)
+    const failure = await verificationFailure(cached, signed, secrets)
+    if (failure !== undefined) throw await rejectUnverified(cached, event, failure)
+
+    // Providers sign handshakes too, so answer them only after verification.
+    const handshake = answerHandshake({ source, request: signed, scheme, secrets })
+    if (handshake) {
+      countOutcome('handshake')
+      return handshake
+    }
+    event.dedupKey = dedupKeyOf(source, signed)
+    return store(cached, event)
+  }
+
+  /** Undefined if the signature is valid, or the source does not verify signatures. */
+  async function verificationFailure(
+    { scheme }: CachedSource,
+    request: SignedRequest,
+    secrets: readonly string[],
+  ): Promise<FailureReason | undefined> {
+    if (!scheme) return undefined
+    const { payPalCertificates } = options
+    const now = clock.now()
+    const result = await verifySignature({ scheme, request, secrets, now, payPalCertificates })
+    return result.ok ? undefined : result.reason
+  }
+
+  /** Stores a limited number of rejected events for their owner to inspect. */
+  async function rejectUnverified(
+    { source }: CachedSource,
+    event: CreateEventInput,
+    reason: FailureReason,
+  ): Promise<ApiError> {
+    // The signature may be valid, so the sender should retry.
+    if (reason === 'certificate_unavailable') return unavailable(new Error(reason))
+    countOutcome('unverified')
+    if (unverifiedCap.take(event.sourceId, event.body.byteLength)) {
+      await stores.events.createUnchecked({ ...event, status: 'signature_failed', reason })
+    } else counters.add(source, 'unverified')
+    return ferryhookError('signature_failed')
+  }
+
+  async function store(cached: CachedSource, input: CreateEventInput): Promise<HttpResponse> {
+    const { source, plan } = cached
+    const { sourceId } = source
+    const month = monthLimit.decide(cached, limits[plan])
+    if (!month.admitted) throw rejectForMonth(cached)
+    const exceeded = minuteLimit.take(sourceId, limits[plan].eventsPerMinute)
+    if (exceeded) {
+      countOutcome('limited')
+      reportLimit(cached, 'minute')
+      throw rateLimited(exceeded)
+    }
+    input.quota = month.quota
+    let event: Pick<Event, 'eventId'>
+    try {
+      event = await stores.events.createUnchecked(input)
+    } catch (error) {
+      minuteLimit.release(sourceId)
+      return answerNotStored(cached, error)
+    }
+    if (month.isBeyond) reportLimit(cached, 'beyondMonth')
+    countOutcome('received')
+    onStored(sourceId)
+    return json({ id: event.eventId, status: 'received' })
+  }
+
+  function answerNotStored(cached: CachedSource, error: unknown): HttpResponse {
+    if (error instanceof DuplicateEvent) {
+      countOutcome('duplicate')
+      return json({ id: error.eventId, status: 'received', duplicate: true })
+    }
+    if (!(error instanceof WriteRejected && error.reason === 'month_limit')) throw error
+    monthLimit.markFull(cached)
+    throw rejectForMonth(cached)
+  }
+
+  function rejectForMonth(cached: CachedSource): ApiError {
+    countOutcome('limited')
+    reportLimit(cached, 'month')
+    const headers = { 'retry-after': String(monthLimit.secondsLeft()) }
+    return ferryhookError('month_limit', { headers })
+  }
+
+  /** Counts every time, but raises an alert only once an hour. */
+  function reportLimit({ source, plan }: CachedSource, name: 'minute' | 'month' | 'beyondMonth') {
+    const { sourceId, userId } = source
+    if (!counters.add(source, name)) return
+    const limit = `${plan} ${name === 'minute' ? 'minute' : 'month'}`
+    alerts.raise({ kind: 'limit.reached', userId, sourceId, limit })
+  }
+
+  /** A GET or HEAD can only be a handshake. */
+  function answerGet(source: Source, signed: SignedRequest): HttpResponse {
+    const handshake = answerHandshake({ source, request: { ...signed, method: 'GET' } })
+    if (!handshake) throw requestError('method_not_allowed', { headers: { allow: 'POST, PUT' } })
+    countOutcome('handshake')
+    return handshake
+  }
+
+  return {
+    receive: (request) =>
+      withDeadline(receive(request)).catch((error: unknown) => {
+        throw error instanceof ApiError ? error : unavailable(error)
+      }),
+    invalidateSource: sources.invalidate,
+    invalidateUser: sources.invalidateUser,
+    flush: counters.flush,
+  }
+}
+
+function toEventInput(
+  { method, query, body, clientAddress }: HotRequest,
+  { source, plan }: CachedSource,
+  { joined, json: headers }: ParsedHeaders,
+  receivedAt: number,
+): CreateEventInput {
+  const type = joined['content-type']
+  return {
+    sourceId: source.sourceId,
+    userId: source.userId,
+    plan,
+    receivedAt,
+    method,
+    query,
+    headers,
+    body,
+    contentType: type !== undefined && type.length <= MAX_CONTENT_TYPE_LENGTH ? type : undefined,
+    sourceIp: clientAddress ?? 'unknown',
+  }
+}
+
+/** The event is not stored, whatever the cause, so the sender has to retry. */
+function unavailable(cause: unknown): ApiError {
+  return serverError('unavailable', { cause, headers: { 'retry-after': RETRY_AFTER_SECONDS } })
+}
+
+function json(value: object): HttpResponse {
+  return { status: 200, contentType: 'application/json', body: JSON.stringify(value) }
+}

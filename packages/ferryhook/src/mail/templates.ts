@@ -1,0 +1,49 @@
+/** The texts of mails. No link in them has an effect when a link scanner opens it. */
+import type { AlertMessage } from '../alerts/alert.ts'
+import type { Mail } from './mailer.ts'
+
+export function inviteMail(to: string, { url, ticket }: { url: string; ticket: string }): Mail {
+  return {
+    to,
+    subject: 'Your invitation to Ferryhook',
+    text: `You are invited to create a Ferryhook account. This link works once, within seven days:
+
+${url}
+
+To sign up through the API, use this invite: ${ticket}
+
+If you did not expect this invitation, you can ignore it.
+`,
+  }
+}
+
+export function resetMail(to: string, { url, ticket }: { url: string; ticket: string }): Mail {
+  return {
+    to,
+    subject: 'Set a new password for Ferryhook',
+    text: `You asked to reset your Ferryhook password. This link works once, within one day:
+
+${url}
+
+To reset it through the API, use this ticket: ${ticket}
+
+If you did not ask for this, you can ignore it. Your password does not change.
+`,
+  }
+}
+
+export function alertMail(to: string, message: AlertMessage, publicUrl: string): Mail {
+  const { summary, data, count } = message
+  const details = Object.entries({ ...data, ...(count > 1 && { count }) })
+  return {
+    to,
+    subject: `Ferryhook: ${summary}`,
+    text: `${summary}
+
+${details.map(([name, value]) => `${name}: ${value}`).join('\n')}
+
+Server: ${publicUrl}
+To change or turn off alerts, use PUT /v1/alerts of its API.
+`,
+  }
+}

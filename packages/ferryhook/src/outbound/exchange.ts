@@ -1,0 +1,69 @@
+/** Sends one webhook, and classifies the response. */
+import type { Clock } from '@strongroom/platform/clock'
+import type { SafeFetch, SafeFetchRequest } from '@strongroom/kit/safe-fetch'
+import { SafeFetchError, type SafeFetchReason } from '@strongroom/kit/safe-fetch/error'
+import type { AttemptResult } from '../deliveries/attempt-store.ts'
+import { MAX_TEXT_CHARACTERS } from '../deliveries/item.ts'
+
+/** The class of the HTTP status, or why there was none. */
+export type SendOutcome =
+  | 'delivered'
+  | 'http_error'
+  | 'gone'
+  | SafeFetchReason
+  | 'transform'
+  | 'signing'
+
+export interface SendResult {
+  attempt: AttemptResult
+  end: SendOutcome
+  /** From the Retry-After header. */
+  retryAfterMs?: number | undefined
+  /** Whether another attempt would fail in the same way. */
+  isFinal?: boolean | undefined
+}
+
+/** A character has at most four bytes. */
+const STORED_RESPONSE_BYTES = MAX_TEXT_CHARACTERS * 4
+
+export async function sendWebhook(
+  { fetcher, clock }: { fetcher: SafeFetch; clock: Clock },
+  destinationUrl: string,
+  request: SafeFetchRequest,
+): Promise<SendResult> {
+  const attemptedAt = clock.now()
+  const attempt = (statusCode: number) => ({
+    destinationUrl,
+    statusCode,
+    latencyMs: Math.max(0, clock.now() - attemptedAt),
+    attemptedAt,
+  })
+  try {
+    const { status, headers, body } = await fetcher(destinationUrl, request)
+    const text = new TextDecoder().decode(body.subarray(0, STORED_RESPONSE_BYTES))
+    return {
+      attempt: { ...attempt(status), responseBody: text },
+      end: outcomeOfStatus(status),
+      retryAfterMs: parseRetryAfter(headers['retry-after'], clock.now()),
+    }
+  } catch (error) {
+    if (!(error instanceof SafeFetchError)) throw error
+    return { attempt: { ...attempt(0), error: error.message }, end: error.reason }
+  }
+}
+
+/** Redirects are not followed, so they are failures. */
+function outcomeOfStatus(status: number): SendOutcome {
+  if (status >= 200 && status < 300) return 'delivered'
+  return status === 410 ? 'gone' : 'http_error'
+}
+
+/** Parses Retry-After, seconds or a date (RFC 9110 section 10.2.3), to milliseconds. */
+export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
+  const text = header?.trim() ?? ''
+  if (/^\d{1,10}$/.test(text)) return Number(text) * 1000
+  // `Date.parse` accepts many formats that HTTP does not.
+  if (!/^[A-Z][a-z]{2,8}[, ]/.test(text)) return undefined
+  const at = Date.parse(/(?:GMT|[+-]\d{4})$/.test(text) ? text : `${text} GMT`)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+}

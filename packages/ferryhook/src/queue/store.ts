@@ -1,0 +1,204 @@
+/**
+ * The durable task queue. A claimed task is stored at the end of its lease, so a task of a crashed
+ * worker becomes due again by itself. A worker whose lease was taken over cannot write any more.
+ */
+import type { Item, TransactWriteItem } from '@strongroom/kit/db'
+import { ItemMismatch, TransactionFailed } from '@strongroom/kit/db-errors'
+import { entity } from '@strongroom/kit/entity'
+import { type Expression, expr } from '@strongroom/kit/expression'
+import { newId } from '@strongroom/kit/ids'
+import { queryPage } from '@strongroom/kit/paging'
+import { transact } from '@strongroom/kit/transact'
+import type { StoreDeps } from '../stores.ts'
+import { eventsTable } from '../tables.ts'
+import type { Shards } from './shards.ts'
+import {
+  type DeliveryTask,
+  DeliveryTaskItem,
+  deliveryTaskKey,
+  type DueTask,
+  type LeasedTask,
+  type MeteringTask,
+  MeteringTaskItem,
+  meteringTaskKey,
+  PurgeTaskItem,
+  type RouteTask,
+  RouteTaskItem,
+  routeTaskKey,
+  WakeUpTaskItem,
+  wakeUpTaskKey,
+} from './tasks.ts'
+
+/** Wake-ups of one connection within this time become one task. */
+const WAKE_UP_STEP_MS = 5_000
+
+const READ_BATCH = 100
+
+export interface DueTasks {
+  tasks: DueTask[]
+  /** Items that do not match any task schema; returned so that one of them does not block its shard. */
+  damaged: ItemMismatch[]
+}
+
+export function createTaskQueue({
+  db,
+  clock,
+  shards,
+}: Pick<StoreDeps, 'db' | 'clock'> & { shards: Pick<Shards, 'shardFor'> }) {
+  const routes = entity(db, eventsTable, RouteTaskItem)
+  const deliveries = entity(db, eventsTable, DeliveryTaskItem)
+  const wakeUps = entity(db, eventsTable, WakeUpTaskItem)
+  const meterings = entity(db, eventsTable, MeteringTaskItem)
+  const purges = entity(db, eventsTable, PurgeTaskItem)
+  const absent = expr`attribute_not_exists(${deliveries.attr('PK')})`
+  const unleased = expr`attribute_exists(${deliveries.attr('PK')}) AND attribute_not_exists(${deliveries.attr('leaseId')})`
+
+  function parse(item: Item): DueTask | ItemMismatch {
+    try {
+      if (item.kind === 'deliver') return deliveries.parse(item)
+      if (item.kind === 'wake') return wakeUps.parse(item)
+      if (item.kind === 'purge') return purges.parse(item)
+      return item.kind === 'count' ? meterings.parse(item) : routes.parse(item)
+    } catch (error) {
+      if (error instanceof ItemMismatch) return error
+      throw error
+    }
+  }
+
+  function dueBefore(shard: number, time: number): Expression {
+    const [PK, SK] = [deliveries.attr('PK'), deliveries.attr('SK')]
+    return expr`${PK} = ${`DUE#${shard}`} AND ${SK} < ${String(time)}`
+  }
+
+  /** The task with its key, for the transaction that writes it. */
+  async function deliveryTask(
+    task: Omit<DeliveryTask, 'PK' | 'SK' | 'kind'>,
+  ): Promise<DeliveryTask> {
+    const shard = await shards.shardFor(task.connectionId)
+    const { dueAt, eventId, connectionId } = task
+    const { PK, SK } = deliveryTaskKey.of({ shard, dueAt, eventId, connectionId })
+    return { ...task, PK, SK, kind: 'deliver' }
+  }
+
+  function deliveryPart(task: DeliveryTask, condition?: Expression): TransactWriteItem {
+    return deliveries.part.put(task, condition)
+  }
+
+  /**
+   * The part of a worker's transaction that deletes a task. It requires that the task is unchanged:
+   * still leased by this worker, or still unleased.
+   */
+  function completePart({ PK, SK, leaseId }: DeliveryTask): TransactWriteItem {
+    if (leaseId === undefined) return deliveries.part.delete({ PK, SK }, unleased)
+    return {
+      Delete: {
+        TableName: eventsTable.name,
+        Key: { PK, SK },
+        ConditionExpression: 'leaseId = :lease',
+        ExpressionAttributeValues: { ':lease': leaseId },
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      },
+    }
+  }
+
+  /**
+   * Moves a task to another time. Undefined if another worker claimed it. If a task of the same
+   * delivery has that key, it moves on by a millisecond: two runs can exist until one of them ends.
+   */
+  async function move(
+    task: DeliveryTask,
+    to: Omit<DeliveryTask, 'PK' | 'SK' | 'kind'>,
+  ): Promise<DeliveryTask | undefined> {
+    for (let { dueAt } = to; ; dueAt++) {
+      const moved = await deliveryTask({ ...to, dueAt })
+      try {
+        await transact(db, [completePart(task), deliveryPart(moved, absent)])
+        return moved
+      } catch (error) {
+        if (!(error instanceof TransactionFailed)) throw error
+        if (error.conditionFailed(0)) return undefined
+        if (!error.conditionFailed(1)) throw error
+      }
+    }
+  }
+
+  return {
+    /** Oldest first, including tasks whose lease has expired. */
+    async listDue(shard: number, { limit = READ_BATCH } = {}): Promise<DueTasks> {
+      const key = dueBefore(shard, clock.now() + 1)
+      const { items } = await queryPage(db, eventsTable, { key, limit }, parse)
+      return {
+        tasks: items.filter((item): item is DueTask => !(item instanceof ItemMismatch)),
+        damaged: items.filter((item) => item instanceof ItemMismatch),
+      }
+    },
+
+    /** Tasks that were due before a time, oldest first, page by page. */
+    async listOverdue(
+      shard: number,
+      before: number,
+      after: Item | undefined,
+    ): Promise<{ tasks: DueTask[]; next: Item | undefined }> {
+      const key = dueBefore(shard, before)
+      const page = await queryPage(db, eventsTable, { key, limit: READ_BATCH, after }, parse)
+      const tasks = page.items.filter((item): item is DueTask => !(item instanceof ItemMismatch))
+      return { tasks, next: page.next }
+    },
+
+    /** One of several workers gets the task until the lease ends; the others get undefined. */
+    async claim(task: DeliveryTask, leaseUntil: number): Promise<LeasedTask | undefined> {
+      if (!(leaseUntil > clock.now()) || leaseUntil <= task.dueAt) {
+        throw new RangeError('The lease of a task must end in the future')
+      }
+      const { claimedAt = clock.now() } = task
+      const leaseId = newId('lse')
+      const leased = await move(task, { ...task, dueAt: leaseUntil, leaseId, claimedAt })
+      return leased && { ...leased, leaseId }
+    },
+
+    /** Ends a lease early, so that the task is due now. False if another worker has claimed it. */
+    async releaseLease(task: LeasedTask): Promise<boolean> {
+      const { leaseId: _lease, ...rest } = task
+      // A task whose lease has expired is due already.
+      if (task.dueAt <= clock.now()) return true
+      return (await move(task, { ...rest, dueAt: clock.now() })) !== undefined
+    },
+
+    completePart,
+    deliveryTask,
+    deliveryPart,
+
+    /** Not validated: it repeats values of an event that was. */
+    async routePart(task: Omit<RouteTask, 'PK' | 'SK' | 'kind'>): Promise<TransactWriteItem> {
+      const { eventId, sourceId, userId, receivedAt, dueAt } = task
+      const { PK, SK } = routeTaskKey.of({ shard: await shards.shardFor(sourceId), dueAt, eventId })
+      const Item = { PK, SK, kind: 'route', dueAt, eventId, sourceId, userId, receivedAt }
+      return { Put: { TableName: eventsTable.name, Item } }
+    },
+
+    /** Rounded up to the step, so that many parked deliveries share few wake-ups. */
+    async wakeUpPart(
+      connectionId: string,
+      at: number,
+      { stepMs = WAKE_UP_STEP_MS }: { stepMs?: number } = {},
+    ): Promise<TransactWriteItem> {
+      const dueAt = Math.ceil(at / stepMs) * stepMs
+      const shard = await shards.shardFor(connectionId)
+      return wakeUps.part.put({
+        ...wakeUpTaskKey.of({ shard, dueAt, connectionId }),
+        kind: 'wake',
+        dueAt,
+        connectionId,
+        wakeId: newId('wak'),
+      })
+    },
+
+    /** Idempotent: writing the same task twice leaves one. */
+    async putMetering(task: Omit<MeteringTask, 'PK' | 'SK' | 'kind'>): Promise<void> {
+      const shard = await shards.shardFor(task.sourceId)
+      await meterings.put({ ...task, ...meteringTaskKey.of({ ...task, shard }), kind: 'count' })
+    },
+  }
+}
+
+export type TaskQueue = ReturnType<typeof createTaskQueue>

@@ -1,0 +1,204 @@
+/**
+ * Runs the replay jobs that are due, one step at a time: selects some events and stores the
+ * selection, replays them, and stores the results together with the time of the next step. Any number
+ * of runners share the work. A delivery records its replay, so repeating a step has no effect.
+ */
+import type { Clock } from '@strongroom/platform/clock'
+import { newId } from '@strongroom/kit/ids'
+import type { Log } from '@strongroom/kit/log'
+import { type Event, isUnverified } from '../events/item.ts'
+import { createTextSearch } from '../events/search.ts'
+import type { EventPosition } from '../events/store.ts'
+import { WriteRejected } from '../storage/write-rejected.ts'
+import type { Stores } from '../stores.ts'
+import type { Timers } from '../worker/timers.ts'
+import { MAX_STEP_EVENTS, type Replay, type ReplayStep, type ReplayTask } from './item.ts'
+
+const POLL_MS = 1_000
+/** A step takes about a second; after the lease another runner continues it. */
+const LEASE_MS = 90_000
+/** Each event takes several transactions. */
+const EVENT_CONCURRENCY = 5
+
+export interface ReplayRunner {
+  start(): void
+  /** Polls immediately, if the runner is started. */
+  wake(): void
+  /** Runs one step of each job that is due. */
+  runOnce(): Promise<void>
+  /** Resolves when the running steps are finished. */
+  close(): Promise<void>
+}
+
+export function createReplayRunner(deps: {
+  stores: Pick<Stores, 'replays' | 'events' | 'connections' | 'deliveries' | 'statistics'>
+  clock: Clock
+  timers: Timers
+  log: Log
+  /** Called when deliveries are due. */
+  onReplayed(): void
+}): ReplayRunner {
+  const { stores, clock, timers, log } = deps
+  const { replays } = stores
+  let running: Promise<void> | undefined
+  let isStarted = false
+  let stopPolling = () => {}
+
+  async function runStep(task: ReplayTask): Promise<void> {
+    const startedAt = clock.now()
+    const leased = await replays.claim(task, startedAt + LEASE_MS)
+    if (!leased) return
+    const replay = await loadWithStep(leased)
+    if (!replay?.step) return replays.completeTask(leased)
+    const connectionIds = await existingConnections(replay)
+    if (connectionIds.length === 0) {
+      await replays.cancel(replay.userId, replay.replayId)
+      return replays.completeTask(leased)
+    }
+    const results = await replayEvents({ ...replay, connectionIds }, replay.step)
+    if (results.replayed > 0) deps.onReplayed()
+    const tookMs = (results.replayed / replay.perSecond) * 1000
+    await replays.finishStep(replay, leased, { results, nextAt: startedAt + Math.ceil(tookMs) })
+  }
+
+  /** The job with its unfinished step, or with a new one; undefined if it is not running. */
+  async function loadWithStep({ userId, replayId }: ReplayTask): Promise<Replay | undefined> {
+    for (;;) {
+      const replay = await replays.get(userId, replayId)
+      if (replay?.state !== 'running') return undefined
+      if (replay.step) return replay
+      const started = await replays.startStep(replay, await selectStep(replay, stores.events))
+      // Otherwise it was cancelled, or a runner without a lease started a step: read again.
+      if (started) return started
+    }
+  }
+
+  /** Without deleted connections, to which every delivery would fail. */
+  async function existingConnections({ sourceId, connectionIds }: Replay): Promise<string[]> {
+    const existing = await stores.connections.listBySource(sourceId)
+    return connectionIds.filter((id) => existing.some(({ connectionId }) => connectionId === id))
+  }
+
+  async function replayEvents(replay: Replay, { events }: ReplayStep) {
+    const results = { replayed: 0, runOpen: 0, gone: 0 }
+    for (let from = 0; from < events.length; from += EVENT_CONCURRENCY) {
+      const batch = events.slice(from, from + EVENT_CONCURRENCY)
+      const outcomes = await Promise.all(batch.map((event) => replayEvent(replay, event)))
+      for (const outcome of outcomes.flat()) results[outcome] += 1
+    }
+    return results
+  }
+
+  /** One connection at a time, because each write changes the event. */
+  async function replayEvent(
+    { replayId, sourceId, userId, connectionIds }: Replay,
+    { eventId, receivedAt }: ReplayStep['events'][number],
+  ): Promise<('replayed' | 'runOpen' | 'gone')[]> {
+    const outcomes: ('replayed' | 'runOpen')[] = []
+    await stores.statistics.scheduleRecount({ sourceId, userId, receivedAt })
+    for (const connectionId of connectionIds) {
+      try {
+        await stores.deliveries.replay(eventId, connectionId, { replayId })
+        outcomes.push('replayed')
+      } catch (error) {
+        if (!(error instanceof WriteRejected)) throw error
+        if (error.reason === 'run_open') outcomes.push('runOpen')
+        // The event expired or was deleted after it was selected.
+        else if (error.reason === 'not_found') return ['gone']
+        else throw error
+      }
+    }
+    return outcomes
+  }
+
+  async function runDue(): Promise<void> {
+    const due = await replays.listDue()
+    await Promise.all(
+      due.map((task) =>
+        runStep(task).catch((error: unknown) => {
+          // The task is due again when its lease expires.
+          log.error('replay step failed, retrying', { error })
+        }),
+      ),
+    )
+  }
+
+  /** Never twice in parallel, because a job that is running is not due. */
+  function run(): Promise<void> {
+    running ??= runDue().finally(() => (running = undefined))
+    return running
+  }
+
+  function pollNow(): void {
+    if (!isStarted) return
+    run().catch((error: unknown) => {
+      log.error('reading replays failed, retrying', { error })
+    })
+  }
+
+  function poll(): void {
+    isStarted = true
+    stopPolling = timers.after(POLL_MS, poll)
+    pollNow()
+  }
+
+  return {
+    start: poll,
+    wake: pollNow,
+    runOnce: run,
+    async close() {
+      isStarted = false
+      stopPolling()
+      await running?.catch(() => {})
+    },
+  }
+}
+
+/** Bounds a step whose filter matches almost nothing. */
+const MAX_EXAMINED_EVENTS = 1_000
+const READ_BATCH = 100
+
+/** Selects events for about a second, so that a cancellation takes effect soon. */
+export async function selectStep(
+  replay: Replay,
+  events: Pick<Stores['events'], 'listForward' | 'getBody'>,
+): Promise<ReplayStep> {
+  const { sourceId, to, connectionIds, perSecond } = replay
+  const max = Math.max(1, Math.floor(Math.min(perSecond, MAX_STEP_EVENTS) / connectionIds.length))
+  const search = createTextSearch(replay, events)
+  const selected: ReplayStep['events'] = []
+  let last: Pick<Event, 'receivedAt' | 'eventId'> | undefined
+  let [examined, unverified] = [0, 0]
+  let from: EventPosition | undefined = replay.at ?? { receivedAt: replay.from }
+  const isEnough = () =>
+    selected.length === max || examined >= MAX_EXAMINED_EVENTS || (search?.isSpent() ?? false)
+
+  while (from && !isEnough()) {
+    const page = await events.listForward(sourceId, from, { to, limit: READ_BATCH })
+    from = page.next
+    for (const event of page.items) {
+      last = { receivedAt: event.receivedAt, eventId: event.eventId }
+      examined += 1
+      const isWanted = await matches(event)
+      if (isWanted && isUnverified(event)) unverified += 1
+      else if (isWanted) selected.push(last)
+      if (!isEnough()) continue
+      if (event !== page.items.at(-1)) from = last
+      break
+    }
+  }
+
+  async function matches(event: Event): Promise<boolean> {
+    if (replay.status !== undefined && event.status !== replay.status) return false
+    return !search || search.matches(event)
+  }
+
+  return {
+    stepId: newId('stp'),
+    events: selected,
+    ...(last && { upTo: last }),
+    examined,
+    unverified,
+    isLast: from === undefined,
+  }
+}

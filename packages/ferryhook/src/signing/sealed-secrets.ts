@@ -1,0 +1,82 @@
+/** Seals the secrets of sources, connections and alerts, each for the attribute that stores it. */
+import type { SecretBox } from '@strongroom/kit/secret-box'
+import * as z from 'zod'
+import type { AlertSettings } from '../alerts/item.ts'
+import type { Connection } from '../connections/item.ts'
+import type { Source } from '../sources/item.ts'
+import { packSecrets, type SecretList, unpackSecrets } from './secret-list.ts'
+
+/** Headers that a connection adds to deliveries, by lower-case name. */
+export const CustomHeaders = z.record(z.string(), z.string())
+export type CustomHeaders = z.infer<typeof CustomHeaders>
+
+type SourceId = Pick<Source, 'sourceId' | 'userId'>
+type ConnectionId = Pick<Connection, 'connectionId' | 'userId'>
+
+export type SealedSecrets = ReturnType<typeof createSealedSecrets>
+
+export function createSealedSecrets(box: SecretBox) {
+  const place = (userId: string, entity: string, attribute: string) => ({
+    service: 'ferryhook',
+    tenant: userId,
+    entity,
+    attribute,
+  })
+  const ofSource = ({ userId, sourceId }: SourceId) => place(userId, sourceId, 'signingSecret')
+  const ofConnection = (
+    { userId, connectionId }: ConnectionId,
+    attribute: 'signingSecret' | 'customHeaders',
+  ) => place(userId, connectionId, attribute)
+
+  async function seal(text: string, at: ReturnType<typeof place>): Promise<string> {
+    return Buffer.from(await box.seal(new TextEncoder().encode(text), at)).toString('base64')
+  }
+
+  async function open(sealed: string, at: ReturnType<typeof place>): Promise<string> {
+    return Buffer.from(await box.open(Buffer.from(sealed, 'base64'), at)).toString()
+  }
+
+  return {
+    sealSourceSecrets: (source: SourceId, list: SecretList) =>
+      seal(packSecrets(list), ofSource(source)),
+
+    /** Empty if the source has no secret. */
+    async sourceSecrets(source: SourceId & Pick<Source, 'signingSecret'>): Promise<SecretList> {
+      if (source.signingSecret === undefined) return []
+      return unpackSecrets(await open(source.signingSecret, ofSource(source)))
+    },
+
+    sealConnectionSecrets: (connection: ConnectionId, list: SecretList) =>
+      seal(packSecrets(list), ofConnection(connection, 'signingSecret')),
+
+    async connectionSecrets(
+      connection: ConnectionId & Pick<Connection, 'signingSecret'>,
+    ): Promise<SecretList> {
+      const { signingSecret } = connection
+      return unpackSecrets(await open(signingSecret, ofConnection(connection, 'signingSecret')))
+    },
+
+    sealAlertSecrets: (userId: string, list: SecretList) =>
+      seal(packSecrets(list), place(userId, 'alerts', 'signingSecret')),
+
+    async alertSecrets({
+      userId,
+      signingSecret,
+    }: Pick<AlertSettings, 'userId' | 'signingSecret'>): Promise<SecretList> {
+      if (signingSecret === undefined) return []
+      return unpackSecrets(await open(signingSecret, place(userId, 'alerts', 'signingSecret')))
+    },
+
+    sealCustomHeaders: (connection: ConnectionId, headers: CustomHeaders) =>
+      seal(JSON.stringify(headers), ofConnection(connection, 'customHeaders')),
+
+    async customHeaders(
+      connection: ConnectionId & Pick<Connection, 'customHeaders'>,
+    ): Promise<CustomHeaders> {
+      const { customHeaders } = connection
+      if (customHeaders === undefined) return {}
+      const text = await open(customHeaders, ofConnection(connection, 'customHeaders'))
+      return CustomHeaders.parse(JSON.parse(text))
+    },
+  }
+}

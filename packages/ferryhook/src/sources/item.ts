@@ -1,0 +1,55 @@
+/** A source: the URL that a provider sends its webhooks to. */
+import * as z from 'zod'
+import { keyTemplate } from '../storage/key-template.ts'
+import { count, id, isoTime, json, milliseconds, sealed } from '../storage/schemas.ts'
+
+export const sourceKey = keyTemplate({ PK: 'USER#{userId}', SK: 'SRC#{sourceId}' })
+export const sourceById = keyTemplate({ GSI3PK: 'SRCID#{sourceId}', GSI3SK: 'SOURCE' })
+
+export const providers = [
+  'stripe',
+  'github',
+  'shopify',
+  'custom',
+  'slack',
+  'twilio',
+  'sendgrid',
+  'square',
+  'paypal',
+  'gitlab',
+  'linear',
+  'standard-webhooks',
+  'paddle',
+  'discord',
+  'zendesk',
+] as const
+
+/** For sources and connections. Deleted ones are retained, so that their history stays readable. */
+export const resourceStatus = z.enum(['active', 'paused', 'deleted'])
+
+export const SourceItem = z.object({
+  ...sourceKey.fields,
+  ...sourceById.fields,
+  sourceId: id('src'),
+  userId: id('usr'),
+  name: z.string().min(1).max(100),
+  provider: z.enum(providers),
+  /** The active secrets: a JSON list, sealed. */
+  signingSecret: sealed.optional(),
+  signingAlgorithm: z.string().min(1).max(64).optional(),
+  /** Options of the algorithm, such as the name of the signature header. */
+  signingOptions: json('object', 16_384).optional(),
+  /** Where the provider's event id is, if not in the provider's usual place. */
+  dedup: json('object', 1_024).optional(),
+  status: resourceStatus,
+  eventCount: count,
+  lastEventAt: isoTime.optional(),
+  createdAt: isoTime,
+  /** Events received before this time (ms) are in `eventCount` and in the user's usage. */
+  countedUntil: milliseconds.optional(),
+  /** Recent counts by interval, to find events that were stored late. */
+  countedParts: z.array(z.object({ from: milliseconds, events: count })).optional(),
+  /** Incremented with each new connection, so that concurrent creations cannot exceed the plan. */
+  connectionsRev: count.optional(),
+})
+export type Source = z.infer<typeof SourceItem>

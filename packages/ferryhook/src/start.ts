@@ -1,0 +1,143 @@
+/** Composes the service: stores, routes and background loops. */
+import { createOperators } from '@strongroom/kit/operators'
+import { createSafeFetch } from '@strongroom/kit/safe-fetch'
+import type { RunningService, RunningWorker, ServiceDeps } from '@strongroom/kit/service'
+import { createPasswordHasher, type PasswordHasher } from './accounts/sessions/password-hasher.ts'
+import { createChannels } from './alerts/channels.ts'
+import { createAlertNotifier } from './alerts/notifier.ts'
+import { createApi } from './api.ts'
+import { createRetentionLoop } from './deliveries/retention.ts'
+import { openCursors } from './http/cursors.ts'
+import { createIngest } from './ingest/handler.ts'
+import { eventLimits } from './ingest/limits.ts'
+import { ingestRoutes } from './ingest/routes.ts'
+import type { LocalEvents } from './local-events.ts'
+import { openMailer } from './mail/mailer.ts'
+import { createReplayRunner } from './replays/runner.ts'
+import { createSandbox } from './sandbox/sandbox.ts'
+import type { FerryhookNeeds } from './service.ts'
+import { destinationPolicy } from './settings.ts'
+import { createSealedSecrets } from './signing/sealed-secrets.ts'
+import { createStores } from './stores.ts'
+import { createPayPalCertificates } from './verification/paypal-certificates.ts'
+import { systemTimers, type Timers } from './worker/timers.ts'
+import { createWorker } from './worker/worker.ts'
+
+export interface StartOptions {
+  /** Tests use a cheaper one. */
+  passwordHasher?: PasswordHasher
+  /** Whether this process delivers events; defaults to the setting. */
+  delivers?: boolean
+  /** Tests control time. */
+  timers?: Timers
+}
+
+export async function startFerryhook(
+  deps: ServiceDeps & FerryhookNeeds,
+  {
+    passwordHasher = createPasswordHasher(),
+    delivers = deps.config.FERRYHOOK_DELIVER,
+    timers,
+  }: StartOptions = {},
+): Promise<RunningService> {
+  const delivery = await startDelivery(deps, { timers })
+  const { stores, worker, safeFetch } = delivery
+  const localEvents: LocalEvents = {
+    sourceChanged(sourceId) {
+      worker.invalidate(sourceId)
+      ingest.invalidateSource(sourceId)
+    },
+    userChanged: (userId) => ingest.invalidateUser(userId),
+    workDue: () => (delivers ? worker.wake() : undefined),
+  }
+  const operators = createOperators(deps)
+  const api = createApi({ ...deps, ...delivery, operators, passwordHasher, localEvents })
+  const ingest = createIngest({
+    ...deps,
+    stores,
+    limits: eventLimits(deps.config),
+    payPalCertificates: createPayPalCertificates({ ...deps, fetch: (url) => safeFetch(url) }),
+    alerts: delivery.notifier,
+    onStored(sourceId) {
+      if (delivers) worker.wake(sourceId)
+      api.live.notify(sourceId)
+    },
+  })
+  if (delivers) {
+    worker.start()
+    api.replayRunner.start()
+  }
+
+  return {
+    routes: api.routes,
+    ...ingestRoutes(ingest),
+    endStreams: api.live.stop,
+    async close() {
+      await ingest.flush()
+      await api.replayRunner.close()
+      await api.settled()
+      await delivery.close()
+      await passwordHasher.close()
+    },
+  }
+}
+
+/** Starts a process that only delivers. Any number of them can run. */
+export async function startFerryhookWorker(
+  deps: ServiceDeps & FerryhookNeeds,
+): Promise<RunningWorker> {
+  const delivery = await startDelivery(deps, {})
+  const { worker } = delivery
+  const replays = createReplayRunner({ ...deps, ...delivery, onReplayed: () => worker.wake() })
+  worker.start()
+  replays.start()
+  return {
+    async close() {
+      await replays.close()
+      await delivery.close()
+    },
+  }
+}
+
+/** What servers and stand-alone workers have in common. */
+async function startDelivery(
+  deps: ServiceDeps & FerryhookNeeds,
+  { timers = systemTimers }: { timers?: Timers | undefined },
+) {
+  const mailer = await openMailer(deps.config)
+  const cursors = await openCursors(deps.secrets)
+  const stores = createStores({ ...deps, cursors })
+  const kept = createSealedSecrets(deps.secretBox)
+  const sandbox = createSandbox()
+  const safeFetch = createSafeFetch(destinationPolicy(deps.config))
+  const channels = createChannels({ ...deps, stores, kept, safeFetch, mailer })
+  const notifier = createAlertNotifier({ ...deps, stores, channels, timers })
+  const worker = createWorker({
+    ...deps,
+    stores,
+    fetcher: safeFetch,
+    sandbox,
+    alerts: notifier,
+    timers,
+  })
+  const retentionLoop = createRetentionLoop({ ...deps, stores, timers })
+  retentionLoop.start()
+  return {
+    cursors,
+    stores,
+    kept,
+    sandbox,
+    safeFetch,
+    mailer,
+    channels,
+    notifier,
+    worker,
+    timers,
+    async close() {
+      await Promise.all([retentionLoop.close(), worker.close()])
+      await notifier.close()
+      await Promise.all([sandbox.close(), safeFetch.close()])
+      mailer?.close()
+    },
+  }
+}

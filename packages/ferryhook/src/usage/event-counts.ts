@@ -1,0 +1,164 @@
+/** Counts events by status, delivery state and latency, without reading headers and bodies. */
+import type { Item } from '@strongroom/kit/db'
+import { entity } from '@strongroom/kit/entity'
+import { Expression, expr, Placeholders } from '@strongroom/kit/expression'
+import { deliveryStates, type DeliveryCounts, noDeliveries } from '../deliveries/state.ts'
+import { type Event, EventItem, eventKey, type EventStatus, eventStatuses } from '../events/item.ts'
+import type { Rollup } from './item.ts'
+import { eventsTable } from '../tables.ts'
+import type { StoreDeps } from '../stores.ts'
+
+export interface CountResult {
+  figures: EventStatistics
+  /** When the first of them expires, in seconds since the epoch. */
+  firstExpiry: number | undefined
+  events: number
+  /** False if there are more than were to be read. */
+  isComplete: boolean
+}
+
+const READ_AT_ONCE = 1_000
+
+const Counted = EventItem.pick({
+  status: true,
+  counts: true,
+  receivedAt: true,
+  deliveredAt: true,
+  replayedAt: true,
+  expiresAt: true,
+})
+
+export function createEventCounter({ db }: Pick<StoreDeps, 'db'>) {
+  const events = entity(db, eventsTable, EventItem)
+  const attributes = Object.keys(Counted.shape) as (keyof typeof Counted.shape)[]
+  const projection = new Expression(
+    ['', ...attributes.slice(1).map(() => ', '), ''],
+    attributes.map((name) => events.attr(name)),
+  )
+
+  async function read(sourceId: string, from: number, until: number, limit: number, after?: Item) {
+    // The mark of those who count may be in a time to come, if the clock was set back.
+    if (until <= from) return { items: [], next: undefined }
+    const { PK } = eventKey.of({ sourceId, receivedAt: '', eventId: '' })
+    const placeholders = new Placeholders()
+    const [partition, sort] = [events.attr('PK'), events.attr('SK')]
+    // Whatever was received at `until` itself has that and an id behind it, and so comes after.
+    const range = expr`${partition} = ${PK} AND ${sort} BETWEEN ${keyAt(from)} AND ${keyAt(until)}`
+    const KeyConditionExpression = placeholders.render(range)
+    const ProjectionExpression = placeholders.render(projection)
+    const page = await db.query({
+      TableName: eventsTable.name,
+      KeyConditionExpression,
+      ProjectionExpression,
+      ...placeholders.parameters(),
+      ConsistentRead: true,
+      Limit: limit,
+      ...(after && { ExclusiveStartKey: after }),
+    })
+    const items = (page.Items ?? []).map((item) => Counted.parse(item))
+    return { items, next: page.LastEvaluatedKey }
+  }
+
+  return {
+    /** Counts those received from one time up to before another, `most` of them unless all. */
+    async count(
+      { sourceId, from, until }: { sourceId: string; from: number; until: number },
+      most = Number.POSITIVE_INFINITY,
+    ): Promise<CountResult> {
+      const figures = emptyStatistics()
+      let firstExpiry: number | undefined
+      let counted = 0
+      let next: Item | undefined
+      do {
+        const limit = Math.min(READ_AT_ONCE, most - counted)
+        const page = await read(sourceId, from, until, limit, next)
+        for (const event of page.items) {
+          addEvent(figures, event)
+          firstExpiry = Math.min(firstExpiry ?? event.expiresAt, event.expiresAt)
+        }
+        counted += page.items.length
+        next = page.next
+      } while (next && counted < most)
+      return { figures, firstExpiry, events: counted, isComplete: next === undefined }
+    },
+
+    /** The first that was received at a time or after it, and before another. */
+    async first(sourceId: string, from: number, until: number): Promise<number | undefined> {
+      const { items } = await read(sourceId, from, until, 1)
+      return items[0]?.receivedAt
+    },
+  }
+}
+
+export type EventCounter = ReturnType<typeof createEventCounter>
+
+function keyAt(ms: number): string {
+  return `EVT#${String(Math.max(ms, 0)).padStart(13, '0')}`
+}
+
+export interface EventStatistics {
+  events: Record<EventStatus, number>
+  deliveries: DeliveryCounts
+  latencies: Record<string, number>
+}
+
+export type StoredStatistics = Pick<Rollup, 'events' | 'deliveries' | 'latencies'>
+
+/** What is known of an event without reading what it says. */
+export type CountedEvent = Pick<
+  Event,
+  'status' | 'counts' | 'receivedAt' | 'deliveredAt' | 'replayedAt'
+>
+
+/** Classes of times in each doubling: what they tell is right to a twentieth. */
+const CLASSES = 8
+
+export function emptyStatistics(): EventStatistics {
+  const events = Object.fromEntries(eventStatuses.map((status) => [status, 0]))
+  return {
+    events: events as Record<EventStatus, number>,
+    deliveries: { ...noDeliveries },
+    latencies: {},
+  }
+}
+
+export function addEvent(figures: EventStatistics, event: CountedEvent): void {
+  figures.events[event.status] += 1
+  for (const state of deliveryStates) figures.deliveries[state] += event.counts[state]
+  const { deliveredAt, replayedAt } = event
+  // A replay is late on purpose, so its latency says nothing.
+  if (event.status !== 'delivered' || deliveredAt === undefined || replayedAt !== undefined) return
+  addTo(figures.latencies, classOf(deliveredAt - event.receivedAt), 1)
+}
+
+export function mergeStatistics(figures: EventStatistics, more: StoredStatistics): void {
+  for (const status of eventStatuses) figures.events[status] += more.events[status] ?? 0
+  for (const state of deliveryStates) figures.deliveries[state] += more.deliveries[state] ?? 0
+  for (const [name, count] of Object.entries(more.latencies)) addTo(figures.latencies, name, count)
+}
+
+/** The latency in milliseconds that so large a part of all stayed within; undefined if there is none. */
+export function latencyPercentile(part: number, { latencies }: Pick<EventStatistics, 'latencies'>) {
+  const classes = Object.entries(latencies)
+    .map(([name, count]) => ({ number: Number(name), count }))
+    .toSorted((a, b) => a.number - b.number)
+  let left = part * classes.reduce((sum, { count }) => sum + count, 0)
+  for (const { number, count } of classes) {
+    left -= count
+    if (left <= 0) return Math.round(2 ** ((number + 0.5) / CLASSES))
+  }
+  return undefined
+}
+
+/** Those of which something is still expected. */
+export function pendingEvents({ events }: Pick<EventStatistics, 'events'>): number {
+  return events.received + events.processing + events.retrying + events.held
+}
+
+function classOf(ms: number): string {
+  return String(Math.floor(Math.log2(Math.max(ms, 1)) * CLASSES))
+}
+
+function addTo(counts: Record<string, number>, name: string, count: number): void {
+  counts[name] = (counts[name] ?? 0) + count
+}

@@ -1,0 +1,77 @@
+/** A connection with its filter, transform and secrets parsed and decrypted once. */
+import type { Connection } from '../connections/item.ts'
+import { limitsOf } from '../connections/options.ts'
+import { type Filter, StoredFilter } from '../filters/filter.ts'
+import { matchFilter } from '../filters/match.ts'
+import type { FilteredEvent } from '../filters/received-event.ts'
+import type { HeaderFields } from '../outbound/headers.ts'
+import type { SealedSecrets } from '../signing/sealed-secrets.ts'
+import { activeSecrets, type SecretList } from '../signing/secret-list.ts'
+import { TransformError } from '../transforms/result.ts'
+import { Transform } from '../transforms/transform.ts'
+import type { DestinationLimits } from './destination-queue.ts'
+import { retryScheduleOf } from './outcome.ts'
+
+export type OpenSecrets = Pick<SealedSecrets, 'connectionSecrets' | 'customHeaders'>
+
+export interface Destination {
+  connection: Connection
+  schedule: readonly number[]
+  limits: DestinationLimits
+  /** Why the event is filtered; undefined if it is not. */
+  filteredFor(event: FilteredEvent): string | undefined
+  /** Throws a TransformError if the stored transform is invalid. */
+  transform(): Transform | undefined
+  /** The secrets that are active at this time, in milliseconds since the epoch. */
+  secrets(now: number): Promise<string[]>
+  customHeaders(): Promise<HeaderFields>
+}
+
+export function destinationOf(
+  connection: Connection,
+  { open, concurrency }: { open: OpenSecrets; concurrency: number },
+): Destination {
+  const filter = parseFilter(connection)
+  const limits = limitsOf(connection)
+  const transform =
+    connection.transform === undefined ? undefined : parseTransform(connection.transform)
+  let secrets: Promise<SecretList> | undefined
+  let headers: Promise<HeaderFields> | undefined
+  return {
+    connection,
+    schedule: retryScheduleOf(connection),
+    limits: { ...limits, concurrency: limits.concurrency ?? concurrency },
+    filteredFor(event) {
+      if (filter === undefined) return undefined
+      if (filter === 'invalid') return 'The filter is invalid. Save it again.'
+      const { matched, reason = 'The filter does not match' } = matchFilter(filter, event)
+      return matched ? undefined : reason
+    },
+    transform: () => transform?.(),
+    async secrets(now) {
+      secrets ??= open.connectionSecrets(connection)
+      // Do not cache a failure: the key store may be unavailable.
+      secrets.catch(() => (secrets = undefined))
+      return activeSecrets(await secrets, now)
+    },
+    customHeaders() {
+      headers ??= open.customHeaders(connection)
+      headers.catch(() => (headers = undefined))
+      return headers
+    },
+  }
+}
+
+function parseFilter({ filters }: Connection): Filter | 'invalid' | undefined {
+  if (filters === undefined) return undefined
+  const { data } = StoredFilter.safeParse(JSON.parse(filters))
+  return data ?? 'invalid'
+}
+
+function parseTransform(stored: string): () => Transform {
+  const { data } = Transform.safeParse(JSON.parse(stored))
+  return () => {
+    if (data) return data
+    throw new TransformError('invalid_code', 'The transform is invalid. Save it again.')
+  }
+}

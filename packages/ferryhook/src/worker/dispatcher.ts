@@ -1,0 +1,158 @@
+/** Runs a task, depending on its kind and the state of its connection. */
+import type { Clock } from '@strongroom/platform/clock'
+import type { ParkReason } from '../deliveries/parking.ts'
+import {
+  type DeliveryTask,
+  type DueTask,
+  isLeased,
+  type LeasedTask,
+  type WakeUpTask,
+} from '../queue/tasks.ts'
+import type { Stores } from '../stores.ts'
+import type { WorkerConfig } from './config.ts'
+import type { DestinationCache } from './destination-cache.ts'
+import type { AttemptHandlers, TaskOrigin } from './destination-queue.ts'
+import { createDestinationQueues } from './destination-queues.ts'
+import type { Deliverer } from './deliverer.ts'
+import type { Destination } from './destination.ts'
+import type { LoadedEvent } from './loaded-event.ts'
+import type { WorkerMetrics } from './metrics.ts'
+import type { MissingEvents } from './missing-events.ts'
+import type { Router } from './router.ts'
+import type { Timers } from './timers.ts'
+import type { Waker } from './waker.ts'
+
+export interface DispatcherDeps {
+  stores: Pick<Stores, 'queue' | 'parking' | 'metering' | 'accountPurge'>
+  clock: Clock
+  timers: Timers
+  destinations: DestinationCache
+  deliverer: Deliverer
+  router: Router
+  waker: Waker
+  metrics: WorkerMetrics
+  missingEvents: MissingEvents
+  config: WorkerConfig
+  /** Runs work that the caller does not await, and logs its failure. */
+  track(work: Promise<void>): void
+  /** An attempt has finished, so there may be room for another. */
+  onProgress(): void
+  /** Deliveries of this connection are due now. */
+  onReleased(connectionId: string): void
+}
+
+/** Time for the work before and after the request of an attempt. */
+const START_MARGIN_MS = 5_000
+
+export type Dispatcher = ReturnType<typeof createDispatcher>
+
+export function createDispatcher(deps: DispatcherDeps) {
+  const { stores, clock, destinations, deliverer, metrics, missingEvents, config, track } = deps
+  const handlers: AttemptHandlers = {
+    attempt: ({ task, destination, origin }) => deliverer.attempt(task, destination, origin.event),
+    park: ({ task, destination, origin }, reason) => park(task, destination, reason, origin),
+    async release({ task }) {
+      await stores.queue.releaseLease(task)
+    },
+  }
+  const queues = createDestinationQueues({ ...deps, handlers })
+
+  function isDeleted(destination: Destination | null): destination is null {
+    return !destination || destination.connection.status === 'deleted'
+  }
+
+  function failDeleted(task: DeliveryTask, event?: LoadedEvent): Promise<void> {
+    const outcome = { state: 'failed', reason: 'connection_deleted' } as const
+    return deliverer.conclude(task, outcome, undefined, event)
+  }
+
+  async function claim(task: DeliveryTask): Promise<void> {
+    const destination = await destinations.get(task)
+    if (isDeleted(destination)) return failDeleted(task)
+    const origin = { partition: task.PK }
+    if (destination.connection.status === 'paused') {
+      return park(task, destination, { reason: 'paused' }, origin)
+    }
+    const postponed = queues.forDestination(destination).postponement()
+    if (postponed) return park(task, destination, postponed, origin)
+    const leaseUntil = clock.now() + config.attemptTimeoutMs + config.leaseGraceMs
+    const leased = await stores.queue.claim(task, leaseUntil)
+    if (leased) track(submit(leased, destination, origin))
+  }
+
+  /** Takes a task that is leased to this worker. Resolves when the worker is done with it. */
+  async function submit(
+    task: LeasedTask,
+    destination: Destination | null,
+    origin: TaskOrigin,
+  ): Promise<void> {
+    if (isDeleted(destination)) return failDeleted(task, origin.event)
+    if (destination.connection.status === 'paused') {
+      return park(task, destination, { reason: 'paused' }, origin)
+    }
+    // Claimed or routed while the worker was closing.
+    if (queues.isClosed) return void (await stores.queue.releaseLease(task))
+    const startBy = task.dueAt - config.attemptTimeoutMs - START_MARGIN_MS
+    const queue = queues.forDestination(destination)
+    try {
+      await queue.enqueue({ task, destination, origin, startBy })
+    } finally {
+      deps.onProgress()
+    }
+  }
+
+  async function park(
+    task: DeliveryTask,
+    { connection }: Destination,
+    reason: ParkReason,
+    origin: TaskOrigin,
+  ): Promise<void> {
+    const { kind } = await stores.parking.park(task, connection, reason)
+    switch (kind) {
+      case 'parked':
+        return metrics.parked(reason.reason)
+      case 'missing':
+        return missingEvents.report('deliver')
+      case 'lease_lost':
+        return metrics.leaseLost()
+      case 'run_replaced':
+        return metrics.runReplaced()
+      case 'connection_changed': {
+        // The cached connection was stale, and the current one may accept the delivery.
+        destinations.invalidate(connection.sourceId)
+        if (!isLeased(task)) return claim(task)
+        const destination = await destinations.get(task)
+        // Not awaited: the caller may occupy the slot that this attempt needs.
+        return track(submit(task, destination, origin))
+      }
+    }
+  }
+
+  async function wakeUp(task: WakeUpTask): Promise<void> {
+    const released = await deps.waker.wakeUp(task, queues)
+    if (released > 0) deps.onReleased(task.connectionId)
+  }
+
+  return {
+    queues,
+
+    /** Resolves when the task is not due any more. */
+    async handle(task: DueTask): Promise<void> {
+      switch (task.kind) {
+        case 'route':
+          for (const { leased, destination, origin } of await deps.router.route(task)) {
+            track(submit(leased, destination, origin))
+          }
+          return
+        case 'deliver':
+          return claim(task)
+        case 'wake':
+          return wakeUp(task)
+        case 'count':
+          return stores.metering.roll(task)
+        case 'purge':
+          return void (await stores.accountPurge.finish(task))
+      }
+    },
+  }
+}

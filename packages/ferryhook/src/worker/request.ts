@@ -1,0 +1,115 @@
+/** Builds the signed request of an attempt, after the transform. */
+import type { Clock } from '@strongroom/platform/clock'
+import type { Log } from '@strongroom/kit/log'
+import type { SafeFetchRequest } from '@strongroom/kit/safe-fetch'
+import type { ReceivedEvent } from '../filters/received-event.ts'
+import { type DeliveryTask, isReplay } from '../queue/tasks.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
+import { signatureHeaders } from '../signing/signature.ts'
+import { applyTransform } from '../transforms/apply.ts'
+import { TransformError } from '../transforms/result.ts'
+import type { Destination } from './destination.ts'
+import type { SendResult } from '../outbound/exchange.ts'
+import { KeyUnavailable } from './key-unavailable.ts'
+import { forwardedHeaders, type HeaderFields, mergeHeaders } from '../outbound/headers.ts'
+
+export type Prepared =
+  | { kind: 'ready'; request: SafeFetchRequest }
+  /** The transform dropped the event for this destination. */
+  | { kind: 'dropped'; reason: string }
+  /** The sandbox has no room now. */
+  | { kind: 'busy' }
+  | { kind: 'key_unavailable'; error: KeyUnavailable }
+  /** Counts as a failed attempt. */
+  | { kind: 'failed'; result: SendResult }
+
+/** Far more than is stored of a response. */
+const MAX_RESPONSE_BYTES = 65_536
+
+export async function prepareRequest(
+  event: ReceivedEvent,
+  destination: Destination,
+  task: Pick<DeliveryTask, 'attemptNumber' | 'run' | 'replayId'>,
+  {
+    sandbox,
+    clock,
+    attemptTimeoutMs,
+    log,
+  }: { sandbox: Sandbox; clock: Clock; attemptTimeoutMs: number; log: Log },
+): Promise<Prepared> {
+  const { connection } = destination
+  const attemptedAt = clock.now()
+  const failed = (end: SendResult['end'], error: string, isFinal: boolean): Prepared => ({
+    kind: 'failed',
+    result: {
+      attempt: {
+        destinationUrl: connection.destinationUrl,
+        statusCode: 0,
+        latencyMs: 0,
+        error,
+        attemptedAt,
+      },
+      end,
+      isFinal,
+    },
+  })
+  try {
+    const transform = destination.transform()
+    const transformed = await applyTransform(transform, event, {
+      sandbox,
+      owner: connection.userId,
+    })
+    if (transformed.dropped) return { kind: 'dropped', reason: transformed.reason }
+
+    let custom: HeaderFields
+    let signed: HeaderFields
+    try {
+      custom = await destination.customHeaders()
+      signed = await signature(destination, event.id, transformed.body, clock.now())
+    } catch (error) {
+      if (error instanceof KeyUnavailable) return { kind: 'key_unavailable', error }
+      // The owner sees what to do, the operator the cause.
+      log.warn('secrets of a connection not decrypted. Check the key store.', { error })
+      return failed(
+        'signing',
+        'The secrets of the connection cannot be decrypted. Rotate them if this persists.',
+        false,
+      )
+    }
+
+    const isBodyUnchanged = transform === undefined || transform.type === 'passthrough'
+    const headers = mergeHeaders(
+      forwardedHeaders(event.headers, { isBodyUnchanged }),
+      { 'content-type': transformed.contentType ?? 'application/json' },
+      transformed.headers ?? {},
+      custom,
+      { 'x-ferryhook-attempt': String(task.attemptNumber) },
+      isReplay(task) ? { 'x-ferryhook-replay': task.replayId ?? 'true' } : {},
+      signed,
+    )
+    return {
+      kind: 'ready',
+      request: {
+        method: event.method === 'PUT' ? 'PUT' : 'POST',
+        headers,
+        body: transformed.body,
+        timeoutMs: attemptTimeoutMs,
+        maxResponseBytes: MAX_RESPONSE_BYTES,
+      },
+    }
+  } catch (error) {
+    if (!(error instanceof TransformError)) throw error
+    if (error.code === 'overloaded') return { kind: 'busy' }
+    return failed('transform', `${error.code}: ${error.message}`, !error.isTransient)
+  }
+}
+
+/** Rejects if there is no usable secret: nothing is sent unsigned. */
+async function signature(
+  destination: Destination,
+  eventId: string,
+  body: Uint8Array,
+  now: number,
+): Promise<HeaderFields> {
+  return { ...signatureHeaders({ eventId, body, secrets: await destination.secrets(now), now }) }
+}

@@ -1,0 +1,141 @@
+/**
+ * The delivery worker: routes events, attempts deliveries, retries, wakes up and meters. Any number
+ * of workers on any number of machines share the work through the store alone.
+ */
+import { createInFlight } from '@strongroom/kit/in-flight'
+import type { Log } from '@strongroom/kit/log'
+import type { Metrics } from '@strongroom/kit/metrics'
+import type { SafeFetch } from '@strongroom/kit/safe-fetch'
+import type { SecretBox } from '@strongroom/kit/secret-box'
+import { type Clock, isRecent } from '@strongroom/platform/clock'
+import { type Alerts, noAlerts } from '../alerts/alert.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
+import { createSealedSecrets } from '../signing/sealed-secrets.ts'
+import type { Stores } from '../stores.ts'
+import { defaultConfig, type WorkerConfig } from './config.ts'
+import { createHealthTracker } from './connection-health.ts'
+import { createDeliverer } from './deliverer.ts'
+import { createDestinationCache } from './destination-cache.ts'
+import { createDispatcher } from './dispatcher.ts'
+import { createKeyOutageLog, withKeyUnavailable } from './key-unavailable.ts'
+import { createWorkerMetrics } from './metrics.ts'
+import { createMissingEvents } from './missing-events.ts'
+import { createPoller } from './poller.ts'
+import { createRouter } from './router.ts'
+import { systemTimers, type Timers } from './timers.ts'
+import { createWaker } from './waker.ts'
+
+export interface WorkerOptions {
+  stores: Stores
+  clock: Clock
+  timers?: Timers
+  /** Reaches only public addresses and those that the operator allows. */
+  fetcher: SafeFetch
+  secretBox: SecretBox
+  sandbox: Sandbox
+  alerts?: Alerts
+  log: Log
+  metrics: Metrics
+  workerConfig?: Partial<WorkerConfig>
+  random?: () => number
+}
+
+export interface DeliveryWorker {
+  start(): void
+  /** Polls the shard of a source or connection, or all shards, without waiting for the next poll. */
+  wake(id?: string): void
+  /** A source or one of its connections was changed in this process, so its cache entry is stale. */
+  invalidate(sourceId: string): void
+  /** Runs everything that is due now to its end. For tests, and for scheduled invocations. */
+  runOnce(): Promise<void>
+  /** Stops taking work, finishes running attempts and releases queued ones. */
+  close(): Promise<void>
+}
+
+export function createWorker(options: WorkerOptions): DeliveryWorker {
+  const { stores, clock, timers = systemTimers, log, random = Math.random } = options
+  const { fetcher, sandbox, alerts = noAlerts } = options
+  const config = { ...defaultConfig, ...options.workerConfig }
+  const secrets = createSealedSecrets(withKeyUnavailable(options.secretBox))
+  const inFlight = createInFlight()
+  const metrics = createWorkerMetrics(options.metrics, () => dispatcher.queues.inFlight)
+  const missingEvents = createMissingEvents({ clock, log, metrics })
+  const keyOutageLog = createKeyOutageLog({ clock, log })
+  const destinations = createDestinationCache({ stores, clock, open: secrets, config })
+  const health = createHealthTracker({
+    stores,
+    clock,
+    log,
+    alerts,
+    config: config.health,
+    onOutdated: ({ sourceId }) => destinations.invalidate(sourceId),
+  })
+  const shared = { stores, clock, timers, destinations, health, config, alerts, metrics, log }
+  const parts = { ...shared, missingEvents, keyOutageLog }
+  const router = createRouter(parts)
+  const dispatcher = createDispatcher({
+    ...parts,
+    deliverer: createDeliverer({ ...parts, fetcher, sandbox, random }),
+    router,
+    waker: createWaker(parts),
+    track,
+    onProgress: () => poller.resume(),
+    onReleased: (connectionId) => wake(connectionId),
+  })
+  const poller = createPoller({
+    ...parts,
+    handle: (task) => inFlight.track(dispatcher.handle(task)),
+    capacity: dispatcher.queues.capacity,
+  })
+  let cancelPoll = () => {}
+  let flushedAt = clock.now()
+
+  function track(work: Promise<void>): void {
+    inFlight.track(work).catch((error: unknown) => {
+      // Its lease expires, and then it is due again.
+      log.error('delivery failed in the worker, retrying', { error })
+      metrics.taskFailed('deliver')
+    })
+  }
+
+  function wake(id?: string): void {
+    inFlight.track(poller.read(id)).catch(logPollFailure)
+  }
+
+  function logPollFailure(error: unknown): void {
+    log.error('due tasks not read, retrying', { error })
+  }
+
+  function poll(): void {
+    cancelPoll = timers.after(config.pollMs, poll)
+    inFlight.track(poller.poll()).catch(logPollFailure)
+    inFlight.track(maintain()).catch(logPollFailure)
+  }
+
+  async function maintain(): Promise<void> {
+    destinations.evictStale()
+    dispatcher.queues.evictIdle()
+    router.evictStale()
+    if (isRecent(clock, flushedAt, config.health.flushMs)) return
+    flushedAt = clock.now()
+    await health.flush()
+  }
+
+  return {
+    start: poll,
+    wake,
+    invalidate: destinations.invalidate,
+    async runOnce() {
+      await poller.read()
+      await inFlight.settled()
+      await maintain()
+    },
+    async close() {
+      cancelPoll()
+      poller.stop()
+      dispatcher.queues.close()
+      await inFlight.settled()
+      await health.flush()
+    },
+  }
+}

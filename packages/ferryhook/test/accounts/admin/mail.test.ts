@@ -1,0 +1,119 @@
+import { serviceStores } from '@strongroom/kit/testing/stores'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openApi, PASSWORD } from '../../support/test-api.ts'
+import { required } from '../../support/test-stores.ts'
+import { type Mailbox, openMailbox } from '../../support/mailbox.ts'
+
+describe.each(serviceStores())('mail on $name', (store) => {
+  const api = openApi(store)
+  let mailbox: Mailbox
+  let ask: typeof api.ask
+
+  beforeAll(async () => {
+    mailbox = await openMailbox()
+    ask = await api.another({ ...mailbox.env, FERRYHOOK_SIGNUP: 'invite' })
+  })
+  afterAll(() => mailbox.close())
+
+  const ticketIn = (text: string) => required(/ this (?:invite|ticket): (\S+)/.exec(text)?.[1])
+
+  test('delivers an invite that creates one account', async () => {
+    const before = mailbox.received.length
+    const email = 'Newcomer@Example.com'
+    const sent = await ask('POST', '/invites/mail', { token: api.operator, body: { email } })
+    expect(sent.status).toBe(204)
+    await mailbox.until(before + 1)
+    const { to, text } = required(mailbox.received[before])
+    expect(to).toEqual(['newcomer@example.com'])
+    expect(text).toContain('From: Ferryhook <hooks@example.com>')
+    const invite = ticketIn(text)
+    expect(text).toContain(`https://hooks.example/ferryhook/sign-up#invite=${invite}`)
+    const body = { email, name: 'New', password: PASSWORD, invite }
+    expect((await ask('POST', '/auth/signup', { body })).status).toBe(201)
+    expect((await ask('POST', '/auth/signup', { body })).status).toBe(403)
+  })
+
+  test('that the mail server rejects is reported to the operator', async () => {
+    mailbox.refuse(1)
+    const { status, body } = await ask('POST', '/invites/mail', {
+      token: api.operator,
+      body: { email: 'nobody@example.com' },
+    })
+    expect([status, body.error.code]).toEqual([502, 'ferryhook.mail_failed'])
+  })
+
+  test('delivers a password reset link that works once', async () => {
+    const person = await api.person()
+    const before = mailbox.received.length
+    const { email } = person
+    expect((await ask('POST', '/auth/password-forgotten', { body: { email } })).status).toBe(202)
+    await mailbox.until(before + 1)
+    const { to, text } = required(mailbox.received[before])
+    expect(to).toEqual([email])
+    const body = { ticket: ticketIn(text), password: 'another long password' }
+    expect((await ask('POST', '/auth/password-reset', { body })).status).toBe(204)
+    expect((await ask('POST', '/auth/password-reset', { body })).status).toBe(403)
+    const login = { body: { email, password: body.password } }
+    expect((await ask('POST', '/auth/login', login)).status).toBe(200)
+  })
+
+  test('has the same response whether or not the account exists, and is sent only if it does', async () => {
+    const { email } = await api.person()
+    const before = mailbox.received.length
+    const known = await ask('POST', '/auth/password-forgotten', { body: { email } })
+    const nobody = { email: 'nobody@example.com' }
+    const unknown = await ask('POST', '/auth/password-forgotten', { body: nobody })
+    expect([unknown.status, unknown.text]).toEqual([known.status, known.text])
+    await mailbox.until(before + 1)
+    expect(mailbox.received.slice(before).map(({ to }) => to)).toEqual([[email]])
+  })
+
+  test('does not flood an address', async () => {
+    const { email } = await api.person()
+    const before = mailbox.received.length
+    for (let n = 0; n < 22; n++) await ask('POST', '/auth/password-forgotten', { body: { email } })
+    await mailbox.until(before + 20)
+    // One more, to somebody else, comes behind whatever would have been sent.
+    const other = await api.person()
+    await ask('POST', '/auth/password-forgotten', { body: { email: other.email } })
+    await mailbox.until(before + 21)
+    const to = mailbox.received.slice(before).flatMap((mail) => mail.to)
+    expect(to.filter((address) => address === email)).toHaveLength(20)
+  })
+
+  test('is rejected if mail is not configured', async () => {
+    const body = { email: 'ada@example.com' }
+    for (const [path, token] of [
+      ['/auth/password-forgotten', undefined],
+      ['/invites/mail', api.operator],
+    ] as const) {
+      const answer = await api.ask('POST', path, { body, token })
+      expect([answer.status, answer.body.error.code]).toEqual([
+        409,
+        'ferryhook.mail_not_configured',
+      ])
+    }
+    await expect(api.another({ FERRYHOOK_MAIL_FROM: 'a@b.example' })).rejects.toThrow(
+      'FERRYHOOK_SMTP_URL and FERRYHOOK_MAIL_FROM belong together',
+    )
+  })
+
+  test('that the mail server refuses is reported with its code', async () => {
+    const email = 'refused@example.com'
+    mailbox.refuseFor(email)
+    const answer = await ask('POST', '/invites/mail', { token: api.operator, body: { email } })
+    expect([answer.status, answer.body.error.code]).toEqual([502, 'ferryhook.mail_failed'])
+    expect(answer.text).not.toContain(email)
+    expect(api.logged.join('')).toContain('EENVELOPE, 550')
+    expect(api.logged.join('')).not.toContain(email)
+  })
+
+  test('leaves no address and no ticket in the log', () => {
+    const log = api.logged.join('')
+    expect(log).toContain('invite mailed')
+    for (const { to, text } of mailbox.received) {
+      for (const address of to) expect(log).not.toContain(address)
+      expect(log).not.toContain(ticketIn(text))
+    }
+  })
+})

@@ -1,0 +1,113 @@
+import { serviceStores } from '@strongroom/kit/testing/stores'
+import { describe, expect, test } from 'vitest'
+import { openApi, ORIGIN } from '../../support/test-api.ts'
+
+describe.each(serviceStores())('operators on $name', (store) => {
+  const api = openApi(store)
+  const asOperator = (method: string, path: string, body?: unknown) =>
+    api.ask(method, path, { token: api.operator, ...(body !== undefined && { body }) })
+
+  test('invite users by a link whose ticket is in the fragment', async () => {
+    const { status, body } = await asOperator('POST', '/invites')
+    expect(status).toBe(201)
+    expect(body.url).toBe(`${ORIGIN}/ferryhook/sign-up#invite=${body.ticket}`)
+    expect(Date.parse(body.expiresAt)).toBe(api.clock.now() + 7 * 86_400_000)
+    const { Items } = await api.db.scan({ TableName: 'ferryhook-events' })
+    expect(JSON.stringify(Items) + api.logged.join('')).not.toContain(body.ticket)
+    expect(api.logged.join('')).toContain('"operator":"ops"')
+  })
+
+  test('set plans and billing references, and the audit log names the operator', async () => {
+    const { id, token } = await api.person()
+    const set = (body: object) => asOperator('PUT', `/users/${id}/plan`, body)
+    const answer = await set({ plan: 'free', stripeCustomerId: 'cus_1', stripeSubId: 'sub_1' })
+    expect(answer.body).toMatchObject({ id, plan: 'free' })
+    expect(await api.stores.users.getById(id)).toMatchObject({
+      stripeCustomerId: 'cus_1',
+      stripeSubId: 'sub_1',
+    })
+    await set({ plan: 'pro', stripeSubId: null })
+    const user = await api.stores.users.getById(id)
+    expect(user).toMatchObject({ plan: 'pro', stripeCustomerId: 'cus_1' })
+    expect(user).not.toHaveProperty('stripeSubId')
+    const { body } = await api.ask('GET', '/audit', { token })
+    expect(body.items.slice(0, 2)).toMatchObject([
+      { actor: 'operator:ops', action: 'account.plan_changed', target: 'pro' },
+      { actor: 'operator:ops', action: 'account.plan_changed', target: 'free' },
+    ])
+    expect((await set({ plan: 'gold' })).status).toBe(400)
+  })
+
+  test('a smaller plan applies its limits immediately', async () => {
+    const person = await api.person()
+    await asOperator('PUT', `/users/${person.id}/plan`, { plan: 'free' })
+    const sources = [await api.source(person), await api.source(person), await api.source(person)]
+    const body = { name: 'One more', provider: 'custom' }
+    const refused = await api.ask('POST', '/sources', { token: person.token, body })
+    expect(refused.status).toBe(403)
+    expect(refused.body.error).toMatchObject({
+      code: 'ferryhook.plan_limit',
+      data: { plan: 'free', sources: 3 },
+    })
+    const [sourceId = ''] = sources
+    for (const status of [201, 201]) {
+      expect((await api.connection(person, sourceId)).status).toBe(status)
+    }
+    expect((await api.connection(person, sourceId)).body.error).toMatchObject({
+      code: 'ferryhook.plan_limit',
+      data: { plan: 'free', connectionsPerSource: 2 },
+    })
+  })
+
+  test('find users by page, by address and by id', async () => {
+    const person = await api.person()
+    const all: string[] = []
+    let cursor: string | null = ''
+    do {
+      const query: string = cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''
+      const { body } = await asOperator('GET', `/users?limit=2${query}`)
+      all.push(...body.items.map(({ id }: { id: string }) => id))
+      ;({ cursor } = body)
+    } while (cursor !== null)
+    expect(all).toContain(person.id)
+    expect(new Set(all).size).toBe(all.length)
+    const found = await asOperator('GET', `/users?email=${person.email.toUpperCase()}`)
+    expect(found.body).toMatchObject({ items: [{ id: person.id }], cursor: null })
+    expect((await asOperator('GET', '/users?email=none@example.com')).body.items).toEqual([])
+    expect((await asOperator('GET', `/users/${person.id}`)).body.email).toBe(person.email)
+    const wrong = await asOperator('GET', '/users?cursor=abc')
+    expect(wrong.body.error.code).toBe('request.invalid_cursor')
+  })
+
+  test('get an error for an unknown user', async () => {
+    const calls = [
+      asOperator('GET', '/users/usr_0000000000000000'),
+      asOperator('PUT', '/users/usr_0000000000000000/plan', { plan: 'free' }),
+      asOperator('POST', '/users/usr_0000000000000000/password-resets'),
+    ]
+    for (const { status, body } of await Promise.all(calls)) {
+      expect(status).toBe(404)
+      expect(body.error.code).toBe('ferryhook.user_not_found')
+    }
+  })
+
+  test('plans are listed without authentication', async () => {
+    const { body } = await api.ask('GET', '/plans')
+    expect(body.cursor).toBeNull()
+    expect(body.items.map(({ plan }: { plan: string }) => plan)).toEqual([
+      'free',
+      'starter',
+      'pro',
+      'team',
+    ])
+    expect(body.items[0]).toEqual({
+      plan: 'free',
+      eventsPerMinute: 100,
+      eventsPerMonth: 5000,
+      refusesBeyondMonth: true,
+      sources: 3,
+      connectionsPerSource: 2,
+      retentionSeconds: 86_400,
+    })
+  })
+})

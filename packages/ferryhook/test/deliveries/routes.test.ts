@@ -1,0 +1,118 @@
+import { serviceStores } from '@strongroom/kit/testing/stores'
+import { describe, expect, test } from 'vitest'
+import { openApi } from '../support/test-api.ts'
+import { allDue, deliveryTasksOf, required, times } from '../support/test-stores.ts'
+import { deliver, ownerOf, settleDue } from '../support/people.ts'
+
+describe.each(serviceStores())('a waiting delivery over HTTP, on $name', (store) => {
+  const api = openApi(store)
+
+  async function retrying() {
+    const owner = await ownerOf(api)
+    const connection = (await api.connection(owner.person, owner.sourceId)).body
+    const connectionId: string = connection.id
+    const event = await owner.receive()
+    const { eventId } = event
+    await deliver(api, event, [connectionId], 'retrying')
+    const act = (verb: string) =>
+      owner.ask('POST', `/events/${eventId}/deliveries/${connectionId}/${verb}`)
+    const state = async () => required(await api.stores.deliveries.get(eventId, connectionId))
+    const status = async () => required(await api.stores.events.getConsistent(eventId)).status
+    return { owner, event, eventId, connectionId, act, state, status }
+  }
+
+  async function wakeAll(connectionId: string) {
+    for (const task of await allDue(api.stores)) {
+      if (task.kind !== 'wake' || task.connectionId !== connectionId) continue
+      await api.stores.wakeUps.wakeUp(task, { limit: 10, nextWakeAt: api.clock.now() + 5_000 })
+    }
+  }
+
+  test('is attempted now when its owner does not want to wait, as the attempt it would have been', async () => {
+    const { eventId, act, state, status } = await retrying()
+    expect(await deliveryTasksOf(api.stores, eventId)).toEqual([])
+    const { status: answered, body } = await act('retry')
+    expect(answered).toBe(200)
+    expect(body).toMatchObject({ state: 'retrying', reason: 'http_500', nextAttemptAt: null })
+    const due = await deliveryTasksOf(api.stores, eventId)
+    expect(due).toMatchObject([{ attemptNumber: 2, run: 1 }])
+    await settleDue(api, eventId)
+    expect(await state()).toMatchObject({ state: 'delivered', attemptsMade: 2 })
+    expect(await status()).toBe('delivered')
+    api.clock.advance({ minutes: 1 })
+    expect(await deliveryTasksOf(api.stores, eventId)).toEqual([])
+  })
+
+  test('ends when it is cancelled, keeps its attempts, and can be replayed', async () => {
+    const { owner, eventId, act, state, status } = await retrying()
+    expect((await act('cancel')).body).toMatchObject({ state: 'failed', reason: 'cancelled' })
+    expect(await status()).toBe('failed')
+    api.clock.advance({ minutes: 1 })
+    expect(await deliveryTasksOf(api.stores, eventId)).toEqual([])
+    expect(await api.stores.attempts.listByEvent(eventId)).toHaveLength(1)
+    for (const verb of ['cancel', 'retry', 'hold', 'release']) {
+      const { status: answered, body } = await act(verb)
+      expect([answered, body.error.code]).toEqual([409, 'ferryhook.delivery_ended'])
+    }
+    expect((await owner.ask('POST', `/events/${eventId}/replay`)).status).toBe(202)
+    expect(await state()).toMatchObject({ run: 2, state: 'runnable' })
+  })
+
+  test('that is held waits until it is released, whatever its connection does', async () => {
+    const { owner, eventId, connectionId, act, state, status } = await retrying()
+    expect((await act('release')).body.error.code).toBe('ferryhook.delivery_not_held')
+    expect((await act('hold')).body).toMatchObject({ state: 'held', reason: 'hold' })
+    expect((await act('hold')).status).toBe(200)
+    expect(await status()).toBe('held')
+    await owner.ask('POST', `/connections/${connectionId}/pause`)
+    expect((await act('release')).body.error.code).toBe('ferryhook.connection_paused')
+    await owner.ask('POST', `/connections/${connectionId}/resume`)
+    api.clock.advance({ minutes: 31 })
+    await wakeAll(connectionId)
+    expect(await deliveryTasksOf(api.stores, eventId)).toEqual([])
+    expect(await status()).toBe('held')
+    expect((await act('release')).body).toMatchObject({ state: 'retrying' })
+    await settleDue(api, eventId)
+    expect(await state()).toMatchObject({ state: 'delivered', attemptsMade: 2 })
+  })
+
+  test('that is held for thirty days fails while it can still be seen', async () => {
+    const { eventId, connectionId, act, state, status } = await retrying()
+    await act('hold')
+    api.clock.advance({ days: 29 })
+    await wakeAll(connectionId)
+    expect(await status()).toBe('held')
+    api.clock.advance({ hours: 23, minutes: 45 })
+    await wakeAll(connectionId)
+    expect(await state()).toMatchObject({ state: 'failed', reason: 'retention' })
+    expect(await status()).toBe('failed')
+    expect(await api.stores.events.getConsistent(eventId)).not.toBeNull()
+  })
+
+  test('is either attempted by its worker or its owner’s: of all who try one gets it', async () => {
+    for (const verb of ['retry', 'hold', 'cancel']) {
+      const { eventId, connectionId, act, state } = await retrying()
+      api.clock.advance({ seconds: 30 })
+      const [task] = await deliveryTasksOf(api.stores, eventId)
+      const claims = times(3, () =>
+        api.stores.queue.claim(required(task), api.clock.now() + 25_000),
+      )
+      const [answer, ...leases] = await Promise.all([act(verb), ...claims])
+      const leased = leases.filter((lease) => lease !== undefined)
+      expect(leased.length + (answer.status === 200 ? 1 : 0), verb).toBe(1)
+      if (leased.length === 0) continue
+      expect(answer.body.error.code).toBe('ferryhook.delivery_in_progress')
+      expect((await act('cancel')).status).toBe(409)
+      expect(await state()).toMatchObject({ state: 'retrying', connectionId })
+    }
+  })
+
+  test('to a connection that it has none to is unknown', async () => {
+    const { owner, eventId } = await retrying()
+    const other = await retrying()
+    for (const connectionId of [other.connectionId, 'nonsense']) {
+      const path = `/events/${eventId}/deliveries/${connectionId}/cancel`
+      expect((await owner.ask('POST', path)).body.error.code).toBe('ferryhook.delivery_not_found')
+    }
+  })
+})

@@ -1,0 +1,292 @@
+import { newId } from '@strongroom/kit/ids'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { shardOf } from '../../src/queue/shards.ts'
+import { noDeliveries } from '../../src/deliveries/state.ts'
+import type { LeasedTask, WakeUpTask } from '../../src/queue/tasks.ts'
+import {
+  allDue,
+  attemptResult,
+  deliveryTasksOf,
+  leasedConnection,
+  openWorkbench,
+  outcomes,
+  required,
+  serviceWorlds,
+  times,
+  type Workbench,
+} from '../support/test-stores.ts'
+
+describe.each(serviceWorlds())('waiting deliveries on $name', (world) => {
+  let bench: Workbench
+  let stores: Workbench['stores']
+
+  beforeAll(async () => {
+    bench = await openWorkbench(world)
+    stores = bench.stores
+  })
+  afterAll(() => bench.close())
+
+  const inSeconds = (seconds: number) => bench.clock.now() + seconds * 1000
+  const status = async (eventId: string) => required(await stores.events.getConsistent(eventId))
+
+  async function wakesOf(connectionId: string): Promise<WakeUpTask[]> {
+    const due = await allDue(stores)
+    return due
+      .filter((task) => task.kind === 'wake')
+      .filter((task) => task.connectionId === connectionId)
+  }
+
+  async function claimOnly(eventId: string): Promise<LeasedTask> {
+    const [task] = await deliveryTasksOf(stores, eventId)
+    return required(await stores.queue.claim(required(task), inSeconds(25)))
+  }
+
+  test('a paused delivery leaves the queue, is held and visible, and has no wake', async () => {
+    const { connection, event, task } = await leasedConnection(bench, { plan: 'team' })
+    const { connectionId } = connection
+    await stores.parking.park(task, connection, { reason: 'paused' })
+    expect(await status(event.eventId)).toMatchObject({ status: 'held', counts: { held: 1 } })
+    expect(await stores.deliveries.get(event.eventId, connectionId)).toMatchObject({
+      state: 'held',
+      reason: 'paused',
+    })
+    const { eventId, sourceId, userId, receivedAt, expiresAt } = event
+    const key = { PK: `WAIT#${connectionId}`, SK: `${bench.clock.now()}#${eventId}` }
+    expect(await bench.stored('ferryhook-events', key)).toEqual({
+      ...key,
+      kind: 'wait',
+      eventId,
+      sourceId,
+      userId,
+      receivedAt,
+      connectionId,
+      run: 1,
+      attemptNumber: 1,
+      keptUntil: expiresAt,
+      claimedAt: task.claimedAt,
+      parkedAt: bench.clock.now(),
+      reason: 'paused',
+    })
+    bench.clock.advance({ hours: 1 })
+    expect(await deliveryTasksOf(stores, eventId)).toEqual([])
+    expect(await wakesOf(connectionId)).toEqual([])
+  })
+
+  test('resuming a connection wakes what waits for it', async () => {
+    const { connection, event, task } = await leasedConnection(bench)
+    const { connectionId, sourceId } = connection
+    const paused = await stores.connections.update(connectionId, { status: 'paused' }, { sourceId })
+    await stores.parking.park(task, paused, { reason: 'paused' })
+    await stores.connections.update(connectionId, { status: 'active' }, { sourceId })
+    bench.clock.advance({ seconds: 5 })
+    const [wake] = await wakesOf(connectionId)
+    expect(
+      await stores.wakeUps.wakeUp(required(wake), { limit: 10, nextWakeAt: inSeconds(1) }),
+    ).toEqual({
+      released: 1,
+      missing: 0,
+      hasMore: false,
+    })
+    expect(await status(event.eventId)).toMatchObject({
+      status: 'processing',
+      counts: { ...noDeliveries, runnable: 1 },
+    })
+    expect(await wakesOf(connectionId)).toEqual([])
+    const leased = await claimOnly(event.eventId)
+    await stores.settlement.settle(leased, {
+      state: 'delivered',
+      attempt: attemptResult(bench.clock),
+    })
+    expect(await status(event.eventId)).toMatchObject({ status: 'delivered' })
+    expect(await stores.wakeUps.listParked(connectionId)).toEqual([])
+  })
+
+  test('a delivery is not parked on a connection that was resumed meanwhile', async () => {
+    const { connection, event, task } = await leasedConnection(bench)
+    const { connectionId, sourceId } = connection
+    const seen = await stores.connections.update(connectionId, { status: 'paused' }, { sourceId })
+    await stores.connections.update(connectionId, { status: 'active' }, { sourceId })
+    const park = () => stores.parking.park(task, seen, { reason: 'paused' })
+    expect(await park()).toEqual({ kind: 'connection_changed' })
+    expect(await stores.wakeUps.listParked(connectionId)).toEqual([])
+    await stores.settlement.settle(task, {
+      state: 'delivered',
+      attempt: attemptResult(bench.clock),
+    })
+    expect(await status(event.eventId)).toMatchObject({ status: 'delivered' })
+    expect(await park()).toEqual({ kind: 'lease_lost' })
+  })
+
+  test('whether a pause and a resume overlap with parking, no delivery is left without a wake', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { connection, event, task } = await leasedConnection(bench)
+      const { connectionId, sourceId } = connection
+      const seen = await stores.connections.update(connectionId, { status: 'paused' }, { sourceId })
+      const [parked] = await outcomes([
+        stores.parking.park(task, seen, { reason: 'paused' }).then(({ kind }) => kind),
+        stores.connections
+          .update(connectionId, { status: 'active' }, { sourceId })
+          .then(() => 'active'),
+      ])
+      bench.clock.advance({ seconds: 5 })
+      const [wake] = await wakesOf(connectionId)
+      const { released } = await stores.wakeUps.wakeUp(required(wake), {
+        limit: 10,
+        nextWakeAt: inSeconds(1),
+      })
+      expect(released).toBe(parked === 'parked' ? 1 : 0)
+      bench.clock.advance({ seconds: 25 })
+      expect(await deliveryTasksOf(stores, event.eventId)).toHaveLength(1)
+    }
+  })
+
+  test('a delivery over a limit waits for its wake, which is put at full five seconds', async () => {
+    const { connection, event, task } = await leasedConnection(bench)
+    const { connectionId } = connection
+    bench.clock.advance({ ms: 5_000 - (bench.clock.now() % 5_000) })
+    const wakeAt = bench.clock.now() + 5_000
+    await stores.parking.park(task, connection, { reason: 'limit', wakeAt: wakeAt - 1_234 })
+    const key = { PK: `DUE#${shardOf(connectionId, 8)}`, SK: `${wakeAt}#WAKE#${connectionId}` }
+    expect(await bench.stored('ferryhook-events', key)).toEqual({
+      ...key,
+      kind: 'wake',
+      dueAt: wakeAt,
+      connectionId,
+      wakeId: expect.stringMatching(/^wak_/),
+    })
+    expect(await status(event.eventId)).toMatchObject({ status: 'processing' })
+    bench.clock.advance({ seconds: 5 })
+    expect(await wakesOf(connectionId)).toHaveLength(1)
+  })
+
+  test('a wake lets a few go, the longest waiting first, and comes again until none waits', async () => {
+    const { connection, lease, ...first } = await leasedConnection(bench)
+    const made = [first, await lease(), await lease(), await lease(), await lease()]
+    for (const { task } of made) {
+      bench.clock.advance({ ms: 1 })
+      await stores.parking.park(task, connection, { reason: 'circuit', wakeAt: inSeconds(1) })
+    }
+    const order: string[][] = []
+    for (let round = 0; round < 3; round++) {
+      bench.clock.advance({ seconds: 10 })
+      const [wake, ...others] = await wakesOf(connection.connectionId)
+      expect(others.length).toBeLessThanOrEqual(1)
+      await stores.wakeUps.wakeUp(required(wake), { limit: 2, nextWakeAt: inSeconds(5) })
+      const waiting = await stores.wakeUps.listParked(connection.connectionId)
+      order.push(waiting.map(({ eventId }) => eventId))
+    }
+    const eventIds = made.map(({ event }) => event.eventId)
+    expect(order).toEqual([eventIds.slice(2), eventIds.slice(4), []])
+    for (const eventId of eventIds) expect(await deliveryTasksOf(stores, eventId)).toHaveLength(1)
+  })
+
+  test('many workers at one wake release each delivery once', async () => {
+    const { connection, lease, ...first } = await leasedConnection(bench)
+    const made = [first, await lease(), await lease(), await lease()]
+    for (const { task } of made) await stores.parking.park(task, connection, { reason: 'paused' })
+    const { connectionId, sourceId } = connection
+    await stores.connections.update(connectionId, { status: 'active' }, { sourceId })
+    bench.clock.advance({ seconds: 5 })
+    const wake = required((await wakesOf(connectionId))[0])
+    const ends = await Promise.all(
+      times(6, () => stores.wakeUps.wakeUp(wake, { limit: 10, nextWakeAt: inSeconds(5) })),
+    )
+    expect(ends.reduce((sum, { released }) => sum + released, 0)).toBe(4)
+    for (const { event } of made) {
+      expect(await deliveryTasksOf(stores, event.eventId)).toHaveLength(1)
+      expect(await status(event.eventId)).toMatchObject({
+        counts: { ...noDeliveries, runnable: 1 },
+      })
+    }
+  })
+
+  test('the wake of a paused connection lets only those go that are not held yet, and then ends', async () => {
+    const { connection, lease, ...first } = await leasedConnection(bench)
+    const [second, third] = [await lease(), await lease()]
+    const { connectionId } = connection
+    const wakeAt = inSeconds(1)
+    await stores.parking.park(first.task, connection, { reason: 'limit', wakeAt })
+    await stores.parking.park(second.task, connection, { reason: 'circuit', wakeAt })
+    bench.clock.advance({ ms: 1 })
+    await stores.parking.park(third.task, connection, { reason: 'paused' })
+    const ends: unknown[] = []
+    for (let round = 0; round < 2; round++) {
+      bench.clock.advance({ seconds: 10 })
+      const wake = required((await wakesOf(connectionId))[0])
+      const end = await stores.wakeUps.wakeUp(wake, {
+        limit: 1,
+        nextWakeAt: inSeconds(5),
+        isPaused: true,
+      })
+      ends.push(end)
+    }
+    expect(ends).toEqual([
+      { released: 1, missing: 0, hasMore: true },
+      { released: 1, missing: 0, hasMore: false },
+    ])
+    bench.clock.advance({ seconds: 10 })
+    expect(await wakesOf(connectionId)).toEqual([])
+    expect(await stores.wakeUps.listParked(connectionId)).toMatchObject([{ reason: 'paused' }])
+  })
+
+  test('a wake that may let nobody go puts itself off as long as somebody waits', async () => {
+    const { connection, task } = await leasedConnection(bench)
+    const { connectionId } = connection
+    await stores.parking.park(task, connection, { reason: 'circuit', wakeAt: inSeconds(1) })
+    bench.clock.advance({ seconds: 10 })
+    const wake = required((await wakesOf(connectionId))[0])
+    const nextWakeAt = inSeconds(60)
+    expect(await stores.wakeUps.wakeUp(wake, { limit: 0, nextWakeAt })).toEqual({
+      released: 0,
+      missing: 0,
+      hasMore: true,
+    })
+    expect(await wakesOf(connectionId)).toEqual([])
+    bench.clock.advance({ seconds: 65 })
+    expect(await wakesOf(connectionId)).toHaveLength(1)
+    expect(await stores.wakeUps.listParked(connectionId)).toHaveLength(1)
+  })
+
+  test('a wake that a parking put anew is not ended by a worker that saw the one before', async () => {
+    const { connection, lease, task } = await leasedConnection(bench)
+    const second = await lease()
+    bench.clock.advance({ ms: 5_000 - (bench.clock.now() % 5_000) })
+    const wakeAt = bench.clock.now()
+    await stores.parking.park(task, connection, { reason: 'limit', wakeAt })
+    const [before] = await wakesOf(connection.connectionId)
+    await stores.wakeUps.wakeUp(required(before), { limit: 10, nextWakeAt: inSeconds(5) })
+    // As a machine with a slower clock does: its wake has the very key of the one that ended.
+    await stores.parking.park(second.task, connection, { reason: 'limit', wakeAt })
+    const [anew] = await wakesOf(connection.connectionId)
+    // It looked for waiting ones before that, and found none.
+    const blind = { ...required(before), connectionId: newId('conn') }
+    await stores.wakeUps.wakeUp(blind, { limit: 10, nextWakeAt: inSeconds(5) })
+    expect(await wakesOf(connection.connectionId)).toEqual([anew])
+  })
+
+  test('a retry that waited keeps its number, and is retrying again when it is released', async () => {
+    const { connection, event, task } = await leasedConnection(bench)
+    const attempt = attemptResult(bench.clock, { statusCode: 503 })
+    await stores.settlement.settle(task, { state: 'retrying', attempt, nextAt: inSeconds(30) })
+    bench.clock.advance({ seconds: 30 })
+    await stores.parking.park(await claimOnly(event.eventId), connection, { reason: 'paused' })
+    expect(await status(event.eventId)).toMatchObject({ status: 'held' })
+    const { connectionId, sourceId } = connection
+    await stores.connections.update(connectionId, { status: 'active' }, { sourceId })
+    bench.clock.advance({ seconds: 5 })
+    await stores.wakeUps.wakeUp(required((await wakesOf(connectionId))[0]), {
+      limit: 1,
+      nextWakeAt: inSeconds(5),
+    })
+    expect(await status(event.eventId)).toMatchObject({ status: 'retrying' })
+    expect(await deliveryTasksOf(stores, event.eventId)).toMatchObject([{ attemptNumber: 2 }])
+  })
+
+  test('deleting a connection wakes what waits, so that it comes to an end', async () => {
+    const { connection, task } = await leasedConnection(bench)
+    await stores.parking.park(task, connection, { reason: 'paused' })
+    await stores.connections.delete(connection.connectionId, connection)
+    bench.clock.advance({ seconds: 5 })
+    expect(await wakesOf(connection.connectionId)).toHaveLength(1)
+  })
+})

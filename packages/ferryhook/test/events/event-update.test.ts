@@ -1,0 +1,296 @@
+import { newId } from '@strongroom/kit/ids'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { derivedStatus, noDeliveries } from '../../src/deliveries/state.ts'
+import type { AttemptOutcome } from '../../src/deliveries/settlement.ts'
+import type { LeasedTask } from '../../src/queue/tasks.ts'
+import {
+  attemptResult,
+  deliveryTasksOf,
+  eventInput,
+  leasedEvent,
+  openWorkbench,
+  outcomes,
+  required,
+  routeTaskOf,
+  targetsOf,
+  serviceWorlds,
+  times,
+  type Workbench,
+} from '../support/test-stores.ts'
+
+describe('the status of an event', () => {
+  test.each([
+    [{ retrying: 1, runnable: 1, held: 1, failed: 1, delivered: 1 }, 'retrying'],
+    [{ runnable: 1, held: 1, failed: 1, delivered: 1 }, 'processing'],
+    [{ held: 1, failed: 1, delivered: 1, filtered: 1 }, 'held'],
+    [{ failed: 1, delivered: 1, filtered: 1 }, 'failed'],
+    [{ delivered: 1, filtered: 1 }, 'delivered'],
+    [{ filtered: 2 }, 'filtered'],
+    [{}, undefined],
+  ])('follows from its deliveries: %j is %s', (counts, status) => {
+    expect(derivedStatus({ ...noDeliveries, ...counts })).toBe(status)
+  })
+})
+
+describe.each(serviceWorlds())('events and their deliveries on $name', (world) => {
+  let bench: Workbench
+  let stores: Workbench['stores']
+
+  beforeAll(async () => {
+    bench = await openWorkbench(world)
+    stores = bench.stores
+  })
+  afterAll(() => bench.close())
+
+  const attempt = (statusCode = 200) => attemptResult(bench.clock, { statusCode })
+  const inSeconds = (seconds: number) => bench.clock.now() + seconds * 1000
+  const outcome = (index: number): AttemptOutcome => {
+    if (index % 3 === 0) return { state: 'delivered', attempt: attempt() }
+    if (index % 3 === 1) return { state: 'failed', attempt: attempt(500), reason: 'exhausted' }
+    return { state: 'filtered', reason: 'no_match' }
+  }
+
+  test('counts exactly what twenty workers settle at once', async () => {
+    const { event, tasks } = await leasedEvent(bench, { connections: 20 })
+    expect(await stores.events.getConsistent(event.eventId)).toMatchObject({
+      status: 'processing',
+      counts: { runnable: 20 },
+      processedAt: bench.clock.now(),
+    })
+    await Promise.all(
+      tasks.map((task, index) => stores.settlement.settle(task, outcome(index), event)),
+    )
+    expect(await stores.events.getConsistent(event.eventId)).toMatchObject({
+      status: 'failed',
+      counts: { ...noDeliveries, delivered: 7, failed: 7, filtered: 6 },
+      rev: 21,
+      deliveredAt: bench.clock.now(),
+    })
+    expect(await stores.attempts.listByEvent(event.eventId)).toHaveLength(14)
+  })
+
+  test('a delivery item is stored with its run, state and the expiry of its event', async () => {
+    const { event, tasks } = await leasedEvent(bench)
+    const { connectionId } = required(tasks[0])
+    const { eventId, sourceId, userId, receivedAt, expiresAt } = event
+    const key = { PK: `EVT#${eventId}`, SK: `DLV#${connectionId}` }
+    expect(await bench.stored('ferryhook-events', key)).toEqual({
+      ...key,
+      eventId,
+      connectionId,
+      sourceId,
+      userId,
+      receivedAt,
+      run: 1,
+      state: 'runnable',
+      attemptsMade: 0,
+      updatedAt: bench.clock.now(),
+      expiresAt,
+    })
+  })
+
+  test('an event goes through processing and retrying to delivered, with the times of its first claim and last delivery', async () => {
+    const event = await stores.events.create(eventInput())
+    const { eventId } = event
+    await stores.routing.route(await routeTaskOf(stores, eventId), targetsOf([newId('conn')]))
+    const status = async () => required(await stores.events.getConsistent(eventId))
+    expect(await status()).toMatchObject({ status: 'processing' })
+    expect(await status()).not.toHaveProperty('processedAt')
+
+    bench.clock.advance({ seconds: 2 })
+    const claimedAt = bench.clock.now()
+    const [first] = await deliveryTasksOf(stores, eventId)
+    const leased = required(await stores.queue.claim(required(first), inSeconds(25)))
+    bench.clock.advance({ seconds: 3 })
+    const nextAt = inSeconds(30)
+    await stores.settlement.settle(leased, { state: 'retrying', attempt: attempt(503), nextAt })
+    expect(await status()).toMatchObject({ status: 'retrying', processedAt: claimedAt })
+
+    bench.clock.advance({ seconds: 30 })
+    const [second] = await deliveryTasksOf(stores, eventId)
+    const again = required(await stores.queue.claim(required(second), inSeconds(25)))
+    await stores.settlement.settle(again, { state: 'delivered', attempt: attempt() })
+    expect(await status()).toMatchObject({
+      status: 'delivered',
+      processedAt: claimedAt,
+      deliveredAt: bench.clock.now(),
+      counts: { ...noDeliveries, delivered: 1 },
+    })
+    expect(await stores.deliveries.listByEvent(eventId)).toMatchObject([
+      { state: 'delivered', attemptsMade: 2, run: 1 },
+    ])
+  })
+
+  test('an event without a connection is unrouted, and its routing ends', async () => {
+    const { eventId } = await stores.events.create(eventInput())
+    const task = await routeTaskOf(stores, eventId)
+    await stores.routing.route(task, [], { unrouted: 'no_connections' })
+    expect(await stores.events.getConsistent(eventId)).toMatchObject({
+      status: 'unrouted',
+      reason: 'no_connections',
+    })
+    expect(await bench.stored('ferryhook-events', { PK: task.PK, SK: task.SK })).toBeUndefined()
+  })
+
+  test('an event that is filtered from all connections but one says so of each, and only that one has a task', async () => {
+    const { eventId } = await stores.events.create(eventInput())
+    const [kept, first, second] = times(3, () => newId('conn'))
+    const targets = [
+      { connectionId: required(first), filtered: 'type is not invoice.paid' },
+      { connectionId: required(kept) },
+      { connectionId: required(second), filtered: 'type is not invoice.paid' },
+    ]
+    const { tasks } = await stores.routing.route(await routeTaskOf(stores, eventId), targets, {
+      leaseUntil: inSeconds(25),
+    })
+    expect(tasks.map(({ connectionId }) => connectionId)).toEqual([kept])
+    expect(await stores.events.getConsistent(eventId)).toMatchObject({
+      status: 'processing',
+      counts: { ...noDeliveries, runnable: 1, filtered: 2 },
+    })
+    expect(await stores.deliveries.get(eventId, required(first))).toMatchObject({
+      state: 'filtered',
+      reason: 'type is not invoice.paid',
+      attemptsMade: 0,
+    })
+    const attempted = { state: 'delivered', attempt: attempt() } as const
+    const result = await stores.settlement.settle(tasks[0] as LeasedTask, attempted)
+    expect(result).toMatchObject({ kind: 'settled', event: { status: 'delivered' } })
+    expect(result).toMatchObject({ event: await stores.events.getConsistent(eventId) })
+  })
+
+  test('an event that every connection filters is filtered', async () => {
+    const { eventId } = await stores.events.create(eventInput())
+    const task = await routeTaskOf(stores, eventId)
+    await stores.routing.route(task, [{ connectionId: newId('conn'), filtered: 'not wanted' }])
+    expect(await stores.events.getConsistent(eventId)).toMatchObject({ status: 'filtered' })
+    expect(await deliveryTasksOf(stores, eventId)).toEqual([])
+  })
+
+  test("a first attempt that is to come later is due then, is nobody's until then, and the event is kept for it", async () => {
+    const { eventId } = await stores.events.create(eventInput({ plan: 'free' }))
+    const dueAt = inSeconds(2 * 86_400)
+    const target = { connectionId: newId('conn'), dueAt }
+    await stores.routing.route(await routeTaskOf(stores, eventId), [target], {
+      leaseUntil: inSeconds(25),
+    })
+    bench.clock.advance({ ms: dueAt - 1 - bench.clock.now() })
+    expect(await deliveryTasksOf(stores, eventId)).toEqual([])
+    bench.clock.advance({ ms: 1 })
+    const [task] = await deliveryTasksOf(stores, eventId)
+    expect(task).toMatchObject({ dueAt, keptUntil: dueAt / 1000 + 3_600 })
+    expect(task).not.toHaveProperty('leaseId')
+    expect(await stores.events.getConsistent(eventId)).toMatchObject({
+      status: 'processing',
+      expiresAt: dueAt / 1000 + 3_600,
+    })
+  })
+
+  test('whoever routes with the event at hand is given it as it is now, also if what they had was old', async () => {
+    const event = await stores.events.create(eventInput())
+    const { eventId } = event
+    const task = await routeTaskOf(stores, eventId)
+    const routed = await stores.routing.route(task, [{ connectionId: newId('conn') }], { event })
+    expect(routed.event).toEqual(await stores.events.getConsistent(eventId))
+    await bench.db.putItem({ TableName: 'ferryhook-events', Item: { ...task } })
+    const again = await stores.routing.route(task, [{ connectionId: newId('conn') }], { event })
+    expect(again.event).toEqual(await stores.events.getConsistent(eventId))
+    expect(again.event).toMatchObject({ counts: { runnable: 2 } })
+  })
+
+  test('many workers that route one event at once make each delivery once', async () => {
+    const { eventId } = await stores.events.create(eventInput())
+    const task = await routeTaskOf(stores, eventId)
+    const connectionIds = times(50, () => newId('conn'))
+    const routed = await Promise.all(
+      times(6, () => stores.routing.route(task, targetsOf(connectionIds))),
+    )
+    expect(
+      routed
+        .flatMap(({ tasks }) => tasks)
+        .map(({ connectionId }) => connectionId)
+        .toSorted(),
+    ).toEqual(connectionIds.toSorted())
+    expect(await stores.events.getConsistent(eventId)).toMatchObject({ counts: { runnable: 50 } })
+    expect(await deliveryTasksOf(stores, eventId)).toHaveLength(50)
+    expect(await stores.deliveries.listByEvent(eventId)).toHaveLength(50)
+    expect(await bench.stored('ferryhook-events', { PK: task.PK, SK: task.SK })).toBeUndefined()
+  })
+
+  test('a routing that crashed half-way is finished by the next worker without doubling anything', async () => {
+    const { eventId } = await stores.events.create(eventInput())
+    const task = await routeTaskOf(stores, eventId)
+    const connectionIds = times(3, () => newId('conn'))
+    await stores.routing.route(task, targetsOf(connectionIds.slice(0, 2)))
+    await bench.db.putItem({ TableName: 'ferryhook-events', Item: { ...task } })
+    const again = await routeTaskOf(stores, eventId)
+    const { tasks: rest } = await stores.routing.route(again, targetsOf(connectionIds))
+    expect(rest.map(({ connectionId }) => connectionId)).toEqual(connectionIds.slice(2))
+    expect(await stores.events.getConsistent(eventId)).toMatchObject({ counts: { runnable: 3 } })
+  })
+
+  test('of twenty replays at once one opens a run, and none while it is open', async () => {
+    const { event, tasks } = await leasedEvent(bench, { connections: 2 })
+    const { eventId } = event
+    const [replayed, other] = [required(tasks[0]), required(tasks[1])]
+    await stores.settlement.settle(replayed, {
+      state: 'failed',
+      attempt: attempt(500),
+      reason: 'exhausted',
+    })
+    await stores.settlement.settle(other, { state: 'delivered', attempt: attempt() })
+    const replay = () => stores.deliveries.replay(eventId, replayed.connectionId)
+    const ends = await outcomes(times(20, replay))
+    expect(ends.filter((end) => end === 'run_open')).toHaveLength(19)
+    expect(ends.filter((end) => typeof end !== 'string')).toMatchObject([
+      { run: 2, attemptsMade: 0 },
+    ])
+    expect(await stores.events.getConsistent(eventId)).toMatchObject({
+      status: 'processing',
+      counts: { ...noDeliveries, runnable: 1, delivered: 1 },
+    })
+    expect(await deliveryTasksOf(stores, eventId)).toMatchObject([{ run: 2, attemptNumber: 1 }])
+  })
+
+  test('a replay to a connection that was not there then makes its first delivery', async () => {
+    const { eventId } = await stores.events.create(eventInput())
+    const delivery = await stores.deliveries.replay(eventId, newId('conn'))
+    expect(delivery).toMatchObject({ run: 1, state: 'runnable', replayId: expect.any(String) })
+    expect(await stores.events.getConsistent(eventId)).toMatchObject({ status: 'processing' })
+    expect(await outcomes([stores.deliveries.replay(newId('evt'), newId('conn'))])).toEqual([
+      'not_found',
+    ])
+  })
+
+  test('an event that failed verification is replayed only if somebody vouches for it, each time', async () => {
+    const { eventId } = await stores.events.create(eventInput({ status: 'signature_failed' }))
+    const [first, second] = [newId('conn'), newId('conn')]
+    expect(await outcomes([stores.deliveries.replay(eventId, first)])).toEqual(['unverified'])
+    await stores.deliveries.replay(eventId, first, { acceptUnverified: true })
+    expect(await stores.events.getConsistent(eventId)).toMatchObject({ status: 'processing' })
+    expect(await outcomes([stores.deliveries.replay(eventId, second)])).toEqual(['unverified'])
+  })
+
+  test('a replay that goes on after a crash does not replay twice what it has begun', async () => {
+    const { eventId } = await stores.events.create(eventInput())
+    const [connectionId, replayId] = [newId('conn'), newId('rpl')]
+    await stores.deliveries.replay(eventId, connectionId, { replayId })
+    const [task] = await deliveryTasksOf(stores, eventId)
+    const leased = required(await stores.queue.claim(required(task), bench.clock.now() + 25_000))
+    await stores.settlement.settle(leased, {
+      state: 'delivered',
+      attempt: attemptResult(bench.clock),
+    })
+    const again = await stores.deliveries.replay(eventId, connectionId, { replayId })
+    expect(again).toMatchObject({ run: 1, state: 'delivered' })
+    expect(await deliveryTasksOf(stores, eventId)).toEqual([])
+  })
+
+  test('a status that deliveries decide cannot be set against them', async () => {
+    const { event } = await leasedEvent(bench)
+    expect(await outcomes([stores.events.updateStatus(event.eventId, 'delivered')])).toEqual([
+      'status_derived',
+    ])
+    await stores.events.updateStatus(event.eventId, 'processing')
+  })
+})

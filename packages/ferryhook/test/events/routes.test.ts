@@ -1,0 +1,144 @@
+import { serviceStores } from '@strongroom/kit/testing/stores'
+import { describe, expect, test } from 'vitest'
+import { openApi } from '../support/test-api.ts'
+import { deliver, ownerOf } from '../support/people.ts'
+
+describe.each(serviceStores())('an event over HTTP, on $name', (store) => {
+  const api = openApi(store)
+
+  test('shows its headers, body, deliveries and every attempt', async () => {
+    const owner = await ownerOf(api)
+    const first = (await api.connection(owner.person, owner.sourceId)).body.id
+    const second = (await api.connection(owner.person, owner.sourceId)).body.id
+    const event = await owner.receive({ query: 'a=1', headers: '{"x-a":["1","2"],"x-b":"3"}' })
+    await deliver(api, event, [first, second], 'retrying')
+    const { status, body } = await owner.ask('GET', `/events/${event.eventId}`)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      id: event.eventId,
+      sourceId: owner.sourceId,
+      status: 'retrying',
+      reason: null,
+      unverified: false,
+      method: 'POST',
+      query: 'a=1',
+      contentType: 'application/json',
+      headers: { 'x-a': ['1', '2'], 'x-b': '3' },
+      body: '{"type":"invoice.paid"}',
+      encoding: 'utf-8',
+      bodyBytes: 23,
+      receivedAt: new Date(event.receivedAt).toISOString(),
+    })
+    const nextAttemptAt = new Date(api.clock.now() + 30_000).toISOString()
+    expect(body.deliveries).toHaveLength(2)
+    for (const delivery of body.deliveries) {
+      expect([first, second]).toContain(delivery.connectionId)
+      expect(delivery).toMatchObject({ state: 'retrying', run: 1, attemptsMade: 1, nextAttemptAt })
+    }
+    expect(body.attempts).toHaveLength(2)
+    expect(body.attempts[0]).toMatchObject({
+      number: 1,
+      run: 1,
+      statusCode: 500,
+      responseBody: 'no',
+      latencyMs: 12,
+    })
+    const list = await owner.ask('GET', `/sources/${owner.sourceId}/events`)
+    expect(list.body.items[0]).toMatchObject({
+      id: event.eventId,
+      status: 'retrying',
+      deliveries: { retrying: 2, delivered: 0 },
+    })
+    expect(list.text).not.toContain('invoice.paid')
+  })
+
+  test.each([
+    ['text with a byte order mark', Buffer.from('\uFEFF{"a": 1.0}\n')],
+    ['bytes that are no text', Buffer.from([0xff, 0x00, 0xfe])],
+    ['nothing', Buffer.alloc(0)],
+    ['as much as an event may have', Buffer.alloc(262_144, 'ä')],
+  ])('gives its body back byte by byte: %s', async (_, bytes) => {
+    const owner = await ownerOf(api)
+    const { eventId } = await owner.receive({ body: bytes })
+    const { body } = await owner.ask('GET', `/events/${eventId}`)
+    const encoding = body.encoding === 'base64' ? 'base64' : 'utf-8'
+    expect(Buffer.from(body.body, encoding).equals(bytes)).toBe(true)
+    const answer = await api.app.request(`/ferryhook/v1/events/${eventId}/body`, {
+      headers: { authorization: `Bearer ${owner.person.token}` },
+    })
+    expect(answer.status).toBe(200)
+    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true)
+    expect(answer.headers.get('content-type')).toBe('application/octet-stream')
+    expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${eventId}"`)
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
+  test('of somebody else is as unknown as one that is not there, whatever is asked', async () => {
+    const owner = await ownerOf(api)
+    const { eventId } = await owner.receive()
+    const connectionId = (await api.connection(owner.person, owner.sourceId)).body.id
+    await deliver(api, { eventId }, [connectionId], 'retrying')
+    const stranger = await ownerOf(api)
+    const from = '2100-01-01T00:00:00Z'
+    const asked = [
+      ['GET', `/events/ID`],
+      ['GET', `/events/ID/body`],
+      ['POST', `/events/ID/replay`, {}],
+      ['POST', `/events/ID/deliveries/${connectionId}/hold`],
+      ['POST', `/events/ID/deliveries/${connectionId}/release`],
+      ['POST', `/events/ID/deliveries/${connectionId}/retry`],
+      ['POST', `/events/ID/deliveries/${connectionId}/cancel`],
+    ] as const
+    for (const [method, path, body] of asked) {
+      const ask = (id: string) => stranger.ask(method, path.replace('ID', id), { body })
+      const [theirs, nobodys] = [await ask(eventId), await ask('evt_AAAAAAAAAAAAAAAA')]
+      expect([theirs.status, theirs.text], path).toEqual([404, nobodys.text])
+      expect(theirs.body.error.code).toBe('ferryhook.event_not_found')
+    }
+    const ofSource = [
+      ['GET', '/sources/ID/events'],
+      ['GET', '/sources/ID/stream'],
+      ['GET', '/analytics/overview?sourceId=ID'],
+      ['POST', '/replays', { sourceId: 'ID', from }],
+    ] as const
+    for (const [method, path, body] of ofSource) {
+      const ask = (id: string) =>
+        stranger.ask(method, path.replace('ID', id), {
+          body: body && { ...body, sourceId: id },
+        })
+      const [theirs, nobodys] = [await ask(owner.sourceId), await ask('src_AAAAAAAAAAAAAAAA')]
+      expect([theirs.status, theirs.text], path).toEqual([404, nobodys.text])
+    }
+    expect(await api.stores.deliveries.get(eventId, connectionId)).toMatchObject({
+      state: 'retrying',
+    })
+  })
+
+  test('may be looked at with a read key, and changed with a write key only', async () => {
+    const owner = await ownerOf(api)
+    const { eventId } = await owner.receive()
+    const read = await api.key(owner.person, 'read')
+    const looked = ['/events/ID', '/events/ID/body', '/replays', '/usage', '/analytics/overview']
+    for (const path of looked) {
+      const answer = await api.app.request(`/ferryhook/v1${path.replace('ID', eventId)}`, {
+        headers: { authorization: `Bearer ${read}` },
+      })
+      expect(answer.status, path).toBe(200)
+    }
+    const changed = [
+      ['POST', `/events/${eventId}/replay`, {}],
+      ['POST', '/events/replay', { eventIds: [eventId] }],
+      ['POST', '/replays', { sourceId: owner.sourceId, from: '2100-01-01T00:00:00Z' }],
+      ['DELETE', '/replays/rpl_AAAAAAAAAAAAAAAA'],
+      ['POST', `/events/${eventId}/deliveries/conn_AAAAAAAAAAAAAAAA/cancel`],
+    ] as const
+    for (const [method, path, body] of changed) {
+      const answer = await owner.ask(method, path, { token: read, body })
+      expect([answer.status, answer.body.error.code], path).toEqual([
+        403,
+        'ferryhook.permission_required',
+      ])
+    }
+    expect((await api.ask('GET', `/events/${eventId}`)).status).toBe(401)
+  })
+})

@@ -1,0 +1,87 @@
+/** What is wrong with what killed processes left, by what was answered and what destinations got. */
+import { required } from '../../support/test-stores.ts'
+import type { Got } from './destinations.ts'
+import { laterClock, openRelay, type Relay } from './relay.ts'
+
+const FAR_MS = 10 * 365 * 86_400_000
+const ENDED = new Set(['delivered', 'failed', 'filtered'])
+
+/** What is due at any time, leased or not, and what waits. */
+async function plannedIn({ stores }: Relay, connectionIds: readonly string[]) {
+  const planned = new Set<string>()
+  const shards = await stores.shards.count()
+  for (let shard = 0; shard < shards; shard++) {
+    const { tasks } = await stores.queue.listDue(shard, { limit: 1_000_000 })
+    for (const task of tasks) {
+      if (task.kind === 'route') planned.add(task.eventId)
+      if (task.kind === 'deliver') planned.add(`${task.eventId} ${task.connectionId}`)
+    }
+  }
+  for (const connectionId of connectionIds) {
+    for (const task of await stores.wakeUps.listParked(connectionId)) {
+      planned.add(`${task.eventId} ${connectionId}`)
+    }
+  }
+  return planned
+}
+
+export interface Findings {
+  faults: string[]
+  /** The events of which nothing is left to do. */
+  ended: string[]
+}
+
+/** Every event that was answered 200 has an end at each connection, or a task that leads there. */
+export async function look(
+  directory: string,
+  eventIds: Iterable<string>,
+  connectionIds: readonly string[],
+): Promise<Findings> {
+  // Everything that is due in some years is due to this clock.
+  const future = await openRelay(directory, laterClock(FAR_MS))
+  const now = await openRelay(directory, laterClock(0))
+  try {
+    const planned = await plannedIn(future, connectionIds)
+    const found: Findings = { faults: [], ended: [] }
+    for (const eventId of eventIds) {
+      if (!(await now.stores.events.getConsistent(eventId))) found.faults.push('an event is gone')
+      if (planned.has(eventId)) continue
+      let open = connectionIds.length
+      for (const connectionId of connectionIds) {
+        const delivery = await now.stores.deliveries.get(eventId, connectionId)
+        const isEnded = ENDED.has(delivery?.state ?? 'none')
+        const hasTask = planned.has(`${eventId} ${connectionId}`)
+        if (isEnded) open -= 1
+        if (isEnded === hasTask) {
+          found.faults.push(`${delivery?.state}, ${hasTask ? 'with a' : 'no'} task`)
+        }
+      }
+      if (open === 0) found.ended.push(eventId)
+    }
+    return found
+  } finally {
+    await now.close()
+    await future.close()
+  }
+}
+
+/** How many requests of each event and path there were, and how many attempts are on record. */
+export async function tally(
+  { stores }: Relay,
+  got: readonly Got[],
+  pathOf: ReadonlyMap<string, string>,
+): Promise<Map<string, { requests: number; recorded: number[] }>> {
+  const counts = new Map<string, { requests: number; recorded: number[] }>()
+  for (const { eventId, path } of got) {
+    const key = `${eventId} ${path}`
+    const count = counts.get(key) ?? { requests: 0, recorded: [] }
+    counts.set(key, { ...count, requests: count.requests + 1 })
+  }
+  for (const eventId of new Set(got.map((each) => each.eventId))) {
+    for (const attempt of await stores.attempts.listByEvent(eventId)) {
+      const path = required(pathOf.get(attempt.connectionId))
+      counts.get(`${eventId} ${path}`)?.recorded.push(attempt.attemptNumber)
+    }
+  }
+  return counts
+}

@@ -1,0 +1,45 @@
+/** Events and filters for tests. */
+import { expect } from 'vitest'
+import type { ReceivedEvent } from '../../src/filters/received-event.ts'
+import { Filter } from '../../src/filters/filter.ts'
+import { type FilterResult, matchFilter } from '../../src/filters/match.ts'
+
+/** `body` is sent as it is if it is text or bytes, else as JSON. */
+export function received(body: unknown, rest: Partial<ReceivedEvent> = {}): ReceivedEvent {
+  return {
+    id: 'evt_0123456789abcdef',
+    receivedAt: 1_760_000_000_000,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    contentType: 'application/json',
+    body: bytesOf(body),
+    ...rest,
+  }
+}
+
+function bytesOf(body: unknown): Uint8Array {
+  if (body instanceof Uint8Array) return body
+  return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body))
+}
+
+/** As a filter comes from a client and is used on an event. */
+export function match(rules: unknown, event: ReceivedEvent): FilterResult {
+  return matchFilter(Filter.parse(rules), event)
+}
+
+/** Whether one condition holds. */
+export function holds(
+  path: string,
+  operator: string,
+  value: unknown,
+  event: ReceivedEvent,
+): boolean {
+  return match([{ path, operator, ...(value !== undefined && { value }) }], event).matched
+}
+
+/** What a client is told about a filter that is refused: paths and messages. */
+export function refusal(rules: unknown): [path: string, message: string][] {
+  const { error } = Filter.safeParse(rules)
+  expect(error).toBeDefined()
+  return (error?.issues ?? []).map(({ path, message }) => [path.join('.'), message])
+}

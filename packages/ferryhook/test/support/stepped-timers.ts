@@ -1,0 +1,51 @@
+/** Timers that run out one after the other, as fast as a test waits for something. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { TestClock } from '@strongroom/kit/testing/test-clock'
+import type { Timers } from '../../src/worker/timers.ts'
+
+export interface SteppedTimers extends Timers {
+  /** Waits until a timer is set, and lets it run out. */
+  step(): Promise<void>
+  /** Waits until a timer is set. */
+  isSet(): Promise<void>
+  /** Lets time pass, timer by timer, until the work is done. */
+  until<T>(work: Promise<T>): Promise<T>
+}
+
+export function steppedTimers(clock: TestClock): SteppedTimers {
+  const waiting = new Set<{ at: number; call: () => void }>()
+  async function isSet(): Promise<void> {
+    while (waiting.size === 0) await nextTurn()
+  }
+
+  function runOut(): void {
+    const [first] = [...waiting].toSorted((a, b) => a.at - b.at)
+    if (!first) return
+    waiting.delete(first)
+    clock.advance({ ms: Math.max(0, first.at - clock.now()) })
+    first.call()
+  }
+
+  return {
+    isSet,
+    async step() {
+      await isSet()
+      runOut()
+    },
+    after(ms, call) {
+      const timer = { at: clock.now() + ms, call }
+      waiting.add(timer)
+      return () => waiting.delete(timer)
+    },
+    async until(work) {
+      const ended = { yet: false }
+      const end = () => (ended.yet = true)
+      work.then(end, end)
+      while (!ended.yet) {
+        await nextTurn()
+        if (!ended.yet) runOut()
+      }
+      return work
+    },
+  }
+}

@@ -1,0 +1,118 @@
+/** The route of streams on a store of its own, with time in the test's hands. */
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { createCursors } from '@strongroom/kit/cursor'
+import { createApp } from '@strongroom/kit/http/app'
+import type { AppEnv } from '@strongroom/kit/http/env'
+import { silentLog } from '@strongroom/kit/log'
+import { createMetrics } from '@strongroom/kit/metrics'
+import { createOperators } from '@strongroom/kit/operators'
+import type { TestStore } from '@strongroom/kit/testing/stores'
+import { createPermissions } from '../../src/http/permissions.ts'
+import { createAuthenticate } from '../../src/accounts/authentication.ts'
+import type { CreateEventInput } from '../../src/events/event-insert.ts'
+import type { Event } from '../../src/events/item.ts'
+import { createLiveService, type LiveService } from '../../src/live/service.ts'
+import { liveRoutes } from '../../src/live/routes.ts'
+import { eventInput, openWorkbench, type Workbench } from './test-stores.ts'
+import { type SteppedTimers, steppedTimers } from './stepped-timers.ts'
+import { type Frame, readFrames } from './sse-frames.ts'
+
+export interface LiveBench extends Workbench {
+  timers: SteppedTimers
+  desk: LiveService
+  newSource(): Promise<LiveSource>
+}
+
+export interface LiveSource {
+  sourceId: string
+  userId: string
+  keyId: string
+  key: string
+  receive(given?: Partial<CreateEventInput>): Promise<Event>
+  /** `env` is what Node's server gives: the two ends of the connection. */
+  request(headers?: Record<string, string>, env?: object): Promise<Response>
+  /** A stream that has said it is ready. */
+  open(lastEventId?: string): Promise<LiveStream>
+}
+
+interface LiveStream {
+  ready: Frame
+  /** The next that is no comment, letting time pass until it is there. */
+  next(): Promise<Frame>
+  /** So many ids of events, in the order in which they came. */
+  ids(count: number): Promise<string[]>
+  /** The next of any kind. */
+  any(): Promise<Frame>
+  /** The same without letting time pass. */
+  atOnce(): Promise<Frame>
+  leave(): Promise<void>
+}
+
+export async function openLiveBench(store: TestStore): Promise<LiveBench> {
+  const bench = await openWorkbench({ store })
+  const { stores, clock, db } = bench
+  const timers = steppedTimers(clock)
+  const tokens = {
+    issue: () => Promise.reject(new Error('No sessions here')),
+    verify: async () => undefined,
+  }
+  const authenticate = createAuthenticate({ stores, tokens, clock })
+  const operators = createOperators({ db, clock })
+  const permit = createPermissions({ authenticate, stores, operators })
+  const cursors = createCursors(new Uint8Array(32).fill(7))
+  const desk = createLiveService({ stores, authenticate, clock, timers, cursors, log: silentLog })
+  const app = createApp({ log: silentLog, metrics: createMetrics() })
+  app.route('/', new OpenAPIHono<AppEnv>().route('/', liveRoutes({ permit, live: desk })))
+  let people = 0
+
+  return {
+    ...bench,
+    timers,
+    desk,
+    async newSource() {
+      const email = `live-${++people}@example.com`
+      const { userId } = await stores.users.create({ email, name: 'Ada', plan: 'team' })
+      const { sourceId } = await stores.sources.create({ userId, name: 'Shop', provider: 'custom' })
+      const { key, apiKey } = await stores.apiKeys.create(userId, {
+        name: 'listen',
+        permissions: 'read',
+      })
+      const request = async (headers: Record<string, string> = {}, env: object = {}) =>
+        app.request(
+          `/v1/sources/${sourceId}/stream`,
+          { headers: { authorization: `Bearer ${key}`, ...headers } },
+          env,
+        )
+      return {
+        sourceId,
+        userId,
+        keyId: apiKey.keyId,
+        key,
+        receive: (given = {}) =>
+          stores.events.create(eventInput({ sourceId, userId, plan: 'team', ...given })),
+        request,
+        async open(lastEventId) {
+          const answer = await request(
+            lastEventId === undefined ? {} : { 'last-event-id': lastEventId },
+          )
+          if (!answer.ok || !answer.body) throw new Error(await answer.text())
+          const frames = readFrames(answer.body)
+          const any = () => timers.until(frames.next())
+          const next = async () => {
+            for (;;) {
+              const frame = await any()
+              if (frame.event !== 'comment') return frame
+            }
+          }
+          const ids = async (count: number) => {
+            const found: string[] = []
+            while (found.length < count) found.push(((await next()).data as { id: string }).id)
+            return found
+          }
+          const { next: atOnce, leave } = frames
+          return { ready: await next(), next, ids, any, atOnce, leave }
+        },
+      }
+    },
+  }
+}

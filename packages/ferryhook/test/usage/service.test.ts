@@ -1,0 +1,112 @@
+import { serviceStores } from '@strongroom/kit/testing/stores'
+import { describe, expect, test } from 'vitest'
+import { openApi } from '../support/test-api.ts'
+import { deliver, ownerOf } from '../support/people.ts'
+
+describe.each(serviceStores())('figures over HTTP, on $name', (store) => {
+  const api = openApi(store)
+
+  /** With a key, because a session ends after an hour. */
+  async function ownerWithKey() {
+    const owner = await ownerOf(api)
+    const connectionId: string = (await api.connection(owner.person, owner.sourceId)).body.id
+    const token = await api.key(owner.person, 'read')
+    const overview = async (query = '') =>
+      (await owner.ask('GET', `/analytics/overview?${query}`, { token })).body
+    return { owner, connectionId, token, overview }
+  }
+
+  test('tell what became of events at once, and the same when hours and days have passed', async () => {
+    const { owner, connectionId, overview } = await ownerWithKey()
+    for (const outcome of ['delivered', 'delivered', 'delivered', 'failed'] as const) {
+      const event = await owner.receive()
+      api.clock.advance({ ms: 100 })
+      await deliver(api, event, [connectionId], outcome)
+    }
+    await owner.receive({ status: 'signature_failed' })
+    const expected = {
+      events: { total: 5, byStatus: { delivered: 3, failed: 1, signature_failed: 1, held: 0 } },
+      deliveries: { delivered: 3, failed: 1 },
+      successRate: 0.75,
+      isComplete: true,
+    }
+    expect(await overview()).toMatchObject({ period: '24h', ...expected })
+    const { latencyMs } = await overview()
+    expect(latencyMs.p50).toBeGreaterThan(94)
+    expect(latencyMs.p50).toBeLessThan(106)
+    api.clock.advance({ hours: 20 })
+    expect(await overview()).toMatchObject({ ...expected, latencyMs })
+    api.clock.advance({ hours: 5, minutes: 1 })
+    expect(await overview()).toMatchObject({ events: { total: 0 }, successRate: null })
+    expect(await overview('period=7d')).toMatchObject({ ...expected, latencyMs })
+    api.clock.advance({ days: 8 })
+    expect(await overview('period=7d')).toMatchObject({
+      events: { total: 0 },
+      latencyMs: { p50: null, p99: null },
+    })
+    expect(await overview('period=30d')).toMatchObject({ ...expected, latencyMs })
+  })
+
+  test('are of all sources together, or of one', async () => {
+    const { owner, overview } = await ownerWithKey()
+    const other = await api.source(owner.person)
+    await owner.receive()
+    await owner.receive()
+    await owner.receive({ sourceId: other })
+    expect(await overview()).toMatchObject({ events: { total: 3 } })
+    expect(await overview(`sourceId=${other}`)).toMatchObject({ events: { total: 1 } })
+  })
+
+  test('tell what was refused', async () => {
+    const { owner, overview } = await ownerWithKey()
+    const hour = Math.floor(api.clock.now() / 3_600_000) * 3_600_000
+    for (const writerId of ['wrt_AAAAAAAAAAAAAAAA', 'wrt_BBBBBBBBBBBBBBBB']) {
+      await api.stores.ingestCounters.put({
+        sourceId: owner.sourceId,
+        userId: owner.person.id,
+        hour,
+        writerId,
+        minute: 3,
+        month: 0,
+        unverified: 2,
+        beyondMonth: 1,
+      })
+    }
+    expect(await overview()).toMatchObject({
+      refused: { minuteLimit: 6, monthLimit: 0, unverified: 4 },
+      beyondMonth: 2,
+    })
+  })
+
+  test('a period that there is not is refused', async () => {
+    const { owner } = await ownerWithKey()
+    const { status, body } = await owner.ask('GET', '/analytics/overview?period=1y')
+    expect([status, body.error.details[0].path]).toEqual([400, 'query.period'])
+  })
+
+  test('usage is right at once, after it was counted, without a worker, and in a new month', async () => {
+    const { owner, token } = await ownerWithKey()
+    const usage = async () => (await owner.ask('GET', '/usage', { token })).body
+    for (let n = 0; n < 3; n++) await owner.receive()
+    await owner.receive({ status: 'signature_failed' })
+    const month = new Date(api.clock.now()).toISOString().slice(0, 7)
+    const expected = {
+      plan: 'team',
+      periodStart: `${month}-01`,
+      events: { used: 3, limit: 5_000_000, remaining: 4_999_997, isExceeded: false },
+      sources: { used: 1, limit: 200 },
+    }
+    expect(await usage()).toMatchObject(expected)
+    api.clock.advance({ minutes: 3 })
+    const { sourceId } = owner
+    await api.stores.metering.catchUp({ sourceId, userId: owner.person.id })
+    expect(await api.stores.users.getById(owner.person.id)).toMatchObject({ usageThisMonth: 3 })
+    expect(await usage()).toMatchObject(expected)
+    await owner.receive()
+    api.clock.advance({ hours: 2 })
+    expect(await usage()).toMatchObject({ events: { used: 4 } })
+    expect(await api.stores.users.getById(owner.person.id)).toMatchObject({ usageThisMonth: 4 })
+    api.clock.advance({ days: 32 })
+    expect(await usage()).toMatchObject({ events: { used: 0 } })
+  })
+})

@@ -1,0 +1,147 @@
+import { SafeFetchError } from '@strongroom/kit/safe-fetch/error'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Stores } from '../../src/stores.ts'
+import type { Event } from '../../src/events/item.ts'
+import { storesOn, required, serviceWorlds, times } from '../support/test-stores.ts'
+import { hang } from '../support/test-destination.ts'
+import { openWorkerBench, type WorkerBench } from '../support/test-worker.ts'
+
+describe.each(serviceWorlds())('many workers on $name', (world) => {
+  let bench: WorkerBench
+
+  beforeAll(async () => {
+    bench = await openWorkerBench(world, { random: () => 0.5 })
+  })
+  afterAll(() => bench.close())
+
+  test('on one store they deliver each event once', async () => {
+    const workers = [bench.worker, bench.anotherWorker(), bench.anotherWorker()]
+    const sources = await Promise.all(times(3, () => bench.newSource()))
+    await Promise.all(
+      sources.flatMap((source, n) => [
+        bench.connect(source, `/shared-${n}`),
+        bench.connect(source, `/shared-${n}`),
+      ]),
+    )
+    const events = await Promise.all(
+      times(24, (n) => bench.receive(required(sources[n % sources.length]))),
+    )
+    await Promise.all(workers.map((worker) => worker.runOnce()))
+    // What one of them lost to another was not done by both.
+    await bench.worker.runOnce()
+    for (const event of events) expect(await bench.status(event)).toBe('delivered')
+    const ids = times(3, (n) => bench.sink.received(`/shared-${n}`))
+      .flat()
+      .map(({ headers }) => headers['webhook-id'])
+    expect(ids).toHaveLength(48)
+    for (const { eventId } of events) expect(ids.filter((id) => id === eventId)).toHaveLength(2)
+  })
+
+  test('a task whose worker died is taken over when its lease ends, and not before', async () => {
+    const source = await bench.newSource()
+    const connection = await bench.connect(source, '/taken-over')
+    const event = await bench.receive(source)
+    // As if the process had been killed right after its lease was written.
+    let bury = () => {}
+    const dead = new Promise<never>((_, reject) => {
+      bury = () => reject(new SafeFetchError('aborted'))
+    })
+    // On a slow machine the lease ends before anything is sent, and then nobody waits for it.
+    dead.catch(() => {})
+    const nothing = { check: () => new URL(connection.destinationUrl), close: async () => {} }
+    const dying = bench.anotherWorker({ fetcher: Object.assign(() => dead, nothing) })
+    const death = dying.runOnce()
+    const leased = async () => (await bench.stores.deliveries.listByEvent(event.eventId)).length
+    while ((await leased()) === 0) await new Promise((resolve) => setImmediate(resolve))
+    const leaseEnds = bench.clock.now() + 25_000
+    await bench.timers.pass({ ms: 24_999 })
+    await bench.worker.runOnce()
+    expect(bench.sink.received('/taken-over')).toEqual([])
+    await bench.timers.pass({ ms: 1 })
+    await bench.worker.runOnce()
+    expect(bench.sink.received('/taken-over')).toMatchObject([{ at: leaseEnds }])
+    expect(await bench.status(event)).toBe('delivered')
+    expect(await bench.attempts(event, connection)).toHaveLength(1)
+    bury()
+    await death
+  })
+
+  test('a worker whose lease was taken over writes nothing, however late it comes', async () => {
+    const source = await bench.newSource()
+    const connection = await bench.connect(source, '/late-worker')
+    let answerFirst = () => {}
+    bench.sink.behave('/late-worker', (response, _received) => {
+      if (bench.sink.received('/late-worker').length > 1) return void response.end('second')
+      answerFirst = () => void response.writeHead(500).end('first')
+    })
+    const event = await bench.receive(source)
+    // Its timers stand still: to itself, no time passes.
+    const late = bench.anotherWorker({ timers: { after: () => () => {} } })
+    const ended = late.runOnce()
+    await bench.sink.until('/late-worker', 1)
+    bench.clock.advance({ seconds: 25 })
+    await bench.worker.runOnce()
+    expect(await bench.status(event)).toBe('delivered')
+    const before = await bench.stores.events.getConsistent(event.eventId)
+    answerFirst()
+    await ended
+    expect(await bench.stores.events.getConsistent(event.eventId)).toEqual(before)
+    expect(await bench.attempts(event, connection)).toMatchObject([{ responseBody: 'second' }])
+  })
+
+  test('a worker that is closed finishes what it has begun and gives back what it has not', async () => {
+    const source = await bench.newSource()
+    // The clock runs on until the worker has ended: long before there is anything to retry.
+    const retryConfig = '[0,86400]'
+    const limits = '{"concurrency":1}'
+    const connection = await bench.connect(source, '/closing', { limits, retryConfig })
+    bench.sink.behave('/closing', hang)
+    const events = await Promise.all(times(3, () => bench.receive(source)))
+    const closing = bench.anotherWorker()
+    void closing.runOnce()
+    await bench.sink.until('/closing', 1)
+    const attemptsOf = () =>
+      Promise.all(events.map(async (event) => (await bench.attempts(event, connection)).length))
+    await bench.timers.until(closing.close())
+    expect((await attemptsOf()).toSorted((a, b) => a - b)).toEqual([0, 0, 1])
+    bench.sink.behave('/closing', (response) => void response.end())
+    // At once: nobody has to wait for a lease to end.
+    await bench.worker.runOnce()
+    expect((await attemptsOf()).toSorted((a, b) => a - b)).toEqual([1, 1, 1])
+  })
+})
+
+// On one store: what gets lost gets lost before it.
+describe.each(serviceWorlds().slice(0, 1))('answers that get lost on $name', (world) => {
+  test('cost no event: each is delivered at least once, and its attempts are on record', async () => {
+    const bench = await openWorkerBench(world, { random: () => 0.5 })
+    try {
+      const source = await bench.newSource()
+      const connection = await bench.connect(source, '/lossy')
+      const stores: Stores = storesOn(bench.db, bench.clock, {
+        seed: 11,
+        lostResponse: 0.2,
+        conflict: 0.1,
+      })
+      const worker = bench.anotherWorker({ stores })
+      const events = await Promise.all(times(20, () => bench.receive(source)))
+      // A claim whose answer got lost costs a lease, and it may get lost again and again.
+      const isOpen = async (event: Event) => (await bench.status(event)) !== 'delivered'
+      let open = events
+      for (let round = 0; open.length > 0 && round < 100; round++) {
+        await bench.timers.until(worker.runOnce())
+        await bench.timers.pass({ ms: 10_000 })
+        const still = await Promise.all(open.map(isOpen))
+        open = open.filter((_, index) => still[index])
+      }
+      for (const event of events) {
+        expect(await bench.status(event)).toBe('delivered')
+        expect(await bench.attempts(event, connection)).toHaveLength(1)
+      }
+      const ids = bench.sink.received('/lossy').map(({ headers }) => headers['webhook-id'])
+      expect(new Set(ids).size).toBe(20)
+    } finally {
+      await bench.close()
+    }
+  })
+})

@@ -1,0 +1,288 @@
+import { createLog } from '@strongroom/kit/log'
+import { testStores } from '@strongroom/kit/testing/stores'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Connection } from '../../src/connections/item.ts'
+import type { CreateEventInput } from '../../src/events/event-insert.ts'
+import { createSandbox } from '../../src/sandbox/sandbox.ts'
+import { newSecretList, newSigningSecret, rotateSecret } from '../../src/signing/secret-list.ts'
+import { required } from '../support/test-stores.ts'
+import { keptSecrets, openWorkerBench, SECRET, type WorkerBench } from '../support/test-worker.ts'
+
+const store = required(testStores()[0])
+
+describe('what a destination gets', () => {
+  let bench: WorkerBench
+  const sandbox = createSandbox()
+  let paths = 0
+
+  beforeAll(async () => {
+    bench = await openWorkerBench({ store }, { sandbox })
+  })
+  afterAll(async () => {
+    await bench.close()
+    await sandbox.close()
+  })
+
+  async function deliver(given: Partial<CreateEventInput> = {}, to: Partial<Connection> = {}) {
+    const path = `/request-${++paths}`
+    const source = await bench.newSource()
+    const connection = await bench.connect(source, path, to)
+    const event = await bench.receive(source, given)
+    await bench.worker.runOnce()
+    return { path, source, connection, event, received: bench.sink.received(path) }
+  }
+
+  const headers = (given: Record<string, string | string[]>) => JSON.stringify(given)
+
+  test('a receiver that knows the secret verifies it as a Standard Webhook', async () => {
+    const { event, received } = await deliver({ body: Buffer.from('{"amount":10.00}') })
+    const [request] = received
+    const now = Math.floor(bench.clock.now() / 1000)
+    expect(request?.headers).toMatchObject({
+      'webhook-id': event.eventId,
+      'webhook-timestamp': String(now),
+      'x-ferryhook-event-id': event.eventId,
+      'x-ferryhook-timestamp': String(now),
+      'x-ferryhook-attempt': '1',
+      'user-agent': 'Ferryhook/1.0',
+      'content-type': 'application/json',
+    })
+    expect(request?.headers['x-ferryhook-signature']).toMatch(
+      new RegExp(`^t=${now},v1=[0-9a-f]{64}$`),
+    )
+    const body = required(request).body.toString()
+    expect(request?.headers['webhook-signature']).toBe(
+      new Webhook(SECRET).sign(event.eventId, new Date(now * 1000), body),
+    )
+  })
+
+  test('a retry is signed anew, with the same id and its own time and number', async () => {
+    const { path, event } = await deliver({}, {})
+    bench.sink.behave(path, (response) => void response.writeHead(500).end())
+    await bench.stores.deliveries.replay(
+      event.eventId,
+      required((await bench.stores.deliveries.listByEvent(event.eventId))[0]).connectionId,
+    )
+    await bench.worker.runOnce()
+    await bench.timers.pass({ ms: 60_000 })
+    await bench.worker.runOnce()
+    const [, first, second] = bench.sink.received(path)
+    expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
+    expect(second?.headers['x-ferryhook-attempt']).toBe('2')
+    expect(Number(second?.headers['webhook-timestamp'])).toBe(
+      Number(first?.headers['webhook-timestamp']) + 60,
+    )
+    expect(second?.headers['webhook-signature']).not.toBe(first?.headers['webhook-signature'])
+  })
+
+  test('while a secret is being rotated there is a signature of each that is in force', async () => {
+    const { path, source, connection } = await deliver()
+    const { connectionId, sourceId } = connection
+    const now = bench.clock.now()
+    const list = required(
+      rotateSecret(newSecretList(SECRET, now), newSigningSecret(), { now, overlapSeconds: 3_600 }),
+    )
+    const signingSecret = await keptSecrets.sealConnectionSecrets(connection, list)
+    await bench.stores.connections.update(connectionId, { signingSecret }, { sourceId })
+    await bench.receive(source)
+    await bench.worker.runOnce()
+    await bench.timers.pass({ ms: 3_600_000 })
+    await bench.receive(source)
+    await bench.worker.runOnce()
+    const signatures = bench.sink
+      .received(path)
+      .map((request) => String(request.headers['webhook-signature']).split(' ').length)
+    expect(signatures).toEqual([1, 2, 1])
+  })
+
+  test('headers of the event come along under their own names, except those of the way to us', async () => {
+    const { received } = await deliver({
+      headers: headers({
+        'Stripe-Signature': 't=1,v1=abc',
+        'X-Twice': ['one', 'two'],
+        Host: 'hooks.example',
+        Cookie: 'session=1',
+        Authorization: 'Basic c2VjcmV0',
+        'X-Gitlab-Token': 'the-shared-token',
+        'X-Api-Key': 'the-key',
+        'Content-Length': '999',
+        Connection: 'keep-alive, X-Hop',
+        'X-Hop': 'by hop',
+        'Keep-Alive': 'timeout=5',
+        'Transfer-Encoding': 'chunked',
+        'Proxy-Authorization': 'Basic c2VjcmV0',
+        TE: 'trailers',
+        Upgrade: 'h2c',
+        'Accept-Encoding': 'gzip',
+        'Content-Encoding': 'identity',
+        'User-Agent': 'Stripe/1.0',
+        'webhook-id': 'msg_theirs',
+        'Webhook-Signature': 'v1,theirs',
+        'x-ferryhook-event-id': 'evt_forged',
+        'x-broken': 'a\u0000b',
+        'x-long': 'żółć',
+      }),
+    })
+    const got = required(received[0]).headers
+    expect(got).toMatchObject({
+      'stripe-signature': 't=1,v1=abc',
+      'x-twice': 'one, two',
+      'content-encoding': 'identity',
+      'x-original-user-agent': 'Stripe/1.0',
+      'x-original-webhook-id': 'msg_theirs',
+      'x-original-webhook-signature': 'v1,theirs',
+      'x-original-x-ferryhook-event-id': 'evt_forged',
+      'user-agent': 'Ferryhook/1.0',
+      'accept-encoding': 'identity',
+      host: `127.0.0.1:${bench.sink.port}`,
+    })
+    expect(got['webhook-id']).toMatch(/^evt_/)
+    for (const name of [
+      'cookie',
+      'authorization',
+      'x-gitlab-token',
+      'x-api-key',
+      'x-hop',
+      'te',
+      'upgrade',
+      'proxy-authorization',
+      'x-broken',
+      'x-long',
+    ]) {
+      expect(got).not.toHaveProperty(name)
+    }
+    expect(Number(got['content-length'])).toBe(required(received[0]).body.length)
+  })
+
+  test.each([
+    ['text that is no JSON', Buffer.from('a=1&b=%20x\r\n'), 'application/x-www-form-urlencoded'],
+    ['bytes that are no text', Buffer.from([0, 255, 254, 13, 10, 128]), 'application/octet-stream'],
+    ['a long body', Buffer.alloc(262_144, 'ab\n'), 'text/plain'],
+    ['a byte order mark', Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d]), 'application/json'],
+    ['nothing', Buffer.alloc(0), 'application/json'],
+  ])('%s arrives byte by byte', async (_, body, contentType) => {
+    const { received } = await deliver({
+      body,
+      contentType,
+      headers: headers({ 'content-type': contentType }),
+    })
+    expect(received[0]?.body.equals(body)).toBe(true)
+    expect(received[0]?.headers['content-type']).toBe(contentType)
+  })
+
+  test('PUT stays PUT', async () => {
+    const { received } = await deliver({ method: 'PUT' })
+    expect(received[0]?.method).toBe('PUT')
+  })
+
+  test('a transform makes the body, which is what is signed, and headers about the old bytes stay behind', async () => {
+    const transform = JSON.stringify({
+      type: 'field_map',
+      rules: [{ from: '$.data.id', to: '$.order' }],
+    })
+    const { event, received } = await deliver(
+      {
+        body: Buffer.from('{"data":{"id":7}}'),
+        headers: headers({ 'content-type': 'text/json', 'content-md5': 'old', 'x-kept': 'yes' }),
+      },
+      { transform },
+    )
+    const [request] = received
+    expect(request?.body.toString()).toBe('{"order":7}')
+    expect(request?.headers).toMatchObject({ 'content-type': 'application/json', 'x-kept': 'yes' })
+    expect(request?.headers).not.toHaveProperty('content-md5')
+    const at = new Date(Number(request?.headers['webhook-timestamp']) * 1000)
+    expect(request?.headers['webhook-signature']).toBe(
+      new Webhook(SECRET).sign(event.eventId, at, '{"order":7}'),
+    )
+  })
+
+  const script = (code: string) => ({ transform: JSON.stringify({ type: 'javascript', code }) })
+
+  test('a script may make the body and headers, or drop the event, which is then filtered', async () => {
+    const made = await deliver(
+      { body: Buffer.from('{"n":1}') },
+      script(
+        'function transform(event) { return { body: { n: event.body.n + 1 }, headers: { "x-made": "yes" } } }',
+      ),
+    )
+    expect(made.received[0]?.body.toString()).toBe('{"n":2}')
+    expect(made.received[0]?.headers['x-made']).toBe('yes')
+    const dropped = await deliver({}, script('function transform() { return null }'))
+    expect(dropped.received).toEqual([])
+    expect(await bench.status(dropped.event)).toBe('filtered')
+    expect(await bench.delivery(dropped.event, dropped.connection)).toMatchObject({
+      state: 'filtered',
+      reason: 'The transform returned null',
+    })
+  })
+
+  test('a script that fails is a visible failure, is not tried in vain, and nothing is sent as it came', async () => {
+    const { event, connection, received } = await deliver(
+      {},
+      script('function transform() { throw new Error("no such field") }'),
+    )
+    expect(received).toEqual([])
+    expect(await bench.status(event)).toBe('failed')
+    expect(await bench.delivery(event, connection)).toMatchObject({ reason: 'transform' })
+    expect(await bench.attempts(event, connection)).toMatchObject([
+      { statusCode: 0, error: expect.stringContaining('no such field') },
+    ])
+  })
+
+  test('custom headers are sent along, credentials among them', async () => {
+    const { path, source, connection } = await deliver()
+    const { connectionId, sourceId } = connection
+    const customHeaders = await keptSecrets.sealCustomHeaders(connection, {
+      authorization: 'Bearer for-them',
+      'x-tenant': 'blue',
+    })
+    await bench.stores.connections.update(connectionId, { customHeaders }, { sourceId })
+    await bench.receive(source)
+    await bench.worker.runOnce()
+    expect(bench.sink.received(path)[1]?.headers).toMatchObject({
+      authorization: 'Bearer for-them',
+      'x-tenant': 'blue',
+    })
+  })
+
+  test('a header with a line break is refused at the last moment too, and nothing is sent', async () => {
+    const { path, source, connection } = await deliver()
+    const { connectionId, sourceId } = connection
+    const customHeaders = await keptSecrets.sealCustomHeaders(connection, {
+      'x-evil': 'a\r\nx-injected: b',
+    })
+    await bench.stores.connections.update(connectionId, { customHeaders }, { sourceId })
+    const event = await bench.receive(source)
+    await bench.worker.runOnce()
+    expect(bench.sink.received(path)).toHaveLength(1)
+    expect(await bench.status(event)).toBe('failed')
+    const [attempt] = await bench.attempts(event, connection)
+    expect(attempt).toMatchObject({ statusCode: 0, error: expect.stringContaining('x-evil') })
+    expect(attempt?.error).not.toContain('injected')
+  })
+
+  test('nothing goes out unsigned: a secret that cannot be opened is a failure that is retried', async () => {
+    const { path, source, connection } = await deliver()
+    const { connectionId, sourceId } = connection
+    const other = { ...connection, connectionId: 'conn_aaaaaaaaaaaaaaaa' }
+    const signingSecret = await keptSecrets.sealConnectionSecrets(
+      other,
+      newSecretList(SECRET, bench.clock.now()),
+    )
+    const customHeaders = await keptSecrets.sealCustomHeaders(other, { 'x-a': 'b' })
+    const sealed = { signingSecret, customHeaders }
+    await bench.stores.connections.update(connectionId, sealed, { sourceId })
+    const event = await bench.receive(source)
+    const lines: string[] = []
+    const log = createLog({ sink: (line) => void lines.push(line) })
+    await bench.anotherWorker({ log }).runOnce()
+    expect(bench.sink.received(path)).toHaveLength(1)
+    expect(await bench.status(event)).toBe('retrying')
+    expect(await bench.delivery(event, connection)).toMatchObject({ reason: 'signing' })
+    expect(lines).toEqual([expect.stringContaining('secrets of a connection not decrypted')])
+    expect(lines.join('')).not.toContain('retrying')
+    expect(lines.join('')).not.toContain(connectionId)
+  })
+})
