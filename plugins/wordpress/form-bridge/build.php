@@ -1,7 +1,7 @@
 <?php
 /**
- * What a build of this plugin is bound to: where its service is, and the public keys that sign its
- * releases. `npm run build:plugin` writes this file; here it names no service and trusts no key.
+ * The service URL and the trusted release keys of a build. `npm run build:plugin` writes this file;
+ * here it has no service and no keys.
  */
 
 defined( 'ABSPATH' ) || exit;

@@ -1,7 +1,7 @@
 <?php
 /**
  * Plugin Name:       Form-Bridge
- * Description:       Connects this site to a Form-Bridge service: submissions of forms are signed, kept until they are delivered, and updates are checked before they are installed.
+ * Description:       Connects this site to a Form-Bridge service. Form submissions are signed and kept until they are delivered. Updates are verified before they are installed.
  * Version:           1.0.0
  * Requires at least: 5.8
  * Requires PHP:      7.4

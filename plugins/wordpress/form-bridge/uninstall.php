@@ -1,5 +1,5 @@
 <?php
-/** Disconnects every site of this installation and leaves nothing behind. */
+/** Disconnects every site of this installation and deletes all data. */
 
 defined( 'WP_UNINSTALL_PLUGIN' ) || exit;
 

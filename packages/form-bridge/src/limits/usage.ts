@@ -1,21 +1,23 @@
 /**
- * What sites use, for people to look at: when a site was last seen, how often it asks. Gathered in
- * memory and written once a minute for each site, because the limits do not depend on it.
+ * Request counts of sites, for people to read. They are collected in memory and written once a minute
+ * for each site, because the limits do not depend on them.
  */
-import type { Clock } from '@strongroom/kit/clock'
-import type { RateSubject } from '../items/rate.ts'
-import { ratePartition } from '../items/rate.ts'
-import type { Site } from '../items/site.ts'
-import type { createRates } from '../store/rates.ts'
-import type { createAuthentication } from '../store/authentication.ts'
-import type { createSites } from '../store/sites.ts'
+import type { Clock } from '@strongroom/platform/clock'
+import type { AuthenticationStore } from '../authentication/store.ts'
+import type { Site } from '../sites/item.ts'
+import type { SiteStore } from '../sites/store.ts'
+import { ratePartition, type RateSubject } from './item.ts'
+import type { RateStore } from './store.ts'
 
 const BUCKET_SECONDS = 60
 
-interface Gathered {
-  since: number
+type CountedSite = Pick<Site, 'site_id' | 'domain' | 'api_key_hash'>
+
+interface PendingUsage {
+  /** The minute since the epoch in which it was last written. */
+  minute: number
   subject: RateSubject & { site_id: string }
-  site: Pick<Site, 'site_id' | 'domain' | 'api_key_hash'>
+  site: CountedSite
   requests: number
   remaining: number
 }
@@ -24,51 +26,46 @@ export type Usage = ReturnType<typeof createUsage>
 
 export function createUsage(deps: {
   clock: Clock
-  rates: Pick<ReturnType<typeof createRates>, 'count'>
-  sites: Pick<ReturnType<typeof createSites>, 'touch'>
-  authentication: Pick<ReturnType<typeof createAuthentication>, 'touchApiKey'>
+  rates: Pick<RateStore, 'count'>
+  sites: Pick<SiteStore, 'recordRequests'>
+  authentication: Pick<AuthenticationStore, 'recordApiKeyUse'>
 }) {
   const { clock, rates, sites, authentication } = deps
-  const gathered = new Map<string, Gathered>()
+  const pending = new Map<string, PendingUsage>()
 
-  async function write({ subject, site, requests, remaining }: Gathered): Promise<void> {
+  async function write({ subject, site, requests, remaining }: PendingUsage): Promise<void> {
     await rates.count(subject, BUCKET_SECONDS, requests)
-    // Whatever answers update checks may not write to credentials.
+    // The function that answers update checks has no permission to write credentials, see `iam.ts`.
     if (subject.scope === 'update_check') return
-    await sites.touch(site, { requests, remaining })
-    await authentication.touchApiKey(site.api_key_hash)
+    await sites.recordRequests(site, { requests, remaining })
+    await authentication.recordApiKeyUse(site.api_key_hash)
   }
 
   return {
-    /** The first request of a site is written at once, those of the following minute together. */
-    async note(
+    /** Writes the first request of a site immediately, and those of the same minute later. */
+    async record(
       scope: 'api' | 'webhook' | 'update_check',
-      site: Pick<Site, 'site_id' | 'domain' | 'api_key_hash'>,
+      site: CountedSite,
       remaining: number,
     ): Promise<void> {
       const subject = { scope, site_id: site.site_id } as const
       const name = ratePartition(subject)
       const minute = Math.floor(clock.now() / 1000 / BUCKET_SECONDS)
-      const before = gathered.get(name)
-      if (before && before.since === minute) {
+      const before = pending.get(name)
+      if (before && before.minute === minute) {
         before.requests += 1
         before.remaining = remaining
         return
       }
-      gathered.set(name, { since: minute, subject, site, requests: 0, remaining })
-      await write({
-        since: minute,
-        subject,
-        site,
-        remaining,
-        requests: (before?.requests ?? 0) + 1,
-      })
+      const usage = { minute, subject, site, remaining }
+      pending.set(name, { ...usage, requests: 0 })
+      await write({ ...usage, requests: (before?.requests ?? 0) + 1 })
     },
 
     async flush(): Promise<void> {
-      const waiting = [...gathered.values()].filter(({ requests }) => requests > 0)
-      gathered.clear()
-      for (const each of waiting) await write(each)
+      const unwritten = [...pending.values()].filter(({ requests }) => requests > 0)
+      pending.clear()
+      for (const usage of unwritten) await write(usage)
     },
   }
 }

@@ -36,7 +36,7 @@ inWordPress('a site and the service', (world) => {
     await site.close('firewall')
     await expect(connect(site)).rejects.toThrow('Not connected')
     const words = await wordsOn(site)
-    for (const way of ['REST API', 'File', 'Meta tag of the front page', 'DNS record'])
+    for (const way of ['REST API', 'File', 'Meta tag on the front page', 'DNS record'])
       expect(words).toContain(way)
     expect(words).toMatch(/_form-bridge\.127\.0\.0\.1 fb1=[0-9a-f]{64}/)
     await site.close('nothing')
@@ -91,7 +91,7 @@ inWordPress('a site and the service', (world) => {
     const { site } = world
     await site.php('update_option( "form_bridge_clock_offset", 5000 );')
     await site.press('check')
-    expect(await wordsOn(site)).toContain('The service knows this site')
+    expect(await wordsOn(site)).toContain('The service recognizes this site.')
     const offset = await site.php<number>('return get_option( "form_bridge_clock_offset" );')
     expect(Math.abs(offset)).toBeLessThan(60)
   })
@@ -198,7 +198,7 @@ inWordPress('a site and the service', (world) => {
   test('without its old key it waits for a confirmation, and sends after it', async () => {
     const { site, service } = world
     service.destination.received.length = 0
-    expect(await wordsOn(site)).toContain('has to confirm')
+    expect(await wordsOn(site)).toContain('must confirm')
     await submit(site, 'kept')
     await site.cron('form_bridge_send')
     expect([await waiting(site), service.destination.received.length]).toEqual([1, 0])
@@ -231,7 +231,7 @@ inWordPress('a site and the service', (world) => {
     })
     await site.press('check')
     const text = await wordsOn(site)
-    expect(text).toContain('The service knows this site')
+    expect(text).toContain('The service recognizes this site.')
     expect(text).toContain('wp form-bridge rotate')
   })
 
@@ -243,11 +243,11 @@ inWordPress('a site and the service', (world) => {
     const constants = { FORM_BRIDGE_SITE_ID: keys.site_id, FORM_BRIDGE_API_KEY: keys.api_key }
     await site.define({ ...constants, FORM_BRIDGE_SECRET: 'fb_whs_mistyped' })
     await site.press('check')
-    expect(await wordsOn(site)).toContain('Replace them there, or take them out')
+    expect(await wordsOn(site)).toContain('Replace them there, or remove them')
     expect((await site.page(PAGE)).text).not.toContain('name="do" value="connect"')
     await site.define({ ...constants, FORM_BRIDGE_SECRET: keys.secret })
     await site.press('check')
-    expect(await wordsOn(site)).toContain('The service knows this site')
+    expect(await wordsOn(site)).toContain('The service recognizes this site.')
   })
 
   test('a site of a network that is deleted takes along what waits to be sent', async () => {

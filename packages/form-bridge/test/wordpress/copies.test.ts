@@ -39,9 +39,9 @@ inWordPress('copies and moves of a site', (world) => {
     expect(await statusOf(copy)).toBe('moved')
     expect(service.between.asked).toEqual([])
     expect(await waiting(copy)).toBe(2)
-    expect(await wordsOn(copy)).toContain('This is a copy for trying things out')
+    expect(await wordsOn(copy)).toContain('This is a staging copy')
     const dashboard = await copy.page('/wp-admin/plugins.php')
-    expect(dashboard.text).toContain('This site has another address now')
+    expect(dashboard.text).toContain('The site address has changed')
     expect(await statusOf(world.site)).toBe('connected')
   })
 

@@ -74,7 +74,7 @@ inWordPress('while the service is down', (world) => {
     await site.cron('form_bridge_send')
     await site.cron('form_bridge_heartbeat')
     expect(service.between.asked).toEqual(['POST /form-bridge/v1/webhook'])
-    expect(await wordsOn(site)).toContain('The service does not answer now')
+    expect(await wordsOn(site)).toContain('The service is not responding')
     expect([await statusOf(site), await waiting(site)]).toEqual(['connected', 2])
   })
 
@@ -147,9 +147,9 @@ inWordPress('while the service is down', (world) => {
     await submit(site, 'small')
     await site.cron('form_bridge_send')
     expect(await waiting(site)).toBe(0)
-    expect(await wordsOn(site)).toContain('1 was refused and is kept')
+    expect(await wordsOn(site)).toContain('1 was rejected and is kept')
     await site.press('delete')
-    expect(await wordsOn(site)).toContain('The refused submissions are deleted')
+    expect(await wordsOn(site)).toContain('The rejected submissions were deleted.')
   })
 
   test('after a clock was set back nothing waits for the time that it had shown', async () => {

@@ -3,7 +3,7 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** What the owner can do with the connection there is: new keys, or none any more. */
+/** Rotates the keys of the connection, or ends it. */
 final class Account {
 
 	/** @var Services */
@@ -14,15 +14,15 @@ final class Account {
 	}
 
 	/**
-	 * Replaces the keys. Those in wp-config.php are replaced by whoever edits it: for them the new
-	 * ones are handed out, once.
+	 * Rotates the keys. If they are in wp-config.php, the caller shows the new ones once, because only
+	 * the owner can edit that file.
 	 *
-	 * @param int $grace_seconds How long the old ones still work.
+	 * @param int $grace_seconds How long the old keys keep working.
 	 */
 	public function rotate( int $grace_seconds ): Answer {
 		$old = $this->with->credentials->load();
 		if ( null === $old ) {
-			return Answer::none( __( 'The site is not connected', 'form-bridge' ) );
+			return Answer::none( __( 'The site is not connected. Connect it first.', 'form-bridge' ) );
 		}
 		$answer = $this->with->client->signed( $old, 'POST', '/site/rotate', array( 'grace_seconds' => $grace_seconds ), array( 'api_key', 'webhook_secret' ) );
 		if ( $answer->ok() && ! $this->with->credentials->are_constants() ) {
@@ -33,7 +33,7 @@ final class Account {
 		return $answer;
 	}
 
-	/** Ends the connection at the service, unless it is another site's, and forgets it here. */
+	/** Disconnects at the service, unless the keys belong to another site, and deletes the keys here. */
 	public function disconnect(): Answer {
 		$credentials = $this->with->credentials->load();
 		$answer      = Answer::from( 200, '{}', '' );
@@ -51,7 +51,7 @@ final class Account {
 	public function forget(): void {
 		$this->with->connector->give_up();
 		$this->with->credentials->forget();
-		// Keys in wp-config.php stay, and what was said of them.
+		// Keys in wp-config.php remain, and so does their state.
 		if ( ! $this->with->credentials->are_constants() ) {
 			$this->with->state->forget();
 		}

@@ -3,19 +3,19 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** What the service said, or that it said nothing. */
+/** A response of the service, or the lack of one. */
 final class Answer {
 
-	/** In place of a code when no answer of the service came. */
+	/** The code if there was no response of the service. */
 	const NO_ANSWER = 'server.no_answer';
 
-	/** @var int 0 if none came. */
+	/** @var int 0 if there was no response. */
 	public $status;
 
-	/** @var array<string, mixed> The body of a good answer. */
+	/** @var array<string, mixed> The body of a successful response. */
 	public $body;
 
-	/** @var string Empty if it is a good answer. A program decides by this alone. */
+	/** @var string Empty if the request succeeded. Programs branch on it. */
 	public $code;
 
 	/** @var string For people. */
@@ -24,7 +24,7 @@ final class Answer {
 	/** @var array<string, mixed> */
 	public $data;
 
-	/** @var int Seconds; 0 if it did not say. */
+	/** @var int Seconds; 0 if there is no Retry-After header. */
 	public $retry_after;
 
 	public function __construct( int $status, array $body, string $code, string $message, array $data, int $retry_after ) {
@@ -40,7 +40,7 @@ final class Answer {
 		return new self( 0, array(), self::NO_ANSWER, $message, array(), 0 );
 	}
 
-	/** @param string[] $needs What a good answer has: JSON without it is not of the service. */
+	/** @param string[] $needs Fields of a successful response; JSON without them is not from the service. */
 	public static function from( int $status, string $body, string $retry_after, array $needs = array() ): self {
 		$decoded = json_decode( $body, true );
 		$seconds = ctype_digit( $retry_after ) ? (int) $retry_after : 0;
@@ -50,7 +50,7 @@ final class Answer {
 		$error = is_array( $decoded ) && isset( $decoded['error']['code'] ) && is_string( $decoded['error']['code'] ) ? $decoded['error'] : null;
 		if ( null === $error ) {
 			/* translators: %d: the HTTP status of an answer. */
-			return new self( $status, array(), self::NO_ANSWER, sprintf( __( 'The service gave no answer of its own (status %d)', 'form-bridge' ), $status ), array(), $seconds );
+			return new self( $status, array(), self::NO_ANSWER, sprintf( __( 'The response did not come from the service (HTTP status %d).', 'form-bridge' ), $status ), array(), $seconds );
 		}
 		$message = is_string( $error['message'] ?? null ) ? $error['message'] : '';
 		$details = $error['details'][0]['message'] ?? null;
@@ -63,7 +63,7 @@ final class Answer {
 	}
 
 	/**
-	 * Whether there is a text or a number under each of these names.
+	 * Whether each of these fields is a scalar.
 	 *
 	 * @param string[] $names
 	 */
@@ -80,7 +80,7 @@ final class Answer {
 		return '' === $this->code;
 	}
 
-	/** Whether it is one of these refusals. */
+	/** Whether it is one of these errors. */
 	public function is( string ...$codes ): bool {
 		foreach ( $codes as $code ) {
 			if ( "form-bridge.$code" === $this->code ) {
@@ -90,7 +90,7 @@ final class Answer {
 		return false;
 	}
 
-	/** Whether the service, or the way to it, is down: asking again at once would not help. */
+	/** Whether the service or the network is down, so an immediate retry would not help. */
 	public function is_outage(): bool {
 		return 0 === strpos( $this->code, 'server.' ) || 'request.timeout' === $this->code;
 	}

@@ -3,10 +3,10 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** What this copy of the plugin was built for. Only new code can change it, no setting. */
+/** Values of this build. No setting can change them. */
 final class Build {
 
-	/** Where the service is mounted, or an empty text. */
+	/** The URL of the service, or an empty string. */
 	public static function service_url(): string {
 		return self::values()['service_url'];
 	}

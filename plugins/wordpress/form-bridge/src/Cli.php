@@ -3,13 +3,13 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** Connects and looks after the site from the command line: wp form-bridge … */
+/** Connects and manages the site from the command line: wp form-bridge … */
 final class Cli {
 
 	/** @var Services */
 	private $with;
 
-	/** @var callable Waits so many seconds between two steps. */
+	/** @var callable Waits a number of seconds between two steps. */
 	private $pause;
 
 	public function __construct( Services $with, ?callable $pause = null ) {
@@ -18,16 +18,16 @@ final class Cli {
 	}
 
 	/**
-	 * Connects the site, or reconnects it.
+	 * Connects or reconnects the site.
 	 *
 	 * ## OPTIONS
 	 *
 	 * [--join-token=<token>]
-	 * : The join token of an agency.
+	 * : An agency join token.
 	 *
 	 * [--as=<what>]
-	 * : For a site with another address than before: "move" if it has moved here, "staging" if it is a
-	 * copy for trying things out, "new_site" if it is a site of its own.
+	 * : For a site whose address has changed: "move" if it was moved here, "staging" if it is a staging
+	 * copy, "new_site" if it is a new, separate site.
 	 *
 	 * ## EXAMPLES
 	 *
@@ -59,20 +59,20 @@ final class Cli {
 
 	private function why_not(): string {
 		if ( $this->with->credentials->are_constants() ) {
-			return 'The keys of this site are in wp-config.php or the environment: take FORM_BRIDGE_SITE_ID and FORM_BRIDGE_SECRET out, then connect';
+			return 'The keys of this site are in wp-config.php or in the environment. Remove FORM_BRIDGE_SITE_ID and FORM_BRIDGE_SECRET, then connect.';
 		}
 		return 'moved' === $this->with->status()
-			? 'This site has another address than when it was connected: say --as=move, --as=staging or --as=new_site'
-			: 'This site has the address that it was connected at: leave out --as';
+			? 'The site address has changed since the site was connected. Add --as=move, --as=staging or --as=new_site.'
+			: 'The site address has not changed since the site was connected. Leave out --as.';
 	}
 
 	/**
-	 * Says how the site stands.
+	 * Shows the status of the connection.
 	 *
 	 * ## OPTIONS
 	 *
 	 * [--format=<format>]
-	 * : "json" for programs.
+	 * : "json" for machine-readable output.
 	 */
 	public function status( array $arguments, array $options ): void {
 		$credentials = $this->with->credentials->load();
@@ -97,56 +97,56 @@ final class Cli {
 	}
 
 	/**
-	 * Replaces the keys of the site.
+	 * Rotates the keys of the site.
 	 *
 	 * ## OPTIONS
 	 *
 	 * [--grace=<seconds>]
-	 * : How long the old ones still work, a day unless given; 0 ends them at once.
+	 * : How long the old keys keep working. One day unless given; 0 revokes them immediately.
 	 */
 	public function rotate( array $arguments, array $options ): void {
 		$grace = $options['grace'] ?? '86400';
 		if ( ! ctype_digit( (string) $grace ) ) {
-			\WP_CLI::error( 'Say the grace period in seconds, such as --grace=86400' );
+			\WP_CLI::error( 'The grace period must be a number of seconds, such as --grace=86400.' );
 		}
 		$answer = ( new Account( $this->with ) )->rotate( (int) $grace );
 		if ( ! $answer->ok() ) {
 			\WP_CLI::error( $answer->message );
 		}
 		if ( $this->with->credentials->are_constants() ) {
-			\WP_CLI::log( 'Put these into wp-config.php; they are shown only once:' );
+			\WP_CLI::log( 'Add these lines to wp-config.php. They are shown only once:' );
 			\WP_CLI::log( sprintf( "define( 'FORM_BRIDGE_API_KEY', '%s' );", $answer->body['api_key'] ) );
 			\WP_CLI::log( sprintf( "define( 'FORM_BRIDGE_SECRET', '%s' );", $answer->body['webhook_secret'] ) );
 		}
-		\WP_CLI::success( 'The site has new keys' );
+		\WP_CLI::success( 'The keys were rotated.' );
 	}
 
 	/**
-	 * Ends the connection for ever.
+	 * Disconnects the site permanently.
 	 *
 	 * ## OPTIONS
 	 *
 	 * [--force]
-	 * : Forget the keys even if the service cannot be told.
+	 * : Delete the keys even if the service cannot be reached.
 	 */
 	public function disconnect( array $arguments, array $options ): void {
 		$account = new Account( $this->with );
 		$answer  = $account->disconnect();
 		if ( ! $answer->ok() && ! isset( $options['force'] ) ) {
-			\WP_CLI::error( $answer->message . '. Use --force to forget the keys all the same' );
+			\WP_CLI::error( rtrim( $answer->message, '.' ) . '. Use --force to delete the keys anyway.' );
 		}
 		$account->forget();
 		\WP_CLI::success( 'Disconnected' );
 	}
 
-	/** Sends the submissions that wait, also those that were refused or are not due yet. */
+	/** Sends all waiting submissions, including those that were rejected or are not due yet. */
 	public function send(): void {
 		$this->with->queue->retry_all();
 		$sent    = ( new Sender( $this->with ) )->send_due();
 		$figures = $this->with->queue->figures();
 		\WP_CLI::log( sprintf( '%d delivered, %d waiting, %d refused', $sent, $figures['waiting'], $figures['refused'] ) );
 		if ( $figures['waiting'] + $figures['refused'] > 0 ) {
-			\WP_CLI::error( '' === $figures['complaint'] ? 'Not everything was delivered' : $figures['complaint'] );
+			\WP_CLI::error( '' === $figures['complaint'] ? 'Some submissions were not delivered.' : $figures['complaint'] );
 		}
 	}
 }

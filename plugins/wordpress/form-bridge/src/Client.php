@@ -3,10 +3,10 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** Talks to the service. Never while a page is made: see who calls it. */
+/** Calls the service. Never used while a page is rendered. */
 final class Client {
 
-	/** Seconds. An exchange does not wait for the proof, so nothing takes long. */
+	/** Seconds. No call takes long, because an exchange does not wait for the proof. */
 	const TIMEOUT = 5;
 
 	/** @var Settings */
@@ -29,9 +29,9 @@ final class Client {
 	}
 
 	/**
-	 * What needs no credentials.
+	 * Sends a request without credentials.
 	 *
-	 * @param string[] $needs What a good answer has.
+	 * @param string[] $needs Fields of a successful response.
 	 */
 	public function ask( string $method, string $path, ?array $body = null, array $needs = array() ): Answer {
 		$answer = $this->send( $method, $this->url( $path ), self::encode( $body ), array(), $needs );
@@ -40,9 +40,9 @@ final class Client {
 	}
 
 	/**
-	 * A signed request; repeated once if the clocks differed or the nonce had been used.
+	 * Sends a signed request, and repeats it once if the clock was off or the nonce was used.
 	 *
-	 * @param string[] $needs What a good answer has.
+	 * @param string[] $needs Fields of a successful response.
 	 */
 	public function signed( Credentials $credentials, string $method, string $path, ?array $body = null, array $needs = array() ): Answer {
 		return $this->signed_text( $credentials, $method, $path, self::encode( $body ), $needs );
@@ -68,8 +68,8 @@ final class Client {
 	}
 
 	/**
-	 * Fetches a package into a file, of at most so many bytes. The request is signed when it is made:
-	 * an address that was given out hours ago would have expired.
+	 * Downloads a package into a file, with a size limit. The request is signed now, because a link
+	 * from hours ago would have expired.
 	 *
 	 * @return \WP_Error|true
 	 */
@@ -94,9 +94,9 @@ final class Client {
 		if ( 200 === $status ) {
 			return true;
 		}
-		// What came instead of the package says why.
+		// The body is an error instead of the package.
 		$refusal = Answer::from( $status, (string) file_get_contents( $file, false, null, 0, 10000 ), '' );
-		return new \WP_Error( 'form_bridge_download', __( 'Form-Bridge was not updated: the service did not hand over the package', 'form-bridge' ) . '. ' . $refusal->message );
+		return new \WP_Error( 'form_bridge_download', __( 'Form-Bridge was not updated. The service did not send the package.', 'form-bridge' ) . ' ' . $refusal->message );
 	}
 
 	private function sign( Credentials $credentials, string $method, string $url, string $body ): array {
@@ -109,7 +109,7 @@ final class Client {
 
 	private function send( string $method, string $url, string $body, array $headers, array $needs ): Answer {
 		if ( '' === $this->settings->service_url() ) {
-			return Answer::none( __( 'Nobody has said where the service is', 'form-bridge' ) );
+			return Answer::none( __( 'The URL of the service is not set. Enter it in the settings.', 'form-bridge' ) );
 		}
 		if ( '' !== $body ) {
 			$headers['Content-Type'] = 'application/json';
@@ -119,7 +119,7 @@ final class Client {
 			array(
 				'method'              => $method,
 				'timeout'             => self::TIMEOUT,
-				// A redirected request would have another signature.
+				// The signature would not match a redirected request.
 				'redirection'         => 0,
 				'limit_response_size' => 1024 * 1024,
 				'headers'             => array_merge( array( 'Accept' => 'application/json' ), $headers ),
@@ -138,7 +138,7 @@ final class Client {
 		);
 	}
 
-	/** A text, because what is signed must be what is sent, to the byte. */
+	/** As text, because the signed bytes must be the sent bytes. */
 	private static function encode( ?array $body ): string {
 		if ( null === $body ) {
 			return '';
@@ -146,7 +146,7 @@ final class Client {
 		return (string) wp_json_encode( array() === $body ? new \stdClass() : $body );
 	}
 
-	/** WordPress would add the address of the site. */
+	/** The default of WordPress contains the address of the site. */
 	private static function user_agent(): string {
 		return 'Form-Bridge-Plugin/' . FORM_BRIDGE_VERSION;
 	}

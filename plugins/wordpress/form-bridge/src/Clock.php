@@ -3,7 +3,7 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** The time here, and the time at the service, which has told how far this server's clock is off. */
+/** The local time, and the time of the service, from the offset that the service reported. */
 final class Clock {
 
 	const OFFSET = 'form_bridge_clock_offset';

@@ -4,29 +4,29 @@ namespace FormBridge;
 defined( 'ABSPATH' ) || exit;
 
 /**
- * Connects the site, one short step at a time: registers it, then asks until the service has seen
- * the proof. Between steps the site is free to answer, also on hosts with a single PHP worker.
+ * Connects the site in short steps: registers it, then polls until the service has verified the
+ * proof. Between steps the site can respond, even on hosts with a single PHP worker.
  */
 final class Connector {
 
 	const OPTION = 'form_bridge_connecting';
 
-	/** Does the next step when no page is open that does. */
+	/** Cron hook for the next step, if the settings page is not open. */
 	const HOOK = 'form_bridge_connect';
 
-	/** The address has had credentials, or never had: whichever, it gets its own. */
+	/** Connects or reconnects the site at its address. */
 	const CONNECT = 'connect';
 
-	/** The site was at another address and takes all it has along. */
+	/** The site was moved here from another address and keeps everything. */
 	const MOVE = 'move';
 
-	/** This is a copy of another site, and becomes one of its own. */
+	/** This is a copy of another site and becomes a separate site. */
 	const NEW_SITE = 'new_site';
 
-	/** This is a copy to try things out on. */
+	/** This is a staging copy. */
 	const STAGING = 'staging';
 
-	/** More answers without a result than a proof can need. */
+	/** A proof never needs more polls. */
 	const MOST_STEPS = 40;
 
 	/** @var Services */
@@ -37,14 +37,14 @@ final class Connector {
 	}
 
 	/**
-	 * What can be done now: at another address than before the owner has to say what happened, and
-	 * keys in wp-config.php have to be taken out of it first.
+	 * The possible purposes now. If the address has changed, the owner must choose what happened. Keys
+	 * in wp-config.php must be removed first.
 	 *
 	 * @return string[]
 	 */
 	public function purposes(): array {
 		if ( $this->with->credentials->are_constants() ) {
-			// New keys would void them, and then not be used.
+			// New keys would revoke those in wp-config.php, which would still be used.
 			return array();
 		}
 		if ( 'moved' !== $this->with->status() || $this->met_another_site() ) {
@@ -53,7 +53,7 @@ final class Connector {
 		return array( self::MOVE, self::STAGING, self::NEW_SITE );
 	}
 
-	/** Only writes down what to do: the page that asks for it does not wait. */
+	/** Only stores what to do, so the page does not wait. */
 	public function begin( string $purpose, string $join_token = '' ): void {
 		if ( self::STAGING === $purpose ) {
 			$this->with->settings->change( array( 'environment' => 'staging' ) );
@@ -69,7 +69,7 @@ final class Connector {
 		$this->schedule( 0, 0 );
 	}
 
-	/** Asks again with the registration there is: its published proofs are still good. */
+	/** Retries with the pending registration, whose published proofs are still valid. */
 	public function try_again(): void {
 		$stored = $this->stored();
 		if ( null === $this->with->registration->pending() ) {
@@ -104,13 +104,13 @@ final class Connector {
 		return 'failed' === $this->phase() ? $this->stored()['failure'] : null;
 	}
 
-	/** Whether it was to move where the service has another site, which it can become instead. */
+	/** Whether a move failed because the domain has a site, which can be reconnected instead. */
 	public function met_another_site(): bool {
 		$failure = $this->failure();
 		return null !== $failure && 'form-bridge.domain_has_site' === $failure['code'];
 	}
 
-	/** Does the next step if it is due and nobody else does it. */
+	/** Runs the next step if it is due and no other request runs it. */
 	public function step(): void {
 		Lock::run(
 			'connect',
@@ -134,7 +134,7 @@ final class Connector {
 		);
 	}
 
-	/** From cron: a step, and the next one later. */
+	/** From cron: runs a step and schedules the next one. */
 	public function step_in_background( int $number = 0 ): void {
 		$this->step();
 		if ( $this->is_under_way() ) {
@@ -173,7 +173,7 @@ final class Connector {
 			$this->with->registration->keep( $answer->body, $site_url );
 			$this->store( array_merge( $stored, array( 'phase' => 'proving' ) ) );
 		} elseif ( $answer->is( 'join_token_invalid', 'agency_closed' ) && $is_again && '' === $given && '' !== $standing ) {
-			// It was for the first time, and stays in wp-config.php for ever.
+			// The token was for the first connection and is still in wp-config.php.
 			$this->store( array_merge( $stored, array( 'tokenless' => true ) ) );
 		} else {
 			$this->fail( $answer );
@@ -220,7 +220,7 @@ final class Connector {
 		if ( $answer->is( 'registration_invalid' ) && empty( $stored['anew'] ) ) {
 			$this->register_anew( $stored );
 		} elseif ( $answer->is( 'previous_key_invalid', 'domain_has_site', 'site_disabled' ) && self::CONNECT === $stored['purpose'] && empty( $stored['keyless'] ) ) {
-			// Void, another site's, or of one that has ended: the address alone proves enough.
+			// The old key is revoked or belongs to another site. The proof of the address is enough.
 			$this->store( array_merge( $stored, array( 'keyless' => true ) ) );
 		} elseif ( $answer->is( 'changed_meanwhile' ) && empty( $stored['repeated'] ) ) {
 			$this->store( array_merge( $stored, array( 'repeated' => true ) ) );
@@ -238,24 +238,24 @@ final class Connector {
 		$this->store( array_merge( $stored, $changes ) );
 	}
 
-	/** Whether it is the site that it was, and not one that was copied from it. */
+	/** Whether it is the same site as before, and not a copy. */
 	private static function is_own( array $stored ): bool {
 		return in_array( $stored['purpose'], array( self::CONNECT, self::MOVE ), true );
 	}
 
-	/** The key that shows that this is the same site as before. */
+	/** The key that proves that this is the same site as before. */
 	private function previous_key( array $stored ): string {
 		$credentials = $this->with->credentials->load();
 		if ( null === $credentials || ! self::is_own( $stored ) || ! empty( $stored['keyless'] ) ) {
 			return '';
 		}
-		// Only a move may take along what belongs to another address.
+		// Only a move may use the key of another address.
 		return self::CONNECT === $stored['purpose'] && $credentials->are_from_elsewhere() ? '' : $credentials->api_key;
 	}
 
 	private function finish( array $stored, array $body ): void {
 		if ( ! self::is_own( $stored ) ) {
-			// The site that this one was copied from still has them, and sends them itself.
+			// The original site still has these submissions and sends them itself.
 			$this->with->queue->drop_those_from_elsewhere();
 		}
 		$this->with->credentials->save(
@@ -268,7 +268,7 @@ final class Connector {
 	}
 
 	private function fail_undecided(): void {
-		$this->fail( Answer::none( __( 'The service did not say whether the proof was right', 'form-bridge' ) ) );
+		$this->fail( Answer::none( __( 'The service did not confirm the proof. Try again.', 'form-bridge' ) ) );
 	}
 
 	private function fail( Answer $answer ): void {

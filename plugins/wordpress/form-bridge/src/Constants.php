@@ -3,7 +3,7 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** Settings from wp-config.php or the environment, which come before those in the database. */
+/** Settings from wp-config.php or the environment, which take precedence over the database. */
 final class Constants {
 
 	public static function get( string $name ): string {

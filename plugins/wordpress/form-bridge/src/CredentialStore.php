@@ -3,7 +3,7 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** Where credentials are: in wp-config.php, or sealed in an option. */
+/** Credentials in wp-config.php, or encrypted in an option. */
 final class CredentialStore {
 
 	const OPTION = 'form_bridge_credentials';
@@ -15,7 +15,7 @@ final class CredentialStore {
 		$this->vault = $vault;
 	}
 
-	/** Null if there are none, or none that can be read. */
+	/** Null if there are none or they cannot be decrypted. */
 	public function load(): ?Credentials {
 		if ( $this->are_constants() ) {
 			return new Credentials(
@@ -37,12 +37,12 @@ final class CredentialStore {
 		return new Credentials( $stored['site_id'], $api_key, $secret, $stored['home'] );
 	}
 
-	/** Whether there are some that cannot be read, because the salts have changed. */
+	/** Whether they cannot be decrypted, because the salts have changed. */
 	public function are_unreadable(): bool {
 		return ! $this->are_constants() && $this->are_stored() && null === $this->load();
 	}
 
-	/** Whether there are some in the database, readable or not. */
+	/** Whether they are in the database, readable or not. */
 	public function are_stored(): bool {
 		return is_array( get_option( self::OPTION ) );
 	}

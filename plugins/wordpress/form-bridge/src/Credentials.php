@@ -3,7 +3,7 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** What the service gave this site when it proved its address. */
+/** The credentials that the service issued to this site. */
 final class Credentials {
 
 	/** @var string */
@@ -15,7 +15,7 @@ final class Credentials {
 	/** @var string */
 	public $secret;
 
-	/** @var string Where the site was when it got them; empty if nobody knows. */
+	/** @var string The address of the site when they were issued; empty if unknown. */
 	public $home;
 
 	public function __construct( string $site_id, string $api_key, string $secret, string $home ) {
@@ -25,12 +25,12 @@ final class Credentials {
 		$this->home    = $home;
 	}
 
-	/** Whether they were given to a site at another address: this is a copy, or it has moved. */
+	/** Whether they were issued for another address: the site was copied or moved. */
 	public function are_from_elsewhere(): bool {
 		return '' !== $this->home && ! Home::same( $this->home, Home::url() );
 	}
 
-	/** For pages and logs: enough to tell two keys apart. */
+	/** For pages and logs: enough to distinguish two keys. */
 	public static function masked( string $key ): string {
 		$shown = preg_match( '/^(fb_live_[0-9a-f]{8}_|fb_[a-z]+_)/', $key, $found ) ? $found[1] : '';
 		return $shown . '••••••••';

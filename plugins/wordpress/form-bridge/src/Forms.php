@@ -4,12 +4,12 @@ namespace FormBridge;
 defined( 'ABSPATH' ) || exit;
 
 /**
- * Where forms hand over what people sent:
+ * The action with which forms send submissions:
  *
  *     do_action( 'form_bridge_submit', 'contact', $fields, array( 'form_name' => 'Contact', 'page_url' => $url ) );
  *
- * The submission is written down at once and sent in the background: whoever sent the form does not
- * wait for it, and nothing is lost while the service is down.
+ * The submission is stored immediately and sent in the background, so visitors do not wait and
+ * nothing is lost while the service is down.
  */
 final class Forms {
 
@@ -32,7 +32,7 @@ final class Forms {
 	 */
 	public function submit( $form_id, $fields = array(), $about = array() ): void {
 		/**
-		 * The fields of a submission before it is kept: change them, or return null to keep nothing.
+		 * Filters the fields of a submission before it is stored. Return null to drop the submission.
 		 *
 		 * @param array|null $fields
 		 * @param string     $form_id
@@ -47,7 +47,7 @@ final class Forms {
 	}
 
 	/**
-	 * Comments as an example of a form: what is not spam is handed over, if the owner wants it.
+	 * Sends comments that are not spam, if the owner has chosen so.
 	 *
 	 * @param int        $comment_id
 	 * @param int|string $approved
@@ -57,7 +57,7 @@ final class Forms {
 			return;
 		}
 		$comment = get_comment( $comment_id );
-		// Not what other sites send when they link here.
+		// No pingbacks and trackbacks.
 		if ( null === $comment || ! in_array( $comment->comment_type, array( '', 'comment' ), true ) ) {
 			return;
 		}

@@ -4,8 +4,8 @@ namespace FormBridge;
 defined( 'ABSPATH' ) || exit;
 
 /**
- * Now and then, in the background: tells the service that the site is there, and asks what is new.
- * Each site has its own moment, so that a fleet does not come all at once.
+ * Sends heartbeats and checks for updates in the background, with jitter, so that a fleet does not
+ * send its requests together.
  */
 final class Heartbeat {
 
@@ -22,10 +22,10 @@ final class Heartbeat {
 		$this->with = $with;
 	}
 
-	/** An event that got lost, as they do when a site is copied or restored, comes back. */
+	/** Schedules the event again if it was lost, for example when the site was copied or restored. */
 	public static function ensure(): void {
 		$next = wp_next_scheduled( self::HOOK );
-		// None is further ahead, unless the clock was set back since.
+		// An event further ahead was scheduled before the clock was set back.
 		if ( ! $next || $next > time() + 3 * self::LONGEST ) {
 			wp_clear_scheduled_hook( self::HOOK );
 			wp_schedule_single_event( time() + wp_rand( 0, self::LONGEST ), self::HOOK );
@@ -55,10 +55,10 @@ final class Heartbeat {
 		wp_schedule_single_event( time() + $seconds, self::HOOK );
 	}
 
-	/** @return int Seconds after which the service wants to hear again; 0 if it did not say. */
+	/** @return int Seconds until the next heartbeat; 0 if the service did not return it. */
 	private function ask(): int {
 		$credentials = $this->with->credentials->load();
-		// Whether a suspension has ended, or a service that had lost its data knows this site again.
+		// Checks whether a suspension has ended, or whether the service recognizes the site again.
 		if ( 'active' !== $this->with->state->name() ) {
 			$this->with->client->signed( $credentials, 'GET', '/site', null, array( 'status' ) );
 			return 0;

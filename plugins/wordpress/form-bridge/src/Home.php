@@ -3,10 +3,10 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** Which site this is, by its address. */
+/** The address of this site. */
 final class Home {
 
-	/** As it is stored: translation plugins change what home_url() says from page to page. */
+	/** From the option, because translation plugins change home_url() for each page. */
 	public static function url(): string {
 		return untrailingslashit( (string) get_option( 'home' ) );
 	}
@@ -15,12 +15,12 @@ final class Home {
 		return strtolower( (string) wp_parse_url( self::url(), PHP_URL_HOST ) );
 	}
 
-	/** Whether both are the same site; http and https are. */
+	/** Whether both are the same site, with http or https. */
 	public static function same( string $one, string $other ): bool {
 		return self::domain_of( $one ) === self::domain_of( $other );
 	}
 
-	/** Of this site, for the database: tools that copy sites replace addresses in all tables. */
+	/** A hash for the database, because tools that copy sites replace addresses in all tables. */
 	public static function mark(): string {
 		return hash( 'sha256', self::domain_of( self::url() ) );
 	}

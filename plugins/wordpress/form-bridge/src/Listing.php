@@ -4,13 +4,13 @@ namespace FormBridge;
 defined( 'ABSPATH' ) || exit;
 
 /**
- * What WordPress is told of a release. The service is not trusted, and WordPress believes much: it
- * installs the translations and packages that it is told of, and prints some texts as they are. So
- * nothing is passed on but what is named here and has its form.
+ * The fields of a release that are passed to WordPress. The service is not trusted, and WordPress
+ * would install the translations and packages of an offer and print some texts unescaped. So only
+ * these fields are passed on, and only if they are valid.
  */
 final class Listing {
 
-	/** Nowhere: what the plugin does not fetch itself, as while it is inactive, is not fetched. */
+	/** Does not exist, so WordPress cannot download a package itself, for example while the plugin is inactive. */
 	const PACKAGE = 'https://form-bridge.invalid/fetched-by-the-plugin';
 
 	const VERSION = '/^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$/D';

@@ -3,17 +3,17 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** Lets one request at a time do something. The database decides: one row, one owner. */
+/** A lock in the database: one row, one owner. */
 final class Lock {
 
 	const PREFIX = 'form_bridge_lock_';
 
 	/**
-	 * Runs it unless another request does at this moment. A lock whose owner died is taken over, also
-	 * if the clock was set back since: by more than the clocks of servers with one database differ.
+	 * Runs the work unless another request holds the lock. A lock whose owner died is taken over, even
+	 * if the clock was set back by more than the clocks of servers with one database differ.
 	 *
-	 * @param int $seconds How long it can take at most.
-	 * @return mixed What it returns, or null if another has the lock.
+	 * @param int $seconds The maximum duration of the work.
+	 * @return mixed The result of the work, or null if another request holds the lock.
 	 */
 	public static function run( string $name, int $seconds, callable $work ) {
 		global $wpdb;

@@ -4,8 +4,8 @@ namespace FormBridge;
 defined( 'ABSPATH' ) || exit;
 
 /**
- * What the service last said about releases, kept until it is asked again. Pages read what is kept;
- * only the background and a person who asks for it go to the service.
+ * The last offer of the service, cached. Pages read the cache; only cron and a check that a user
+ * requested call the service.
  */
 final class Offer {
 
@@ -32,9 +32,9 @@ final class Offer {
 		return is_array( $kept ) ? $kept : null;
 	}
 
-	/** Asks the service. What it says is a claim: {@see Release} decides. */
+	/** Calls the service. The offer is not trusted: {@see Release} verifies it. */
 	public function refresh(): void {
-		// A site that nobody has connected tells nobody that it exists.
+		// A site that is not connected sends nothing.
 		if ( 'connected' !== $this->with->status() ) {
 			return;
 		}

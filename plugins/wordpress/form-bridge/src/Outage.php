@@ -4,14 +4,13 @@ namespace FormBridge;
 defined( 'ABSPATH' ) || exit;
 
 /**
- * Remembers that the service was down, or asked to wait, so that what runs in the background leaves
- * it alone for a while: longer each time, and never for ever.
+ * Backs off while the service is down or asks to wait. The pauses grow up to a limit.
  */
 final class Outage {
 
 	const OPTION = 'form_bridge_outage';
 
-	/** Seconds until the next try, by how many have failed in a row. */
+	/** Seconds until the next attempt, by the number of consecutive failures. */
 	const PAUSES = array( 300, 3600, 10800, 43200 );
 
 	/** @var Clock */
@@ -25,12 +24,12 @@ final class Outage {
 		return self::PAUSES[ min( $failures, count( self::PAUSES ) ) - 1 ];
 	}
 
-	/** Whether the background may ask now. */
+	/** Whether background requests may be sent now. */
 	public function is_over(): bool {
 		return $this->until() <= $this->clock->now();
 	}
 
-	/** 0 if there is none. A clock that was set back does not make it longer. */
+	/** 0 if there is none. Setting the clock back does not extend it. */
 	public function until(): int {
 		$until = (int) ( $this->stored()['until'] ?? 0 );
 		return min( $until, $this->clock->now() + max( self::PAUSES ) );

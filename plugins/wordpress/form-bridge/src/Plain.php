@@ -4,20 +4,20 @@ namespace FormBridge;
 defined( 'ABSPATH' ) || exit;
 
 /**
- * Whatever a form hands over, as something that JSON can say. What JSON has no word for becomes a
- * text: a submission that cannot be written down would be lost.
+ * Converts the fields of a form to values that JSON can represent. Other values become text, because
+ * a submission that cannot be encoded would be lost.
  */
 final class Plain {
 
-	/** Levels of lists and objects. Below them it is text. */
+	/** Levels of lists and objects. Deeper levels become text. */
 	const DEEPEST = 64;
 
-	/** Levels of which there is text. */
+	/** Levels that are included in the text. */
 	const DEEPEST_TEXT = 1000;
 
 	/**
-	 * How many values are written down. What is linked to and fro has more ways through it than a
-	 * request has time for.
+	 * The maximum number of values. Objects that refer to each other would have more paths than a request
+	 * has time for.
 	 */
 	const MOST = 20000;
 
@@ -25,7 +25,7 @@ final class Plain {
 
 	const REPEATED = '(contains itself)';
 
-	/** Most programs that read JSON round whole numbers beyond it. */
+	/** Many JSON parsers round larger integers. */
 	const LARGEST = 9007199254740991;
 
 	/** Bytes that are UTF-8, a character at a time. */
@@ -48,7 +48,7 @@ final class Plain {
 		return ( new self() )->members( array( $value ), 0 )[0];
 	}
 
-	/** Bytes that are no UTF-8 are read as Latin-1, in which every byte is a character. */
+	/** Bytes that are not UTF-8 are read as Latin-1. */
 	public static function text( string $text ): string {
 		if ( 1 === preg_match( '//u', $text ) ) {
 			return $text;
@@ -80,7 +80,7 @@ final class Plain {
 		return self::text( (string) $value );
 	}
 
-	/** First what was typed, then what has members itself: where there is too much, that ends it. */
+	/** Scalars first, then nested values, so that a limit truncates the nested ones. */
 	private function members( array $members, int $depth ): array {
 		$plain  = array();
 		$nested = array();
@@ -104,7 +104,7 @@ final class Plain {
 	}
 
 	/**
-	 * An array is a value: only by a reference can it contain itself.
+	 * An array can contain itself only by a reference.
 	 *
 	 * @param int|string $name
 	 */
@@ -145,14 +145,14 @@ final class Plain {
 			try {
 				$said = $value->jsonSerialize();
 			} catch ( \Throwable $error ) {
-				// It cannot say what it is, but what it has can be seen.
+				// Use its public properties instead.
 				$said = $value;
 			}
 			if ( $said !== $value ) {
 				return $this->members( array( $said ), $depth + 1 )[0];
 			}
 		}
-		// What is private is not asked for.
+		// Public properties only.
 		$plain = $this->members( is_array( $value ) ? $value : get_object_vars( $value ), $depth + 1 );
 		if ( $depth >= self::DEEPEST ) {
 			return self::listing( $plain );
@@ -160,7 +160,7 @@ final class Plain {
 		return is_array( $value ) ? $plain : (object) $plain;
 	}
 
-	/** Members whose own members are text already. */
+	/** Members that are already scalars or text. */
 	private static function listing( array $members ): string {
 		$parts = array();
 		foreach ( $members as $name => $member ) {

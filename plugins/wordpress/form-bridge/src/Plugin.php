@@ -3,7 +3,7 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** Puts the parts where WordPress calls them. */
+/** Registers the hooks of the plugin. */
 final class Plugin {
 
 	public static function start(): void {
@@ -39,11 +39,11 @@ final class Plugin {
 		load_plugin_textdomain( 'form-bridge', false, dirname( plugin_basename( FORM_BRIDGE_FILE ) ) . '/languages' );
 	}
 
-	/** Looked after on every request: an update does not activate the plugin again. */
+	/** On every request, because an update does not activate the plugin again. */
 	public static function schedule(): void {
 		Heartbeat::ensure();
 		$next = wp_next_scheduled( Queue::HOOK );
-		// None is further ahead, unless the clock was set back since.
+		// An event further ahead was scheduled before the clock was set back.
 		if ( ! $next || $next > time() + HOUR_IN_SECONDS ) {
 			wp_clear_scheduled_hook( Queue::HOOK );
 			wp_schedule_event( time() + wp_rand( 0, 300 ), 'form_bridge_five_minutes', Queue::HOOK );
@@ -53,7 +53,7 @@ final class Plugin {
 	public static function add_interval( array $schedules ): array {
 		$schedules['form_bridge_five_minutes'] = array(
 			'interval' => 300,
-			// In English only: WordPress may ask before translations are there.
+			// In English only, because WordPress may read it before translations are loaded.
 			'display'  => 'Every five minutes',
 		);
 		return $schedules;

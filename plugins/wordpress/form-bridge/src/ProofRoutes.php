@@ -3,7 +3,7 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** Answers the service when it comes to see whether a registration is this site's. */
+/** Serves the proofs of a pending registration to the service. */
 final class ProofRoutes {
 
 	const FILE = '/.well-known/form-bridge-verification.txt';
@@ -28,7 +28,7 @@ final class ProofRoutes {
 			array(
 				'methods'             => 'GET',
 				'callback'            => array( $this, 'verify' ),
-				// Meant for everybody: what it answers is worth nothing to others.
+				// Public: the response is of no use to others.
 				'permission_callback' => '__return_true',
 				'args'                => array(
 					'challenge'       => array(
@@ -49,7 +49,7 @@ final class ProofRoutes {
 	public function verify( \WP_REST_Request $request ) {
 		$pending = $this->with->registration->pending();
 		if ( null === $pending || ! hash_equals( $pending['registration_id'], (string) $request['registration_id'] ) ) {
-			return new \WP_Error( 'form_bridge_no_registration', __( 'No such registration waits for its proof', 'form-bridge' ), array( 'status' => 404 ) );
+			return new \WP_Error( 'form_bridge_no_registration', __( 'Registration not found or no longer pending', 'form-bridge' ), array( 'status' => 404 ) );
 		}
 		$proof    = Proof::of_challenge( $pending['temp_key'], (string) $request['challenge'], $pending['registration_id'], $pending['domain'] );
 		$response = new \WP_REST_Response( array( 'response' => $proof ) );

@@ -4,18 +4,18 @@ namespace FormBridge;
 defined( 'ABSPATH' ) || exit;
 
 /**
- * Submissions that the service has not taken yet, in a table of their own: they outlive an outage, a
- * full cache and a restart, and only a delivery, or the owner, removes them.
+ * Undelivered submissions, in their own table: they survive outages, full caches and restarts. Only
+ * delivery or the owner removes them.
  */
 final class Queue {
 
-	/** Sends what is due. */
+	/** Cron hook that sends due submissions. */
 	const HOOK = 'form_bridge_send';
 
-	/** Seconds that a submission waits for its next try at most. */
+	/** The maximum delay of a retry in seconds. */
 	const LONGEST = DAY_IN_SECONDS;
 
-	/** Which form of the table there is. */
+	/** The version of the table. */
 	const SCHEMA = 'form_bridge_schema';
 
 	/** @var Clock */
@@ -25,7 +25,7 @@ final class Queue {
 		$this->clock = $clock;
 	}
 
-	/** Not only when the plugin is activated: an update, or a new site of a network, does not. */
+	/** Not only on activation, because an update or a new site of a network does not activate the plugin. */
 	public function prepare(): void {
 		if ( '1' === get_option( self::SCHEMA ) ) {
 			return;
@@ -53,7 +53,7 @@ final class Queue {
 
 	public function add( Submission $submission ): void {
 		if ( ! $this->insert( $submission ) ) {
-			// The table is gone, as after half of a backup was restored.
+			// The table may be missing, for example after a partial restore.
 			delete_option( self::SCHEMA );
 			$this->prepare();
 			if ( ! $this->insert( $submission ) ) {
@@ -63,12 +63,12 @@ final class Queue {
 		$this->send_soon();
 	}
 
-	/** Nothing is left that could keep it, unless somebody else does: that must not go unnoticed. */
+	/** Reports a submission that could not be stored. */
 	private function not_kept( Submission $submission ): void {
-		// phpcs:ignore WordPress.PHP.DevelopmentFunctions -- for whoever looks after the server.
-		error_log( 'Form-Bridge: the database refused a submission, which is lost unless the action form_bridge_not_kept keeps it' );
+		// phpcs:ignore WordPress.PHP.DevelopmentFunctions -- for the administrator of the server.
+		error_log( 'Form-Bridge: the database did not store a submission. It is lost unless the action form_bridge_not_kept stores it.' );
 		/**
-		 * A submission that the database refused.
+		 * A submission that the database did not store.
 		 *
 		 * @param string $json As it would have been sent.
 		 */
@@ -87,7 +87,7 @@ final class Queue {
 				'payload'       => $payload,
 				'due_at'        => $this->clock->now(),
 				'refused'       => $too_large ? 1 : 0,
-				'complaint'     => $too_large ? __( 'Larger than a submission may be', 'form-bridge' ) : '',
+				'complaint'     => $too_large ? __( 'The submission is too large.', 'form-bridge' ) : '',
 			)
 		);
 		return 1 === $kept;
@@ -100,9 +100,10 @@ final class Queue {
 	}
 
 	/**
-	 * What is due later than anything can be was written before the clock was set back, and is due.
+	 * A submission that is due later than the maximum delay was stored before the clock was set back, and
+	 * counts as due.
 	 *
-	 * @return object[] Those that were tried least, and of these the oldest, first.
+	 * @return object[] Those with the fewest attempts first, and of these the oldest first.
 	 */
 	public function due( int $most ): array {
 		global $wpdb;
@@ -128,13 +129,13 @@ final class Queue {
 		);
 	}
 
-	/** Nothing can be delivered before somebody has done something at the service. */
+	/** Delays all submissions while the service cannot accept any. */
 	public function all_later( int $seconds, string $complaint ): void {
 		global $wpdb;
 		$wpdb->query( $wpdb->prepare( "UPDATE {$this->table()} SET due_at = %d, complaint = %s WHERE refused = 0", $this->clock->now() + $seconds, $complaint ) );
 	}
 
-	/** The service will never take it as it is: kept for the owner to see. */
+	/** The service will never accept it. It is kept for the owner. */
 	public function refuse( int $id, string $complaint ): void {
 		$this->change(
 			$id,
@@ -145,7 +146,7 @@ final class Queue {
 		);
 	}
 
-	/** Has all be tried again now, also the refused ones. */
+	/** Makes all submissions due now, including rejected ones. */
 	public function retry_all(): void {
 		global $wpdb;
 		$wpdb->query( $wpdb->prepare( "UPDATE {$this->table()} SET refused = 0, attempts = 0, due_at = %d", $this->clock->now() ) );
@@ -173,7 +174,7 @@ final class Queue {
 	}
 
 	/**
-	 * Of a site of a network that is being deleted: what people sent must not outlive it.
+	 * Drops the table with a site of a network, so that personal data does not outlive the site.
 	 *
 	 * @param string[] $tables
 	 * @return string[]

@@ -3,12 +3,12 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** A registration that waits for its proof, in an option: caches may forget too early. */
+/** The pending registration, in an option, because a cache could evict it too early. */
 final class Registration {
 
 	const OPTION = 'form_bridge_registration';
 
-	/** Loaded with every page, so that pages without a registration cost no query. */
+	/** Autoloaded, so that pages without a registration need no query. */
 	const UNTIL = 'form_bridge_registration_until';
 
 	/** @var Vault */

@@ -3,12 +3,12 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** A release that the service offers, and why it may or may not be installed here. */
+/** A release that the service offers, and the checks before it is installed. */
 final class Release {
 
 	const SLUG = 'form-bridge';
 
-	/** What the service publishes at most. */
+	/** The maximum size of a package in bytes. */
 	const LARGEST = 20971520;
 
 	/** @var string */
@@ -42,41 +42,41 @@ final class Release {
 
 	/**
 	 * @param string[] $keys
-	 * @return \WP_Error|null Null if it may be installed, as far as can be told without the package.
+	 * @return \WP_Error|null Null if it may be installed, before the package itself is verified.
 	 */
 	public function objection( array $keys, string $installed = FORM_BRIDGE_VERSION ): ?\WP_Error {
 		if ( ! $this->is_newer( $installed ) ) {
-			return new \WP_Error( 'form_bridge_older', __( 'Form-Bridge was not updated: the offered version is not newer than the installed one', 'form-bridge' ) );
+			return new \WP_Error( 'form_bridge_older', __( 'Form-Bridge was not updated. The offered version is not newer than the installed version.', 'form-bridge' ) );
 		}
 		if ( '' === $this->signature ) {
-			return new \WP_Error( 'form_bridge_unsigned', __( 'Form-Bridge was not updated: the offered version is not signed', 'form-bridge' ) );
+			return new \WP_Error( 'form_bridge_unsigned', __( 'Form-Bridge was not updated. The offered version is not signed.', 'form-bridge' ) );
 		}
 		if ( ! ReleaseSignature::is_valid( self::SLUG, $this->version, $this->sha256, $this->signature, $keys ) ) {
-			return new \WP_Error( 'form_bridge_signature', __( 'Form-Bridge was not updated: the signature of the offered version is not of a key that this plugin trusts', 'form-bridge' ) );
+			return new \WP_Error( 'form_bridge_signature', __( 'Form-Bridge was not updated. The offered version is not signed with a key that this plugin trusts.', 'form-bridge' ) );
 		}
 		return null;
 	}
 
-	/** @return \WP_Error|null Null if it can run here; the service is not told what runs here. */
+	/** @return \WP_Error|null Null if it can run here. Checked here, because the service may not know the versions. */
 	public function incompatibility(): ?\WP_Error {
 		if ( ! is_wp_version_compatible( $this->requires ) ) {
 			/* translators: %s: a version of WordPress. */
-			return new \WP_Error( 'form_bridge_wordpress', sprintf( __( 'Form-Bridge was not updated: the offered version needs WordPress %s', 'form-bridge' ), $this->requires ) );
+			return new \WP_Error( 'form_bridge_wordpress', sprintf( __( 'Form-Bridge was not updated. The offered version requires WordPress %s.', 'form-bridge' ), $this->requires ) );
 		}
 		if ( ! is_php_version_compatible( $this->requires_php ) ) {
 			/* translators: %s: a version of PHP. */
-			return new \WP_Error( 'form_bridge_php', sprintf( __( 'Form-Bridge was not updated: the offered version needs PHP %s', 'form-bridge' ), $this->requires_php ) );
+			return new \WP_Error( 'form_bridge_php', sprintf( __( 'Form-Bridge was not updated. The offered version requires PHP %s.', 'form-bridge' ), $this->requires_php ) );
 		}
 		return null;
 	}
 
-	/** @return \WP_Error|null Null if the file is what was signed. */
+	/** @return \WP_Error|null Null if the file matches the signed hash. */
 	public function objection_to_file( string $file ): ?\WP_Error {
 		$hash = hash_file( 'sha256', $file );
 		if ( false !== $hash && hash_equals( $this->sha256, $hash ) ) {
 			return null;
 		}
-		return new \WP_Error( 'form_bridge_hash', __( 'Form-Bridge was not updated: the package is not the one that was signed', 'form-bridge' ) );
+		return new \WP_Error( 'form_bridge_hash', __( 'Form-Bridge was not updated. The package does not match its signature.', 'form-bridge' ) );
 	}
 
 	private static function text( array $offer, string $name ): string {

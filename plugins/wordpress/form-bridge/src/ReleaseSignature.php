@@ -3,7 +3,7 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** Whether a release was signed by the people who make this plugin, whatever its server says. */
+/** Verifies that a release was signed with a trusted key. The service is not trusted. */
 final class ReleaseSignature {
 
 	/**
@@ -25,7 +25,7 @@ final class ReleaseSignature {
 		return false;
 	}
 
-	/** Where PHP has no sodium, that of WordPress throws at signatures that nobody could have made. */
+	/** The sodium polyfill of WordPress throws for invalid signatures. */
 	private static function is_made_by( string $key, string $signature, string $message ): bool {
 		try {
 			return sodium_crypto_sign_verify_detached( $signature, $message, $key );

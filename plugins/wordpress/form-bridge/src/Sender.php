@@ -3,16 +3,16 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** Hands the queue to the service, in the background, and decides what each answer means. */
+/** Sends the queue to the service in the background and handles each response. */
 final class Sender {
 
-	/** Of one run; the rest follows in the next. */
+	/** Submissions for each run. */
 	const MOST = 50;
 
-	/** Seconds after which a run starts nothing new. */
+	/** Seconds after which a run starts no further request. */
 	const LONGEST = 20;
 
-	/** Seconds until the next try of one submission, by how often it was tried. */
+	/** Seconds until the next attempt, by the number of attempts. */
 	const PAUSES = array( 60, 300, 900, 3600, 10800, 21600, 43200 );
 
 	/** @var Services */
@@ -59,7 +59,7 @@ final class Sender {
 		return $delivered;
 	}
 
-	/** Whether the others may do better. */
+	/** Returns whether to continue with the next submission. */
 	private function goes_on_after( Answer $answer, object $row ): bool {
 		if ( in_array( $answer->code, array( 'request.invalid', 'request.malformed_json', 'request.too_large' ), true ) ) {
 			$this->with->queue->refuse( (int) $row->id, $answer->message );
@@ -74,10 +74,10 @@ final class Sender {
 			$this->with->queue->all_later( HOUR_IN_SECONDS, $answer->message );
 		}
 		if ( $answer->is_outage() ) {
-			// Or something on the way, such as a firewall, dislikes this one: others go first next time.
+			// A firewall may block only this submission, so others go first next time.
 			$this->with->queue->later( (int) $row->id, $attempts, 0, $answer->message );
 		}
-		// The rest is about the site or the service, and says nothing of this submission.
+		// Other errors concern the site or the service and not this submission.
 		return false;
 	}
 }

@@ -3,7 +3,7 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** The parts of the plugin, each made once. */
+/** The parts of the plugin, each created once. */
 final class Services {
 
 	/** @var Vault */
@@ -54,7 +54,7 @@ final class Services {
 	}
 
 	/**
-	 * How the site stands: 'not_connected', 'connected', 'suspended', 'rejected', 'moved' or
+	 * The status of the site: 'not_connected', 'connected', 'suspended', 'rejected', 'moved' or
 	 * 'unreadable'.
 	 */
 	public function status(): string {

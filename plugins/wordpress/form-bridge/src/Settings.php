@@ -3,7 +3,7 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** What the owner of the site chose. Nothing is sent about the site or its people unless chosen. */
+/** The settings of the owner. Optional data is sent only if the owner has chosen so. */
 final class Settings {
 
 	const OPTION = 'form_bridge_settings';
@@ -32,7 +32,7 @@ final class Settings {
 		update_option( self::OPTION, array_merge( $this->all(), array_intersect_key( $changes, self::DEFAULTS ) ) );
 	}
 
-	/** Without a slash at the end; empty if nobody has said where it is. */
+	/** Without a trailing slash; empty if it is not set. */
 	public function service_url(): string {
 		foreach ( array( Constants::get( 'FORM_BRIDGE_URL' ), Build::service_url(), $this->all()['service_url'] ) as $url ) {
 			if ( '' !== $url ) {

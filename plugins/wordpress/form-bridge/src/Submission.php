@@ -3,19 +3,19 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** What somebody sent with a form of this site. */
+/** A form submission. */
 final class Submission {
 
-	/** What the service takes, with room for what surrounds it. */
+	/** The limit of the service in bytes, minus some room. */
 	const LARGEST = 1000000;
 
-	/** What it takes of the optional texts. */
+	/** The limits of the optional texts in characters. */
 	const LONGEST = array(
 		'form_name' => 500,
 		'page_url'  => 2000,
 	);
 
-	/** @var string The same at every try, so that a repetition can be told. */
+	/** @var string The same for every attempt, so that a duplicate can be detected. */
 	public $id;
 
 	/** @var array<string, mixed> */
@@ -37,7 +37,7 @@ final class Submission {
 			'submission_id' => $id,
 			'form_id'       => self::cut( $form_id, 200 ),
 			'submitted_at'  => gmdate( 'Y-m-d\TH:i:s\Z', $now ),
-			// An empty array would become a list.
+			// An empty array would be encoded as a list.
 			'fields'        => (object) Plain::value( $fields ),
 		);
 		foreach ( self::LONGEST as $name => $longest ) {
@@ -52,7 +52,7 @@ final class Submission {
 		return (string) wp_json_encode( $this->content );
 	}
 
-	/** Counted in characters, as the service does, and not in bytes. */
+	/** Counts characters, as the service does, and not bytes. */
 	private static function cut( string $text, int $longest ): string {
 		preg_match( '/^.{0,' . $longest . '}/su', Plain::text( $text ), $cut );
 		return '' === $cut[0] ? 'form' : $cut[0];

@@ -3,7 +3,7 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** The end: the service is told, and then everything of this plugin goes. */
+/** Disconnects at the service, then deletes all data of the plugin. */
 final class Uninstall {
 
 	public static function run(): void {
@@ -24,10 +24,10 @@ final class Uninstall {
 	}
 
 	/**
-	 * If the service is down the site goes all the same: nobody has its keys any more.
+	 * Deletes the data even if the service is down: the keys no longer exist anywhere.
 	 *
-	 * @param bool $tells Whether the service is told.
-	 * @return bool Whether it may be told of the next one: PHP ends what waits for each of hundreds.
+	 * @param bool $tells Whether to notify the service.
+	 * @return bool Whether to notify it for the next site. Waiting for each of hundreds would exceed the PHP time limit.
 	 */
 	private static function run_here( bool $tells ): bool {
 		$with    = new Services();

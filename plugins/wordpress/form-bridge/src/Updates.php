@@ -3,7 +3,7 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** Shows releases where WordPress shows updates, and lets none in that is not signed. */
+/** Offers releases as WordPress updates, and installs only signed ones. */
 final class Updates {
 
 	/** @var Services */
@@ -21,8 +21,8 @@ final class Updates {
 	}
 
 	/**
-	 * Always answers, also when there is nothing new: without that WordPress would not let people
-	 * switch automatic updates on.
+	 * Always returns an update, even if there is no new version; otherwise WordPress would not show the
+	 * auto-update switch.
 	 *
 	 * @param array|false $update
 	 * @return array|false
@@ -36,7 +36,7 @@ final class Updates {
 		}
 		$offer = $this->with->offer->current();
 		if ( null === $offer || null !== ( new Release( $offer ) )->objection( Build::release_keys() ) ) {
-			// An offer that would not be installed is not shown.
+			// Do not show an offer that would not be installed.
 			return array(
 				'slug'    => Release::SLUG,
 				'version' => FORM_BRIDGE_VERSION,
@@ -57,17 +57,17 @@ final class Updates {
 		}
 		$details = $this->with->offer->details();
 		if ( null === $details ) {
-			$description = __( 'What is new will be shown here once the service has been asked.', 'form-bridge' );
+			$description = __( 'Details are shown here after the next update check.', 'form-bridge' );
 			$details     = array( 'sections' => array( 'description' => '<p>' . esc_html( $description ) . '</p>' ) );
 		}
 		return (object) Listing::details( $details );
 	}
 
 	/**
-	 * Fetches and checks the package in place of WordPress, whatever address it was told.
+	 * Downloads and verifies the package instead of WordPress, and ignores the URL of the offer.
 	 *
 	 * @param mixed $reply
-	 * @return mixed The file of a package that was checked, or why there is none.
+	 * @return mixed The file of the verified package, or an error.
 	 */
 	public function download( $reply, $package, $upgrader, $about = array() ) {
 		if ( ! is_array( $about ) || plugin_basename( FORM_BRIDGE_FILE ) !== ( $about['plugin'] ?? '' ) ) {
@@ -76,7 +76,7 @@ final class Updates {
 		$offer       = $this->with->offer->current();
 		$credentials = $this->with->credentials->load();
 		if ( null === $offer || null === $credentials ) {
-			return new \WP_Error( 'form_bridge_not_connected', __( 'Form-Bridge was not updated: connect the site first, then check for updates again', 'form-bridge' ) );
+			return new \WP_Error( 'form_bridge_not_connected', __( 'Form-Bridge was not updated. Connect the site first, then check for updates again.', 'form-bridge' ) );
 		}
 		$release   = new Release( $offer );
 		$objection = $release->objection( Build::release_keys() ) ?? $release->incompatibility();
@@ -94,7 +94,7 @@ final class Updates {
 		return $file;
 	}
 
-	/** Not while a page is made, unless its purpose is to ask. */
+	/** Not while a page is rendered, unless the user requested a check. */
 	private static function may_take_time(): bool {
 		// phpcs:ignore WordPress.Security.NonceVerification.Recommended -- WordPress itself reads it so.
 		return wp_doing_cron() || ( defined( 'WP_CLI' ) && WP_CLI ) || ! empty( $_GET['force-check'] );

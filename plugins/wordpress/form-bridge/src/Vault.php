@@ -4,8 +4,8 @@ namespace FormBridge;
 defined( 'ABSPATH' ) || exit;
 
 /**
- * Seals what must not lie open in the database, under the salts of wp-config.php. After the salts
- * have changed nothing opens any more: the site is then reconnected, which its address proves.
+ * Encrypts secrets in the database with the salts of wp-config.php. If the salts change, the secrets
+ * cannot be decrypted, and the site must be reconnected.
  */
 final class Vault {
 
@@ -16,7 +16,7 @@ final class Vault {
 		return self::MARK . base64_encode( $nonce . sodium_crypto_secretbox( $text, $nonce, $this->key() ) );
 	}
 
-	/** Null if it was sealed under other salts, or is damaged. */
+	/** Null if it was encrypted with other salts or is damaged. */
 	public function open( string $sealed ): ?string {
 		if ( 0 !== strpos( $sealed, self::MARK ) ) {
 			return null;

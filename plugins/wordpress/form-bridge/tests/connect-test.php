@@ -153,7 +153,7 @@ test(
 			( new Cli( $with ) )->connect( array(), array() );
 			same( 'an error', 'none' );
 		} catch ( RuntimeException $error ) {
-			same( 1, preg_match( '/say --as=move/', $error->getMessage() ) );
+			same( 1, preg_match( '/--as=move/', $error->getMessage() ) );
 		}
 		same( array(), Site::$requests );
 	}

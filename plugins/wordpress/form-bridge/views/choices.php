@@ -1,5 +1,5 @@
 <?php
-/** A copy, or a move: only the owner knows. Nothing has been changed yet. */
+/** Asks the owner whether the site was copied or moved. Nothing has been changed yet. */
 
 use FormBridge\Admin\Page;
 use FormBridge\Connector;
@@ -8,16 +8,16 @@ defined( 'ABSPATH' ) || exit;
 
 $choices = array(
 	Connector::MOVE     => array(
-		__( 'The site has moved here', 'form-bridge' ),
-		__( 'It keeps its place at the service and its waiting submissions. The old address stops working.', 'form-bridge' ),
+		__( 'The site was moved here', 'form-bridge' ),
+		__( 'It keeps its connection and its waiting submissions. The old address is no longer connected.', 'form-bridge' ),
 	),
 	Connector::STAGING  => array(
-		__( 'This is a copy for trying things out', 'form-bridge' ),
-		__( 'It is connected as a staging site. The original is not touched.', 'form-bridge' ),
+		__( 'This is a staging copy', 'form-bridge' ),
+		__( 'It is connected as a staging site. The original site is not affected.', 'form-bridge' ),
 	),
 	Connector::NEW_SITE => array(
-		__( 'This is a new site of its own', 'form-bridge' ),
-		__( 'It is connected for itself. The original is not touched.', 'form-bridge' ),
+		__( 'This is a new, separate site', 'form-bridge' ),
+		__( 'It is connected as a separate site. The original site is not affected.', 'form-bridge' ),
 	),
 );
 Page::open_form( 'connect' );

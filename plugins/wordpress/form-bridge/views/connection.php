@@ -1,6 +1,6 @@
 <?php
 /**
- * How the site stands, and the next thing to do.
+ * The status of the connection and the next step.
  *
  * @var FormBridge\Services          $with
  * @var string                       $status
@@ -36,19 +36,19 @@ $icons   = array(
 	<noscript><meta http-equiv="refresh" content="5"></noscript>
 	<?php Page::button( 'cancel', __( 'Cancel', 'form-bridge' ) ); ?>
 <?php elseif ( array() === $with->connector->purposes() && in_array( $status, array( 'moved', 'rejected' ), true ) ) : ?>
-	<p><?php esc_html_e( 'The keys of this site are in wp-config.php or the environment of the server. Replace them there, or take them out to connect the site here.', 'form-bridge' ); ?></p>
+	<p><?php esc_html_e( 'The keys of this site are in wp-config.php or in the environment of the server. Replace them there, or remove them and connect the site here.', 'form-bridge' ); ?></p>
 <?php elseif ( null !== $failure ) : ?>
 	<?php require __DIR__ . '/failure.php'; ?>
 <?php elseif ( 'moved' === $status ) : ?>
 	<?php require __DIR__ . '/choices.php'; ?>
 <?php elseif ( '' === $with->settings->service_url() ) : ?>
-	<p><?php esc_html_e( 'First say below where your service is.', 'form-bridge' ); ?></p>
+	<p><?php esc_html_e( 'First enter the URL of your service below.', 'form-bridge' ); ?></p>
 <?php elseif ( 'not_connected' === $status ) : ?>
 	<?php Page::open_form( 'connect' ); ?>
 		<input type="hidden" name="purpose" value="<?php echo esc_attr( Connector::CONNECT ); ?>">
 		<?php if ( '' === $with->settings->join_token() ) : ?>
 		<details class="form-bridge-more">
-			<summary><?php esc_html_e( 'I have a join token of an agency', 'form-bridge' ); ?></summary>
+			<summary><?php esc_html_e( 'I have an agency join token', 'form-bridge' ); ?></summary>
 			<p>
 				<label for="form-bridge-join-token"><?php esc_html_e( 'Join token', 'form-bridge' ); ?></label><br>
 				<input type="text" class="regular-text code" id="form-bridge-join-token" name="join_token" autocomplete="off" spellcheck="false">

@@ -1,6 +1,6 @@
 <?php
 /**
- * What the connection is made of. Keys are never shown, only enough to tell them apart.
+ * Details of the connection. Keys are masked.
  *
  * @var FormBridge\Services $with
  */
@@ -19,14 +19,14 @@ $rows        = array(
 	__( 'Site', 'form-bridge' )           => $credentials->site_id,
 	__( 'API key', 'form-bridge' )        => Credentials::masked( $credentials->api_key ),
 	__( 'Signing secret', 'form-bridge' ) => Credentials::masked( $credentials->secret ),
-	__( 'Kept in', 'form-bridge' )        => $with->credentials->are_constants() ? 'wp-config.php' : __( 'the database, sealed with the salts of wp-config.php', 'form-bridge' ),
-	__( 'Kind of site', 'form-bridge' )   => StatusTexts::environment( Environment::current( $with->settings ) ),
+	__( 'Stored in', 'form-bridge' )        => $with->credentials->are_constants() ? 'wp-config.php' : __( 'the database, encrypted with the salts of wp-config.php', 'form-bridge' ),
+	__( 'Site type', 'form-bridge' )   => StatusTexts::environment( Environment::current( $with->settings ) ),
 	/* translators: %s: a length of time, such as "5 mins". */
-	__( 'Last answer', 'form-bridge' )    => 0 === $contact ? __( 'none yet', 'form-bridge' ) : sprintf( __( '%s ago', 'form-bridge' ), human_time_diff( $contact, $with->clock->now() ) ),
+	__( 'Last response', 'form-bridge' )    => 0 === $contact ? __( 'none yet', 'form-bridge' ) : sprintf( __( '%s ago', 'form-bridge' ), human_time_diff( $contact, $with->clock->now() ) ),
 );
 if ( abs( $offset ) > 30 ) {
 	/* translators: %d: seconds. */
-	$rows[ __( 'Clock', 'form-bridge' ) ] = sprintf( __( 'The clock of this server is %d seconds off; requests are corrected', 'form-bridge' ), $offset );
+	$rows[ __( 'Clock', 'form-bridge' ) ] = sprintf( __( 'The clock of this server is off by %d seconds. Requests are corrected for it.', 'form-bridge' ), $offset );
 }
 ?>
 <table class="form-table form-bridge-details" role="presentation">

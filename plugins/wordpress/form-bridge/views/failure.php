@@ -1,6 +1,6 @@
 <?php
 /**
- * Why the site could not be connected, way by way, and how it can be proved otherwise.
+ * Why the site could not be connected, for each method, and how to prove the address manually.
  *
  * @var FormBridge\Services                                         $with
  * @var array{code: string, message: string, attempts: array}       $failure
@@ -17,10 +17,10 @@ $pending = $with->registration->pending();
 <div class="notice notice-error inline"><p><?php echo esc_html( $failure['message'] ); ?></p></div>
 <?php if ( array() !== $failure['attempts'] ) : ?>
 	<table class="widefat striped form-bridge-attempts">
-		<caption class="screen-reader-text"><?php esc_html_e( 'What the service tried', 'form-bridge' ); ?></caption>
+		<caption class="screen-reader-text"><?php esc_html_e( 'Methods that the service tried', 'form-bridge' ); ?></caption>
 		<thead><tr>
-			<th scope="col"><?php esc_html_e( 'Way', 'form-bridge' ); ?></th>
-			<th scope="col"><?php esc_html_e( 'What happened', 'form-bridge' ); ?></th>
+			<th scope="col"><?php esc_html_e( 'Method', 'form-bridge' ); ?></th>
+			<th scope="col"><?php esc_html_e( 'Result', 'form-bridge' ); ?></th>
 		</tr></thead>
 		<tbody>
 		<?php foreach ( $failure['attempts'] as $attempt ) : ?>
@@ -34,7 +34,7 @@ $pending = $with->registration->pending();
 <?php endif; ?>
 <?php if ( null !== $pending && isset( $pending['proofs']['dns'] ) && array() !== $failure['attempts'] ) : ?>
 	<details class="form-bridge-more">
-		<summary><?php esc_html_e( 'Prove it in another way', 'form-bridge' ); ?></summary>
+		<summary><?php esc_html_e( 'Prove the address in another way', 'form-bridge' ); ?></summary>
 		<p><?php esc_html_e( 'Publish one of these, then try again. They are not secret.', 'form-bridge' ); ?></p>
 		<dl>
 			<dt><?php esc_html_e( 'DNS record (TXT)', 'form-bridge' ); ?></dt>

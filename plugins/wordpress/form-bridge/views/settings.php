@@ -1,6 +1,6 @@
 <?php
 /**
- * What the owner chooses. Whatever tells something about people is off until chosen.
+ * The settings. Everything that sends personal data is off by default.
  *
  * @var FormBridge\Services $with
  */
@@ -15,9 +15,9 @@ defined( 'ABSPATH' ) || exit;
 $chosen   = $with->settings->all();
 $detected = Environment::of( FormBridge\Home::host(), wp_get_environment_type(), '' );
 $consents = array(
-	'comments'    => __( 'Send comments to the service as submissions, with the name and email address of who wrote them', 'form-bridge' ),
-	'telemetry'   => __( 'Let the service keep the versions of WordPress and PHP', 'form-bridge' ),
-	'admin_email' => __( 'Tell the service the administration email address when connecting', 'form-bridge' ),
+	'comments'    => __( 'Send comments to the service as submissions, with the names and email addresses of their authors', 'form-bridge' ),
+	'telemetry'   => __( 'Allow the service to store the WordPress and PHP versions', 'form-bridge' ),
+	'admin_email' => __( 'Send the administration email address to the service when connecting', 'form-bridge' ),
 );
 ?>
 <h2><?php esc_html_e( 'Settings', 'form-bridge' ); ?></h2>
@@ -25,15 +25,15 @@ $consents = array(
 	<table class="form-table" role="presentation">
 		<?php if ( $with->settings->service_url_is_open() ) : ?>
 		<tr>
-			<th scope="row"><label for="form-bridge-service"><?php esc_html_e( 'Address of the service', 'form-bridge' ); ?></label></th>
+			<th scope="row"><label for="form-bridge-service"><?php esc_html_e( 'Service URL', 'form-bridge' ); ?></label></th>
 			<td>
 				<input type="url" class="regular-text code" id="form-bridge-service" name="service_url" value="<?php echo esc_attr( $chosen['service_url'] ); ?>" aria-describedby="form-bridge-about-service">
-				<p class="description" id="form-bridge-about-service"><?php esc_html_e( 'Such as https://forms.example.com/form-bridge', 'form-bridge' ); ?></p>
+				<p class="description" id="form-bridge-about-service"><?php esc_html_e( 'For example: https://forms.example.com/form-bridge', 'form-bridge' ); ?></p>
 			</td>
 		</tr>
 		<?php endif; ?>
 		<tr>
-			<th scope="row"><label for="form-bridge-environment"><?php esc_html_e( 'Kind of site', 'form-bridge' ); ?></label></th>
+			<th scope="row"><label for="form-bridge-environment"><?php esc_html_e( 'Site type', 'form-bridge' ); ?></label></th>
 			<td>
 				<select id="form-bridge-environment" name="environment" aria-describedby="form-bridge-about-environment" <?php disabled( '' !== Constants::get( 'FORM_BRIDGE_ENVIRONMENT' ) ); ?>>
 					<option value="automatic">
@@ -46,14 +46,14 @@ $consents = array(
 					<option value="<?php echo esc_attr( $environment ); ?>" <?php selected( $chosen['environment'], $environment ); ?>><?php echo esc_html( StatusTexts::environment( $environment ) ); ?></option>
 					<?php endforeach; ?>
 				</select>
-				<p class="description" id="form-bridge-about-environment"><?php esc_html_e( 'What the service lists this site as. Addresses such as staging.example.com do not count towards the limit of an agency.', 'form-bridge' ); ?></p>
+				<p class="description" id="form-bridge-about-environment"><?php esc_html_e( 'The service lists this site under this type. Addresses such as staging.example.com do not count toward the site limit of an agency.', 'form-bridge' ); ?></p>
 			</td>
 		</tr>
 		<tr>
-			<th scope="row"><?php esc_html_e( 'What is sent', 'form-bridge' ); ?></th>
+			<th scope="row"><?php esc_html_e( 'Data sent to the service', 'form-bridge' ); ?></th>
 			<td>
 				<fieldset>
-					<legend class="screen-reader-text"><?php esc_html_e( 'What is sent', 'form-bridge' ); ?></legend>
+					<legend class="screen-reader-text"><?php esc_html_e( 'Data sent to the service', 'form-bridge' ); ?></legend>
 					<?php foreach ( $consents as $name => $label ) : ?>
 					<p><label><input type="checkbox" name="<?php echo esc_attr( $name ); ?>" value="1" <?php checked( $chosen[ $name ] ); ?>> <?php echo esc_html( $label ); ?></label></p>
 					<?php endforeach; ?>

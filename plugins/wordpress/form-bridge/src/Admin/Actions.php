@@ -10,12 +10,12 @@ use FormBridge\Services;
 
 defined( 'ABSPATH' ) || exit;
 
-/** What the buttons of the page do. Each needs the right to manage options and a nonce of its own. */
+/** The actions of the settings page. Each needs the capability manage_options and its own nonce. */
 final class Actions {
 
 	const ACTION = 'form_bridge';
 
-	/** How long old keys work after new ones were made on this page. */
+	/** How long the old keys keep working after a rotation on this page, in seconds. */
 	const GRACE = 86400;
 
 	/** @var Services */
@@ -32,7 +32,7 @@ final class Actions {
 	public function handle(): void {
 		$do = sanitize_key( $_POST['do'] ?? '' );
 		if ( ! current_user_can( 'manage_options' ) ) {
-			wp_die( esc_html__( 'You may not manage Form-Bridge', 'form-bridge' ), '', array( 'response' => 403 ) );
+			wp_die( esc_html__( 'You are not allowed to manage Form-Bridge.', 'form-bridge' ), '', array( 'response' => 403 ) );
 		}
 		check_admin_referer( "form_bridge_$do" );
 		$method = "do_$do";
@@ -43,7 +43,7 @@ final class Actions {
 		exit;
 	}
 
-	/** What the last action of this person came to. */
+	/** Shows the result of the last action of this user. */
 	public static function print_outcome(): void {
 		$key     = self::outcome_key();
 		$outcome = get_transient( $key );
@@ -76,7 +76,7 @@ final class Actions {
 			return;
 		}
 		$answer = $this->with->client->signed( $credentials, 'GET', '/site', null, array( 'status' ) );
-		$this->report( $answer, __( 'The service knows this site', 'form-bridge' ) );
+		$this->report( $answer, __( 'The service recognizes this site.', 'form-bridge' ) );
 		Heartbeat::soon();
 	}
 
@@ -85,24 +85,24 @@ final class Actions {
 			return;
 		}
 		$answer = ( new Account( $this->with ) )->rotate( self::GRACE );
-		$this->report( $answer, __( 'The site has new keys. The old ones work for another day.', 'form-bridge' ) );
+		$this->report( $answer, __( 'The keys were rotated. The old keys keep working for one day.', 'form-bridge' ) );
 	}
 
 	private function do_disconnect(): void {
 		$answer = ( new Account( $this->with ) )->disconnect();
-		$this->report( $answer, __( 'The site is disconnected', 'form-bridge' ) );
+		$this->report( $answer, __( 'The site was disconnected.', 'form-bridge' ) );
 	}
 
 	private function do_send(): void {
 		$this->with->queue->retry_all();
 		$sent = ( new Sender( $this->with ) )->send_due();
 		/* translators: %d: a number of submissions. */
-		self::keep_outcome( 'success', sprintf( _n( '%d submission was delivered', '%d submissions were delivered', $sent, 'form-bridge' ), $sent ) );
+		self::keep_outcome( 'success', sprintf( _n( '%d submission was delivered.', '%d submissions were delivered.', $sent, 'form-bridge' ), $sent ) );
 	}
 
 	private function do_delete(): void {
 		$this->with->queue->delete_refused();
-		self::keep_outcome( 'success', __( 'The refused submissions are deleted', 'form-bridge' ) );
+		self::keep_outcome( 'success', __( 'The rejected submissions were deleted.', 'form-bridge' ) );
 	}
 
 	private function do_settings(): void {

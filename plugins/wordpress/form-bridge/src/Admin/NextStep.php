@@ -6,8 +6,8 @@ use FormBridge\Services;
 defined( 'ABSPATH' ) || exit;
 
 /**
- * Does the next step of connecting while the owner looks at the page, which asks for it: the page
- * itself is there at once, and nothing depends on whether cron or the REST API works on this host.
+ * Runs the next step of connecting when the open settings page requests it. So the page renders
+ * immediately, and connecting does not depend on cron or the REST API.
  */
 final class NextStep {
 

@@ -5,7 +5,7 @@ use FormBridge\Services;
 
 defined( 'ABSPATH' ) || exit;
 
-/** Says on the dashboard and among the plugins that somebody has to do something. */
+/** Shows a notice on the dashboard and the plugins page if the owner must act. */
 final class Notices {
 
 	/** @var Services */

@@ -5,7 +5,7 @@ use FormBridge\Services;
 
 defined( 'ABSPATH' ) || exit;
 
-/** Settings → Form-Bridge: how the site stands, and what can be done. Reads the database only. */
+/** Settings → Form-Bridge. Rendering reads only the database. */
 final class Page {
 
 	const SLUG = 'form-bridge';

@@ -3,7 +3,7 @@ namespace FormBridge\Admin;
 
 defined( 'ABSPATH' ) || exit;
 
-/** What the privacy policy of the site may say about this plugin. */
+/** Suggested text for the privacy policy of the site. */
 final class Privacy {
 
 	public function hook(): void {
@@ -11,7 +11,7 @@ final class Privacy {
 	}
 
 	public function suggest(): void {
-		$text = __( 'What you send with a form on this site is handed to the service that processes our forms. Until it has been delivered it is kept in the database of this site; after that it is removed from there.', 'form-bridge' );
+		$text = __( 'What you submit with a form on this site is sent to the service that processes our forms. It is stored in the database of this site until it has been delivered, and is then deleted from it.', 'form-bridge' );
 		wp_add_privacy_policy_content( 'Form-Bridge', '<p>' . esc_html( $text ) . '</p>' );
 	}
 }

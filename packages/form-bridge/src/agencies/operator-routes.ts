@@ -1,0 +1,137 @@
+/** Routes for operators: agencies. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { cursorError, type Pager } from '@strongroom/kit/cursor'
+import type { AppEnv } from '@strongroom/kit/http/env'
+import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
+import { operatorError } from '@strongroom/kit/operators'
+import { formBridgeError } from '../errors.ts'
+import { Email } from '../formats.ts'
+import { AgencyParams, PageQuery, SiteParams } from '../params.ts'
+import type { Permissions } from '../permissions.ts'
+import { AgencyStatus } from './item.ts'
+import type { AgencyService } from './service.ts'
+import { AgencyView, toAgencyView } from './view.ts'
+
+const MaxSites = z.int().min(0).max(1_000_000).openapi({ example: 100 })
+const NewAgency = z.strictObject({
+  agency_name: z.string().trim().min(1).max(200).openapi({ example: 'Acme' }),
+  contact_email: Email,
+  max_sites: MaxSites,
+})
+const AgencyChange = z.strictObject({
+  max_sites: MaxSites.optional(),
+  status: AgencyStatus.optional(),
+})
+const api_key = z.string().openapi({ description: 'Shown once' })
+
+export function operatorAgencyRoutes(deps: {
+  permit: Permissions
+  pager: Pager
+  agencyService: AgencyService
+}): OpenAPIHono<AppEnv> {
+  const { permit, pager, agencyService } = deps
+  const denied = errorResponses(operatorError, 'unauthorized')
+  const notFound = errorResponses(formBridgeError, 'agency_not_found')
+
+  const create = createRoute({
+    ...permit.operator,
+    method: 'post',
+    path: '/v1/agencies',
+    summary: 'Create an agency',
+    request: { body: jsonBody(NewAgency) },
+    responses: {
+      201: jsonResponse(AgencyView.extend({ api_key }), 'The agency and its key'),
+      ...denied,
+    },
+  })
+  const list = createRoute({
+    ...permit.operator,
+    method: 'get',
+    path: '/v1/agencies',
+    summary: 'List agencies by status, newest first',
+    request: { query: PageQuery.extend({ status: AgencyStatus.default('active') }) },
+    responses: {
+      200: jsonResponse(pageOf(AgencyView), 'A page of agencies'),
+      ...denied,
+      ...errorResponses(cursorError, 'invalid_cursor'),
+    },
+  })
+  const get = createRoute({
+    ...permit.operator,
+    method: 'get',
+    path: '/v1/agencies/{agency_id}',
+    summary: 'Get an agency',
+    request: { params: AgencyParams },
+    responses: { 200: jsonResponse(AgencyView, 'The agency'), ...denied, ...notFound },
+  })
+  const change = createRoute({
+    ...permit.operator,
+    method: 'patch',
+    path: '/v1/agencies/{agency_id}',
+    summary: "Update an agency's limit or status",
+    request: { params: AgencyParams, body: jsonBody(AgencyChange) },
+    responses: { 200: jsonResponse(AgencyView, 'The agency'), ...denied, ...notFound },
+  })
+  const setOutsideLimit = createRoute({
+    ...permit.operator,
+    method: 'put',
+    path: '/v1/agencies/{agency_id}/sites/{site_id}',
+    summary: "Set whether a site counts against the agency's limit",
+    description: 'A staging site should not count.',
+    request: {
+      params: AgencyParams.extend(SiteParams.shape),
+      body: jsonBody(z.strictObject({ outside_limit: z.boolean() })),
+    },
+    responses: {
+      200: jsonResponse(AgencyView, 'The agency'),
+      ...denied,
+      ...errorResponses(formBridgeError, 'site_not_found', 'agency_not_found', 'agency_full'),
+    },
+  })
+  const rotateKey = createRoute({
+    ...permit.operator,
+    method: 'post',
+    path: '/v1/agencies/{agency_id}/key',
+    summary: "Rotate an agency's key; the old one stops working immediately",
+    request: { params: AgencyParams },
+    responses: {
+      200: jsonResponse(z.object({ api_key }), 'The new key'),
+      ...denied,
+      ...notFound,
+      ...errorResponses(formBridgeError, 'changed_meanwhile'),
+    },
+  })
+
+  return new OpenAPIHono<AppEnv>()
+    .openapi(create, async (c) => {
+      const created = await agencyService.create(c.req.valid('json'))
+      return c.json({ ...toAgencyView(created.agency), api_key: created.api_key }, 201)
+    })
+    .openapi(list, async (c) => {
+      const { status, ...query } = c.req.valid('query')
+      const page = await pager(
+        ['agencies', status],
+        query,
+        (request) => agencyService.list(status, request),
+        toAgencyView,
+      )
+      return c.json(page, 200)
+    })
+    .openapi(get, async (c) =>
+      c.json(toAgencyView(await agencyService.requireAgency(c.req.valid('param').agency_id)), 200),
+    )
+    .openapi(change, async (c) => {
+      const { agency_id } = c.req.valid('param')
+      return c.json(toAgencyView(await agencyService.change(agency_id, c.req.valid('json'))), 200)
+    })
+    .openapi(setOutsideLimit, async (c) => {
+      const { agency_id, site_id } = c.req.valid('param')
+      const { outside_limit } = c.req.valid('json')
+      const agency = await agencyService.setOutsideLimit(agency_id, site_id, outside_limit)
+      return c.json(toAgencyView(agency), 200)
+    })
+    .openapi(rotateKey, async (c) => {
+      const agency = await agencyService.requireAgency(c.req.valid('param').agency_id)
+      return c.json({ api_key: await agencyService.rotateKey(agency) }, 200)
+    })
+}

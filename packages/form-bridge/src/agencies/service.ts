@@ -1,0 +1,112 @@
+/** Agencies: created by operators, used by each agency with its own key. */
+import type { PageRequest } from '@strongroom/kit/paging'
+import { isKey, newJoinToken, newKey, sha256Hex } from '../credentials/keys.ts'
+import { formBridgeError } from '../errors.ts'
+import { type Agency, type AgencySite, type AgencyStatus, newAgencyId } from './item.ts'
+import type { AgencyStore, JoinTokenStore } from './store.ts'
+
+export interface AgencyInput {
+  agency_name: string
+  contact_email: string
+  max_sites: number
+}
+
+export interface AgencyChange {
+  max_sites?: number | undefined
+  status?: AgencyStatus | undefined
+}
+
+export interface JoinTokenInput {
+  role: AgencySite['role']
+  max_uses: number
+  expires_in: number
+}
+
+export type AgencyService = ReturnType<typeof createAgencyService>
+
+export function createAgencyService(deps: { agencies: AgencyStore; joinTokens: JoinTokenStore }) {
+  const { agencies, joinTokens } = deps
+
+  async function requireAgency(agency_id: string): Promise<Agency> {
+    const agency = await agencies.get(agency_id)
+    if (!agency) throw formBridgeError('agency_not_found')
+    return agency
+  }
+
+  /** For a site of another agency the error is the same as for one that does not exist. */
+  async function requireMember(agency_id: string, site_id: string): Promise<void> {
+    if (!(await agencies.isMember({ agency_id, site_id }))) throw formBridgeError('site_not_found')
+  }
+
+  return {
+    requireAgency,
+    requireMember,
+
+    /** The active agency with this key. */
+    async authenticate(key: string): Promise<Agency> {
+      const agency = isKey('agency', key) ? await agencies.findByKey(sha256Hex(key)) : undefined
+      if (!agency) {
+        throw formBridgeError('agency_unauthorized', { headers: { 'www-authenticate': 'Bearer' } })
+      }
+      if (agency.status !== 'active') throw formBridgeError('agency_suspended')
+      return agency
+    },
+
+    /** The key is returned only here. */
+    async create(input: AgencyInput): Promise<{ agency: Agency; api_key: string }> {
+      const api_key = newKey('agency')
+      const result = await agencies.create({
+        ...input,
+        agency_id: newAgencyId(),
+        api_key_hash: sha256Hex(api_key),
+      })
+      if (result.kind === 'conflict') throw formBridgeError('changed_meanwhile')
+      return { agency: result.agency, api_key }
+    },
+
+    list: (status: AgencyStatus, page: PageRequest) => agencies.list(status, page),
+
+    async change(agency_id: string, { max_sites, status }: AgencyChange): Promise<Agency> {
+      await requireAgency(agency_id)
+      if (max_sites !== undefined) await agencies.setLimit(agency_id, max_sites)
+      if (status !== undefined) await agencies.setStatus(agency_id, status)
+      return requireAgency(agency_id)
+    },
+
+    /** The old key stops working immediately. */
+    async rotateKey(agency: Agency): Promise<string> {
+      const api_key = newKey('agency')
+      const { kind } = await agencies.rotateKey(agency, sha256Hex(api_key))
+      if (kind === 'conflict') throw formBridgeError('changed_meanwhile')
+      return api_key
+    },
+
+    listSites: (agency_id: string, page: PageRequest) => agencies.listSites(agency_id, page),
+
+    async setOutsideLimit(agency_id: string, site_id: string, outside: boolean): Promise<Agency> {
+      await requireMember(agency_id, site_id)
+      const { kind } = await agencies.setOutsideLimit({ agency_id, site_id }, outside)
+      if (kind === 'full') throw formBridgeError('agency_full')
+      return requireAgency(agency_id)
+    },
+
+    async removeSite(agency_id: string, site_id: string): Promise<void> {
+      if (!(await agencies.leave({ agency_id, site_id }))) throw formBridgeError('site_not_found')
+    },
+
+    /** The token is returned only here. */
+    async createJoinToken(agency_id: string, { role, max_uses, expires_in }: JoinTokenInput) {
+      const token = newJoinToken(agency_id)
+      const fields = { agency_id, token_hash: sha256Hex(token), role, max_uses }
+      return { token, joinToken: await joinTokens.create(fields, expires_in) }
+    },
+
+    listJoinTokens: (agency_id: string, page: PageRequest) => joinTokens.list(agency_id, page),
+
+    async revokeJoinToken(agency_id: string, token_hash: string): Promise<void> {
+      if (!(await joinTokens.revoke({ agency_id, token_hash }))) {
+        throw formBridgeError('join_token_not_found')
+      }
+    },
+  }
+}

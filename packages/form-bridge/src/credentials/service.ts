@@ -1,0 +1,214 @@
+/** Issues credentials for a proved domain: to a new site, to its existing site, or to one that moves. */
+import type { JoinRefusal, MembershipStore, NewMembership } from '../agencies/membership.ts'
+import type { JoinTokenStore } from '../agencies/store.ts'
+import type { AuthenticationStore } from '../authentication/store.ts'
+import { formBridgeError } from '../errors.ts'
+import type { Caller } from '../limits/caller.ts'
+import type { ProofMethod, Registration } from '../registrations/item.ts'
+import type { SecurityEventLog } from '../security/event-log.ts'
+import { isStagingHost, type SiteAddress } from '../sites/address.ts'
+import { newSiteId, type Site } from '../sites/item.ts'
+import type { SiteStore } from '../sites/store.ts'
+import { isKey, sha256Hex } from './keys.ts'
+import type { SiteMoves } from './move.ts'
+import type { SiteSecrets } from './secrets.ts'
+import type { CredentialStore } from './store.ts'
+
+export interface Credentials {
+  result: 'connected' | 'reconnected' | 'moved'
+  site_id: string
+  domain: string
+  api_key: string
+  webhook_secret: string
+  proved_by: ProofMethod
+  confirmation_needed: boolean
+}
+
+export interface ProvedDomain {
+  address: SiteAddress
+  proved_by: ProofMethod
+  caller: Caller
+  /** The API key that the caller had before. */
+  previous: string | undefined
+}
+
+export type CredentialService = ReturnType<typeof createCredentialService>
+
+export function createCredentialService(deps: {
+  credentials: CredentialStore
+  siteMoves: SiteMoves
+  authentication: Pick<AuthenticationStore, 'findSiteByApiKey'>
+  sites: Pick<SiteStore, 'findByDomain'>
+  memberships: Pick<MembershipStore, 'listBySite'>
+  joinTokens: Pick<JoinTokenStore, 'get'>
+  siteSecrets: Pick<SiteSecrets, 'issueKeys'>
+  events: SecurityEventLog
+  /** The first `rate_limit_remaining` of a new site. */
+  initialRemaining: number
+}) {
+  const { credentials, siteMoves, authentication, sites, memberships, joinTokens } = deps
+  const { siteSecrets, events, initialRemaining } = deps
+
+  /** The active site that the previous key belongs to. */
+  async function requirePreviousSite(previous: string): Promise<Site> {
+    const known = isKey('live', previous)
+      ? await authentication.findSiteByApiKey(sha256Hex(previous))
+      : undefined
+    if (!known) throw formBridgeError('previous_key_invalid')
+    requireActive(known.site)
+    return known.site
+  }
+
+  /** Undefined if the registration has no join token, or the token was revoked or has expired. */
+  async function findJoinToken({ agency_id, join_token_hash: token_hash }: Registration) {
+    if (agency_id === undefined || token_hash === undefined) return undefined
+    return joinTokens.get({ agency_id, token_hash })
+  }
+
+  async function newMembership(
+    registration: Registration,
+    { host }: SiteAddress,
+  ): Promise<NewMembership | undefined> {
+    if (registration.join_token_hash === undefined) return undefined
+    const token = await findJoinToken(registration)
+    if (!token) throw formBridgeError('join_token_invalid')
+    return {
+      agency_id: token.agency_id,
+      role: token.role,
+      join_token_hash: token.token_hash,
+      ...(isStagingHost(host) && { outside_limit: true }),
+    }
+  }
+
+  async function connectNewSite(
+    registration: Registration,
+    { address, proved_by }: ProvedDomain,
+  ): Promise<Credentials> {
+    const site_id = newSiteId()
+    const { domain } = registration
+    const keys = await siteSecrets.issueKeys(site_id)
+    const result = await credentials.connect(registration, {
+      site_id,
+      rate_limit_remaining: initialRemaining,
+      environment: registration.environment,
+      ...keys.stored,
+      agency: await newMembership(registration, address),
+    })
+    if (result.kind === 'refused') {
+      // A concurrent exchange connected the domain. This registration is unused and can reconnect it.
+      throw result.reason === 'domain'
+        ? formBridgeError('changed_meanwhile')
+        : refusedError(result.reason)
+    }
+    return {
+      result: 'connected',
+      site_id,
+      domain,
+      ...keys.plain,
+      proved_by,
+      confirmation_needed: false,
+    }
+  }
+
+  async function reconnectSite(
+    site: Site,
+    registration: Registration,
+    { address, proved_by, caller, previous }: ProvedDomain,
+  ): Promise<Credentials> {
+    requireActive(site)
+    const { site_id, domain } = site
+    // The key of another site: either that site moves here, or a copy of its database is here.
+    if (previous !== undefined && (await requirePreviousSite(previous)).site_id !== site_id) {
+      throw formBridgeError('domain_has_site')
+    }
+    const [members, token] = await Promise.all([
+      memberships.listBySite(site_id),
+      findJoinToken(registration),
+    ])
+    // Without the old key it may be another owner, who must not get the destination and the agency.
+    const isInOtherAgency = members.some(({ agency_id }) => agency_id !== token?.agency_id)
+    const confirmed = previous !== undefined || !(isInOtherAgency || site.destination !== undefined)
+    // An agency may confirm its sites, so an unconfirmed site cannot join one.
+    const canJoin = confirmed && site.unconfirmed_since === undefined && members.length === 0
+    const agency = canJoin ? await newMembership(registration, address) : undefined
+    const keys = await siteSecrets.issueKeys(site_id)
+    const result = await credentials.reconnect(registration, site, keys.stored, {
+      confirmed,
+      agency,
+    })
+    if (result.kind === 'refused') throw refusedError(result.reason)
+    await events.record({
+      event_type: 'suspicious_activity',
+      reason: 'reconnected',
+      caller,
+      site: { site_id, domain },
+      details: { confirmed },
+    })
+    return {
+      result: 'reconnected',
+      site_id,
+      domain,
+      ...keys.plain,
+      proved_by,
+      confirmation_needed: !confirmed || site.unconfirmed_since !== undefined,
+    }
+  }
+
+  async function moveSite(
+    site: Site,
+    registration: Registration,
+    { proved_by, caller }: ProvedDomain,
+  ): Promise<Credentials> {
+    const { site_id } = site
+    const { domain } = registration
+    const keys = await siteSecrets.issueKeys(site_id)
+    const result = await siteMoves.move(registration, site, keys.stored)
+    if (result.kind === 'refused') throw refusedError(result.reason)
+    await events.record({
+      event_type: 'suspicious_activity',
+      reason: 'moved',
+      caller,
+      site: { site_id, domain },
+      details: { from: site.domain },
+    })
+    return {
+      result: 'moved',
+      site_id,
+      domain,
+      ...keys.plain,
+      proved_by,
+      confirmation_needed: site.unconfirmed_since !== undefined,
+    }
+  }
+
+  return {
+    async connect(registration: Registration, proved: ProvedDomain): Promise<Credentials> {
+      const owner = await sites.findByDomain(registration.domain)
+      if (owner) return reconnectSite(owner, registration, proved)
+      if (proved.previous === undefined) return connectNewSite(registration, proved)
+      return moveSite(await requirePreviousSite(proved.previous), registration, proved)
+    },
+  }
+}
+
+function requireActive({ status }: Pick<Site, 'status'>): void {
+  if (status === 'suspended') throw formBridgeError('site_suspended')
+  if (status === 'disabled') throw formBridgeError('site_disabled')
+}
+
+function refusedError(reason: 'registration' | 'site' | 'domain' | JoinRefusal) {
+  switch (reason) {
+    case 'agency_full':
+    case 'agency_closed':
+      return formBridgeError(reason)
+    case 'join_token':
+      return formBridgeError('join_token_invalid')
+    case 'registration':
+      return formBridgeError('registration_invalid')
+    case 'domain':
+      return formBridgeError('domain_has_site')
+    case 'site':
+    case 'already_member':
+      return formBridgeError('changed_meanwhile')
+  }
+}

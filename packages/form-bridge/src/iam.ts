@@ -1,0 +1,155 @@
+/**
+ * The deployable functions, each with access to only the partitions that it needs: a function that
+ * answers update checks cannot change credentials, and one that lists sites cannot read secrets.
+ */
+import type { ServiceFunction } from '@strongroom/kit/data-model'
+import { formBridgeTable as table } from './tables.ts'
+
+/** Every function counts requests and records security events. */
+const limitsAndEvents = [
+  { table, actions: ['UpdateItem', 'GetItem'], leadingKeys: ['RATE#*'] },
+  { table, actions: ['PutItem'], leadingKeys: ['FAILED#*', 'ABUSE#*'] },
+  { table, actions: ['Query'], leadingKeys: ['ABUSE#*'] },
+] as const
+
+/** Finds the site of a request and uses its nonce up. */
+const authentication = [
+  { table, actions: ['GetItem'], leadingKeys: ['API#*', 'SITEID#*', 'SITE#*'] },
+  { table, actions: ['PutItem'], leadingKeys: ['NONCE#*'] },
+] as const
+
+/** The memberships of a site, which move and end with it. */
+const memberships = {
+  table,
+  actions: ['GetItem', 'Query', 'DeleteItem'],
+  leadingKeys: ['SITEID#*'],
+} as const
+
+export const functions: readonly ServiceFunction[] = [
+  {
+    name: 'register',
+    summary: 'accepts registrations',
+    allows: [
+      { table, actions: ['PutItem', 'UpdateItem', 'GetItem', 'Query'], leadingKeys: ['SITE#*'] },
+      { table, actions: ['GetItem'], leadingKeys: ['AGENCY#*'] },
+      ...limitsAndEvents,
+    ],
+  },
+  {
+    name: 'exchange',
+    summary: 'exchanges a proved registration for credentials',
+    allows: [
+      {
+        table,
+        actions: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+        leadingKeys: ['SITE#*', 'SITEID#*', 'API#*', 'AGENCY#*'],
+      },
+      memberships,
+      ...limitsAndEvents,
+    ],
+  },
+  {
+    name: 'validate',
+    summary: 'validates domains',
+    allows: [
+      { table, actions: ['GetItem', 'Query'], leadingKeys: ['SITE#*'] },
+      { table, actions: ['GetItem', 'PutItem'], leadingKeys: ['VALIDATION#*'] },
+      { table, actions: [], indexes: ['GSI1'], leadingKeys: ['ABUSE_TRACKING#*'] },
+      ...limitsAndEvents,
+    ],
+  },
+  {
+    name: 'site',
+    summary: 'serves connected sites: status, rotation, heartbeat, disconnect, submissions',
+    allows: [
+      ...authentication,
+      {
+        table,
+        actions: ['PutItem', 'UpdateItem', 'DeleteItem'],
+        leadingKeys: ['SITE#*', 'API#*'],
+      },
+      {
+        table,
+        actions: ['GetItem', 'UpdateItem', 'DeleteItem'],
+        leadingKeys: ['AGENCY#*'],
+      },
+      memberships,
+      ...limitsAndEvents,
+    ],
+  },
+  {
+    name: 'updates',
+    summary: 'answers update checks and serves packages',
+    allows: [
+      ...authentication,
+      { table, actions: ['GetItem', 'Query'], leadingKeys: ['PLUGIN#*', 'PACKAGE#*'] },
+      {
+        table,
+        actions: ['GetItem', 'PutItem', 'DeleteItem'],
+        leadingKeys: ['PLUGIN_VERSION#latest'],
+      },
+      {
+        table,
+        actions: ['GetItem', 'PutItem', 'UpdateItem', 'Query'],
+        leadingKeys: ['UPDATE_CHECK#*', 'ADOPTION#*'],
+      },
+      ...limitsAndEvents,
+    ],
+  },
+  {
+    name: 'agency',
+    summary: 'serves agencies: their sites and join tokens',
+    allows: [
+      { table, actions: ['GetItem'], leadingKeys: ['AGENCY_API#*'] },
+      {
+        table,
+        actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
+        leadingKeys: ['AGENCY#*'],
+      },
+      // Its own sites: to show and confirm them, and to set their destinations.
+      { table, actions: ['GetItem', 'UpdateItem'], leadingKeys: ['SITE#*'] },
+      { table, actions: ['GetItem'], leadingKeys: ['UPDATE_CHECK#*'] },
+      memberships,
+      ...limitsAndEvents,
+    ],
+  },
+  {
+    name: 'operator',
+    summary: 'manages sites, agencies and limits; reads events and adoption',
+    allows: [
+      // Single sites, whose secrets it cannot decrypt. Lists come from GSI2, which has no secrets.
+      { table, actions: ['GetItem', 'UpdateItem', 'DeleteItem'], leadingKeys: ['SITE#*'] },
+      memberships,
+      {
+        table,
+        actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
+        leadingKeys: ['AGENCY#*', 'AGENCY_API#*', 'RATE#*'],
+      },
+      {
+        table,
+        actions: ['GetItem', 'Query'],
+        leadingKeys: ['FAILED#*', 'ABUSE#*', 'UPDATE_CHECK#*', 'ADOPTION#*', 'PLUGIN#*'],
+      },
+      { table, actions: ['DeleteItem'], leadingKeys: ['ABUSE#*'] },
+      {
+        table,
+        actions: [],
+        indexes: ['GSI1'],
+        leadingKeys: ['SECURITY#*', 'ABUSE_TRACKING#*', 'UPDATES#*', 'AGENCY_META#*', 'REG#*'],
+      },
+      { table, actions: [], indexes: ['GSI2'] },
+    ],
+  },
+  {
+    name: 'publish',
+    summary: 'publishes signed releases',
+    allows: [
+      {
+        table,
+        actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
+        leadingKeys: ['PLUGIN#*', 'PACKAGE#*'],
+      },
+      { table, actions: ['DeleteItem'], leadingKeys: ['PLUGIN_VERSION#latest'] },
+    ],
+  },
+]

@@ -1,0 +1,110 @@
+/** Routes for operators: publish signed releases, list and withdraw them. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { bodyLimit } from '@strongroom/kit/http/body-limit'
+import type { AppEnv } from '@strongroom/kit/http/env'
+import { errorResponses, jsonResponse } from '@strongroom/kit/http/openapi'
+import { withMiddleware } from '@strongroom/kit/http/permissions'
+import { operatorError } from '@strongroom/kit/operators'
+import { formBridgeError } from '../errors.ts'
+import { PluginParams, VersionParams } from '../params.ts'
+import type { Permissions } from '../permissions.ts'
+import { MAX_PACKAGE_BYTES, type Release } from './item.ts'
+import type { ReleaseService } from './service.ts'
+import type { ReleaseStore } from './store.ts'
+
+const ReleaseView = z
+  .object({
+    slug: z.string(),
+    version: z.string(),
+    status: z.string(),
+    sha256: z.string(),
+    signature: z.string(),
+    file_size: z.int(),
+    published_at: z.string().nullable(),
+  })
+  .openapi('FormBridgeRelease')
+
+function toReleaseView(release: Release): z.infer<typeof ReleaseView> {
+  return ReleaseView.parse({ ...release, published_at: release.published_at ?? null })
+}
+
+export function releaseRoutes(deps: {
+  permit: Permissions
+  releases: Pick<ReleaseStore, 'list'>
+  releaseService: ReleaseService
+}): OpenAPIHono<AppEnv> {
+  const { permit, releases, releaseService } = deps
+  const denied = errorResponses(operatorError, 'unauthorized')
+
+  const list = createRoute({
+    ...permit.operator,
+    method: 'get',
+    path: '/v1/plugins/{slug}/versions',
+    summary: 'List releases of a plugin, highest version first',
+    request: { params: PluginParams },
+    responses: {
+      200: jsonResponse(z.object({ items: z.array(ReleaseView) }), 'All releases'),
+      ...denied,
+    },
+  })
+  const publish = createRoute({
+    ...withMiddleware(permit.operator, bodyLimit(MAX_PACKAGE_BYTES)),
+    method: 'put',
+    path: '/v1/plugins/{slug}/{version}',
+    summary: 'Publish a signed release',
+    request: {
+      params: VersionParams,
+      headers: z.object({
+        'x-fb-release-signature': z.string().openapi({ description: 'Ed25519, in base64' }),
+      }),
+      body: {
+        content: { 'application/zip': { schema: z.string().openapi({ format: 'binary' }) } },
+        required: true,
+      },
+    },
+    responses: {
+      201: jsonResponse(ReleaseView, 'The release'),
+      ...denied,
+      ...errorResponses(
+        formBridgeError,
+        'release_key_missing',
+        'release_unsigned',
+        'release_invalid',
+        'release_exists',
+        'release_older',
+      ),
+    },
+  })
+  const withdraw = createRoute({
+    ...permit.operator,
+    method: 'post',
+    path: '/v1/plugins/{slug}/{version}/withdraw',
+    summary: 'Withdraw a release; it is no longer offered',
+    request: { params: VersionParams },
+    responses: {
+      200: jsonResponse(ReleaseView, 'The release'),
+      ...denied,
+      ...errorResponses(formBridgeError, 'version_not_found'),
+    },
+  })
+
+  return new OpenAPIHono<AppEnv>()
+    .openapi(list, async (c) => {
+      const found = await releases.list(c.req.valid('param').slug)
+      return c.json({ items: found.map(toReleaseView) }, 200)
+    })
+    .openapi(publish, async (c) => {
+      const zip = new Uint8Array(await c.req.arrayBuffer())
+      const signature = c.req.valid('header')['x-fb-release-signature']
+      const release = await releaseService.publish({ ...c.req.valid('param'), signature, zip })
+      const { slug, version } = release
+      c.get('log').info('release published', { operator: c.get('operator'), slug, version })
+      return c.json(toReleaseView(release), 201)
+    })
+    .openapi(withdraw, async (c) => {
+      const release = await releaseService.withdraw(c.req.valid('param'))
+      const { slug, version } = release
+      c.get('log').info('release withdrawn', { operator: c.get('operator'), slug, version })
+      return c.json(toReleaseView(release), 200)
+    })
+}

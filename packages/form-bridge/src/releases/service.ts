@@ -1,0 +1,74 @@
+/** Publishes and withdraws releases. A release must be signed, valid and newer than all others. */
+import { formBridgeError } from '../errors.ts'
+import { Details } from '../formats.ts'
+import type { Release, ReleaseName } from './item.ts'
+import type { LatestRelease } from './latest.ts'
+import { readPackage } from './package.ts'
+import { isSignedBy, packageHash } from './signature.ts'
+import type { ReleaseStore } from './store.ts'
+import { compareVersions } from './version.ts'
+import { InvalidZip } from './zip.ts'
+
+export interface ReleaseUpload extends ReleaseName {
+  signature: string
+  zip: Uint8Array
+}
+
+export type ReleaseService = ReturnType<typeof createReleaseService>
+
+export function createReleaseService(deps: {
+  releases: ReleaseStore
+  latestRelease: Pick<LatestRelease, 'invalidate'>
+  releaseKeys: readonly string[]
+}) {
+  const { releases, latestRelease, releaseKeys } = deps
+
+  async function requireRelease(name: ReleaseName): Promise<Release> {
+    const release = await releases.get(name)
+    if (!release) throw formBridgeError('version_not_found')
+    return release
+  }
+
+  return {
+    async publish({ slug, version, signature, zip }: ReleaseUpload): Promise<Release> {
+      if (releaseKeys.length === 0) throw formBridgeError('release_key_missing')
+      const sha256 = packageHash(zip)
+      // First, so unsigned packages are not parsed.
+      if (!isSignedBy(releaseKeys, { slug, version, sha256 }, signature)) {
+        throw formBridgeError('release_unsigned')
+      }
+      const content = requireValidPackage(zip, slug)
+      if (content.version !== version) {
+        throw invalidPackage(`The plugin header has version ${content.version}, not ${version}`)
+      }
+      const [newest] = await releases.list(slug)
+      const order = newest ? compareVersions(version, newest.version) : 1
+      if (order < 0) throw formBridgeError('release_older')
+      if (order === 0) throw formBridgeError('release_exists')
+      const details = Details.parse(content.details)
+      const { kind } = await releases.publish({ slug, version, details, sha256, signature }, zip)
+      if (kind === 'conflict') throw formBridgeError('release_exists')
+      await latestRelease.invalidate(slug)
+      return requireRelease({ slug, version })
+    },
+
+    async withdraw(name: ReleaseName): Promise<Release> {
+      if (!(await releases.withdraw(name))) throw formBridgeError('version_not_found')
+      await latestRelease.invalidate(name.slug)
+      return requireRelease(name)
+    },
+  }
+}
+
+function requireValidPackage(zip: Uint8Array, slug: string) {
+  try {
+    return readPackage(zip, slug)
+  } catch (error) {
+    if (error instanceof InvalidZip) throw invalidPackage(error.message)
+    throw error
+  }
+}
+
+function invalidPackage(message: string) {
+  return formBridgeError('release_invalid', { details: [{ path: 'body', message }] })
+}

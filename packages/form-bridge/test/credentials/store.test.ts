@@ -1,0 +1,139 @@
+import { expect, test } from 'vitest'
+import { onServiceStores } from '../support/on-every-store.ts'
+import { newDomain, newHash, newKeys, START } from '../support/test-stores.ts'
+
+onServiceStores('new keys', (world) => {
+  test('by rotation leave the old key and the old secret good for the grace period', async () => {
+    const { connectedSite, sites, raw, credentials } = world()
+    const site = await connectedSite()
+    const keys = newKeys()
+    expect(await credentials.rotate(site, keys, 3600)).toMatchObject({ kind: 'rotated' })
+    expect(await sites.get(site)).toEqual({
+      ...site,
+      ...keys,
+      key_version: 2,
+      previous_webhook_secret: site.webhook_secret,
+      previous_valid_until: '2100-01-01T01:00:00.000Z',
+    })
+    expect(await raw(`API#${site.api_key_hash}`, 'LOOKUP')).toMatchObject({
+      key_version: 1,
+      expires_at: '2100-01-01T01:00:00.000Z',
+      ttl: START + 3600,
+    })
+    expect(await raw(`API#${keys.api_key_hash}`, 'LOOKUP')).not.toHaveProperty('ttl')
+  })
+
+  test('by two rotations in a row leave each old key its own grace period', async () => {
+    const { connectedSite, sites, authentication, credentials } = world()
+    const site = await connectedSite()
+    await credentials.rotate(site, newKeys(), 3600)
+    const second = await sites.get(site)
+    expect(second && (await credentials.rotate(second, newKeys(), 3600))).toMatchObject({
+      kind: 'rotated',
+    })
+    expect(await authentication.findSiteByApiKey(site.api_key_hash)).toBeDefined()
+    expect(await authentication.findSiteByApiKey(second?.api_key_hash ?? '')).toBeDefined()
+  })
+
+  test('by rotation without grace end all older keys, also those in a grace period', async () => {
+    const { connectedSite, sites, authentication, credentials } = world()
+    const site = await connectedSite()
+    await credentials.rotate(site, newKeys(), 3600)
+    const second = await sites.get(site)
+    const keys = newKeys()
+    expect(second && (await credentials.rotate(second, keys, 0))).toMatchObject({ kind: 'rotated' })
+    expect(await authentication.findSiteByApiKey(site.api_key_hash)).toBeUndefined()
+    expect(await authentication.findSiteByApiKey(second?.api_key_hash ?? '')).toBeUndefined()
+    const now = await authentication.findSiteByApiKey(keys.api_key_hash)
+    expect(now?.site).not.toHaveProperty('previous_webhook_secret')
+  })
+
+  test('are not given to a site whose keys have changed since it was read, or that is suspended', async () => {
+    const { connectedSite, sites, raw, credentials } = world()
+    const site = await connectedSite()
+    await credentials.rotate(site, newKeys(), 3600)
+    const late = newKeys()
+    expect(await credentials.rotate(site, late, 3600)).toEqual({ kind: 'conflict' })
+    expect(await raw(`API#${late.api_key_hash}`, 'LOOKUP')).toBeUndefined()
+    const now = await sites.get(site)
+    await sites.suspend(site)
+    expect(now && (await credentials.rotate(now, newKeys(), 3600))).toEqual({ kind: 'conflict' })
+  })
+
+  test('by reconnecting keep the site id and end all older keys', async () => {
+    const { connectedSite, register, authentication, clock, credentials, listSitesOfDomain } =
+      world()
+    const site = await connectedSite()
+    clock.advance({ days: 3 })
+    const registration = await register(site.domain)
+    const keys = newKeys()
+    expect(await credentials.reconnect(registration, site, keys)).toEqual({ kind: 'reconnected' })
+    expect(await authentication.findSiteByApiKey(site.api_key_hash)).toBeUndefined()
+    expect((await authentication.findSiteByApiKey(keys.api_key_hash))?.site).toEqual({
+      ...site,
+      ...keys,
+      activated_at: '2100-01-04T00:00:00.000Z',
+      key_version: 2,
+      oldest_key_version: 2,
+    })
+    expect(await listSitesOfDomain(site.domain)).toHaveLength(1)
+    expect(await credentials.reconnect(registration, site, newKeys())).toEqual({
+      kind: 'refused',
+      reason: 'registration',
+    })
+  })
+
+  test('by reconnecting are not given to a suspended site, and the registration stays pending', async () => {
+    const { connectedSite, register, registrations, sites, credentials } = world()
+    const site = await connectedSite()
+    await sites.suspend(site)
+    const registration = await register(site.domain)
+    expect(await credentials.reconnect(registration, site, newKeys())).toEqual({
+      kind: 'refused',
+      reason: 'site',
+    })
+    expect((await registrations.get(registration))?.status).toBe('pending')
+  })
+
+  test('are not given for the temporary key of another registration', async () => {
+    const { register, newSite, credentials } = world()
+    const registration = await register()
+    const guessed = { ...registration, temp_key: newHash() }
+    expect(await credentials.connect(guessed, newSite())).toEqual({
+      kind: 'refused',
+      reason: 'registration',
+    })
+  })
+
+  test('by moving take a site with its id to another domain, and the old domain is free', async () => {
+    const { connectedSite, register, authentication, sites, siteMoves, listSitesOfDomain } = world()
+    const site = await connectedSite()
+    const registration = await register(newDomain())
+    const keys = newKeys()
+    const outcome = await siteMoves.move(registration, site, keys)
+    expect(outcome).toMatchObject({ kind: 'moved' })
+    const moved = await authentication.findSiteById(site.site_id)
+    expect(moved).toMatchObject({ domain: registration.domain, ...keys, key_version: 2 })
+    expect(await sites.findByDomain(registration.domain)).toEqual(moved)
+    expect((await authentication.findSiteByApiKey(keys.api_key_hash))?.site).toEqual(moved)
+    expect(await authentication.findSiteByApiKey(site.api_key_hash)).toBeUndefined()
+    expect(await listSitesOfDomain(site.domain)).toEqual([])
+    expect((await connectedSite(site.domain)).site_id).not.toBe(site.site_id)
+  })
+
+  test('by moving are not given for a domain that has a site', async () => {
+    const { connectedSite, register, sites, siteMoves } = world()
+    const [site, other] = [await connectedSite(), await connectedSite()]
+    const registration = await register(other.domain)
+    expect(await siteMoves.move(registration, site, newKeys())).toEqual({
+      kind: 'refused',
+      reason: 'domain',
+    })
+    const own = await register(site.domain)
+    expect(await siteMoves.move(own, site, newKeys())).toEqual({
+      kind: 'refused',
+      reason: 'domain',
+    })
+    expect(await sites.get(site)).toEqual(site)
+  })
+})

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { readField, readReadme } from '../../src/releases/readme.ts'
+
+const readme = `=== Form-Bridge ===
+Tested up to: 7.1
+Requires PHP: 7.4
+Stable tag: 1.2.0
+
+Sends forms.
+
+== Description ==
+
+Sends **forms** to [a place](https://form-bridge.example/).
+
+== Screenshots ==
+
+1. Not shown
+
+== Frequently Asked Questions ==
+
+= Why? =
+Because \`it\` works.
+
+== Upgrade Notice ==
+
+= 1.2.0 =
+Please update
+
+= 1.1.0 =
+Old
+`
+
+test('a readme has its fields, the sections that WordPress shows, and the notice of a version', () => {
+  const { sections, upgradeNotice, ...fields } = readReadme(readme)
+  expect(fields).toEqual({ tested: '7.1', requires: '', requires_php: '7.4', stable_tag: '1.2.0' })
+  expect(sections).toEqual({
+    description:
+      '<p>Sends <strong>forms</strong> to <a href="https://form-bridge.example/">a place</a>.</p>',
+    faq: '<h4>Why?</h4>\n<p>Because <code>it</code> works.</p>',
+  })
+  expect(upgradeNotice('1.2.0')).toBe('Please update')
+  expect(upgradeNotice('1.0.0')).toBe('')
+})
+
+test('a field ends where the comment of a plugin header ends', () => {
+  expect(readField(' * Version: 1.2.0 */ more', 'Version')).toBe('1.2.0')
+  expect(readField('<?php /* Version: 1.2.0 ?>', 'Version')).toBe('1.2.0')
+})
+
+const LENGTH = 100_000
+
+// Each of these took minutes with a regular expression that backtracks.
+test.each([
+  ['a heading of spaces', `== ${' '.repeat(LENGTH)}x`],
+  ['a subheading of spaces', `== FAQ ==\n= ${' '.repeat(LENGTH)}x`],
+  ['open brackets', `== FAQ ==\n${'['.repeat(LENGTH)}`],
+  ['a field of spaces', `Tested up to: ${' '.repeat(LENGTH)}x`],
+])('%s is read in time that grows with the length', { timeout: 5_000 }, (_, text) => {
+  expect(readReadme(text).upgradeNotice('1.0.0')).toBe('')
+})

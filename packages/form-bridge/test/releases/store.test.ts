@@ -1,0 +1,217 @@
+import { randomBytes } from 'node:crypto'
+import type { Db } from '@strongroom/kit/db'
+import { expect, test } from 'vitest'
+import { CHUNK_BYTES, MAX_PACKAGE_BYTES } from '../../src/releases/item.ts'
+import { onEveryStore, onServiceStoresAndHostile } from '../support/on-every-store.ts'
+import { createTestStores, hash, START_ISO, type TestStores } from '../support/test-stores.ts'
+
+let slugs = 0
+const newSlug = () => `plugin-${++slugs}`
+const signature = Buffer.alloc(64, 7).toString('base64')
+
+const release = (slug: string, version: string, zip: Uint8Array) => ({
+  slug,
+  version,
+  details: { requires_wp: '5.8', sections: { changelog: '<ul><li>…</li></ul>' } },
+  sha256: hash(Buffer.from(zip).toString('base64')),
+  signature,
+})
+
+function signal() {
+  let give: () => void = () => undefined
+  const given = new Promise<void>((resolve) => {
+    give = resolve
+  })
+  return { given, give: () => give() }
+}
+
+async function packageOf({ releases }: TestStores, slug: string, version: string) {
+  const found = await releases.get({ slug, version })
+  const chunks: Uint8Array[] = []
+  if (found) for await (const chunk of releases.package(found)) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+onEveryStore('a release', (world) => {
+  test('is stored with its package in chunks of 350 KB, and read as it was', async () => {
+    const here = world()
+    const slug = newSlug()
+    const zip = randomBytes(2 * CHUNK_BYTES + 5)
+    expect(await here.releases.publish(release(slug, '1.2.0', zip), zip)).toEqual({
+      kind: 'published',
+    })
+    const stored = await here.raw(`PLUGIN#${slug}`, 'VERSION#1.2.0')
+    expect(stored).toEqual({
+      PK: `PLUGIN#${slug}`,
+      SK: 'VERSION#1.2.0',
+      ...release(slug, '1.2.0', zip),
+      status: 'published',
+      file_size: zip.byteLength,
+      chunks: 3,
+      created_at: START_ISO,
+      published_at: START_ISO,
+      upload_id: expect.any(String),
+    })
+    const last = await here.raw(`PACKAGE#${slug}#1.2.0`, '0002')
+    expect(last).toEqual({
+      PK: `PACKAGE#${slug}#1.2.0`,
+      SK: '0002',
+      data: new Uint8Array(zip.subarray(-5)),
+    })
+    expect((await packageOf(here, slug, '1.2.0')).equals(zip)).toBe(true)
+  })
+
+  test('is published once and never changes', async () => {
+    const here = world()
+    const slug = newSlug()
+    const [zip, other] = [randomBytes(100), randomBytes(100)]
+    expect(await here.releases.publish(release(slug, '1.0.0', zip), zip)).toEqual({
+      kind: 'published',
+    })
+    here.clock.advance({ days: 1 })
+    expect(await here.releases.publish(release(slug, '1.0.0', other), other)).toEqual({
+      kind: 'conflict',
+    })
+    expect((await packageOf(here, slug, '1.0.0')).equals(zip)).toBe(true)
+  })
+
+  test('whose upload was interrupted does not exist, and can be uploaded again after a while', async () => {
+    const here = world()
+    const slug = newSlug()
+    const zip = randomBytes(CHUNK_BYTES + 1)
+    let writes = 0
+    const broken = createTestStores(
+      {
+        ...here.db,
+        transactWriteItems(input) {
+          if (++writes > 1) throw new Error('The machine is gone')
+          return here.db.transactWriteItems(input)
+        },
+      },
+      here.clock,
+    )
+    await expect(broken.releases.publish(release(slug, '2.0.0', zip), zip)).rejects.toThrow('gone')
+    expect(await here.releases.get({ slug, version: '2.0.0' })).toBeUndefined()
+    expect(await here.releases.list(slug)).toEqual([])
+    expect(await here.releases.publish(release(slug, '2.0.0', zip), zip)).toEqual({
+      kind: 'conflict',
+    })
+    here.clock.advance({ minutes: 15 })
+    expect(await here.releases.publish(release(slug, '2.0.0', zip), zip)).toEqual({
+      kind: 'published',
+    })
+    expect((await packageOf(here, slug, '2.0.0')).equals(zip)).toBe(true)
+  })
+
+  test('whose upload was taken over gets no more chunks of the first one', async () => {
+    const here = world()
+    const slug = newSlug()
+    const [slow, quick] = [randomBytes(2 * CHUNK_BYTES), randomBytes(2 * CHUNK_BYTES)]
+    const [claimed, slowEnded] = [signal(), signal()]
+    const waiting = {
+      ...here.db,
+      async transactWriteItems(input: Parameters<Db['transactWriteItems']>[0]) {
+        claimed.give()
+        await slowEnded.given
+        return here.db.transactWriteItems(input)
+      },
+    }
+    const publishQuick = () =>
+      createTestStores(waiting, here.clock).releases.publish(release(slug, '3.0.0', quick), quick)
+    let chunks = 0
+    const taken: Promise<object>[] = []
+    const stalling = {
+      ...here.db,
+      async transactWriteItems(input: Parameters<Db['transactWriteItems']>[0]) {
+        if (++chunks === 2) {
+          here.clock.advance({ minutes: 15 })
+          taken.push(publishQuick())
+          await claimed.given
+        }
+        return here.db.transactWriteItems(input)
+      },
+    }
+    const slowWorld = createTestStores(stalling, here.clock)
+    expect(await slowWorld.releases.publish(release(slug, '3.0.0', slow), slow)).toEqual({
+      kind: 'conflict',
+    })
+    slowEnded.give()
+    expect(await Promise.all(taken)).toEqual([{ kind: 'published' }])
+    expect((await packageOf(here, slug, '3.0.0')).equals(quick)).toBe(true)
+  })
+
+  test('is listed with the highest version first, as WordPress compares them', async () => {
+    const { releases } = world()
+    const slug = newSlug()
+    const zip = randomBytes(10)
+    for (const version of ['1.2.0', '1.10.0', '2.0.0-beta1', '1.9.3', '2.0.0']) {
+      await releases.publish(release(slug, version, zip), zip)
+    }
+    const versions = (await releases.list(slug)).map(({ version }) => version)
+    expect(versions).toEqual(['2.0.0', '2.0.0-beta1', '1.10.0', '1.9.3', '1.2.0'])
+  })
+
+  test('can be withdrawn, once', async () => {
+    const { releases } = world()
+    const name = { slug: newSlug(), version: '1.0.0' }
+    const zip = randomBytes(10)
+    await releases.publish(release(name.slug, name.version, zip), zip)
+    expect(await releases.withdraw(name)).toBe(true)
+    expect(await releases.withdraw(name)).toBe(false)
+    expect(await releases.get(name)).toMatchObject({ status: 'withdrawn' })
+  })
+
+  test('of more than 20 MB, or of nothing, is refused before anything is stored', async () => {
+    const { releases, raw } = world()
+    const slug = newSlug()
+    for (const zip of [new Uint8Array(MAX_PACKAGE_BYTES + 1), new Uint8Array()]) {
+      await expect(releases.publish(release(slug, '1.0.0', zip), zip)).rejects.toMatchObject({
+        name: 'ItemMismatch',
+        attributes: expect.arrayContaining(['file_size']),
+      })
+    }
+    expect(await raw(`PLUGIN#${slug}`, 'VERSION#1.0.0')).toBeUndefined()
+  })
+
+  test('whose package has lost a chunk says so and hands out no half of it as whole', async () => {
+    const here = world()
+    const slug = newSlug()
+    const zip = randomBytes(CHUNK_BYTES + 1)
+    await here.releases.publish(release(slug, '1.0.0', zip), zip)
+    await here.db.deleteItem({
+      TableName: 'form-bridge-plugin-auth',
+      Key: { PK: `PACKAGE#${slug}#1.0.0`, SK: '0001' },
+    })
+    await expect(packageOf(here, slug, '1.0.0')).rejects.toMatchObject({ name: 'PackageDamaged' })
+  })
+
+  test('that is the newest is cached by itself, and not for another plugin', async () => {
+    const { versionCache } = world()
+    await versionCache.put({ slug: 'form-bridge', version: '4.1.0' })
+    expect(await versionCache.latest('form-bridge')).toEqual({
+      slug: 'form-bridge',
+      version: '4.1.0',
+    })
+    expect(await versionCache.latest('other')).toBeUndefined()
+    expect(await versionCache.find('4.1.0')).toMatchObject({ slug: 'form-bridge' })
+    await versionCache.clear()
+    expect(await versionCache.latest('form-bridge')).toBeUndefined()
+  })
+})
+
+const hostility = { conflict: 0.2, throttle: 0.2 }
+
+onServiceStoresAndHostile('two concurrent uploads of one version', hostility, (world) => {
+  test('publish one of the packages and mix no chunks', async () => {
+    const here = world()
+    const slug = newSlug()
+    const zips = [randomBytes(2 * CHUNK_BYTES), randomBytes(2 * CHUNK_BYTES)]
+    const outcomes = await Promise.all(
+      zips.map((zip) => here.releases.publish(release(slug, '1.0.0', zip), zip)),
+    )
+    const isPublished = outcomes.map(({ kind }) => kind === 'published')
+    expect(isPublished.filter(Boolean)).toHaveLength(1)
+    const winner = zips[isPublished.indexOf(true)]
+    expect((await packageOf(here, slug, '1.0.0')).equals(winner ?? Buffer.alloc(0))).toBe(true)
+  })
+})

@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest'
+import { newSiteId } from '../../src/sites/item.ts'
+import { onServiceStores } from '../support/on-every-store.ts'
+import { newDomain } from '../support/test-stores.ts'
+
+onServiceStores('a site', (world) => {
+  test('is found by domain and site id, by domain alone, and by site id while it is active', async () => {
+    const { connectedSite, sites } = world()
+    const site = await connectedSite()
+    expect(await sites.get(site)).toEqual(site)
+    expect(await sites.findByDomain(site.domain)).toEqual(site)
+    expect(await sites.findActive(site.site_id)).toEqual(site)
+    expect(await sites.get({ domain: site.domain, site_id: newSiteId() })).toBeUndefined()
+    expect(await sites.findByDomain(newDomain())).toBeUndefined()
+    expect(await sites.findActive(newSiteId())).toBeUndefined()
+  })
+
+  test('in a subdirectory is another site than that of the host', async () => {
+    const { connectedSite, sites } = world()
+    const host = newDomain()
+    const [root, shop] = [await connectedSite(host), await connectedSite(`${host}/shop`)]
+    expect(await sites.findByDomain(host)).toEqual(root)
+    expect(await sites.findByDomain(`${host}/shop`)).toEqual(shop)
+  })
+
+  test('that is suspended is in the list of suspended sites and not found as active', async () => {
+    const { connectedSite, sites, raw } = world()
+    const site = await connectedSite()
+    const { domain, site_id } = site
+    expect(await sites.suspend(site)).toBe(true)
+    expect(await raw(site.PK, site.SK)).toEqual({
+      ...site,
+      status: 'suspended',
+      GSI1SK: 'SUSPENDED',
+      GSI2PK: 'SITES#suspended',
+    })
+    expect(await sites.findActive(site_id)).toBeUndefined()
+    expect((await sites.list('active', { search: domain })).items).toEqual([])
+    expect((await sites.list('suspended', { search: domain })).items).toHaveLength(1)
+  })
+
+  test('changes from active to suspended and back, and from both to disabled, which is final', async () => {
+    const { connectedSite, sites } = world()
+    const site = await connectedSite()
+    expect(await sites.resume(site)).toBe(false)
+    expect(await sites.suspend(site)).toBe(true)
+    expect(await sites.suspend(site)).toBe(false)
+    expect(await sites.resume(site)).toBe(true)
+    expect(await sites.get(site)).toEqual(site)
+    expect(await sites.suspend(site)).toBe(true)
+    expect(await sites.disable(site)).toEqual({ kind: 'disabled' })
+    expect(await sites.suspend(site)).toBe(false)
+    expect(await sites.resume(site)).toBe(false)
+    expect(await sites.disable(site)).toEqual({ kind: 'already_disabled' })
+    expect(await sites.get(site)).toMatchObject({
+      status: 'disabled',
+      GSI1SK: 'DISABLED',
+      GSI2PK: 'SITES#disabled',
+    })
+    const active = await connectedSite()
+    expect(await sites.disable(active)).toEqual({ kind: 'disabled' })
+  })
+
+  test('that is disabled leaves its domain to a new one', async () => {
+    const { connectedSite, sites, listSitesOfDomain } = world()
+    const old = await connectedSite()
+    await sites.disable(old)
+    expect(await sites.findByDomain(old.domain)).toBeUndefined()
+    const next = await connectedSite(old.domain)
+    expect(next.site_id).not.toBe(old.site_id)
+    expect(await sites.findByDomain(old.domain)).toEqual(next)
+    expect(await listSitesOfDomain(old.domain)).toHaveLength(2)
+    // The old one being disabled again must not take the domain from the new one.
+    expect(await sites.disable(old)).toEqual({ kind: 'already_disabled' })
+    expect(await sites.findByDomain(old.domain)).toEqual(next)
+  })
+
+  test('that does not exist does not come into being by a change of status or a request', async () => {
+    const { sites, raw } = world()
+    const nobody = { domain: newDomain(), site_id: newSiteId() }
+    expect(await sites.suspend(nobody)).toBe(false)
+    expect(await sites.resume(nobody)).toBe(false)
+    expect(await sites.disable(nobody)).toEqual({ kind: 'already_disabled' })
+    expect(await sites.recordRequests(nobody, { requests: 1, remaining: 9 })).toBe(false)
+    expect(await raw(`SITE#${nobody.domain}`, `CREDS#${nobody.site_id}`)).toBeUndefined()
+  })
+
+  test('counts its requests and when it was last seen', async () => {
+    const { connectedSite, sites, clock } = world()
+    const site = await connectedSite()
+    clock.advance({ minutes: 1 })
+    await sites.recordRequests(site, { requests: 3, remaining: 97 })
+    await sites.recordRequests(site, { requests: 2, remaining: 95 })
+    expect(await sites.get(site)).toEqual({
+      ...site,
+      last_seen: '2100-01-01T00:01:00.000Z',
+      request_count: 5,
+      rate_limit_remaining: 95,
+    })
+  })
+
+  test('has its keys under its id', async () => {
+    const { connectedSite, sites, raw } = world()
+    const { site_id, api_key_hash } = await connectedSite()
+    expect(await sites.listApiKeys(site_id)).toEqual([await raw(`API#${api_key_hash}`, 'LOOKUP')])
+  })
+})

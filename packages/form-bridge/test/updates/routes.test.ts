@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto'
+import { serviceStores } from '@strongroom/kit/testing/stores'
+import { describe, expect, test } from 'vitest'
+import { isSignedBy, packageHash } from '../../src/releases/signature.ts'
+import { atOnce, createTestService, ORIGIN } from '../support/test-service.ts'
+import { pluginZip, publish, releaseKey, signatureOf } from '../support/published-plugin.ts'
+
+describe.each(serviceStores())('updates on $name', (store) => {
+  const service = createTestService(store, { FORM_BRIDGE_RELEASE_KEYS: releaseKey.publicKey })
+  const slugs = { next: 0 }
+  /** A plugin of its own for each test, so that their versions do not meet. */
+  const newPlugin = async (...versions: string[]) => {
+    const slug = `plugin-${++slugs.next}`
+    for (const version of versions) {
+      const zip = pluginZip(version, { slug })
+      const signature = signatureOf(zip, version, { slug })
+      const answer = await publish(service.ask, service.operator, version, { zip, signature, slug })
+      expect(answer.status, JSON.stringify(answer.body)).toBe(201)
+    }
+    return slug
+  }
+  const pathOf = (slug: string, version = '1.0.0', more = '') =>
+    `/updates/check?slug=${slug}&current_version=${version}${more}`
+  const linkOf = (body: { package: string }) =>
+    body.package.slice(`${ORIGIN}/form-bridge/v1`.length)
+
+  test('are returned to anyone in the format of WordPress, without the package', async () => {
+    const slug = await newPlugin('1.1.0')
+    const { status, body } = await service.ask('GET', pathOf(slug))
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      id: `${ORIGIN}/form-bridge/v1/plugins/${slug}`,
+      slug,
+      version: '1.1.0',
+      url: 'https://form-bridge.example/plugin',
+      tested: '7.1',
+      requires: '5.8',
+      requires_php: '7.4',
+      autoupdate: false,
+      update_available: true,
+      compatible: true,
+      upgrade_notice: 'Please update',
+    })
+    expect(body).not.toHaveProperty('package')
+  })
+
+  test('are returned even if there is no new version, so that WordPress shows the auto-update switch', async () => {
+    const slug = await newPlugin('1.1.0')
+    for (const version of ['1.1.0', '1.2.0']) {
+      const { body } = await service.ask('GET', pathOf(slug, version))
+      expect(body).toMatchObject({ version: '1.1.0', update_available: false })
+    }
+  })
+
+  test('warn of a PHP or WordPress that is too old', async () => {
+    const slug = await newPlugin('1.1.0')
+    const php = await service.ask('GET', pathOf(slug, '1.0.0', '&php_version=7.2.1'))
+    expect(php.body).toMatchObject({ compatible: false })
+    expect(php.body.compatibility_warning).toContain('PHP 7.4')
+    const wp = await service.ask('GET', pathOf(slug, '1.0.0', '&wp_version=5.7'))
+    expect(wp.body.compatibility_warning).toContain('WordPress 5.8')
+  })
+
+  test('have for a site a link to the package, which is whole, signed, and good for a day', async () => {
+    const slug = await newPlugin('1.1.0')
+    const site = await service.connected()
+    const { body } = await service.signed(site, 'GET', pathOf(slug))
+    service.clock.advance({ hours: 23 })
+    const answer = await service.ask('GET', linkOf(body))
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toBe('application/zip')
+    expect(Number(answer.headers.get('content-length'))).toBe(answer.bytes.byteLength)
+    const sha256 = packageHash(answer.bytes)
+    expect(body.sha256).toBe(sha256)
+    expect(answer.headers.get('x-fb-release-sha256')).toBe(sha256)
+    const release = { slug, version: '1.1.0', sha256 }
+    expect(isSignedBy([releaseKey.publicKey], release, body.signature)).toBe(true)
+    service.clock.advance({ hours: 1 })
+    const late = await service.ask('GET', linkOf(body))
+    expect(late).toMatchObject({ status: 403, code: 'form-bridge.download_token_invalid' })
+  })
+
+  test('have a link that is of no use for another version, changed, or when the site is suspended', async () => {
+    const slug = await newPlugin('1.1.0', '1.2.0')
+    const site = await service.connected()
+    const link = linkOf((await service.signed(site, 'GET', pathOf(slug))).body)
+    const invalid = { status: 403, code: 'form-bridge.download_token_invalid' }
+    expect(await service.ask('GET', link.replace('1.2.0', '1.1.0'))).toMatchObject(invalid)
+    expect(
+      await service.ask(
+        'GET',
+        link.replace(/.$/, (c) => (c === 'A' ? 'B' : 'A')),
+      ),
+    ).toMatchObject(invalid)
+    expect(await service.ask('GET', link.replace(/token=\d+/, 'token=4999999999'))).toMatchObject(
+      invalid,
+    )
+    await service.ask('POST', `/sites/${site.site_id}/suspend`, { token: service.operator })
+    expect(await service.ask('GET', link)).toMatchObject(invalid)
+  })
+
+  test('have a link that is counted like every other request of the site', async () => {
+    const slug = await newPlugin('1.1.0')
+    const site = await service.connected()
+    const link = linkOf((await service.signed(site, 'GET', pathOf(slug))).body)
+    const answers = await atOnce(20, () => service.ask('GET', link))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(9)
+    const refused = { status: 429, code: 'form-bridge.rate_limited' }
+    expect(answers.find(({ status }) => status !== 200)).toMatchObject(refused)
+  })
+
+  test('can be downloaded with a signed request, and not without', async () => {
+    const slug = await newPlugin('1.1.0')
+    const site = await service.connected()
+    const path = `/plugins/${slug}/1.1.0/download`
+    expect((await service.signed(site, 'GET', path)).status).toBe(200)
+    expect(await service.ask('GET', path)).toMatchObject({
+      status: 401,
+      code: 'form-bridge.unauthorized',
+    })
+    const none = await service.signed(site, 'GET', `/plugins/${slug}/9.9.9/download`)
+    expect(none).toMatchObject({ status: 404, code: 'form-bridge.version_not_found' })
+  })
+
+  test('of several chunks arrive as they were sent', async () => {
+    const slug = `plugin-${++slugs.next}`
+    const noise = randomBytes(800_000)
+    const zip = pluginZip('1.0.0', { slug, files: { [`${slug}/data.bin`]: noise } })
+    const signature = signatureOf(zip, '1.0.0', { slug })
+    await publish(service.ask, service.operator, '1.0.0', { zip, signature, slug })
+    const site = await service.connected()
+    const answer = await service.signed(site, 'GET', `/plugins/${slug}/1.0.0/download`)
+    expect(Buffer.compare(answer.bytes, zip)).toBe(0)
+  })
+
+  test('that were withdrawn are neither offered nor handed out', async () => {
+    const slug = await newPlugin('1.1.0', '1.2.0')
+    const site = await service.connected()
+    const link = linkOf((await service.signed(site, 'GET', pathOf(slug))).body)
+    const path = `/plugins/${slug}/1.2.0/withdraw`
+    expect((await service.ask('POST', path, { token: service.operator })).body.status).toBe(
+      'withdrawn',
+    )
+    expect((await service.ask('GET', pathOf(slug))).body.version).toBe('1.1.0')
+    expect((await service.ask('GET', link)).code).toBe('form-bridge.version_not_found')
+    const twice = await service.ask('POST', path, { token: service.operator })
+    expect(twice.code).toBe('form-bridge.version_not_found')
+  })
+
+  test('of a plugin that has no release are not there', async () => {
+    const missing = { status: 404, code: 'form-bridge.plugin_not_found' }
+    expect(await service.ask('GET', pathOf('nothing'))).toMatchObject(missing)
+    expect(await service.ask('GET', '/plugins/nothing')).toMatchObject(missing)
+  })
+
+  test('with a wrong signature are refused, not answered as to anybody', async () => {
+    const slug = await newPlugin('1.1.0')
+    const site = await service.connected()
+    const answer = await service.signed(site, 'GET', pathOf(slug), undefined, { secret: 'wrong' })
+    expect(answer).toMatchObject({ status: 401, code: 'form-bridge.unauthorized' })
+  })
+
+  test('count for adoption when they are signed, once a day for each site, and never otherwise', async () => {
+    const slug = await newPlugin('9.1.0')
+    const [site, other] = [await service.connected(), await service.connected()]
+    service.clock.advance({ days: 1 })
+    const version = '9.0.3'
+    for (const each of [site, site, other]) await service.signed(each, 'GET', pathOf(slug, version))
+    await service.ask('GET', pathOf(slug, version))
+    await service.ask('GET', `${pathOf(slug, version)}&site_id=${site.site_id}`)
+    await service.ask('GET', pathOf(slug, version), { token: site.api_key })
+    const token = service.operator
+    const { body } = await service.ask('GET', '/adoption', { token })
+    expect(body.versions[version]).toBe(2)
+    const list = await service.ask('GET', `/adoption/${version}/sites`, { token })
+    const ids = list.body.items.map((item: { site_id: string }) => item.site_id)
+    expect(ids.toSorted()).toEqual([site.site_id, other.site_id].toSorted())
+    service.clock.advance({ days: 1 })
+    expect((await service.ask('GET', `/plugins/${slug}`)).body.active_installs).toBe(2)
+  })
+
+  test('are described as WordPress shows them, with nothing in it that runs', async () => {
+    const slug = await newPlugin('1.1.0')
+    const { body } = await service.ask('GET', `/plugins/${slug}`)
+    expect(body).toMatchObject({ name: 'Form-Bridge', slug, version: '1.1.0', requires: '5.8' })
+    expect(body.author).toBe(
+      '<a href="https://form-bridge.example/">The &quot;Bridge&quot; Team</a>',
+    )
+    expect(body.sections.description).toBe(
+      '<p>Sends <strong>forms</strong> to <a href="https://form-bridge.example/">a place</a>.</p>',
+    )
+    expect(body.sections.changelog).toContain('<h4>1.1.0</h4>')
+    expect(body.sections.changelog).toContain('<li>Better</li>')
+    expect(JSON.stringify(body)).not.toContain('<script')
+    expect(body).not.toHaveProperty('download_link')
+  })
+})
