@@ -1,5 +1,6 @@
-// Builds the library of Two-key as a package for apps outside of this repository, with its types.
+// Builds the Two-key library as a package for apps outside of this repository, with its types.
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { cp, mkdtemp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
@@ -13,7 +14,7 @@ const entries = {
   index: join(source, 'library.ts'),
   'dynamo-cache': join(source, 'dynamo-cache.ts'),
 }
-/** Each is needed only by those who use it. */
+/** Optional: an app installs those that it uses. */
 const peers = {
   '@slack/bolt': '^5.0.0',
   hono: '^4.0.0',
@@ -23,8 +24,17 @@ const peers = {
 }
 const optional = { optional: true }
 
-/** What of the kit is part of the library's types. */
-const kitTypes = ['aws-db', 'clock', 'db', 'log', 'safe-fetch/deadline', 'table']
+/** The files of other packages that are part of the library's types. */
+const sharedTypes = [
+  'kit/src/aws-db',
+  'kit/src/circuit-breaker',
+  'kit/src/db',
+  'kit/src/deadline',
+  'kit/src/log',
+  'kit/src/table',
+  'platform/src/clock',
+  'platform/src/timers',
+]
 
 /**
  * The package, for `npm install` or `npm pack`.
@@ -34,8 +44,8 @@ const kitTypes = ['aws-db', 'clock', 'db', 'log', 'safe-fetch/deadline', 'table'
 export async function buildTwoKey(directory, { types = true } = {}) {
   await rm(directory, { recursive: true, force: true })
   await mkdir(directory, { recursive: true })
-  const [own, kit] = await Promise.all(['two-key', 'kit'].map(manifest))
-  const dependencies = { undici: kit.dependencies.undici, zod: own.dependencies.zod }
+  const own = await manifest('two-key')
+  const dependencies = { zod: own.dependencies.zod }
   for (const [format, extension] of /** @type {const} */ ([
     ['esm', '.mjs'],
     ['cjs', '.cjs'],
@@ -83,7 +93,7 @@ function exported() {
 }
 
 /**
- * Declarations of everything that the entries reach, with the imports of the kit made relative.
+ * Declarations of everything that the entries reach, with relative imports between packages.
  * @param {string} directory
  */
 async function declare(directory) {
@@ -102,10 +112,7 @@ async function declare(directory) {
     extends: join(root, 'tsconfig.json'),
     compilerOptions,
     include: [],
-    files: [
-      ...Object.values(entries),
-      ...kitTypes.map((name) => join(packages, `kit/src/${name}.ts`)),
-    ],
+    files: [...Object.values(entries), ...sharedTypes.map((name) => join(packages, `${name}.ts`))],
   }
   await writeFile(project, JSON.stringify(config))
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
@@ -114,10 +121,14 @@ async function declare(directory) {
   for (const name of await readdir(types, { recursive: true })) {
     if (!name.endsWith('.d.ts')) continue
     const file = join(types, name)
-    const kit = relative(dirname(file), join(types, 'kit/src'))
     const text = await readFile(file, 'utf8')
     const changed = text
-      .replaceAll(/(['"])@strongroom\/kit\/([\w/-]+)\1/g, (_, __, path) => `'${kit}/${path}.js'`)
+      .replaceAll(/(['"])@strongroom\/([\w-]+)\/([\w/-]+)\1/g, (_, __, owner, path) => {
+        const target = join(types, owner, 'src', path)
+        if (!existsSync(`${target}.d.ts`))
+          throw new Error(`Add ${owner}/src/${path} to sharedTypes in scripts/build-two-key.mjs`)
+        return `'${relative(dirname(file), target)}.js'`
+      })
       .replaceAll(/(['"])(\.{1,2}\/[^'"]+)\.ts\1/g, "'$2.js'")
     await writeFile(file, changed)
   }

@@ -1,8 +1,9 @@
-/** What is decided of a request, and how Slack is told. */
-import type { ExistenceVerdict, RefusalReason, UndecidableReason } from './existence/verdict.ts'
-import type { PayloadProblem } from './payload/refusal.ts'
-import type { SlackPayload } from './payload/payload.ts'
-import type { SignatureFailure } from './signature/signature-check.ts'
+/** The decision about a request, its codes and statuses, and its log line. */
+import type { Log } from '@strongroom/kit/log'
+import type { ExistenceResult, RefusalReason, UndecidableReason } from './existence/result.ts'
+import type { PayloadErrorCode } from './payload/error.ts'
+import type { SlackPayload } from './payload/parse.ts'
+import type { SignatureErrorCode } from './signature.ts'
 
 export type Decision<Payload extends SlackPayload = SlackPayload> = Accepted<Payload> | Rejected
 
@@ -10,8 +11,8 @@ export interface Accepted<Payload extends SlackPayload = SlackPayload> {
   ok: true
   payload: Payload
   /**
-   * What vouches for it: Slack, a fresh entry of the cache, the signature alone where a payload has
-   * nobody to check, or, where that is configured, nothing for want of a token.
+   * What verified it: Slack, the cache, the signature alone if a payload has no ids to check, or
+   * `skipped` if `onMissingToken` allows requests without a token.
    */
   source: 'slack' | 'cache' | 'signature' | 'skipped'
 }
@@ -21,21 +22,21 @@ export interface Rejected {
   stage: 'signature' | 'payload' | 'existence'
   code: RejectionCode
   status: number
-  /** Whether Slack may send it again; otherwise it is told not to. */
+  /** Whether Slack may send the request again. */
   retryable: boolean
   retryAfterSeconds?: number
 }
 
 export type RejectionCode =
-  | SignatureFailure
-  | PayloadProblem
+  | SignatureErrorCode
+  | PayloadErrorCode
   | 'body_too_large'
   | 'foreign_response_url'
   | 'foreign_app'
-  | (typeof refusalCodes)[RefusalReason]
-  | (typeof undecidableCodes)[UndecidableReason]
+  | (typeof REFUSAL_CODES)[RefusalReason]
+  | (typeof UNDECIDABLE_CODES)[UndecidableReason]
 
-const refusalCodes = {
+const REFUSAL_CODES = {
   team: 'team_not_found',
   user: 'user_not_found',
   bot: 'bot_not_found',
@@ -46,7 +47,7 @@ const refusalCodes = {
   still_installed: 'still_installed',
 } as const satisfies Record<RefusalReason, string>
 
-const undecidableCodes = {
+const UNDECIDABLE_CODES = {
   timeout: 'timeout',
   rate_limited: 'rate_limit_exceeded',
   budget: 'miss_budget_exhausted',
@@ -56,8 +57,8 @@ const undecidableCodes = {
   store: 'store_unavailable',
 } as const satisfies Record<UndecidableReason, string>
 
-/** The signature is wrong as far as we know; if our secret is, Slack's next try may come in time. */
-export const notSigned = (code: SignatureFailure): Rejected => ({
+/** Retryable: if our secret is outdated, it may be corrected before Slack's next attempt. */
+export const rejectSignature = (code: SignatureErrorCode): Rejected => ({
   ok: false,
   stage: 'signature',
   code,
@@ -65,7 +66,7 @@ export const notSigned = (code: SignatureFailure): Rejected => ({
   retryable: true,
 })
 
-export const tooLarge: Rejected = {
+export const BODY_TOO_LARGE: Rejected = {
   ok: false,
   stage: 'signature',
   code: 'body_too_large',
@@ -73,32 +74,30 @@ export const tooLarge: Rejected = {
   retryable: false,
 }
 
-const UNREADABLE: ReadonlySet<RejectionCode> = new Set<PayloadProblem>([
+const UNREADABLE_CODES: ReadonlySet<RejectionCode> = new Set<PayloadErrorCode>([
   'malformed_body',
   'unknown_content_type',
   'unknown_payload',
 ])
 
-export function notSlacks(code: RejectionCode, rejectStatus: number): Rejected {
-  const status = UNREADABLE.has(code) ? 400 : rejectStatus
+export function rejectPayload(code: RejectionCode, rejectStatus: number): Rejected {
+  const status = UNREADABLE_CODES.has(code) ? 400 : rejectStatus
   return { ok: false, stage: 'payload', code, status, retryable: false }
 }
 
-export function notVerified(
-  verdict: Exclude<ExistenceVerdict, { ok: true }>,
+export function rejectExistence(
+  result: Exclude<ExistenceResult, { ok: true }>,
   options: { rejectStatus: number; onUndecidable: 'retry' | 'reject' },
 ): Rejected {
   const stage = 'existence'
-  const { rejectStatus } = options
-  if (verdict.kind === 'refused') {
-    const code = refusalCodes[verdict.reason]
-    return { ok: false, stage, code, status: rejectStatus, retryable: false }
+  const { rejectStatus: status } = options
+  if (result.kind === 'refused') {
+    return { ok: false, stage, code: REFUSAL_CODES[result.reason], status, retryable: false }
   }
-  const code = undecidableCodes[verdict.reason]
-  if (options.onUndecidable === 'reject') {
-    return { ok: false, stage, code, status: rejectStatus, retryable: false }
-  }
-  const { retryAfterSeconds } = verdict
+  const code = UNDECIDABLE_CODES[result.reason]
+  if (options.onUndecidable === 'reject')
+    return { ok: false, stage, code, status, retryable: false }
+  const { retryAfterSeconds } = result
   return {
     ok: false,
     stage,
@@ -107,4 +106,47 @@ export function notVerified(
     retryable: true,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   }
+}
+
+/** Kit's log, or any other that takes a message and its fields, such as Bolt's. */
+export type DecisionLog = Pick<Log, 'debug' | 'warn' | 'error'>
+
+/** Log lines never contain ids. */
+export function logDecision(log: DecisionLog, decision: Decision): void {
+  if (!decision.ok) {
+    const { stage, code, status } = decision
+    const fields = { event: logEventOf(decision), stage, code, status }
+    if (OPERATOR_CODES.has(code)) log.error(`Slack requests cannot be verified: ${code}`, fields)
+    else log.warn(`Slack request rejected: ${code}`, fields)
+    return
+  }
+  const { source, payload } = decision
+  if (source === 'skipped') {
+    log.warn('Slack request accepted by its signature alone: the team has no token', {
+      event: 'existence_check_skipped',
+      kind: payload.kind,
+    })
+    return
+  }
+  log.debug('Slack request accepted', {
+    event: source === 'signature' ? 'signature_verification_success' : 'existence_check_success',
+    kind: payload.kind,
+    source,
+  })
+}
+
+/** No request passes until an operator acts. */
+const OPERATOR_CODES: ReadonlySet<RejectionCode> = new Set<RejectionCode>(['token_rejected'])
+
+const EXISTENCE_EVENTS: Partial<Record<RejectionCode, string>> = {
+  timeout: 'existence_check_timeout',
+  rate_limit_exceeded: 'existence_check_rate_limit',
+  slack_api_error: 'existence_check_api_error',
+  slack_unavailable: 'existence_check_api_error',
+  token_rejected: 'existence_check_api_error',
+}
+
+function logEventOf({ stage, code }: Rejected): string {
+  if (stage === 'signature') return 'signature_verification_failed'
+  return EXISTENCE_EVENTS[code] ?? 'existence_check_failed'
 }

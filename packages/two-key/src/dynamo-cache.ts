@@ -1,21 +1,21 @@
-/** The cache of verified triples in DynamoDB, for apps that run on several machines or on Lambda. */
+/** A DynamoDB cache of verified triples, for apps on several machines or on Lambda. */
 import { awsDbOf } from '@strongroom/kit/aws-db'
-import { type Clock, systemClock } from '@strongroom/kit/clock'
+import { type Clock, systemClock } from '@strongroom/platform/clock'
 import { prefixTables } from '@strongroom/kit/prefix-tables'
-import { createExistenceCache, type ExistenceCache } from './existence-cache.ts'
+import { createCacheStore, type CacheStore } from './existence/cache-store.ts'
 import { appKeys } from './keys.ts'
 
 export interface DynamoCacheOptions {
   client: Parameters<typeof awsDbOf>[0]
-  /** What stands before the name of the table, `slack-existence-check-cache`. */
+  /** Prefix of the table name, `slack-existence-check-cache`. */
   tablePrefix?: string
-  /** The name of every app but the first that uses the table. */
+  /** Required for every app but the first one that uses the table. */
   app?: string
   clock?: Clock
 }
 
-export function dynamoCache(options: DynamoCacheOptions): ExistenceCache {
+export function dynamoCache(options: DynamoCacheOptions): CacheStore {
   const { client, tablePrefix = '', app, clock = systemClock } = options
   const db = prefixTables(awsDbOf(client), tablePrefix)
-  return createExistenceCache({ db, clock, keys: appKeys(app) })
+  return createCacheStore({ db, clock, keys: appKeys(app) })
 }

@@ -1,56 +1,47 @@
 /**
- * The key strings of an app's entries. The first app has the specification's own keys; every other
- * app prefixes its keys in all three tables: one bot must not vouch for what another cannot see.
+ * The key strings of an app's items. The first app has the specification's own keys; every other app
+ * prefixes its keys in all three tables, so that one bot never verifies what another cannot see.
  */
+import { isAppName, isSlackId, SLACK_ID, type Triple } from './slack-ids.ts'
 
-export interface SlackIds {
-  team: string
-  user: string
-  channel: string
+export interface AppKeys {
+  cacheKey(triple: Triple): { cache_key: string }
+  teamKey(team: string): { team_id: string }
+  /** Undefined if the key belongs to another app. */
+  teamOf(team_id: string): string | undefined
+  eventKey(event: string): { event_id: string }
 }
 
-/** An id that cannot be Slack's, so that no key is made of it. */
+const PREFIX = '(?:[a-z0-9-]{1,32}:)?'
+const EVENT_ID = '[A-Za-z0-9._-]{1,64}'
+const eventId = new RegExp(`^${EVENT_ID}$`)
+
+export const CACHE_KEY = new RegExp(`^${PREFIX}${SLACK_ID}#${SLACK_ID}#${SLACK_ID}$`)
+export const TEAM_KEY = new RegExp(`^${PREFIX}${SLACK_ID}$`)
+export const EVENT_KEY = new RegExp(`^${PREFIX}${EVENT_ID}$`)
+
+/** An id that Slack cannot have issued; no key is built from it. */
 export class InvalidSlackId extends Error {
   override readonly name = 'InvalidSlackId'
-  /** The attribute that would have held it. */
   readonly attribute: string
   readonly part: string
 
   constructor(attribute: string, part: string) {
-    super(`Cannot make a ${attribute}: the ${part} is not an id of Slack`)
+    super(`Cannot build ${attribute}: the ${part} is not a Slack id.`)
     this.attribute = attribute
     this.part = part
   }
 }
 
-export interface AppKeys {
-  cacheKey(ids: SlackIds): { cache_key: string }
-  teamKey(team: string): { team_id: string }
-  eventKey(event: string): { event_id: string }
-}
-
-const SLACK_ID = /^[A-Z0-9]{2,32}$/
-/** Slack's ids are opaque: no more is known of one than what it is made of. */
-export function isSlackId(text: string): boolean {
-  return SLACK_ID.test(text)
-}
-
-const EVENT_ID = /^[A-Za-z0-9._-]{1,64}$/
-const APP_NAME = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/
-
-export function isAppName(text: string): boolean {
-  return APP_NAME.test(text)
-}
-
+/** Without a name: the keys of the first app. */
 export function appKeys(app?: string): AppKeys {
   if (app !== undefined && !isAppName(app)) {
-    throw new TypeError('An app has a name of 1 to 32 lower-case letters, digits and hyphens')
+    throw new TypeError('An app name has 1 to 32 lower-case letters, digits and hyphens.')
   }
   const prefix = app === undefined ? '' : `${app}:`
 
   return {
-    cacheKey(ids) {
-      const { team, user, channel } = ids
+    cacheKey({ team, user, channel }) {
       for (const [part, id] of Object.entries({ team, user, channel })) {
         if (!isSlackId(id)) throw new InvalidSlackId('cache_key', part)
       }
@@ -62,8 +53,13 @@ export function appKeys(app?: string): AppKeys {
       return { team_id: prefix + team }
     },
 
+    teamOf(team_id) {
+      const team = team_id.slice(prefix.length)
+      return team_id.startsWith(prefix) && isSlackId(team) ? team : undefined
+    },
+
     eventKey(event) {
-      if (!EVENT_ID.test(event)) throw new InvalidSlackId('event_id', 'event')
+      if (!eventId.test(event)) throw new InvalidSlackId('event_id', 'event')
       return { event_id: prefix + event }
     },
   }

@@ -1,4 +1,4 @@
-/** The settings of Two-key, and what follows from them. */
+/** The settings of Two-key. */
 import type { ConfigTable, ConfigValues } from '@strongroom/kit/config'
 import { boolean, integer, list, network, url } from '@strongroom/kit/config-types'
 import type { SafeFetchOptions } from '@strongroom/kit/safe-fetch'
@@ -7,29 +7,30 @@ export const twoKeySettings = {
   TWO_KEY_SLACK_API_URL: {
     type: url(),
     default: 'https://slack.com/api',
-    description: 'Slack’s Web API, or another in its place, such as "strongroom fake-slack"',
+    description:
+      'The base URL of Slack’s Web API, or of a replacement such as "strongroom fake-slack"',
   },
   TWO_KEY_SLACK_SHARE: {
     type: integer({ min: 1, max: 100 }),
     default: 80,
     description:
-      'How many percent of the calls that Slack allows this process may make; divide by the number of processes',
+      'Percentage of Slack’s rate limits that this process may use; divide it by the number of processes',
   },
   TWO_KEY_CACHE_MAC: {
     type: boolean(),
     default: false,
     description:
-      'Whether entries of the cache carry a MAC, so that who writes the table vouches for nobody',
+      'Whether cache entries carry a MAC, so that write access to the table is not enough to forge one',
   },
   TWO_KEY_ALLOWED_NETWORKS: {
     type: list(network()),
     default: [],
-    description: 'Networks in which apps may be although they are not public',
+    description: 'Private networks to which requests may be sent',
   },
   TWO_KEY_ALLOW_HTTP: {
     type: boolean(),
     default: false,
-    description: 'Whether apps may be at http URLs, unencrypted',
+    description: 'Whether requests may be sent to unencrypted http URLs',
   },
 } as const satisfies ConfigTable
 

@@ -1,98 +1,110 @@
-/**
- * The two keys in order: the signature over the raw bytes, then what they say, then whether the ids
- * in it exist. Nothing is parsed before the first key has turned.
- */
-import { type Clock, systemClock } from '@strongroom/kit/clock'
+/** The four steps of a decision: signature, payload, policy, existence. */
+import { type Clock, systemClock } from '@strongroom/platform/clock'
 import { type Log, silentLog } from '@strongroom/kit/log'
-import { logDecision } from './decision-log.ts'
-import { type Decision, notSigned, notSlacks, tooLarge } from './decision.ts'
-import { createJudge, type Judge, type JudgeOptions } from './judge.ts'
-import { readBody } from './payload/body.ts'
-import { payloadOf, type SlackPayload } from './payload/payload.ts'
-import { PayloadRefused } from './payload/refusal.ts'
-import { headerOf } from './signature/headers.ts'
 import {
-  createSignatureCheck,
-  type SignatureCheck,
-  type SignedRequest,
-} from './signature/signature-check.ts'
+  BODY_TOO_LARGE,
+  type Decision,
+  logDecision,
+  rejectPayload,
+  rejectSignature,
+} from './decision.ts'
+import {
+  type CheckExistence,
+  type CheckOptions,
+  createExistenceCheck,
+} from './existence/check-existence.ts'
+import { isCheckable, parsePayload } from './payload/parse.ts'
+import { type CheckPolicy, createPolicyCheck, type PolicyOptions } from './policy.ts'
+import { createSignatureVerifier, type HeaderSource, type SignatureVerifier } from './signature.ts'
 
-export interface TwoKeyOptions extends JudgeOptions {
-  /** The signing secret of the app; several while one takes over from another. */
+export interface TwoKeyOptions extends CheckOptions, PolicyOptions {
+  /** The app's signing secret; several during a rotation. */
   signingSecret: string | readonly string[]
   clock?: Clock
   log?: Log
-  /** Is told every decision, for metrics. */
+  /** Receives every decision, for metrics. */
   onDecision?: (decision: Decision) => void
-  /** For all calls to Slack together, in milliseconds; Slack wants its answer within 3,000. */
+  /** For all calls to Slack together, in milliseconds; Slack expects a response within 3,000. */
   budgetMs?: number
 }
 
-/** Both keys of one app, made ready once. */
+export interface SlackRequest {
+  /** The bytes of the body as they were sent; undefined if they are too many to be read. */
+  rawBody: Uint8Array | undefined
+  headers: HeaderSource
+}
+
+/** Both keys of one app. */
 export interface TwoKey {
-  readonly clock: Clock
+  /** A deadline, in milliseconds of the clock, shortens the budget. */
+  verify(request: SlackRequest, options?: { deadline?: number }): Promise<Decision>
   readonly log: Log
-  readonly budgetMs: number
-  readonly rejectStatus: number
-  readonly isSigned: SignatureCheck
-  readonly judge: Judge
-  /** Logs a decision and tells whoever counts them. */
-  readonly report: (decision: Decision) => void
 }
 
 const BUDGET_MS = 2000
-/** As much as Bolt takes. */
+/** The same limit as Bolt's. */
 export const MAX_BODY_BYTES = 4 * 1024 * 1024
 
-/** Throws where the options would let everybody in, such as an empty secret. */
+/** Throws if the options would accept every request, such as with an empty secret. */
 export function twoKey(options: TwoKeyOptions): TwoKey {
   const { clock = systemClock, budgetMs = BUDGET_MS, log = silentLog, onDecision } = options
   if (!(budgetMs > 0 && budgetMs < 3000)) {
-    throw new RangeError('The budget must be more than 0 and less than 3000 milliseconds')
+    throw new RangeError('budgetMs must be greater than 0 and less than 3000.')
   }
-  return {
+  const steps: Steps = {
     clock,
-    log,
     budgetMs,
     rejectStatus: options.rejectStatus ?? 403,
-    isSigned: createSignatureCheck(options.signingSecret),
-    judge: createJudge(options),
-    report(decision) {
+    verifySignature: createSignatureVerifier(options.signingSecret),
+    checkPolicy: createPolicyCheck(options),
+    checkExistence: createExistenceCheck(options),
+  }
+  return {
+    log,
+
+    async verify(request, { deadline } = {}) {
+      const decision = await decide(request, steps, deadline)
       logDecision(log, decision)
       onDecision?.(decision)
+      return decision
     },
   }
 }
 
-/** Decides of a request in any framework. Never throws for what a request contains. */
-export async function verifySlackRequest(request: SignedRequest, keys: TwoKey): Promise<Decision> {
-  const decision = await decide(request, keys)
-  keys.report(decision)
-  return decision
+/** Decides about a request, in any framework. Never throws because of what a request contains. */
+export async function verifySlackRequest(request: SlackRequest, keys: TwoKey): Promise<Decision> {
+  return keys.verify(request)
 }
 
-async function decide(request: SignedRequest, keys: TwoKey): Promise<Decision> {
-  if (request.rawBody.byteLength > MAX_BODY_BYTES) return tooLarge
-  const now = keys.clock.now()
-  const failure = keys.isSigned(request, now)
-  if (failure) return notSigned(failure)
-  const payload = read(request)
-  if (payload instanceof PayloadRefused) return notSlacks(payload.problem, keys.rejectStatus)
-  switch (payload.kind) {
-    case 'ssl_check':
-    case 'url_verification':
-    case 'app_rate_limited':
-      return { ok: true, payload, source: 'signature' }
-    default:
-      return keys.judge(payload, { deadline: now + keys.budgetMs })
-  }
+interface Steps {
+  clock: Clock
+  budgetMs: number
+  rejectStatus: number
+  verifySignature: SignatureVerifier
+  checkPolicy: CheckPolicy
+  checkExistence: CheckExistence
 }
 
-function read({ rawBody, headers }: SignedRequest): SlackPayload | PayloadRefused {
-  try {
-    return payloadOf(readBody(rawBody, headerOf(headers, 'content-type')))
-  } catch (error) {
-    if (error instanceof PayloadRefused) return error
-    throw error
-  }
+/** The four steps in order. The first rejection is the decision. */
+async function decide(
+  { rawBody, headers }: SlackRequest,
+  app: Steps,
+  latest: number = Infinity,
+): Promise<Decision> {
+  if (!rawBody || rawBody.byteLength > MAX_BODY_BYTES) return BODY_TOO_LARGE
+  const request = { rawBody, headers }
+  const now = app.clock.now()
+
+  const signatureError = app.verifySignature(request, now)
+  if (signatureError) return rejectSignature(signatureError)
+
+  const parsed = parsePayload(request)
+  if ('error' in parsed) return rejectPayload(parsed.error, app.rejectStatus)
+  const { payload } = parsed
+  if (!isCheckable(payload)) return { ok: true, payload, source: 'signature' }
+
+  const rejected = app.checkPolicy(payload)
+  if (rejected) return rejected
+  const deadline = Math.min(now + app.budgetMs, latest)
+  return app.checkExistence(payload, { deadline })
 }

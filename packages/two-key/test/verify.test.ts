@@ -2,14 +2,14 @@ import { createLog } from '@strongroom/kit/log'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { describe, expect, test } from 'vitest'
 import type { Decision } from '../src/decision.ts'
-import type { ExistenceVerdict } from '../src/existence/verdict.ts'
+import type { ExistenceResult } from '../src/existence/result.ts'
 import { MAX_BODY_BYTES, twoKey, type TwoKeyOptions, verifySlackRequest } from '../src/verify.ts'
-import { askedChecker } from './asked-checker.ts'
-import { CHANNEL, command, eventBody, message, samples, TEAM, USER } from './samples.ts'
-import { official, signed, signedForm, signedJson } from './signed.ts'
+import { createFakeChecker } from './support/fake-checker.ts'
+import { CHANNEL, command, eventBody, message, samples, TEAM, USER } from './support/samples.ts'
+import { official, signed, signedForm, signedJson } from './support/signed.ts'
 
-function openTwoKey(verdict?: ExistenceVerdict, options: Partial<TwoKeyOptions> = {}) {
-  const checker = askedChecker(verdict)
+function openTwoKey(verdict?: ExistenceResult, options: Partial<TwoKeyOptions> = {}) {
+  const checker = createFakeChecker(verdict)
   const clock = testClock()
   const lines: string[] = []
   const log = createLog({ level: 'debug', clock, sink: (line) => lines.push(line) })
@@ -25,9 +25,9 @@ function openTwoKey(verdict?: ExistenceVerdict, options: Partial<TwoKeyOptions> 
   return { keys, checker, clock, lines, decisions }
 }
 
-const refused = (reason: Extract<ExistenceVerdict, { kind: 'refused' }>['reason']) =>
+const refused = (reason: Extract<ExistenceResult, { kind: 'refused' }>['reason']) =>
   ({ ok: false, kind: 'refused', reason }) as const
-const undecidable = (reason: Extract<ExistenceVerdict, { kind: 'undecidable' }>['reason']) =>
+const undecidable = (reason: Extract<ExistenceResult, { kind: 'undecidable' }>['reason']) =>
   ({ ok: false, kind: 'undecidable', reason }) as const
 
 describe('a request needs both keys', () => {
@@ -36,7 +36,7 @@ describe('a request needs both keys', () => {
     expect(await verifySlackRequest(sample(), keys)).toMatchObject({ ok: true, source: 'slack' })
   })
 
-  test('without the first nothing is parsed and nobody is asked', async () => {
+  test('without the first, nothing is parsed and Slack is not called', async () => {
     const { keys, checker } = openTwoKey()
     const unsigned = { rawBody: Buffer.from('{ no JSON'), headers: { 'content-type': 'text/odd' } }
     expect(await verifySlackRequest(unsigned, keys)).toEqual({
@@ -46,7 +46,7 @@ describe('a request needs both keys', () => {
       status: 401,
       retryable: true,
     })
-    expect(checker.asked).toEqual([])
+    expect(checker.checks).toEqual([])
   })
 
   test.each([
@@ -59,7 +59,7 @@ describe('a request needs both keys', () => {
     ['bad_id', 'bad_id'],
     ['still_installed', 'still_installed'],
   ] as const)(
-    'a definitive no of the second is a 403 that Slack need not repeat: %s',
+    'a refusal by the second is a 403 that Slack does not repeat: %s',
     async (reason, code) => {
       const { keys } = openTwoKey(refused(reason))
       const rejected = { ok: false, stage: 'existence', code, status: 403, retryable: false }
@@ -76,7 +76,7 @@ describe('a request needs both keys', () => {
     ['credential', 'token_rejected'],
     ['store', 'store_unavailable'],
   ] as const)(
-    'what cannot be decided is a 503, so that Slack sends it again: %s',
+    'an undecidable request is a 503, so that Slack sends it again: %s',
     async (reason, code) => {
       const { keys } = openTwoKey(undecidable(reason))
       const rejected = { ok: false, stage: 'existence', code, status: 503, retryable: true }
@@ -98,23 +98,23 @@ describe('the second key is given', () => {
   test('two seconds for everything, by the clock', async () => {
     const { keys, checker, clock } = openTwoKey()
     await verifySlackRequest(samples['message']!(), keys)
-    expect(checker.asked[0]?.options.deadline).toBe(clock.now() + 2000)
+    expect(checker.checks[0]?.options.deadline).toBe(clock.now() + 2000)
     const quick = openTwoKey(undefined, { budgetMs: 500 })
     await verifySlackRequest(samples['message']!(), quick.keys)
-    expect(quick.checker.asked[0]?.options.deadline).toBe(clock.now() + 500)
+    expect(quick.checker.checks[0]?.options.deadline).toBe(clock.now() + 500)
     for (const budgetMs of [0, -1, 3000, Number.NaN]) {
-      expect(() => openTwoKey(undefined, { budgetMs })).toThrow('The budget must be')
+      expect(() => openTwoKey(undefined, { budgetMs })).toThrow('budgetMs must be')
     }
   })
 
-  test('a strict policy for channels of events, and a mild one where people are where bots are not', async () => {
+  test('a strict channel policy for events, and if-visible for everything else', async () => {
     const { keys, checker } = openTwoKey()
     const policies = async () => {
-      checker.asked = []
+      checker.checks = []
       const asked: Record<string, string | undefined> = {}
       for (const [name, sample] of Object.entries(samples)) {
         await verifySlackRequest(sample(), keys)
-        asked[name] = checker.asked.at(-1)?.options.channelPolicy
+        asked[name] = checker.checks.at(-1)?.options.channelPolicy
       }
       return asked
     }
@@ -126,13 +126,13 @@ describe('the second key is given', () => {
     for (const name of ['message', 'command', 'shortcut']) {
       await verifySlackRequest(samples[name]!(), changed.keys)
     }
-    const asked = changed.checker.asked.map(({ options }) => options.channelPolicy)
+    const asked = changed.checker.checks.map(({ options }) => options.channelPolicy)
     expect(asked).toEqual(['skip', 'strict', 'if-visible'])
   })
 })
 
 describe('by options', () => {
-  test('what cannot be decided is refused, a missing token is no obstacle, as the seed has it', async () => {
+  test('an undecidable request is rejected and a missing token is accepted, as in the specification', async () => {
     const rejecting = openTwoKey(undecidable('timeout'), { onUndecidable: 'reject' })
     expect(await verifySlackRequest(samples['message']!(), rejecting.keys)).toMatchObject({
       code: 'timeout',
@@ -143,13 +143,13 @@ describe('by options', () => {
     const decision = await verifySlackRequest(samples['message']!(), skipping.keys)
     expect(decision).toMatchObject({ ok: true, source: 'skipped' })
     expect(skipping.lines.join('')).toContain('existence_check_skipped')
-    skipping.checker.verdict = refused('user')
+    skipping.checker.result = refused('user')
     expect(await verifySlackRequest(samples['message']!(), skipping.keys)).toMatchObject({
       ok: false,
     })
   })
 
-  test('a definitive no looks like a yes to Slack, where it would disable the app', async () => {
+  test('a rejection is a 200, so that Slack does not disable the app', async () => {
     const { keys } = openTwoKey(refused('team'), { rejectStatus: 200 })
     expect(await verifySlackRequest(samples['message']!(), keys)).toMatchObject({
       ok: false,
@@ -161,9 +161,9 @@ describe('by options', () => {
 })
 
 describe('every decision', () => {
-  test('is told and logged with its reason, without an id, a token or a word of the request', async () => {
+  test('is reported and logged with its reason, without an id, a token or content of the request', async () => {
     const { keys, checker, lines, decisions } = openTwoKey()
-    const verdicts: ExistenceVerdict[] = [
+    const verdicts: ExistenceResult[] = [
       { ok: true, source: 'cache' },
       refused('user'),
       refused('no_token'),
@@ -173,7 +173,7 @@ describe('every decision', () => {
       undecidable('credential'),
     ]
     for (const verdict of verdicts) {
-      checker.verdict = verdict
+      checker.result = verdict
       await verifySlackRequest(signedForm(command), keys)
       await verifySlackRequest(signedJson(eventBody(message)), keys)
     }

@@ -1,46 +1,54 @@
 /**
- * Key two: whether team, user and channel exist and fit together, by what Slack said in the last
- * five minutes or says now. Decides within the deadline it is given; never throws, never hangs.
+ * Key two: whether team, user and channel exist and belong together, by Slack's responses of the last
+ * five minutes or by new ones. Decides within the deadline and never throws.
  */
-import { type Clock, systemClock } from '@strongroom/kit/clock'
+import { createCircuitBreaker } from '@strongroom/kit/circuit-breaker'
+import { type Clock, systemClock } from '@strongroom/platform/clock'
+import type { Deadline } from '@strongroom/kit/deadline'
+import { createInFlight } from '@strongroom/kit/in-flight'
 import { type Log, silentLog } from '@strongroom/kit/log'
-import type { StartTimer } from '@strongroom/kit/safe-fetch/deadline'
-import type { ExistenceCache } from '../existence-cache.ts'
-import { isSlackId } from '../keys.ts'
-import { createCircuit } from './circuit.ts'
-import { createDeadlines } from './deadlines.ts'
-import type { EntityPolicy, Facts } from './entities.ts'
-import { createInquiry } from './inquiry.ts'
-import { createKnowledge } from './knowledge.ts'
+import { type StartTimer, startTimer as systemTimer } from '@strongroom/platform/timers'
+import { createDeadlines } from '../deadlines.ts'
+import { isSlackId, type SlackIds } from '../slack-ids.ts'
+import { CACHE_SECONDS, type CacheStore } from './cache-store.ts'
+import { createCallBudget } from './call-budget.ts'
+import { decide } from './decide.ts'
+import { createEntityCache } from './entity-cache.ts'
+import type { KnownIdStore } from './known-id-store.ts'
 import { createKnownIds } from './known-ids.ts'
-import type { KnownStore } from './known-store.ts'
-import { createLookups } from './lookups.ts'
-import { type ExistenceMetrics, noMetrics } from './metrics.ts'
-import { createMissBudgets } from './miss-budgets.ts'
-import { createSlackApi, type SlackApiOptions } from './slack-api.ts'
-import { systemTimer } from './system-timer.ts'
-import { tripleOf } from './triple.ts'
-import { createUninstallation } from './uninstallation.ts'
-import type { ExistenceChecker, ExistenceOptions, ExistenceVerdict, SlackIds } from './verdict.ts'
-import { createVerifiedTriples } from './verified-triples.ts'
+import { createIdLookup, knownNamesOf } from './lookup-ids.ts'
+import {
+  type ExistenceChecker,
+  type ExistenceOptions,
+  type ExistenceResult,
+  type RefusalReason,
+  createRefusal,
+  type UndecidableReason,
+  undecidable,
+} from './result.ts'
+import { createSlackApi, type SlackApiOptions, type SlackMethod } from './slack-api.ts'
+import { createSlackLookup } from './slack-lookup.ts'
+import type { EntityPolicy, Facts } from './slack-responses.ts'
+import { createUninstallCheck } from './uninstall.ts'
+import { createVerifiedCache, type RequestTriple, tripleOf } from './verified-cache.ts'
 
 export interface CheckerOptions {
   /** The bot token of a team or organisation; undefined if the app is not installed there. */
   tokenOf(team: string): Promise<string | undefined>
-  /** This token of a team or organisation has proved to be dead when it was said to be gone. */
+  /** Called when an uninstall is confirmed: the token of this team or organisation is revoked. */
   onUninstalled?: (team: string, token: string) => Promise<void>
-  /** Verified triples that all machines share; without it each remembers its own. */
-  cache?: ExistenceCache | undefined
-  /** Ids verified in the last day, kept beyond a restart. */
-  knownStore?: KnownStore | undefined
-  /** Whether entries of the cache carry a MAC from the bot token. */
+  /** Verified triples that all machines share; without it each machine has its own. */
+  cache?: CacheStore | undefined
+  /** Where ids verified in the last day survive a restart. */
+  knownStore?: KnownIdStore | undefined
+  /** Whether cache entries carry a MAC derived from the bot token. */
   cacheMac?: boolean
   deletedUser?: EntityPolicy['deletedUser']
   archivedChannel?: EntityPolicy['archivedChannel']
-  /** Slack's API; its own address unless told. */
+  /** The base URL of Slack's API; Slack's own unless given. */
   slackApiUrl?: string | undefined
   fetch?: SlackApiOptions['fetch']
-  /** Which part of what Slack allows in calls a minute this process may use; 0.8 unless told. */
+  /** The share of Slack's rate limits that this process may use; 0.8 unless given. */
   slackShare?: number | undefined
   metrics?: ExistenceMetrics
   clock?: Clock
@@ -48,159 +56,216 @@ export interface CheckerOptions {
   log?: Log
 }
 
+export interface ExistenceMetrics {
+  cacheHit(): void
+  cacheMiss(): void
+  failed(reason: RefusalReason | UndecidableReason): void
+  slackAnswered(method: SlackMethod, milliseconds: number): void
+}
+
 export interface RunningChecker extends ExistenceChecker {
-  /** Saves what is new about known ids and learns what others saved; to be called each minute. */
+  /** Saves new known ids and loads those of other machines; call it once a minute. */
   maintain(): Promise<void>
-  /** The app is gone from a team: what it vouched for is not believed any more. */
-  forgetTeam(team: string): void
-  /** Resolves when nothing goes on in the background. */
+  /** Forgets what was verified for a team, because the app was uninstalled there. */
+  removeTeam(team: string): void
+  /** Resolves when no background work is running. */
   idle(): Promise<void>
 }
 
-/** How long a verification in the background may take. */
-const BACKGROUND_MS = 10_000
+const BACKGROUND_TIMEOUT_MS = 10_000
+/** A refresh looks up again what is older than this part of its life. */
+const REFRESH_PART = 0.5
+
+/** Failures in a row, across teams and methods, after which Slack counts as down. */
+const BREAKER_FAILURES = 10
+const BREAKER_OPEN_MS = 5_000
+
+const noMetrics: ExistenceMetrics = {
+  cacheHit() {},
+  cacheMiss() {},
+  failed() {},
+  slackAnswered() {},
+}
 
 export function createExistenceChecker(options: CheckerOptions): RunningChecker {
   const { clock = systemClock, startTimer = systemTimer, log = silentLog } = options
   const { metrics = noMetrics, tokenOf } = options
-  const policy: EntityPolicy = {
-    deletedUser: options.deletedUser ?? 'deny',
-    archivedChannel: options.archivedChannel ?? 'allow',
-  }
-  const api = createSlackApi({
-    clock,
-    baseUrl: options.slackApiUrl,
-    ...(options.fetch && { fetch: options.fetch }),
-    onAnswered: metrics.slackAnswered,
-  })
-  const { within } = createDeadlines({ clock, startTimer })
+  const startDeadline = createDeadlines({ clock, startTimer })
   const known = createKnownIds({
     clock,
     store: options.knownStore,
-    onFailed: (error) => log.warn('Cannot read known ids', { error }),
+    onFailed: (error) => log.warn('known ids could not be read', { error }),
   })
-  const triples = createVerifiedTriples({
+  const cache = createVerifiedCache({
     clock,
-    startTimer,
-    cache: options.cache,
+    startDeadline,
+    store: options.cache,
     withMac: options.cacheMac ?? false,
     onFailed: (action, error) =>
-      log.warn('Cannot use the cache', {
-        event: action === 'read' ? 'existence_check_cache_read_failed' : SAVE_FAILED,
+      log.warn(`cache ${action} failed`, {
+        event: `existence_check_cache_${action === 'read' ? 'read' : 'save'}_failed`,
         error,
       }),
   })
-  const lookups = createLookups({
-    api,
+  const lookup = createSlackLookup({
+    api: createSlackApi({
+      clock,
+      baseUrl: options.slackApiUrl,
+      ...(options.fetch && { fetch: options.fetch }),
+      onAnswered: metrics.slackAnswered,
+    }),
     clock,
     startTimer,
-    budgets: createMissBudgets({ clock, share: options.slackShare }),
-    circuit: createCircuit(clock),
-    knowledge: createKnowledge<Facts>(clock),
-    policy,
+    startDeadline,
+    budget: createCallBudget({ clock, share: options.slackShare }),
+    breaker: createCircuitBreaker({
+      clock,
+      failures: BREAKER_FAILURES,
+      openMs: BREAKER_OPEN_MS,
+      probeTimeoutMs: BREAKER_OPEN_MS,
+    }),
+    cache: createEntityCache<Facts>(clock),
+    policy: {
+      deletedUser: options.deletedUser ?? 'deny',
+      archivedChannel: options.archivedChannel ?? 'allow',
+    },
     onCredentialError: (slackError) =>
-      log.error('A bot token does not work: install the app again, or grant what it lacks', {
+      log.error('bot token rejected: reinstall the app or grant the missing scope', {
         event: 'existence_check_api_error',
         slackError,
       }),
   })
-  const inquiry = createInquiry({ clock, lookups, known, triples, within })
-  const uninstallation = createUninstallation({
+  const { lookupIds, isKnownAbsent, probeToken } = createIdLookup({ lookup, known, startDeadline })
+  const checkUninstall = createUninstallCheck({
     tokenOf,
-    probe: inquiry.probe,
-    within,
-    async gone(team, token) {
-      triples.dropTeam(team)
+    probeToken,
+    async onUninstalled(team, token) {
+      cache.deleteTeam(team)
       try {
         await options.onUninstalled?.(team, token)
       } finally {
-        // Until then others could pass by the token, and be remembered.
-        triples.dropTeam(team)
+        // Until the token was removed, requests could still pass with it and be cached.
+        cache.deleteTeam(team)
       }
     },
   })
 
-  const background = new Set<Promise<void>>()
+  const background = createInFlight()
   const refreshing = new Set<string>()
-  function inBackground(work: Promise<void>): void {
-    const tracked = work
-      .catch((error: unknown) => log.error('Cannot verify in the background', { error }))
-      .finally(() => background.delete(tracked))
-    background.add(tracked)
+  function runInBackground(work: Promise<void>): void {
+    void background.track(
+      work.catch((error: unknown) => log.error('background verification failed', { error })),
+    )
   }
 
-  async function tokenFor({ team, enterprise }: SlackIds, given: string | undefined) {
+  async function resolveToken({ team, enterprise }: SlackIds, given: string | undefined) {
     if (given !== undefined) return given
     const own = await tokenOf(team)
     if (own !== undefined || enterprise === undefined) return own
     return tokenOf(enterprise)
   }
 
-  /** Verifies what is still believed once more, so that nobody has to wait when it ends. */
-  async function refresh(key: string, ids: SlackIds, given: string | undefined): Promise<void> {
-    if (refreshing.has(key)) return
-    refreshing.add(key)
-    const era = triples.era()
-    try {
-      const deadline = clock.now() + BACKGROUND_MS
-      const found = await within(deadline, tokenFor(ids, given))
-      if (found === 'late') return
-      if (found.value === undefined) return triples.drop(key)
-      await inquiry.renew(ids, found.value, { deadline, channelPolicy: 'strict', era })
-    } finally {
-      refreshing.delete(key)
+  async function check(ids: SlackIds, asked: ExistenceOptions): Promise<ExistenceResult> {
+    if (!areSlackIds(ids)) return createRefusal('bad_id')
+    const triple = tripleOf(ids)
+    const cached = triple && cache.get(triple.key)
+    if (triple && cached) {
+      if (clock.now() >= cached.refreshAt) runInBackground(refresh(triple, ids, asked.token))
+      if (triple.coversRequest) return { ok: true, source: 'cache' }
     }
+    const deadline = startDeadline({ until: asked.deadline })
+    return checkUncached(ids, triple, asked, deadline).finally(() => deadline.stop())
   }
 
-  async function answer(ids: SlackIds, asked: ExistenceOptions): Promise<ExistenceVerdict> {
-    if (!areSlackIds(ids)) return { ok: false, kind: 'refused', reason: 'bad_id' }
-    const triple = tripleOf(ids)
-    const remembered = triple && triples.get(triple.key)
-    if (triple && remembered) {
-      if (clock.now() >= remembered.refreshAt) inBackground(refresh(triple.key, ids, asked.token))
-      if (triple.isWhole) return { ok: true, source: 'cache' }
+  async function checkUncached(
+    ids: SlackIds,
+    triple: RequestTriple | undefined,
+    { token: given, channelPolicy }: ExistenceOptions,
+    deadline: Deadline,
+  ): Promise<ExistenceResult> {
+    const generation = cache.generation()
+    const resolved = await deadline.settle(resolveToken(ids, given))
+    if (resolved === 'late') return undecidable('store')
+    const token = resolved.value
+    if (token === undefined) return createRefusal('no_token')
+
+    // Read again: an uninstall or the end of its life may have removed the entry since.
+    let entry = triple && cache.get(triple.key)
+    if (triple && !entry && !isKnownAbsent(ids, token, channelPolicy)) {
+      entry = await cache.load(triple, { token, deadline, generation })
+      if (entry) for (const name of knownNamesOf(ids)) known.add(ids.team, name)
     }
-    const era = triples.era()
-    const found = await within(asked.deadline, tokenFor(ids, asked.token))
-    if (found === 'late') return { ok: false, kind: 'undecidable', reason: 'store' }
-    if (found.value === undefined) return { ok: false, kind: 'refused', reason: 'no_token' }
-    const { verdict, saved } = await inquiry.decide(ids, found.value, { ...asked, era })
-    if (saved) inBackground(saved)
-    return verdict
+    if (entry && triple?.coversRequest) return { ok: true, source: 'cache' }
+
+    const isTripleVerified = entry !== undefined
+    const lookups = await lookupIds(ids, token, { deadline, channelPolicy, isTripleVerified })
+    const { result, verifiedAt } = decide(ids, lookups, channelPolicy)
+    const isTripleSeen = result.ok && result.channelUnseen !== true && channelPolicy !== 'skip'
+    if (triple && !entry && isTripleSeen && verifiedAt !== undefined) {
+      runInBackground(cache.save(triple, { token, verifiedAt, generation }))
+    }
+    return result
+  }
+
+  /** Verifies an entry again before it expires, so that no request has to wait for it. */
+  async function refresh(
+    triple: RequestTriple,
+    ids: SlackIds,
+    given: string | undefined,
+  ): Promise<void> {
+    const { key } = triple
+    if (refreshing.has(key)) return
+    refreshing.add(key)
+    const generation = cache.generation()
+    const deadline = startDeadline({ ms: BACKGROUND_TIMEOUT_MS })
+    try {
+      const resolved = await deadline.settle(resolveToken(ids, given))
+      if (resolved === 'late') return
+      const token = resolved.value
+      if (token === undefined) return cache.delete(key)
+      const channelPolicy = 'strict'
+      const verifiedSince = clock.now() - REFRESH_PART * CACHE_SECONDS * 1000
+      const lookups = await lookupIds(ids, token, { deadline, channelPolicy, verifiedSince })
+      const { result, verifiedAt } = decide(ids, lookups, channelPolicy)
+      if (verifiedAt !== undefined) await cache.save(triple, { token, verifiedAt, generation })
+      else if (!result.ok && result.kind === 'refused') cache.delete(key)
+    } finally {
+      refreshing.delete(key)
+      deadline.stop()
+    }
   }
 
   return {
     async check(ids, asked) {
-      const verdict = await answer(ids, asked).catch((error: unknown): ExistenceVerdict => {
-        log.error('Cannot decide about a request of Slack', {
-          event: 'existence_check_handler_error',
-          error,
-        })
-        return { ok: false, kind: 'undecidable', reason: 'store' }
+      const result = await check(ids, asked).catch((error: unknown) => {
+        log.error('existence check failed', { event: 'existence_check_handler_error', error })
+        return undecidable('store')
       })
-      if (verdict.ok && verdict.source === 'cache') metrics.cacheHit()
+      if (result.ok && result.source === 'cache') metrics.cacheHit()
       else metrics.cacheMiss()
-      if (!verdict.ok) metrics.failed(verdict.reason)
-      return verdict
+      if (!result.ok) metrics.failed(result.reason)
+      return result
     },
 
-    checkUninstalled: async (installation, asked) =>
-      uninstallation(installation, asked).catch((error: unknown): ExistenceVerdict => {
-        log.error('Cannot decide about an uninstallation', { error })
-        return { ok: false, kind: 'undecidable', reason: 'store' }
-      }),
-
-    maintain: () => known.exchange(),
-
-    forgetTeam: (team) => triples.dropTeam(team),
-
-    async idle() {
-      while (background.size > 0) await Promise.all(background)
+    async checkUninstalled(installation, { deadline: until, token }) {
+      const deadline = startDeadline({ until })
+      try {
+        return await checkUninstall(installation, { deadline, token })
+      } catch (error) {
+        log.error('uninstall check failed', { error })
+        return undecidable('store')
+      } finally {
+        deadline.stop()
+      }
     },
+
+    maintain: () => known.sync(),
+
+    removeTeam: (team) => cache.deleteTeam(team),
+
+    idle: () => background.settled(),
   }
 }
-
-const SAVE_FAILED = 'existence_check_cache_save_failed'
 
 function areSlackIds({ team, enterprise, user, bot, channel, otherTeams = [] }: SlackIds): boolean {
   if (!isSlackId(team)) return false

@@ -1,26 +1,27 @@
-/** Which ids were verified in the last day, here or on another machine. */
-import { type Clock, epochSeconds } from '@strongroom/kit/clock'
-import { keep } from './knowledge.ts'
-import { KNOWN_SECONDS, type KnownStore, type KnownTimes } from './known-store.ts'
+/** The ids that were verified in the last day, on this machine or another. */
+import { type Clock, epochSeconds } from '@strongroom/platform/clock'
+import { KNOWN_SECONDS, type KnownIdStore, type KnownTimes } from './known-id-store.ts'
 
-/** The time of an id is saved again only when it is so much older: most minutes save nothing. */
+/** An id is saved again when its saved time is this much older, so that most minutes save nothing. */
 const RESAVE_SECONDS = 3_600
+const MAX_IDS_PER_TEAM = 50_000
 
 export interface KnownIds {
-  /** Reads what is stored about a team, once; undefined if that is done. */
-  loading(team: string): Promise<void> | undefined
+  /** Reads a team's stored ids once; undefined when that is done. */
+  load(team: string): Promise<void> | undefined
   has(team: string, id: string): boolean
-  /** The id has been verified now. */
+  /** Records that the id was verified now. */
   add(team: string, id: string): void
-  /** Saves what is new and learns what others have saved. Throws if the store fails for a team. */
-  exchange(): Promise<void>
+  /** Saves new ids and loads those of other machines. Throws if the store fails for a team. */
+  sync(): Promise<void>
 }
 
 interface TeamIds {
+  /** When each id was last verified, the most recent one last. */
   times: Map<string, number>
-  /** When each id was saved, or is to be. */
+  /** The time of each id in the store. */
   saved: Map<string, number>
-  loaded: boolean
+  isLoaded: boolean
   loading: Promise<void> | undefined
 }
 
@@ -30,33 +31,33 @@ export function createKnownIds({
   onFailed,
 }: {
   clock: Clock
-  /** Without one they are known to this process alone. */
-  store: KnownStore | undefined
+  /** Without one, ids are known to this process only. */
+  store: KnownIdStore | undefined
   onFailed: (error: unknown) => void
 }): KnownIds {
   const teams = new Map<string, TeamIds>()
 
-  function of(team: string): TeamIds {
-    let found = teams.get(team)
-    if (!found) {
-      found = { times: new Map(), saved: new Map(), loaded: !store, loading: undefined }
-      teams.set(team, found)
+  function idsOf(team: string): TeamIds {
+    let ids = teams.get(team)
+    if (!ids) {
+      ids = { times: new Map(), saved: new Map(), isLoaded: !store, loading: undefined }
+      teams.set(team, ids)
     }
-    return found
+    return ids
   }
 
-  function learn({ times, saved }: TeamIds, stored: KnownTimes): void {
+  function addStored({ times, saved }: TeamIds, stored: KnownTimes): void {
     for (const [id, time] of stored) {
       saved.set(id, Math.max(time, saved.get(id) ?? 0))
       times.set(id, Math.max(time, times.get(id) ?? 0))
     }
   }
 
-  async function load(team: string, ids: TeamIds): Promise<void> {
+  async function loadTeam(team: string, ids: TeamIds): Promise<void> {
     if (!store) return
     try {
-      learn(ids, await store.load(team))
-      ids.loaded = true
+      addStored(ids, await store.load(team))
+      ids.isLoaded = true
     } catch (error) {
       onFailed(error)
     } finally {
@@ -68,29 +69,29 @@ export function createKnownIds({
     return new Map([...times].filter(([id, time]) => time >= (saved.get(id) ?? 0) + RESAVE_SECONDS))
   }
 
-  function dropOld({ times, saved }: TeamIds, now: number): void {
+  function deleteOld({ times, saved }: TeamIds, now: number): void {
     for (const map of [times, saved]) {
       for (const [id, time] of map) if (time <= now - KNOWN_SECONDS) map.delete(id)
     }
   }
 
-  async function exchangeTeam(kept: KnownStore, team: string, ids: TeamIds): Promise<void> {
+  async function syncTeam(to: KnownIdStore, team: string, ids: TeamIds): Promise<void> {
     const now = epochSeconds(clock)
-    dropOld(ids, now)
-    const news = unsaved(ids)
-    if (news.size > 0) {
-      await kept.save(team, news, now)
-      for (const [id, time] of news) ids.saved.set(id, time)
+    deleteOld(ids, now)
+    const changes = unsaved(ids)
+    if (changes.size > 0) {
+      await to.save(team, changes, now)
+      for (const [id, time] of changes) ids.saved.set(id, time)
     }
-    learn(ids, await kept.load(team))
-    ids.loaded = true
+    addStored(ids, await to.load(team))
+    ids.isLoaded = true
   }
 
   return {
-    loading(team) {
-      const ids = of(team)
-      if (ids.loaded) return undefined
-      ids.loading ??= load(team, ids)
+    load(team) {
+      const ids = idsOf(team)
+      if (ids.isLoaded) return undefined
+      ids.loading ??= loadTeam(team, ids)
       return ids.loading
     },
 
@@ -99,13 +100,20 @@ export function createKnownIds({
       return time !== undefined && time > epochSeconds(clock) - KNOWN_SECONDS
     },
 
-    add: (team, id) => keep(of(team).times, id, epochSeconds(clock)),
+    add(team, id) {
+      const { times } = idsOf(team)
+      times.delete(id)
+      times.set(id, epochSeconds(clock))
+      if (times.size <= MAX_IDS_PER_TEAM) return
+      const [oldest] = times.keys()
+      if (oldest !== undefined) times.delete(oldest)
+    },
 
-    async exchange() {
+    async sync() {
       if (!store) return
       const failures: unknown[] = []
       for (const [team, ids] of teams) {
-        await exchangeTeam(store, team, ids).catch((error: unknown) => failures.push(error))
+        await syncTeam(store, team, ids).catch((error: unknown) => failures.push(error))
       }
       if (failures.length > 0) throw failures[0]
     },

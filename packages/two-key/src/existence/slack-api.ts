@@ -1,9 +1,9 @@
 /**
- * The few calls to Slack's Web API that key two makes. Nothing is repeated here and nothing is
- * thrown: Slack says no with status 200, and what comes in an incident may be no JSON at all.
+ * The calls to Slack's Web API that key two needs. It neither retries nor throws: Slack says no with
+ * status 200, and during an incident a response may not be JSON at all.
  */
-import type { Clock } from '@strongroom/kit/clock'
-import { limitedBody } from '../adapters/limited-body.ts'
+import type { Clock } from '@strongroom/platform/clock'
+import { readStream } from '@strongroom/platform/read-body'
 
 export type SlackMethod =
   | 'auth.test'
@@ -16,7 +16,7 @@ export type SlackReply =
   | { kind: 'ok'; body: Readonly<Record<string, unknown>>; scopes: readonly string[] }
   | { kind: 'error'; error: string }
   | { kind: 'rate_limited'; retryAfterSeconds: number | undefined }
-  /** No answer of Slack: a broken connection, a 5xx, a page for people. */
+  /** No usable response: a broken connection, a 5xx, an HTML page. */
   | { kind: 'unreachable' }
 
 export interface SlackApi {
@@ -29,72 +29,72 @@ export interface SlackApi {
 
 export interface SlackApiOptions {
   clock: Clock
-  /** Where the API is; Slack's own unless told. */
+  /** Slack's own API unless given. */
   baseUrl?: string | undefined
   fetch?: (url: string, init: RequestInit) => Promise<Response>
   onAnswered?: (method: SlackMethod, milliseconds: number) => void
 }
 
-/** What is asked for is a few kilobytes; whatever stands in Slack's place may never end. */
-const MOST_BYTES = 1024 * 1024
-const SLACK = 'https://slack.com/api/'
+/** Responses have a few kilobytes; a broken proxy may send bytes without end. */
+const MAX_RESPONSE_BYTES = 1024 * 1024
+const SLACK_API_URL = 'https://slack.com/api/'
 
 export function createSlackApi(options: SlackApiOptions): SlackApi {
-  const { clock, baseUrl = SLACK, onAnswered } = options
+  const { clock, baseUrl = SLACK_API_URL, onAnswered } = options
   const base = baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`
   const send = options.fetch ?? (async (url, init) => fetch(url, init))
 
   return {
     async call(method, args, { token, signal }) {
-      const started = clock.now()
+      const startedAt = clock.now()
       try {
-        const answer = await send(base + method, {
+        const response = await send(base + method, {
           method: 'POST',
           headers: {
             authorization: `Bearer ${token}`,
             'content-type': 'application/x-www-form-urlencoded',
           },
           body: new URLSearchParams(args).toString(),
-          // A redirect would take the token elsewhere.
+          // A redirect would send the token elsewhere.
           redirect: 'error',
           signal,
         })
-        return await replyOf(answer)
+        return await readReply(response)
       } catch {
         return { kind: 'unreachable' }
       } finally {
-        onAnswered?.(method, clock.now() - started)
+        onAnswered?.(method, clock.now() - startedAt)
       }
     },
   }
 }
 
-async function replyOf(answer: Response): Promise<SlackReply> {
-  if (answer.status === 429) {
-    // What it says is not read, but the connection is only free again when it is gone.
-    await answer.body?.cancel()
-    return { kind: 'rate_limited', retryAfterSeconds: secondsIn(answer.headers) }
+async function readReply(response: Response): Promise<SlackReply> {
+  if (response.status === 429) {
+    // An unread body would keep the connection busy.
+    await response.body?.cancel()
+    return { kind: 'rate_limited', retryAfterSeconds: retryAfterIn(response.headers) }
   }
-  if (!answer.ok) {
-    await answer.body?.cancel()
+  if (!response.ok) {
+    await response.body?.cancel()
     return { kind: 'unreachable' }
   }
-  const bytes = await limitedBody(answer.body ?? [], MOST_BYTES)
-  if (!bytes) return { kind: 'unreachable' }
-  const body: unknown = JSON.parse(Buffer.from(bytes).toString())
+  const read = await readStream(response.body ?? [], MAX_RESPONSE_BYTES)
+  if (read.kind === 'too_large') return { kind: 'unreachable' }
+  const body: unknown = JSON.parse(Buffer.from(read.bytes).toString())
   if (typeof body !== 'object' || body === null || !('ok' in body)) return { kind: 'unreachable' }
   if (body.ok === true) {
-    const scopes = (answer.headers.get('x-oauth-scopes') ?? '').split(',')
+    const scopes = (response.headers.get('x-oauth-scopes') ?? '').split(',')
     const granted = scopes.map((scope) => scope.trim()).filter((scope) => scope !== '')
     return { kind: 'ok', body: { ...body }, scopes: granted }
   }
   const error = 'error' in body && typeof body.error === 'string' ? body.error : ''
   if (error === 'ratelimited' || error === 'rate_limited')
-    return { kind: 'rate_limited', retryAfterSeconds: secondsIn(answer.headers) }
+    return { kind: 'rate_limited', retryAfterSeconds: retryAfterIn(response.headers) }
   return { kind: 'error', error }
 }
 
-function secondsIn(headers: Headers): number | undefined {
+function retryAfterIn(headers: Headers): number | undefined {
   const text = headers.get('retry-after') ?? ''
   return /^\d{1,6}$/.test(text) ? Number(text) : undefined
 }

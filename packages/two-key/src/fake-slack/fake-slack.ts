@@ -1,16 +1,23 @@
 /**
- * A Slack Web API to develop and test against: it answers what key two asks, and fails on demand in
- * every way that Slack does. `fetch` calls it in process; `serve.ts` puts it on a port.
+ * A fake of Slack's Web API for development and tests. It has the methods that key two calls, and fails
+ * on demand in every way that Slack does. `fetch` calls it in process; `server.ts` serves it over HTTP.
  */
-import { type Clock, systemClock } from '@strongroom/kit/clock'
-import { type Broken, createFaults, failAs, rateLimited, realWait, type Wait } from './faults.ts'
+import { type Clock, systemClock } from '@strongroom/platform/clock'
+import {
+  type ActiveFault,
+  createFaults,
+  respondWithFault,
+  rateLimited,
+  systemWait,
+  type Wait,
+} from './faults.ts'
 import { methods, type SlackArguments } from './methods.ts'
-import { allScopes, type FakeTeam, sampleTeam } from './world.ts'
+import { allScopes, type FakeTeam, sampleTeam } from './fixtures.ts'
 
 export interface FakeSlackOptions {
-  /** The workspaces; a sample one unless told. */
+  /** The workspaces; a sample one unless given. */
   teams?: readonly FakeTeam[]
-  /** Keep Slack's rate limits, and answer 429 beyond them. */
+  /** Apply Slack's rate limits, with a 429 beyond them. */
   limits?: boolean
   clock?: Clock
   wait?: Wait
@@ -22,28 +29,28 @@ export interface FakeCall {
 }
 
 export interface FakeSlack {
-  /** In place of the global one: answers whatever the host of the address is. */
+  /** Replaces the global `fetch`; the host of the URL does not matter. */
   fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>
-  /** The calls so far, of one method or of all; the last 10,000. */
+  /** The last 10,000 calls, of one method or of all. */
   calls(method?: string): readonly FakeCall[]
-  /** Fails from now on as told. */
-  break(fault: Broken): void
-  /** Works again. */
+  /** Fails like this from now on. */
+  break(fault: ActiveFault): void
+  /** Removes all faults. */
   repair(): void
   /** Replaces or adds a workspace. */
   setTeam(team: FakeTeam): void
 }
 
-const KEPT_CALLS = 10_000
+const MAX_CALLS = 10_000
 
 export function createFakeSlack(options: FakeSlackOptions = {}): FakeSlack {
-  const { clock = systemClock, wait = realWait } = options
+  const { clock = systemClock, wait = systemWait } = options
   const teams = new Map((options.teams ?? [sampleTeam]).map((team) => [team.id, team]))
   const faults = createFaults()
   const windows = new Map<string, { minute: number; calls: number }>()
   let calls: FakeCall[] = []
 
-  /** Seconds until the method may be called again, if it may not now. */
+  /** Seconds until the method may be called again; undefined if it may be called now. */
   function limitOf(team: FakeTeam, method: string, perMinute: number): number | undefined {
     const minute = Math.floor(clock.now() / 60_000)
     const key = `${team.id} ${method}`
@@ -54,14 +61,14 @@ export function createFakeSlack(options: FakeSlackOptions = {}): FakeSlack {
     return Math.max(1, 60 - Math.floor((clock.now() % 60_000) / 1000))
   }
 
-  async function answer(request: Request, signal: AbortSignal | undefined): Promise<Response> {
+  async function respond(request: Request, signal: AbortSignal | undefined): Promise<Response> {
     const name = new URL(request.url).pathname.split('/').at(-1) ?? ''
     const { token, args } = await argumentsOf(request)
     calls.push({ method: name, args })
-    if (calls.length > 2 * KEPT_CALLS) calls = calls.slice(-KEPT_CALLS)
+    if (calls.length > 2 * MAX_CALLS) calls = calls.slice(-MAX_CALLS)
 
     const fault = faults.take(name)
-    const failed = fault && (await failAs(fault, wait, signal))
+    const failed = fault && (await respondWithFault(fault, wait, signal))
     if (failed) return failed
     const method = Object.hasOwn(methods, name) ? methods[name] : undefined
     if (!method) return Response.json({ ok: false, error: 'unknown_method' })
@@ -80,7 +87,7 @@ export function createFakeSlack(options: FakeSlackOptions = {}): FakeSlack {
       const request = new Request(input, init)
       const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined)
       if (signal?.aborted) throw signal.reason
-      return answer(request, signal ?? undefined)
+      return respond(request, signal ?? undefined)
     },
     calls: (method) => calls.filter((call) => method === undefined || call.method === method),
     break: (fault) => faults.add(fault),
@@ -89,7 +96,7 @@ export function createFakeSlack(options: FakeSlackOptions = {}): FakeSlack {
   }
 }
 
-/** The arguments, wherever Slack takes them: in the query, as a form, or as JSON. */
+/** Slack accepts arguments in the query, as a form and as JSON. */
 async function argumentsOf(request: Request): Promise<{ token: string; args: SlackArguments }> {
   const query = new URL(request.url).searchParams
   const body = await request.text()

@@ -1,30 +1,29 @@
-/** The ways in which Slack fails. */
+/** The ways in which the fake Slack fails. */
 
 export type Fault =
-  /** No answer, ever. */
+  /** It never responds. */
   | { kind: 'hang' }
   | { kind: 'slow'; ms: number }
-  /** Too many requests; without `retryAfter` also without the header that says when. */
+  /** A 429; without `retryAfter` it has no Retry-After header. */
   | { kind: 'rate_limit'; retryAfter?: number }
   | { kind: 'status'; status: number }
-  /** A page for people, as during incidents. */
+  /** An HTML page, as during incidents. */
   | { kind: 'html'; status?: number }
-  /** The connection breaks. */
+  /** The connection is reset. */
   | { kind: 'reset' }
   /** `ok: false` with this error, such as `token_revoked`. */
   | { kind: 'error'; error: string }
 
-export type Broken = Fault & {
-  /** Which method fails; all of them unless told. */
+export type ActiveFault = Fault & {
+  /** The method that fails; all unless given. */
   method?: string
-  /** How often; for ever unless told. */
+  /** How often; always unless given. */
   times?: number
 }
 
-/** Real time, or that of a test. */
 export type Wait = (ms: number, signal: AbortSignal | undefined) => Promise<void>
 
-export const realWait: Wait = async (ms, signal) => {
+export const systemWait: Wait = async (ms, signal) => {
   await new Promise<void>((resolve, reject) => {
     const timer = setTimeout(resolve, ms)
     signal?.addEventListener('abort', () => {
@@ -34,27 +33,27 @@ export const realWait: Wait = async (ms, signal) => {
   })
 }
 
-/** Faults that are in effect, the latest first. */
+/** The active faults, the latest first. */
 export function createFaults() {
-  let broken: { fault: Broken; left: number }[] = []
+  let active: { fault: ActiveFault; left: number }[] = []
   return {
-    add(fault: Broken) {
-      broken.unshift({ fault, left: fault.times ?? Infinity })
+    add(fault: ActiveFault) {
+      active.unshift({ fault, left: fault.times ?? Infinity })
     },
     clear() {
-      broken = []
+      active = []
     },
-    /** The fault that the next call of a method meets. */
+    /** The fault for the next call of a method. */
     take(method: string): Fault | undefined {
-      const found = broken.find(({ fault }) => (fault.method ?? method) === method)
-      if (found && --found.left <= 0) broken = broken.filter((each) => each !== found)
+      const found = active.find(({ fault }) => (fault.method ?? method) === method)
+      if (found && --found.left <= 0) active = active.filter((each) => each !== found)
       return found?.fault
     },
   }
 }
 
-/** The answer of a Slack that fails so; none where the call goes on. */
-export async function failAs(
+/** Undefined if the call succeeds after a delay. */
+export async function respondWithFault(
   fault: Fault,
   wait: Wait,
   signal: AbortSignal | undefined,
@@ -99,5 +98,5 @@ async function untilAborted(signal: AbortSignal | undefined): Promise<never> {
 }
 
 function reasonOf(signal: AbortSignal): Error {
-  return signal.reason instanceof Error ? signal.reason : new Error('The call was given up')
+  return signal.reason instanceof Error ? signal.reason : new Error('The call was aborted')
 }

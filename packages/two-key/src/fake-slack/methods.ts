@@ -1,11 +1,11 @@
-/** Slack's answers, as its methods give them: status 200 and the truth in `ok`. */
-import { allScopes, type FakeChannel, type FakeTeam } from './world.ts'
+/** The methods of the fake Slack. Like Slack's they respond with status 200 and `ok`. */
+import { allScopes, type FakeChannel, type FakeTeam } from './fixtures.ts'
 
 export type SlackArguments = Readonly<Record<string, string | undefined>>
 export type SlackAnswer = { ok: boolean } & Record<string, unknown>
 
 interface Method {
-  /** Slack's promise, in calls a minute for each workspace. */
+  /** Slack's rate limit, in calls per minute for each workspace. */
   perMinute: number
   answer(team: FakeTeam, args: SlackArguments): SlackAnswer
 }

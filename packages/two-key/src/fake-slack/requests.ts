@@ -1,6 +1,6 @@
-/** Requests as Slack sends them to an app, signed, for people who have no Slack at hand. */
+/** Signed requests as Slack sends them to an app. */
 import { createHmac } from 'node:crypto'
-import { sampleTeam } from './world.ts'
+import { sampleTeam } from './fixtures.ts'
 
 export const fakeKinds = ['message', 'mention', 'command', 'action', 'shortcut', 'view'] as const
 export type FakeKind = (typeof fakeKinds)[number]
@@ -11,9 +11,9 @@ export interface FakeRequestOptions {
   team?: string
   user?: string
   channel?: string
-  /** What is said, or typed after the command. */
+  /** The text of the message, or after the command. */
   text?: string
-  /** Of the command, without its slash, or of what listeners know an action, shortcut or view by. */
+  /** The command without its slash, or the id of the action, shortcut or view. */
   name?: string
 }
 

@@ -1,65 +1,106 @@
-/** Bytes to values, after key one and never before. */
-import { isObject, type JsonObject } from './json.ts'
-import { PayloadRefused } from './refusal.ts'
-import { hasRepeatedNames } from './repeated-names.ts'
+/** Parses the bytes of a body. Runs only after the signature is verified. */
+import { MAX_JSON_DEPTH } from '@strongroom/platform/json-depth'
+import { PayloadError } from './error.ts'
+import { isObject, type JsonObject } from './ids.ts'
 
-/** How Slack has sent it: events as JSON, commands as a form, interactions as JSON in a form. */
-export type Wrapping = 'json' | 'form' | 'payload'
+/** Slack sends events as JSON, commands as a form, and interactions as JSON in a form. */
+export type BodyEncoding = 'json' | 'form' | 'payload'
 
-export interface ReadBody {
-  wrapping: Wrapping
+export interface ParsedBody {
+  encoding: BodyEncoding
   body: JsonObject
 }
 
-// A byte order mark stays where it is: who gets the bytes after us may not take it off.
+// A byte order mark is not removed, because the app that receives the same bytes may not remove it.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-export function readBody(rawBody: Uint8Array, contentType: string | undefined): ReadBody {
+export function parseBody(rawBody: Uint8Array, contentType: string | undefined): ParsedBody {
   // Parameters such as a charset change nothing: Slack sends UTF-8.
   const [type = ''] = (contentType ?? '').split(';', 1)
   switch (type.trim().toLowerCase()) {
     case 'application/json':
-      return { wrapping: 'json', body: parse(textOf(rawBody)) }
+      return { encoding: 'json', body: parseJson(decodeText(rawBody)) }
     case 'application/x-www-form-urlencoded':
-      return readForm(textOf(rawBody))
+      return parseForm(decodeText(rawBody))
     default:
-      throw new PayloadRefused('unknown_content_type')
+      throw new PayloadError('unknown_content_type')
   }
 }
 
-function readForm(text: string): ReadBody {
+function parseForm(text: string): ParsedBody {
   const fields = new Map<string, string>()
-  // Of a question mark at the beginning it would take off one, which is ours.
+  // URLSearchParams removes one leading question mark, so it gets one that is not the sender's.
   for (const [name, value] of new URLSearchParams(`?${text}`)) {
-    // Twice the same name: who reads the first would see another than who reads the last.
-    if (fields.has(name)) throw new PayloadRefused('ambiguous_payload')
+    // Some readers of a duplicate name take the first value, others the last.
+    if (fields.has(name)) throw new PayloadError('ambiguous_payload')
     fields.set(name, value)
   }
   const payload = fields.get('payload')
-  // Of a check of certificates nothing else is read: it must not carry a payload past the keys.
+  // An ssl_check is accepted unchecked, so nothing else in it may be read.
   if (payload === undefined || fields.has('ssl_check')) {
-    return { wrapping: 'form', body: Object.fromEntries(fields) }
+    return { encoding: 'form', body: Object.fromEntries(fields) }
   }
-  if (fields.size > 1) throw new PayloadRefused('ambiguous_payload')
-  return { wrapping: 'payload', body: parse(payload) }
+  if (fields.size > 1) throw new PayloadError('ambiguous_payload')
+  return { encoding: 'payload', body: parseJson(payload) }
 }
 
-function textOf(bytes: Uint8Array): string {
+function decodeText(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
   } catch {
-    throw new PayloadRefused('malformed_body')
+    throw new PayloadError('malformed_body')
   }
 }
 
-function parse(text: string): JsonObject {
+function parseJson(text: string): JsonObject {
+  const { members, depth } = scanJson(text)
+  if (depth > MAX_JSON_DEPTH) throw new PayloadError('malformed_body')
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    throw new PayloadRefused('malformed_body')
+    throw new PayloadError('malformed_body')
   }
-  if (!isObject(value)) throw new PayloadRefused('malformed_body')
-  if (hasRepeatedNames(text, value)) throw new PayloadRefused('ambiguous_payload')
+  if (!isObject(value)) throw new PayloadError('malformed_body')
+  // A duplicate name appears twice in the text and once in the value. Some readers of the text would
+  // take its first value, others the last.
+  if (members !== countMembers(value)) throw new PayloadError('ambiguous_payload')
   return value
+}
+
+const QUOTE = 0x22
+const COLON = 0x3a
+const BACKSLASH = 0x5c
+const OPEN_LIST = 0x5b
+const CLOSE_LIST = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+/** Counts members, by their colons, and the deepest nesting of a JSON text. */
+function scanJson(text: string): { members: number; depth: number } {
+  let members = 0
+  let depth = 0
+  let level = 0
+  let isInString = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) isInString = !isInString
+    else if (isInString) {
+      if (code === BACKSLASH) at++
+    } else if (code === COLON) members++
+    else if (code === OPEN_OBJECT || code === OPEN_LIST) depth = Math.max(depth, ++level)
+    else if (code === CLOSE_OBJECT || code === CLOSE_LIST) level--
+  }
+  return { members, depth }
+}
+
+function countMembers(value: object): number {
+  let members = 0
+  const remaining: object[] = [value]
+  for (let each = remaining.pop(); each; each = remaining.pop()) {
+    const inner: unknown[] = Array.isArray(each) ? each : Object.values(each)
+    if (inner !== each) members += inner.length
+    for (const part of inner) if (typeof part === 'object' && part !== null) remaining.push(part)
+  }
+  return members
 }

@@ -1,9 +1,9 @@
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { describe, expect, test } from 'vitest'
-import type { ExistenceVerdict } from '../../src/existence/verdict.ts'
+import type { ExistenceResult } from '../../src/existence/result.ts'
 import { MAX_BODY_BYTES, twoKey, type TwoKeyOptions } from '../../src/verify.ts'
-import { askedChecker } from '../asked-checker.ts'
-import { command, eventBody, message, samples, shortcut } from '../samples.ts'
+import { createFakeChecker } from '../support/fake-checker.ts'
+import { command, eventBody, message, samples, shortcut } from '../support/samples.ts'
 import {
   FORM,
   official,
@@ -12,21 +12,21 @@ import {
   signedForm,
   signedJson,
   signedPayload,
-} from '../signed.ts'
-import { type Adapter, adapters } from './every-adapter.ts'
+} from '../support/signed.ts'
+import { type Adapter, adapters } from '../support/adapters.ts'
 
 const NOW = 4_102_444_800
 
-function keysOf(verdict?: ExistenceVerdict, options: Partial<TwoKeyOptions> = {}) {
-  const checker = askedChecker(verdict)
+function keysOf(verdict?: ExistenceResult, options: Partial<TwoKeyOptions> = {}) {
+  const checker = createFakeChecker(verdict)
   const clock = testClock()
   return { checker, keys: twoKey({ signingSecret: official.secret, checker, clock, ...options }) }
 }
 
-async function send(adapter: Adapter, request: Signed, verdict?: ExistenceVerdict) {
+async function send(adapter: Adapter, request: Signed, verdict?: ExistenceResult) {
   const { keys, checker } = keysOf(verdict)
   const { status, headers, body, handled } = await adapter(keys, request)
-  return { status, body, headers, handled, asked: checker.asked.length }
+  return { status, body, headers, handled, asked: checker.checks.length }
 }
 
 const withHeader = ({ rawBody, headers }: Signed, name: string, value: string | undefined) => ({
@@ -78,14 +78,14 @@ describe.each(Object.entries(adapters))('through %s', (_, adapter) => {
       { rawBody: Buffer.from('{'), headers: { 'content-type': 'application/json' } },
     ],
     [
-      'a check of certificates that carries a payload, unsigned',
+      'an unsigned ssl_check with a payload',
       {
         rawBody: Buffer.from(`ssl_check=1&payload=${encodeURIComponent(JSON.stringify(shortcut))}`),
         headers: { 'content-type': FORM },
       },
     ],
     ['an altered body', { ...samples['command']!(), rawBody: Buffer.from('text=other') }],
-  ])('nothing passes with %s: 401, and nobody is asked', async (_name, request) => {
+  ])('nothing passes with %s: 401, and Slack is not called', async (_name, request) => {
     const { status, body, headers, handled, asked } = await send(adapter, request)
     expect([status, JSON.parse(body), handled, asked]).toEqual([
       401,
@@ -96,7 +96,7 @@ describe.each(Object.entries(adapters))('through %s', (_, adapter) => {
     expect(headers['x-slack-no-retry']).toBeUndefined()
   })
 
-  test('a definitive no is 403 and tells Slack not to repeat, and not which id is unknown', async () => {
+  test('a refusal is a 403 that Slack does not retry, and does not reveal which id is unknown', async () => {
     const answers = []
     for (const reason of ['team', 'user', 'channel', 'no_token'] as const) {
       const { status, body, headers, handled } = await send(adapter, samples['message']!(), {
@@ -110,7 +110,7 @@ describe.each(Object.entries(adapters))('through %s', (_, adapter) => {
     expect(new Set(answers)).toEqual(new Set(['{"error":"Entity verification failed"}']))
   })
 
-  test('what cannot be decided is 503, and Slack may repeat it', async () => {
+  test('an undecidable request is a 503 that Slack may retry', async () => {
     const verdict = {
       ok: false,
       kind: 'undecidable',
@@ -126,13 +126,13 @@ describe.each(Object.entries(adapters))('through %s', (_, adapter) => {
     ])
   })
 
-  test('an address for answers that is not of Slack does not reach the handler', async () => {
+  test('a response URL that is not Slack’s does not reach the handler', async () => {
     const request = signedForm({ ...command, response_url: 'https://evil.example/' })
     const { status, handled } = await send(adapter, request)
     expect([status, handled]).toEqual([403, []])
   })
 
-  test('what Slack asks of its own is answered without the handler', async () => {
+  test('requests of Slack itself get a response without the handler', async () => {
     const challenge = await send(
       adapter,
       signedJson({ type: 'url_verification', challenge: 'a"b', token: 't' }),
@@ -165,13 +165,13 @@ describe.each(Object.entries(adapters))('through %s', (_, adapter) => {
     expect([status, handled]).toEqual([413, []])
   })
 
-  test('signed nonsense is 400, and no failure', async () => {
+  test('signed nonsense is a 400', async () => {
     for (const request of [signed('{'), signed(''), signedPayload({ type: 'odd' })]) {
       expect((await send(adapter, request)).status).toBe(400)
     }
   })
 
-  test('a no that must look like a yes has nothing to say', async () => {
+  test('a rejection with status 200 has no body', async () => {
     const { keys } = keysOf({ ok: false, kind: 'refused', reason: 'team' }, { rejectStatus: 200 })
     const { status, body, handled } = await adapter(keys, samples['message']!())
     expect([status, body, handled]).toEqual([200, '', []])

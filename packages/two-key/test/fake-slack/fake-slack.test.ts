@@ -1,8 +1,8 @@
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createFakeSlack, type FakeSlack } from '../../src/fake-slack/fake-slack.ts'
-import { type FakeSlackServer, serveFakeSlack } from '../../src/fake-slack/serve.ts'
-import { sampleTeam } from '../../src/fake-slack/world.ts'
+import { type FakeSlackServer, serveFakeSlack } from '../../src/fake-slack/server.ts'
+import { sampleTeam } from '../../src/fake-slack/fixtures.ts'
 
 const headers = { authorization: `Bearer ${sampleTeam.token}` }
 const api = 'https://slack.com/api/'
@@ -12,7 +12,7 @@ async function ask(slack: FakeSlack, call: string, init: RequestInit = {}) {
 }
 
 describe('the fake Slack', () => {
-  test('answers what exists, and what does not with status 200 and an error', async () => {
+  test('responds about what exists, and to what does not with status 200 and an error', async () => {
     const slack = createFakeSlack()
     expect(await ask(slack, 'auth.test')).toMatchObject({ ok: true, team_id: 'T00000001' })
     expect(await ask(slack, 'team.info')).toMatchObject({ ok: true, team: { id: 'T00000001' } })
@@ -35,7 +35,7 @@ describe('the fake Slack', () => {
     })
   })
 
-  test('takes arguments in the query, as a form and as JSON', async () => {
+  test('accepts arguments in the query, as a form and as JSON', async () => {
     const slack = createFakeSlack()
     const form = { method: 'POST', body: new URLSearchParams({ user: 'U00000001' }) }
     const json = {
@@ -52,7 +52,7 @@ describe('the fake Slack', () => {
     ])
   })
 
-  test('tells a missing token, a wrong one and a missing scope apart', async () => {
+  test('distinguishes a missing token, a wrong token and a missing scope', async () => {
     const slack = createFakeSlack({ teams: [{ ...sampleTeam, scopes: ['users:read'] }] })
     expect(await ask(slack, 'auth.test', { headers: {} })).toMatchObject({ error: 'not_authed' })
     const wrong = { headers: { authorization: 'Bearer xoxb-another' } }
@@ -66,7 +66,7 @@ describe('the fake Slack', () => {
     expect(await ask(slack, 'no.method')).toMatchObject({ error: 'unknown_method' })
   })
 
-  test('fails as it is told, as often as it is told, for the method it is told', async () => {
+  test('fails in the configured way, as often as configured, for the configured method', async () => {
     const slack = createFakeSlack()
     slack.break({ kind: 'rate_limit', retryAfter: 30, method: 'users.info', times: 1 })
     const limited = await slack.fetch(`${api}users.info?user=U00000001`, { headers })
@@ -89,7 +89,7 @@ describe('the fake Slack', () => {
     expect(await ask(slack, 'auth.test')).toMatchObject({ ok: true })
   })
 
-  test('hangs until it is given up', async () => {
+  test('hangs until the call is aborted', async () => {
     const slack = createFakeSlack()
     slack.break({ kind: 'hang' })
     const giveUp = new AbortController()
@@ -98,7 +98,7 @@ describe('the fake Slack', () => {
     await expect(asked).rejects.toThrow('given up')
   })
 
-  test('keeps the limits of Slack where it is asked to', async () => {
+  test('applies Slack’s rate limits if configured', async () => {
     const clock = testClock()
     const slack = createFakeSlack({ limits: true, clock })
     const statuses = async (calls: number) => {
@@ -119,7 +119,7 @@ describe('the fake Slack on a port', () => {
     for (const server of servers.splice(0)) await server.close()
   })
 
-  test('answers over HTTP, fails on request and tells what it was asked', async () => {
+  test('responds over HTTP, fails on request and lists the calls it received', async () => {
     const server = await serveFakeSlack(createFakeSlack(), 0)
     servers.push(server)
     const form = new URLSearchParams({ user: 'U00000001' })

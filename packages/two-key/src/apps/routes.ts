@@ -1,0 +1,200 @@
+/** `/v1/apps`, for operators: apps with their signing secrets, upstreams and policies. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { AppEnv } from '@strongroom/kit/http/env'
+import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
+import type { operatorOnly } from '@strongroom/kit/http/permissions'
+import { operatorError } from '@strongroom/kit/operators'
+import type { Context } from 'hono'
+import { twoKeyError } from '../errors.ts'
+import type { AppItem } from './item.ts'
+import type { AppRegistry } from './registry.ts'
+import type { AppService } from './service.ts'
+import {
+  AppChange,
+  AppName,
+  AppView,
+  DecisionView,
+  NewApp,
+  SigningSecret,
+  toAppView,
+} from './view.ts'
+
+const DAY_SECONDS = 86_400
+
+/** What every operator route declares. */
+export interface OperatorRoute {
+  tags: string[]
+  security: Record<string, string[]>[]
+  middleware: ReturnType<typeof operatorOnly>
+}
+
+export function appRoutes(deps: {
+  apps: AppService
+  registry: Pick<AppRegistry, 'get' | 'invalidate' | 'remove'>
+  operatorRoute: OperatorRoute
+  /** Without a slash at its end. */
+  publicUrl: string
+}): OpenAPIHono<AppEnv> {
+  const { apps, registry, operatorRoute, publicUrl } = deps
+  const unauthorized = errorResponses(operatorError, 'unauthorized')
+  const notFound = errorResponses(twoKeyError, 'app_not_found')
+  const AppParams = z.object({ app: AppName })
+  /** Its URL does not use the Host header, which the client controls. */
+  const toView = async (c: Context, item: AppItem) => {
+    const { path } = c.req
+    const base = publicUrl + path.slice(0, path.indexOf('/v1/'))
+    return toAppView(item, await apps.signingSecrets(item), base)
+  }
+
+  const add = createRoute({
+    ...operatorRoute,
+    method: 'post',
+    path: '/v1/apps',
+    summary: 'Add a Slack app',
+    description:
+      'Then set its `url` as the request URL at Slack, and set the bot token of each workspace.',
+    request: { body: jsonBody(NewApp) },
+    responses: {
+      201: jsonResponse(AppView, 'The app was added'),
+      ...unauthorized,
+      ...errorResponses(twoKeyError, 'app_exists', 'invalid_upstream'),
+    },
+  })
+  const list = createRoute({
+    ...operatorRoute,
+    method: 'get',
+    path: '/v1/apps',
+    summary: 'List Slack apps',
+    responses: {
+      200: jsonResponse(z.object({ items: z.array(AppView) }), 'All apps, by name'),
+      ...unauthorized,
+    },
+  })
+  const get = createRoute({
+    ...operatorRoute,
+    method: 'get',
+    path: '/v1/apps/{app}',
+    summary: 'Get a Slack app',
+    request: { params: AppParams },
+    responses: { 200: jsonResponse(AppView, 'The app'), ...unauthorized, ...notFound },
+  })
+  const change = createRoute({
+    ...operatorRoute,
+    method: 'patch',
+    path: '/v1/apps/{app}',
+    summary: 'Update a Slack app',
+    description:
+      'Omitted fields stay as they are. Other processes see the change within ten seconds.',
+    request: { params: AppParams, body: jsonBody(AppChange) },
+    responses: {
+      200: jsonResponse(AppView, 'The updated app'),
+      ...unauthorized,
+      ...notFound,
+      ...errorResponses(twoKeyError, 'invalid_upstream', 'changed_meanwhile'),
+    },
+  })
+  const remove = createRoute({
+    ...operatorRoute,
+    method: 'delete',
+    path: '/v1/apps/{app}',
+    summary: 'Delete a Slack app and its bot tokens',
+    request: { params: AppParams },
+    responses: { 204: { description: 'The app was deleted' }, ...unauthorized, ...notFound },
+  })
+  const rotate = createRoute({
+    ...operatorRoute,
+    method: 'post',
+    path: '/v1/apps/{app}/signing-secrets',
+    summary: 'Rotate the signing secret',
+    description:
+      'The older secrets remain valid for the overlap, so that you can change the secret at Slack.',
+    request: {
+      params: AppParams,
+      body: jsonBody(
+        z.strictObject({
+          signingSecret: SigningSecret,
+          overlapSeconds: z
+            .number()
+            .int()
+            .min(0)
+            .max(30 * DAY_SECONDS)
+            .default(DAY_SECONDS),
+        }),
+      ),
+    },
+    responses: {
+      201: jsonResponse(AppView, 'The app with its new secret'),
+      ...unauthorized,
+      ...notFound,
+      ...errorResponses(twoKeyError, 'too_many_secrets', 'changed_meanwhile'),
+    },
+  })
+  const decisions = createRoute({
+    ...operatorRoute,
+    method: 'get',
+    path: '/v1/apps/{app}/decisions',
+    summary: 'List recent decisions',
+    description:
+      'The decisions of the process that responds, the newest first. They are held in memory only.',
+    request: {
+      params: AppParams,
+      query: z.object({ limit: z.coerce.number().int().min(1).max(200).default(50) }),
+    },
+    responses: {
+      200: jsonResponse(z.object({ items: z.array(DecisionView) }), 'The decisions'),
+      ...unauthorized,
+      ...notFound,
+    },
+  })
+
+  return new OpenAPIHono<AppEnv>()
+    .openapi(add, async (c) => {
+      const app = c.req.valid('json')
+      const item = await apps.add(app)
+      registry.invalidate(app.name)
+      c.get('log').info('Slack app added', { app: app.name, operator: c.get('operator') })
+      return c.json(await toView(c, item), 201)
+    })
+    .openapi(list, async (c) => {
+      const items = await Promise.all((await apps.list()).map(async (item) => toView(c, item)))
+      return c.json({ items }, 200)
+    })
+    .openapi(get, async (c) => {
+      const item = await apps.get(c.req.valid('param').app)
+      if (!item) throw twoKeyError('app_not_found')
+      return c.json(await toView(c, item), 200)
+    })
+    .openapi(change, async (c) => {
+      const { app } = c.req.valid('param')
+      const item = await apps.change(app, c.req.valid('json'))
+      registry.invalidate(app)
+      c.get('log').info('Slack app changed', { app, operator: c.get('operator') })
+      return c.json(await toView(c, item), 200)
+    })
+    .openapi(remove, async (c) => {
+      const { app } = c.req.valid('param')
+      await apps.remove(app)
+      registry.remove(app)
+      c.get('log').info('Slack app removed', { app, operator: c.get('operator') })
+      return c.body(null, 204)
+    })
+    .openapi(rotate, async (c) => {
+      const { app } = c.req.valid('param')
+      const { signingSecret, overlapSeconds } = c.req.valid('json')
+      const item = await apps.rotate(app, signingSecret, overlapSeconds)
+      registry.invalidate(app)
+      c.get('log').info('Signing secret rotated', { app, operator: c.get('operator') })
+      return c.json(await toView(c, item), 201)
+    })
+    .openapi(decisions, async (c) => {
+      const app = await registry.get(c.req.valid('param').app)
+      if (!app) throw twoKeyError('app_not_found')
+      const items = app.decisions.list(c.req.valid('query').limit).map((decision) => ({
+        at: new Date(decision.at).toISOString(),
+        outcome: decision.outcome,
+        reason: decision.reason,
+        ids: decision.ids ? { ...decision.ids } : null,
+      }))
+      return c.json({ items }, 200)
+    })
+}

@@ -1,0 +1,118 @@
+/** Requests and responses of the operator routes. Responses never contain a secret or token. */
+import { z } from '@hono/zod-openapi'
+import { APP_NAME, SLACK_ID } from '../slack-ids.ts'
+import { type AppItem, AppPolicy } from './item.ts'
+import type { SigningSecrets } from './signing-secrets.ts'
+
+export const AppName = z
+  .string()
+  .regex(APP_NAME, {
+    message: 'Must be 1 to 32 lower-case letters, digits and hyphens',
+  })
+  .openapi({ example: 'deploy-bot' })
+
+export const TeamId = z
+  .string()
+  .regex(new RegExp(`^${SLACK_ID}$`), {
+    message: 'Must be the id of a team or organisation: T… or E…',
+  })
+  .openapi({ example: 'T00000001' })
+
+const SlackAppId = z
+  .string()
+  .regex(/^A[A-Z0-9]{1,31}$/, { message: 'Must be the app’s id at Slack: A…' })
+  .openapi({ example: 'A00000001', description: 'Requests that name another app are rejected' })
+
+export const SigningSecret = z
+  .string()
+  .regex(/^[\x21-\x7e]{8,256}$/, { message: 'Must be the app’s signing secret at Slack' })
+  .refine((secret) => !/^(?:xox[a-z]-|xapp-)/.test(secret), {
+    message: 'This is a token. Use the signing secret.',
+  })
+  .openapi({ example: '8f742231b10e8888abcd99yyyzzz85a5' })
+
+export const BotToken = z
+  .string()
+  .regex(/^(?:xoxe\.)?xoxb-[\w-]{6,500}$/, { message: 'Must be a bot token: xoxb-…' })
+  .openapi({ example: 'xoxb-fake-00000001' })
+
+const UpstreamInput = z.strictObject({
+  url: z.string().max(2_048).openapi({ example: 'https://bot.example.com/slack/events' }),
+  kind: z.enum(['app', 'ferryhook']).default('app').openapi({
+    description: '`ferryhook`: the URL is that of a Ferryhook source, which stores every request',
+  }),
+})
+
+const Policy = AppPolicy.openapi('TwoKeyPolicy')
+
+export const NewApp = z.strictObject({
+  name: AppName,
+  appId: SlackAppId.optional(),
+  signingSecret: SigningSecret,
+  upstream: UpstreamInput,
+  policy: Policy.default({}),
+})
+
+export const AppChange = z.strictObject({
+  appId: SlackAppId.nullable().optional(),
+  upstream: UpstreamInput.optional(),
+  policy: Policy.optional(),
+})
+
+export const AppView = z
+  .object({
+    name: AppName,
+    appId: SlackAppId.nullable(),
+    url: z.string().openapi({
+      description: 'The request URL to set at Slack, for events, commands and interactivity',
+      example: 'https://strongroom.example/two-key/slack/deploy-bot/events',
+    }),
+    upstream: z.object({ url: z.string(), kind: z.enum(['app', 'ferryhook']) }),
+    policy: Policy,
+    signingSecrets: z
+      .array(z.object({ createdAt: z.string(), expiresAt: z.string().nullable() }))
+      .openapi({ description: 'The active ones, the newest first; never the secrets themselves' }),
+    createdAt: z.string(),
+  })
+  .openapi('TwoKeyApp')
+
+export const TokenView = z.object({ team: TeamId, installedAt: z.string() })
+
+export const DecisionView = z.object({
+  at: z.string(),
+  outcome: z.enum(['accepted', 'refused', 'undecidable']),
+  reason: z.string().openapi({ example: 'user' }),
+  ids: z
+    .object({
+      team: z.string(),
+      enterprise: z.string().optional(),
+      user: z.string().optional(),
+      bot: z.string().optional(),
+      channel: z.string().optional(),
+      otherTeams: z.array(z.string()).readonly().optional(),
+    })
+    .nullable(),
+})
+
+export function toAppView(
+  { SK: name, appId, upstream, policy, createdAt }: AppItem,
+  secrets: SigningSecrets,
+  base: string,
+): z.infer<typeof AppView> {
+  return {
+    name,
+    appId: appId ?? null,
+    url: `${base}/slack/${name}/events`,
+    upstream,
+    policy,
+    signingSecrets: secrets.map((secret) => ({
+      createdAt: isoTime(secret.createdAt),
+      expiresAt: secret.expiresAt === undefined ? null : isoTime(secret.expiresAt),
+    })),
+    createdAt: isoTime(createdAt),
+  }
+}
+
+export function isoTime(seconds: number): string {
+  return new Date(seconds * 1000).toISOString()
+}

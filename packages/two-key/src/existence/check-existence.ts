@@ -1,0 +1,62 @@
+/** Step four: asks the checker about the ids of a payload and turns its result into the decision. */
+import { type Decision, rejectExistence } from '../decision.ts'
+import type { CheckablePayload, RequestKind } from '../payload/parse.ts'
+import type { ChannelPolicy, ExistenceChecker, ExistenceResult } from './result.ts'
+
+export interface CheckOptions {
+  checker: ExistenceChecker
+  /** What an unknown channel means, by kind of request; other kinds keep the defaults. */
+  channelPolicy?: Partial<Record<RequestKind, ChannelPolicy>>
+  /** When Slack cannot decide: `retry` responds 503, so that Slack sends again; `reject` rejects. */
+  onUndecidable?: 'retry' | 'reject'
+  /** When a team has no token: `skip` accepts its requests by their signature alone. */
+  onMissingToken?: 'deny' | 'skip'
+  /** The status of a definite rejection; 200 keeps Slack from disabling the app's events. */
+  rejectStatus?: 403 | 200
+}
+
+export interface CheckLimits {
+  /** In milliseconds of the clock. */
+  deadline: number
+  token?: string | undefined
+}
+
+export type CheckExistence = (
+  payload: CheckablePayload,
+  limits: CheckLimits,
+) => Promise<Decision<CheckablePayload>>
+
+/**
+ * Events come only from conversations that the bot can see; commands, shortcuts and buttons are also
+ * used in others.
+ */
+const CHANNEL_POLICIES: Readonly<Record<RequestKind, ChannelPolicy>> = {
+  event: 'strict',
+  command: 'if-visible',
+  action: 'if-visible',
+  options: 'if-visible',
+  shortcut: 'if-visible',
+  view: 'if-visible',
+}
+
+export function createExistenceCheck(options: CheckOptions): CheckExistence {
+  const { checker, onMissingToken = 'deny', onUndecidable = 'retry', rejectStatus = 403 } = options
+  const policies = { ...CHANNEL_POLICIES, ...options.channelPolicy }
+
+  async function check(payload: CheckablePayload, limits: CheckLimits): Promise<ExistenceResult> {
+    const { deadline, token } = limits
+    const checkOptions = { deadline, ...(token === undefined ? {} : { token }) }
+    if (payload.kind === 'uninstall') return checker.checkUninstalled(payload, checkOptions)
+    const policy = policies[payload.kind]
+    const channelPolicy = payload.channelMayBeGone && policy === 'strict' ? 'if-visible' : policy
+    return checker.check(payload.ids, { ...checkOptions, channelPolicy })
+  }
+
+  return async (payload, limits) => {
+    const result = await check(payload, limits)
+    if (result.ok) return { ok: true, payload, source: result.source }
+    const isTokenMissing = result.kind === 'refused' && result.reason === 'no_token'
+    if (isTokenMissing && onMissingToken === 'skip') return { ok: true, payload, source: 'skipped' }
+    return rejectExistence(result, { rejectStatus, onUndecidable })
+  }
+}

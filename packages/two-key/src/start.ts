@@ -1,0 +1,78 @@
+/** Composes the service: stores, routes and the task of each minute. */
+import { OpenAPIHono } from '@hono/zod-openapi'
+import type { AppEnv } from '@strongroom/kit/http/env'
+import { operatorOnly } from '@strongroom/kit/http/permissions'
+import { createOperators } from '@strongroom/kit/operators'
+import { createSafeFetch } from '@strongroom/kit/safe-fetch'
+import type { RunningService, ServiceDeps } from '@strongroom/kit/service'
+import { type StartTimer, startTimer as systemTimer } from '@strongroom/platform/timers'
+import { createAppRegistry } from './apps/registry.ts'
+import { appRoutes } from './apps/routes.ts'
+import { createAppService } from './apps/service.ts'
+import { createDeadlines } from './deadlines.ts'
+import { createSlackApi, type SlackApiOptions } from './existence/slack-api.ts'
+import { createTwoKeyMetrics } from './metrics.ts'
+import { requestRoutes } from './requests/routes.ts'
+import { createRequestService } from './requests/service.ts'
+import { createUpstream } from './requests/upstream.ts'
+import type { TwoKeyNeeds } from './service.ts'
+import { upstreamPolicy } from './settings.ts'
+import { tokenRoutes } from './tokens/routes.ts'
+
+/** For tests. */
+export interface StartOptions {
+  fetch?: SlackApiOptions['fetch']
+  startTimer?: StartTimer
+}
+
+const MAINTENANCE_MS = 60_000
+
+export function startTwoKey(
+  deps: ServiceDeps & TwoKeyNeeds,
+  { fetch, startTimer = systemTimer }: StartOptions = {},
+): RunningService {
+  const { db, clock, log, config, publicUrl, secretBox: box } = deps
+  const slack = { ...(fetch && { fetch }) }
+  const metrics = createTwoKeyMetrics(deps.metrics)
+  const safeFetch = createSafeFetch({ ...upstreamPolicy(config), clock, startTimer })
+  const apps = createAppService({ db, clock, box, checkUrl: (url) => safeFetch.check(url) })
+  const registry = createAppRegistry({ ...deps, box, apps, metrics, startTimer, ...slack })
+  const requests = createRequestService({
+    clock,
+    log,
+    registry,
+    metrics,
+    send: createUpstream(safeFetch),
+    startDeadline: createDeadlines({ clock, startTimer }),
+  })
+  const slackApi = createSlackApi({ clock, baseUrl: config.TWO_KEY_SLACK_API_URL, ...slack })
+  const operatorRoute = {
+    tags: ['Two-key'],
+    security: [{ operator: [] }],
+    middleware: operatorOnly(createOperators(deps)),
+  }
+
+  let stopTimer: (() => void) | undefined
+  let isClosed = false
+  const scheduleMaintenance = () => {
+    if (isClosed) return
+    stopTimer = startTimer(
+      MAINTENANCE_MS,
+      () => void registry.maintain().finally(scheduleMaintenance),
+    )
+  }
+  scheduleMaintenance()
+
+  return {
+    routes: new OpenAPIHono<AppEnv>()
+      .route('/', requestRoutes(requests))
+      .route('/', appRoutes({ apps, registry, operatorRoute, publicUrl }))
+      .route('/', tokenRoutes({ registry, slackApi, operatorRoute })),
+    async close() {
+      isClosed = true
+      stopTimer?.()
+      await registry.close()
+      await safeFetch.close()
+    },
+  }
+}
