@@ -1,35 +1,41 @@
-/** The whole server as one app: services where they are mounted, and what stands around them. */
+/** The whole server as one app: the services, pages, health checks and metrics. */
+import type { RequestListener } from 'node:http'
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import type { Clock } from '@strongroom/kit/clock'
-import { createApp } from '@strongroom/kit/http/app'
+import type { Clock } from '@strongroom/platform/clock'
+import { type App, createApp } from '@strongroom/kit/http/app'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import {
-  mountedRoutes,
-  nodeRoutes,
-  type NodeRoutes,
-  type ServiceRoute,
-} from '@strongroom/kit/http/node-routes'
+  createHotMatcher,
+  mountHotRoutes,
+  type MountedHotRoute,
+} from '@strongroom/kit/http/hot-routes'
+import { nodeListener } from '@strongroom/kit/http/node'
 import { openApiDocument } from '@strongroom/kit/http/openapi'
 import type { Log } from '@strongroom/kit/log'
 import type { Metrics } from '@strongroom/kit/metrics'
 import { createOperators } from '@strongroom/kit/operators'
+import { parseUrl } from '@strongroom/kit/parse-url'
 import { mountService, type RunningService, type Service } from '@strongroom/kit/service'
-import type { Abilities } from './abilities.ts'
-import { answers, healthRoutes } from './health.ts'
-import type { OpenKms } from './kms.ts'
+import { type ServerCapabilities, createServiceDeps } from './service-deps.ts'
+import { checkWithin, healthRoutes } from './health.ts'
+import type { OpenKms } from './kms/open.ts'
 import { metricsRoutes } from './metrics-routes.ts'
-import { byHost, hostsOf, nodeByHost, originOf } from './own-origin.ts'
+import {
+  createHostSelector,
+  hostsOf,
+  originOf,
+  requestedHost,
+  serviceHref,
+} from './virtual-hosts.ts'
 import type { HomeProps } from './pages/home.tsx'
 import { notFoundPage } from './pages/not-found.tsx'
 import { pageRoutes } from './pages/routes.tsx'
-import { serviceDeps } from './service-deps.ts'
-import { serviceHref } from './service-href.ts'
 import type { Settings } from './settings.ts'
 import type { Store } from './store.ts'
 import { version } from './version.ts'
 
 export interface ServerOptions {
-  services: readonly Service<Abilities>[]
+  services: readonly Service<ServerCapabilities>[]
   /** Mounts the only service at the root, in place of the home page. */
   atRoot?: boolean
   store: Store
@@ -44,11 +50,11 @@ export interface ServerOptions {
 export interface ServerApp {
   fetch: OpenAPIHono<AppEnv>['fetch']
   request: OpenAPIHono<AppEnv>['request']
-  /** What Node's server need not ask the app for. */
-  node: NodeRoutes
-  /** Ends the answers of services that would go on for ever. */
+  /** For Node's server. */
+  listener: RequestListener
+  /** Ends the open streams of services. */
   endStreams(): void
-  /** Ends what the services run beside their routes. */
+  /** Stops what services run in the background. */
   close(): Promise<void>
 }
 
@@ -58,55 +64,76 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
   const trustedProxies = settings.STRONGROOM_TRUSTED_PROXIES
   const http = { log, metrics, publicUrl, trustedProxies }
   const app = createApp({ ...http, notFoundPage: notFoundPage(version) })
-  app.route('/', healthRoutes({ check: () => checkBoth(options) }))
+  app.route('/', healthRoutes({ check: () => checkStoreAndKms(options) }))
   app.route('/', metricsRoutes(metrics, createOperators({ db: store.db, clock })))
 
-  const deps = serviceDeps(options)
+  const deps = createServiceDeps(options)
   const running: RunningService[] = []
-  const ownHosts = new Map<string, OpenAPIHono<AppEnv>>()
-  const ownNodes = new Map<string, NodeRoutes>()
-  const plain: ServiceRoute[] = []
+  const ownHosts = new Map<string, Site>()
+  const hot: MountedHotRoute[] = []
   const close = async () => {
     for (const service of running.toReversed()) await service.close?.()
   }
   try {
     for (const service of services) {
       const origin = originOf(service, options)
-      // The page is at its own host alone; a fragment of the address goes along.
+      // The page is only at its own host; browsers keep the fragment of the address.
       if (origin !== undefined) app.get(`${service.mount}/`, (c) => c.redirect(`${origin}/`))
       const at = atRoot ? '/' : service.mount
       const started = await mountService(app, service, deps, at)
       running.push(started)
-      plain.push(...mountedRoutes(started, service.name, at))
+      hot.push(...mountHotRoutes(started, service.name, at))
       if (origin === undefined) continue
       const own = { ...http, publicUrl: origin }
       const { title, hasPage = false } = service
       const alone = createApp({ ...own, notFoundPage: notFoundPage(version, { title, hasPage }) })
       await mountService(alone, { ...service, start: () => started }, deps, '/')
-      const aloneByNode = nodeRoutes(mountedRoutes(started, service.name, '/'), own)
-      for (const host of hostsOf(origin)) {
-        ownHosts.set(host, alone)
-        ownNodes.set(host, aloneByNode)
-      }
+      const site = createSite(alone, mountHotRoutes(started, service.name, '/'))
+      for (const host of hostsOf(origin)) ownHosts.set(host, site)
     }
   } catch (error) {
     await close()
     throw error
   }
 
-  // Made once, and not before somebody asks: it is a sixth of the work of a start.
+  // Created on the first request: it would be a sixth of the work of a start.
   let made: ReturnType<typeof describe> | undefined
   const document = () => (made ??= describe(app, publicUrl))
-  const home = homeOf(options, new Date(clock.now()))
+  const home = createHomeProps(options, new Date(clock.now()))
   app.route('/', pageRoutes({ document, home }))
   const endStreams = () => {
     for (const service of running) service.endStreams?.()
   }
+  return { ...servedByHost(createSite(app, hot), ownHosts), endStreams, close }
+}
+
+/** What is served at one host. */
+interface Site {
+  app: App
+  listener: RequestListener
+}
+
+function createSite(app: App, hotRoutes: readonly MountedHotRoute[]): Site {
+  return { app, listener: nodeListener(app, createHotMatcher(hotRoutes)) }
+}
+
+function servedByHost(
+  main: Site,
+  others: ReadonlyMap<string, Site>,
+): Pick<ServerApp, 'fetch' | 'request' | 'listener'> {
+  const select = createHostSelector(main, others)
+  // Refuses requests without a valid host.
+  const fallback = nodeListener(main.app)
+  const appOf = (address: string) => (select(parseUrl(address)?.host ?? '') ?? main).app
   return {
-    ...byHost(app, ownHosts),
-    node: nodeByHost(nodeRoutes(plain, http), ownNodes),
-    endStreams,
-    close,
+    fetch: (request, ...more) => appOf(request.url).fetch(request, ...more),
+    request: (input, ...more) =>
+      appOf(input instanceof Request ? input.url : String(input)).request(input, ...more),
+    listener(incoming, outgoing) {
+      const site = select(requestedHost(incoming) ?? '')
+      const listener = site?.listener ?? fallback
+      listener(incoming, outgoing)
+    },
   }
 }
 
@@ -114,17 +141,17 @@ function describe(app: OpenAPIHono<AppEnv>, publicUrl: string) {
   return openApiDocument(app, {
     title: 'Strongroom',
     description:
-      'Requests and answers are JSON. Programs decide by the code of an error; its message is for people.',
+      'All requests and responses are JSON. Branch on the error `code`; the `message` is for people.',
     version,
     publicUrl,
   })
 }
 
-async function checkBoth({ store, kms }: ServerOptions): Promise<void> {
+async function checkStoreAndKms({ store, kms }: ServerOptions): Promise<void> {
   await Promise.all([store.check(), kms.check()])
 }
 
-function homeOf(options: ServerOptions, startedAt: Date) {
+function createHomeProps(options: ServerOptions, startedAt: Date) {
   const { services, store, kms, publicUrl } = options
   return async (): Promise<HomeProps> => ({
     version,
@@ -132,7 +159,7 @@ function homeOf(options: ServerOptions, startedAt: Date) {
     startedAt,
     store: { kind: store.kind, label: store.label, detail: store.detail },
     kms: { label: kms.label, detail: kms.detail },
-    ready: await answers(() => checkBoth(options)).then(
+    ready: await checkWithin(() => checkStoreAndKms(options)).then(
       () => true,
       () => false,
     ),

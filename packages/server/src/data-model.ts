@@ -1,12 +1,18 @@
-/** What the server's own table holds, as data. */
+/** What the server and its services store, as data. */
+import { dataModel as ferryhook } from '@strongroom/ferryhook/data-model'
+import { dataModel as formBridge } from '@strongroom/form-bridge/data-model'
+import { dataModel as keyStore } from '@strongroom/key-store/data-model'
 import type { DataModel } from '@strongroom/kit/data-model'
 import { OperatorItem } from '@strongroom/kit/operators'
 import { SecretItem } from '@strongroom/kit/secret-versions'
 import { serverTable as table } from '@strongroom/kit/server-table'
-import { MasterKeyItem, StateItem, VersionItem } from './kms-items.ts'
-import { OwnKeyItem } from './own-kms-key.ts'
+import type { Table } from '@strongroom/kit/table'
+import { dataModel as sealed } from '@strongroom/sealed/data-model'
+import { dataModel as twoKey } from '@strongroom/two-key/data-model'
+import { OwnKeyItem } from './kms/embedded.ts'
+import { MasterKeyItem, StateItem, VersionItem } from './kms/items.ts'
 
-export const dataModel: DataModel = {
+const server: DataModel = {
   service: 'Server',
   entities: [
     {
@@ -47,62 +53,6 @@ export const dataModel: DataModel = {
       schema: MasterKeyItem,
     },
   ],
-  patterns: [
-    {
-      name: 'Know an operator by its token',
-      servedBy: 'operators.ts: verify',
-      table,
-      key: 'GetItem PK = OPERATOR#{name}, SK = TOKEN',
-    },
-    {
-      name: 'Read the versions of a server secret',
-      servedBy: 'secret-versions.ts: acceptedOrFirst',
-      table,
-      key: 'PK = SECRET#{name}',
-    },
-    {
-      name: 'Make a server secret, once',
-      servedBy: 'secret-versions.ts: acceptedOrFirst',
-      table,
-      key: 'PutItem PK = SECRET#{name}, SK = V#1 if absent',
-    },
-    {
-      name: 'Rotate a server secret',
-      servedBy: 'secret-versions.ts: rotate',
-      table,
-      key: 'TransactWriteItems PK = SECRET#{name}: Put SK = V#{n + 1} if absent, Update older ones',
-    },
-    {
-      name: 'Find a key of the embedded KMS',
-      servedBy: 'kms-keys.ts: load',
-      table,
-      key: 'GetItem PK = KMSKEY#{id}, SK = STATE',
-    },
-    {
-      name: 'Find a backing key of the embedded KMS',
-      servedBy: 'kms-keys.ts: loadVersion',
-      table,
-      key: 'GetItem PK = KMSKEY#{id}, SK = V#{version}',
-    },
-    {
-      name: 'Change a key of the embedded KMS',
-      servedBy: 'kms-keys.ts: addVersion, updateState, remove',
-      table,
-      key: 'PK = KMSKEY#{id}, if revision is as expected',
-    },
-    {
-      name: 'Change the master key of the embedded KMS',
-      servedBy: 'kms-rekey-storage.ts',
-      table,
-      key: 'PK = KMSKEY, SK = MASTER, if the change is as expected; then PK = KMSKEY#{id} for each key',
-    },
-    {
-      name: 'List operators, server secrets or keys, for people',
-      servedBy: 'operators.ts, secret-versions.ts, kms-keys.ts: list',
-      table,
-      key: 'Scan, filtered by PK',
-    },
-  ],
   functions: [
     {
       name: 'operators',
@@ -115,5 +65,18 @@ export const dataModel: DataModel = {
       allows: [{ table, actions: ['Query', 'PutItem', 'DeleteItem'], leadingKeys: ['SECRET#*'] }],
     },
   ],
-  departures: [],
 }
+
+export const dataModels: readonly DataModel[] = [
+  server,
+  sealed,
+  ferryhook,
+  formBridge,
+  keyStore,
+  twoKey,
+]
+
+/** All tables of the product: the server's own and those of its services. */
+export const everyTable: readonly Table[] = [
+  ...new Set(dataModels.flatMap(({ entities }) => entities.map((entity) => entity.table))),
+]

@@ -1,4 +1,4 @@
-/** `/healthz` says that the process lives, `/readyz` that what it stands on answers. */
+/** `/healthz`: the process responds. `/readyz`: its store and its KMS do too. */
 import { once } from 'node:events'
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { AppEnv } from '@strongroom/kit/http/env'
@@ -8,7 +8,7 @@ import { errorResponses, jsonResponse } from '@strongroom/kit/http/openapi'
 const Alive = z.object({ status: z.literal('ok') })
 const Ready = z.object({ status: z.literal('ready') })
 
-/** A probe that waits longer than its prober helps nobody. */
+/** Less than the timeout of common probes. */
 const CHECK_TIMEOUT_MS = 2000
 
 export function healthRoutes({ check }: { check: () => Promise<void> }): OpenAPIHono<AppEnv> {
@@ -19,8 +19,8 @@ export function healthRoutes({ check }: { check: () => Promise<void> }): OpenAPI
     path: '/healthz',
     tags: ['Server'],
     summary: 'Liveness',
-    description: 'Whether the process answers at all.',
-    responses: { 200: jsonResponse(Alive, 'It answers') },
+    description: 'Whether the process responds.',
+    responses: { 200: jsonResponse(Alive, 'The process responds') },
   })
   routes.openapi(alive, (c) => c.json({ status: 'ok' as const }, 200))
 
@@ -29,14 +29,14 @@ export function healthRoutes({ check }: { check: () => Promise<void> }): OpenAPI
     path: '/readyz',
     tags: ['Server'],
     summary: 'Readiness',
-    description: 'Whether what the server stands on, its store and its KMS, answers too.',
+    description: 'Whether the store and the KMS respond too.',
     responses: {
       200: jsonResponse(Ready, 'Ready for requests'),
       ...errorResponses(serverError, 'unavailable'),
     },
   })
   routes.openapi(ready, async (c) => {
-    await answers(check).catch((error: unknown) => {
+    await checkWithin(check).catch((error: unknown) => {
       throw serverError('unavailable', { cause: error, headers: { 'retry-after': '1' } })
     })
     return c.json({ status: 'ready' as const }, 200)
@@ -44,8 +44,8 @@ export function healthRoutes({ check }: { check: () => Promise<void> }): OpenAPI
   return routes
 }
 
-/** Fails if the check does, or if it takes too long. */
-export async function answers(check: () => Promise<void>): Promise<void> {
+/** Fails if the check fails or takes too long. */
+export async function checkWithin(check: () => Promise<void>): Promise<void> {
   const late = once(AbortSignal.timeout(CHECK_TIMEOUT_MS), 'abort').then(() => {
     throw new Error(`The store or the KMS did not answer within ${CHECK_TIMEOUT_MS} ms`)
   })

@@ -1,32 +1,31 @@
-/** Runs a server: takes the address, opens store and KMS, mounts the services; ends in reverse order. */
-import { type Clock, systemClock } from '@strongroom/kit/clock'
+/** Runs a server: listens, opens the store and the KMS, mounts the services; closes in reverse order. */
+import { ApiError } from '@strongroom/kit/errors'
 import type { Log } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
-import { createOperators } from '@strongroom/kit/operators'
+import { type Operators, createOperators } from '@strongroom/kit/operators'
 import type { Service } from '@strongroom/kit/service'
-import type { Abilities } from './abilities.ts'
-import { createServerApp, type ServerApp } from './app.ts'
-import { addFirstOperator } from './first-operator.ts'
-import { type Listener, listen } from './listen.ts'
-import { type OpenKms, openKms } from './kms.ts'
-import type { AskPassphrase } from './master-key.ts'
+import { type Clock, systemClock } from '@strongroom/platform/clock'
+import { type Listener, listen } from '@strongroom/kit/http/node'
+import { type ServerApp, createServerApp } from './app.ts'
+import type { AskPassphrase } from './kms/master-key.ts'
+import { type OpenKms, openKms } from './kms/open.ts'
 import { localMetrics } from './metrics-routes.ts'
-import { publicUrlOf } from './public-url.ts'
-import { serviceHref } from './service-href.ts'
-import type { Settings } from './settings.ts'
-import { openStore, type Store } from './store.ts'
+import type { ServerCapabilities } from './service-deps.ts'
+import { publicUrlOf, type Settings } from './settings.ts'
+import { type Store, openStore } from './store.ts'
 import { requireTables, tablesOf } from './tables.ts'
+import { serviceHref } from './virtual-hosts.ts'
 
 export interface RunningServer {
   /** Where people reach it. */
   url: string
   store: Pick<Store, 'kind' | 'label' | 'location'>
   kms: Pick<OpenKms, 'kind' | 'label' | 'location'>
-  /** What runs, and where people find it. */
+  /** What runs, with the address of its page or reference. */
   services: readonly { name: string; title: string; url: string }[]
-  /** Where metrics need no token, if they have a port of their own. */
+  /** The address of metrics without a token, if they have a port of their own. */
   metricsUrl: string | undefined
-  /** The token of the first operator, on the start that made it. */
+  /** The token of the first operator, on the start that created it. */
   operatorToken: string | undefined
   /** Finishes the running requests, flushes the store and ends. */
   close(): Promise<void>
@@ -34,13 +33,12 @@ export interface RunningServer {
 
 export async function serve(options: {
   settings: Settings
-  /** Those to run. */
-  services: readonly Service<Abilities>[]
+  services: readonly Service<ServerCapabilities>[]
   /** Mounts the only service at the root, in place of the home page. */
   atRoot?: boolean
   log: Log
   clock?: Clock
-  /** Where there is a person to ask. */
+  /** Asks a person, where there is a terminal. */
   askPassphrase?: AskPassphrase | undefined
 }): Promise<RunningServer> {
   const { settings, services, atRoot = false, log, clock = systemClock } = options
@@ -57,14 +55,16 @@ export async function serve(options: {
   }
   try {
     // Addresses come first: if one is taken, nothing has been created yet.
-    const main = await listen(settings.HOST, settings.PORT)
-    listeners.push(main)
     const metrics = createMetrics({ process: true })
+    const { PUBLIC_URL: publicUrl, STRONGROOM_TRUSTED_PROXIES: trustedProxies } = settings
+    const http = { log, metrics, publicUrl, trustedProxies }
+    const main = await listen(settings.HOST, settings.PORT, http)
+    listeners.push(main)
     let metricsUrl: string | undefined
     if (settings.STRONGROOM_METRICS_PORT !== undefined) {
-      const local = await listen('127.0.0.1', settings.STRONGROOM_METRICS_PORT)
+      const local = await listen('127.0.0.1', settings.STRONGROOM_METRICS_PORT, http)
       listeners.push(local)
-      local.serve(localMetrics(metrics).fetch)
+      local.serve(localMetrics({ log, metrics }))
       metricsUrl = `http://127.0.0.1:${local.port}/metrics`
     }
     store = await openStore(settings)
@@ -83,7 +83,7 @@ export async function serve(options: {
       clock,
       metrics,
     })
-    main.serve(app.fetch, app.node)
+    main.serve(app.listener)
     return {
       url,
       store,
@@ -103,7 +103,19 @@ export async function serve(options: {
   }
 }
 
-/** Where a link on the home page leads; one to another host says so itself. */
+/** A link of the home page as an address. */
 function absolute(url: string, href: string): string {
   return href.startsWith('/') ? url + href : href
+}
+
+/**
+ * Creates the first operator of a new server and returns its token; undefined if there is an operator.
+ * Of two servers that start at the same time, one creates it.
+ */
+async function addFirstOperator(operators: Operators): Promise<string | undefined> {
+  if ((await operators.list()).length > 0) return undefined
+  return operators.add('admin').catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === 'operator.exists') return undefined
+    throw error
+  })
 }

@@ -1,16 +1,19 @@
-/** What services are given, in a server and in a worker. */
-import type { Clock } from '@strongroom/kit/clock'
+/** The dependencies of services, in a server and in a worker. */
+import { cachedBranchKeys } from '@strongroom/key-store/cache'
+import { createEnvelope } from '@strongroom/key-store/envelope/envelope'
+import { openKeyStoreOn } from '@strongroom/key-store/start'
+import type { KmsKey } from '@strongroom/kit/kms'
 import type { Log } from '@strongroom/kit/log'
 import type { Metrics } from '@strongroom/kit/metrics'
+import type { SecretBox } from '@strongroom/kit/secret-box'
 import { createServerSecrets } from '@strongroom/kit/server-secrets'
 import type { ServiceDeps } from '@strongroom/kit/service'
-import type { Abilities } from './abilities.ts'
-import type { OpenKms } from './kms.ts'
-import { openSecretBox } from './secret-box.ts'
+import type { Clock } from '@strongroom/platform/clock'
+import type { OpenKms } from './kms/open.ts'
 import type { Settings } from './settings.ts'
 import type { Store } from './store.ts'
 
-export function serviceDeps(on: {
+export function createServiceDeps(on: {
   store: Pick<Store, 'db'>
   kms: Pick<OpenKms, 'key'>
   settings: Settings
@@ -18,7 +21,7 @@ export function serviceDeps(on: {
   log: Log
   clock: Clock
   metrics: Metrics
-}): ServiceDeps & Abilities {
+}): ServiceDeps & ServerCapabilities {
   const { store, kms, settings, publicUrl, log, clock, metrics } = on
   const { db } = store
   return {
@@ -28,9 +31,34 @@ export function serviceDeps(on: {
     metrics,
     secrets: createServerSecrets({ db, key: kms.key, clock }),
     publicUrl,
-    // Parsed by the one table that has the settings of every service.
+    // Parsed together with the settings of every service.
     config: settings as never,
     kmsKey: kms.key,
     secretBox: openSecretBox({ db, clock, kmsKey: kms.key }),
   }
+}
+
+/** What the server offers beyond `ServiceDeps`; a service names what it needs in its `Needs`. */
+export interface ServerCapabilities {
+  kmsKey: KmsKey
+  /** Seals secrets of services with the key store, each under a branch key of its tenant. */
+  secretBox: SecretBox
+  /** The values of all settings; a service knows which of them it declared. */
+  config: never
+}
+
+/** A rotated branch key takes effect within this time. */
+const TTL_SECONDS = 300
+/** A tenant has one branch key, and few versions of it are in use. */
+const CAPACITY = 1_000
+
+/** One for all services, so that they share the cache. */
+export function openSecretBox(on: Parameters<typeof openKeyStoreOn>[0]): SecretBox {
+  const keyStore = openKeyStoreOn(on)
+  const branchKeys = cachedBranchKeys(keyStore, {
+    clock: on.clock,
+    ttlSeconds: TTL_SECONDS,
+    capacity: CAPACITY,
+  })
+  return createEnvelope({ keyStore, branchKeys })
 }

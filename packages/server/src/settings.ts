@@ -1,4 +1,5 @@
 /** The settings of the server, and those that its services add. */
+import { isIPv6 } from 'node:net'
 import { type Config, type ConfigTable, defineConfig } from '@strongroom/kit/config'
 import {
   directory,
@@ -11,109 +12,108 @@ import {
   trustedProxies,
   url,
 } from '@strongroom/kit/config-types'
-import { noProxies } from '@strongroom/kit/http/trusted-proxies'
+import { noProxies } from '@strongroom/kit/http/client-address'
 import { logLevels } from '@strongroom/kit/log'
 import type { Service } from '@strongroom/kit/service'
 import { services } from './services.ts'
 
 const own = {
-  PORT: { type: port(), default: 4280, description: 'The port to listen on; 0 takes a free one' },
-  HOST: { type: host(), default: '127.0.0.1', description: 'The address to listen on' },
+  PORT: { type: port(), default: 4280, description: 'Port to listen on; 0 chooses a free one' },
+  HOST: { type: host(), default: '127.0.0.1', description: 'Address to listen on' },
   PUBLIC_URL: {
     type: url({ originOnly: true }),
-    description:
-      'Where people reach the server, for links and callbacks; unless set, HOST and PORT',
+    description: 'Public address of the server, for links and callbacks. Default: HOST and PORT.',
   },
   STRONGROOM_DATA: {
     type: directory(),
     default: './data',
-    description: 'Where the embedded store keeps its data',
+    description: 'Data directory of the embedded store',
   },
   STRONGROOM_RECOVERY_DAYS: {
     type: integer({ min: 0, max: 35 }),
     default: 7,
     description:
-      'How many days back tables of the embedded store can be restored; each change is kept as long, 0 keeps none',
+      'Days for which tables of the embedded store can be restored to any moment. Each change is stored for that long; 0 disables it.',
   },
   STRONGROOM_STORE: {
     type: oneOf('embedded', 'aws'),
     description:
-      'The embedded store, or DynamoDB in AWS_REGION; unless set, aws only inside Lambda',
+      'The embedded store, or DynamoDB in AWS_REGION. Default: aws inside Lambda, otherwise embedded.',
   },
   DYNAMODB_ENDPOINT: {
     type: url(),
-    description: 'A DynamoDB-compatible endpoint to use instead of either',
+    description: 'DynamoDB-compatible endpoint; overrides STRONGROOM_STORE',
   },
-  AWS_REGION: { type: text(), description: 'The region of DynamoDB' },
+  AWS_REGION: { type: text(), description: 'Region of DynamoDB' },
   STRONGROOM_KMS: {
     type: oneOf('embedded', 'aws'),
-    description: 'The embedded KMS, or AWS KMS; unless set, aws where the store is DynamoDB in AWS',
+    description:
+      'The embedded KMS, or AWS KMS. Default: aws if the store is DynamoDB in AWS, otherwise embedded.',
   },
   KMS_ENDPOINT: {
     type: url(),
     description:
-      'A KMS-compatible endpoint to use instead of either, such as "strongroom kms serve"',
+      'KMS-compatible endpoint, such as "strongroom kms serve"; overrides STRONGROOM_KMS',
   },
   KMS_KEY_ARN: {
     type: kmsKeyArn(),
-    description: 'The key of AWS KMS, or of the endpoint, to encrypt with',
+    description: 'Encryption key in AWS KMS or at the endpoint',
   },
   STRONGROOM_MASTER_KEY_FILE: {
     type: file(),
     description:
-      'Where the embedded KMS has its master key, best on another volume; unless set, keys/master.key in the data directory',
+      'Master key file of the embedded KMS. Put it on another volume. Default: keys/master.key in the data directory.',
   },
   STRONGROOM_MASTER_KEY_PASSPHRASE: {
     type: text(),
     secret: true,
-    description: 'The passphrase of the master key, if it has one',
+    description: 'Passphrase of the master key, if it has one',
   },
   STRONGROOM_TABLE_PREFIX: {
     type: tablePrefix(),
     default: '',
-    description: 'Put before every table name, so that deployments can share an account',
+    description: 'Prefix of all table names, so that deployments can share an account',
   },
   STRONGROOM_TRUSTED_PROXIES: {
     type: trustedProxies(),
     default: noProxies,
-    description: 'Which proxies are believed about the address of a client',
+    description: 'Proxies that are trusted to report the address of a client',
   },
   STRONGROOM_METRICS_PORT: {
     type: port(),
-    description: 'Serve metrics on this port of 127.0.0.1 too, without a token',
+    description: 'Additional port of 127.0.0.1 that serves metrics without a token',
   },
   STRONGROOM_TOKEN: {
     type: text(),
     secret: true,
-    description:
-      'The token of an operator, for commands with --server; the server itself needs none',
+    description: 'Operator token for commands with --server; not used by the server',
   },
   FERRYHOOK_API_KEY: {
     type: text(),
     secret: true,
     description:
-      'An API key of Ferryhook, for "strongroom sources", "connections", "events", "replays", "alerts" and "listen"; the server itself needs none',
+      'Ferryhook API key for "strongroom sources", "connections", "events", "replays", "alerts" and "listen"; not used by the server',
   },
   FERRYHOOK_SIGNING_SECRET: {
     type: text(),
     secret: true,
     description:
-      'What a provider signs with, for "strongroom sources add" and "rotate"; the server itself needs none',
+      'Signing secret of a provider for "strongroom sources add" and "rotate"; not used by the server',
   },
   STRONGROOM_LOG_LEVEL: {
     type: oneOf(...logLevels),
     default: 'info',
-    description: 'The lowest level that is logged',
+    description: 'Lowest level that is logged',
   },
   STRONGROOM_SERVER: {
     type: url(),
     description:
-      'Where commands that ask a server find it, unless --server is given; unless set, http://127.0.0.1:4280, and for "strongroom seal" first SEALED_ORIGIN or PUBLIC_URL',
+      'Server that commands call without --server. Default: http://127.0.0.1:4280; "strongroom seal" tries SEALED_ORIGIN and PUBLIC_URL first.',
   },
   STRONGROOM_PASSPHRASE: {
     type: text(),
     secret: true,
-    description: 'The passphrase of "strongroom seal" and "strongroom open"',
+    description: 'Passphrase for "strongroom seal" and "strongroom open"',
   },
 } as const satisfies ConfigTable
 
@@ -142,4 +142,18 @@ function kmsKeyArn() {
       /^arn:[a-z0-9-]+:kms:[a-z0-9-]+:\d{12}:key\/[A-Za-z0-9-]+$/.test(given) ? given : undefined,
     format: String,
   }
+}
+
+/** Where people reach a server that listens on this port. */
+export function publicUrlOf(
+  { PUBLIC_URL: publicUrl, HOST }: Settings,
+  listeningPort: number,
+): string {
+  return publicUrl ?? `http://${toBrowserHost(HOST)}:${listeningPort}`
+}
+
+/** A host that a browser on this machine can open, which "every address" is not. */
+function toBrowserHost(address: string): string {
+  if (address === '0.0.0.0' || address === '::') return 'localhost'
+  return isIPv6(address) ? `[${address}]` : address
 }

@@ -1,32 +1,27 @@
-/** Opens the store that the settings name. Only this file knows which stores there are. */
+/** Opens the store that the settings select. No other file knows which stores exist. */
+import { Failure } from '@strongroom/kit/errors'
 import { isAbsolute, resolve } from 'node:path'
 import type { Db } from '@strongroom/kit/db'
 import { prefixTables } from '@strongroom/kit/prefix-tables'
 import { retryingDb } from '@strongroom/kit/retrying-db'
-import { reasonOf } from './reason.ts'
 import type { Settings } from './settings.ts'
 
 export interface Store {
   db: Db
   kind: 'embedded' | 'endpoint' | 'aws'
   label: string
-  /** Where it is, as anyone may know who reaches the home page. */
+  /** Where it is, for the public home page. */
   detail: string
-  /** Where it is exactly, for whoever runs the server. */
+  /** Where it is exactly, for the operator. */
   location: string
-  /** How far back its tables can be recovered, where this server decides it. */
+  /** How far back tables can be restored, if this server decides it. */
   recoveryDays?: number
-  /** Asks the store for an answer; fails if it has none. */
+  /** Fails if the store does not respond. */
   check(): Promise<void>
   close(): Promise<void>
 }
 
-/** The store cannot be used; the message is one line that says what to do. */
-export class StoreUnavailable extends Error {
-  override readonly name = 'StoreUnavailable'
-}
-
-/** Which store the settings name. */
+/** The store that the settings select. */
 export function storeKind(settings: Settings): Store['kind'] {
   const { DYNAMODB_ENDPOINT: endpoint, STRONGROOM_STORE: store } = settings
   if (endpoint !== undefined) return 'endpoint'
@@ -39,7 +34,7 @@ export async function openStore(settings: Settings): Promise<Store> {
   return storeKind(settings) === 'aws' ? openAws(settings) : openEmbedded(settings)
 }
 
-/** Where the SDK looks for credentials; one that is set means that the endpoint wants real ones. */
+/** Where the SDK looks for credentials. If one is set, the endpoint needs real ones. */
 const CREDENTIALS = [
   'AWS_ACCESS_KEY_ID',
   'AWS_PROFILE',
@@ -58,13 +53,14 @@ async function openEndpoint(endpoint: string, settings: Settings): Promise<Store
     config: {
       endpoint,
       region: settings.AWS_REGION ?? 'us-east-1',
-      // Local endpoints take any; the SDK insists on some.
+      // Local endpoints accept any, and the SDK requires some.
       ...(!hasCredentials && { credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }),
     },
   })
   await store.check().catch((error: unknown) => {
-    throw new StoreUnavailable(
-      `Cannot reach the store at ${endpoint} (${reasonOf(error)}): start it, or correct DYNAMODB_ENDPOINT`,
+    throw new Failure(
+      'failed',
+      `Cannot reach the store at ${endpoint} (${failureReason(error)}): start it, or correct DYNAMODB_ENDPOINT`,
     )
   })
   return store
@@ -73,7 +69,7 @@ async function openEndpoint(endpoint: string, settings: Settings): Promise<Store
 async function openAws(settings: Settings): Promise<Store> {
   const { AWS_REGION: region } = settings
   if (region === undefined) {
-    throw new StoreUnavailable('STRONGROOM_STORE=aws needs a region: set AWS_REGION')
+    throw new Failure('failed', 'STRONGROOM_STORE=aws needs a region: set AWS_REGION')
   }
   const store = await openDynamoDb(settings, {
     kind: 'aws',
@@ -83,8 +79,9 @@ async function openAws(settings: Settings): Promise<Store> {
     config: { region },
   })
   await store.check().catch((error: unknown) => {
-    throw new StoreUnavailable(
-      `Cannot use DynamoDB in ${region} (${reasonOf(error)}): check AWS_REGION and the AWS credentials`,
+    throw new Failure(
+      'failed',
+      `Cannot use DynamoDB in ${region} (${failureReason(error)}): check AWS_REGION and the AWS credentials`,
     )
   })
   return store
@@ -92,7 +89,7 @@ async function openAws(settings: Settings): Promise<Store> {
 
 async function openEmbedded(settings: Settings): Promise<Store> {
   const directory = resolve(settings.STRONGROOM_DATA)
-  // Loaded only when it is needed: it brings a native library along.
+  // Loaded only if needed: it has a native library.
   const { openEngine } = await import('@strongroom/engine/engine')
   const engine = await openEngine({ directory })
   return {
@@ -111,7 +108,7 @@ async function openDynamoDb(
   { STRONGROOM_TABLE_PREFIX: prefix }: Settings,
   store: Pick<Store, 'kind' | 'label' | 'detail' | 'location'> & { config: DynamoDbConfig },
 ): Promise<Store> {
-  // Loaded only when it is needed: the SDK is most of what a start would otherwise load.
+  // Loaded only if needed: the SDK would be most of what a start loads.
   const { createAwsDb } = await import('@strongroom/kit/aws-db')
   const { config, ...description } = store
   const aws = createAwsDb(config)
@@ -127,4 +124,10 @@ interface DynamoDbConfig {
   region: string
   endpoint?: string
   credentials?: { accessKeyId: string; secretAccessKey: string }
+}
+
+/** Why a connection failed, in one word. */
+export function failureReason(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown reason'
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }

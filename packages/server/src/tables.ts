@@ -1,20 +1,20 @@
 /** Every table of the product: the server's own and those of its services. */
-import { branchKeysTable } from '@strongroom/key-store/table'
-import { createTables } from '@strongroom/kit/create-tables'
+import { Failure } from '@strongroom/kit/errors'
+import { branchKeysTable } from '@strongroom/key-store/tables'
+import { createTables, verifyTables } from '@strongroom/kit/tables'
 import { serverTable } from '@strongroom/kit/server-table'
 import type { Service } from '@strongroom/kit/service'
 import type { Table } from '@strongroom/kit/table'
-import { verifyTables } from '@strongroom/kit/verify-tables'
-import { type Store, StoreUnavailable } from './store.ts'
+import { type Store } from './store.ts'
 
-/** With that of the branch keys: any service may have to keep a secret. */
+/** Includes the branch keys: any service may store secrets. */
 export function tablesOf(services: readonly Pick<Service, 'tables'>[]): Table[] {
   return [...new Set([serverTable, branchKeysTable, ...services.flatMap(({ tables }) => tables)])]
 }
 
 /**
- * Sees to it that the tables are there. On the embedded store they are made on the way; elsewhere
- * making tables is a decision of its operator, so a missing one stops the start.
+ * Creates missing tables on the embedded store. Elsewhere creating tables is the operator's decision, so
+ * a missing or different one fails.
  */
 export async function requireTables(
   { db, kind, recoveryDays }: Store,
@@ -24,8 +24,9 @@ export async function requireTables(
   const checks = await verifyTables(db, tables)
   const wrong = checks.find(({ differences }) => differences.length > 0)
   if (wrong) {
-    throw new StoreUnavailable(
-      `Table ${wrong.table} is not as it must be (${wrong.differences[0]}): see "strongroom tables verify"`,
+    throw new Failure(
+      'failed',
+      `Table ${wrong.table} differs from its definition (${wrong.differences[0]}): run "strongroom tables verify"`,
     )
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { everyTable } from '../src/data-models.ts'
+import { everyTable } from '../src/data-model.ts'
 
 describe('the tables of the product', () => {
   test('are these nine', () => {

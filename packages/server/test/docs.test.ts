@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { cloudFormation } from '@strongroom/kit/cloudformation'
 import { cursorError } from '@strongroom/kit/cursor'
 import type { ErrorEntry } from '@strongroom/kit/errors'
@@ -6,7 +5,7 @@ import { requestError, serverError } from '@strongroom/kit/http/errors'
 import { operatorError } from '@strongroom/kit/operators'
 import { secretError } from '@strongroom/kit/secret-versions'
 import { describe, expect, test } from 'vitest'
-import { dataModels, everyTable } from '../src/data-models.ts'
+import { dataModels, everyTable } from '../src/data-model.ts'
 import { services } from '../src/services.ts'
 import { settings } from '../src/settings.ts'
 import { dataModelPage } from './generated-data-model.ts'
@@ -18,7 +17,7 @@ describe('the generated pages', () => {
   test('docs/configuration.md lists every setting', async () => {
     const text = `# Configuration
 
-Settings are environment variables. \`strongroom config\` shows them with their present values. An unknown variable that starts with \`STRONGROOM_\` stops the start, because it is most likely a slip.
+Settings are environment variables. \`strongroom config\` shows them with their current values. An unknown variable that starts with \`STRONGROOM_\` stops the start, because it is most likely a typo.
 
 ${settings.toMarkdown()}`
     await expect(text).toMatchFileSnapshot(page('configuration.md'))
@@ -33,7 +32,7 @@ ${settings.toMarkdown()}`
       .map(({ code, status, message }: ErrorEntry) => `| \`${code}\` | ${status} | ${message} |\n`)
     const text = `# Errors
 
-Every error is \`{ "error": { "code", "message", "details"?, "data"? } }\`. Programs decide by \`code\`; messages are for people and may change. \`details\` names the fields of the request that are wrong.
+Every error is \`{ "error": { "code", "message", "details"?, "data"? } }\`. Branch on \`code\`; messages are for people and may change. \`details\` names the invalid fields of the request.
 
 | Code | Status | Message |
 | --- | --- | --- |
@@ -52,13 +51,5 @@ ${rows.join('')}`
     const template = cloudFormation({ tables: everyTable, functions })
     const text = `${JSON.stringify(template, null, 2)}\n`
     await expect(text).toMatchFileSnapshot('../../../infra/tables.json')
-  })
-
-  test('every departure from a seed has its decision record', () => {
-    for (const { decision } of dataModels.flatMap(({ departures }) => departures)) {
-      expect(existsSync(new URL(page(`decisions/${decision}`), import.meta.url)), decision).toBe(
-        true,
-      )
-    }
   })
 })

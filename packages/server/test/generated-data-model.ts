@@ -1,5 +1,5 @@
 /** Writes docs/data-model.md from the declarations. */
-import type { AccessPattern, Allowance, DataModel, EntityModel } from '@strongroom/kit/data-model'
+import type { Allowance, DataModel, EntityModel } from '@strongroom/kit/data-model'
 import type { KeyAttribute, Table, TableIndex } from '@strongroom/kit/table'
 import type { z } from 'zod'
 
@@ -11,13 +11,12 @@ What is stored, table by table: made from the declarations by \`npm run docs\`. 
 ${models.map(serviceSection).join('\n')}`
 }
 
-function serviceSection({ service, entities, patterns, functions, departures }: DataModel): string {
+function serviceSection({ service, entities, functions }: DataModel): string {
   const tables = [...new Set(entities.map(({ table }) => table))]
   const sections = tables.map((table) =>
     tableSection(
       table,
       entities.filter((entity) => entity.table === table),
-      patterns.filter((pattern) => pattern.table === table),
     ),
   )
   return `## ${service}
@@ -33,14 +32,7 @@ ${rows(
     allows.map(allowanceText).join('; '),
   ]),
 )}
-${
-  departures.length === 0
-    ? ''
-    : `### Departures of ${service} from its specification
-
-${departures.map(({ what, decision }) => `- ${what}: [decision](decisions/${decision})\n`).join('')}
 `
-}`
 }
 
 function allowanceText({ table, actions, indexes = [], leadingKeys }: Allowance): string {
@@ -52,11 +44,7 @@ function allowanceText({ table, actions, indexes = [], leadingKeys }: Allowance)
   return `\`${table.name}\`: ${may}${where}`
 }
 
-function tableSection(
-  table: Table,
-  entities: readonly EntityModel[],
-  patterns: readonly AccessPattern[],
-): string {
+function tableSection(table: Table, entities: readonly EntityModel[]): string {
   return `### \`${table.name}\`
 
 ${table.description}. Billing on demand; point-in-time recovery ${table.pointInTimeRecovery ? 'on' : 'off'}; time to live ${table.ttl ? `by \`${table.ttl}\`` : 'none'}.
@@ -73,18 +61,7 @@ ${rows(
     ]),
   ],
 )}
-${entities.map(entitySection).join('\n')}
-#### Access patterns of \`${table.name}\`
-
-${rows(
-  ['Pattern', 'Index', 'Key', 'Served by'],
-  patterns.map(({ name, index, key, servedBy }) => [
-    name,
-    index ?? '(table)',
-    `\`${key}\``,
-    `\`${servedBy}\``,
-  ]),
-)}`
+${entities.map(entitySection).join('\n')}`
 }
 
 function entitySection({ name, keys, schema, lifetime }: EntityModel): string {

@@ -1,13 +1,19 @@
-/** A whole service in miniature, as a pattern: table, errors, rules, routes. */
+/**
+ * A whole service in miniature, as a pattern. In a service, each section is a file: the definition,
+ * start, errors and tables at its root, and the rest in one folder for its noun, `notes/`.
+ */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { ConditionFailed } from '@strongroom/kit/db-errors'
+import type { Db } from '@strongroom/kit/db'
+import { conditionHeld, ConditionFailed } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
 import { defineErrors } from '@strongroom/kit/errors'
 import { expr } from '@strongroom/kit/expression'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
-import type { Service, ServiceDeps } from '@strongroom/kit/service'
+import type { RunningService, Service, ServiceDeps } from '@strongroom/kit/service'
 import { defineTable } from '@strongroom/kit/table'
+
+// tables.ts
 
 const notesTable = defineTable({
   name: 'notes',
@@ -16,35 +22,75 @@ const notesTable = defineTable({
   pointInTimeRecovery: false,
 })
 
-const NoteItem = z.object({ PK: z.string(), text: z.string(), 'reads-left': z.number().int() })
+// errors.ts
 
 const noteError = defineErrors('notes', {
-  exists: [409, 'There is a note of this name'],
-  gone: [404, 'There is no such note, or it was read often enough'],
+  exists: [409, 'A note with this name exists'],
+  gone: [404, 'Note not found, or it was read often enough'],
 })
 
-function createNotes({ db }: Pick<ServiceDeps, 'db'>) {
+// notes/item.ts
+
+const NoteItem = z.object({ PK: z.string(), text: z.string(), 'reads-left': z.number().int() })
+type Note = z.infer<typeof NoteItem>
+
+// notes/store.ts: returns outcomes
+
+type ReadOutcome = { kind: 'read'; note: Note } | { kind: 'not_found' }
+
+function createNoteStore(db: Db) {
   const notes = entity(db, notesTable, NoteItem)
   const readsLeft = notes.attr('reads-left')
-  const orThrow = (code: 'exists' | 'gone') => (error: unknown) => {
-    throw error instanceof ConditionFailed ? noteError(code) : error
-  }
+  const toKey = (name: string) => ({ PK: `NOTE#${name}` })
   return {
-    async leave(name: string, text: string) {
+    /** False if there is a note with this name. */
+    create(name: string, text: string): Promise<boolean> {
       const absent = expr`attribute_not_exists(${notes.attr('PK')})`
-      await notes
-        .put({ PK: `NOTE#${name}`, text, 'reads-left': 2 }, absent)
-        .catch(orThrow('exists'))
+      return conditionHeld(notes.put({ ...toKey(name), text, 'reads-left': 2 }, absent))
     },
-    async read(name: string) {
+
+    async read(name: string): Promise<ReadOutcome> {
       const spend = expr`SET ${readsLeft} = ${readsLeft} - ${1}`
-      const left = expr`${readsLeft} > ${0}`
-      return notes.update({ PK: `NOTE#${name}` }, spend, left).catch(orThrow('gone'))
+      try {
+        const note = await notes.update(toKey(name), spend, expr`${readsLeft} > ${0}`)
+        return { kind: 'read', note }
+      } catch (error) {
+        if (error instanceof ConditionFailed) return { kind: 'not_found' }
+        throw error
+      }
     },
   }
 }
+type NoteStore = ReturnType<typeof createNoteStore>
 
-const leaveRoute = createRoute({
+// notes/service.ts: the rules; throws the errors of the catalogue
+
+function createNoteService(store: NoteStore) {
+  return {
+    async create(name: string, text: string): Promise<void> {
+      if (!(await store.create(name, text))) throw noteError('exists')
+    },
+
+    async read(name: string): Promise<Note> {
+      const outcome = await store.read(name)
+      if (outcome.kind === 'not_found') throw noteError('gone')
+      return outcome.note
+    },
+  }
+}
+type NoteService = ReturnType<typeof createNoteService>
+
+// notes/view.ts
+
+const NoteView = z.object({ text: z.string(), readsLeft: z.number() })
+
+function toNoteView(note: Note): z.infer<typeof NoteView> {
+  return { text: note.text, readsLeft: note['reads-left'] }
+}
+
+// notes/routes.ts
+
+const createNoteRoute = createRoute({
   method: 'put',
   path: '/v1/{name}',
   summary: 'Leave a note',
@@ -55,16 +101,36 @@ const leaveRoute = createRoute({
   responses: { 204: { description: 'Left' }, ...errorResponses(noteError, 'exists') },
 })
 
-const readRoute = createRoute({
+const readNoteRoute = createRoute({
   method: 'post',
   path: '/v1/{name}/read',
   summary: 'Read a note',
   request: { params: z.object({ name: z.string() }) },
   responses: {
-    200: jsonResponse(z.object({ text: z.string(), readsLeft: z.number() }), 'The note'),
+    200: jsonResponse(NoteView, 'The note'),
     ...errorResponses(noteError, 'gone'),
   },
 })
+
+function noteRoutes(notes: NoteService): OpenAPIHono<AppEnv> {
+  return new OpenAPIHono<AppEnv>()
+    .openapi(createNoteRoute, async (c) => {
+      await notes.create(c.req.valid('param').name, c.req.valid('json').text)
+      return c.body(null, 204)
+    })
+    .openapi(readNoteRoute, async (c) => {
+      const note = await notes.read(c.req.valid('param').name)
+      return c.json(toNoteView(note), 200)
+    })
+}
+
+// start.ts
+
+function startNotes({ db }: Pick<ServiceDeps, 'db'>): RunningService {
+  return { routes: noteRoutes(createNoteService(createNoteStore(db))) }
+}
+
+// service.ts
 
 export const notesService: Service = {
   name: 'notes',
@@ -73,17 +139,5 @@ export const notesService: Service = {
   mount: '/notes',
   tables: [notesTable],
   errors: noteError,
-  start(deps) {
-    const notes = createNotes(deps)
-    const routes = new OpenAPIHono<AppEnv>()
-      .openapi(leaveRoute, async (c) => {
-        await notes.leave(c.req.valid('param').name, c.req.valid('json').text)
-        return c.body(null, 204)
-      })
-      .openapi(readRoute, async (c) => {
-        const note = await notes.read(c.req.valid('param').name)
-        return c.json({ text: note.text, readsLeft: note['reads-left'] }, 200)
-      })
-    return { routes }
-  },
+  start: startNotes,
 }

@@ -2,17 +2,17 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from '@strongroom/kit/clock'
-import { createTables } from '@strongroom/kit/create-tables'
+import { systemClock } from '@strongroom/platform/clock'
+import { createTables } from '@strongroom/kit/tables'
 import { serverTable } from '@strongroom/kit/server-table'
 import type { EmbeddedKms } from '@strongroom/kms/kms'
 import { expect, onTestFinished } from 'vitest'
-import { openEmbeddedKms } from '../src/embedded-kms.ts'
-import { createKmsKeys } from '../src/kms-keys.ts'
+import { openEmbeddedKms } from '../src/kms/embedded.ts'
+import { createKmsKeyStorage } from '../src/kms/key-storage.ts'
 import { settings } from '../src/settings.ts'
 import { openStore } from '../src/store.ts'
 
-export type RekeyStorage = ReturnType<typeof createKmsKeys>
+export type RekeyStorage = ReturnType<typeof createKmsKeyStorage>
 
 export async function rekeyBench() {
   const directory = await mkdtemp(join(tmpdir(), 'strongroom-test-'))
@@ -56,7 +56,7 @@ export async function rekeyBench() {
   return {
     directory,
     store,
-    storage: createKmsKeys(store.db),
+    storage: createKmsKeyStorage(store.db),
     /** That of the master key. */
     file,
     line: () => readFile(file, 'utf8'),

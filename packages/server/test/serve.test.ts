@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from '@strongroom/kit/clock'
+import { systemClock } from '@strongroom/platform/clock'
 import { silentLog } from '@strongroom/kit/log'
 import type { Service, ServiceDeps } from '@strongroom/kit/service'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Abilities } from '../src/abilities.ts'
-import { openEmbeddedKms } from '../src/embedded-kms.ts'
+import type { ServerCapabilities } from '../src/service-deps.ts'
+import { openEmbeddedKms } from '../src/kms/embedded.ts'
 import { serve } from '../src/serve.ts'
 import { type Settings, settings } from '../src/settings.ts'
 import { openStore } from '../src/store.ts'
@@ -85,8 +85,8 @@ describe('a server', () => {
     const directory = await mkdtemp(join(tmpdir(), 'strongroom-test-'))
     onTestFinished(() => rm(directory, { recursive: true }))
     const started = async (PUBLIC_URL: string) => {
-      let given: (ServiceDeps & Abilities) | undefined
-      const service: Service<Abilities> = {
+      let given: (ServiceDeps & ServerCapabilities) | undefined
+      const service: Service<ServerCapabilities> = {
         ...notesService,
         start(deps) {
           given = deps

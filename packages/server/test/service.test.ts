@@ -1,4 +1,4 @@
-import { createTables } from '@strongroom/kit/create-tables'
+import { createTables } from '@strongroom/kit/tables'
 import type { Db } from '@strongroom/kit/db'
 import { retryingDb } from '@strongroom/kit/retrying-db'
 import { hostileDb } from '@strongroom/kit/testing/hostile-db'

@@ -4,7 +4,7 @@ import type { KmsKey } from '@strongroom/kit/kms'
 import { silentLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import { testClock } from '@strongroom/kit/testing/test-clock'
-import { testKmsKey } from '@strongroom/kit/testing/test-kms-key'
+import { testKmsKey } from '@strongroom/kit/testing/test-secrets'
 import { createServerApp, type ServerApp, type ServerOptions } from '../src/app.ts'
 
 type Given = Omit<Partial<ServerOptions>, 'store' | 'kms'> &

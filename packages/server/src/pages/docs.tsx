@@ -1,14 +1,13 @@
-/** The API reference. Everything is in the page: the script only filters, copies and marks the place. */
-import { referenceScript } from './assets.ts'
+/** The API reference. The page is complete: its script only filters, copies and marks the position. */
+import { referenceScript } from './content.ts'
 import { Layout } from './layout.tsx'
-import { type Api, describeApi, type Group, type NamedSchema } from './reference/api.ts'
+import { type Api, type Group, type NamedSchema, describeApi } from './reference/api.ts'
 import { Method, OperationArticle, Path } from './reference/operation-article.tsx'
 import { Prose } from './reference/prose.tsx'
 import { SchemaTree } from './reference/schema-tree.tsx'
-import { Sidebar } from './reference/sidebar.tsx'
 
 export interface DocsProps {
-  /** An OpenAPI 3.1 document; what is missing or not as expected in it is left out. */
+  /** An OpenAPI 3.1 document; parts that are missing or malformed are left out. */
   document: unknown
 }
 
@@ -78,9 +77,9 @@ function Introduction({ title, version, description, server, schemes, groups }: 
       {groups.length > 0 ? null : (
         <div class="empty">
           <div>
-            <h2>No operation yet</h2>
+            <h2>No operations</h2>
             <p>
-              The document of this server describes none. Each service that is mounted adds its own.
+              The OpenAPI document of this server is empty. Each service that runs adds its own.
             </p>
           </div>
         </div>
@@ -134,5 +133,56 @@ function Schemas({ schemas }: { schemas: readonly NamedSchema[] }) {
         </article>
       ))}
     </section>
+  )
+}
+
+function Sidebar({ api: { groups, schemas } }: { api: Api }) {
+  return (
+    <nav class="sidebar" aria-label="Contents">
+      <div class="filter" hidden>
+        <label for="filter">Filter</label>
+        <input
+          id="filter"
+          type="search"
+          autocomplete="off"
+          spellcheck={false}
+          placeholder="Filter"
+        />
+        <p class="filter-none" role="status"></p>
+      </div>
+      {groups.map(({ name, anchor, operations }) => (
+        <div class="sidebar-group">
+          <a class="sidebar-title" href={`#${anchor}`}>
+            {name}
+          </a>
+          <ul>
+            {operations.map((operation) => (
+              <li>
+                <a href={`#${operation.anchor}`}>
+                  <span>{operation.summary ?? operation.path}</span>{' '}
+                  <Method method={operation.method} />
+                </a>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+      {schemas.length === 0 ? null : (
+        <div class="sidebar-group">
+          <a class="sidebar-title" href="#schemas">
+            Schemas
+          </a>
+          <ul>
+            {schemas.map(({ name, anchor }) => (
+              <li>
+                <a href={`#${anchor}`}>
+                  <span>{name}</span>
+                </a>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </nav>
   )
 }

@@ -1,35 +1,32 @@
-import { Layout } from './layout.tsx'
-import { Mark } from './mark.tsx'
-import { safeHref } from './safe-href.ts'
-import { ServiceGlyph } from './service-glyph.tsx'
+import { Layout, Mark, ServiceGlyph } from './layout.tsx'
+import { safeHref } from './content.ts'
 
 interface HomeService {
   /** As in paths: `form-bridge`. */
   name: string
   title: string
   summary: string
-  /** Where its card leads: its page, or its part of the API reference. */
+  /** The link of its card: its page, or its part of the API reference. */
   href: string
 }
 
 export interface HomeProps {
   version: string
-  /** What is mounted, in the order of the cards. */
+  /** In the order of the cards. */
   services: readonly HomeService[]
-  /** Anyone who reaches the server reads this: no credentials in it. */
+  /** Public, like the next: no credentials in it. */
   store: { kind: 'embedded' | 'endpoint' | 'aws'; label: string; detail: string }
-  /** The same holds for this. */
   kms: { label: string; detail: string }
   publicUrl: string
-  /** The same answer that /readyz gives. */
+  /** As /readyz says. */
   ready: boolean
   startedAt: Date
-  /** Where metrics are on this port; null where they have a port of their own. */
+  /** The path of metrics on this port; null where they have a port of their own. */
   metricsPath: string | null
 }
 
 const STORES = {
-  embedded: 'In this process, on the disk of this machine',
+  embedded: "In this process, on this machine's disk",
   endpoint: 'At a DynamoDB endpoint',
   aws: 'In an AWS account',
 } as const
@@ -38,17 +35,17 @@ export function HomePage(props: HomeProps) {
   return (
     <Layout
       title="Strongroom"
-      description="The trust back end of a small team."
+      description="Secrets, webhooks, WordPress sites and keys on your own server."
       page="home"
       version={props.version}
     >
       <main id="content" class="home">
         <div class="hero">
           <div class="hero-text">
-            <h1>The trust back end of a small team.</h1>
+            <h1>Secrets, webhooks, WordPress sites and keys on your own server.</h1>
             <p class="lede">
-              Services that keep secrets, keys and callers honest, on one data layer, in one
-              process.
+              Share secrets, relay webhooks, connect WordPress sites and manage encryption keys:
+              five services, one process, nothing else to install.
             </p>
             <p class="actions">
               <a class="button button-primary" href="/docs">
@@ -124,16 +121,16 @@ function Services({ services }: { services: readonly HomeService[] }) {
     <section class="block" aria-labelledby="services">
       <div class="block-head">
         <h2 id="services">Services</h2>
-        {services.length === 0 ? null : <p>{services.length} mounted</p>}
+        {services.length === 0 ? null : <p>{services.length} running</p>}
       </div>
       {services.length === 0 ? (
         <div class="empty">
           <Mark class="mark mark-hollow" />
           <div>
-            <h3>No service is mounted yet</h3>
+            <h3>No service is running</h3>
             <p>
-              This server has its store, API reference, health checks and metrics. Each service gets
-              its card here once it is mounted.
+              This server has its store, API reference, health checks and metrics. Each service that
+              runs gets a card here.
             </p>
           </div>
         </div>
@@ -174,10 +171,10 @@ interface Endpoint {
 }
 
 const ENDPOINTS: readonly Endpoint[] = [
-  { path: '/docs', name: 'API reference', text: 'Every operation, readable without JavaScript' },
-  { path: '/openapi.json', name: 'OpenAPI 3.1', text: 'The same as data, for clients and tools' },
-  { path: '/healthz', name: 'Liveness', text: 'The process answers' },
-  { path: '/readyz', name: 'Readiness', text: 'What it stands on answers too' },
+  { path: '/docs', name: 'API reference', text: 'Every operation, also without JavaScript' },
+  { path: '/openapi.json', name: 'OpenAPI 3.1', text: 'The same reference for clients and tools' },
+  { path: '/healthz', name: 'Liveness', text: 'The process responds' },
+  { path: '/readyz', name: 'Readiness', text: 'The store and the KMS respond too' },
 ]
 
 function Endpoints({ metricsPath }: { metricsPath: string | null }) {
@@ -185,7 +182,10 @@ function Endpoints({ metricsPath }: { metricsPath: string | null }) {
   const endpoints =
     metrics === undefined
       ? ENDPOINTS
-      : [...ENDPOINTS, { path: metrics, name: 'Metrics', text: 'Prometheus text, for operators' }]
+      : [
+          ...ENDPOINTS,
+          { path: metrics, name: 'Metrics', text: 'Prometheus text format, for operators' },
+        ]
   return (
     <section class="block" aria-labelledby="endpoints">
       <div class="block-head">

@@ -1,21 +1,20 @@
 import { hashSource, pagePolicy } from '@strongroom/kit/http/content-security-policy'
 import type { NotFoundPage } from '@strongroom/kit/http/app'
 import { accepts } from 'hono/accepts'
-import { stylesheet } from './assets.ts'
+import { stylesheet, renderPage } from './content.ts'
 import { Layout, type OwnHost } from './layout.tsx'
-import { renderPage } from './render.ts'
 
 const policy = pagePolicy({ styles: ["'self'"], images: ["'self'"] })
 const ownHostPolicy = pagePolicy({ styles: [hashSource(stylesheet.body)] })
 
-/** Addresses of programs alone: what stands at them answers JSON, whoever asks. */
-const OF_PROGRAMS = /\/(?:v1|in)(?:\/|$)/
+/** Paths for programs only: they always get JSON. */
+const API_PATH = /\/(?:v1|in)(?:\/|$)/
 
 /** For a person who mistyped an address; programs get the error. */
 export function notFoundPage(version: string, ownHost?: OwnHost): NotFoundPage {
   return async (c) => {
     const { method, path } = c.req
-    if ((method !== 'GET' && method !== 'HEAD') || OF_PROGRAMS.test(path)) return undefined
+    if ((method !== 'GET' && method !== 'HEAD') || API_PATH.test(path)) return undefined
     const json = 'application/json'
     const type = accepts(c, { header: 'Accept', supports: [json, 'text/html'], default: json })
     if (type === json) return undefined
@@ -25,13 +24,13 @@ export function notFoundPage(version: string, ownHost?: OwnHost): NotFoundPage {
   }
 }
 
-/** The same for every address: nothing of the request is in it. */
+/** The same for every address: it shows nothing of the request. */
 function NotFound({ version, ownHost }: { version: string; ownHost: OwnHost | undefined }) {
   const leadsOn = ownHost?.hasPage ?? true
   return (
     <Layout
       title={`Not found · ${ownHost?.title ?? 'Strongroom'}`}
-      description="There is nothing at this address."
+      description="Page not found."
       page="not-found"
       version={version}
       ownHost={ownHost}
@@ -39,9 +38,9 @@ function NotFound({ version, ownHost }: { version: string; ownHost: OwnHost | un
       <main id="content" class="home">
         <div class="hero-text">
           <p class="eyebrow">404</p>
-          <h1>There is nothing at this address.</h1>
+          <h1>Page not found.</h1>
           <p class="lede">
-            Look for a typing error in it{leadsOn ? ', or begin at the home page' : ''}.
+            Check the address for typing errors{leadsOn ? ', or start at the home page' : ''}.
           </p>
           {leadsOn ? <Links isWhole={ownHost === undefined} /> : null}
         </div>

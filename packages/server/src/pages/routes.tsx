@@ -1,16 +1,22 @@
 import { pagePolicy } from '@strongroom/kit/http/content-security-policy'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { type Context, Hono } from 'hono'
-import { type Asset, assets, faviconFile } from './assets.ts'
-import { type Content, contentOf, send } from './content.ts'
+import {
+  type Asset,
+  assets,
+  faviconFile,
+  type Content,
+  createContent,
+  send,
+  renderPage,
+} from './content.ts'
 import { DocsPage } from './docs.tsx'
 import { HomePage, type HomeProps } from './home.tsx'
-import { renderPage } from './render.ts'
 
 export interface PageRoutesOptions {
-  /** Asked for each request: what it says is what holds now. */
+  /** Called for each request: the page shows the current state. */
   home: () => HomeProps | Promise<HomeProps>
-  /** The OpenAPI document; the same object means that nothing has changed. */
+  /** The OpenAPI document; the same object as long as nothing has changed. */
   document: () => object
 }
 
@@ -21,14 +27,15 @@ const DAY_SECONDS = 24 * 60 * 60
 
 export function pageRoutes({ home, document }: PageRoutesOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
-  const files = new Map(assets.map((asset) => [asset.path, { ...asset, ...contentOf(asset) }]))
-  const docs = madeOnce('text/html; charset=UTF-8', (of) => renderPage(<DocsPage document={of} />))
-  const openApi = madeOnce('application/json', async (of) => JSON.stringify(of))
+  const files = new Map(assets.map((asset) => [asset.path, { ...asset, ...createContent(asset) }]))
+  const docs = renderOnce('text/html; charset=UTF-8', (of) =>
+    renderPage(<DocsPage document={of} />),
+  )
+  const openApi = renderOnce('application/json', async (of) => JSON.stringify(of))
 
   app.get('/', async (c) => {
     const props = await home()
     c.header('content-security-policy', homePolicy)
-    // It shows the state of this moment.
     c.header('cache-control', 'no-store')
     return c.html(await renderPage(<HomePage {...props} />))
   })
@@ -52,7 +59,7 @@ export function pageRoutes({ home, document }: PageRoutesOptions): Hono<AppEnv> 
   }
   app.get('/assets/:file', file)
   app.get(faviconFile.path, file)
-  // For what asks without reading the page: browsers of today take the drawing.
+  // For clients that do not read the page; browsers accept the SVG.
   app.get('/favicon.ico', (c) => {
     c.header('cache-control', `public, max-age=${DAY_SECONDS}`)
     return c.redirect(faviconFile.path, 301)
@@ -68,12 +75,12 @@ function serve(c: Context<AppEnv>, file: Asset & Content) {
   return send(c, file)
 }
 
-/** Writing a large document takes time, and it changes only when the server starts. */
-function madeOnce(contentType: string, write: (of: object) => Promise<string>) {
+/** Rendering a large document takes time, and it changes only when the server starts. */
+function renderOnce(contentType: string, write: (of: object) => Promise<string>) {
   let last: { of: object; content: Content } | undefined
   return async (of: object): Promise<Content> => {
     if (last?.of === of) return last.content
-    const content = contentOf({ contentType, body: await write(of) })
+    const content = createContent({ contentType, body: await write(of) })
     last = { of, content }
     return content
   }

@@ -1,8 +1,17 @@
 /** An OpenAPI 3.1 document as the reference page shows it: groups of operations, and schemas. */
-import { createAnchors, groupAnchor, operationAnchor, schemaAnchor } from './anchors.ts'
-import { isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts'
+import {
+  createAnchors,
+  groupAnchor,
+  operationAnchor,
+  schemaAnchor,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  textOf,
+  createReferences,
+} from './document.ts'
 import { describeOperation, type Operation } from './operation.ts'
-import { createReferences } from './references.ts'
 import { describeSchemes, type Scheme } from './security.ts'
 import { createSchemaReader, type SchemaView } from './schema.ts'
 

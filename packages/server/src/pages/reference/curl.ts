@@ -1,5 +1,5 @@
 /** A command that can be pasted into a shell. Whatever the document holds stays inside the quotes. */
-import { isObject } from './json.ts'
+import { isObject } from './document.ts'
 import type { Scheme } from './security.ts'
 
 export interface CurlRequest {
@@ -107,7 +107,7 @@ function bodyOptions({ type, example }: { type: string; example: unknown }): str
     return fields.map(
       ([name, value]) => `${option} ${quoted(`${name}=${placeholder(name, value)}`)}`,
     )
-  // A range of types is none: nobody can send it.
+  // A range of types cannot be sent.
   const sent = type.includes('*') ? 'application/octet-stream' : type
   return [`-H ${quoted(`content-type: ${sent}`)}`, '--data-binary @FILE']
 }

@@ -1,6 +1,13 @@
 /** A value that fits a schema, for examples: what the document gives, or else the plainest one. */
-import { isObject, type JsonObject, listOf, objectOf, textOf, textsOf } from './json.ts'
-import type { References } from './references.ts'
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  textOf,
+  textsOf,
+  type References,
+} from './document.ts'
 
 export interface ExampleOptions {
   /** Leave out what the other side writes. */

@@ -1,6 +1,6 @@
 import type { Operation } from './operation.ts'
 import { Inline, Prose } from './prose.tsx'
-import { type Answer, type Content, type ErrorLine, exampleText } from './responses.ts'
+import { type ResponseView, type Content, type ErrorLine, exampleText } from './responses.ts'
 import { PropertyList, SchemaTree } from './schema-tree.tsx'
 
 export function Method({ method }: { method: string }) {
@@ -74,7 +74,7 @@ function RequestBody({ body }: { body: Operation['body'] }) {
   )
 }
 
-function AnswerSection({ status, description, headers, content }: Answer) {
+function AnswerSection({ status, description, headers, content }: ResponseView) {
   return (
     <section>
       <h4>

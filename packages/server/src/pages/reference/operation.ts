@@ -1,8 +1,7 @@
 /** One operation of the document as the reference page shows it. */
 import { type CurlRequest, curlCommand } from './curl.ts'
 import { exampleOf } from './example.ts'
-import { isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts'
-import type { References } from './references.ts'
+import { isObject, type JsonObject, listOf, objectOf, textOf, type References } from './document.ts'
 import { describeResponses, type Content, contentOf, type Responses } from './responses.ts'
 import type { PropertyView, SchemaReader } from './schema.ts'
 import { describeSecurity, type Security } from './security.ts'

@@ -1,6 +1,6 @@
 /** The little of CommonMark that descriptions use; whatever else they hold is shown as it is. */
 import type { Child } from 'hono/jsx'
-import { safeHref } from '../safe-href.ts'
+import { safeHref } from '../content.ts'
 
 export function Prose({ text, class: className }: { text: string | undefined; class?: string }) {
   if (text === undefined) return null

@@ -1,7 +1,6 @@
 /** What an operation may answer: what it promises, and the errors by code. */
 import { exampleOf, type ExampleOptions } from './example.ts'
-import { isObject, objectOf, textOf } from './json.ts'
-import type { References } from './references.ts'
+import { isObject, objectOf, textOf, type References } from './document.ts'
 import type { PropertyView, SchemaReader, SchemaView } from './schema.ts'
 
 export interface Content {
@@ -10,7 +9,7 @@ export interface Content {
   example: { value: unknown; isMade: boolean }
 }
 
-export interface Answer {
+export interface ResponseView {
   status: string
   description: string | undefined
   headers: readonly PropertyView[]
@@ -26,7 +25,7 @@ export interface ErrorLine {
 }
 
 export interface Responses {
-  answers: readonly Answer[]
+  answers: readonly ResponseView[]
   errors: readonly ErrorLine[]
 }
 
@@ -35,7 +34,7 @@ export function describeResponses(
   schemas: SchemaReader,
   references: References,
 ): Responses {
-  const answers: Answer[] = []
+  const answers: ResponseView[] = []
   const errors: ErrorLine[] = []
   const sorted = Object.entries(objectOf(responses)).toSorted(([a], [b]) => order(a) - order(b))
   for (const [status, found] of sorted) {

@@ -3,10 +3,26 @@
  * contains itself is shown once and then named, and so is whatever comes after MAX_NODES: a small
  * document can unfold into a page without end.
  */
-import { inline, isObject, type JsonObject, listOf, objectOf, textOf, textsOf } from './json.ts'
-import type { References } from './references.ts'
-import { type Fact, schemaFacts } from './schema-facts.ts'
-import { first, isNull, joinOr, typeLabel, valuesOf, withNull } from './schema-words.ts'
+import {
+  inline,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  textOf,
+  textsOf,
+  type References,
+} from './document.ts'
+import {
+  type Fact,
+  schemaFacts,
+  firstText,
+  isNull,
+  joinOr,
+  typeLabel,
+  valuesOf,
+  withNull,
+} from './schema-text.ts'
 
 export interface SchemaView {
   /** `string or null`, `array of object`, `string (date-time)`. */
@@ -90,13 +106,13 @@ export function createSchemaReader(
         ...only,
         label: forms.nullable ? withNull(only.label) : only.label,
         link: only.link ?? link,
-        description: first(layers, 'description') ?? only.description,
+        description: firstText(layers, 'description') ?? only.description,
         deprecated: layers.some((layer) => layer['deprecated'] === true) || only.deprecated,
         facts: unique([...layers.flatMap(schemaFacts), ...only.facts]),
       }
     }
 
-    const items = first(layers, 'items', (value) => value)
+    const items = firstText(layers, 'items', (value) => value)
     const itemView = items === undefined ? undefined : describe(items, within, walk)
     const views = forms.all.map((form) => describe(form, within, walk))
     const named = views.length > 0 && views.every(isPlain)
@@ -105,7 +121,7 @@ export function createSchemaReader(
     return {
       label: forms.nullable ? withNull(shown) : shown,
       link: link ?? itemView?.link,
-      description: first(layers, 'description'),
+      description: firstText(layers, 'description'),
       deprecated: layers.some((layer) => layer['deprecated'] === true),
       facts: unique([
         ...layers.flatMap(schemaFacts),

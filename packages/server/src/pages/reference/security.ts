@@ -1,13 +1,12 @@
 /** Who may call an operation, from the document's security requirements. */
-import { listOf, objectOf, textOf } from './json.ts'
-import type { References } from './references.ts'
+import { listOf, objectOf, textOf, type References } from './document.ts'
 
 export interface Scheme {
   kind: 'bearer' | 'basic' | 'header' | 'query' | 'cookie' | 'other'
   /** The name of the header, parameter or cookie. */
   name: string
   title: string
-  /** Where whoever calls gets it. */
+  /** Where a caller gets it. */
   description: string | undefined
 }
 

@@ -1,0 +1,133 @@
+/** Opens the KMS that the settings select. No other file knows which exist. */
+import { Failure } from '@strongroom/kit/errors'
+import type { Clock } from '@strongroom/platform/clock'
+import type { Db } from '@strongroom/kit/db'
+import type { KmsKey } from '@strongroom/kit/kms'
+import { openEmbeddedKms } from './embedded.ts'
+import { type AskPassphrase, masterKeyPath } from './master-key.ts'
+import { failureReason, type Store, storeKind } from '../store.ts'
+import type { Settings } from '../settings.ts'
+
+export interface OpenKms {
+  key: KmsKey
+  kind: 'embedded' | 'endpoint' | 'aws'
+  label: string
+  /** Where it is, for the public home page. */
+  detail: string
+  /** For the operator: where it is, or the master key file of the embedded one. */
+  location: string
+  /** Fails unless the key can be used. */
+  check(): Promise<void>
+  close(): Promise<void>
+}
+
+/** The KMS that the settings select; fails for settings that contradict each other. */
+export function kmsKind(settings: Settings): OpenKms['kind'] {
+  const { KMS_ENDPOINT: endpoint, STRONGROOM_KMS: kms, KMS_KEY_ARN: arn } = settings
+  const store = storeKind(settings)
+  const kind = endpoint === undefined ? (kms ?? (store === 'aws' ? 'aws' : 'embedded')) : 'endpoint'
+  if (kind !== 'embedded') {
+    if (arn !== undefined) return kind
+    const what = kind === 'aws' ? 'AWS KMS' : 'KMS_ENDPOINT'
+    throw new Failure('failed', `${what} needs a key: set KMS_KEY_ARN`)
+  }
+  if (store !== 'embedded') {
+    throw new Failure(
+      'failed',
+      'A store that several machines reach needs a KMS that they reach too: set KMS_KEY_ARN, and STRONGROOM_KMS=aws or KMS_ENDPOINT',
+    )
+  }
+  if (arn !== undefined) {
+    throw new Failure(
+      'failed',
+      'KMS_KEY_ARN is set, but the embedded KMS has a key of its own: set STRONGROOM_KMS=aws or KMS_ENDPOINT too, or remove it',
+    )
+  }
+  return kind
+}
+
+export async function openKms(
+  settings: Settings,
+  { db }: Pick<Store, 'db'>,
+  options: { clock: Clock; askPassphrase?: AskPassphrase | undefined },
+): Promise<OpenKms> {
+  const kind = kmsKind(settings)
+  if (kind === 'embedded') return openEmbedded(settings, db, options)
+  const { KMS_ENDPOINT: endpoint, KMS_KEY_ARN: arn = '' } = settings
+  const region = arn.split(':')[3] ?? ''
+  const place =
+    endpoint === undefined
+      ? { kind, label: 'AWS KMS', detail: region, location: region }
+      : { kind, label: 'KMS endpoint', detail: 'set by KMS_ENDPOINT', location: endpoint }
+  return openRemote(place, arn, { region, ...(endpoint !== undefined && { endpoint }) }, options)
+}
+
+async function openEmbedded(
+  settings: Settings,
+  db: Db,
+  options: Parameters<typeof openEmbeddedKms>[2],
+): Promise<OpenKms> {
+  const { kms, record, close } = await openEmbeddedKms(db, settings, options)
+  const own = await record()
+  if (!own) {
+    close()
+    throw new Failure(
+      'failed',
+      'The KMS key of this store was deleted, and nothing opens what it has encrypted: restore a backup',
+    )
+  }
+  return {
+    key: { kms, arn: own.arn },
+    kind: 'embedded',
+    label: 'Embedded KMS',
+    detail: '',
+    location: masterKeyPath(settings),
+    // Without a KMS call: readiness is public, and each call is a line in the audit log.
+    check: async () => requireEnabled((await record())?.state ?? 'deleted'),
+    close: async () => close(),
+  }
+}
+
+async function openRemote(
+  place: Pick<OpenKms, 'kind' | 'label' | 'detail' | 'location'>,
+  arn: string,
+  connection: { region: string; endpoint?: string },
+  { clock }: { clock: Clock },
+): Promise<OpenKms> {
+  // Loaded only if needed: the SDK would be most of what a start loads.
+  const { createAwsKms } = await import('@strongroom/kit/aws-kms')
+  const kms = createAwsKms(connection)
+  const state = async () => (await kms.describeKey({ KeyId: arn })).KeyMetadata.KeyState
+  await state().catch((error: unknown) => {
+    kms.close()
+    throw new Failure(
+      'failed',
+      `Cannot use the key of ${place.label} at ${place.location} (${failureReason(error)}): check ${connection.endpoint === undefined ? '' : 'KMS_ENDPOINT, '}KMS_KEY_ARN and the AWS credentials`,
+    )
+  })
+  return {
+    ...place,
+    key: { kms, arn },
+    check: cacheCheck(clock, async () => requireEnabled(await state())),
+    close: async () => kms.close(),
+  }
+}
+
+/** A disabled key does not prevent a start: the server becomes ready when it is enabled again. */
+function requireEnabled(state: string): void {
+  if (state !== 'Enabled') throw new Failure('failed', `The KMS key cannot be used: it is ${state}`)
+}
+
+const CHECK_CACHE_MS = 5000
+
+/** Readiness is public, and KMS calls cost money. */
+function cacheCheck(clock: Clock, check: () => Promise<void>): () => Promise<void> {
+  let last: { at: number; outcome: Promise<void> } | undefined
+  return () => {
+    const now = clock.now()
+    // If the clock was set back, the age is unknown.
+    if (!last || now < last.at || now - last.at >= CHECK_CACHE_MS)
+      last = { at: now, outcome: check() }
+    return last.outcome
+  }
+}

@@ -1,0 +1,66 @@
+/** Runs the workers of services without a server; closes in reverse order. */
+import { type Clock, systemClock } from '@strongroom/platform/clock'
+import type { Log } from '@strongroom/kit/log'
+import { createMetrics } from '@strongroom/kit/metrics'
+import type { RunningWorker, Service } from '@strongroom/kit/service'
+import { type ServerCapabilities, createServiceDeps } from './service-deps.ts'
+import { type Listener, listen } from '@strongroom/kit/http/node'
+import { type OpenKms, openKms } from './kms/open.ts'
+import type { AskPassphrase } from './kms/master-key.ts'
+import { localMetrics } from './metrics-routes.ts'
+import { publicUrlOf, type Settings } from './settings.ts'
+import { openStore, type Store } from './store.ts'
+import { requireTables, tablesOf } from './tables.ts'
+
+export interface RunningWorkers {
+  store: Pick<Store, 'kind' | 'label' | 'location'>
+  /** The services whose workers run. */
+  services: readonly string[]
+  metricsUrl: string | undefined
+  close(): Promise<void>
+}
+
+export async function runWorkers(options: {
+  settings: Settings
+  services: readonly Service<ServerCapabilities>[]
+  /** The port for metrics, on 127.0.0.1. */
+  metricsPort?: number | undefined
+  log: Log
+  clock?: Clock
+  askPassphrase?: AskPassphrase | undefined
+}): Promise<RunningWorkers> {
+  const { settings, services, metricsPort, log, clock = systemClock } = options
+  const running: RunningWorker[] = []
+  let listener: Listener | undefined
+  let store: Store | undefined
+  let kms: OpenKms | undefined
+  const close = async () => {
+    await listener?.close()
+    for (const worker of running.toReversed()) await worker.close()
+    await kms?.close()
+    await store?.close()
+  }
+  try {
+    const metrics = createMetrics({ process: true })
+    if (metricsPort !== undefined) {
+      listener = await listen('127.0.0.1', metricsPort, { log, metrics })
+      listener.serve(localMetrics({ log, metrics }))
+    }
+    store = await openStore(settings)
+    await requireTables(store, tablesOf(services))
+    kms = await openKms(settings, store, { clock, askPassphrase: options.askPassphrase })
+    const publicUrl = publicUrlOf(settings, settings.PORT)
+    const deps = createServiceDeps({ ...options, store, kms, publicUrl, clock, metrics })
+    const names: string[] = []
+    for (const { name, startWorker } of services) {
+      if (!startWorker) continue
+      running.push(await startWorker({ ...deps, log: log.child({ service: name }) }))
+      names.push(name)
+    }
+    const metricsUrl = listener && `http://127.0.0.1:${listener.port}/metrics`
+    return { store, services: names, metricsUrl, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
