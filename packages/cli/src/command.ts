@@ -1,27 +1,30 @@
-/** What a command of `strongroom` is. */
+/** A command of `strongroom`. */
 export interface Command {
-  /** As it is typed, such as `tables create`. */
+  /** As typed, such as `tables create`. */
   name: string
   /** One line for the list of commands. */
   summary: string
-  /** What follows the name, such as `NAME`, or `[NAME]` if it may; without it the command takes nothing. */
+  /** Arguments after the name, such as `NAME`, or `[NAME]` if optional. */
   args?: string
-  /** What follows the name may be a secret: no message repeats it. */
+  /** An argument may be a secret, so no message repeats it. */
   secretArgs?: true
   options?: Readonly<Record<string, CommandOption>>
-  /** More for `--help`: what to know, examples. */
+  /** Details and examples for `--help`. */
   about?: string
-  /** Returns the exit code; none is success. */
+  /** Returns the exit code; undefined is success. */
   run(input: CommandInput): Promise<number | void>
 }
 
 export interface CommandOption {
   summary: string
-  /** What the value stands for, such as `NAME`; without it the option is a switch. */
+  /** Placeholder of the value, such as `NAME`. Without it the option is a switch. */
   value?: string
-  /** May be given more than once: the values are in `lists`. */
+  /** May be repeated; the values are in `lists`. */
   multiple?: true
 }
+
+/** Where `npm start` listens. Here, so that a command need not load all settings for it. */
+export const DEFAULT_SERVER = 'http://127.0.0.1:4280'
 
 /** Every command has these. */
 export const common: Readonly<Record<'json', CommandOption>> = {
@@ -31,9 +34,9 @@ export const common: Readonly<Record<'json', CommandOption>> = {
 export interface CommandInput {
   args: readonly string[]
   options: Readonly<Record<string, string | boolean | undefined>>
-  /** The values of the options that may be given more than once. */
+  /** Values of options that may be repeated. */
   lists: Readonly<Record<string, readonly string[]>>
-  /** Whether a program is reading. */
+  /** The output is for a program. */
   json: boolean
   env: NodeJS.ProcessEnv
   output: Output
@@ -42,13 +45,13 @@ export interface CommandInput {
 export interface Output {
   /** The result, for people or, as one document, for programs. */
   result(forPeople: string, forPrograms: unknown): void
-  /** One of many results, as they come: a line, or a document on a line of its own. */
+  /** One of many results: a line of text, or a JSON document on one line. */
   line(forPeople: string, forPrograms: unknown): void
-  /** What is going on, while it is going on; for people only. */
+  /** Progress, for people only. */
   progress(line: string): void
 }
 
-/** The command line is wrong; the message says how it is right. */
+/** The command line is wrong; the message says how to correct it. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

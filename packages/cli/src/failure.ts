@@ -1,36 +1,34 @@
-/** What went wrong, in the words and with the exit code that a person or a script wants. */
-import { CommitFailed, DataError } from '@strongroom/engine/storage/failures'
+/** Reports failures to people and programs, and chooses the exit code. */
+import { CommitFailed, DataError } from '@strongroom/engine/storage/lmdb/failures'
 import { ConfigError } from '@strongroom/kit/config'
-import { ApiError } from '@strongroom/kit/errors'
-import { SecretUnreadable } from '@strongroom/kit/secret-versions'
+import { ApiError, Failure } from '@strongroom/kit/errors'
 import { KmsError } from '@strongroom/kms/errors'
-import { MasterKeyError } from '@strongroom/kms/master-key-errors'
-import { KmsUnavailable } from '@strongroom/server/kms'
-import { CannotListen } from '@strongroom/server/listen'
-import { StoreUnavailable } from '@strongroom/server/store'
+import { MasterKeyError } from '@strongroom/kms/master-key/errors'
 import { RequestFailed } from '@strongroom/sealed/client/errors'
 import { SealedError } from '@strongroom/sealed/crypto/errors'
-import { NoReceipt } from './commands/receipt.ts'
 import { UsageError } from './command.ts'
-import { CannotSign } from './form-bridge/plugin-signing.ts'
-import { NoPassphrase } from './sealed/passphrase.ts'
-import { CannotWrite } from './sealed/write-out.ts'
 import type { Terminal } from './run.ts'
-import { ServerUnusable } from './service-api.ts'
 
 const FAILED = 1
 const WRONG_USAGE = 2
 const NOT_AVAILABLE = 3
 const WRONG_PASSPHRASE = 4
 
-/** Tells what went wrong, programs too, and returns the exit code. */
-export function tellFailure(
+const EXIT_CODES: Readonly<Record<string, number>> = {
+  no_passphrase: WRONG_PASSPHRASE,
+  wrong_passphrase: WRONG_PASSPHRASE,
+  no_receipt: NOT_AVAILABLE,
+  not_available: NOT_AVAILABLE,
+}
+
+/** Prints the failure and returns the exit code. */
+export function reportFailure(
   error: unknown,
   argv: readonly string[],
   terminal: Pick<Terminal, 'out' | 'error'>,
 ): number {
   if (argv.includes('--json')) {
-    const message = isExpected(error) ? error.message : 'This is a defect of strongroom'
+    const message = isExpected(error) ? error.message : 'This is a defect in strongroom'
     terminal.out(`${JSON.stringify({ error: { code: codeOf(error), message } })}\n`)
   }
   terminal.error(`${explain(error)}\n`)
@@ -45,17 +43,14 @@ function codeOf(error: unknown): string {
 
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return WRONG_USAGE
-  if (error instanceof NoPassphrase) return WRONG_PASSPHRASE
   if (error instanceof SealedError) {
     return error.code === 'cannot_open' ? FAILED : WRONG_USAGE
   }
-  if (error instanceof NoReceipt) return NOT_AVAILABLE
-  if (!(error instanceof RequestFailed)) return FAILED
-  if (error.code === 'wrong_passphrase') return WRONG_PASSPHRASE
-  return error.code === 'not_available' ? NOT_AVAILABLE : FAILED
+  if (!(error instanceof RequestFailed || error instanceof Failure)) return FAILED
+  return EXIT_CODES[error.code] ?? FAILED
 }
 
-/** One line for what a person can mend; anything else is a defect and shows where it happened. */
+/** One line for a failure that a person can fix. Anything else is a defect and shows its stack. */
 export function explain(error: unknown): string {
   if (isExpected(error)) return error.message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
@@ -66,21 +61,13 @@ function isExpected(error: unknown): error is Error {
     UsageError,
     ConfigError,
     ApiError,
-    CannotListen,
+    Failure,
     DataError,
     CommitFailed,
-    StoreUnavailable,
-    KmsUnavailable,
     KmsError,
     MasterKeyError,
-    SecretUnreadable,
-    ServerUnusable,
     SealedError,
     RequestFailed,
-    CannotSign,
-    CannotWrite,
-    NoPassphrase,
-    NoReceipt,
   ]
   return expected.some((kind) => error instanceof kind)
 }

@@ -1,28 +1,59 @@
-/** The help texts, all made from the declarations of the commands. */
+/** Help texts, derived from the declarations of the commands. */
 import { version } from '@strongroom/server/version'
 import { type Command, common } from './command.ts'
-import { folded } from './folded.ts'
+
+/** The first words of all commands, as help groups them. Each is a file in `commands/`. */
+export const GROUPS = {
+  Server: [
+    'serve',
+    'worker',
+    'config',
+    'tables',
+    'operator',
+    'secrets',
+    'kms',
+    'backup',
+    'restore',
+    'dynamodb',
+  ],
+  Sealed: ['seal', 'open', 'burn', 'receipt'],
+  Ferryhook: ['user', 'sources', 'connections', 'events', 'replays', 'alerts', 'listen'],
+  'Form-Bridge': ['sites', 'plugin'],
+  'Key store': ['keys'],
+  'Two-key': ['slack', 'fake-slack'],
+} as const
 
 export function overview(commands: readonly Command[], width = Infinity): string {
-  const lines = commands.map(({ name, args, summary }) => [[name, args].join(' ').trim(), summary])
+  const groups = Object.entries(GROUPS).map(([title, words]) => {
+    const members = commands.filter(({ name }) => words.some((word) => word === name.split(' ')[0]))
+    const lines = members.map(({ name, args, summary }) => [
+      `${name} ${args ?? ''}`.trim(),
+      summary,
+    ])
+    return { title, lines }
+  })
+  const first = Math.max(...groups.flatMap(({ lines }) => lines.map(([name = '']) => name.length)))
+  const listed = groups
+    .filter(({ lines }) => lines.length > 0)
+    .map(({ title, lines }) => `${title}\n${columns(lines, width, first)}`)
+    .join('\n')
   const always = [
-    ['--help', 'Show this, or with a command what it does'],
+    ['--help', 'Show this help, or the help of a command'],
     ['--version', 'Show the version'],
     ['--json', common.json.summary],
   ]
-  const text = `Strongroom ${version}: the trust back end of a small team
+  const text = `Strongroom ${version}: secrets, webhooks, WordPress sites and keys on your own server
 
 Usage
   strongroom COMMAND [OPTIONS]
 
-Commands
-${columns(lines, width)}
+${listed}
 Options
 ${columns(always, width)}
 Settings come from the environment: "strongroom config" lists them.
 Exit codes: 0 done, 1 failed, 2 wrong command line.
 `
-  return folded(text, width)
+  return wrapText(text, width)
 }
 
 export function commandHelp(command: Command, width = Infinity): string {
@@ -39,20 +70,43 @@ Usage
 
 Options
 ${columns(lines, width)}${about === undefined ? '' : `\n${about}\n`}`
-  return folded(text, width)
+  return wrapText(text, width)
 }
 
-/** The narrowest that a text is beside its name; with less room it is below. */
-const NARROWEST = 30
+/** With less room than this, a text is below its name instead of beside it. */
+const MIN_TEXT_WIDTH = 30
 
-function columns(lines: readonly (readonly string[])[], width: number): string {
-  const first = Math.max(...lines.map(([name = '']) => name.length))
-  const isBeside = width - first - 4 >= NARROWEST
+function columns(
+  lines: readonly (readonly string[])[],
+  width: number,
+  first = Math.max(...lines.map(([name = '']) => name.length)),
+): string {
+  const isBeside = width - first - 4 >= MIN_TEXT_WIDTH
   return lines
     .map(([name = '', text = '']) => {
-      if (!isBeside) return `  ${name}\n${folded(`      ${text}`, width)}\n`
+      if (!isBeside) return `  ${name}\n${wrapText(`      ${text}`, width)}\n`
       const indent = ' '.repeat(first + 4)
-      return `  ${name.padEnd(first)}  ${folded(indent + text, width).slice(first + 4)}\n`
+      return `  ${name.padEnd(first)}  ${wrapText(indent + text, width).slice(first + 4)}\n`
     })
     .join('')
+}
+
+/** Wraps a text between words. Wrapped lines keep their indentation. */
+function wrapText(text: string, width: number): string {
+  return text
+    .split('\n')
+    .flatMap((line) => (line.length <= width ? line : wrapLine(line, width)))
+    .join('\n')
+}
+
+function wrapLine(line: string, width: number): string[] {
+  const [indent = ''] = /^ */.exec(line) ?? []
+  const lines: string[] = []
+  for (const word of line.trimStart().split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= width) {
+      lines[lines.length - 1] = `${last} ${word}`
+    } else lines.push(indent + word)
+  }
+  return lines
 }

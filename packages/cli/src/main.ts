@@ -1,14 +1,13 @@
-import { commands } from './commands.ts'
-import { run } from './run.ts'
-import { writeResult } from './standard-output.ts'
+import { commands, run } from './run.ts'
+import { writeResult } from './output.ts'
 
-// Which Node a later SDK needs is for whoever updates it, not for whoever runs this one.
+// Which Node a later SDK will need does not concern users of this one.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
 
 const argv = process.argv.slice(2)
 const terminal = {
   env: process.env,
-  // 0 is what a terminal says that does not know.
+  // A terminal that does not know its width reports 0.
   width: process.stdout.columns || undefined,
   out: writeResult,
   error: (text: string) => void process.stderr.write(text),
@@ -17,7 +16,7 @@ const terminal = {
 try {
   process.exitCode = await run(argv, commands, terminal)
 } catch (error) {
-  // It knows the mistakes of everything there is, which is much to load for what goes well.
-  const { tellFailure } = await import('./failure.ts')
+  // Loaded only on failure, because it imports the errors of every package.
+  const { reportFailure: tellFailure } = await import('./failure.ts')
   process.exitCode = tellFailure(error, argv, terminal)
 }

@@ -1,14 +1,27 @@
-/** Finds the command that was typed and runs it. */
+/** Finds the command for a command line and runs it. */
 import { parseArgs } from 'node:util'
 import { nearest } from '@strongroom/kit/nearest'
 import { version } from '@strongroom/server/version'
 import { type Command, type CommandInput, common, type Output, UsageError } from './command.ts'
-import type { Commands } from './commands.ts'
-import { commandHelp, overview } from './help.ts'
+import { commandHelp, GROUPS, overview } from './help.ts'
+
+export type Commands = Readonly<Record<string, () => Promise<readonly Command[]>>>
+
+/** All commands by their first word. A word loads only its own file, so `seal` does not load the server. */
+export const commands: Commands = Object.fromEntries(
+  Object.values(GROUPS)
+    .flat()
+    .map((word) => [word, () => loadCommands(word)]),
+)
+
+async function loadCommands(word: string): Promise<readonly Command[]> {
+  const module = (await import(`./commands/${word}.ts`)) as { commands: readonly Command[] }
+  return module.commands
+}
 
 export interface Terminal {
   env: NodeJS.ProcessEnv
-  /** The characters of a line, if somebody looks at it. */
+  /** Characters per line, if it is a terminal. */
   width?: number | undefined
   out(text: string): void
   error(text: string): void
@@ -17,24 +30,24 @@ export interface Terminal {
 /** Runs a command line and returns its exit code. */
 export async function run(
   argv: readonly string[],
-  commands: Commands,
+  registry: Commands,
   terminal: Terminal,
 ): Promise<number> {
-  if (argv[0] === 'help') return run([...argv.slice(1), '--help'], commands, terminal)
+  if (argv[0] === 'help') return run([...argv.slice(1), '--help'], registry, terminal)
   const words = argv.filter((word) => !word.startsWith('-'))
   const wantsHelp = argv.includes('--help') || argv.includes('-h')
   const [first] = words
   if (first === undefined) {
     if (argv.includes('--version')) terminal.out(`${version}\n`)
     else if (wantsHelp || argv.length === 0)
-      terminal.out(overview(await every(commands), terminal.width))
-    else if (argv[0] === '--json') throw new UsageError('Give a command: run "strongroom --help"')
+      terminal.out(overview(await every(registry), terminal.width))
+    else if (argv[0] === '--json') throw new UsageError('No command given: run "strongroom --help"')
     else throw new UsageError(`Unknown option ${argv[0]}: run "strongroom --help"`)
     return 0
   }
-  const known = Object.hasOwn(commands, first) ? commands[first] : undefined
+  const known = Object.hasOwn(registry, first) ? registry[first] : undefined
   const command = known && findCommand(words, await known())
-  if (command === undefined) return group(words, wantsHelp, await every(commands), terminal)
+  if (command === undefined) return group(words, wantsHelp, await every(registry), terminal)
   if (wantsHelp) {
     terminal.out(commandHelp(command, terminal.width))
     return 0
@@ -42,23 +55,30 @@ export async function run(
   return (await command.run(inputOf(command, argv, terminal))) ?? 0
 }
 
-async function every(commands: Commands): Promise<readonly Command[]> {
-  return (await Promise.all(Object.values(commands).map((load) => load()))).flat()
+async function every(registry: Commands): Promise<readonly Command[]> {
+  return (await Promise.all(Object.values(registry).map((load) => load()))).flat()
 }
 
-function findCommand(words: readonly string[], commands: readonly Command[]): Command | undefined {
-  return commands.find(({ name }) => name.split(' ').every((word, at) => words[at] === word))
+function findCommand(
+  words: readonly string[],
+  candidates: readonly Command[],
+): Command | undefined {
+  const matches = candidates.filter(({ name }) =>
+    name.split(' ').every((word, at) => words[at] === word),
+  )
+  // `fake-slack send` also matches `fake-slack`: the longest name wins.
+  return matches.toSorted((a, b) => b.name.length - a.name.length)[0]
 }
 
 /** `strongroom tables` or `kms passphrase` alone, or something that is no command at all. */
 function group(
   words: readonly string[],
   wantsHelp: boolean,
-  commands: readonly Command[],
+  candidates: readonly Command[],
   terminal: Terminal,
 ): number {
   const [first = ''] = words
-  const below = (start: string) => commands.filter(({ name }) => name.startsWith(`${start} `))
+  const below = (start: string) => candidates.filter(({ name }) => name.startsWith(`${start} `))
   const ofAll = below(words.join(' '))
   const members = ofAll.length === 0 && wantsHelp ? below(first) : ofAll
   if (members.length > 0) {
@@ -70,12 +90,12 @@ function group(
     .slice(0, 2)
     .map((word) => (/^[a-z][a-z-]*$/i.test(word) ? word : '…'))
     .join(' ')
-  const names = commands.map(({ name }) => name)
+  const names = candidates.map(({ name }) => name)
   const meant = nearest(typed, names) ?? nearest(first, names)
   const known = below(first).length > 0 ? `${first} ` : ''
   const hint =
     meant === undefined ? `run "strongroom ${known}--help"` : `did you mean "strongroom ${meant}"?`
-  throw new UsageError(`There is no command "${typed}": ${hint}`)
+  throw new UsageError(`Unknown command "${typed}": ${hint}`)
 }
 
 function inputOf(command: Command, argv: readonly string[], terminal: Terminal): CommandInput {

@@ -1,7 +1,7 @@
 import { cp, mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openEngine } from '@strongroom/engine/engine'
-import { openMasterKeyFile } from '@strongroom/kms/master-key-file'
+import { openMasterKeyFile } from '@strongroom/kms/master-key/file'
 import { protectCheaply } from '@strongroom/kms/testing/cheap-passphrase'
 import { describe, expect, test } from 'vitest'
 import { inProcess } from './in-process.ts'
@@ -72,7 +72,9 @@ describe('a backup', () => {
     for (const form of forms) expect(file.includes(form)).toBe(false)
 
     const asked = await inProcess(['backup', join(cwd, 'with'), '--with-master-key'], { cwd })
-    expect(asked.stdout).toContain('The master key is in it: whoever has the file has everything\n')
+    expect(asked.stdout).toContain(
+      'It includes the master key: anyone with the file has everything\n',
+    )
     expect((await stat(join(cwd, 'with'))).mode & 0o777).toBe(0o600)
     const line = (await readFile(masterKeyIn(cwd))).toString('base64')
     expect((await readFile(join(cwd, 'with'))).includes(line)).toBe(true)

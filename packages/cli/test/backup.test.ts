@@ -121,7 +121,7 @@ describe('strongroom backup and restore', () => {
     const missing = await inProcess(['backup', join(cwd, 'x')], { cwd })
     expect([missing.code, missing.stderr]).toEqual([
       1,
-      `There is no data directory ${join(cwd, 'data')}: set STRONGROOM_DATA or --data\n`,
+      `Data directory ${join(cwd, 'data')} not found: set STRONGROOM_DATA or --data\n`,
     ])
     expect(await readdir(cwd)).toEqual([])
   })

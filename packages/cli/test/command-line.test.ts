@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, inject, test } from 'vitest'
-import { commands } from '../src/commands.ts'
+import { commands } from '../src/run.ts'
 import { inProcess } from './in-process.ts'
 import { emptyDirectory, strongroom } from './strongroom.ts'
 
@@ -25,7 +25,7 @@ describe('strongroom on the command line', () => {
   test('shows what a command takes', async () => {
     const { stdout } = await inProcess(['serve', '--help'])
     expect(stdout).toContain('strongroom serve [OPTIONS]')
-    expect(stdout).toMatch(/--only SERVICE +Run this service alone/)
+    expect(stdout).toMatch(/--only SERVICE +Run only this service/)
   })
 
   test('breaks no word of its help on a terminal of any width', async () => {
@@ -74,11 +74,11 @@ describe('strongroom on the command line', () => {
   test.each([
     [
       ['tabels', 'create'],
-      'There is no command "tabels create": did you mean "strongroom tables create"?',
+      'Unknown command "tabels create": did you mean "strongroom tables create"?',
     ],
-    [['nonsense'], 'There is no command "nonsense": run "strongroom --help"'],
-    [['sources', 'frob'], 'There is no command "sources frob": run "strongroom sources --help"'],
-    [['--json'], 'Give a command: run "strongroom --help"'],
+    [['nonsense'], 'Unknown command "nonsense": run "strongroom --help"'],
+    [['sources', 'frob'], 'Unknown command "sources frob": run "strongroom sources --help"'],
+    [['--json'], 'No command given: run "strongroom --help"'],
     [['--nonsense'], 'Unknown option --nonsense: run "strongroom --help"'],
     [['serve', '--prot', '1'], 'Unknown option \'--prot\': run "strongroom serve --help"'],
     [
@@ -115,7 +115,7 @@ describe('strongroom on the command line', () => {
 
   test('tells programs what is wrong as a document, with the code of what refused it', async () => {
     const wrong = await strongroom(['nonsense', '--json'])
-    const message = 'There is no command "nonsense": run "strongroom --help"'
+    const message = 'Unknown command "nonsense": run "strongroom --help"'
     expect([wrong.code, wrong.stderr]).toEqual([2, `${message}\n`])
     expect(JSON.parse(wrong.stdout)).toEqual({ error: { code: 'usage', message } })
     const cwd = await emptyDirectory()
@@ -124,13 +124,13 @@ describe('strongroom on the command line', () => {
     expect(JSON.parse(missing.stdout)).toEqual({
       error: {
         code: 'operator.not_found',
-        message: 'There is no operator of this name: see "strongroom operator list"',
+        message: 'Operator not found. See "strongroom operator list".',
       },
     })
   })
 
   test('says it as a process too, with its exit code', async () => {
-    const line = 'There is no command "nonsense": run "strongroom --help"'
+    const line = 'Unknown command "nonsense": run "strongroom --help"'
     expect(await strongroom(['nonsense'])).toEqual({ code: 2, stdout: '', stderr: `${line}\n` })
   })
 

@@ -21,7 +21,7 @@ export function refusals(server: () => FerryhookServer): void {
     test.each([
       [
         ['sources', 'list'],
-        'This needs an API key of Ferryhook: set FERRYHOOK_API_KEY, "strongroom user add" makes one',
+        'No API key: set FERRYHOOK_API_KEY to one that "strongroom user add" prints',
         {},
       ],
       [
@@ -46,25 +46,25 @@ export function refusals(server: () => FerryhookServer): void {
       ],
       [
         ['sources', 'add', 'a', '--unsigned'],
-        'A signing secret was given: leave it away, or leave out --unsigned',
+        '--unsigned excludes a signing secret: omit one of them',
         { ...key, FERRYHOOK_SIGNING_SECRET: 'hush' },
       ],
-      [['connections', 'add', 'a'], 'Say where to deliver to: give SOURCE and URL'],
+      [['connections', 'add', 'a'], 'Missing destination: pass SOURCE and URL'],
       [
         ['connections', 'add', 'a', 'nowhere'],
-        'URL must be an address, such as https://shop.example.com/hooks',
+        'URL must be absolute, such as https://shop.example.com/hooks',
       ],
       [
         ['connections', 'add', 'a', 'localhost:3000'],
-        'URL must be an address, such as https://shop.example.com/hooks',
+        'URL must be absolute, such as https://shop.example.com/hooks',
       ],
       [
         ['connections', 'add', 'a', 'https://x.example', '--headers', inLatin1],
-        'What is in the file of --headers is no UTF-8 text: save it as such, or encode it, as with base64',
+        'The file of --headers is not UTF-8: save it as UTF-8, or encode it, for example with base64',
       ],
       [
         ['connections', 'add', 'a', 'https://x.example', '--filter', tooLong],
-        'The file of --filter has more than 1 MB: choose a smaller one',
+        'The file of --filter is larger than 1 MB: use a smaller one',
       ],
       [
         ['connections', 'add', 'a', 'https://x.example', '--filter', noJson],
@@ -72,11 +72,11 @@ export function refusals(server: () => FerryhookServer): void {
       ],
       [
         ['sources', 'add', 'a', '--provider', 'githb'],
-        '--provider knows no "githb": did you mean github?',
+        '--provider has no value "githb": did you mean github?',
       ],
       [
         ['events', 'list', '--status', 'lost-for-ever'],
-        '--status knows no "lost-for-ever": choose from received, processing, filtered, delivered, retrying, failed, held, unrouted, signature_failed',
+        '--status has no value "lost-for-ever": choose from received, processing, filtered, delivered, retrying, failed, held, unrouted, signature_failed',
       ],
       [['events', 'list', '--limit', 'all'], '--limit must be a number from 1 to 9999'],
       [
@@ -93,11 +93,11 @@ export function refusals(server: () => FerryhookServer): void {
       ],
       [
         ['events', 'list', '--search', 'x'],
-        'To look for text takes a beginning: add --since, such as --since 1d',
+        'A text search requires a start time: add --since, such as --since 1d',
       ],
       [
         ['events', 'show', 'x'],
-        'An event is named by its id, evt_ and 16 characters: see "strongroom events list"',
+        'EVENT must be an id, evt_ and 16 characters: see "strongroom events list"',
       ],
       [['events', 'replay'], 'Say what to replay: give an EVENT, or --source with --since'],
       [['events', 'replay', event, '--since', '1h'], '--since goes with --source'],
@@ -123,7 +123,7 @@ export function refusals(server: () => FerryhookServer): void {
       const args = ['sources', 'list', '--server', 'http://127.0.0.1:9']
       const { code, stdout, stderr } = await inProcess(args, { env: key })
       expect([code, stdout]).toEqual([1, ''])
-      expect(stderr).toMatch(/^Cannot reach the server at [^\n]+: see that it runs, and [^\n]+\n$/)
+      expect(stderr).toMatch(/^Cannot reach the server at [^\n]+: check that it runs and [^\n]+\n$/)
       const forPrograms = await inProcess([...args, '--json'], { env: key })
       const error = { code: 'server_unusable', message: stderr.trimEnd() }
       expect(JSON.parse(forPrograms.stdout)).toEqual({ error })
@@ -138,56 +138,48 @@ export function refusals(server: () => FerryhookServer): void {
     })
 
     test.each([
-      [['sources', 'show', 'Shoop'], 1, 'There is no source called "Shoop": did you mean "Shop"?'],
+      [['sources', 'show', 'Shoop'], 1, 'No source is called "Shoop": did you mean "Shop"?'],
       [
         ['events', 'list', 'nothing like it'],
         1,
-        'There is no source called "nothing like it": see "strongroom sources list"',
+        'No source is called "nothing like it": see "strongroom sources list"',
       ],
       [
         ['sources', 'remove', 'Twin'],
         2,
-        'More than one source is called "Twin": give the id that "strongroom sources list" shows',
+        'Several sources are called "Twin": use the id from "strongroom sources list"',
       ],
       [
         ['sources', 'show', 'src_AAAAAAAAAAAAAAAA'],
         1,
-        'There is no such source: see "strongroom sources list"',
+        'Source not found: see "strongroom sources list"',
       ],
       [
         ['connections', 'pause', 'Shop'],
         1,
-        'There is no connection called "Shop": see "strongroom connections list"',
+        'No connection is called "Shop": see "strongroom connections list"',
       ],
       [
         ['connections', 'remove', 'conn_AAAAAAAAAAAAAAAA'],
         1,
-        'There is no such connection: see "strongroom connections list"',
+        'Connection not found: see "strongroom connections list"',
       ],
       [
         ['listen', 'Shoop', '--forward', 'http://127.0.0.1:9'],
         1,
-        'There is no source called "Shoop": did you mean "Shop"?',
+        'No source is called "Shoop": did you mean "Shop"?',
       ],
-      [
-        ['events', 'show', event],
-        1,
-        'There is no such event, or it has expired: see "strongroom events list"',
-      ],
-      [
-        ['events', 'replay', event],
-        1,
-        'There is no such event, or it has expired: see "strongroom events list"',
-      ],
+      [['events', 'show', event], 1, 'Event not found or expired: see "strongroom events list"'],
+      [['events', 'replay', event], 1, 'Event not found or expired: see "strongroom events list"'],
       [
         ['replays', 'cancel', 'rpl_AAAAAAAAAAAAAAAA'],
         1,
-        'There is no such replay: see "strongroom replays list"',
+        'Replay not found: see "strongroom replays list"',
       ],
       [
         ['events', 'replay', '--source', 'Shop', '--since', '1h'],
         1,
-        'The source has no connection to deliver to: see "strongroom connections add --help"',
+        'The source has no connection: see "strongroom connections add --help"',
       ],
     ] as [string[], number, string][])('%s', async (args, code, line) => {
       expect(await account.tries(args)).toEqual({ code, stdout: '', stderr: `${line}\n` })
@@ -206,8 +198,7 @@ export function refusals(server: () => FerryhookServer): void {
       expect(unknown).toEqual({
         code: 1,
         stdout: '',
-        stderr:
-          'The server does not take this API key: set FERRYHOOK_API_KEY to one that it has made\n',
+        stderr: 'The server rejects this API key: set FERRYHOOK_API_KEY to a valid one\n',
       })
       const answer = await fetch(`${server().url}/ferryhook/v1/api-keys`, {
         method: 'POST',
@@ -219,7 +210,7 @@ export function refusals(server: () => FerryhookServer): void {
       expect(refused).toEqual({
         code: 1,
         stdout: '',
-        stderr: 'This API key may not do this: use one with the permission write\n',
+        stderr: 'This API key lacks permission: use one with the permission write\n',
       })
     })
   })

@@ -20,8 +20,8 @@ describe('strongroom connections change', () => {
     const add = ['connections', 'add', 'Shop', `${to}/a`, '--name', 'Books']
     await does(...add, '--retry', '0s,30s,2m', ...limits)
     const shown = await does('connections', 'show', 'Books')
-    expect(shown).toContain('attempts     at once, then after 30s, 2m\n')
-    expect(shown).toContain('limits       5 at once, 0.5 a second\n')
+    expect(shown).toContain('retries      immediately, then after 30s, 2m\n')
+    expect(shown).toContain('limits       5 concurrent, 0.5 per second\n')
 
     const change = (...args: string[]) => json('connections', 'change', 'Books', ...args)
     expect(await change('--per-second', '10')).toMatchObject({
@@ -52,7 +52,7 @@ describe('strongroom connections change', () => {
     })
     const moved = await does('connections', 'change', 'Books', '--url', `${to}/b`, '--name', 'B')
     expect(moved).toMatch(/\nname {9}B\n[^]*\ndestination {2}http:\/\/127\.0\.0\.1:3000\/b\n/)
-    expect(moved).toContain('attempts     as is standard\nlimits       none\n')
+    expect(moved).toContain('retries      standard (8 attempts over 41 h)\nlimits       none\n')
   })
 
   test('reads a file once, which may be a pipe of the shell', async () => {
@@ -73,9 +73,9 @@ describe('strongroom connections change', () => {
     await does('connections', 'add', 'Shop', program.url, '--name', 'Books')
     const failed = await tries(['connections', 'test', 'Books'])
     expect([failed.code, failed.stderr]).toEqual([1, ''])
-    expect(failed.stdout).toMatch(/^Not delivered: http_error, answered 500 after \d+ ms\n$/)
+    expect(failed.stdout).toMatch(/^Not delivered: http_error, status 500 after \d+ ms\n$/)
     expect(await does('connections', 'test', 'Books')).toMatch(
-      /^Delivered: answered 200 after \d+ ms\n$/,
+      /^Delivered: status 200 after \d+ ms\n$/,
     )
     expect(program.got[1]?.request.headers['webhook-signature']).toMatch(/^v1,/)
   })
@@ -85,7 +85,7 @@ describe('strongroom sources change', () => {
   test('renames a source, and begins and ends to verify what comes', async () => {
     const { does, json } = await server.account()
     const url = (await does('sources', 'add', 'Shop')).trim()
-    expect(await does('sources', 'change', 'Shop', '--name', 'Code')).toMatch(/\nname {6}Code\n/)
+    expect(await does('sources', 'change', 'Shop', '--name', 'Code')).toMatch(/\nname +Code\n/)
     const secret = await server.file('new-secret', 'hush\n')
     const signed = ['--provider', 'github', '--secret-file', secret]
     expect(await json('sources', 'change', 'Code', ...signed)).toMatchObject({
@@ -113,13 +113,15 @@ describe('strongroom sources change', () => {
     const url = (await does('sources', 'add', 'Shop', '--dedup', '$.id')).trim()
     const first = await send(url, '{"id":1}')
     expect(await send(url, '{"id":1,"again":true}')).toEqual(first)
-    expect(await does('sources', 'show', 'Shop')).toContain('known by  $.id in the body\n')
+    expect(await does('sources', 'show', 'Shop')).toContain('event id      $.id in the body\n')
     const change = async (rule: string) =>
       (await json('sources', 'change', 'Shop', '--dedup', rule))['dedup']
     expect(await change('x-event-id')).toEqual({ by: 'header', name: 'x-event-id' })
     expect(await change('none')).toEqual({ by: 'none' })
     expect(await change('standard')).toBeNull()
-    expect(await does('sources', 'show', 'Shop')).toContain('known by  what the provider sends\n')
+    expect(await does('sources', 'show', 'Shop')).toContain(
+      'event id      standard of the provider\n',
+    )
   })
 })
 
@@ -133,7 +135,7 @@ describe('strongroom alerts', () => {
     expect(secret).not.toBe('')
     const all = 'delivery.failed, connection.warning, connection.paused, limit.reached'
     expect(set).toContain(`webhook  ${program.url}\nmail     no\nkinds    ${all}\n`)
-    expect(await does('alerts', 'test')).toMatch(/^Delivered: answered 200 after \d+ ms\n$/)
+    expect(await does('alerts', 'test')).toMatch(/^Delivered: status 200 after \d+ ms\n$/)
 
     const some = ['--kind', 'delivery.failed', '--kind', 'limit.reached']
     const kinds = ['delivery.failed', 'limit.reached']
@@ -156,14 +158,10 @@ describe('what is wrong with a setting is one line, and nothing is changed', () 
     [
       ['connections', 'change', 'Books'],
       2,
-      'Say what to change: run "strongroom connections change --help"',
+      'Nothing to change: run "strongroom connections change --help"',
     ],
-    [
-      ['sources', 'change', 'Shop'],
-      2,
-      'Say what to change: run "strongroom sources change --help"',
-    ],
-    [['alerts', 'set'], 2, 'Say what to change: run "strongroom alerts set --help"'],
+    [['sources', 'change', 'Shop'], 2, 'Nothing to change: run "strongroom sources change --help"'],
+    [['alerts', 'set'], 2, 'Nothing to change: run "strongroom alerts set --help"'],
     [
       ['connections', 'change', 'Books', '--retry', '0s,soon'],
       2,
@@ -177,24 +175,24 @@ describe('what is wrong with a setting is one line, and nothing is changed', () 
     [
       ['connections', 'change', 'Books', '--url', 'nowhere'],
       2,
-      'URL must be an address, such as https://shop.example.com/hooks',
+      'URL must be absolute, such as https://shop.example.com/hooks',
     ],
     [
       // A file that is there, whatever it has.
       ['sources', 'change', 'Shop', '--unsigned', '--secret-file', launcher],
       2,
-      'A signing secret was given: leave it away, or leave out --unsigned',
+      '--unsigned excludes a signing secret: omit one of them',
     ],
     [
       ['alerts', 'set', '--kind', 'all', '--kind', 'delivery.faild'],
       2,
-      '--kind knows no "delivery.faild": did you mean delivery.failed?',
+      '--kind has no value "delivery.faild": did you mean delivery.failed?',
     ],
     [['alerts', 'set', '--mail', 'maybe'], 2, '--mail must be yes or no'],
     [
       ['alerts', 'test'],
       1,
-      'There is no webhook for alerts: set one with "strongroom alerts set --webhook URL"',
+      'Alerts have no webhook: set one with "strongroom alerts set --webhook URL"',
     ],
   ] as [string[], number, string][])('%s', async (args, code, line) => {
     const { tries, json, does } = await server.account()

@@ -27,14 +27,14 @@ describe('strongroom sources', () => {
     expect(await json('sources', 'show', 'Shop')).toMatchObject({ id, url, provider: 'custom' })
     expect(await does('sources', 'show', 'Shop')).toMatch(
       new RegExp(
-        `^source    ${id}\nname      Shop\n[^]*verified  not at all\nknown by  what the provider sends\nevents    0 counted\ncreated `,
+        `^source        ${id}\nname          Shop\n[^]*verification  none\nevent id      standard of the provider\nevents        0 counted\ncreated `,
       ),
     )
     expect(await does('sources', 'pause', 'Shop')).toBe('Shop is paused\n')
     expect((await send(url, '{}')).status).toBe(404)
     expect(await does('sources', 'resume', id)).toBe('Shop is active\n')
     expect((await send(url, '{}')).status).toBe(200)
-    expect(await does('sources', 'remove', 'Shop')).toBe('Shop is gone\n')
+    expect(await does('sources', 'remove', 'Shop')).toBe('Shop was removed\n')
     expect(await json('sources', 'list')).toEqual([])
   })
 
@@ -55,7 +55,7 @@ describe('strongroom sources', () => {
     const isTaken = async (secret: string) =>
       (await send(url, secret, asGitHubSigns(secret, secret))).status === 200
     expect(await isTaken('from-a-file')).toBe(true)
-    expect(await does('sources', 'show', 'Repository')).toContain('as github signs')
+    expect(await does('sources', 'show', 'Repository')).toMatch(/verification +github\n/)
 
     const rotate = ['sources', 'rotate', 'Repository', '--overlap', '0s']
     const rotated = await tries(rotate, { FERRYHOOK_SIGNING_SECRET: 'from-the-environment' })
@@ -148,7 +148,7 @@ describe('strongroom connections', () => {
     const { id } = await send(url, '{}')
     await untilStatus(id, 'held')
     expect(await does('connections', 'resume', name)).toBe(`${name} is active\n`)
-    expect(await does('connections', 'remove', name)).toBe(`${name} is gone\n`)
+    expect(await does('connections', 'remove', name)).toBe(`${name} was removed\n`)
     expect(await does('connections', 'list')).toContain('There are no connections: add one')
   })
 })
@@ -200,7 +200,7 @@ describe('strongroom events', () => {
       code: 1,
       stdout: '',
       stderr:
-        'The signature of the event was not right: who may vouch for it adds --accept-unverified\n',
+        'Verification of the event failed: an admin key can replay it with --accept-unverified\n',
     })
     await does(...replay, '--accept-unverified')
     await program.until(1)
@@ -252,7 +252,7 @@ describe('strongroom events', () => {
     await untilStatus(fine.id, 'delivered')
     const chosen = ['--source', 'Shop', '--status', 'failed', '--since', '2h']
     const done = await tries(['events', 'replay', ...chosen])
-    expect(done).toMatchObject({ code: 0, stdout: '2 events found, 2 deliveries made again\n' })
+    expect(done).toMatchObject({ code: 0, stdout: '2 events found, 2 deliveries replayed\n' })
     expect(done.stderr).toMatch(/^rpl_\S+ is under way: Ctrl\+C cancels it\n/)
     await program.until(5)
     for (const id of failed) await untilStatus(id, 'delivered')
@@ -277,10 +277,10 @@ describe('strongroom events', () => {
     await program.until(13)
     replay.process.kill('SIGINT')
     const { code, stdout } = await replay.finished
-    expect([code, stdout]).toEqual([130, expect.stringMatching(/^Cancelled before the end: /)])
+    expect([code, stdout]).toEqual([130, expect.stringMatching(/^Cancelled: /)])
 
     const id = (await does('events', 'replay', ...slowly, '--no-wait')).trim()
-    expect(await does('replays', 'cancel', id)).toMatch(/^Cancelled before the end: /)
+    expect(await does('replays', 'cancel', id)).toMatch(/^Cancelled: /)
     const states = await json<{ state: string }[]>('replays', 'list')
     expect(states.map(({ state }) => state)).toEqual(['cancelled', 'cancelled'])
   })

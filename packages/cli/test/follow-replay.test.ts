@@ -2,7 +2,7 @@ import { ApiError, type ErrorStatus } from '@strongroom/kit/errors'
 import { describe, expect, test } from 'vitest'
 import { followReplay } from '../src/ferryhook/follow-replay.ts'
 import type { Replay } from '../src/ferryhook/views.ts'
-import type { Ask } from '../src/service-api.ts'
+import type { ApiClient } from '../src/api-client.ts'
 
 const running: Replay = {
   id: 'rpl_AAAAAAAAAAAAAAAA',
@@ -25,11 +25,11 @@ function answering(...answers: (Replay | ApiError)[]) {
     const answer = answers.shift()
     if (answer instanceof ApiError) throw answer
     return answer
-  }) as Ask
+  }) as ApiClient
   return { ask, asked }
 }
 
-function following(ask: Ask, signal = new AbortController().signal) {
+function following(ask: ApiClient, signal = new AbortController().signal) {
   const pauses: number[] = []
   const pause = async (ms: number) => void pauses.push(ms)
   return { pauses, ended: followReplay(ask, running, { signal, pause, onProgress() {} }) }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { forTerminal } from '../src/for-terminal.ts'
+import { escapeForTerminal } from '../src/output.ts'
 
 describe('a secret shown on a terminal', () => {
   it.each([
@@ -9,11 +9,11 @@ describe('a secret shown on a terminal', () => {
     ['a delete', 'a\u007fb', 'a␡b'],
     ['a change of direction', 'a\u202eb', 'a<202e>b'],
   ])('has %s as symbols, and says that it is not exact', (_, text, shown) => {
-    expect(forTerminal(text)).toEqual({ shown, isExact: false })
+    expect(escapeForTerminal(text)).toEqual({ shown, isExact: false })
   })
 
   it('is exact with tabs, line ends of both kinds, and every script', () => {
     const text = 'a\tb\r\nc\nüß 日本語 👩‍👩‍👧 e\u0301'
-    expect(forTerminal(text)).toEqual({ shown: text, isExact: true })
+    expect(escapeForTerminal(text)).toEqual({ shown: text, isExact: true })
   })
 })

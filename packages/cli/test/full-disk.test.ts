@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import { commitFailed } from '@strongroom/engine/storage/failures'
+import { commitFailed } from '@strongroom/engine/storage/lmdb/failures'
 import { expect, test } from 'vitest'
 import { exitCodeOf, explain } from '../src/failure.ts'
 import { inProcess } from './in-process.ts'

@@ -4,9 +4,8 @@
  * or has paths that begin at the directory.
  */
 import { join } from 'node:path'
-import { commands } from '../src/commands.ts'
-import { tellFailure } from '../src/failure.ts'
-import { run } from '../src/run.ts'
+import { reportFailure } from '../src/failure.ts'
+import { commands, run } from '../src/run.ts'
 import type { Finished } from './strongroom.ts'
 
 export async function inProcess(
@@ -23,7 +22,7 @@ export async function inProcess(
   try {
     finished.code = await run(args, commands, terminal)
   } catch (error) {
-    finished.code = tellFailure(error, args, terminal)
+    finished.code = reportFailure(error, args, terminal)
   }
   return finished
 }

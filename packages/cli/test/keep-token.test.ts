@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { keepToken } from '../src/keep-token.ts'
+import { saveToken } from '../src/commands/serve.ts'
 import { emptyDirectory } from './strongroom.ts'
 
 test('a token never takes the place of another', async () => {
   const directory = await emptyDirectory()
-  const [first, second] = [await keepToken('one', directory), await keepToken('two', directory)]
+  const [first, second] = [await saveToken('one', directory), await saveToken('two', directory)]
   expect([first, second]).toEqual([
     { file: join(directory, 'operator-admin.token') },
     { file: join(directory, 'operator-admin-2.token') },
@@ -17,5 +17,5 @@ test('a token never takes the place of another', async () => {
 test('a token that cannot be written does not stop the server', async () => {
   const file = join(await emptyDirectory(), 'file')
   await writeFile(file, '')
-  expect(await keepToken('one', join(file, 'data'))).toEqual({ lost: 'ENOTDIR' })
+  expect(await saveToken('one', join(file, 'data'))).toEqual({ lost: 'ENOTDIR' })
 })

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { askHidden, type Keyboard } from '../src/sealed/keyboard.ts'
-import { workProgress } from '../src/sealed/work-progress.ts'
+import { workProgress } from '../src/sealed/output.ts'
 
 function keyboard() {
   const events: string[] = []

@@ -63,16 +63,16 @@ describe('strongroom keys --server', () => {
   ])('says what the server says, in one line: %s %s', async (...args) => {
     const { code, stdout, stderr } = await keys(args)
     expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toMatch(/^[A-Z][^\n]+: [^\n]+\n$/)
+    expect(stderr).toMatch(/^[A-Z][^\n]+\. [^\n]+\n$/)
   })
 
-  test('needs the token of an operator', async () => {
+  test('requires an operator token', async () => {
     expect(await keys(['list'], {})).toMatchObject({
       code: 2,
-      stderr: '--server needs the token of an operator: set STRONGROOM_TOKEN\n',
+      stderr: "--server requires an operator's token: set STRONGROOM_TOKEN\n",
     })
     const wrong = await keys(['list'], { STRONGROOM_TOKEN: 'sro_admin.wrong' })
-    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('not take this token') })
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('rejects this token') })
     expect(wrong.stderr).not.toContain('sro_admin.wrong')
   })
 
@@ -84,7 +84,7 @@ describe('strongroom keys --server', () => {
       })
     expect((await asked('ftp://x')).stderr).toContain('--server must be an http or https address')
     expect((await asked('http://127.0.0.1:9')).stderr).toMatch(
-      /^Cannot reach the server at http:\/\/127\.0\.0\.1:9 \([^)]+\): see that it runs/,
+      /^Cannot reach the server at http:\/\/127\.0\.0\.1:9 \([^)]+\): check that it runs/,
     )
     const other = createServer((_request, response) => response.end('<html>')).listen(
       0,
@@ -119,7 +119,7 @@ describe('strongroom keys --server', () => {
     expect(await asked(['list'], twoKey)).toEqual({
       code: 1,
       stdout: '',
-      stderr: `The server at ${twoKey.at} has no key-store: give the address of one that runs it, with the path it is below, if any\n`,
+      stderr: `The server at ${twoKey.at} does not run key-store: use the address of one that does, with its path\n`,
     })
   })
 

@@ -77,11 +77,15 @@ describe('strongroom keys on the store', () => {
   })
 
   test.each([
-    [1, ['create', '--id', 'x'], 'A branch key id of your own needs encryption context'],
-    [1, ['create', '--id', 'there', '--context', 'a=b'], 'There is a branch key of this id'],
-    [1, ['show', 'nothing'], 'There is no such branch key'],
+    [1, ['create', '--id', 'x'], 'Your own branch key id requires an encryption context'],
+    [
+      1,
+      ['create', '--id', 'there', '--context', 'a=b'],
+      'A branch key with this id already exists',
+    ],
+    [1, ['show', 'nothing'], 'Branch key not found'],
     [2, ['rotate', ''], '"strongroom keys rotate" needs ID'],
-    [1, ['beacon', 'nothing', '--reveal'], 'There is no such branch key'],
+    [1, ['beacon', 'nothing', '--reveal'], 'Branch key not found'],
     [2, ['create', '--context', 'x'], '--context takes NAME=VALUE'],
     [2, ['create', '--context', 'x=1', '--context', 'x=2'], '--context has the same name twice'],
     [2, ['show'], '"strongroom keys show" needs ID'],

@@ -85,7 +85,7 @@ describe('strongroom kms rekey', () => {
     const unasked = await inProcess(['kms', 'rekey'], { cwd, env: present('open sesame') })
     expect([unasked.code, unasked.stderr]).toEqual([
       2,
-      'There is no terminal to ask on: give the new passphrase with --fd\n',
+      'No terminal to ask on: pass the new passphrase with --fd\n',
     ])
     const both = await inProcess(['kms', 'rekey', '--fd', '0', '--no-passphrase'], {
       cwd,

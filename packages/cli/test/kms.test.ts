@@ -165,7 +165,7 @@ describe('strongroom kms', () => {
     ])
     expect(await passphrase('set')).toEqual([
       2,
-      'There is no terminal to ask on: give the new passphrase with --fd\n',
+      'No terminal to ask on: pass the new passphrase with --fd\n',
     ])
     expect(await passphrase('set', { stdin: 'open sesame\n' })).toEqual([
       0,
@@ -200,7 +200,7 @@ describe('strongroom kms', () => {
     const none = await verify()
     expect([none.code, none.stderr]).toEqual([
       1,
-      `There is no audit log ${audit}: set STRONGROOM_DATA\n`,
+      `Audit log ${audit} not found: set STRONGROOM_DATA\n`,
     ])
     await inProcess(['kms', 'rotate'], { cwd })
     const whole = await verify()

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createForwarder, type LiveEvent } from '../src/commands/listen-forward.ts'
-import { listen } from '../src/commands/listen-session.ts'
+import { createForwarder, type LiveEvent } from '../src/ferryhook/listen-forward.ts'
+import { listen } from '../src/ferryhook/listen-session.ts'
 import { eventFrame, frame, localProgram, ready, streamServer } from './listen-server.ts'
 
 const sourceId = 'src_AAAAAAAAAAAAAAAA'
@@ -92,7 +92,9 @@ describe('listening', () => {
     expect(server.requests.at(-1)?.url).toBe(`/v1/sources/${sourceId}/stream`)
 
     server.refuse(nothing)
-    await expect(session(server.url).ended).rejects.toThrow(/has no ferryhook: give the address/)
+    await expect(session(server.url).ended).rejects.toThrow(
+      /does not run ferryhook: use the address/,
+    )
   })
 
   test('goes on where it was after a break, says so, and handles nothing twice', async () => {
@@ -139,7 +141,7 @@ describe('listening', () => {
     expect(log).toEqual(['ready', 'nothing heard, 1000', 'again'])
   })
 
-  test('says when the server cannot tell what came meanwhile', async () => {
+  test('reports that the server lost its position in the stream', async () => {
     const server = await streamServer()
     const { said } = session(server.url)
     const first = await server.connection(0)
@@ -165,7 +167,7 @@ describe('listening', () => {
   })
 
   test.each([
-    ['unauthorized', 'takes the API key no more'],
+    ['unauthorized', 'no longer accepts the API key'],
     ['source_deleted', 'The source was deleted'],
   ])('ends when the server ends it: %s', async (reason, message) => {
     const server = await streamServer()
@@ -183,7 +185,7 @@ describe('listening', () => {
 
   test('does not try for ever what was never there', async () => {
     await expect(session('http://127.0.0.1:9').ended).rejects.toThrow(
-      /^Cannot listen at http:\/\/127\.0\.0\.1:9 \([^)]+\): see that it runs/,
+      /^Cannot listen at http:\/\/127\.0\.0\.1:9 \([^)]+\): check that it runs/,
     )
   })
 

@@ -118,7 +118,7 @@ describe('strongroom listen', () => {
     [
       ['src_AAAAAAAAAAAAAAAA', '--forward', 'http://localhost:3000'],
       {},
-      'This needs an API key of Ferryhook: set FERRYHOOK_API_KEY, "strongroom user add" makes one',
+      'No API key: set FERRYHOOK_API_KEY to one that "strongroom user add" prints',
     ],
     [
       ['src_AAAAAAAAAAAAAAAA', '--forward', 'http://localhost:3000', '--server', 'ftp://x'],
@@ -136,12 +136,12 @@ describe('strongroom listen', () => {
       { cwd, env: { FERRYHOOK_API_KEY: 'fh_live_wrong' } },
     )
     expect(refused).toMatchObject({ code: 1, stdout: '' })
-    expect(refused.stderr).toMatch(/^Sign in, or send an API key[^\n]+\n$/)
+    expect(refused.stderr).toMatch(/^Authentication required. Sign in, or send an API key[^\n]+\n$/)
     expect(refused.stderr).not.toContain('fh_live_wrong')
     const unknown = await inProcess(
       ['listen', 'src_AAAAAAAAAAAAAAAA', '--forward', 'http://127.0.0.1:9', '--server', url],
       { cwd, env: { FERRYHOOK_API_KEY: key } },
     )
-    expect(unknown).toMatchObject({ code: 1, stderr: 'There is no such source\n' })
+    expect(unknown).toMatchObject({ code: 1, stderr: 'Source not found\n' })
   })
 })

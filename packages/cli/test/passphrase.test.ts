@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { askHidden, newPassphrase } from '../src/passphrase.ts'
+import { askHidden, newPassphrase } from '../src/input.ts'
 
 /** A terminal on which somebody types these lines, each when it is asked for. */
 function terminal(...typed: string[]) {
@@ -26,9 +26,9 @@ describe('a passphrase that is asked for', () => {
   })
 
   test.each([
-    [['one\n', 'two\n'], 'The two passphrases are not the same: nothing was changed'],
+    [['one\n', 'two\n'], 'The passphrases do not match: nothing was changed'],
     [['\n'], 'A passphrase cannot be empty'],
-    [['\u0003'], 'Nothing was typed: run the command again'],
+    [['\u0003'], 'No input: run the command again'],
   ])('is refused when %o is typed', async (typed, message) => {
     await expect(newPassphrase(undefined, terminal(...typed))).rejects.toThrow(message)
   })
@@ -36,7 +36,7 @@ describe('a passphrase that is asked for', () => {
 
 describe('a passphrase without a terminal', () => {
   test.each([
-    [undefined, 'There is no terminal to ask on: give the new passphrase with --fd'],
+    [undefined, 'No terminal to ask on: pass the new passphrase with --fd'],
     ['x', '--fd must be the number of an open file descriptor, such as 3'],
     ['999', 'Cannot read the descriptor of --fd (EBADF): open it, as with 999<file'],
   ])('is refused from %s', async (descriptor, message) => {

@@ -45,7 +45,8 @@ describe('strongroom seal and open', () => {
     expect(await openNothing(link)).toEqual({
       code: 3,
       stdout: '',
-      stderr: 'There is no such secret, or it is not there any more: ask for a new link\n',
+      stderr:
+        'The secret does not exist, was already opened, was burned or has expired. Ask for a new link.\n',
     })
   })
 
@@ -74,7 +75,7 @@ describe('strongroom seal and open', () => {
       const burned = await inProcess(['burn', managementLink])
       expect(burned, time).toEqual({
         code: 0,
-        stdout: 'The secret is destroyed, if it was still there\n',
+        stdout: 'The secret is destroyed if it still existed\n',
         stderr: '',
       })
     }
@@ -85,7 +86,7 @@ describe('strongroom seal and open', () => {
     const { url } = await sealedServer({ clock: testClock('2100-01-01T00:00:00.000Z') })
     const { link, managementLink } = await seal(url, ['--receipt'])
     const receipt = (managed: string) => inProcess(['receipt', managed])
-    expect((await receipt(managementLink)).stdout).toBe('pending: nobody has opened it yet\n')
+    expect((await receipt(managementLink)).stdout).toBe('pending: not opened yet\n')
     await openInNode(link)
     expect((await receipt(managementLink)).stdout).toBe(
       'viewed: last opened at 2100-01-01T00:00:00.000Z\n',
@@ -94,7 +95,7 @@ describe('strongroom seal and open', () => {
     expect(await receipt(without.managementLink)).toEqual({
       code: 3,
       stdout: '',
-      stderr: 'There is no receipt: the secret was sealed without --receipt, or its time is over\n',
+      stderr: 'No receipt: the secret was sealed without --receipt, or its receipt has expired\n',
     })
     const { stdout } = await inProcess(['receipt', without.managementLink, '--json'])
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'no_receipt' } })
@@ -146,13 +147,13 @@ describe('a passphrase', () => {
     expect(await inProcess(['open', link], { env: wrong })).toEqual({
       code: 4,
       stdout: '',
-      stderr: 'The passphrase is wrong: it can be tried 9 times more\n',
+      stderr: 'The passphrase is wrong. 9 tries are left.\n',
     })
     expect(await strongroom(['open', link], { stdin: '' })).toEqual({
       code: 4,
       stdout: '',
       stderr:
-        'A passphrase is needed, but there is no terminal to ask: use --passphrase-fd or STRONGROOM_PASSPHRASE\n',
+        'A passphrase is required, but there is no terminal to ask on: use --passphrase-fd or STRONGROOM_PASSPHRASE\n',
     })
     const { stdout } = await strongroom(['open', link, '--json'], { stdin: '' })
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'no_passphrase' } })

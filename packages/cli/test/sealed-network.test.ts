@@ -74,7 +74,7 @@ describe('what a server says', () => {
     expect(await inProcess(sealing)).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'The server has had too many requests: try again in 3600 seconds\n',
+      stderr: 'Too many requests. Try again in 3600 seconds.\n',
     })
   })
 
@@ -92,7 +92,7 @@ describe('what a server says', () => {
       expect(await inProcess(args)).toEqual({
         code: 1,
         stdout: '',
-        stderr: 'The server sends requests elsewhere: use the address that it leads to\n',
+        stderr: 'The server redirects to another URL. Use that URL.\n',
       })
     }
     expect(other.requests).toEqual([])
@@ -128,7 +128,7 @@ describe('what a server says', () => {
     expect(await inProcess(sealing)).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'There is no Sealed at this address: use the address of its page\n',
+      stderr: 'Sealed was not found at this URL. Use the URL of its page.\n',
     })
     other.closeAllConnections()
     await new Promise((resolve) => other.close(resolve))
@@ -136,7 +136,7 @@ describe('what a server says', () => {
       code: 1,
       stdout: '',
       stderr:
-        'Cannot reach the server: check that it runs, its address, its certificate and the network\n',
+        'Cannot reach the server. Check that it is running, its URL, its certificate and the network.\n',
     })
   })
 })

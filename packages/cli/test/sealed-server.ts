@@ -3,13 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Clock, systemClock } from '@strongroom/kit/clock'
+import { getRequestListener } from '@hono/node-server'
+import { type Clock, systemClock } from '@strongroom/platform/clock'
 import { silentLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
-import { sealedService } from '@strongroom/sealed/service-definition'
+import { sealedService } from '@strongroom/sealed/service'
 import { createServerApp } from '@strongroom/server/app'
-import { openKms } from '@strongroom/server/kms'
-import { listen } from '@strongroom/server/listen'
+import { openKms } from '@strongroom/server/kms/open'
+import { listen } from '@strongroom/kit/http/node'
 import { settingsWith } from '@strongroom/server/settings'
 import { openStore } from '@strongroom/server/store'
 import { requireTables, tablesOf } from '@strongroom/server/tables'
@@ -42,7 +43,7 @@ export async function sealedServer(
   const services = [sealedService]
   await requireTables(store, tablesOf(services))
   const kms = await openKms(settings, store, { clock })
-  const listener = await listen('127.0.0.1', 0)
+  const listener = await listen('127.0.0.1', 0, { log: silentLog, metrics: createMetrics() })
   const url = `http://127.0.0.1:${listener.port}`
   const server: SealedServer = { url, requests: [], intercept: undefined, loses: undefined }
   const app = await createServerApp({
@@ -56,7 +57,7 @@ export async function sealedServer(
     clock,
     metrics: createMetrics(),
   })
-  listener.serve(async (request, env) => {
+  const serve: Parameters<typeof getRequestListener>[0] = async (request, env) => {
     const call = `${request.method} ${new URL(request.url).pathname}`
     server.requests.push({ call, body: await request.clone().text() })
     const { intercept } = server
@@ -68,7 +69,9 @@ export async function sealedServer(
       ;(env as { incoming: IncomingMessage }).incoming.socket.destroy()
     }
     return answer
-  })
+  }
+  const handle = getRequestListener(serve)
+  listener.serve((incoming, outgoing) => void handle(incoming, outgoing))
   onTestFinished(async () => {
     await listener.close()
     await app.close()

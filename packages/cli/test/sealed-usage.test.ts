@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { links } from '../../sealed/test/crypto/vectors.ts'
-import { commands } from '../src/commands.ts'
 import { exitCodeOf, explain } from '../src/failure.ts'
-import { run } from '../src/run.ts'
+import { commands, run } from '../src/run.ts'
 import { strongroom } from './strongroom.ts'
 
 async function usage(argv: string[], env: NodeJS.ProcessEnv = {}) {
@@ -36,20 +35,23 @@ describe('a wrong command line of Sealed is refused in one line, before anything
     ],
     [
       ['seal', '--passphrase-fd', '0'],
-      'Standard input cannot hold both the secret and the passphrase: use another descriptor',
+      'Standard input cannot contain both the secret and the passphrase: use another descriptor',
     ],
     [
       ['open', '-', '--passphrase-fd', '0'],
-      'Standard input cannot hold both the link and the passphrase: use another descriptor',
+      'Standard input cannot contain both the link and the passphrase: use another descriptor',
     ],
     [
       ['seal', '--file', '/nonexistent/file'],
       'Cannot read the file of --file (ENOENT): check its path',
     ],
-    [['open', managementLink], 'This link manages a secret: use the link that opens it'],
-    [['open', withoutKey], 'The link has no key: add the key that came with it'],
-    [['burn', secretLink], 'This link opens a secret: use its management link'],
-    [['receipt', secretLink], 'This link opens a secret: use its management link'],
+    [['open', managementLink], 'This is a management link. Use the link that opens the secret.'],
+    [
+      ['open', withoutKey],
+      'The link does not contain the key. Add the key that you received separately.',
+    ],
+    [['burn', secretLink], 'This link opens a secret. Use its management link.'],
+    [['receipt', secretLink], 'This link opens a secret. Use its management link.'],
   ])('%s', async (argv, message) => {
     expect(await usage(argv)).toEqual({ code: 2, message })
   })
@@ -89,16 +91,16 @@ describe('a wrong command line of Sealed is refused in one line, before anything
   })
 
   test.each([
-    ['nothing', '', 'There is nothing to seal: write a text first'],
+    ['nothing', '', 'The text is empty. Enter a text to seal.'],
     [
       'more than 50 KB',
       'x'.repeat(51_201),
-      'The text is too long: at most 51,200 bytes of UTF-8 can be sealed',
+      'The text is too long. The maximum is 51,200 bytes of UTF-8.',
     ],
     [
       'no text',
       Uint8Array.of(0xff, 0xfe),
-      'Standard input is no UTF-8 text: save it as such, or encode it, as with base64',
+      'Standard input is not UTF-8: save it as UTF-8, or encode it, for example with base64',
     ],
   ])('standard input that cannot be sealed: %s', async (_, stdin, line) => {
     // Nothing listens there: it is refused before.
@@ -122,7 +124,7 @@ describe('a wrong command line of Sealed is refused in one line, before anything
     expect(await strongroom(args, { stdin: 'x', fd3: 'x'.repeat(4097) })).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'The passphrase has more than 4096 bytes\n',
+      stderr: 'The passphrase is longer than 4096 bytes\n',
     })
   })
 

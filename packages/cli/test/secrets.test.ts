@@ -14,7 +14,7 @@ test('strongroom secrets lists and rotates the secrets of the server, and shows 
   expect(await run('list')).toEqual([0, 'There are no secrets yet\n'])
   expect(await run('rotate', 'cursor')).toEqual([
     1,
-    'There is no server secret of this name: see "strongroom secrets list"\n',
+    'Server secret not found. See "strongroom secrets list".\n',
   ])
   const before = await serverSecret(cwd)
   expect(await run('list')).toEqual([

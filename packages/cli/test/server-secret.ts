@@ -1,9 +1,9 @@
 /** A secret of a server, opened as the server does: with its store, its KMS and its master key. */
 import { join } from 'node:path'
-import { systemClock } from '@strongroom/kit/clock'
+import { systemClock } from '@strongroom/platform/clock'
 import { createServerSecrets, type ServerSecret } from '@strongroom/kit/server-secrets'
 import { serverTable } from '@strongroom/kit/server-table'
-import { openKms } from '@strongroom/server/kms'
+import { openKms } from '@strongroom/server/kms/open'
 import { settings } from '@strongroom/server/settings'
 import { openStore } from '@strongroom/server/store'
 import { requireTables } from '@strongroom/server/tables'

@@ -179,7 +179,7 @@ describe('with a server that runs', () => {
     expect(wrong.stderr).toMatch(/^A site is named by its id.*\n$/)
     expect((await strongroom('sites', 'list', '--status', 'gone')).code).toBe(2)
     const missing = await strongroom('sites', 'show', 'site_0123456789abcdef')
-    expect([missing.code, missing.stderr]).toEqual([1, 'There is no such site\n'])
+    expect([missing.code, missing.stderr]).toEqual([1, 'Site not found\n'])
   })
 
   test('a release is signed, published, listed, and refused when it is not signed', async () => {
@@ -195,7 +195,7 @@ describe('with a server that runs', () => {
     const foreign = await strongroom('plugin', 'publish', zip)
     expect(foreign).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('not one of a release key'),
+      stderr: expect.stringContaining('The signature does not match'),
     })
     const signed = await inProcess(['plugin', 'sign', zip, '--key', join(cwd, 'release.key')], {
       cwd,
@@ -250,13 +250,13 @@ describe('on the store itself', () => {
     const bad = await inProcess(['plugin', 'sign', zip, '--key', key], { cwd })
     expect([bad.code, bad.stderr]).toEqual([
       1,
-      'The package cannot be used: Is not a zip archive\n',
+      'The package is not a zip archive. Fix the package and sign it again.\n',
     ])
     await writeFile(zip, pluginZip('1.0.0'))
     const noKey = await inProcess(['plugin', 'sign', zip, '--key', key], { cwd })
     expect(noKey).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^The key is no Ed25519 key/),
+      stderr: expect.stringMatching(/^The key is not an Ed25519 key/),
     })
     expect(noKey.stderr).not.toContain('another kind')
   })

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { createFakeSlack } from '@strongroom/two-key/fake-slack/fake-slack'
-import { type FakeSlackServer, serveFakeSlack } from '@strongroom/two-key/fake-slack/serve'
-import { sampleSecret, sampleTeam } from '@strongroom/two-key/fake-slack/world'
+import { type FakeSlackServer, serveFakeSlack } from '@strongroom/two-key/fake-slack/server'
+import { sampleSecret, sampleTeam } from '@strongroom/two-key/fake-slack/fixtures'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inProcess } from './in-process.ts'
 import { emptyDirectory, type Running, start, strongroom } from './strongroom.ts'
@@ -98,14 +98,14 @@ describe('strongroom slack', () => {
 
   test('says in one line what is wrong', async () => {
     const wrong: [string[], string, Record<string, string>?][] = [
-      [['apps'], 'token of an operator', { STRONGROOM_TOKEN: '' }],
+      [['apps'], "operator's token", { STRONGROOM_TOKEN: '' }],
       [
         ['apps'],
-        'The server does not take this token: set STRONGROOM_TOKEN',
+        'The server rejects this token: set STRONGROOM_TOKEN',
         { STRONGROOM_TOKEN: 'sro_admin.wrong' },
       ],
       [['app', 'add', 'x'], '--upstream https://'],
-      [['tokens', 'nobody'], 'There is no such app'],
+      [['tokens', 'nobody'], 'Slack app not found'],
       [['token', 'remove', 'nobody'], 'give APP and TEAM'],
       [['decisions', 'nobody', '--limit', 'all'], '--limit must be a number'],
       [['app', 'remove', 'Not-A-Name'], 'lower-case letters'],
@@ -117,7 +117,7 @@ describe('strongroom slack', () => {
       expect(stderr.trim().split('\n')).toHaveLength(1)
     }
     const empty = await withSecret(['token', 'set', 'demo', 'T1'], '')
-    expect(empty.stderr).toContain('No secret was given')
+    expect(empty.stderr).toContain('No secret given')
     const long = await withSecret(['token', 'set', 'demo', 'T1'], 'x'.repeat(1025))
     expect(long.stderr).toBe('A secret has at most 1024 bytes\n')
     const unreachable = await inProcess(['slack', 'apps', '--server', 'http://127.0.0.1:9'], {

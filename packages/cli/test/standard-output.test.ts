@@ -19,8 +19,7 @@ test.runIf(existsSync('/dev/full'))('a full disk is told in one line', async () 
   expect(await inShell('$STRONGROOM config > /dev/full')).toEqual({
     code: 1,
     stdout: '',
-    stderr:
-      'Cannot write to standard output (ENOSPC): free some space, or let it go somewhere else\n',
+    stderr: 'Cannot write to standard output (ENOSPC): free some space, or redirect it\n',
   })
 })
 

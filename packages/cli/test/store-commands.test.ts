@@ -40,7 +40,7 @@ describe.each([
     const added = await run('add', 'ops')
     expect([added.code, added.stdout]).toEqual([0, expect.stringMatching(/^sro_ops\.\S{43}\n$/)])
     expect((await run('add', 'ops')).stderr).toBe(
-      'There is an operator of this name: choose another, or rotate its token\n',
+      'An operator of this name exists. Choose another name, or rotate its token.\n',
     )
     const rotated = await run('rotate', 'ops')
     expect(rotated.stdout).not.toBe(added.stdout)
@@ -49,7 +49,7 @@ describe.each([
     const missing = await run('remove', 'ops')
     expect([missing.code, missing.stderr]).toEqual([
       1,
-      'There is no operator of this name: see "strongroom operator list"\n',
+      'Operator not found. See "strongroom operator list".\n',
     ])
     expect((await run('list')).stdout).toBe('There are no operators\n')
   })

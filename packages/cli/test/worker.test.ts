@@ -83,7 +83,7 @@ describe('strongroom worker and user add', () => {
     expect(await add('ADA@example.com')).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'There is an account with this e-mail address: sign in with it\n',
+      stderr: 'An account with this e-mail address exists. Sign in to that account.\n',
     })
     expect(await add('ada')).toMatchObject({
       code: 2,

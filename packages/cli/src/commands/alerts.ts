@@ -1,45 +1,44 @@
-/** `strongroom alerts …`: of what and how the owner of an account is told. */
-import { alertKinds } from '@strongroom/ferryhook/items/alert-settings'
-import { systemClock } from '@strongroom/kit/clock'
+/** `strongroom alerts …`: how and about what a Ferryhook user is notified. */
+import { alertKinds } from '@strongroom/ferryhook/alerts/item'
+import { systemClock } from '@strongroom/platform/clock'
 import { type Command, type CommandInput, UsageError } from '../command.ts'
-import { accessIn, atFerryhook, ferryhookAt } from '../ferryhook/api.ts'
-import { destinationHost } from '../ferryhook/destination.ts'
-import { refuseNothing } from '../ferryhook/nothing-to-change.ts'
-import { oneOf } from '../ferryhook/one-of.ts'
-import { type Tested, tellTested } from '../ferryhook/tested.ts'
+import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
+import { destinationHost, requireChange, requireOneOf } from '../ferryhook/options.ts'
+import { type TestResult, printTestResult } from '../ferryhook/text.ts'
 import type { Alerts } from '../ferryhook/views.ts'
-import { columns, printable, relative } from '../for-people.ts'
+import { columns, escapeControls, formatRelative } from '../output.ts'
+import { alertsRotate } from '../ferryhook/rotate-commands.ts'
 
-export const alertsShow: Command = {
+const alertsShow: Command = {
   name: 'alerts show',
-  summary: 'Show how alerts of Ferryhook are told, and of what',
-  options: atFerryhook,
+  summary: 'Show alert settings',
+  options: ferryhookOptions,
   async run(input) {
-    const alerts = await ferryhookAt(accessIn(input))<Alerts>('GET', '/alerts')
+    const alerts = await createFerryhookClient(parseAccess(input))<Alerts>('GET', '/alerts')
     input.output.result(columns(factsOf(alerts)), alerts)
   },
 }
 
-export const alertsSet: Command = {
+const alertsSet: Command = {
   name: 'alerts set',
-  summary: 'Choose how alerts are told: by a webhook, by mail, both or neither',
+  summary: 'Send alerts by webhook, mail, both or neither',
   options: {
-    webhook: { value: 'URL', summary: 'Where to send them, signed as deliveries are; or none' },
-    mail: { value: 'yes|no', summary: 'Whether by mail to the account, too' },
+    webhook: { value: 'URL', summary: 'Webhook URL, signed like deliveries; or none' },
+    mail: { value: 'yes|no', summary: "Also send mail to the account's address" },
     kind: {
       value: 'KIND',
       multiple: true,
-      summary: 'Only of this kind; may be given more than once; or all',
+      summary: 'Only alerts of this kind; may be repeated; or all',
     },
-    ...atFerryhook,
+    ...ferryhookOptions,
   },
-  about: `Kinds: ${alertKinds.join(', ')}; all unless chosen.
-What is not given stays as it is. The secret of a webhook that had none is printed, once.
-Needs an API key with the permission admin.`,
+  about: `Kinds: ${alertKinds.join(', ')}; all by default. Options that you omit stay unchanged.
+Prints the signing secret of a new webhook (shown once).
+Requires an API key with the permission admin.`,
   async run(input) {
-    const chosen = chosenIn(input)
-    refuseNothing('alerts set', chosen)
-    const ask = ferryhookAt(accessIn(input))
+    const chosen = parseAlertSettings(input)
+    requireChange('alerts set', chosen)
+    const ask = createFerryhookClient(parseAccess(input))
     const before = await ask<Alerts>('GET', '/alerts')
     const { webhookUrl = before.webhookUrl, email = before.email } = chosen
     // Who never chose any wants all.
@@ -53,18 +52,19 @@ Needs an API key with the permission admin.`,
   },
 }
 
-export const alertsTest: Command = {
+const alertsTest: Command = {
   name: 'alerts test',
-  summary: 'Send the webhook of alerts one of the type ferryhook.test',
-  options: atFerryhook,
-  about: 'Exit code 1 unless it is taken. Needs an API key with the permission admin.',
+  summary: 'Send a test alert to the webhook',
+  options: ferryhookOptions,
+  about:
+    'Exits with 1 unless the destination accepts it. Requires an API key with the permission admin.',
   async run(input) {
-    const ask = ferryhookAt(accessIn(input))
-    return tellTested(input.output, await ask<Tested>('POST', '/alerts/test'))
+    const ask = createFerryhookClient(parseAccess(input))
+    return printTestResult(input.output, await ask<TestResult>('POST', '/alerts/test'))
   },
 }
 
-function chosenIn({ options, lists }: CommandInput) {
+function parseAlertSettings({ options, lists }: CommandInput) {
   const { webhook, mail } = options
   const { kind: kinds } = lists
   if (typeof webhook === 'string' && webhook !== 'none') destinationHost(webhook)
@@ -79,16 +79,20 @@ function chosenIn({ options, lists }: CommandInput) {
 }
 
 function kindsIn(given: readonly string[]): readonly string[] {
-  const kinds = given.map((each) => oneOf('kind', [...alertKinds, 'all'], each))
+  const kinds = given.map((each) => requireOneOf('kind', [...alertKinds, 'all'], each))
   return kinds.includes('all') ? alertKinds : kinds
 }
 
 function factsOf({ webhookUrl, email, kinds, failedAt, failure }: Alerts): string[][] {
-  const failed = failedAt === null ? undefined : relative(failedAt, systemClock.now())
+  const failed = failedAt === null ? undefined : formatRelative(failedAt, systemClock.now())
   return [
-    ['webhook', webhookUrl === null ? 'none' : printable(webhookUrl)],
+    ['webhook', webhookUrl === null ? 'none' : escapeControls(webhookUrl)],
     ['mail', email ? 'yes' : 'no'],
     ['kinds', kinds.join(', ') || 'none'],
-    ...(failed === undefined ? [] : [['failed', `${failed} (${printable(failure ?? 'unknown')})`]]),
+    ...(failed === undefined
+      ? []
+      : [['failed', `${failed} (${escapeControls(failure ?? 'unknown')})`]]),
   ]
 }
+
+export const commands: readonly Command[] = [alertsShow, alertsSet, alertsTest, alertsRotate]

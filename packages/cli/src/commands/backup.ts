@@ -1,18 +1,24 @@
 /** `strongroom backup`: the data of the embedded store as one verified file. */
+import { Failure } from '@strongroom/kit/errors'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { backup } from '@strongroom/engine/backup'
-import { openStorage } from '@strongroom/engine/storage/open'
-import { masterKeyFile } from '@strongroom/server/master-key'
-import { StoreUnavailable } from '@strongroom/server/store'
+import { openStorage } from '@strongroom/engine/storage/open-storage'
+import { masterKeyPath } from '@strongroom/server/kms/master-key'
 import type { Command } from '../command.ts'
-import { attachmentOf, masterKeyChecks } from './backup-master-key.ts'
-import { configuredData, dataOption, progressTo, summary } from './backup-options.ts'
+import {
+  attachmentOf,
+  masterKeyChecks,
+  configuredData,
+  dataOption,
+  progressTo,
+  summary,
+} from '../backup/master-key.ts'
 
 /** What is destroyed must not live on in a copy. Also under another prefix: the file is copied whole. */
 const SEALED = 'sealed-secrets'
 
-export const backupCommand: Command = {
+const backupCommand: Command = {
   name: 'backup',
   args: 'FILE',
   summary: 'Copy the data of the embedded store into a file, also while a server runs',
@@ -22,15 +28,16 @@ export const backupCommand: Command = {
       summary: `Copy ${SEALED} too: secrets that are destroyed later live on in the file`,
     },
     'with-master-key': {
-      summary: 'Put the master key into the file: whoever has the file has everything',
+      summary: 'Include the master key; anyone with the file then has everything',
     },
   },
-  about: 'The file appears when it is complete. It is as secret as the data itself.',
+  about: 'The file appears when it is complete. It is as sensitive as the data itself.',
   async run(input) {
     const { configured, directory } = configuredData(input)
     if (!existsSync(directory)) {
-      throw new StoreUnavailable(
-        `There is no data directory ${directory}: set STRONGROOM_DATA or --data`,
+      throw new Failure(
+        'failed',
+        `Data directory ${directory} not found: set STRONGROOM_DATA or --data`,
       )
     }
     const file = resolve(input.args[0] ?? '')
@@ -51,11 +58,13 @@ export const backupCommand: Command = {
         attachments: withMasterKey ? [await attachmentOf(configured, checks)] : [],
         onProgress: progressTo(input.output),
       })
-      const saveToo = checks.length > 0 && !withMasterKey ? masterKeyFile(configured) : null
+      const saveToo = checks.length > 0 && !withMasterKey ? masterKeyPath(configured) : null
       const lines = [
         `${summary(tables)} copied to ${file}`,
         ...excluded.map((name) => `${name} was left out: --with-sealed copies it`),
-        ...(withMasterKey ? ['The master key is in it: whoever has the file has everything'] : []),
+        ...(withMasterKey
+          ? ['It includes the master key: anyone with the file has everything']
+          : []),
         ...(saveToo === null
           ? []
           : [
@@ -75,3 +84,5 @@ export const backupCommand: Command = {
     }
   },
 }
+
+export const commands: readonly Command[] = [backupCommand]

@@ -3,7 +3,7 @@ import type { Command } from '../command.ts'
 
 export const config: Command = {
   name: 'config',
-  summary: 'List the settings, their defaults and what they are now',
+  summary: 'List settings with their defaults and current values',
   about: 'Settings are environment variables. The values of secret ones are never shown.',
   async run({ env, output }) {
     const values: Record<string, unknown> = settings.parse(env)
@@ -33,3 +33,5 @@ function text(rows: readonly Row[]): string {
   })
   return lines.join('')
 }
+
+export const commands: readonly Command[] = [config]

@@ -1,31 +1,42 @@
 /** `strongroom connections …`: the ways of Ferryhook from a source to a destination. */
-import { systemClock } from '@strongroom/kit/clock'
+import { systemClock } from '@strongroom/platform/clock'
 import { type Command, UsageError } from '../command.ts'
-import { accessIn, atFerryhook, ferryhookAt } from '../ferryhook/api.ts'
-import { connectionSettings, limitsIn, settingsIn } from '../ferryhook/connection-settings.ts'
-import { connectionFacts, connectionLine } from '../ferryhook/connection-text.ts'
-import { destinationHost } from '../ferryhook/destination.ts'
-import { allSources, connectionsOf, findConnection, findSource } from '../ferryhook/find.ts'
-import { lifecycleCommands } from '../ferryhook/lifecycle.ts'
+import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
+import {
+  connectionOptions,
+  parseLimits,
+  parseConnectionSettings,
+  destinationHost,
+  requireChange,
+} from '../ferryhook/options.ts'
+import {
+  connectionText,
+  connectionLine,
+  type TestResult,
+  printTestResult,
+} from '../ferryhook/text.ts'
+import { listSources, listConnections, findConnection, findSource } from '../ferryhook/find.ts'
+import { createStatusCommands } from '../ferryhook/status-commands.ts'
 import type { Connection } from '../ferryhook/views.ts'
-import { columns, printable } from '../for-people.ts'
+import { columns, escapeControls } from '../output.ts'
+import { connectionsRotate } from '../ferryhook/rotate-commands.ts'
 
-export const connectionsList: Command = {
+const connectionsList: Command = {
   name: 'connections list',
   args: '[SOURCE]',
-  summary: 'List the connections of a source, or of all sources',
-  options: atFerryhook,
-  about: 'SOURCE is an id, or a name that only one source has.',
+  summary: 'List connections of a source, or of all sources',
+  options: ferryhookOptions,
+  about: 'SOURCE is an id, or a unique name.',
   async run(input) {
-    const ask = ferryhookAt(accessIn(input))
+    const ask = createFerryhookClient(parseAccess(input))
     const [given] = input.args
-    const sources = given === undefined ? await allSources(ask) : [await findSource(ask, given)]
+    const sources = given === undefined ? await listSources(ask) : [await findSource(ask, given)]
     const now = systemClock.now()
     const [found, rows]: [Connection[], string[][]] = [[], []]
     for (const { id, name } of sources) {
-      const connections = await connectionsOf(ask, id)
+      const connections = await listConnections(ask, id)
       found.push(...connections)
-      rows.push(...connections.map((each) => connectionLine(each, printable(name), now)))
+      rows.push(...connections.map((each) => connectionLine(each, escapeControls(name), now)))
     }
     const head = ['ID', 'NAME', 'SOURCE', 'DESTINATION', 'STATUS', 'DELIVERED', 'FAILED']
     const none = 'There are no connections: add one with "strongroom connections add"\n'
@@ -33,30 +44,30 @@ export const connectionsList: Command = {
   },
 }
 
-export const connectionsAdd: Command = {
+const connectionsAdd: Command = {
   name: 'connections add',
   args: 'SOURCE URL',
-  summary: 'Deliver what comes to a source to a URL, and print the secret that signs it, once',
+  summary: "Deliver a source's events to a URL and print the signing secret (shown once)",
   options: {
-    name: { value: 'NAME', summary: 'What to call it; unless given, the host of the URL' },
-    ...connectionSettings,
-    ...atFerryhook,
+    name: { value: 'NAME', summary: 'Name; the host of the URL by default' },
+    ...connectionOptions,
+    ...ferryhookOptions,
   },
-  about: `SOURCE is an id, or a name that only one source has. The destination checks the signature of what it
-gets with the secret; any library for Standard Webhooks does. The server sends to public https
-addresses, and to others only by FERRYHOOK_ALLOWED_NETWORKS and FERRYHOOK_ALLOW_HTTP.`,
+  about: `SOURCE is an id, or a unique name. The destination verifies signatures with the secret, with
+any Standard Webhooks library. The server delivers to public https addresses;
+FERRYHOOK_ALLOWED_NETWORKS and FERRYHOOK_ALLOW_HTTP allow others.`,
   async run(input) {
     const [source = '', url] = input.args
     const { options, output } = input
-    if (url === undefined) throw new UsageError('Say where to deliver to: give SOURCE and URL')
+    if (url === undefined) throw new UsageError('Missing destination: pass SOURCE and URL')
     const name = typeof options['name'] === 'string' ? options['name'] : destinationHost(url)
     const body = {
       name,
       destinationUrl: url,
-      ...(await settingsIn(input)),
-      limits: limitsIn(input),
+      ...(await parseConnectionSettings(input)),
+      limits: parseLimits(input),
     }
-    const ask = ferryhookAt(accessIn(input))
+    const ask = createFerryhookClient(parseAccess(input))
     const { id } = await findSource(ask, source)
     const made = await ask<Connection & { signingSecret: string }>(
       'POST',
@@ -66,37 +77,92 @@ addresses, and to others only by FERRYHOOK_ALLOWED_NETWORKS and FERRYHOOK_ALLOW_
     output.progress('Keep the secret where the destination finds it: it is not shown again')
     const facts = [
       ['connection', made.id],
-      ['name', printable(made.name)],
-      ['destination', printable(made.destinationUrl)],
+      ['name', escapeControls(made.name)],
+      ['destination', escapeControls(made.destinationUrl)],
       ['secret', made.signingSecret],
     ]
     output.result(columns(facts), made)
   },
 }
 
-export const connectionsShow: Command = {
+const connectionsShow: Command = {
   name: 'connections show',
   args: 'CONNECTION',
-  summary: 'Show a connection: where to, what of, how it goes',
-  options: atFerryhook,
-  about: 'CONNECTION is an id, or a name that only one connection has.',
+  summary: 'Show a connection: destination, filters, health',
+  options: ferryhookOptions,
+  about: 'CONNECTION is an id, or a unique name.',
   async run(input) {
-    const connection = await findConnection(ferryhookAt(accessIn(input)), input.args[0] ?? '')
-    input.output.result(connectionFacts(connection, systemClock.now()), connection)
+    const connection = await findConnection(
+      createFerryhookClient(parseAccess(input)),
+      input.args[0] ?? '',
+    )
+    input.output.result(connectionText(connection, systemClock.now()), connection)
   },
 }
 
-export const {
+const {
   pause: connectionsPause,
   resume: connectionsResume,
   remove: connectionsRemove,
-} = lifecycleCommands({
+} = createStatusCommands({
   kind: 'connections',
   args: 'CONNECTION',
   find: findConnection,
   summaries: {
-    pause: 'Hold what comes for a connection, up to 30 days',
-    resume: 'Let a paused connection go on: what it holds is delivered',
-    remove: 'Remove a connection; nothing is delivered to it any more',
+    pause: 'Pause a connection; events are held for up to 30 days',
+    resume: 'Resume a paused connection and deliver the events it holds',
+    remove: 'Remove a connection',
   },
 })
+
+// `strongroom connections change` and `test`: another address, filter or limit, and whether it works.
+
+const connectionsChange: Command = {
+  name: 'connections change',
+  args: 'CONNECTION',
+  summary: "Update a connection's destination, filter, transform, retries or limits",
+  options: {
+    name: { value: 'NAME', summary: 'New name' },
+    url: { value: 'URL', summary: 'New destination URL' },
+    ...connectionOptions,
+    ...ferryhookOptions,
+  },
+  about: `CONNECTION is an id, or a unique name. Options that you omit stay unchanged. Sending its
+stored headers to another address requires an API key with the permission admin.`,
+  async run(input) {
+    const { name, url: destinationUrl } = input.options
+    if (typeof destinationUrl === 'string') destinationHost(destinationUrl)
+    const given = { name, destinationUrl, ...(await parseConnectionSettings(input)) }
+    requireChange('connections change', { ...given, limits: parseLimits(input) })
+    const ask = createFerryhookClient(parseAccess(input))
+    const before = await findConnection(ask, input.args[0] ?? '')
+    const body = { ...given, limits: parseLimits(input, before.limits) }
+    const changed = await ask<Connection>('PATCH', `/connections/${before.id}`, body)
+    input.output.result(connectionText(changed, systemClock.now()), changed)
+  },
+}
+
+const connectionsTest: Command = {
+  name: 'connections test',
+  args: 'CONNECTION',
+  summary: 'Send one signed test event to a destination',
+  options: ferryhookOptions,
+  about: 'CONNECTION is an id, or a unique name. Exits with 1 unless the destination accepts it.',
+  async run(input) {
+    const ask = createFerryhookClient(parseAccess(input))
+    const { id } = await findConnection(ask, input.args[0] ?? '')
+    return printTestResult(input.output, await ask<TestResult>('POST', `/connections/${id}/test`))
+  },
+}
+
+export const commands: readonly Command[] = [
+  connectionsList,
+  connectionsAdd,
+  connectionsShow,
+  connectionsChange,
+  connectionsTest,
+  connectionsPause,
+  connectionsResume,
+  connectionsRotate,
+  connectionsRemove,
+]

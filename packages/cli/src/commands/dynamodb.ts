@@ -1,32 +1,32 @@
 /** `strongroom dynamodb`: the engine alone, for any program that speaks DynamoDB's protocol. */
 import { resolve } from 'node:path'
 import { openEngine } from '@strongroom/engine/engine'
-import { isLoopback, serve } from '@strongroom/engine/protocol'
+import { isLoopback, serve } from '@strongroom/engine/wire/server'
 import { port as portType } from '@strongroom/kit/config-types'
-import { listenFailure } from '@strongroom/server/listen'
+import { listenFailure } from '@strongroom/kit/http/node'
 import { type Command, UsageError } from '../command.ts'
-import { signingCredentials } from '../signing-credentials.ts'
+import { signingCredentials } from '../store.ts'
 import { stopSignal } from '../stop-signal.ts'
 
 const DEFAULT_PORT = '8000'
 
-export const dynamodb: Command = {
+const dynamodb: Command = {
   name: 'dynamodb',
-  summary: 'Run the embedded engine as a DynamoDB of its own, over HTTP',
+  summary: 'Run the embedded engine as a DynamoDB server over HTTP',
   options: {
-    port: { value: 'PORT', summary: `The port to listen on (${DEFAULT_PORT})` },
-    host: { value: 'HOST', summary: 'The address to listen on (127.0.0.1)' },
+    port: { value: 'PORT', summary: `Port to listen on (${DEFAULT_PORT})` },
+    host: { value: 'HOST', summary: 'Address to listen on (127.0.0.1)' },
     signed: {
-      summary: 'Answer only requests that are signed with the credentials of this program',
+      summary: 'Require requests to be signed with the AWS credentials of the environment',
     },
-    data: { value: 'DIR', summary: 'Where to keep the data (./dynamodb-data)' },
+    data: { value: 'DIR', summary: 'Data directory (./dynamodb-data)' },
   },
   about: `Point any AWS SDK, the AWS CLI or a DynamoDB tool at it:
   export AWS_DEFAULT_REGION=local AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any
   aws dynamodb list-tables --endpoint-url http://127.0.0.1:${DEFAULT_PORT}
-Any region and any credentials will do, since only this machine reaches it. With --signed, and on an
-address that others reach, requests must be signed with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
-of its environment. They are not encrypted: put a proxy with TLS before it.`,
+Any region and credentials work, since it listens on this machine only. With --signed, and on an
+address that other machines can reach, requests must be signed with AWS_ACCESS_KEY_ID and
+AWS_SECRET_ACCESS_KEY of its environment. They are not encrypted: put a TLS proxy in front.`,
   async run({ options, env, output }) {
     const port = portType().parse(String(options['port'] ?? DEFAULT_PORT))
     if (port === undefined) throw new UsageError(`--port must be ${portType().expects}`)
@@ -42,7 +42,7 @@ of its environment. They are not encrypted: put a proxy with TLS before it.`,
           throw error.code ? listenFailure(error, host, port) : new UsageError(error.message)
         },
       )
-      // Without any, the AWS CLI asks nobody.
+      // The AWS CLI sends nothing without credentials.
       const any = isSigned ? '' : 'AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any '
       const attempt = `${any}aws dynamodb list-tables --region local --endpoint-url ${server.url}`
       output.result(
@@ -57,3 +57,5 @@ of its environment. They are not encrypted: put a proxy with TLS before it.`,
     }
   },
 }
+
+export const commands: readonly Command[] = [dynamodb]

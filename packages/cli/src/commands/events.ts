@@ -1,30 +1,38 @@
 /** `strongroom events …`: what came to the sources of Ferryhook, and where it went. */
-import { systemClock } from '@strongroom/kit/clock'
+import { systemClock } from '@strongroom/platform/clock'
 import { type Command, type CommandInput, UsageError } from '../command.ts'
-import { accessIn, atFerryhook, ferryhookAt } from '../ferryhook/api.ts'
-import { type Chosen, chosenIn, choosing } from '../ferryhook/chosen-events.ts'
-import { eventLine, eventText } from '../ferryhook/event-text.ts'
-import { allSources, findSource, isId } from '../ferryhook/find.ts'
+import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
+import {
+  type EventFilter,
+  parseEventFilter,
+  eventFilterOptions,
+} from '../ferryhook/event-filter.ts'
+import { eventLine, eventText } from '../ferryhook/text.ts'
+import { listSources, findSource, parseEventId } from '../ferryhook/find.ts'
 import type { Delivery, Event, EventDetail, Page, Source } from '../ferryhook/views.ts'
-import { columns, counted, printable } from '../for-people.ts'
-import { forTerminal } from '../for-terminal.ts'
-import type { Ask } from '../service-api.ts'
+import { columns, pluralize, escapeControls, escapeForTerminal } from '../output.ts'
+import type { ApiClient } from '../api-client.ts'
+import { eventsReplay } from '../ferryhook/replay-command.ts'
 
-const MOST_OF_A_PAGE = 100
+const MAX_PAGE_SIZE = 100
 
-export const eventsList: Command = {
+const eventsList: Command = {
   name: 'events list',
   args: '[SOURCE]',
-  summary: 'List the events of a source, or of all sources, newest first',
-  options: { ...choosing, limit: { value: 'NUMBER', summary: 'How many (20)' }, ...atFerryhook },
-  about: 'SOURCE is an id, or a name that only one source has.',
+  summary: 'List events of a source, or of all sources, newest first',
+  options: {
+    ...eventFilterOptions,
+    limit: { value: 'NUMBER', summary: 'Maximum number (20)' },
+    ...ferryhookOptions,
+  },
+  about: 'SOURCE is an id, or a unique name.',
   async run(input) {
     const limit = limitIn(input)
     const now = systemClock.now()
-    const chosen = chosenIn(input, now)
-    const ask = ferryhookAt(accessIn(input))
+    const chosen = parseEventFilter(input, now)
+    const ask = createFerryhookClient(parseAccess(input))
     const [given] = input.args
-    const sources = given === undefined ? await allSources(ask) : [await findSource(ask, given)]
+    const sources = given === undefined ? await listSources(ask) : [await findSource(ask, given)]
     const found: Event[] = []
     // One more than is shown tells whether there are more.
     for (const { id } of sources) found.push(...(await newest(ask, id, chosen, limit + 1)))
@@ -36,11 +44,16 @@ export const eventsList: Command = {
 }
 
 /** A page may be short, even empty, and there is more all the same. */
-async function newest(ask: Ask, sourceId: string, chosen: Chosen, most: number): Promise<Event[]> {
+async function newest(
+  ask: ApiClient,
+  sourceId: string,
+  chosen: EventFilter,
+  most: number,
+): Promise<Event[]> {
   const found: Event[] = []
   let cursor: string | null = null
   do {
-    const limit = String(Math.min(most - found.length, MOST_OF_A_PAGE))
+    const limit = String(Math.min(most - found.length, MAX_PAGE_SIZE))
     const query = new URLSearchParams({ ...chosen, limit, ...(cursor !== null && { cursor }) })
     const path: string = `/sources/${sourceId}/events?${query.toString()}`
     const page: Page<Event> = await ask<Page<Event>>('GET', path)
@@ -52,7 +65,7 @@ async function newest(ask: Ask, sourceId: string, chosen: Chosen, most: number):
 
 function listText(events: readonly Event[], sources: readonly Source[], now: number): string {
   if (events.length === 0) return 'There are no such events\n'
-  const names = new Map(sources.map(({ id, name }) => [id, printable(name)]))
+  const names = new Map(sources.map(({ id, name }) => [id, escapeControls(name)]))
   const rows = events.map((event) => eventLine(event, names.get(event.sourceId) ?? '', now))
   return columns([['ID', 'RECEIVED', 'STATUS', 'SOURCE', 'DELIVERIES', 'BODY', 'TYPE'], ...rows])
 }
@@ -63,22 +76,28 @@ function limitIn({ options }: CommandInput): number {
   throw new UsageError('--limit must be a number from 1 to 9999')
 }
 
-export const eventsShow: Command = {
+const eventsShow: Command = {
   name: 'events show',
   args: 'EVENT',
-  summary: 'Show an event: where it went, and every attempt',
-  options: { body: { summary: 'Print the body instead, as it came' }, ...atFerryhook },
-  about: `On a terminal, control characters of a body are shown and not obeyed; a body that is no text is
-printed in base64. --json has everything, also headers, body and what the destinations answered.`,
+  summary: 'Show an event: deliveries and attempts',
+  options: { body: { summary: 'Print the body instead' }, ...ferryhookOptions },
+  about: `On a terminal, control characters of a body are shown as symbols; a binary body is printed in
+base64. --json has everything, including headers, body and the responses of destinations.`,
   async run(input) {
     const { output, json, options } = input
-    const id = eventIn(input)
-    const event = await ferryhookAt(accessIn(input))<EventDetail>('GET', `/events/${id}`)
+    const id = parseEventId(input)
+    const event = await createFerryhookClient(parseAccess(input))<EventDetail>(
+      'GET',
+      `/events/${id}`,
+    )
     if (options['body'] !== true || json) {
       return output.result(eventText(event, systemClock.now()), event)
     }
-    if (event.encoding === 'base64') output.progress('The body is no text: this is base64')
-    output.result(process.stdout.isTTY ? `${forTerminal(event.body).shown}\n` : event.body, event)
+    if (event.encoding === 'base64') output.progress('The body is binary: this is base64')
+    output.result(
+      process.stdout.isTTY ? `${escapeForTerminal(event.body).shown}\n` : event.body,
+      event,
+    )
   },
 }
 
@@ -87,11 +106,7 @@ export const eventsRetry = toWaiting(
   'Make the next attempt of an event now',
   'attempted now',
 )
-export const eventsCancel = toWaiting(
-  'cancel',
-  'Give up the deliveries of an event that wait',
-  'given up',
-)
+export const eventsCancel = toWaiting('cancel', "Cancel an event's pending deliveries", 'given up')
 
 const WAITS = ['runnable', 'retrying', 'held']
 
@@ -101,10 +116,10 @@ function toWaiting(verb: 'retry' | 'cancel', summary: string, done: string): Com
     name: `events ${verb}`,
     args: 'EVENT',
     summary,
-    options: atFerryhook,
+    options: ferryhookOptions,
     async run(input) {
-      const id = eventIn(input)
-      const ask = ferryhookAt(accessIn(input))
+      const id = parseEventId(input)
+      const ask = createFerryhookClient(parseAccess(input))
       const { deliveries } = await ask<EventDetail>('GET', `/events/${id}`)
       const changed: Delivery[] = []
       for (const { connectionId } of deliveries.filter(({ state }) => WAITS.includes(state))) {
@@ -112,16 +127,16 @@ function toWaiting(verb: 'retry' | 'cancel', summary: string, done: string): Com
       }
       const none = 'No delivery of the event waits: "strongroom events replay" delivers it again\n'
       const verbs = changed.length === 1 ? 'is' : 'are'
-      const some = `${counted(changed.length, 'delivery', 'deliveries')} ${verbs} ${done}\n`
+      const some = `${pluralize(changed.length, 'delivery', 'deliveries')} ${verbs} ${done}\n`
       input.output.result(changed.length === 0 ? none : some, changed)
     },
   }
 }
 
-/** An event has no name. */
-export function eventIn({ args: [given = ''] }: Pick<CommandInput, 'args'>): string {
-  if (isId('evt', given)) return given
-  throw new UsageError(
-    'An event is named by its id, evt_ and 16 characters: see "strongroom events list"',
-  )
-}
+export const commands: readonly Command[] = [
+  eventsList,
+  eventsShow,
+  eventsReplay,
+  eventsRetry,
+  eventsCancel,
+]

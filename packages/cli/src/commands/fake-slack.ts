@@ -1,25 +1,25 @@
 /** `strongroom fake-slack`: a Slack to develop against, and requests as Slack would send them. */
 import { port as portType } from '@strongroom/kit/config-types'
-import { listenFailure } from '@strongroom/server/listen'
+import { listenFailure } from '@strongroom/kit/http/node'
 import { createFakeSlack } from '@strongroom/two-key/fake-slack/fake-slack'
 import { type FakeKind, fakeKinds, fakeRequest } from '@strongroom/two-key/fake-slack/requests'
-import { serveFakeSlack } from '@strongroom/two-key/fake-slack/serve'
-import { sampleSecret, sampleTeam } from '@strongroom/two-key/fake-slack/world'
+import { serveFakeSlack } from '@strongroom/two-key/fake-slack/server'
+import { sampleSecret, sampleTeam } from '@strongroom/two-key/fake-slack/fixtures'
 import { parseUrl } from '@strongroom/kit/parse-url'
 import { type Command, type CommandInput, UsageError } from '../command.ts'
-import { reasonOf, ServerUnusable } from '../service-api.ts'
+import { reasonOf, serverUnusable } from '../api-client.ts'
 import { stopSignal } from '../stop-signal.ts'
 
 const DEFAULT_PORT = '8070'
 
-export const fakeSlack: Command = {
+const fakeSlack: Command = {
   name: 'fake-slack',
   summary: 'Run a fake Slack API to develop and test against',
   options: {
-    port: { value: 'PORT', summary: `The port of 127.0.0.1 to listen on (${DEFAULT_PORT})` },
-    limits: { summary: 'Keep the rate limits of Slack, and answer 429 beyond them' },
+    port: { value: 'PORT', summary: `Port of 127.0.0.1 to listen on (${DEFAULT_PORT})` },
+    limits: { summary: "Enforce Slack's rate limits with 429" },
   },
-  about: `It knows one workspace, answers what Two-key asks, and fails on demand:
+  about: `It has one workspace, answers the calls that Two-key makes, and fails on demand:
   curl 127.0.0.1:${DEFAULT_PORT}/fake/faults -d '{"kind":"rate_limit","retryAfter":30}'
   curl 127.0.0.1:${DEFAULT_PORT}/fake/faults -d '{"kind":"hang","method":"users.info","times":1}'
   curl 127.0.0.1:${DEFAULT_PORT}/fake/faults -X DELETE
@@ -61,20 +61,20 @@ Press Ctrl+C to stop.
   },
 }
 
-export const fakeSlackSend: Command = {
+const fakeSlackSend: Command = {
   name: 'fake-slack send',
   args: 'KIND URL',
-  summary: 'Send an app a signed request, as Slack would',
+  summary: 'Send a signed request to an app, as Slack does',
   options: {
     team: { value: 'TEAM', summary: `The team (${sampleTeam.id})` },
     user: { value: 'USER', summary: 'The user (U00000001)' },
     channel: { value: 'CHANNEL', summary: 'The channel (C00000001)' },
-    text: { value: 'TEXT', summary: 'What is said (hello)' },
-    name: { value: 'NAME', summary: 'Of the command, action, shortcut or view (fake)' },
+    text: { value: 'TEXT', summary: 'Message text (hello)' },
+    name: { value: 'NAME', summary: 'Name of the command, action, shortcut or view (fake)' },
   },
-  about: `KIND is one of ${fakeKinds.join(', ')}. It is signed with
-SLACK_SIGNING_SECRET of the environment, or with that of the fake Slack. Prints the answer; exit
-code 1 unless it is 2xx.
+  about: `KIND is one of ${fakeKinds.join(', ')}. Signs it with
+SLACK_SIGNING_SECRET of the environment, or with the secret of the fake Slack. Prints the response;
+exits with 1 unless it is 2xx.
   strongroom fake-slack send command http://127.0.0.1:3000/slack/events --name deploy --user U0INVENTED`,
   async run(input) {
     const { kind, url } = targetOf(input)
@@ -89,7 +89,7 @@ code 1 unless it is 2xx.
       ),
     })
     const answer = await fetch(url, { method: 'POST', ...request }).catch((error: unknown) => {
-      throw new ServerUnusable(
+      throw serverUnusable(
         `Cannot reach ${url.origin} (${reasonOf(error)}): start the app, or correct the address`,
       )
     })
@@ -111,3 +111,5 @@ function targetOf({ args: [kind = '', url = ''] }: CommandInput): { kind: FakeKi
   }
   return { kind: found, url: target }
 }
+
+export const commands: readonly Command[] = [fakeSlack, fakeSlackSend]

@@ -1,40 +1,41 @@
 /** `strongroom keys …`: branch keys, on the configured store or behind a server. */
-import type { BranchKeySummary } from '@strongroom/key-store/branch-keys'
+import type { BranchKeySummary } from '@strongroom/key-store/branch-keys/service'
 import { keyStoreError } from '@strongroom/key-store/errors'
 import { type Command, UsageError } from '../command.ts'
-import { printable } from '../for-people.ts'
-import { onServer } from '../operator-api.ts'
-import { withKeys } from './keys-access.ts'
-import { descriptionText, listText, madeText } from './keys-text.ts'
+import { escapeControls } from '../output.ts'
+import { serverOption } from '../api-client.ts'
+import { withKeys } from '../key-store/access.ts'
+import { descriptionText, listText, madeText } from '../key-store/text.ts'
+import { keysRotate } from '../key-store/rotate-command.ts'
 
-export const keysCreate: Command = {
+const keysCreate: Command = {
   name: 'keys create',
   summary: 'Create a branch key and print its id',
   options: {
-    id: { value: 'ID', summary: 'An id of your own; it needs at least one --context' },
+    id: { value: 'ID', summary: 'Your own id; requires at least one --context' },
     context: {
       value: 'NAME=VALUE',
       multiple: true,
-      summary: 'Bound to the key for ever; may be given more than once',
+      summary: 'Bound to the key permanently; may be repeated',
     },
-    ...onServer,
+    ...serverOption,
   },
   about:
-    'Without --id the key gets a UUID. Encryption context stands in the audit log of KMS in clear: put\nno secrets into it.',
+    'Without --id the key gets a UUID. The encryption context is in plain text in the audit log of KMS:\nput no secrets into it.',
   async run(input) {
     const { id } = input.options
     const encryptionContext = contextOf(input.lists['context'] ?? [])
     await withKeys(input, async (keys) => {
       const made = await keys.create({ ...(typeof id === 'string' && { id }), encryptionContext })
-      input.output.result(`${printable(made.id)}\n`, made)
+      input.output.result(`${escapeControls(made.id)}\n`, made)
     })
   },
 }
 
-export const keysList: Command = {
+const keysList: Command = {
   name: 'keys list',
-  summary: 'List the branch keys with the ages of their active versions',
-  options: onServer,
+  summary: 'List branch keys with the ages of their active versions',
+  options: serverOption,
   run: (input) =>
     withKeys(input, async (keys) => {
       const items: BranchKeySummary[] = []
@@ -47,11 +48,11 @@ export const keysList: Command = {
     }),
 }
 
-export const keysShow: Command = {
+const keysShow: Command = {
   name: 'keys show',
   args: 'ID',
-  summary: 'Show a branch key: its versions, their ages, its context',
-  options: onServer,
+  summary: 'Show a branch key: versions, ages, encryption context',
+  options: serverOption,
   run: (input) =>
     withKeys(input, async (keys) => {
       const found = await keys.describe(input.args[0] ?? '')
@@ -59,13 +60,13 @@ export const keysShow: Command = {
     }),
 }
 
-export const keysBeacon: Command = {
+const keysBeacon: Command = {
   name: 'keys beacon',
   args: 'ID',
-  summary: 'Show that the beacon key of a branch key is there and when it was made',
+  summary: 'Show whether a branch key has a beacon key, and its age',
   options: {
     reveal: { summary: 'Print the key itself, in base64; never over HTTP' },
-    ...onServer,
+    ...serverOption,
   },
   run: (input) =>
     withKeys(input, async (keys) => {
@@ -91,3 +92,5 @@ function contextOf(pairs: readonly string[]): Record<string, string> {
   if (twice) throw new UsageError('--context has the same name twice: give each name once')
   return Object.fromEntries(entries)
 }
+
+export const commands: readonly Command[] = [keysCreate, keysList, keysShow, keysRotate, keysBeacon]

@@ -1,22 +1,29 @@
 /** `strongroom kms …`: the embedded KMS, its key, its master key and its audit log. */
+import { Failure } from '@strongroom/kit/errors'
 import { existsSync } from 'node:fs'
 import { serverTable } from '@strongroom/kit/server-table'
 import { verifyAudit } from '@strongroom/kms/audit-verify'
-import { auditFile } from '@strongroom/server/embedded-kms'
-import { KmsUnavailable } from '@strongroom/server/kms'
+import { auditFilePath } from '@strongroom/server/kms/embedded'
 import { settings } from '@strongroom/server/settings'
 import { requireTables } from '@strongroom/server/tables'
 import type { Command } from '../command.ts'
-import { requireEmbeddedKms, withEmbeddedKms, withStore } from '../with-store.ts'
-import { kmsStatusOf, statusText } from './kms-status.ts'
+import { requireEmbeddedKms, withEmbeddedKms, withStore } from '../store.ts'
+import { kmsStatusOf, statusText } from '../kms/status.ts'
+import { kmsRekey } from '../kms/rekey-command.ts'
+import {
+  kmsPassphraseSet,
+  kmsPassphraseChange,
+  kmsPassphraseRemove,
+} from '../kms/passphrase-commands.ts'
+import { kmsServe } from '../kms/serve-command.ts'
 
 const FAILED = 1
 /** More than this is for programs. */
-const MOST_FINDINGS = 20
+const MAX_FINDINGS = 20
 
-export const kmsStatus: Command = {
+const kmsStatus: Command = {
   name: 'kms status',
-  summary: 'Show the key of the embedded KMS and whether its master key is there',
+  summary: 'Show the key of the embedded KMS and the state of its master key',
   about: 'Exits with 1 if the key cannot be used.',
   async run(input) {
     requireEmbeddedKms(settings.parse(input.env))
@@ -29,10 +36,11 @@ export const kmsStatus: Command = {
   },
 }
 
-export const kmsRotate: Command = {
+const kmsRotate: Command = {
   name: 'kms rotate',
-  summary: 'Give the key of the embedded KMS new material, for all that is encrypted from now on',
-  about: 'The ARN stays, and so does the old material: what was encrypted before still opens.',
+  summary: 'Rotate the key of the embedded KMS',
+  about:
+    'The ARN does not change, and the old key material stays, so existing data can still be decrypted.',
   run: (input) =>
     withEmbeddedKms(input, async ({ kms, id, record }) => {
       const { KeyId: arn } = await kms.as('command-line').rotateKeyOnDemand({ KeyId: id })
@@ -41,19 +49,19 @@ export const kmsRotate: Command = {
     }),
 }
 
-export const kmsAuditVerify: Command = {
+const kmsAuditVerify: Command = {
   name: 'kms audit verify',
-  summary: 'See whether the audit log of the embedded KMS is whole',
-  about: `Exits with 1 if lines were altered, removed or cut short. That its end was removed only shows
-by the hash of the last record: keep it elsewhere and look for it later.`,
+  summary: 'Verify the audit log of the embedded KMS',
+  about: `Exits with 1 if lines were changed, removed or truncated. Only the hash of the last record shows
+whether the end was removed: store it elsewhere and compare it later.`,
   async run({ env, output }) {
-    const file = auditFile(settings.parse(env))
+    const file = auditFilePath(settings.parse(env))
     if (!existsSync(file)) {
-      throw new KmsUnavailable(`There is no audit log ${file}: set STRONGROOM_DATA`)
+      throw new Failure('failed', `Audit log ${file} not found: set STRONGROOM_DATA`)
     }
     const { records, last, findings } = await verifyAudit(file)
     const shown = findings
-      .slice(0, MOST_FINDINGS)
+      .slice(0, MAX_FINDINGS)
       .map(({ line, message }) => `${line}: ${message}\n`)
     const rest = findings.length - shown.length
     output.result(
@@ -63,3 +71,14 @@ by the hash of the last record: keep it elsewhere and look for it later.`,
     return findings.length === 0 ? 0 : FAILED
   },
 }
+
+export const commands: readonly Command[] = [
+  kmsStatus,
+  kmsRotate,
+  kmsRekey,
+  kmsPassphraseSet,
+  kmsPassphraseChange,
+  kmsPassphraseRemove,
+  kmsAuditVerify,
+  kmsServe,
+]

@@ -1,27 +1,27 @@
 /** `strongroom listen`: the events of a source, sent on to a program of this machine. */
-import { startTimer } from '@strongroom/kit/safe-fetch/deadline'
+import { startTimer } from '@strongroom/platform/timers'
 import { parseUrl } from '@strongroom/kit/parse-url'
 import { type Command, type CommandInput, type Output, UsageError } from '../command.ts'
-import { accessIn, atFerryhook, ferryhookAt } from '../ferryhook/api.ts'
+import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
 import { findSource, isId } from '../ferryhook/find.ts'
 import { stopSignal } from '../stop-signal.ts'
-import { createForwarder, type Forwarded, type LiveEvent } from './listen-forward.ts'
-import { listen } from './listen-session.ts'
+import { createForwarder, type Forwarded, type LiveEvent } from '../ferryhook/listen-forward.ts'
+import { listen } from '../ferryhook/listen-session.ts'
 
-export const listenCommand: Command = {
+const listenCommand: Command = {
   name: 'listen',
-  summary: 'Send the events of a source on to a program of this machine',
+  summary: "Forward a source's events to a local URL",
   args: 'SOURCE',
   options: {
     forward: {
       value: 'URL',
-      summary: 'Where to send them, such as http://localhost:3000/hook; needed',
+      summary: 'Local URL, such as http://localhost:3000/hook; required',
     },
-    ...atFerryhook,
+    ...ferryhookOptions,
   },
-  about: `SOURCE is an id, or a name that only one source has. The API key must be allowed to read. Each event is sent with the method,
-headers and bytes it came with, one after the other, from now on. A connection that breaks is made
-again, and goes on where it was. Events whose signature was not right are not sent.`,
+  about: `SOURCE is an id, or a unique name. The API key needs the permission read. Forwards each new event
+with its original method, headers and bytes, one after the other. Reconnects by itself and continues
+where it stopped. Events whose verification failed are not forwarded.`,
   async run(input) {
     const { sourceId, forward, server, key } = await given(input)
     const { output } = input
@@ -59,9 +59,12 @@ again, and goes on where it was. Events whose signature was not right are not se
             retryInMs,
           }),
         onGap: () =>
-          output.line('The server cannot tell what came meanwhile: look at its events', {
-            type: 'gap',
-          }),
+          output.line(
+            'Events received during the interruption were not forwarded: see "strongroom events list"',
+            {
+              type: 'gap',
+            },
+          ),
       })
     } finally {
       forwarder.close()
@@ -73,9 +76,9 @@ again, and goes on where it was. Events whose signature was not right are not se
 async function given(input: CommandInput) {
   const [source = ''] = input.args
   const forward = addressIn(input.options['forward'])
-  const { server, key } = accessIn(input)
+  const { server, key } = parseAccess(input)
   if (isId('src', source)) return { sourceId: source, forward, server, key }
-  const { id: sourceId } = await findSource(ferryhookAt({ server, key }), source)
+  const { id: sourceId } = await findSource(createFerryhookClient({ server, key }), source)
   return { sourceId, forward, server, key }
 }
 
@@ -125,3 +128,5 @@ function timeOf({ receivedAt }: LiveEvent): string {
 function seconds(ms: number): string {
   return (ms / 1000).toFixed(1)
 }
+
+export const commands: readonly Command[] = [listenCommand]

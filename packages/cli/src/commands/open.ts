@@ -7,29 +7,29 @@ import { deriveKeys } from '@strongroom/sealed/crypto/keys'
 import type { Link } from '@strongroom/sealed/crypto/link'
 import { newClaim } from '@strongroom/sealed/crypto/seal'
 import type { Command, CommandInput } from '../command.ts'
-import { connect, connectionOptions, exitCodes, patienceSaying } from '../sealed/connection.ts'
-import { secretLink } from '../sealed/link-argument.ts'
+import { connect, connectionOptions, exitCodes, retryWithProgress } from '../sealed/connection.ts'
+import { secretLink } from '../sealed/input.ts'
 import {
   askPassphrase,
-  givenPassphrase,
+  readConfiguredPassphrase,
   passphraseHelp,
   passphraseOptions,
   refuseSharedInput,
 } from '../sealed/passphrase.ts'
-import { forTerminal } from '../for-terminal.ts'
-import { writeOut } from '../sealed/write-out.ts'
+import { escapeForTerminal } from '../output.ts'
+import { writeOut } from '../sealed/output.ts'
 
-export const openCommand: Command = {
+const openCommand: Command = {
   name: 'open',
   args: '[LINK]',
-  summary: 'Open a link and print the secret exactly as it was sealed',
+  summary: 'Open a link and print the secret',
   secretArgs: true,
   options: { ...passphraseOptions, ...connectionOptions },
-  about: `Without a link, or with "-", reads it from standard input, so that it is not left in the history
-of the shell. Asks for the passphrase if the secret has one.
+  about: `Without a link, or with "-", reads it from standard input, which keeps it out of the shell history.
+Asks for the passphrase if the secret has one.
 
-This takes one view. If the answer gets lost it is asked for again for half a minute, and that
-takes no other.
+This uses up one view. If the response is lost, the request is repeated for half a minute without
+using another.
 
 ${passphraseHelp}
 
@@ -39,7 +39,7 @@ ${exitCodes}`,
     if (given === '-') refuseSharedInput(input.options, 'the link')
     const link = await secretLink(given)
     const api = connect(link.base, input)
-    // Made before the first request: whoever comes again with it is the same reader.
+    // Created before the first request, so that a repeated request is recognised as the same reader's.
     const claim = newClaim()
     const { text, remainingViews } = await openAsking(api, link, claim, input)
     if (input.json) await writeOut(`${JSON.stringify({ text, remainingViews }, null, 2)}\n`)
@@ -50,7 +50,7 @@ ${exitCodes}`,
 }
 
 async function showOnTerminal(text: string): Promise<void> {
-  const { shown, isExact } = forTerminal(text)
+  const { shown, isExact } = escapeForTerminal(text)
   await writeOut(shown)
   // The shell's next line must not begin at the end of the secret.
   if (!shown.endsWith('\n')) process.stderr.write('\n')
@@ -66,16 +66,16 @@ async function openAsking(
   claim: string,
   input: CommandInput,
 ): Promise<OpenedSecret> {
-  const patience = patienceSaying(input.output)
-  const given = fragment.passphraseProtected ? await givenPassphrase(input) : undefined
+  const retry = retryWithProgress(input.output)
+  const given = fragment.passphraseProtected ? await readConfiguredPassphrase(input) : undefined
   if (given !== undefined || !fragment.passphraseProtected) {
-    return openSecret(api, { id, claim, keys: await deriveKeys(fragment, given) }, patience)
+    return openSecret(api, { id, claim, keys: await deriveKeys(fragment, given) }, retry)
   }
   for (;;) {
     const typed = await askPassphrase('Passphrase: ')
     try {
       const keys = await deriveKeys(fragment, typed)
-      return await openSecret(api, { id, claim, keys }, patience)
+      return await openSecret(api, { id, claim, keys }, retry)
     } catch (error) {
       if (!mayTryAgain(error)) throw error
       input.output.progress(error.message)
@@ -96,3 +96,5 @@ async function acknowledge(api: SealedApi, id: string, claim: string): Promise<v
     if (!(error instanceof RequestFailed)) throw error
   })
 }
+
+export const commands: readonly Command[] = [openCommand]

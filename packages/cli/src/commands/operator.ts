@@ -1,12 +1,12 @@
 /** `strongroom operator …`: who may administer the server. Works on any store. */
-import { systemClock } from '@strongroom/kit/clock'
+import { systemClock } from '@strongroom/platform/clock'
 import { createOperators, type Operators } from '@strongroom/kit/operators'
 import { serverTable } from '@strongroom/kit/server-table'
 import { requireTables } from '@strongroom/server/tables'
 import type { Command, CommandInput } from '../command.ts'
-import { withStore } from '../with-store.ts'
+import { withStore } from '../store.ts'
 
-export const operatorAdd: Command = {
+const operatorAdd: Command = {
   name: 'operator add',
   args: 'NAME',
   summary: 'Add an operator and print its token, once',
@@ -17,7 +17,7 @@ export const operatorAdd: Command = {
     }),
 }
 
-export const operatorRotate: Command = {
+const operatorRotate: Command = {
   name: 'operator rotate',
   args: 'NAME',
   summary: 'Give an operator a new token and print it, once',
@@ -29,7 +29,7 @@ export const operatorRotate: Command = {
     }),
 }
 
-export const operatorList: Command = {
+const operatorList: Command = {
   name: 'operator list',
   summary: 'List the operators',
   run: (input) =>
@@ -43,7 +43,7 @@ export const operatorList: Command = {
     }),
 }
 
-export const operatorRemove: Command = {
+const operatorRemove: Command = {
   name: 'operator remove',
   args: 'NAME',
   summary: 'Remove an operator; its token ends at once',
@@ -67,3 +67,10 @@ async function withOperators(
 function day(epochSeconds: number): string {
   return new Date(epochSeconds * 1000).toISOString().slice(0, 10)
 }
+
+export const commands: readonly Command[] = [
+  operatorAdd,
+  operatorList,
+  operatorRotate,
+  operatorRemove,
+]

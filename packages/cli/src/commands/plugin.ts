@@ -1,13 +1,13 @@
 /** `strongroom plugin …`: releases of a WordPress plugin, signed where the server has no access. */
 import { readFile, writeFile } from 'node:fs/promises'
-import { systemClock } from '@strongroom/kit/clock'
+import { systemClock } from '@strongroom/platform/clock'
 import { requireTables } from '@strongroom/server/tables'
 import { type Command, type CommandInput, UsageError } from '../command.ts'
-import { publishOn, releasesOn } from '../form-bridge/on-store.ts'
+import { publishOn, releasesOn } from '../form-bridge/store.ts'
 import { newSigningKey, packageFacts, signPackage } from '../form-bridge/plugin-signing.ts'
 import { formBridgeTables } from '../form-bridge/site-access.ts'
-import { onServer, operatorApiIfGiven } from '../operator-api.ts'
-import { withStore } from '../with-store.ts'
+import { serverOption, createOperatorClientIfRequested } from '../api-client.ts'
+import { withStore } from '../store.ts'
 
 interface ReleaseLine {
   version: string
@@ -16,26 +16,26 @@ interface ReleaseLine {
   sha256: string
 }
 
-export const pluginKeygen: Command = {
+const pluginKeygen: Command = {
   name: 'plugin keygen',
-  summary: 'Make a key that signs releases, and print its public half',
-  options: { out: { value: 'FILE', summary: 'Where the private key goes (release.key)' } },
-  about: `Keep the private key away from the server. The public half goes into the plugin, which trusts
-nothing else, and into FORM_BRIDGE_RELEASE_KEYS of the server.`,
+  summary: 'Create a release signing key and print its public half',
+  options: { out: { value: 'FILE', summary: 'File for the private key (release.key)' } },
+  about: `Keep the private key off the server. The public half goes into the plugin, which trusts nothing
+else, and into FORM_BRIDGE_RELEASE_KEYS of the server.`,
   async run({ options, output }) {
     const file = String(options['out'] ?? 'release.key')
     const { pem, publicKey } = newSigningKey()
     await writeFile(file, pem, { mode: 0o600, flag: 'wx' }).catch(orUsage(file, 'written'))
-    output.progress(`The private key is in ${file}: keep it away from the server`)
+    output.progress(`The private key is in ${file}: keep it off the server`)
     output.result(`${publicKey}\n`, { file, publicKey })
   },
 }
 
-export const pluginSign: Command = {
+const pluginSign: Command = {
   name: 'plugin sign',
   args: 'ZIP',
-  summary: 'Sign the package of a plugin; the signature goes beside it',
-  options: { key: { value: 'FILE', summary: 'The private key (release.key)' } },
+  summary: 'Sign a plugin package and write the signature beside it',
+  options: { key: { value: 'FILE', summary: 'Private key file (release.key)' } },
   async run({ args: [file = ''], options, output }) {
     const keyFile = String(options['key'] ?? 'release.key')
     const [zip, pem] = [await bytesOf(file), await bytesOf(keyFile)]
@@ -46,16 +46,16 @@ export const pluginSign: Command = {
   },
 }
 
-export const pluginPublish: Command = {
+const pluginPublish: Command = {
   name: 'plugin publish',
   args: 'ZIP',
-  summary: 'Publish a signed package: from then on sites are offered it',
+  summary: 'Publish a signed package as an update for all sites',
   options: {
     signature: {
       value: 'FILE',
-      summary: 'The signature (that of "plugin sign", beside the package)',
+      summary: 'Signature file (written by "plugin sign" beside the package)',
     },
-    ...onServer,
+    ...serverOption,
   },
   async run(input) {
     const [file = ''] = input.args
@@ -68,11 +68,11 @@ export const pluginPublish: Command = {
   },
 }
 
-export const pluginVersions: Command = {
+const pluginVersions: Command = {
   name: 'plugin versions',
   args: '[SLUG]',
-  summary: 'List the releases of a plugin (form-bridge), the highest version first',
-  options: onServer,
+  summary: 'List releases of a plugin (form-bridge), highest version first',
+  options: serverOption,
   async run(input) {
     const [slug = 'form-bridge'] = input.args
     if (!/^[a-z0-9-]{1,64}$/.test(slug)) throw new UsageError('A plugin is named by its slug')
@@ -90,7 +90,7 @@ async function published(
   release: { slug: string; version: string; signature: string; zip: Uint8Array },
 ): Promise<ReleaseLine> {
   const { slug, version, signature, zip } = release
-  const ask = operatorApiIfGiven(input, 'form-bridge')
+  const ask = createOperatorClientIfRequested(input, 'form-bridge')
   if (ask) {
     const headers = { 'content-type': 'application/zip', 'x-fb-release-signature': signature }
     return ask('PUT', `/plugins/${slug}/${encodeURIComponent(version)}`, zip, headers)
@@ -104,7 +104,7 @@ async function published(
 }
 
 async function versionsOf(input: CommandInput, slug: string): Promise<ReleaseLine[]> {
-  const ask = operatorApiIfGiven(input, 'form-bridge')
+  const ask = createOperatorClientIfRequested(input, 'form-bridge')
   if (ask) return (await ask<{ items: ReleaseLine[] }>('GET', `/plugins/${slug}/versions`)).items
   return withStore(input, async (store) => {
     await requireTables(store, formBridgeTables())
@@ -125,7 +125,14 @@ function orUsage(file: string, what: 'read' | 'written') {
     if (error.code === 'EEXIST')
       throw new UsageError(`${file} is there already: choose another file`)
     throw new UsageError(
-      `${file} cannot be ${what} (${error.code ?? 'no reason given'}): check its path`,
+      `${file} cannot be ${what} (${error.code ?? 'unknown reason'}): check its path`,
     )
   }
 }
+
+export const commands: readonly Command[] = [
+  pluginKeygen,
+  pluginSign,
+  pluginPublish,
+  pluginVersions,
+]

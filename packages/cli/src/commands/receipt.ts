@@ -1,24 +1,16 @@
 /** `strongroom receipt`: whether a secret was opened. */
-import type { ReceiptAnswer } from '@strongroom/sealed/api'
+import type { ReceiptResponse } from '@strongroom/sealed/api'
+import { Failure } from '@strongroom/kit/errors'
 import { RequestFailed } from '@strongroom/sealed/client/errors'
-import { patiently } from '@strongroom/sealed/client/patience'
+import { retryWhenRateLimited } from '@strongroom/sealed/client/retry'
 import type { Command } from '../command.ts'
-import { connect, connectionOptions, exitCodes, patienceSaying } from '../sealed/connection.ts'
-import { managementLink } from '../sealed/link-argument.ts'
+import { connect, connectionOptions, exitCodes, retryWithProgress } from '../sealed/connection.ts'
+import { managementLink } from '../sealed/input.ts'
 
-export class NoReceipt extends Error {
-  override readonly name = 'NoReceipt'
-  readonly code = 'no_receipt'
-
-  constructor() {
-    super('There is no receipt: the secret was sealed without --receipt, or its time is over')
-  }
-}
-
-export const receiptCommand: Command = {
+const receiptCommand: Command = {
   name: 'receipt',
   args: '[MANAGEMENT-LINK]',
-  summary: 'Tell whether a secret that was sealed with --receipt was opened',
+  summary: 'Show whether a secret sealed with --receipt was opened',
   secretArgs: true,
   options: connectionOptions,
   about: `Without a link, or with "-", reads it from standard input.
@@ -27,26 +19,31 @@ ${exitCodes}`,
   async run(input) {
     const { base, id, burnToken } = await managementLink(input.args[0] ?? '-')
     const api = connect(base, input)
-    const receipt = await patiently(patienceSaying(input.output), () =>
+    const receipt = await retryWhenRateLimited(retryWithProgress(input.output), () =>
       api.receipt(id, burnToken),
     ).catch(noReceipt)
     input.output.result(`${sentence(receipt)}\n`, receipt)
   },
 }
 
-/** A secret may well be there: whoever asks for its receipt must not take it for lost. */
+/** The secret may still exist, so "not available" would be misleading. */
 function noReceipt(error: unknown): never {
   if (!(error instanceof RequestFailed) || error.code !== 'not_available') throw error
-  throw new NoReceipt()
+  throw new Failure(
+    'no_receipt',
+    'No receipt: the secret was sealed without --receipt, or its receipt has expired',
+  )
 }
 
-function sentence({ state, viewedAt }: ReceiptAnswer): string {
+function sentence({ state, viewedAt }: ReceiptResponse): string {
   switch (state) {
     case 'pending':
-      return 'pending: nobody has opened it yet'
+      return 'pending: not opened yet'
     case 'viewed':
       return `viewed: last opened at ${new Date((viewedAt ?? 0) * 1000).toISOString()}`
     case 'gone':
-      return 'gone: it has ended without having been opened'
+      return 'gone: it ended without being opened'
   }
 }
+
+export const commands: readonly Command[] = [receiptCommand]

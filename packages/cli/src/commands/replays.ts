@@ -1,29 +1,35 @@
 /** `strongroom replays …`: the replays of many events that were started. */
-import { systemClock } from '@strongroom/kit/clock'
+import { systemClock } from '@strongroom/platform/clock'
 import { type Command, type CommandInput, UsageError } from '../command.ts'
-import { accessIn, atFerryhook, ferryhookAt } from '../ferryhook/api.ts'
+import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
 import { isId } from '../ferryhook/find.ts'
-import { outcomeText, replaysText } from '../ferryhook/replay-text.ts'
+import { outcomeText, replaysText } from '../ferryhook/text.ts'
 import type { Page, Replay } from '../ferryhook/views.ts'
 
-export const replaysList: Command = {
+const replaysList: Command = {
   name: 'replays list',
-  summary: 'List the replays of many events of the last 30 days, newest first',
-  options: atFerryhook,
+  summary: 'List replay jobs of the last 30 days, newest first',
+  options: ferryhookOptions,
   async run(input) {
-    const { items } = await ferryhookAt(accessIn(input))<Page<Replay>>('GET', '/replays')
+    const { items } = await createFerryhookClient(parseAccess(input))<Page<Replay>>(
+      'GET',
+      '/replays',
+    )
     input.output.result(replaysText(items, systemClock.now()), items)
   },
 }
 
-export const replaysCancel: Command = {
+const replaysCancel: Command = {
   name: 'replays cancel',
   args: 'REPLAY',
-  summary: 'Cancel a replay; what was replayed until then stays so',
-  options: atFerryhook,
+  summary: 'Cancel a replay job; events replayed so far stay replayed',
+  options: ferryhookOptions,
   async run(input) {
     const id = replayIn(input)
-    const replay = await ferryhookAt(accessIn(input))<Replay>('DELETE', `/replays/${id}`)
+    const replay = await createFerryhookClient(parseAccess(input))<Replay>(
+      'DELETE',
+      `/replays/${id}`,
+    )
     input.output.result(outcomeText(replay), replay)
   },
 }
@@ -34,3 +40,5 @@ function replayIn({ args: [given = ''] }: CommandInput): string {
     'A replay is named by its id, rpl_ and 16 characters: see "strongroom replays list"',
   )
 }
+
+export const commands: readonly Command[] = [replaysList, replaysCancel]

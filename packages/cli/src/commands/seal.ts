@@ -1,56 +1,55 @@
 /** `strongroom seal`: from a text to a link that opens it once. */
-import { findSealed } from '@strongroom/sealed/client/find-base'
-import { patiently } from '@strongroom/sealed/client/patience'
+import { findSealed } from '@strongroom/sealed/client/find-server'
+import { retryWhenRateLimited } from '@strongroom/sealed/client/retry'
 import { sealSecret } from '@strongroom/sealed/client/seal-secret'
 import { formatLink } from '@strongroom/sealed/crypto/link'
 import { solveWork } from '@strongroom/sealed/crypto/proof-of-work'
-import { LONGEST_TTL_SECONDS, MOST_VIEWS, SHORTEST_TTL_SECONDS } from '@strongroom/sealed/table'
-import { type Command, UsageError } from '../command.ts'
-import { DEFAULT_SERVER } from '../default-server.ts'
-import { secondsOf } from '../duration.ts'
+import { MAX_TTL_SECONDS, MAX_VIEWS, MIN_TTL_SECONDS } from '@strongroom/sealed/limits'
+import { type Command, UsageError, DEFAULT_SERVER } from '../command.ts'
+import { parseDuration } from '../output.ts'
 import {
   connect,
   connectionOptions,
   exitCodes,
-  patienceSaying,
+  retryWithProgress,
   serverOf,
 } from '../sealed/connection.ts'
 import {
   askNewPassphrase,
   asksForPassphrase,
-  givenPassphrase,
+  readConfiguredPassphrase,
   passphraseHelp,
   passphraseOptions,
   refuseSharedInput,
 } from '../sealed/passphrase.ts'
-import { secretText } from '../sealed/secret-text.ts'
-import { workProgress } from '../sealed/work-progress.ts'
+import { secretText } from '../sealed/input.ts'
+import { workProgress } from '../sealed/output.ts'
 
-export const sealCommand: Command = {
+const sealCommand: Command = {
   name: 'seal',
   summary: 'Seal a secret and print the link that opens it once',
   secretArgs: true,
   options: {
     file: { value: 'PATH', summary: 'Seal this file instead of standard input' },
-    ttl: { value: 'TIME', summary: 'When it expires: 15m to 90d, as 900s, 15m, 1h or 7d (1d)' },
-    views: { value: 'N', summary: 'How often it can be opened: 1 to 5 (1)' },
+    ttl: { value: 'TIME', summary: 'Expiry: 15m to 90d, such as 900s, 15m, 1h or 7d (1d)' },
+    views: { value: 'N', summary: 'Number of views: 1 to 5 (1)' },
     ...passphraseOptions,
-    receipt: { summary: 'Let "strongroom receipt" tell later whether it was opened' },
+    receipt: { summary: 'Record whether it was opened, for "strongroom receipt"' },
     server: {
       value: 'URL',
       summary: `Where to seal it (STRONGROOM_SERVER, SEALED_ORIGIN, PUBLIC_URL, ${DEFAULT_SERVER})`,
     },
     ...connectionOptions,
   },
-  about: `Reads standard input, or on a terminal asks for the text, up to 50 KB of it. Nothing is trimmed:
-what "echo" sends ends with a newline, what "printf %s" sends does not. It is encrypted here; the
-server gets neither the text nor the key.
+  about: `Reads up to 50 KB from standard input, or asks for the text on a terminal. Nothing is trimmed: the
+output of "echo" ends with a newline, that of "printf %s" does not. The text is encrypted here; the
+server receives neither the text nor the key.
 
-Prints two lines: the link for whoever may read it, and the management link for you, with which
-"strongroom burn" destroys it and "strongroom receipt" tells about it.
+Prints two lines: the link for the reader, and the management link for you, for "strongroom burn"
+and "strongroom receipt".
 
-URL is the address of the server, where Sealed is found under /sealed/ or alone at the root, or the
-address of Sealed's page.
+URL is the address of the server, with Sealed at /sealed/ or at the root, or the address of Sealed's
+page.
 
 ${passphraseHelp}
 
@@ -64,11 +63,11 @@ ${exitCodes}`,
     if (file === undefined) refuseSharedInput(options, 'the secret')
     const asks = asksForPassphrase(options)
     const text = await secretText(file)
-    const passphrase = asks ? await askNewPassphrase() : await givenPassphrase(input)
-    const patience = patienceSaying(output)
+    const passphrase = asks ? await askNewPassphrase() : await readConfiguredPassphrase(input)
+    const retry = retryWithProgress(output)
     const { api, issued } = await findSealed(server, async (base) => {
       const found = connect(base, input)
-      return { api: found, issued: await patiently(patience, () => found.issueToken()) }
+      return { api: found, issued: await retryWhenRateLimited(retry, () => found.issueToken()) }
     })
     const progress = workProgress(json ? undefined : process.stderr)
     const made = await sealSecret(
@@ -102,7 +101,7 @@ function labelled(made: {
 }): string {
   const times = made.maxViews === 1 ? 'once' : `${made.maxViews} times`
   const needs = made.passphrase === undefined ? '' : ', with the passphrase'
-  return `Link, for whoever may read it (${times}, until ${made.until}${needs}):
+  return `Link for the reader (${times}, until ${made.until}${needs}):
   ${made.link}
 Management link, for you, to burn it or to ask for its receipt:
   ${made.managementLink}
@@ -110,14 +109,16 @@ Management link, for you, to burn it or to ask for its receipt:
 }
 
 function ttlOf(given: string | boolean | undefined): number {
-  const seconds = secondsOf('ttl', typeof given === 'string' ? given : '1d')
-  if (seconds >= SHORTEST_TTL_SECONDS && seconds <= LONGEST_TTL_SECONDS) return seconds
+  const seconds = parseDuration('ttl', typeof given === 'string' ? given : '1d')
+  if (seconds >= MIN_TTL_SECONDS && seconds <= MAX_TTL_SECONDS) return seconds
   throw new UsageError('--ttl must be from 15m to 90d, such as 900s, 15m, 1h or 7d')
 }
 
 function viewsOf(given: string | boolean | undefined): number {
   if (given === undefined) return 1
   const views = typeof given === 'string' && /^\d$/.test(given) ? Number(given) : 0
-  if (views >= 1 && views <= MOST_VIEWS) return views
-  throw new UsageError(`--views must be a number from 1 to ${MOST_VIEWS}`)
+  if (views >= 1 && views <= MAX_VIEWS) return views
+  throw new UsageError(`--views must be a number from 1 to ${MAX_VIEWS}`)
 }
+
+export const commands: readonly Command[] = [sealCommand]

@@ -1,16 +1,16 @@
 /** `strongroom secrets …`: the secrets of the server itself, by name and version, never by value. */
-import { systemClock } from '@strongroom/kit/clock'
+import { systemClock } from '@strongroom/platform/clock'
 import type { SecretVersion } from '@strongroom/kit/secret-versions'
-import { createServerSecrets, type KeptSecrets } from '@strongroom/kit/server-secrets'
+import { createServerSecrets, type ServerSecretsAdmin } from '@strongroom/kit/server-secrets'
 import type { Command, CommandInput } from '../command.ts'
-import { secondsOf } from '../duration.ts'
-import { withKms } from '../with-store.ts'
+import { parseDuration } from '../output.ts'
+import { withKms } from '../store.ts'
 
 const DEFAULT_OVERLAP = '30d'
 
-export const secretsList: Command = {
+const secretsList: Command = {
   name: 'secrets list',
-  summary: 'List the secrets of the server: names, versions and ages',
+  summary: 'List server secrets: names, versions and ages',
   run: (input) =>
     withSecrets(input, async (secrets) => {
       const found = await secrets.list()
@@ -18,21 +18,24 @@ export const secretsList: Command = {
     }),
 }
 
-export const secretsRotate: Command = {
+const secretsRotate: Command = {
   name: 'secrets rotate',
   args: 'NAME',
-  summary: 'Make a new version of a secret of the server',
+  summary: 'Rotate a server secret',
   options: {
     overlap: {
       value: 'TIME',
-      summary: `How long older versions are honoured (${DEFAULT_OVERLAP}); 0s ends them at once`,
+      summary: `How long older versions stay valid (${DEFAULT_OVERLAP}); 0s ends them immediately`,
     },
   },
-  about: `Running servers notice within a minute. The new version is used two minutes later, when all
-of them have; what was made with older ones is honoured for the overlap after that.
-With --overlap 0s it is used at once, and what was made before is worth nothing any more.`,
+  about: `Running servers notice within a minute, and use the new version after two minutes, when all of them
+know it. Older versions stay valid for the overlap after that. With --overlap 0s the new version is
+used immediately, and everything made with older ones becomes invalid.`,
   async run(input) {
-    const overlapSeconds = secondsOf('overlap', String(input.options['overlap'] ?? DEFAULT_OVERLAP))
+    const overlapSeconds = parseDuration(
+      'overlap',
+      String(input.options['overlap'] ?? DEFAULT_OVERLAP),
+    )
     await withSecrets(input, async (secrets) => {
       const name = input.args[0] ?? ''
       const made = await secrets.rotate(name, { overlapSeconds })
@@ -47,7 +50,7 @@ With --overlap 0s it is used at once, and what was made before is worth nothing 
 
 async function withSecrets(
   input: CommandInput,
-  work: (secrets: KeptSecrets) => Promise<void>,
+  work: (secrets: ServerSecretsAdmin) => Promise<void>,
 ): Promise<void> {
   await withKms(input, ({ db }, { key }) =>
     work(createServerSecrets({ db, key, clock: systemClock })),
@@ -63,3 +66,5 @@ function line({ name, version, createdAt, acceptedUntil }: SecretVersion): strin
 function moment(epochSeconds: number): string {
   return `${new Date(epochSeconds * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
+
+export const commands: readonly Command[] = [secretsList, secretsRotate]

@@ -1,30 +1,30 @@
 /** `strongroom serve`: what `npm start` runs. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { batchLines, createLog } from '@strongroom/kit/log'
 import { nearest } from '@strongroom/kit/nearest'
-import { createLog } from '@strongroom/kit/log'
-import { together } from '@strongroom/kit/log-lines'
 import type { Service } from '@strongroom/kit/service'
 import { type RunningServer, serve } from '@strongroom/server/serve'
 import { services } from '@strongroom/server/services'
 import { settings } from '@strongroom/server/settings'
 import { version } from '@strongroom/server/version'
 import { type Command, UsageError } from '../command.ts'
-import { keepToken, type KeptToken } from '../keep-token.ts'
-import { passphraseAsker } from '../passphrase.ts'
+import { askMasterKeyPassphrase } from '../input.ts'
 import { stopSignal } from '../stop-signal.ts'
 
 /** Options that stand for a setting, for those who would rather type them. */
 const FLAGS = { port: 'PORT', host: 'HOST', data: 'STRONGROOM_DATA' } as const
 
-export const serveCommand: Command = {
+const serveCommand: Command = {
   name: 'serve',
-  summary: 'Run the server: all services, or one',
+  summary: 'Run the server with all services, or one',
   options: {
-    only: { value: 'SERVICE', summary: 'Run this service alone, at the root of the address' },
+    only: { value: 'SERVICE', summary: 'Run only this service, at the root' },
     port: { value: 'PORT', summary: 'The port to listen on (PORT, 4280)' },
-    host: { value: 'HOST', summary: 'The address to listen on (HOST, 127.0.0.1)' },
+    host: { value: 'HOST', summary: 'Address to listen on (HOST, 127.0.0.1)' },
     data: {
       value: 'DIR',
-      summary: 'Where the embedded store keeps its data (STRONGROOM_DATA, ./data)',
+      summary: 'Data directory of the embedded store (STRONGROOM_DATA, ./data)',
     },
   },
   about: `SERVICE is one of ${services.map(({ name }) => name).join(', ')}.`,
@@ -37,23 +37,23 @@ export const serveCommand: Command = {
     const configured = settings.parse({ ...env, ...Object.fromEntries(flags) })
     const log = createLog({
       level: configured.STRONGROOM_LOG_LEVEL,
-      sink: together((text) => void process.stderr.write(text)),
+      sink: batchLines((text) => void process.stderr.write(text)),
       pretty: process.stderr.isTTY,
       colours: !env['NO_COLOR'],
     })
-    // Listening before the banner: whoever reads it may stop the server at once.
+    // Listen for signals before the banner, because its reader may stop the server immediately.
     const stopped = stopSignal()
     const server = await serve({
       settings: configured,
       services: chosen,
       atRoot: options['only'] !== undefined,
       log,
-      askPassphrase: passphraseAsker({ json }),
+      askPassphrase: askMasterKeyPassphrase({ json }),
     })
     const { operatorToken: token } = server
     const shown = !json && process.stdout.isTTY
     const kept =
-      token === undefined || shown ? undefined : await keepToken(token, configured.STRONGROOM_DATA)
+      token === undefined || shown ? undefined : await saveToken(token, configured.STRONGROOM_DATA)
     output.result(banner(server, kept), {
       version,
       url: server.url,
@@ -81,7 +81,7 @@ function chooseServices(only: string | boolean | undefined): readonly Service[] 
   )
 }
 
-function banner(server: RunningServer, kept: KeptToken | undefined): string {
+function banner(server: RunningServer, kept: SavedToken | undefined): string {
   const { url, store, kms, services: running, metricsUrl, operatorToken } = server
   const lines: (readonly [name: string, value: string])[] = [
     ['Home', url],
@@ -96,8 +96,44 @@ function banner(server: RunningServer, kept: KeptToken | undefined): string {
   return `\nStrongroom ${version}\n\n${shown}\nPress Ctrl+C to stop.\n`
 }
 
-function tokenLine(token: string, kept: KeptToken | undefined): string {
+function tokenLine(token: string, kept: SavedToken | undefined): string {
   if (kept === undefined) return `${token} (shown this once)`
   if ('file' in kept) return `token in ${kept.file}`
   return `token could not be written (${kept.lost}): run "strongroom operator rotate admin"`
 }
+
+// The first operator's token is printed on a terminal, otherwise written to a file that only its
+// owner can read. Never to a log.
+
+/** Where the token is: in a file, or nowhere. */
+export type SavedToken = { file: string } | { lost: string }
+
+/** Writes a token to a new file; the token of another store may be in the directory already. */
+export async function saveToken(token: string, directory: string): Promise<SavedToken> {
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    for (let number = 1; ; number++) {
+      const name = number === 1 ? 'operator-admin.token' : `operator-admin-${number}.token`
+      const file = resolve(join(directory, name))
+      if (await written(file, `${token}\n`)) return { file }
+    }
+  } catch (error) {
+    return { lost: codeOf(error) }
+  }
+}
+
+async function written(file: string, text: string): Promise<boolean> {
+  try {
+    await writeFile(file, text, { mode: 0o600, flag: 'wx' })
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false
+    throw error
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+}
+
+export const commands: readonly Command[] = [serveCommand]

@@ -1,19 +1,19 @@
 /** `strongroom sites …`: the WordPress sites of Form-Bridge, on the store or behind a server. */
-import type { SiteFacts } from '@strongroom/form-bridge/administration/site-desk'
+import type { SiteDetails } from '@strongroom/form-bridge/sites/view'
 import { ApiError } from '@strongroom/kit/errors'
 import { type Command, type CommandInput, UsageError } from '../command.ts'
 import { type SiteAction, type SiteLine, withSites } from '../form-bridge/site-access.ts'
-import { onServer } from '../operator-api.ts'
+import { serverOption } from '../api-client.ts'
 
 const statuses = ['active', 'suspended', 'disabled'] as const
 
-export const sitesList: Command = {
+const sitesList: Command = {
   name: 'sites list',
   summary: 'List the sites of Form-Bridge, newest first',
   options: {
     status: { value: 'STATUS', summary: `One of ${statuses.join(', ')} (active)` },
     search: { value: 'TEXT', summary: 'Only domains that contain it' },
-    ...onServer,
+    ...serverOption,
   },
   async run(input) {
     const given = input.options['status'] ?? 'active'
@@ -32,11 +32,11 @@ export const sitesList: Command = {
   },
 }
 
-export const sitesShow: Command = {
+const sitesShow: Command = {
   name: 'sites show',
   args: 'SITE',
   summary: 'Show a site: status, version, agency, when it was last seen',
-  options: onServer,
+  options: serverOption,
   run: (input) =>
     withSites(input, async (sites) => {
       const found = await sites.show(siteIn(input))
@@ -48,7 +48,7 @@ export const sitesSuspend = changing('suspend', 'Suspend a site from its next re
 export const sitesResume = changing('resume', 'Let a suspended site go on')
 export const sitesDisable = changing(
   'disable',
-  'Disconnect a site for ever; its domain is free again',
+  'Disconnect a site permanently and release its domain',
 )
 export const sitesConfirm = changing(
   'confirm',
@@ -60,7 +60,7 @@ function changing(action: SiteAction, summary: string): Command {
     name: `sites ${action}`,
     args: 'SITE',
     summary,
-    options: onServer,
+    options: serverOption,
     run: (input) =>
       withSites(input, async (sites) => {
         const site = await sites.act(siteIn(input), action).catch((error: unknown) => {
@@ -89,7 +89,7 @@ function siteIn({ args: [site = ''] }: CommandInput): string {
   )
 }
 
-function textOf(site: SiteFacts): string {
+function textOf(site: SiteDetails): string {
   const rows: [string, string][] = [
     ['site', site.site_id],
     ['domain', site.domain],
@@ -113,3 +113,12 @@ function textOf(site: SiteFacts): string {
 function day(iso: string): string {
   return iso.slice(0, 10)
 }
+
+export const commands: readonly Command[] = [
+  sitesList,
+  sitesShow,
+  sitesSuspend,
+  sitesResume,
+  sitesDisable,
+  sitesConfirm,
+]

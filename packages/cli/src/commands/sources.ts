@@ -1,34 +1,45 @@
 /** `strongroom sources …`: the addresses of Ferryhook that webhooks are sent to. */
-import { systemClock } from '@strongroom/kit/clock'
+import { systemClock } from '@strongroom/platform/clock'
 import type { Command } from '../command.ts'
-import { accessIn, atFerryhook, ferryhookAt } from '../ferryhook/api.ts'
-import { allSources, findSource } from '../ferryhook/find.ts'
-import { lifecycleCommands } from '../ferryhook/lifecycle.ts'
-import { givenSecret, refuseSecret, secretHelp } from '../ferryhook/signing-secret.ts'
-import { providersHelp, settingsIn, sourceSettings } from '../ferryhook/source-settings.ts'
-import { sourceFacts } from '../ferryhook/source-text.ts'
+import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
+import { listSources, findSource } from '../ferryhook/find.ts'
+import {
+  requireChange,
+  providersHelp,
+  parseSourceSettings,
+  sourceOptions,
+} from '../ferryhook/options.ts'
+import {
+  readConfiguredSecret,
+  rejectSecretIfUnsigned,
+  secretHelp,
+  readSecretOption,
+} from '../ferryhook/signing-secret.ts'
+import { sourceText } from '../ferryhook/text.ts'
+import { createStatusCommands } from '../ferryhook/status-commands.ts'
 import type { Source } from '../ferryhook/views.ts'
-import { columns, printable, relative } from '../for-people.ts'
-import { readSecret } from '../read-secret.ts'
+import { readSecret } from '../input.ts'
+import { columns, escapeControls, formatRelative } from '../output.ts'
+import { sourcesRotate } from '../ferryhook/rotate-commands.ts'
 
 /** The server counts what has settled, and not for every event. */
 const COUNTED_LATER =
   'Events are counted every few minutes; "strongroom events list" has them at once.'
 
-export const sourcesList: Command = {
+const sourcesList: Command = {
   name: 'sources list',
   summary: 'List the sources of Ferryhook',
-  options: atFerryhook,
+  options: ferryhookOptions,
   about: COUNTED_LATER,
   async run(input) {
-    const sources = await allSources(ferryhookAt(accessIn(input)))
+    const sources = await listSources(createFerryhookClient(parseAccess(input)))
     const now = systemClock.now()
     const rows = sources.map(({ id, name, provider, status, lastEventAt, eventCount }) => [
       id,
-      printable(name),
+      escapeControls(name),
       provider,
       status,
-      lastEventAt === null ? 'none counted' : relative(lastEventAt, now),
+      lastEventAt === null ? 'none counted' : formatRelative(lastEventAt, now),
       String(eventCount),
     ])
     const head = ['ID', 'NAME', 'PROVIDER', 'STATUS', 'LAST EVENT', 'EVENTS']
@@ -37,21 +48,21 @@ export const sourcesList: Command = {
   },
 }
 
-export const sourcesAdd: Command = {
+const sourcesAdd: Command = {
   name: 'sources add',
   args: 'NAME',
   summary: 'Add a source and print the URL to point the sender at',
-  options: { ...sourceSettings, ...atFerryhook },
+  options: { ...sourceOptions, ...ferryhookOptions },
   about: `${providersHelp} Unless given, custom.
 
 ${secretHelp}
 A custom source without --algorithm needs none, and takes whatever comes.`,
   async run(input) {
     const { unsigned, algorithm } = input.options
-    const { provider = 'custom', ...chosen } = await settingsIn(input)
-    const ask = ferryhookAt(accessIn(input))
-    const given = await givenSecret(input)
-    refuseSecret(given, input)
+    const { provider = 'custom', ...chosen } = await parseSourceSettings(input)
+    const ask = createFerryhookClient(parseAccess(input))
+    const given = await readConfiguredSecret(input)
+    rejectSecretIfUnsigned(given, input)
     const needsNone = unsigned === true || (provider === 'custom' && algorithm === undefined)
     const signingSecret = given ?? (needsNone ? undefined : await readSecret('Signing secret: '))
     const body = { name: input.args[0], provider, signingSecret, ...chosen }
@@ -63,29 +74,70 @@ A custom source without --algorithm needs none, and takes whatever comes.`,
 
 const NOT_VERIFIED = 'It has no signing secret: whatever comes is taken'
 
-export const sourcesShow: Command = {
+const sourcesShow: Command = {
   name: 'sources show',
   args: 'SOURCE',
-  summary: 'Show a source: its URL, how it is verified, when something came',
-  options: atFerryhook,
-  about: `SOURCE is an id, or a name that only one source has. ${COUNTED_LATER}`,
+  summary: 'Show a source: URL, verification, last event',
+  options: ferryhookOptions,
+  about: `SOURCE is an id, or a unique name. ${COUNTED_LATER}`,
   async run(input) {
-    const source = await findSource(ferryhookAt(accessIn(input)), input.args[0] ?? '')
-    input.output.result(sourceFacts(source, systemClock.now()), source)
+    const source = await findSource(createFerryhookClient(parseAccess(input)), input.args[0] ?? '')
+    input.output.result(sourceText(source, systemClock.now()), source)
   },
 }
 
-export const {
+const {
   pause: sourcesPause,
   resume: sourcesResume,
   remove: sourcesRemove,
-} = lifecycleCommands({
+} = createStatusCommands({
   kind: 'sources',
   args: 'SOURCE',
   find: findSource,
   summaries: {
-    pause: 'Pause a source: it takes no events',
-    resume: 'Let a paused source go on',
+    pause: 'Pause a source (new events are rejected)',
+    resume: 'Resume a paused source',
     remove: 'Remove a source with its connections; what came to it stays until it expires',
   },
 })
+
+// `strongroom sources change`: another name, provider, signature or id of events.
+
+const sourcesChange: Command = {
+  name: 'sources change',
+  args: 'SOURCE',
+  summary: "Update a source's name, verification or event id field",
+  options: {
+    name: { value: 'NAME', summary: 'New name' },
+    ...sourceOptions,
+    ...ferryhookOptions,
+  },
+  about: `SOURCE is an id, or a unique name. What is not given stays as it is. A secret
+replaces those in force at once: "strongroom sources rotate" leaves the sender time. To change how
+a source is verified needs an API key with the permission admin.
+
+${providersHelp}`,
+  async run(input) {
+    const { name, unsigned } = input.options
+    const given = await readSecretOption(input)
+    rejectSecretIfUnsigned(given, input)
+    const signingSecret = unsigned === true ? null : given
+    const body = { name, signingSecret, ...(await parseSourceSettings(input)) }
+    requireChange('sources change', body)
+    const ask = createFerryhookClient(parseAccess(input))
+    const { id } = await findSource(ask, input.args[0] ?? '')
+    const source = await ask<Source>('PATCH', `/sources/${id}`, body)
+    input.output.result(sourceText(source, systemClock.now()), source)
+  },
+}
+
+export const commands: readonly Command[] = [
+  sourcesList,
+  sourcesAdd,
+  sourcesShow,
+  sourcesChange,
+  sourcesPause,
+  sourcesResume,
+  sourcesRotate,
+  sourcesRemove,
+]

@@ -1,15 +1,14 @@
 /** `strongroom tables …`: makes, checks and exports the tables of all services. */
 import { cloudFormation } from '@strongroom/kit/cloudformation'
-import { createTables } from '@strongroom/kit/create-tables'
-import { verifyTables } from '@strongroom/kit/verify-tables'
-import { dataModels, everyTable } from '@strongroom/server/data-models'
+import { createTables, verifyTables } from '@strongroom/kit/tables'
+import { dataModels, everyTable } from '@strongroom/server/data-model'
 import { settings } from '@strongroom/server/settings'
 import type { Command } from '../command.ts'
-import { withStore } from '../with-store.ts'
+import { withStore } from '../store.ts'
 
-export const tablesCreate: Command = {
+const tablesCreate: Command = {
   name: 'tables create',
-  summary: 'Create the tables that are missing on the configured store',
+  summary: 'Create missing tables on the configured store',
   run: (input) =>
     withStore(input, async ({ db, recoveryDays }, { STRONGROOM_TABLE_PREFIX: prefix }) => {
       const done: { table: string; outcome: string }[] = []
@@ -30,7 +29,7 @@ export const tablesCreate: Command = {
 /** As declared but for recovery, where the settings switch it off. */
 const unrecoverable = everyTable.map((table) => ({ ...table, pointInTimeRecovery: false }))
 
-export const tablesVerify: Command = {
+const tablesVerify: Command = {
   name: 'tables verify',
   summary: 'Compare the tables of the configured store with their declarations',
   about: 'Exits with 1 if a table is missing or differs.',
@@ -50,9 +49,9 @@ export const tablesVerify: Command = {
     }),
 }
 
-export const tablesCloudFormation: Command = {
+const tablesCloudFormation: Command = {
   name: 'tables cloudformation',
-  summary: 'Print a CloudFormation template of the tables and of the policies to use them',
+  summary: 'Print a CloudFormation template with tables and policies',
   async run({ env, output }) {
     const { STRONGROOM_TABLE_PREFIX: prefix } = settings.parse(env)
     const functions = Object.fromEntries(
@@ -62,3 +61,5 @@ export const tablesCloudFormation: Command = {
     output.result(`${JSON.stringify(template, null, 2)}\n`, template)
   },
 }
+
+export const commands: readonly Command[] = [tablesCreate, tablesVerify, tablesCloudFormation]

@@ -1,18 +1,18 @@
-/** `strongroom user add`: an account of Ferryhook, made by whoever has the store. */
-import { unwritable } from '@strongroom/ferryhook/items/values'
+/** `strongroom user add`: creates a Ferryhook account on the store. */
+import { FORBIDDEN_NAME_CHARACTERS } from '@strongroom/ferryhook/storage/schemas'
 import { addUser } from '@strongroom/server/add-user'
 import { type Command, type CommandInput, UsageError } from '../command.ts'
-import { withStore } from '../with-store.ts'
+import { withStore } from '../store.ts'
 
-export const userAdd: Command = {
+const userAdd: Command = {
   name: 'user add',
   args: 'EMAIL',
-  summary: 'Make an account of Ferryhook and print an API key of it, once',
+  summary: 'Create a Ferryhook account and print its API key (shown once)',
   options: {
     name: { value: 'NAME', summary: 'The name of the person; unless given, EMAIL up to the @' },
   },
-  about: `Works on any store, also while a server runs on it, and whatever FERRYHOOK_SIGNUP says. The key
-may do everything; the account has no password until one is set with a link of an operator.`,
+  about: `Works on any store, also while a server runs, regardless of FERRYHOOK_SIGNUP. The key has all
+permissions; the account has no password until one is set with an operator's link.`,
   async run(input) {
     const user = given(input)
     await withStore(input, async (store, configured) => {
@@ -31,8 +31,10 @@ function given({ args: [email = ''], options }: CommandInput) {
   if (name.length < 1 || name.length > 100) {
     throw new UsageError('--name must have 1 to 100 characters')
   }
-  if (unwritable.test(name)) {
+  if (FORBIDDEN_NAME_CHARACTERS.test(name)) {
     throw new UsageError('--name must not have control characters or halves of characters')
   }
   return { email, name }
 }
+
+export const commands: readonly Command[] = [userAdd]

@@ -1,29 +1,28 @@
 /** `strongroom worker`: delivers what servers receive, in a process of its own. */
 import { port } from '@strongroom/kit/config-types'
-import { createLog } from '@strongroom/kit/log'
-import { together } from '@strongroom/kit/log-lines'
+import { batchLines, createLog } from '@strongroom/kit/log'
 import { services } from '@strongroom/server/services'
 import { settings } from '@strongroom/server/settings'
-import { type RunningWorkers, work } from '@strongroom/server/work'
+import { type RunningWorkers, runWorkers } from '@strongroom/server/run-worker'
 import { type Command, UsageError } from '../command.ts'
-import { passphraseAsker } from '../passphrase.ts'
+import { askMasterKeyPassphrase } from '../input.ts'
 import { stopSignal } from '../stop-signal.ts'
 
-export const workerCommand: Command = {
+const workerCommand: Command = {
   name: 'worker',
-  summary: 'Deliver what Ferryhook receives, beside servers that need not',
+  summary: 'Run a delivery worker',
   options: {
     data: {
       value: 'DIR',
-      summary: 'Where the embedded store keeps its data (STRONGROOM_DATA, ./data)',
+      summary: 'Data directory of the embedded store (STRONGROOM_DATA, ./data)',
     },
     'metrics-port': {
       value: 'PORT',
       summary: 'Serve metrics on this port of 127.0.0.1, without a token',
     },
   },
-  about: `Any number of them, on any number of machines, share the work through the store. A server
-delivers too, unless FERRYHOOK_DELIVER is false.`,
+  about: `Any number of workers, on any number of machines, share the work through the store. A server also
+delivers, unless FERRYHOOK_DELIVER is false.`,
   async run({ options, env, json, output }) {
     const { data } = options
     const configured = settings.parse({
@@ -33,18 +32,18 @@ delivers too, unless FERRYHOOK_DELIVER is false.`,
     const metricsPort = metricsPortIn(options['metrics-port'])
     const log = createLog({
       level: configured.STRONGROOM_LOG_LEVEL,
-      sink: together((text) => void process.stderr.write(text)),
+      sink: batchLines((text) => void process.stderr.write(text)),
       pretty: process.stderr.isTTY,
       colours: !env['NO_COLOR'],
     })
-    // Listening before anything is said: whoever reads it may stop the worker at once.
+    // Listen for signals before the first output, because its reader may stop the worker immediately.
     const stopped = stopSignal()
-    const workers = await work({
+    const workers = await runWorkers({
       settings: configured,
       services,
       metricsPort,
       log,
-      askPassphrase: passphraseAsker({ json }),
+      askPassphrase: askMasterKeyPassphrase({ json }),
     })
     const { store, metricsUrl } = workers
     output.result(banner(workers), {
@@ -70,3 +69,5 @@ function banner({ store, metricsUrl }: RunningWorkers): string {
   const metrics = metricsUrl === undefined ? '' : `, with metrics at ${metricsUrl}`
   return `Delivering from ${store.label}, ${store.location}${metrics}. Press Ctrl+C to stop.\n`
 }
+
+export const commands: readonly Command[] = [workerCommand]

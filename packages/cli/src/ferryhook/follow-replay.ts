@@ -1,14 +1,14 @@
-/** Looks at a replay of many events until it has ended. */
+/** Follows a replay job until it ends. */
 import { ApiError } from '@strongroom/kit/errors'
-import type { Ask } from '../service-api.ts'
+import type { ApiClient } from '../api-client.ts'
 import type { Replay } from './views.ts'
 
-/** Most replays are short; the others must not use up what the key may ask for. */
+/** Most replays are short; long ones must not use up the rate limit of the key. */
 const FIRST_PAUSE_MS = 200
-const LONGEST_PAUSE_MS = 2_000
+const MAX_PAUSE_MS = 2_000
 
 export async function followReplay(
-  ask: Ask,
+  ask: ApiClient,
   begun: Replay,
   options: {
     /** Cancels the replay. */
@@ -21,17 +21,17 @@ export async function followReplay(
   const path = `/replays/${begun.id}`
   let replay = begun
   for (let pauseMs = FIRST_PAUSE_MS; replay.state === 'running'; pauseMs *= 2) {
-    await options.pause(Math.min(pauseMs, LONGEST_PAUSE_MS))
-    if (options.signal.aborted) return cancelled(ask, path)
-    replay = await ask<Replay>('GET', path).catch(unlessTooMany(replay))
+    await options.pause(Math.min(pauseMs, MAX_PAUSE_MS))
+    if (options.signal.aborted) return cancelReplay(ask, path)
+    replay = await ask<Replay>('GET', path).catch(unlessRateLimited(replay))
     if (replay.state === 'running') options.onProgress(replay)
   }
   return replay
 }
 
-async function cancelled(ask: Ask, path: string): Promise<Replay> {
+async function cancelReplay(ask: ApiClient, path: string): Promise<Replay> {
   return ask<Replay>('DELETE', path).catch(async (error: unknown) => {
-    // It came to its end a moment before.
+    // It ended a moment before.
     if (error instanceof ApiError && error.code === 'ferryhook.replay_ended') {
       return ask<Replay>('GET', path)
     }
@@ -39,8 +39,8 @@ async function cancelled(ask: Ask, path: string): Promise<Replay> {
   })
 }
 
-/** The replay goes on whether or not it can be looked at just now. */
-function unlessTooMany(last: Replay) {
+/** The replay continues even if its state cannot be read now. */
+function unlessRateLimited(last: Replay) {
   return (error: unknown): Replay => {
     if (error instanceof ApiError && error.status === 429) return last
     throw error

@@ -1,7 +1,7 @@
-/** Where the signing secret of a source comes from; never an argument, which everybody can see. */
+/** Where a source's signing secret comes from. Never an argument, which other users can see. */
 import { settings } from '@strongroom/server/settings'
 import { type CommandInput, type CommandOption, UsageError } from '../command.ts'
-import { readDescriptor, readGivenFile } from '../read-given.ts'
+import { readDescriptor, readTextFile } from '../input.ts'
 
 export const secretOptions = {
   'secret-fd': { value: 'N', summary: 'Read the signing secret from this file descriptor' },
@@ -9,29 +9,29 @@ export const secretOptions = {
 } as const satisfies Record<string, CommandOption>
 
 export const secretHelp = `The signing secret comes from --secret-fd, --secret-file, FERRYHOOK_SIGNING_SECRET or the file that
-FERRYHOOK_SIGNING_SECRET_FILE names; otherwise it is asked for, or read from standard input.`
+FERRYHOOK_SIGNING_SECRET_FILE names; otherwise from a prompt or standard input.`
 
-const MAX_BYTES = 1_024
+const MAX_SECRET_BYTES = 1_024
 
-/** The secret that is there without asking anybody; undefined if there is none. */
-export async function givenSecret(
+/** The secret from options or the environment, without asking. */
+export async function readConfiguredSecret(
   input: Pick<CommandInput, 'options' | 'env'>,
 ): Promise<string | undefined> {
   const { FERRYHOOK_SIGNING_SECRET: inEnvironment } = settings.parse(input.env)
-  return (await secretInOptions(input)) ?? inEnvironment
+  return (await readSecretOption(input)) ?? inEnvironment
 }
 
-/** Whoever says that nothing is signed has no secret to give. */
-export function refuseSecret(
+/** `--unsigned` excludes a signing secret. */
+export function rejectSecretIfUnsigned(
   given: string | undefined,
   { options }: Pick<CommandInput, 'options'>,
 ) {
   if (options['unsigned'] !== true || given === undefined) return
-  throw new UsageError('A signing secret was given: leave it away, or leave out --unsigned')
+  throw new UsageError('--unsigned excludes a signing secret: omit one of them')
 }
 
-/** What the environment has may be meant for another source. */
-export async function secretInOptions({
+/** Not from the environment, which may be meant for another source. */
+export async function readSecretOption({
   options,
 }: Pick<CommandInput, 'options'>): Promise<string | undefined> {
   const { 'secret-fd': descriptor, 'secret-file': file } = options
@@ -41,10 +41,11 @@ export async function secretInOptions({
   }
   const text =
     descriptor === undefined
-      ? await readGivenFile('--secret-file', String(file), MAX_BYTES)
-      : await readDescriptor('secret-fd', String(descriptor), MAX_BYTES)
-  if (text === undefined) throw new UsageError(`A signing secret has at most ${MAX_BYTES} bytes`)
+      ? await readTextFile('--secret-file', String(file), MAX_SECRET_BYTES)
+      : await readDescriptor('secret-fd', String(descriptor), MAX_SECRET_BYTES)
+  if (text === undefined)
+    throw new UsageError(`A signing secret has at most ${MAX_SECRET_BYTES} bytes`)
   const secret = text.trim()
-  if (secret === '') throw new UsageError('The signing secret that was given is empty')
+  if (secret === '') throw new UsageError('The signing secret is empty')
   return secret
 }

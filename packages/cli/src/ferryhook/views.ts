@@ -67,7 +67,7 @@ export interface Attempt {
   number: number
   run: number
   connectionId: string
-  /** 0 if there was no answer. */
+  /** 0 without a response. */
   statusCode: number
   latencyMs: number
   error: string | null
@@ -103,7 +103,7 @@ export interface Alerts {
   email: boolean
   failedAt: string | null
   failure: string | null
-  /** Null if nobody has chosen anything yet. */
+  /** Null if nothing is configured yet. */
   updatedAt: string | null
 }
 

@@ -1,22 +1,18 @@
-/** Signs packages of a plugin, where the server has no access. */
+/** Signs plugin packages, on a machine that the server has no access to. */
 import { createPrivateKey } from 'node:crypto'
-import { readPackage, slugIn } from '@strongroom/form-bridge/releases/plugin-package'
-import { BadZip } from '@strongroom/form-bridge/releases/zip-directory'
+import { readPackage, readSlug } from '@strongroom/form-bridge/releases/package'
+import { InvalidZip } from '@strongroom/form-bridge/releases/zip'
 import {
-  newReleaseKey,
-  publicKeyText,
-  sha256Of,
+  createReleaseKey,
+  formatPublicKey,
+  packageHash,
   signRelease,
-} from '@strongroom/form-bridge/signing/release-signature'
+} from '@strongroom/form-bridge/releases/signature'
+import { Failure } from '@strongroom/kit/errors'
 
-/** A package or a key cannot be used; the message is one line that says what to do. */
-export class CannotSign extends Error {
-  override readonly name = 'CannotSign'
-}
-
-/** A new key for releases: the private half as PEM, the public half as settings have it. */
+/** A new release key: the private half as PEM, the public half as in settings. */
 export function newSigningKey(): { pem: string; publicKey: string } {
-  const { privateKey, publicKey } = newReleaseKey()
+  const { privateKey, publicKey } = createReleaseKey()
   return { pem: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), publicKey }
 }
 
@@ -26,14 +22,14 @@ export interface PackageFacts {
   sha256: string
 }
 
-/** What a package says of itself, if it is one that a server would publish. */
+/** Reads a package as the server does before it publishes one. */
 export function packageFacts(zip: Uint8Array): PackageFacts {
   try {
-    const { slug, version } = readPackage(zip, slugIn(zip))
-    return { slug, version, sha256: sha256Of(zip) }
+    const { slug, version } = readPackage(zip, readSlug(zip))
+    return { slug, version, sha256: packageHash(zip) }
   } catch (error) {
-    if (error instanceof BadZip)
-      throw new CannotSign(`The package cannot be used: ${error.message}`)
+    if (error instanceof InvalidZip)
+      throw new Failure('failed', `${error.message}. Fix the package and sign it again.`)
     throw error
   }
 }
@@ -41,7 +37,7 @@ export function packageFacts(zip: Uint8Array): PackageFacts {
 export function signPackage(zip: Uint8Array, pem: string) {
   const facts = packageFacts(zip)
   const key = privateKeyIn(pem)
-  return { ...facts, signature: signRelease(facts, key), publicKey: publicKeyText(key) }
+  return { ...facts, signature: signRelease(facts, key), publicKey: formatPublicKey(key) }
 }
 
 function privateKeyIn(pem: string) {
@@ -51,7 +47,10 @@ function privateKeyIn(pem: string) {
     const key = createPrivateKey(pem)
     if (isEd25519(key)) return key
   } catch {
-    // Said below: what the library says of a key may quote it.
+    // The library's message may quote the key, so it is not shown.
   }
-  throw new CannotSign('The key is no Ed25519 key in PEM: make one with "strongroom plugin keygen"')
+  throw new Failure(
+    'failed',
+    'The key is not an Ed25519 key in PEM: create one with "strongroom plugin keygen"',
+  )
 }

@@ -1,23 +1,22 @@
 /** Sites, wherever they are: on the configured store, or behind a server. */
-import type { SiteFacts } from '@strongroom/form-bridge/administration/site-desk'
-import type { SiteStatus } from '@strongroom/form-bridge/items/site'
-import { systemClock } from '@strongroom/kit/clock'
+import type { SiteDetails } from '@strongroom/form-bridge/sites/view'
+import type { SiteStatus } from '@strongroom/form-bridge/sites/item'
+import { systemClock } from '@strongroom/platform/clock'
 import { serverTable } from '@strongroom/kit/server-table'
 import { services } from '@strongroom/server/services'
 import { requireTables, tablesOf } from '@strongroom/server/tables'
 import type { CommandInput } from '../command.ts'
-import { operatorApiIfGiven } from '../operator-api.ts'
-import type { Ask } from '../service-api.ts'
-import { withStore } from '../with-store.ts'
-import { siteDeskOn } from './on-store.ts'
+import { createOperatorClientIfRequested, type ApiClient } from '../api-client.ts'
+import { withStore } from '../store.ts'
+import { siteAdminOn } from './store.ts'
 
 export type SiteAction = 'suspend' | 'resume' | 'disable' | 'confirm'
-export type SiteLine = Pick<SiteFacts, 'site_id' | 'domain' | 'status' | 'created_at'>
+export type SiteLine = Pick<SiteDetails, 'site_id' | 'domain' | 'status' | 'created_at'>
 
 export interface SiteAccess {
   pages(status: SiteStatus, search: string | undefined): AsyncIterable<SiteLine[]>
-  show(site_id: string): Promise<SiteFacts>
-  act(site_id: string, action: SiteAction): Promise<SiteFacts>
+  show(site_id: string): Promise<SiteDetails>
+  act(site_id: string, action: SiteAction): Promise<SiteDetails>
 }
 
 const PAGE = 100
@@ -26,7 +25,7 @@ export async function withSites<T>(
   input: CommandInput,
   work: (sites: SiteAccess) => Promise<T>,
 ): Promise<T> {
-  const ask = operatorApiIfGiven(input, 'form-bridge')
+  const ask = createOperatorClientIfRequested(input, 'form-bridge')
   return ask ? work(remoteSites(ask)) : withLocalSites(input, work)
 }
 
@@ -42,12 +41,12 @@ async function withLocalSites<T>(
 ): Promise<T> {
   return withStore(input, async (store) => {
     await requireTables(store, formBridgeTables())
-    const desk = siteDeskOn({ db: store.db, clock: systemClock })
+    const admin = siteAdminOn({ db: store.db, clock: systemClock })
     return work({
       async *pages(status, search) {
-        let after: Awaited<ReturnType<typeof desk.list>>['next']
+        let after: Awaited<ReturnType<typeof admin.list>>['next']
         do {
-          const page = await desk.list(status, { limit: PAGE, after, ...(search && { search }) })
+          const page = await admin.list(status, { limit: PAGE, after, ...(search && { search }) })
           yield page.items.map(({ site_id, domain, status: its, created_at }) => ({
             site_id,
             domain,
@@ -57,13 +56,13 @@ async function withLocalSites<T>(
           after = page.next
         } while (after)
       },
-      show: desk.show,
-      act: (site_id, action) => desk[action](site_id),
+      show: admin.get,
+      act: (site_id, action) => admin[action](site_id),
     })
   })
 }
 
-function remoteSites(ask: Ask): SiteAccess {
+function remoteSites(ask: ApiClient): SiteAccess {
   const pathOf = (site_id: string) => `/sites/${encodeURIComponent(site_id)}`
   return {
     async *pages(status, search) {

@@ -1,17 +1,22 @@
 /** How the commands of Sealed reach their server. */
 import { createSealedApi, type SealedApi } from '@strongroom/sealed/client/api'
-import { isPrivate } from '@strongroom/sealed/client/find-base'
-import { patience, type Patience } from '@strongroom/sealed/client/patience'
+import { isPrivateConnection } from '@strongroom/sealed/client/find-server'
+import { defaultRetry, type RetryOptions } from '@strongroom/sealed/client/retry'
 import { parseBase } from '@strongroom/sealed/crypto/link'
-import { type CommandInput, type CommandOption, type Output, UsageError } from '../command.ts'
-import { DEFAULT_SERVER } from '../default-server.ts'
+import {
+  type CommandInput,
+  type CommandOption,
+  type Output,
+  UsageError,
+  DEFAULT_SERVER,
+} from '../command.ts'
 
 export const connectionOptions = {
-  insecure: { summary: 'Talk plain http also to another machine' },
+  insecure: { summary: 'Allow plain http to another machine' },
 } as const satisfies Record<string, CommandOption>
 
 export const exitCodes = `Exit codes: 0 done, 1 failed, 2 wrong command line or link, 3 not available (wrong, read, burned
-or expired: nobody is told which), 4 wrong or no passphrase.`
+or expired; the response does not reveal which), 4 wrong or no passphrase.`
 
 /** The server that a new secret is made on. */
 export function serverOf({ options, env }: Pick<CommandInput, 'options' | 'env'>): string {
@@ -26,7 +31,7 @@ export function serverOf({ options, env }: Pick<CommandInput, 'options' | 'env'>
 }
 
 export function connect(base: string, { options }: Pick<CommandInput, 'options'>): SealedApi {
-  if (!isPrivate(base) && options['insecure'] !== true) {
+  if (!isPrivateConnection(base) && options['insecure'] !== true) {
     throw new UsageError(
       'Plain http lets others on the way read along: use https, or --insecure in a network you trust',
     )
@@ -35,10 +40,10 @@ export function connect(base: string, { options }: Pick<CommandInput, 'options'>
 }
 
 /** Waits as the client does, and says so. */
-export function patienceSaying(output: Pick<Output, 'progress'>): Patience {
+export function retryWithProgress(output: Pick<Output, 'progress'>): RetryOptions {
   let isLost = false
   return {
-    ...patience,
+    ...defaultRetry,
     onWait(reason, seconds) {
       if (reason === 'rate_limited') {
         output.progress(`The server asks to wait: going on in ${seconds} seconds`)

@@ -1,4 +1,4 @@
-/** Asks whoever sits at the terminal, and does not show what is typed. */
+/** A prompt on the terminal that does not show what is typed. */
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { ReadStream } from 'node:tty'
 
@@ -42,7 +42,7 @@ const CTRL_C = '\u0003'
 const CTRL_D = '\u0004'
 const CTRL_U = '\u0015'
 const BACKSPACES = ['\u007F', '\b']
-/** Arrows and the like, which nobody means to be part of a secret. */
+/** Arrow keys and the like, which are never part of a secret. */
 // oxlint-disable-next-line no-control-regex -- that is how they arrive
 const KEY_SEQUENCES = /\u001B(?:\[[0-9;?]*[A-Za-z~]|O.)/g
 

@@ -2,9 +2,9 @@
  * Where a passphrase comes from: a prompt, a file descriptor, the environment or a file that it
  * names. Never an argument, which every user of the machine can see.
  */
-import type { CommandInput, CommandOption } from '../command.ts'
-import { UsageError } from '../command.ts'
-import { readDescriptor, readGivenFile } from '../read-given.ts'
+import { Failure } from '@strongroom/kit/errors'
+import { type CommandInput, type CommandOption, UsageError } from '../command.ts'
+import { readDescriptor, readTextFile } from '../input.ts'
 import { askHidden, openKeyboard } from './keyboard.ts'
 
 export const passphraseOptions = {
@@ -15,7 +15,7 @@ export const passphraseOptions = {
 export const passphraseHelp = `A passphrase may also be in STRONGROOM_PASSPHRASE, or in the file that STRONGROOM_PASSPHRASE_FILE
 names; a newline at the end of a file or a descriptor is not part of it.`
 
-const MAX_BYTES = 4096
+const MAX_PASSPHRASE_BYTES = 4096
 
 type Options = CommandInput['options']
 
@@ -28,22 +28,22 @@ export function asksForPassphrase(options: Options): boolean {
 export function refuseSharedInput(options: Options, other: string): void {
   if (!/^0+$/.test(String(options['passphrase-fd']))) return
   throw new UsageError(
-    `Standard input cannot hold both ${other} and the passphrase: use another descriptor`,
+    `Standard input cannot contain both ${other} and the passphrase: use another descriptor`,
   )
 }
 
-/** The passphrase that is there without asking anybody; undefined if there is none. */
-export async function givenPassphrase({
+/** The passphrase from options or the environment, without asking. */
+export async function readConfiguredPassphrase({
   options,
   env,
 }: Pick<CommandInput, 'options' | 'env'>): Promise<string | undefined> {
   if (asksForPassphrase(options)) return undefined
   const descriptor = options['passphrase-fd']
   if (typeof descriptor === 'string') {
-    const read = await readDescriptor('passphrase-fd', descriptor, MAX_BYTES)
-    return usable(read, '--passphrase-fd')
+    const read = await readDescriptor('passphrase-fd', descriptor, MAX_PASSPHRASE_BYTES)
+    return requirePassphrase(read, '--passphrase-fd')
   }
-  // Exactly as it is: spaces may be part of it.
+  // Not trimmed: spaces may be part of it.
   const text = env['STRONGROOM_PASSPHRASE'] || undefined
   const file = env['STRONGROOM_PASSPHRASE_FILE']?.trim() || undefined
   if (text !== undefined && file !== undefined) {
@@ -53,24 +53,17 @@ export async function givenPassphrase({
   }
   if (file === undefined) return text
   const name = 'STRONGROOM_PASSPHRASE_FILE'
-  return usable(await readGivenFile(name, file, MAX_BYTES), name)
-}
-
-/** There is nobody to ask. */
-export class NoPassphrase extends Error {
-  override readonly name = 'NoPassphrase'
-  readonly code = 'no_passphrase'
-
-  constructor() {
-    super(
-      'A passphrase is needed, but there is no terminal to ask: use --passphrase-fd or STRONGROOM_PASSPHRASE',
-    )
-  }
+  return requirePassphrase(await readTextFile(name, file, MAX_PASSPHRASE_BYTES), name)
 }
 
 export async function askPassphrase(question: string): Promise<string> {
   const keyboard = openKeyboard()
-  if (!keyboard) throw new NoPassphrase()
+  if (!keyboard) {
+    throw new Failure(
+      'no_passphrase',
+      'A passphrase is required, but there is no terminal to ask on: use --passphrase-fd or STRONGROOM_PASSPHRASE',
+    )
+  }
   try {
     return await askHidden(keyboard, question)
   } finally {
@@ -78,16 +71,17 @@ export async function askPassphrase(question: string): Promise<string> {
   }
 }
 
-/** Asks twice, because nobody sees what is typed. */
+/** Asks twice, because what is typed is not shown. */
 export async function askNewPassphrase(): Promise<string> {
   const first = await askPassphrase('Passphrase: ')
-  if (first === (await askPassphrase('The same again: '))) return first
-  throw new UsageError('The two passphrases differ: run the command again')
+  if (first === (await askPassphrase('Repeat the passphrase: '))) return first
+  throw new UsageError('The passphrases do not match: run the command again')
 }
 
-function usable(text: string | undefined, source: string): string {
-  if (text === undefined) throw new UsageError(`The passphrase has more than ${MAX_BYTES} bytes`)
+function requirePassphrase(text: string | undefined, source: string): string {
+  if (text === undefined)
+    throw new UsageError(`The passphrase is longer than ${MAX_PASSPHRASE_BYTES} bytes`)
   const passphrase = text.replace(/\r?\n$/, '')
   if (passphrase !== '') return passphrase
-  throw new UsageError(`There is no passphrase in ${source}: write one to it`)
+  throw new UsageError(`${source} contains no passphrase: write one to it`)
 }

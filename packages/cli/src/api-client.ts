@@ -1,0 +1,196 @@
+/** Calls the API of a service, over HTTP with a token. */
+import { url } from '@strongroom/kit/config-types'
+import { ApiError, type ErrorStatus, Failure } from '@strongroom/kit/errors'
+import { settings } from '@strongroom/server/settings'
+import { type CommandInput, type CommandOption, DEFAULT_SERVER, UsageError } from './command.ts'
+
+/** Where the server URL comes from without --server, for help texts. */
+export const STANDARD_SERVER = `STRONGROOM_SERVER, ${DEFAULT_SERVER}`
+
+/** The server cannot be used; the message says what to do. */
+export function serverUnusable(message: string): Failure {
+  return new Failure('server_unusable', message)
+}
+
+/** Sends bytes as they are, anything else as JSON. */
+export type ApiClient = <T>(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<T>
+
+const TIMEOUT_MS = 60_000
+
+/** For commands that always call a server. */
+export function serverUrl({ options, env }: Pick<CommandInput, 'options' | 'env'>): string {
+  const { server } = options
+  if (typeof server === 'string') return parseServerUrl(server)
+  return settings.parse(env).STRONGROOM_SERVER ?? DEFAULT_SERVER
+}
+
+/** Parses --server. */
+function parseServerUrl(given: string): string {
+  const server = url().parse(given)
+  if (server === undefined) throw new UsageError(`--server must be ${url().expects}`)
+  return server
+}
+
+export function createApiClient({
+  server,
+  service,
+  token,
+}: {
+  server: string
+  service: string
+  token: string
+}): ApiClient {
+  const asked = async (
+    at: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: object,
+  ) => {
+    const isJson = body !== undefined && !(body instanceof Uint8Array)
+    const answer = await fetch(`${server}${at}/v1${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(isJson && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && {
+        body: body instanceof Uint8Array ? Uint8Array.from(body) : JSON.stringify(body),
+      }),
+      // A redirect would send the token to another address.
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    }).catch((error: unknown) => {
+      throw serverUnusable(
+        `Cannot reach the server at ${server} (${reasonOf(error)}): check that it runs and that the address is right`,
+      )
+    })
+    if (answer.status === 204) return { content: undefined }
+    const content: unknown = await answer.json().catch(() => undefined)
+    if (answer.ok && content !== undefined) return { content }
+    return { refused: toError(server, answer.status, content) }
+  }
+
+  /** The service is at its name, or at the root of a server that runs it alone. */
+  let at: string | undefined
+  return async <T>(...request: Parameters<ApiClient>): Promise<T> => {
+    for (const place of at === undefined ? [`/${service}`, ''] : [at]) {
+      const { content, refused } = await asked(place, ...request)
+      if (isNotFound(refused)) continue
+      if (refused) throw refused
+      at = place
+      return content as T
+    }
+    throw serviceMissing(server, service)
+  }
+}
+
+export function serviceMissing(server: string, service: string): Failure {
+  return serverUnusable(
+    `The server at ${server} does not run ${service}: use the address of one that does, with its path`,
+  )
+}
+
+/** Nothing was found at this address, so nothing was done. */
+export function isNotFound(refused: Error | undefined): boolean {
+  return refused instanceof ApiError && refused.code === 'request.not_found'
+}
+
+/** Turns an error response into an error. */
+export function toError(server: string, status: number, content: unknown): Error {
+  const { error } = (content ?? {}) as {
+    error?: {
+      code?: unknown
+      message?: unknown
+      details?: { path: string; message: string }[]
+      data?: Record<string, unknown>
+    }
+  }
+  if (typeof error?.code !== 'string' || typeof error.message !== 'string') {
+    return serverUnusable(
+      `${server} is not a Strongroom server (status ${status}): correct the address`,
+    )
+  }
+  const [detail] = error.details ?? []
+  const message = detail ? withDetail(error.message, detail) : error.message
+  const entry = { code: error.code, status: status as ErrorStatus, message }
+  return new ApiError(entry, error.data && { data: error.data })
+}
+
+/** Adds the first detail to the message. */
+function withDetail(message: string, detail: { path: string; message: string }): string {
+  const name = detail.path.replace(/^(?:body|query|params)\./, '')
+  const [what, inDetails] = message.split(/(?<=: correct )(?:the fields named in|what) details/)
+  const named = inDetails === undefined ? `${message}: correct ${name}` : `${what}${name}`
+  return `${named} (${detail.message})`
+}
+
+/** Why the server cannot be reached, in one word. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown reason'
+  const { cause } = error
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : error.name
+}
+
+/** For commands that work on the store without it. */
+export const serverOption: Readonly<Record<string, CommandOption>> = {
+  server: {
+    value: 'URL',
+    summary: 'Use this server, with the token in STRONGROOM_TOKEN, instead of the store',
+  },
+}
+
+/** Undefined without --server. */
+export function createOperatorClientIfRequested(
+  input: CommandInput,
+  service: string,
+): ApiClient | undefined {
+  const { server } = input.options
+  return typeof server === 'string'
+    ? createOperatorClient(input, service, parseServerUrl(server))
+    : undefined
+}
+
+/** With the token in STRONGROOM_TOKEN. */
+function createOperatorClient(
+  { options, env }: CommandInput,
+  service: string,
+  server: string,
+): ApiClient {
+  const { STRONGROOM_TOKEN: token } = settings.parse(env)
+  if (token === undefined) {
+    const who = options['server'] === undefined ? 'This' : '--server'
+    throw new UsageError(`${who} requires an operator's token: set STRONGROOM_TOKEN`)
+  }
+  const ask = createApiClient({ server, service, token })
+  return <T>(...request: Parameters<ApiClient>) =>
+    ask<T>(...request).catch((error: unknown) => {
+      throw toCliError(error)
+    })
+}
+
+/** The server's own message is for programs. */
+function toCliError(error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.code !== 'operator.unauthorized') return error
+  const { code, status } = error
+  const message = "The server rejects this token: set STRONGROOM_TOKEN to an operator's token"
+  return new ApiError({ code, status, message })
+}
+
+export const requiredServerOption: Readonly<Record<string, CommandOption>> = {
+  server: {
+    value: 'URL',
+    summary: `Server URL; the token is in STRONGROOM_TOKEN (${STANDARD_SERVER})`,
+  },
+}
+
+/** Two-key commands always call a server, because decisions are in its memory. */
+export function createTwoKeyClient(input: CommandInput): ApiClient {
+  return createOperatorClient(input, 'two-key', serverUrl(input))
+}

@@ -1,0 +1,81 @@
+/** `strongroom restore`: a data directory from a backup, if the master key fits. */
+import { mkdir, rm } from 'node:fs/promises'
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
+import { restore } from '@strongroom/engine/backup'
+import { DataError } from '@strongroom/engine/storage/lmdb/failures'
+import { createPrivate } from '@strongroom/kms/master-key/private-file'
+import { masterKeyPath } from '@strongroom/server/kms/master-key'
+import type { Command } from '../command.ts'
+import { askMasterKeyPassphrase } from '../input.ts'
+import {
+  masterKeyPlan,
+  type MasterKeyPlan,
+  configuredData,
+  dataOption,
+  progressTo,
+  summary,
+} from '../backup/master-key.ts'
+
+const restoreCommand: Command = {
+  name: 'restore',
+  args: 'FILE',
+  summary: 'Restore a backup into a data directory',
+  options: dataOption,
+  about: `Verifies the backup first, and the master key if one exists already. Apart from that, the directory
+must be empty or missing.`,
+  async run(input) {
+    const { configured, directory } = configuredData(input)
+    const file = resolve(input.args[0] ?? '')
+    const keyFile = masterKeyPath(configured)
+    let plan = { action: 'none' } as MasterKeyPlan
+    let undo = async () => {}
+    try {
+      const { tables } = await restore({
+        file,
+        directory,
+        beside: nameInside(directory, keyFile),
+        onProgress: progressTo(input.output),
+        async onVerified() {
+          plan = await masterKeyPlan(file, configured, askMasterKeyPassphrase(input))
+          if (plan.action === 'write') undo = await writeMasterKey(keyFile, plan.line)
+        },
+      })
+      input.output.result(`${summary(tables)} restored to ${directory}\n${told(plan, keyFile)}`, {
+        directory,
+        tables,
+        masterKey: { file: keyFile, restored: plan.action === 'write' },
+        putMasterKeyThere: plan.action === 'put there',
+      })
+    } catch (error) {
+      await undo()
+      throw error
+    }
+  },
+}
+
+function told({ action }: MasterKeyPlan, keyFile: string): string {
+  if (action === 'write') return `The master key is in ${keyFile}\n`
+  if (action === 'none') return ''
+  return `Put the master key of this backup into ${keyFile} before you start the server: without it nothing opens what the KMS has encrypted\n`
+}
+
+/** Returns how to take it back. */
+async function writeMasterKey(keyFile: string, line: string): Promise<() => Promise<void>> {
+  try {
+    const made = await mkdir(dirname(keyFile), { recursive: true, mode: 0o700 })
+    await createPrivate(keyFile, line)
+    return () => rm(made ?? keyFile, { recursive: true })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new DataError(`Cannot write the master key to "${keyFile}": ${reason}`, { cause: error })
+  }
+}
+
+/** What of the data directory belongs to the master key, if that is kept inside. */
+function nameInside(directory: string, keyFile: string): string[] {
+  const path = relative(directory, keyFile)
+  const [name = ''] = path.split(sep)
+  return isAbsolute(path) || name === '..' ? [] : [name]
+}
+
+export const commands: readonly Command[] = [restoreCommand]

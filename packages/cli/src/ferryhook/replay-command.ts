@@ -1,0 +1,128 @@
+/** `strongroom events replay`: one event, or all that a filter finds, delivered again. */
+import { setTimeout } from 'node:timers/promises'
+import { systemClock } from '@strongroom/platform/clock'
+import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { parseAccess, ferryhookOptions, createFerryhookClient } from './api.ts'
+import { parseEventFilter, eventFilterOptions } from './event-filter.ts'
+import { findConnection, findSource, parseEventId } from './find.ts'
+import { followReplay } from './follow-replay.ts'
+import { outcomeText, progressText } from './text.ts'
+import type { Delivery, Replay } from './views.ts'
+import { pluralize } from '../output.ts'
+import type { ApiClient } from '../api-client.ts'
+import { stopSignal } from '../stop-signal.ts'
+
+const FAILED = 1
+/** What shells expect of a process that Ctrl+C has ended. */
+const INTERRUPTED = 130
+
+/** All connections of the source unless given. */
+interface Targets {
+  connectionIds?: string[]
+}
+
+export const eventsReplay: Command = {
+  name: 'events replay',
+  args: '[EVENT]',
+  summary: 'Replay an event, or with --source all matching events',
+  options: {
+    source: { value: 'SOURCE', summary: 'Replay events of this source; requires --since' },
+    ...eventFilterOptions,
+    to: {
+      value: 'CONNECTION',
+      multiple: true,
+      summary: 'Only to this connection; may be repeated',
+    },
+    'per-second': { value: 'N', summary: 'With --source: deliveries per second (50)' },
+    'no-wait': { summary: 'With --source: return immediately' },
+    'accept-unverified': { summary: 'Deliver an event whose verification failed' },
+    ...ferryhookOptions,
+  },
+  about: `A replay uses the present filter and transform of its connections and a new signature; earlier
+attempts remain visible. With --source the server replays from the oldest event to the newest and
+continues after a restart. Ctrl+C cancels it (exit code ${INTERRUPTED}); events replayed so far stay
+replayed. With --no-wait, "strongroom replays list" shows the progress.`,
+  async run(input) {
+    const wanted = wantedIn(input)
+    const ask = createFerryhookClient(parseAccess(input))
+    const to = await connectionsIn(input, ask)
+    if ('eventId' in wanted) return replayOne(input, ask, wanted.eventId, to)
+    const { source, ...chosen } = wanted
+    const { id: sourceId } = await findSource(ask, source)
+    return replayMany(input, ask, { sourceId, ...chosen, ...to })
+  },
+}
+
+async function replayOne(
+  { options, output }: CommandInput,
+  ask: ApiClient,
+  eventId: string,
+  to: Targets,
+): Promise<void> {
+  const acceptUnverified = options['accept-unverified'] === true
+  const body = { ...to, acceptUnverified }
+  const path = `/events/${eventId}/replay`
+  const made = await ask<{ replayId: string; deliveries: Delivery[] }>('POST', path, body)
+  const count = pluralize(made.deliveries.length, 'connection')
+  output.result(`${eventId} is on its way to ${count} again\n`, made)
+}
+
+async function replayMany(
+  { options, output }: CommandInput,
+  ask: ApiClient,
+  wanted: object,
+): Promise<number | void> {
+  const isAwaited = options['no-wait'] !== true
+  const stopping = new AbortController()
+  const { signal } = stopping
+  // Before it begins: there must be no moment at which Ctrl+C leaves it behind.
+  if (isAwaited) void stopSignal().then(() => stopping.abort())
+  const begun = await ask<Replay>('POST', '/replays', wanted)
+  if (!isAwaited) return output.result(`${begun.id}\n`, begun)
+  output.progress(`${begun.id} is under way: Ctrl+C cancels it`)
+  let last = ''
+  const replay = await followReplay(ask, begun, {
+    signal,
+    pause: (ms) => setTimeout(ms, undefined, { signal }).catch(() => {}),
+    onProgress(now) {
+      const line = progressText(now)
+      if (line !== last) output.progress(line)
+      last = line
+    },
+  })
+  output.result(outcomeText(replay), replay)
+  if (replay.state === 'done') return 0
+  return signal.aborted ? INTERRUPTED : FAILED
+}
+
+function wantedIn(input: CommandInput) {
+  const { args, options } = input
+  const { source, 'per-second': perSecond } = options
+  const ofMany = [...Object.keys(eventFilterOptions), 'per-second', 'no-wait']
+  if (typeof source !== 'string') {
+    const foreign = ofMany.find((option) => options[option] !== undefined)
+    if (foreign !== undefined) throw new UsageError(`--${foreign} goes with --source`)
+    if (args.length > 0) return { eventId: parseEventId(input) }
+    throw new UsageError('Say what to replay: give an EVENT, or --source with --since')
+  }
+  if (args.length > 0) throw new UsageError('Give either an EVENT or --source, not both')
+  if (options['accept-unverified'] === true) {
+    throw new UsageError('--accept-unverified applies to one EVENT, which you have inspected')
+  }
+  const chosen = parseEventFilter(input, systemClock.now())
+  if (chosen.from === undefined) {
+    throw new UsageError('--source takes a beginning: add --since, such as --since 2h')
+  }
+  if (perSecond !== undefined && !/^[1-9]\d{0,2}$/.test(String(perSecond))) {
+    throw new UsageError('--per-second must be a number from 1 to 500')
+  }
+  return { source, ...chosen, ...(perSecond !== undefined && { perSecond: Number(perSecond) }) }
+}
+
+async function connectionsIn({ lists }: CommandInput, ask: ApiClient): Promise<Targets> {
+  const { to = [] } = lists
+  if (to.length === 0) return {}
+  const connectionIds: string[] = []
+  for (const given of to) connectionIds.push((await findConnection(ask, given)).id)
+  return { connectionIds }
+}

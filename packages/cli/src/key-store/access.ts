@@ -1,0 +1,125 @@
+/** Branch keys, wherever they are: on the configured store, or behind a server. */
+import {
+  type BranchKeyDescription,
+  type BranchKeyPage,
+  createBranchKeys,
+  type NewBranchKey,
+} from '@strongroom/key-store/branch-keys/service'
+import { rethrowForOperators } from '@strongroom/key-store/errors'
+import { openKeyStoreOn, openListingOn } from '@strongroom/key-store/start'
+import type { KeyStore } from '@strongroom/key-store/store/key-store'
+import { branchKeysTable } from '@strongroom/key-store/tables'
+import { serverTable } from '@strongroom/kit/server-table'
+import { systemClock } from '@strongroom/platform/clock'
+import { openKms, type OpenKms } from '@strongroom/server/kms/open'
+import { requireTables } from '@strongroom/server/tables'
+import { createOperatorClientIfRequested, type ApiClient } from '../api-client.ts'
+import { type CommandInput, UsageError } from '../command.ts'
+import { askMasterKeyPassphrase } from '../input.ts'
+import { withStore } from '../store.ts'
+
+export interface KeyAccess {
+  /** Sees that keys can be made and rotated, so that what is wrong with KMS is not told for each key. */
+  ready(): Promise<void>
+  create(input: NewBranchKey): Promise<{ id: string }>
+  rotate(id: string): Promise<{ version: string }>
+  pages(): AsyncIterable<Pick<BranchKeyPage, 'items' | 'unreadable'>>
+  describe(id: string): Promise<BranchKeyDescription>
+  /** The beacon key in the clear, in base64; refused over HTTP. */
+  revealBeacon(id: string): Promise<string>
+}
+
+export async function withKeys<T>(
+  input: CommandInput,
+  work: (keys: KeyAccess) => Promise<T>,
+): Promise<T> {
+  const ask = createOperatorClientIfRequested(input, 'key-store')
+  return ask ? work(remoteKeys(ask)) : withLocalKeys(input, work)
+}
+
+const PAGE_SIZE = 100
+
+async function withLocalKeys<T>(
+  input: CommandInput,
+  work: (keys: KeyAccess) => Promise<T>,
+): Promise<T> {
+  return withStore(input, async (store, configured) => {
+    await requireTables(store, [serverTable, branchKeysTable])
+    const [db, clock] = [store.db, systemClock]
+    let kms: Promise<OpenKms> | undefined
+    /** Opened when it is needed: to look at keys takes no KMS. */
+    const keyStore = async (): Promise<KeyStore> => {
+      kms ??= openKms(configured, store, { clock, askPassphrase: askMasterKeyPassphrase(input) })
+      return openKeyStoreOn({ db, clock, kmsKey: (await kms).key })
+    }
+    const { list, ...verbs } = createBranchKeys({
+      keyStore: {
+        createKey: async (given) => (await keyStore()).createKey(given),
+        versionKey: async (given) => (await keyStore()).versionKey(given),
+      },
+      listing: openListingOn(db),
+      clock,
+    })
+    try {
+      return await work({
+        ...verbs,
+        ready: async () => void (await keyStore()),
+        async *pages() {
+          let after: BranchKeyPage['next']
+          do {
+            const page = await list({ limit: PAGE_SIZE, after })
+            yield page
+            after = page.next
+          } while (after)
+        },
+        async revealBeacon(id) {
+          const opened = await keyStore()
+          const { beaconKey } = await opened
+            .getBeaconKey({ branchKeyIdentifier: id })
+            .catch(rethrowForOperators)
+          const text = Buffer.from(beaconKey).toString('base64')
+          beaconKey.fill(0)
+          return text
+        },
+      })
+    } finally {
+      await (await kms)?.close()
+    }
+  })
+}
+
+/** Over HTTP, with an operator's token. */
+function remoteKeys(ask: ApiClient): KeyAccess {
+  return {
+    ready: async () => {},
+
+    create: ({ id, encryptionContext }: NewBranchKey) =>
+      ask('POST', '/keys', { id, encryptionContext }),
+
+    rotate: (id) => ask('POST', `${pathOf(id)}/versions`),
+
+    describe: (id) => ask<BranchKeyDescription>('GET', pathOf(id)),
+
+    async *pages() {
+      let cursor: string | null = null
+      do {
+        const from: string = cursor === null ? '' : `&cursor=${cursor}`
+        const page: Pick<BranchKeyPage, 'items' | 'unreadable'> & { cursor: string | null } =
+          await ask('GET', `/keys?limit=${PAGE_SIZE}${from}`)
+        yield page
+        cursor = page.cursor
+      } while (cursor !== null)
+    },
+
+    async revealBeacon() {
+      throw new UsageError('A key is never sent over HTTP: use --reveal where the store is')
+    },
+  }
+}
+
+function pathOf(id: string): string {
+  // An address takes both as steps of its path, also when they are encoded.
+  if (id === '.' || id === '..')
+    throw new UsageError(`No address can name the key "${id}": leave out --server`)
+  return `/keys/${encodeURIComponent(id)}`
+}

@@ -1,0 +1,91 @@
+/** `strongroom keys rotate`: one branch key, or all that are older than an age. */
+import { rotateAll, type RotationSummary } from '@strongroom/key-store/branch-keys/rotate-all'
+import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { parseDuration, formatAge, pluralize, escapeControls } from '../output.ts'
+import { serverOption } from '../api-client.ts'
+import { stopSignal } from '../stop-signal.ts'
+import { type KeyAccess, withKeys } from './access.ts'
+
+const FAILED = 1
+/** What shells expect of a process that Ctrl+C has ended. */
+const INTERRUPTED = 130
+/** More than this is for programs. */
+const MAX_SHOWN = 20
+
+export const keysRotate: Command = {
+  name: 'keys rotate',
+  args: '[ID]',
+  summary: 'Rotate a branch key, or all keys older than an age',
+  options: {
+    all: { summary: 'Rotate every key that is older than --older-than' },
+    'older-than': { value: 'AGE', summary: 'Age for --all, such as 90d, 36h or 0d' },
+    ...serverOption,
+  },
+  about: `Older versions stay, so that data encrypted with them can be decrypted. With --all, a key whose
+creation time cannot be read counts as old, and a key that another process rotates concurrently
+counts as rotated. Ctrl+C stops after the current key (exit code ${INTERRUPTED}); run it again to
+continue: keys that were rotated are young by then.`,
+  async run(input) {
+    const olderThanSeconds = wanted(input)
+    if (olderThanSeconds === undefined) return withKeys(input, (keys) => rotateOne(input, keys))
+    const stopping = new AbortController()
+    void stopSignal().then(() => stopping.abort())
+    return withKeys(input, (keys) => rotateOld(input, keys, olderThanSeconds, stopping.signal))
+  },
+}
+
+async function rotateOne({ args, output }: CommandInput, keys: KeyAccess): Promise<void> {
+  const id = args[0] ?? ''
+  const { version } = await keys.rotate(id)
+  output.result(`${version}\n`, { id, version })
+}
+
+async function rotateOld(
+  { output }: CommandInput,
+  keys: KeyAccess,
+  olderThanSeconds: number,
+  stop: AbortSignal,
+): Promise<number> {
+  await keys.ready()
+  let number = 0
+  const summary = await rotateAll(keys, {
+    olderThanSeconds,
+    stop,
+    onKey: ({ id, ageSeconds, outcome }) => {
+      const words = { rotated: 'rotated', raced: 'rotated concurrently', failed: 'FAILED' }
+      const age = ageSeconds === null ? 'age unknown' : `${formatAge(ageSeconds)} old`
+      output.progress(`${++number}. ${escapeControls(id)} (${age}): ${words[outcome]}`)
+    },
+  })
+  output.result(summaryText(summary), summary)
+  if (summary.stopped) return INTERRUPTED
+  return summary.failed.length > 0 ? FAILED : 0
+}
+
+function summaryText({ rotated, young, failed, stopped }: RotationSummary): string {
+  const shown = failed
+    .slice(0, MAX_SHOWN)
+    .map(({ id, problem }) => `  ${escapeControls(id)}: ${escapeControls(problem)}\n`)
+  const rest = failed.length - shown.length
+  return [
+    `${pluralize(rotated, 'key')} rotated, ${young} young enough, ${failed.length} failed\n`,
+    ...shown,
+    rest > 0 ? `  and ${rest} more: --json lists all\n` : '',
+    stopped ? 'Stopped before the end: run the same command again to go on\n' : '',
+  ].join('')
+}
+
+/** The age in seconds if all keys are meant; undefined if one is. */
+function wanted({ args, options }: CommandInput): number | undefined {
+  const { all, 'older-than': age } = options
+  if (all !== true) {
+    if (age !== undefined) throw new UsageError('--older-than goes with --all')
+    if (args.length === 0)
+      throw new UsageError('Say which key: give its ID, or --all with --older-than')
+    return undefined
+  }
+  if (args.length > 0) throw new UsageError('Give either an ID or --all, not both')
+  if (typeof age !== 'string')
+    throw new UsageError('--all needs --older-than, such as 90d; 0d rotates every key')
+  return parseDuration('older-than', age)
+}

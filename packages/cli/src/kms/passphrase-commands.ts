@@ -1,0 +1,101 @@
+/** `strongroom kms passphrase …`: whether, and with what, the master key file is wrapped. */
+import { Failure } from '@strongroom/kit/errors'
+import { changePassphrase } from '@strongroom/kms/master-key/file'
+import { inspectMasterKey, masterKeyPath } from '@strongroom/server/kms/master-key'
+import { settings, type Settings } from '@strongroom/server/settings'
+import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { newPassphrase, askMasterKeyPassphrase } from '../input.ts'
+
+const fd = {
+  value: 'N',
+  summary: 'Read the new passphrase from this file descriptor instead of asking',
+}
+
+export const kmsPassphraseSet: Command = {
+  name: 'kms passphrase set',
+  summary: 'Protect the master key with a passphrase',
+  options: { fd },
+  about: `Asks for it twice. Without a terminal, pass it with --fd or in STRONGROOM_MASTER_KEY_PASSPHRASE.
+From then on every start needs it.`,
+  async run(input) {
+    const configured = settings.parse(input.env)
+    await requireProtection(configured, 'none')
+    const given = configured.STRONGROOM_MASTER_KEY_PASSPHRASE
+    const to =
+      input.options['fd'] === undefined && given !== undefined
+        ? given
+        : await newPassphrase(input.options['fd'])
+    await change(input, configured, { to })
+  },
+}
+
+export const kmsPassphraseChange: Command = {
+  name: 'kms passphrase change',
+  summary: 'Change the passphrase of the master key',
+  options: { fd },
+  about: 'Asks for the present passphrase, or reads it from STRONGROOM_MASTER_KEY_PASSPHRASE.',
+  async run(input) {
+    const configured = settings.parse(input.env)
+    await requireProtection(configured, 'passphrase')
+    const from = await presentPassphrase(input, configured)
+    await change(input, configured, { from, to: await newPassphrase(input.options['fd']) })
+  },
+}
+
+export const kmsPassphraseRemove: Command = {
+  name: 'kms passphrase remove',
+  summary: 'Remove the passphrase of the master key',
+  about: 'Asks for the present passphrase, or reads it from STRONGROOM_MASTER_KEY_PASSPHRASE.',
+  async run(input) {
+    const configured = settings.parse(input.env)
+    await requireProtection(configured, 'passphrase')
+    await change(input, configured, { from: await presentPassphrase(input, configured) })
+  },
+}
+
+async function change(
+  { output }: CommandInput,
+  configured: Settings,
+  { from, to }: { from?: string; to?: string },
+): Promise<void> {
+  const file = masterKeyPath(configured)
+  await changePassphrase(file, { from, to })
+  const protection = to === undefined ? 'none' : 'passphrase'
+  output.result(
+    to === undefined
+      ? `${file} is not protected by a passphrase any more\n`
+      : `${file} is protected by the passphrase: give it to the server in STRONGROOM_MASTER_KEY_PASSPHRASE_FILE\n`,
+    { file, protection },
+  )
+}
+
+async function presentPassphrase({ json }: CommandInput, configured: Settings): Promise<string> {
+  const { STRONGROOM_MASTER_KEY_PASSPHRASE: given } = configured
+  if (given !== undefined) return given
+  const ask = askMasterKeyPassphrase({ json })
+  if (ask) return ask()
+  throw new UsageError(
+    'There is no terminal to ask on: give the present passphrase in STRONGROOM_MASTER_KEY_PASSPHRASE_FILE',
+  )
+}
+
+async function requireProtection(
+  configured: Settings,
+  wanted: 'none' | 'passphrase',
+): Promise<void> {
+  const file = masterKeyPath(configured)
+  const found = await inspectMasterKey({
+    ...configured,
+    STRONGROOM_MASTER_KEY_PASSPHRASE: undefined,
+  })
+  if (!found) {
+    throw new Failure('failed', `There is no master key in ${file}: the first start makes it`)
+  }
+  if (found.protection === wanted) return
+  throw new Failure(
+    'failed',
+    wanted === 'none'
+      ? `${file} is protected by a passphrase already: use "strongroom kms passphrase change"`
+      : `${file} is not protected by a passphrase: use "strongroom kms passphrase set"`,
+  )
+}

@@ -1,0 +1,89 @@
+/** `strongroom kms rekey`: another master key for the embedded KMS. */
+import { Failure } from '@strongroom/kit/errors'
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { openStorage } from '@strongroom/engine/storage/open-storage'
+import { serverTable } from '@strongroom/kit/server-table'
+import { findMasterKeyCheck } from '@strongroom/server/kms/key-storage'
+import { inspectMasterKey, masterKeyPath } from '@strongroom/server/kms/master-key'
+import { type Settings, settings } from '@strongroom/server/settings'
+import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { newPassphrase } from '../input.ts'
+import { requireEmbeddedKms, withEmbeddedKms } from '../store.ts'
+
+export const kmsRekey: Command = {
+  name: 'kms rekey',
+  summary: 'Replace the master key and re-wrap all keys',
+  options: {
+    fd: {
+      value: 'N',
+      summary: 'Read the passphrase of the new master key from this file descriptor',
+    },
+    'no-passphrase': { summary: 'Create the new master key without a passphrase' },
+  },
+  about: `Use it when others may know the master key or its passphrase. Encrypted data stays as it is.
+Without either option, asks for a new passphrase if the present master key has one. The old file
+stays beside the new one, because earlier backups need it. Restart servers afterwards.`,
+  async run(input) {
+    const configured = settings.parse(input.env)
+    requireEmbeddedKms(configured)
+    await requireOneDeployment(configured)
+    await withEmbeddedKms(input, async ({ rekey }) => {
+      const passphrase = await passphraseOfNew(input, configured)
+      const { keys, old } = await rekey({ passphrase, caller: 'command-line' })
+      const file = masterKeyPath(configured)
+      const lines = [
+        `${file} has a new master key, ${passphrase === undefined ? 'without a passphrase' : 'protected by the passphrase'}; ${keys} ${keys === 1 ? 'key is' : 'keys are'} wrapped by it`,
+        `Save it, elsewhere: without it nothing opens what the KMS has encrypted`,
+        `The old one is in ${old}: backups made until now need it, nothing else does`,
+        'Start every server, worker and "kms serve" again: until then they work with what they have in memory',
+      ]
+      const protection = passphrase === undefined ? 'none' : 'passphrase'
+      input.output.result(`${lines.join('\n')}\n`, { file, protection, old, keys })
+    })
+  },
+}
+
+async function passphraseOfNew(
+  { options }: CommandInput,
+  configured: Settings,
+): Promise<string | undefined> {
+  if (options['no-passphrase'] === true) {
+    if (options['fd'] !== undefined)
+      throw new UsageError('Give either --fd or --no-passphrase, not both')
+    return undefined
+  }
+  if (options['fd'] !== undefined) return newPassphrase(options['fd'])
+  const present = await inspectMasterKey({
+    ...configured,
+    STRONGROOM_MASTER_KEY_PASSPHRASE: undefined,
+  })
+  return present?.protection === 'passphrase' ? newPassphrase(undefined) : undefined
+}
+
+/** Deployments of other prefixes in the directory may share the master key, and would be left without. */
+async function requireOneDeployment(configured: Settings): Promise<void> {
+  const directory = resolve(configured.STRONGROOM_DATA)
+  if (!existsSync(directory)) return
+  const own = configured.STRONGROOM_TABLE_PREFIX + serverTable.name
+  const storage = openStorage({ directory, sweepIntervalMs: 0 })
+  try {
+    const checksIn = (table: ReturnType<typeof storage.tables>[number]) =>
+      [...storage.range(table, undefined, {})].map(findMasterKeyCheck).filter((check) => check)
+    const tables = storage.tables().filter(({ name }) => name.endsWith(serverTable.name))
+    const ownChecks = tables
+      .filter(({ name }) => name === own)
+      .flatMap(checksIn)
+      .map(String)
+    for (const table of tables) {
+      if (table.name === own || !checksIn(table).some((check) => ownChecks.includes(String(check))))
+        continue
+      throw new Failure(
+        'failed',
+        `The KMS keys in ${table.name} are wrapped by the same master key, and would not open any more: give each deployment a data directory of its own first`,
+      )
+    }
+  } finally {
+    await storage.close()
+  }
+}

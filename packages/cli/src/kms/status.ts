@@ -1,0 +1,107 @@
+/** What `strongroom kms status` tells: looks at everything, makes nothing. */
+import type { Db } from '@strongroom/kit/db'
+import { MasterKeyError } from '@strongroom/kms/master-key/errors'
+import { type MasterKey, wrappingBy } from '@strongroom/kms/master-key/key'
+import type { KeyRecord, KeyStorage } from '@strongroom/kms/key-storage'
+import { auditFilePath, findOwnKeyId } from '@strongroom/server/kms/embedded'
+import { createKmsKeyStorage } from '@strongroom/server/kms/key-storage'
+import { inspectMasterKey, masterKeyPath } from '@strongroom/server/kms/master-key'
+import type { Settings } from '@strongroom/server/settings'
+
+export interface KmsStatus {
+  /** Null before the first start, and after it was deleted. */
+  key: { arn: string; state: string; versions: number; newestVersionAt: string | null } | null
+  masterKey: {
+    file: string
+    protection: 'none' | 'passphrase' | null
+    /** Whether it is being changed, and whether that can still be given up; null if it is not. */
+    change: 'begun' | 'decided' | null
+  }
+  auditLog: string
+  /** Why the key cannot be used, in one line; null if it can, as far as could be seen. */
+  problem: string | null
+}
+
+export async function kmsStatusOf(db: Db, configured: Settings): Promise<KmsStatus> {
+  const storage = createKmsKeyStorage(db)
+  const id = await findOwnKeyId(db)
+  const record = id === undefined ? undefined : await storage.load(id)
+  const newest = record && (await storage.loadVersion(record.id, record.currentVersion))
+  const { protection, masterKey, problem } = await masterKeyStatus(configured, id)
+  const change = await storage.change()
+  return {
+    key: record
+      ? {
+          arn: record.arn,
+          state: record.state,
+          versions: record.currentVersion,
+          newestVersionAt: newest ? new Date(newest.createdAt).toISOString() : null,
+        }
+      : null,
+    masterKey: {
+      file: masterKeyPath(configured),
+      protection,
+      change: change ? (change.decided ? 'decided' : 'begun') : null,
+    },
+    auditLog: auditFilePath(configured),
+    problem:
+      change?.decided === true
+        ? 'A change of the master key is not finished: the next start does it, with the new passphrase if there is one'
+        : (problem ?? (id === undefined ? null : await keyProblem(storage, record, masterKey))),
+  }
+}
+
+async function masterKeyStatus(configured: Settings, id: string | undefined) {
+  try {
+    const found = await inspectMasterKey(configured)
+    const problem = found || id === undefined ? null : 'The master key is missing'
+    return { protection: found?.protection ?? null, masterKey: found?.masterKey, problem }
+  } catch (error) {
+    if (!(error instanceof MasterKeyError)) throw error
+    return { protection: null, masterKey: undefined, problem: error.message }
+  }
+}
+
+/** What keeps the key from being used, as far as it can be seen without a passphrase. */
+async function keyProblem(
+  storage: KeyStorage,
+  record: KeyRecord | undefined,
+  masterKey: MasterKey | undefined,
+): Promise<string | null> {
+  if (!record) return 'The key was deleted, and nothing opens what it has encrypted'
+  const wrapping = masterKey && wrappingBy(masterKey)
+  if (wrapping && Buffer.compare(wrapping.check, record.masterKeyCheck) !== 0)
+    return 'The key is wrapped by another master key'
+  for (let version = 1; version <= record.currentVersion; version++) {
+    const stored = await storage.loadVersion(record.id, version)
+    if (!stored) return `Version ${version} of the key is missing: restore it from a backup`
+    if (wrapping && !wrapping.unwrap(record.id, version, stored.wrapped))
+      return `Version ${version} of the key is damaged: restore it from a backup`
+  }
+  return record.state === 'Enabled' ? null : `The key is ${record.state}`
+}
+
+export function statusText({ key, masterKey, auditLog, problem }: KmsStatus): string {
+  const protection = { none: 'without a passphrase', passphrase: 'protected by a passphrase' }
+  const lines = [
+    ['Key', key?.arn ?? (problem === null ? 'none yet: the first start makes it' : 'none')],
+    ...(key ? [['State', key.state], versionsLine(key)] : []),
+    [
+      'Master key',
+      masterKey.protection === null
+        ? masterKey.file
+        : `${masterKey.file}, ${protection[masterKey.protection]}`,
+    ],
+    ...(masterKey.change === 'begun'
+      ? [['Change', 'under way or cut short: "strongroom kms rekey" starts over']]
+      : []),
+    ['Audit log', auditLog],
+    ...(problem === null ? [] : [['Problem', problem]]),
+  ]
+  return lines.map(([name = '', value]) => `${name.padEnd(12)}${value}\n`).join('')
+}
+
+function versionsLine({ versions, newestVersionAt }: NonNullable<KmsStatus['key']>): string[] {
+  const made = newestVersionAt === null ? '' : `, the newest made ${newestVersionAt.slice(0, 10)}`
+  return ['Versions', `${versions}${made}`]
+}

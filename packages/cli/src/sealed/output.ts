@@ -1,0 +1,42 @@
+/** Standard output and progress of Sealed's commands. */
+import { Failure } from '@strongroom/kit/errors'
+import type { WorkProgress } from '@strongroom/sealed/crypto/proof-of-work'
+
+/** Resolves once the text is written, because the caller then gives up its claim to the secret. */
+export async function writeOut(text: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    process.stdout.write(text, (error) => {
+      if (error) reject(writeFailure(error))
+      else resolve()
+    })
+  })
+}
+
+function writeFailure(cause: Error): Failure {
+  const reason = 'code' in cause ? String(cause.code) : cause.name
+  const message = `Cannot write the secret to standard output (${reason}): this view is lost`
+  return new Failure('failed', message, { cause })
+}
+
+/** Shows the progress of the proof of work, on a terminal only. */
+export function workProgress(
+  screen: { isTTY?: boolean; write(text: string): unknown } | undefined,
+): {
+  show(progress: WorkProgress): void
+  clear(): void
+} {
+  if (screen?.isTTY !== true) return { show() {}, clear() {} }
+  let shown = ''
+  return {
+    show({ tries, expected }) {
+      // The probability of being done by now, because each attempt is independent.
+      const percent = Math.floor(100 * (1 - Math.exp(-tries / expected)))
+      const line = `Proof of work: ${percent} %`
+      if (line !== shown) screen.write(`\r${line}`)
+      shown = line
+    },
+    clear() {
+      if (shown !== '') screen.write('\r\u001B[K')
+    },
+  }
+}

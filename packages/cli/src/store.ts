@@ -1,0 +1,79 @@
+import { Failure } from '@strongroom/kit/errors'
+import { systemClock } from '@strongroom/platform/clock'
+import { serverTable } from '@strongroom/kit/server-table'
+import { type OpenEmbeddedKms, openEmbeddedKms } from '@strongroom/server/kms/embedded'
+import { kmsKind, openKms, type OpenKms } from '@strongroom/server/kms/open'
+import { type Settings, settings } from '@strongroom/server/settings'
+import { openStore, type Store } from '@strongroom/server/store'
+import { requireTables } from '@strongroom/server/tables'
+import { type CommandInput, UsageError } from './command.ts'
+import { askMasterKeyPassphrase } from './input.ts'
+
+/** Opens the configured store for one command and closes it again, whatever happens. */
+export async function withStore<T>(
+  { env }: CommandInput,
+  work: (store: Store, configured: Settings) => Promise<T>,
+): Promise<T> {
+  const configured = settings.parse(env)
+  const store = await openStore(configured)
+  try {
+    return await work(store, configured)
+  } finally {
+    await store.close()
+  }
+}
+
+/** The same with the configured KMS. */
+export async function withKms<T>(
+  input: CommandInput,
+  work: (store: Store, kms: OpenKms) => Promise<T>,
+): Promise<T> {
+  return withStore(input, async (store, configured) => {
+    await requireTables(store, [serverTable])
+    const kms = await openKms(configured, store, kmsOptions(input))
+    try {
+      return await work(store, kms)
+    } finally {
+      await kms.close()
+    }
+  })
+}
+
+/** The same for what only the embedded KMS can do. */
+export async function withEmbeddedKms<T>(
+  input: CommandInput,
+  work: (kms: OpenEmbeddedKms, configured: Settings) => Promise<T>,
+): Promise<T> {
+  requireEmbeddedKms(settings.parse(input.env))
+  return withStore(input, async (store, configured) => {
+    await requireTables(store, [serverTable])
+    const kms = await openEmbeddedKms(store.db, configured, kmsOptions(input))
+    try {
+      return await work(kms, configured)
+    } finally {
+      kms.close()
+    }
+  })
+}
+
+export function requireEmbeddedKms(configured: Settings): void {
+  if (kmsKind(configured) === 'embedded') return
+  throw new Failure(
+    'failed',
+    'This is for the embedded KMS, and another one is configured: use its own tools, or unset STRONGROOM_KMS and KMS_ENDPOINT',
+  )
+}
+
+function kmsOptions({ json }: CommandInput) {
+  return { clock: systemClock, askPassphrase: askMasterKeyPassphrase({ json }) }
+}
+
+// The credentials that requests to a server of this program must be signed with.
+
+export function signingCredentials(env: CommandInput['env']) {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env
+  if (accessKeyId && secretAccessKey) return { accessKeyId, secretAccessKey }
+  throw new UsageError(
+    'Requests must be signed: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and give the same to clients',
+  )
+}

@@ -1,0 +1,90 @@
+/** `strongroom slack app …`: the Slack apps of Two-key, on a running server. */
+import { type Command, UsageError } from '../command.ts'
+import { parseDuration } from '../output.ts'
+import { readSecret } from '../input.ts'
+import { requiredServerOption, createTwoKeyClient } from '../api-client.ts'
+
+interface App {
+  name: string
+  url: string
+  upstream: { url: string; kind: string }
+  signingSecrets: { createdAt: string; expiresAt: string | null }[]
+}
+
+export const slackApps: Command = {
+  name: 'slack apps',
+  summary: 'List Slack apps',
+  options: requiredServerOption,
+  async run(input) {
+    const { items } = await createTwoKeyClient(input)<{ items: App[] }>('GET', '/apps')
+    const lines = items.map(({ name, url, upstream }) => `${name}  ${url} → ${upstream.url}\n`)
+    input.output.result(lines.join('') || 'There are no apps: add one\n', items)
+  },
+}
+
+export const slackAppAdd: Command = {
+  name: 'slack app add',
+  args: 'NAME',
+  summary: 'Add a Slack app and print its request URL',
+  options: {
+    upstream: { value: 'URL', summary: 'Where verified requests are forwarded; required' },
+    ferryhook: { summary: 'The upstream is a Ferryhook source' },
+    'app-id': {
+      value: 'ID',
+      summary: "The app's id at Slack, A…; requests for other apps are rejected",
+    },
+    ...requiredServerOption,
+  },
+  about: `Asks for the signing secret, or reads it from standard input. The server forwards to public https
+addresses; TWO_KEY_ALLOWED_NETWORKS and TWO_KEY_ALLOW_HTTP allow others.`,
+  async run(input) {
+    const { upstream, ferryhook, 'app-id': appId } = input.options
+    if (typeof upstream !== 'string')
+      throw new UsageError('Missing upstream: pass --upstream https://…')
+    const ask = createTwoKeyClient(input)
+    const app = await ask<App>('POST', '/apps', {
+      name: input.args[0],
+      signingSecret: await readSecret('Signing secret: '),
+      upstream: { url: upstream, kind: ferryhook === true ? 'ferryhook' : 'app' },
+      ...(typeof appId === 'string' && { appId }),
+    })
+    input.output.result(`${app.url}\n`, app)
+  },
+}
+
+export const slackAppRemove: Command = {
+  name: 'slack app remove',
+  args: 'NAME',
+  summary: 'Remove a Slack app and its tokens',
+  options: requiredServerOption,
+  async run(input) {
+    const name = input.args[0] ?? ''
+    await createTwoKeyClient(input)('DELETE', `/apps/${encodeURIComponent(name)}`)
+    input.output.result(`${name} is gone\n`, { name, removed: true })
+  },
+}
+
+export const slackSecretRotate: Command = {
+  name: 'slack secret rotate',
+  args: 'NAME',
+  summary: "Replace a Slack app's signing secret",
+  options: {
+    overlap: {
+      value: 'TIME',
+      summary: 'How long the old one stays valid (1d); 0s ends it immediately',
+    },
+    ...requiredServerOption,
+  },
+  about: 'Asks for the new secret, or reads it from standard input.',
+  async run(input) {
+    const overlapSeconds = parseDuration('overlap', String(input.options['overlap'] ?? '1d'))
+    const name = input.args[0] ?? ''
+    const ask = createTwoKeyClient(input)
+    const signingSecret = await readSecret('New signing secret: ')
+    const path = `/apps/${encodeURIComponent(name)}/signing-secrets`
+    const app = await ask<App>('POST', path, { signingSecret, overlapSeconds })
+    const count = app.signingSecrets.length
+    const secrets = count === 1 ? 'signing secret' : 'signing secrets'
+    input.output.result(`${name} has ${count} ${secrets} in force\n`, app)
+  },
+}

@@ -1,0 +1,87 @@
+/** `strongroom slack token …` and `decisions`: the workspaces of an app, and what was decided. */
+import { type Command, UsageError } from '../command.ts'
+import { readSecret } from '../input.ts'
+import { requiredServerOption, createTwoKeyClient } from '../api-client.ts'
+
+export const slackTokenSet: Command = {
+  name: 'slack token set',
+  args: 'APP TEAM',
+  summary: "Store a workspace's bot token, encrypted",
+  options: requiredServerOption,
+  about: `Asks for the token, or reads it from standard input. The server checks with Slack whose it is before
+it stores it. TEAM is the id of the workspace (T…), or of the organisation (E…).`,
+  async run(input) {
+    const path = pathOf(input.args)
+    const ask = createTwoKeyClient(input)
+    const token = await readSecret('Bot token: ')
+    const kept = await ask<{ team: string; missingScopes: string[] }>('PUT', path, { token })
+    const lacks =
+      kept.missingScopes.length === 0
+        ? ''
+        : `It lacks ${kept.missingScopes.join(', ')}: requests from some conversations cannot be verified\n`
+    input.output.result(`The token of ${kept.team} is kept\n${lacks}`, kept)
+  },
+}
+
+export const slackTokens: Command = {
+  name: 'slack tokens',
+  args: 'APP',
+  summary: 'List workspaces with a stored token',
+  options: requiredServerOption,
+  async run(input) {
+    const app = encodeURIComponent(input.args[0] ?? '')
+    const { items } = await createTwoKeyClient(input)<{
+      items: { team: string; installedAt: string }[]
+    }>('GET', `/apps/${app}/tokens`)
+    const lines = items.map(({ team, installedAt }) => `${team}  since ${installedAt}\n`)
+    input.output.result(lines.join('') || 'There are no tokens: set one\n', items)
+  },
+}
+
+export const slackTokenRemove: Command = {
+  name: 'slack token remove',
+  args: 'APP TEAM',
+  summary: "Delete a workspace's bot token; its requests are then refused",
+  options: requiredServerOption,
+  async run(input) {
+    await createTwoKeyClient(input)('DELETE', pathOf(input.args))
+    const [app, team] = input.args
+    input.output.result(`The token of ${team} is gone\n`, { app, team, removed: true })
+  },
+}
+
+interface DecisionLine {
+  at: string
+  outcome: string
+  reason: string
+  ids: Record<string, unknown> | null
+}
+
+export const slackDecisions: Command = {
+  name: 'slack decisions',
+  args: 'APP',
+  summary: "Show the server's latest decisions about an app",
+  options: { limit: { value: 'NUMBER', summary: 'Maximum number (50)' }, ...requiredServerOption },
+  async run(input) {
+    const limit = String(input.options['limit'] ?? 50)
+    if (!/^\d{1,3}$/.test(limit)) throw new UsageError('--limit must be a number up to 200')
+    const app = encodeURIComponent(input.args[0] ?? '')
+    const { items } = await createTwoKeyClient(input)<{ items: DecisionLine[] }>(
+      'GET',
+      `/apps/${app}/decisions?limit=${limit}`,
+    )
+    const lines = items.map(({ at, outcome, reason, ids }) => {
+      const named = Object.entries(ids ?? {}).map(([kind, id]) => `${kind} ${String(id)}`)
+      return `${at}  ${outcome} (${reason})  ${named.join(', ')}`.trimEnd()
+    })
+    input.output.result(
+      lines.map((line) => `${line}\n`).join('') || 'Nothing was decided yet\n',
+      items,
+    )
+  },
+}
+
+function pathOf([app = '', team]: readonly string[]): string {
+  if (team === undefined) throw new UsageError('Say which workspace: give APP and TEAM')
+  return `/apps/${encodeURIComponent(app)}/tokens/${encodeURIComponent(team)}`
+}

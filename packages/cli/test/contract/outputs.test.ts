@@ -1,0 +1,196 @@
+/** What commands print with `--json`, as keys and types: scripts depend on it. */
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { inProcess } from '../in-process.ts'
+import { pluginZip } from '../plugin-zip.ts'
+import { emptyDirectory, start, strongroom } from '../strongroom.ts'
+import { type Shape, shapeOf } from './shape.ts'
+
+const networks = '127.0.0.0/8'
+
+/** A program that answers everything, and proves to Form-Bridge that it is the site. */
+async function localProgram() {
+  const pending = { temp_key: '', registration_id: '', domain: '' }
+  const server = createServer((request, response) => {
+    const { searchParams } = new URL(request.url ?? '', 'http://x')
+    const { temp_key, registration_id, domain } = pending
+    const text = `verify.${searchParams.get('challenge')}.${registration_id}.${domain}`
+    const mac = createHmac('sha256', temp_key).update(text).digest('hex')
+    response.end(JSON.stringify({ response: mac }))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, pending }
+}
+
+describe('the --json output', () => {
+  const shapes: Record<string, Shape> = {}
+  // oxlint-disable-next-line typescript/no-explicit-any -- whatever the command prints
+  const record = (name: string, stdout: string): any => {
+    const value: unknown = JSON.parse(stdout)
+    shapes[name] = shapeOf(value)
+    return value
+  }
+
+  test('has these keys and types', async () => {
+    const cwd = await emptyDirectory()
+    const program = await localProgram()
+    let env: Record<string, string> = {}
+    /** Runs a command that is to succeed. */
+    const run = async (name: string, args: string[] = [], stdin?: string) => {
+      const line = [...name.split(' '), ...args, '--json']
+      const { code, stdout, stderr } =
+        stdin === undefined
+          ? await inProcess(line, { cwd, env })
+          : await strongroom(line, { cwd, env, stdin })
+      expect([line, code, stderr]).toEqual([line, 0, ''])
+      return record(name, stdout)
+    }
+    /** The document that a command prints when it has started. */
+    const started = async (args: string[], more: Record<string, string> = {}) => {
+      const running = start([...args, '--json'], { cwd, env: { ...env, ...more } })
+      onTestFinished(() => void running.process.kill('SIGKILL'))
+      return record(args[0] === 'kms' ? 'kms serve' : String(args[0]), await running.until('\n}\n'))
+    }
+
+    const slack = await started(['fake-slack', '--port', '0'])
+    const releaseKey = join(cwd, 'release.key')
+    const { publicKey } = await run('plugin keygen', ['--out', releaseKey])
+    const { url } = await started(['serve'], {
+      PORT: '0',
+      SEALED_DIFFICULTY: '4',
+      FERRYHOOK_ALLOWED_NETWORKS: networks,
+      FERRYHOOK_ALLOW_HTTP: 'true',
+      FORM_BRIDGE_ALLOW_HTTP: 'true',
+      FORM_BRIDGE_ALLOWED_NETWORKS: networks,
+      FORM_BRIDGE_RELEASE_KEYS: publicKey,
+      TWO_KEY_SLACK_API_URL: slack.slackApiUrl,
+      TWO_KEY_ALLOWED_NETWORKS: networks,
+      TWO_KEY_ALLOW_HTTP: 'true',
+    })
+    const added = await run('user add', ['ada@example.com'])
+    env = {
+      STRONGROOM_SERVER: url,
+      STRONGROOM_TOKEN: (await readFile(join(cwd, 'data/operator-admin.token'), 'utf8')).trim(),
+      FERRYHOOK_API_KEY: added.key,
+    }
+
+    await run('config')
+    await run('tables create')
+    await run('tables verify')
+    await run('operator add', ['bob'])
+    await run('operator rotate', ['bob'])
+    await run('operator list')
+    await run('operator remove', ['bob'])
+    await run('secrets list')
+    await run('kms status')
+    await run('kms rotate')
+    await run('kms audit verify')
+
+    await run('keys create', ['--id', 'key', '--context', 'tenant=a'])
+    await run('keys list')
+    await run('keys show', ['key'])
+    await run('keys beacon', ['key'])
+    await run('keys rotate', ['key'])
+    await run('keys rotate --all', ['--older-than', '0d'])
+
+    const source = await run('sources add', ['Shop'])
+    await run('sources list')
+    await run('sources show', ['Shop'])
+    await run('sources change', ['Shop', '--name', 'Store'])
+    await run('sources pause', ['Store'])
+    await run('sources resume', ['Store'])
+    await run('connections add', ['Store', program.url, '--name', 'Books'])
+    await run('connections list')
+    await run('connections show', ['Books'])
+    await run('connections change', ['Books', '--name', 'Ledger'])
+    await run('connections test', ['Ledger'])
+    await run('connections rotate', ['Ledger'])
+    await run('alerts set', ['--webhook', program.url])
+    await run('alerts show')
+    await run('alerts test')
+    await run('alerts rotate')
+    const ids: string[] = []
+    for (let number = 0; number < 4; number++) {
+      const sent = await fetch(source.url, { method: 'POST', body: '{}' })
+      ids.push(((await sent.json()) as { id: string }).id)
+    }
+    for (const id of ids) {
+      await expect.poll(async () => (await run('events show', [id])).status).toBe('delivered')
+    }
+    await run('events list')
+    await run('events replay', ids.slice(0, 1))
+    const slowly = ['Store', '--since', '1h', '--per-second', '1', '--no-wait']
+    const replay = await run('events replay --source', slowly)
+    await run('replays cancel', [replay.id])
+    await run('replays list')
+    await run('connections pause', ['Ledger'])
+    await run('connections resume', ['Ledger'])
+    await run('connections remove', ['Ledger'])
+    await run('sources remove', ['Store'])
+
+    const post = async (path: string, body: object) => {
+      const headers = { 'content-type': 'application/json' }
+      const init = { method: 'POST', headers, body: JSON.stringify(body) }
+      // oxlint-disable-next-line typescript/no-explicit-any -- as the API describes it
+      return (await (await fetch(`${url}/form-bridge/v1${path}`, init)).json()) as any
+    }
+    const site_url = program.url
+    const given = { site_url, wp_version: '6.8', plugin_version: '1.0.0' }
+    Object.assign(program.pending, await post('/register', given))
+    const { registration_id, temp_key } = program.pending
+    const { site_id } = await post('/exchange', { registration_id, temp_key, site_url })
+    await run('sites list', ['--server', url])
+    await run('sites show', [site_id, '--server', url])
+    await run('sites suspend', [site_id, '--server', url])
+    await run('sites resume', [site_id, '--server', url])
+    await run('sites disable', [site_id, '--server', url])
+    const zip = join(cwd, 'form-bridge.zip')
+    await writeFile(zip, pluginZip('1.2.0'))
+    await run('plugin sign', [zip, '--key', releaseKey])
+    await run('plugin publish', [zip, '--server', url])
+    await run('plugin versions', ['--server', url])
+
+    const upstream = ['--upstream', program.url]
+    const app = await run('slack app add', ['demo', ...upstream], slack.signingSecret)
+    await run('slack token set', ['demo', slack.team], slack.botToken)
+    await run('fake-slack send', ['message', app.url])
+    await run('slack apps')
+    await run('slack tokens', ['demo'])
+    await run('slack decisions', ['demo'])
+    await run('slack secret rotate', ['demo'], 'another-secret')
+    await run('slack token remove', ['demo', slack.team])
+    await run('slack app remove', ['demo'])
+
+    const secret = join(cwd, 'secret.txt')
+    await writeFile(secret, 'a secret')
+    const sealed = await run('seal', ['--file', secret, '--receipt'])
+    await run('receipt', [sealed.managementLink])
+    // In a process: it writes to standard output itself.
+    await run('open', [sealed.link], '')
+    await run('burn', [sealed.managementLink])
+
+    await run('secrets rotate', ['ferryhook-cursors'])
+    const copy = join(cwd, 'copy')
+    await run('backup', [copy, '--with-master-key'])
+    env = {}
+    await run('restore', [copy, '--data', join(cwd, 'restored')])
+    await started(['worker', '--data', join(cwd, 'restored')])
+    await started(['kms', 'serve', '--port', '0'], {
+      AWS_ACCESS_KEY_ID: 'id',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+    })
+    await started(['dynamodb', '--port', '0', '--data', join(cwd, 'dynamodb')])
+
+    const names = Object.keys(shapes).toSorted()
+    const ordered = Object.fromEntries(names.map((name) => [name, shapes[name]]))
+    await expect(`${JSON.stringify(ordered, null, 2)}\n`).toMatchFileSnapshot(
+      'snapshots/outputs.json',
+    )
+  })
+})
