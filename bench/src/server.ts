@@ -1,7 +1,7 @@
 // The engine's HTTP face in a process of its own, as one of the servers to compare: <directory> <port>.
 
 import { openEngine } from '@strongroom/engine/engine'
-import { serve } from '@strongroom/engine/protocol'
+import { serve } from '@strongroom/engine/wire/server'
 
 const [directory, port] = process.argv.slice(2)
 if (directory === undefined) throw new Error('Usage: server.js <directory> <port>')

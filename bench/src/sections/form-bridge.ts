@@ -3,29 +3,28 @@
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { openEngine } from '@strongroom/engine/engine'
-import { createAuthenticate } from '@strongroom/form-bridge/auth/authenticate'
-import { newSiteId } from '@strongroom/form-bridge/items/site'
-import { createKeptSecrets } from '@strongroom/form-bridge/keys/kept-secrets'
-import { hashOf, newKey, newTempKey, newWebhookSecret } from '@strongroom/form-bridge/keys/key-text'
-import { generalLimits } from '@strongroom/form-bridge/limits/general-limits'
-import { createRateGuard } from '@strongroom/form-bridge/limits/guard'
-import { canonical } from '@strongroom/form-bridge/signing/signed-request'
-import { createDataLayer, type DataLayer } from '@strongroom/form-bridge/store/data-layer'
-import { formBridgeTable } from '@strongroom/form-bridge/table'
+import { createAuthenticate } from '@strongroom/form-bridge/authentication/service'
+import { canonicalRequest } from '@strongroom/form-bridge/authentication/signature'
+import { sha256Hex, newTempKey } from '@strongroom/form-bridge/credentials/keys'
+import { createSiteSecrets, type SiteSecrets } from '@strongroom/form-bridge/credentials/secrets'
+import { createRateLimits, defaultLimits } from '@strongroom/form-bridge/limits/service'
+import { newSiteId } from '@strongroom/form-bridge/sites/item'
+import { createStores, type Stores } from '@strongroom/form-bridge/stores'
+import { formBridgeTable } from '@strongroom/form-bridge/tables'
 import { cachedBranchKeys } from '@strongroom/key-store/cache'
-import { createEnvelope } from '@strongroom/key-store/envelope'
-import { openKeyStore } from '@strongroom/key-store/key-store'
-import { createKeyStorage } from '@strongroom/key-store/storage'
-import { branchKeysTable, LOGICAL_KEY_STORE_NAME } from '@strongroom/key-store/table'
-import { systemClock } from '@strongroom/kit/clock'
-import { createTables } from '@strongroom/kit/create-tables'
+import { createEnvelope } from '@strongroom/key-store/envelope/envelope'
+import { openKeyStore } from '@strongroom/key-store/store/key-store'
+import { createKeyStorage } from '@strongroom/key-store/store/storage'
+import { branchKeysTable, LOGICAL_KEY_STORE_NAME } from '@strongroom/key-store/tables'
+import { systemClock } from '@strongroom/platform/clock'
+import { createTables } from '@strongroom/kit/tables'
 import type { Db } from '@strongroom/kit/db'
 import { createKms } from '@strongroom/kms/kms'
 import { memoryKeyStorage } from '@strongroom/kms/testing/memory-key-storage'
 import { measure } from '../measure.ts'
 import type { Options } from '../options.ts'
 import { exactBar, type Result } from '../result.ts'
-import { median, measureInTurns } from '../rounds.ts'
+import { measureInTurns, median } from '../rounds.ts'
 import type { Workspace } from '../workspace.ts'
 
 const SITES = 200
@@ -41,11 +40,13 @@ export async function formBridgeSection(workspace: Workspace, options: Options):
   const engine = await openEngine({ directory: workspace.directory() })
   await createTables(engine, [formBridgeTable, branchKeysTable])
   const clock = systemClock
-  const layer = createDataLayer({ db: engine, clock })
-  const kept = createKeptSecrets(await secretBox(engine))
-  const { signed } = createAuthenticate({ clock, authentication: layer.authentication, kept })
-  const guard = guardOf(layer, UNLIMITED)
-  const sites = await Promise.all(Array.from({ length: SITES }, () => connected(layer, kept)))
+  const stores = createStores({ db: engine, clock })
+  const siteSecrets = createSiteSecrets(await secretBox(engine))
+  const { signed } = createAuthenticate({ ...stores, clock, siteSecrets })
+  const limits = limitsOf(stores, UNLIMITED)
+  const sites = await Promise.all(
+    Array.from({ length: SITES }, () => connected(stores, siteSecrets)),
+  )
   // Signing is the work of the sites, and done beforehand.
   const signedBefore = Array.from({ length: SIGNED }, (_, at) => headersOf(sites[at % SITES]!))
 
@@ -58,7 +59,7 @@ export async function formBridgeSection(workspace: Workspace, options: Options):
             async (at) => {
               const headers = signedBefore.pop() ?? headersOf(sites[at % SITES]!)
               await signed({ method: 'GET', target, body }, headers)
-              const { admitted } = await guard.take({ scope: 'api', site_id: headers.site_id })
+              const { admitted } = await limits.take({ scope: 'api', site_id: headers.site_id })
               if (!admitted) throw new Error('The benchmark has met a limit')
             },
             concurrency,
@@ -71,8 +72,8 @@ export async function formBridgeSection(workspace: Workspace, options: Options):
     { warmUpSeconds: 1, rounds: 5, seconds: options.seconds },
   )
   const perCpuSecond = 1_000_000 / median(figures[0]?.cpu ?? [Infinity])
-  const admitted = await admittedOf400(guardOf(layer, 90))
-  const successes = await successesOf20(layer, kept)
+  const admitted = await admittedOf400(limitsOf(stores, 90))
+  const successes = await successesOf20(stores, siteSecrets)
   await engine.close()
 
   return {
@@ -98,8 +99,6 @@ interface Site {
   webhook_secret: string
 }
 
-type Kept = ReturnType<typeof createKeptSecrets>
-
 async function secretBox(db: Db) {
   const kms = await createKms({ masterKey: randomBytes(32), storage: memoryKeyStorage() })
   const { KeyMetadata } = await kms.createKey()
@@ -116,38 +115,36 @@ async function secretBox(db: Db) {
   return createEnvelope({ keyStore, branchKeys: cachedBranchKeys(keyStore, cache) })
 }
 
-function guardOf(layer: DataLayer, limit: number) {
+function limitsOf(stores: Stores, limit: number) {
   const limits = { FORM_BRIDGE_API_LIMIT: limit, FORM_BRIDGE_REGISTRATION_LIMIT: limit }
-  return createRateGuard({
-    rates: layer.rates,
+  return createRateLimits({
+    rates: stores.rates,
     clock: systemClock,
-    general: generalLimits(limits),
+    defaults: defaultLimits(limits),
     isSlowed: async () => false,
   })
 }
 
-async function registered(layer: DataLayer) {
+async function registered(stores: Stores) {
   const domain = `${randomBytes(8).toString('hex')}.example.com`
-  return layer.registrations.create({
+  return stores.registrations.create({
     domain,
-    temp_key: hashOf(newTempKey()),
+    temp_key: sha256Hex(newTempKey()),
     wp_version: '6.8.12',
     plugin_version: '1.0.0',
     client_ip: 'ip_bench',
   })
 }
 
-async function newSite(kept: Kept) {
+async function newSite(siteSecrets: SiteSecrets) {
   const site_id = newSiteId()
-  const secret = newWebhookSecret()
-  const webhook_secret = await kept.sealWebhookSecret(site_id, secret)
-  const api_key_hash = hashOf(newKey('live'))
-  return { secret, site: { site_id, api_key_hash, webhook_secret, rate_limit_remaining: 1 } }
+  const { plain, stored } = await siteSecrets.issueKeys(site_id)
+  return { secret: plain.webhook_secret, site: { site_id, ...stored, rate_limit_remaining: 1 } }
 }
 
-async function connected(layer: DataLayer, kept: Kept): Promise<Site> {
-  const { secret, site } = await newSite(kept)
-  await layer.connections.connect(await registered(layer), site)
+async function connected(stores: Stores, siteSecrets: SiteSecrets): Promise<Site> {
+  const { secret, site } = await newSite(siteSecrets)
+  await stores.credentials.connect(await registered(stores), site)
   return { site_id: site.site_id, webhook_secret: secret }
 }
 
@@ -156,13 +153,13 @@ function headersOf({ site_id, webhook_secret }: Site) {
     timestamp: Math.floor(systemClock.now() / 1000),
     nonce: randomBytes(16).toString('hex'),
   }
-  const text = canonical({ method: 'GET', target, body }, moment)
+  const text = canonicalRequest({ method: 'GET', target, body }, moment)
   const signature = createHmac('sha256', webhook_secret).update(text).digest('hex')
   return { site_id, signature, ...moment }
 }
 
 /** In one window: a burst that meets the end of a minute is tried again. */
-async function admittedOf400(guard: ReturnType<typeof guardOf>): Promise<number> {
+async function admittedOf400(limits: ReturnType<typeof limitsOf>): Promise<number> {
   const minute = () => Math.floor(systemClock.now() / 60_000)
   for (;;) {
     const began = minute()
@@ -172,7 +169,7 @@ async function admittedOf400(guard: ReturnType<typeof guardOf>): Promise<number>
     const caller = async () => {
       while (left-- > 0) {
         // oxlint-disable-next-line no-await-in-loop -- the next call comes after the answer
-        const decision = await guard.take({ scope: 'api', site_id })
+        const decision = await limits.take({ scope: 'api', site_id })
         if (decision.admitted) admitted++
       }
     }
@@ -182,12 +179,12 @@ async function admittedOf400(guard: ReturnType<typeof guardOf>): Promise<number>
   }
 }
 
-async function successesOf20(layer: DataLayer, kept: Kept): Promise<number> {
-  const registration = await registered(layer)
+async function successesOf20(stores: Stores, siteSecrets: SiteSecrets): Promise<number> {
+  const registration = await registered(stores)
   const outcomes = await Promise.all(
     Array.from({ length: 20 }, async () =>
-      layer.connections.connect(registration, (await newSite(kept)).site),
+      stores.credentials.connect(registration, (await newSite(siteSecrets)).site),
     ),
   )
-  return outcomes.filter((outcome) => outcome.connected).length
+  return outcomes.filter((outcome) => outcome.kind === 'connected').length
 }

@@ -3,11 +3,11 @@
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { verifySlackRequest } from '@slack/bolt'
-import { systemClock } from '@strongroom/kit/clock'
+import { systemClock } from '@strongroom/platform/clock'
 import { createExistenceChecker } from '@strongroom/two-key/existence/checker'
 import { createFakeSlack } from '@strongroom/two-key/fake-slack/fake-slack'
-import { sampleTeam } from '@strongroom/two-key/fake-slack/world'
-import { createSignatureCheck } from '@strongroom/two-key/signature/signature-check'
+import { sampleTeam } from '@strongroom/two-key/fake-slack/fixtures'
+import { createSignatureVerifier } from '@strongroom/two-key/signature'
 import { measure } from '../measure.ts'
 import type { Options } from '../options.ts'
 import { type Bar, limitBar, rateBar, type Result } from '../result.ts'
@@ -65,7 +65,7 @@ function signatureContenders(): Contender[] {
     'x-slack-signature': signature,
     'x-slack-request-timestamp': String(timestamp),
   }
-  const isSigned = createSignatureCheck(signingSecret)
+  const isSigned = createSignatureVerifier(signingSecret)
   const boltHeaders = {
     'x-slack-signature': signature,
     'x-slack-request-timestamp': timestamp,

@@ -4,7 +4,7 @@
 
 import { open } from 'lmdb'
 import { writeItemKey } from '@strongroom/engine/storage/keys'
-import type { FastBuffer } from '@strongroom/engine/storage/bytes'
+import type { FastBuffer } from '@strongroom/engine/storage/lmdb/bytes'
 import type { Target } from '../cases.ts'
 import { type Key, keyOf, ORDER_PREFIX, type Order, orderOf, type Sample } from '../data.ts'
 import { inParallel } from '../parallel.ts'

