@@ -1,7 +1,8 @@
 import { ConfigError, defineConfig } from '@strongroom/kit/config'
 import { describe, expect, test } from 'vitest'
 import { createProviders } from '../src/accounts/oauth/providers.ts'
-import { destinationPolicy, ferryhookSettings } from '../src/settings.ts'
+import { destinationPolicy } from '../src/outbound/destination-url.ts'
+import { ferryhookSettings } from '../src/settings.ts'
 
 const parse = (env: Record<string, string>) => defineConfig(ferryhookSettings).parse(env)
 

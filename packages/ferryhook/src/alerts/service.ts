@@ -26,14 +26,14 @@ const MAX_UPDATE_ATTEMPTS = 20
 
 export function createAlertService(deps: {
   stores: Pick<Stores, 'alertSettings' | 'audit'>
-  kept: Pick<SealedSecrets, 'alertSecrets' | 'sealAlertSecrets'>
+  sealedSecrets: Pick<SealedSecrets, 'alertSecrets' | 'sealAlertSecrets'>
   safeFetch: Pick<SafeFetch, 'check'>
   channels: Pick<Channels, 'webhook'>
   /** Whether this server can send mail. */
   sendsMail: boolean
   clock: Clock
 }) {
-  const { stores, kept, safeFetch, channels, clock } = deps
+  const { stores, sealedSecrets, safeFetch, channels, clock } = deps
   const settings = stores.alertSettings
 
   /** `decide` gets the current settings, and is called again after a concurrent change. */
@@ -74,7 +74,7 @@ export function createAlertService(deps: {
         if (existing !== undefined) return { ...common, webhookUrl, signingSecret: existing }
         newSecret = newSigningSecret()
         const list = newSecretList(newSecret, clock.now())
-        const signingSecret = await kept.sealAlertSecrets(principal.user.userId, list)
+        const signingSecret = await sealedSecrets.sealAlertSecrets(principal.user.userId, list)
         return { ...common, webhookUrl, signingSecret }
       })
       return { settings: changed, signingSecret: newSecret }
@@ -87,9 +87,9 @@ export function createAlertService(deps: {
       const secret = newSigningSecret()
       await update(principal, 'alerts.secret_rotated', async (seen) => {
         if (seen?.signingSecret === undefined) throw ferryhookError('no_alert_webhook')
-        const list = await kept.alertSecrets(seen)
+        const list = await sealedSecrets.alertSecrets(seen)
         const rotated = rotateOrThrow(list, secret, { now: clock.now(), overlapSeconds })
-        const signingSecret = await kept.sealAlertSecrets(seen.userId, rotated)
+        const signingSecret = await sealedSecrets.sealAlertSecrets(seen.userId, rotated)
         const { kinds, email, webhookUrl } = seen
         return { kinds, email, ...(webhookUrl !== undefined && { webhookUrl }), signingSecret }
       })

@@ -3,6 +3,7 @@
  * then the sender is responsible for the event, so every failure asks it to retry.
  */
 import type { Clock } from '@strongroom/platform/clock'
+import { startBackgroundTimer, type StartTimer } from '@strongroom/platform/timers'
 import { ApiError } from '@strongroom/kit/errors'
 import { requestError, serverError } from '@strongroom/kit/http/errors'
 import type { HotRequest } from '@strongroom/kit/http/hot-routes'
@@ -27,8 +28,7 @@ import type { PayPalCertificates } from '../verification/paypal-certificates.ts'
 import type { FailureReason } from '../verification/scheme.ts'
 import { verifySignature } from '../verification/schemes.ts'
 import type { SignedRequest } from '../verification/signed-request.ts'
-import { systemTimers, type Timers } from '../worker/timers.ts'
-import { createIngestCounters, type IngestCountersDeps } from './counters.ts'
+import { createIngestCounters } from './counters.ts'
 import { createDeadline } from './deadline.ts'
 import { parseHeaders, type ParsedHeaders } from './headers.ts'
 import {
@@ -54,8 +54,7 @@ export interface IngestOptions {
   limits?: Readonly<Record<Plan, EventLimits>>
   payPalCertificates?: PayPalCertificates | undefined
   alerts?: Alerts
-  later?: IngestCountersDeps['later']
-  timers?: Timers
+  startTimer?: StartTimer
 }
 
 export interface Ingest {
@@ -77,7 +76,7 @@ const RETRY_AFTER_SECONDS = '5'
 
 export function createIngest(options: IngestOptions): Ingest {
   const { stores, clock, publicUrl, onStored, log } = options
-  const { limits = planLimits, alerts = noAlerts, timers = systemTimers } = options
+  const { limits = planLimits, alerts = noAlerts, startTimer = startBackgroundTimer } = options
   const secretsOf = createSealedSecrets(options.secretBox)
   const sources = createSourceCache({ clock, load: (id) => loadSource(id, stores, secretsOf) })
   const minuteLimit = createMinuteLimit(clock)
@@ -85,7 +84,7 @@ export function createIngest(options: IngestOptions): Ingest {
   const unverifiedCap = createUnverifiedCap(clock)
   const counters = createIngestCounters({ ...options, store: stores.ingestCounters, log })
   const countOutcome = createIngestMetrics(options.metrics)
-  const withDeadline = createDeadline({ clock, timers, maxMs: COMMIT_DEADLINE_MS })
+  const withDeadline = createDeadline({ clock, startTimer, maxMs: COMMIT_DEADLINE_MS })
 
   async function receive(request: HotRequest): Promise<HttpResponse> {
     const receivedAt = clock.now()

@@ -11,7 +11,7 @@ import { createTextSearch } from '../events/search.ts'
 import type { EventPosition } from '../events/store.ts'
 import { WriteRejected } from '../storage/write-rejected.ts'
 import type { Stores } from '../stores.ts'
-import type { Timers } from '../worker/timers.ts'
+import type { StartTimer } from '@strongroom/platform/timers'
 import { MAX_STEP_EVENTS, type Replay, type ReplayStep, type ReplayTask } from './item.ts'
 
 const POLL_MS = 1_000
@@ -33,12 +33,12 @@ export interface ReplayRunner {
 export function createReplayRunner(deps: {
   stores: Pick<Stores, 'replays' | 'events' | 'connections' | 'deliveries' | 'statistics'>
   clock: Clock
-  timers: Timers
+  startTimer: StartTimer
   log: Log
   /** Called when deliveries are due. */
   onReplayed(): void
 }): ReplayRunner {
-  const { stores, clock, timers, log } = deps
+  const { stores, clock, startTimer, log } = deps
   const { replays } = stores
   let running: Promise<void> | undefined
   let isStarted = false
@@ -138,7 +138,7 @@ export function createReplayRunner(deps: {
 
   function poll(): void {
     isStarted = true
-    stopPolling = timers.after(POLL_MS, poll)
+    stopPolling = startTimer(POLL_MS, poll)
     pollNow()
   }
 

@@ -10,7 +10,7 @@ import { activeSecrets, type SecretList } from '../signing/secret-list.ts'
 import { TransformError } from '../transforms/result.ts'
 import { Transform } from '../transforms/transform.ts'
 import type { DestinationLimits } from './destination-queue.ts'
-import { retryScheduleOf } from './outcome.ts'
+import { retryScheduleOf } from './retry-schedule.ts'
 
 export type OpenSecrets = Pick<SealedSecrets, 'connectionSecrets' | 'customHeaders'>
 

@@ -14,7 +14,7 @@ import { newSecretList } from '../../src/signing/secret-list.ts'
 import { type Mailbox, openMailbox } from '../support/mailbox.ts'
 import { answer, openSink, type Sink } from '../support/test-destination.ts'
 import { openWorkbench, required, type Workbench } from '../support/test-stores.ts'
-import { keptSecrets, SECRET } from '../support/test-worker.ts'
+import { sealedSecrets, SECRET } from '../support/test-worker.ts'
 
 describe.each(serviceStores())('alerts on $name', (store) => {
   let bench: Workbench
@@ -43,11 +43,11 @@ describe.each(serviceStores())('alerts on $name', (store) => {
       })
       const mailer = await openMailer(mailbox.env as never)
       const publicUrl = 'https://hooks.example'
-      const given = { stores, kept: keptSecrets, safeFetch, mailer, clock, publicUrl }
+      const given = { stores, sealedSecrets, safeFetch, mailer, clock, publicUrl }
       return createAlertNotifier({
         ...given,
         channels: createChannels(given),
-        timers: { after: startTimer },
+        startTimer,
         log: silentLog,
       })
     }
@@ -66,7 +66,7 @@ describe.each(serviceStores())('alerts on $name', (store) => {
     const { userId } = await bench.stores.users.create({ email, name: 'Ada', plan: 'team' })
     const list = newSecretList(SECRET, bench.clock.now())
     const choice = { kinds: [...alertKinds], email: false, ...given }
-    const signingSecret = await keptSecrets.sealAlertSecrets(userId, list)
+    const signingSecret = await sealedSecrets.sealAlertSecrets(userId, list)
     const webhook = path === undefined ? {} : { webhookUrl: sink.url(path), signingSecret }
     await bench.stores.alertSettings.put(userId, { ...choice, ...webhook }, { seen: null })
     return { userId, email }

@@ -19,7 +19,7 @@ describe('a keeper', () => {
     const looks: ((kept: RetentionResult) => void)[] = []
     const extendOverdue = () => new Promise<RetentionResult>((resolve) => void looks.push(resolve))
     const stores = { retention: { extendOverdue } }
-    const keeper = createRetentionLoop({ stores, timers: { after: timers.start }, log: silentLog })
+    const keeper = createRetentionLoop({ stores, startTimer: timers.start, log: silentLog })
     keeper.start()
     await timers.pass({ seconds: 3_600 })
     expect(looks).toHaveLength(1)
@@ -39,7 +39,7 @@ describe('a keeper', () => {
         }),
     )
     const stores = { retention: { extendOverdue } }
-    const keeper = createRetentionLoop({ stores, timers: { after: timers.start }, log: silentLog })
+    const keeper = createRetentionLoop({ stores, startTimer: timers.start, log: silentLog })
     keeper.start()
     await keeper.close()
     await timers.pass({ seconds: 3_600 })
@@ -111,7 +111,7 @@ describe.each(serviceStores())('overdue work on $name', (store) => {
     })
     const lines: string[] = []
     const log = createLog({ sink: (line) => void lines.push(line) })
-    const timers = { after: testTimers(bench.clock).start }
+    const startTimer = testTimers(bench.clock).start
     const looked = vi.fn<() => void>()
     const extendOverdue = async (signal?: AbortSignal) => {
       const kept = await bench.stores.retention.extendOverdue(signal)
@@ -120,7 +120,7 @@ describe.each(serviceStores())('overdue work on $name', (store) => {
     }
     const keeper = createRetentionLoop({
       stores: { retention: { extendOverdue } },
-      timers,
+      startTimer,
       log,
     })
     keeper.start()

@@ -73,7 +73,7 @@ describe.each(serviceStores())('a webhook that cannot be stored, on $name', (sto
       isAsked()
       return new Promise(() => {})
     })
-    const receiver = await bench.another({ on, timers: { after: timers.start } })
+    const receiver = await bench.another({ on, startTimer: timers.start })
     const source = await bench.source()
     const answer = receiver.send(source.sourceId)
     await asked

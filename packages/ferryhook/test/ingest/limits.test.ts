@@ -145,17 +145,20 @@ describe.each(serviceStores())('the limits of a plan on $name', (store) => {
       putItem: (input: Parameters<typeof bench.db.putItem>[0]) =>
         isDown ? Promise.reject(new Error('Not now')) : bench.db.putItem(input),
     }
-    const later: (() => void)[] = []
+    const flushes: (() => void)[] = []
     const receiver = await bench.another({
       ...few('pro', { eventsPerMinute: 0 }),
       on,
-      later: (run) => void later.push(run),
+      startTimer(ms, run) {
+        if (ms === 5_000) flushes.push(run)
+        return () => {}
+      },
     })
     const sources = [await bench.source({ plan: 'pro' }), await bench.source({ plan: 'pro' })]
     for (const { sourceId } of sources) await receiver.send(sourceId)
-    expect(later).toHaveLength(1)
-    later[0]?.()
-    await expect.poll(() => later.length).toBe(2)
+    expect(flushes).toHaveLength(1)
+    flushes[0]?.()
+    await expect.poll(() => flushes.length).toBe(2)
     expect(receiver.lines.join('')).toContain('storing ingest counters failed')
     isDown = false
     await receiver.ingest.flush()

@@ -12,7 +12,7 @@ import { signers } from '../support/signers.ts'
 import { type IngestBench, openIngestBench, PUBLIC_URL, type Sent } from '../support/test-ingest.ts'
 import { required, times } from '../support/test-stores.ts'
 
-const kept = createSealedSecrets(secretBox)
+const sealedSecrets = createSealedSecrets(secretBox)
 const HOUR = { hours: 1 }
 
 describe.each(serviceStores())('a source that verifies on $name', (store) => {
@@ -53,7 +53,7 @@ describe.each(serviceStores())('a source that verifies on $name', (store) => {
       await bench.stores.sources.update(sourceId, source.userId, {
         provider: providerOf(signer.scheme),
         ...signingAttributes(signer.scheme),
-        signingSecret: await kept.sealSourceSecrets(source, list),
+        signingSecret: await sealedSecrets.sealSourceSecrets(source, list),
       })
       bench.ingest.invalidateSource(sourceId)
       const accepted = await bench.send(sourceId, signed(signer, right))
@@ -135,7 +135,7 @@ describe.each(serviceStores())('a source that verifies on $name', (store) => {
     const list = required(
       rotateSecret(newSecretList('old', now), 'new', { now, overlapSeconds: 30 }),
     )
-    const signingSecret = await kept.sealSourceSecrets(source, list)
+    const signingSecret = await sealedSecrets.sealSourceSecrets(source, list)
     await bench.stores.sources.update(source.sourceId, source.userId, { signingSecret })
     bench.ingest.invalidateSource(source.sourceId)
     const send = async (secret: string) =>

@@ -37,7 +37,7 @@ describe.each(serviceStores())('what a replay delivers, on $name', (store) => {
     await createReplayRunner({
       stores,
       clock,
-      timers: { after: timers.start },
+      startTimer: timers.start,
       log: silentLog,
       onReplayed,
     }).runOnce()

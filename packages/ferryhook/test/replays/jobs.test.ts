@@ -11,8 +11,8 @@ describe.each(serviceStores())('a replay of a stretch of time over HTTP, on $nam
 
   const run = () => {
     const { stores, clock } = api
-    const timers = { after: testTimers(clock).start }
-    return createReplayRunner({ stores, clock, timers, log: silentLog, onReplayed: () => {} })
+    const startTimer = testTimers(clock).start
+    return createReplayRunner({ stores, clock, startTimer, log: silentLog, onReplayed: () => {} })
   }
 
   async function sourceWith(events: number) {

@@ -30,9 +30,9 @@ describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (wor
   /** A runner as another process has it; `layer` may fail it on the way. */
   function runnerOn(given: Stores = storesOn(bench.db, bench.clock, world.hostility)) {
     const { clock } = bench
-    const timers = { after: testTimers(clock).start }
+    const startTimer = testTimers(clock).start
     const onReplayed = () => {}
-    return createReplayRunner({ stores: given, clock, timers, log: silentLog, onReplayed })
+    return createReplayRunner({ stores: given, clock, startTimer, log: silentLog, onReplayed })
   }
 
   async function settle(eventId: string, state: 'delivered' | 'failed') {

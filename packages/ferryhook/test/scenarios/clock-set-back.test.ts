@@ -43,8 +43,8 @@ describe('after the clock was set back', () => {
   test('ingest does not wait longer for a store that says nothing', async () => {
     const clock = settableClock()
     const looks: (() => void)[] = []
-    const timers = { after: (_ms: number, call: () => void) => (looks.push(call), () => {}) }
-    const inTime = createDeadline({ clock, timers, maxMs: 8_000 })
+    const startTimer = (_ms: number, call: () => void) => (looks.push(call), () => {})
+    const inTime = createDeadline({ clock, startTimer, maxMs: 8_000 })
     const givenUp = vi.fn<(reason: Error) => void>()
     inTime(new Promise(() => {})).catch(givenUp)
     clock.setBack(3_600_000)
@@ -81,7 +81,12 @@ describe('after the clock was set back', () => {
   test('what was refused in an hour that comes again is added to what was before', async () => {
     const clock = settableClock()
     const put = vi.fn<(tally: { hour: number; writerId: string }) => Promise<void>>(async () => {})
-    const tally = createIngestCounters({ store: { put }, clock, log: silentLog, later: () => {} })
+    const tally = createIngestCounters({
+      store: { put },
+      clock,
+      log: silentLog,
+      startTimer: () => () => {},
+    })
     const source = { sourceId: newId('src'), userId: newId('usr') }
     for (const move of [0, -3_600_000, 3_600_000]) {
       clock.setBack(move)

@@ -4,7 +4,7 @@ import { isPending } from '../../src/deliveries/state.ts'
 import type { Event } from '../../src/events/item.ts'
 import { newSecretList } from '../../src/signing/secret-list.ts'
 import { allDue, required, testWorlds } from '../support/test-stores.ts'
-import { keptSecrets, openWorkerBench, SECRET, type WorkerBench } from '../support/test-worker.ts'
+import { sealedSecrets, openWorkerBench, SECRET, type WorkerBench } from '../support/test-worker.ts'
 
 const isSlow = process.env['SLOW'] !== undefined
 const ROUNDS = 20
@@ -53,7 +53,7 @@ describe.each(testWorlds().slice(-1))(
         if (what === 1) await change({ status: 'active' })
         if (what === 2) {
           const secrets = newSecretList(SECRET, bench.clock.now())
-          const signingSecret = await keptSecrets.sealConnectionSecrets(connection, secrets)
+          const signingSecret = await sealedSecrets.sealConnectionSecrets(connection, secrets)
           await change({ signingSecret })
         }
         events.push(await bench.receive(source))

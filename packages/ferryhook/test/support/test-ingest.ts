@@ -27,7 +27,7 @@ import { allDue, storesOn, openWorkbench, required, type Workbench } from './tes
 
 export const PUBLIC_URL = 'https://hooks.example.com'
 
-const kept = createSealedSecrets(secretBox)
+const sealedSecrets = createSealedSecrets(secretBox)
 
 export interface Sent {
   method?: string
@@ -73,7 +73,7 @@ async function openReceiver(
     onStored: (sourceId) => void hinted.push(sourceId),
     alerts: { raise: (alert) => void alerts.push(alert) },
     // Tests flush.
-    later: () => {},
+    startTimer: () => () => {},
     ...given,
   })
   const hotRoutes = mountHotRoutes(ingestRoutes(ingest), 'ferryhook', '/')
@@ -142,7 +142,7 @@ export async function openIngestBench(store: TestStore, given: Given = {}): Prom
       const { userId } = await stores.users.create({ email, name: 'Ada', plan })
       const place = { userId, sourceId: newId('src'), ...input }
       const list = secret === undefined ? undefined : newSecretList(secret, clock.now())
-      const signingSecret = list && (await kept.sealSourceSecrets(place, list))
+      const signingSecret = list && (await sealedSecrets.sealSourceSecrets(place, list))
       return stores.sources.create({
         name: 'Shop',
         provider: 'custom',
@@ -169,7 +169,7 @@ export async function sealSecret(
   secret: string,
   now: number,
 ): Promise<string> {
-  return kept.sealSourceSecrets(source, newSecretList(secret, now))
+  return sealedSecrets.sealSourceSecrets(source, newSecretList(secret, now))
 }
 
 /** Limits as the plans have them, but some small enough to be reached. */

@@ -60,7 +60,14 @@ export async function openLiveBench(store: TestStore): Promise<LiveBench> {
   const operators = createOperators({ db, clock })
   const permit = createPermissions({ authenticate, stores, operators })
   const cursors = createCursors(new Uint8Array(32).fill(7))
-  const desk = createLiveService({ stores, authenticate, clock, timers, cursors, log: silentLog })
+  const desk = createLiveService({
+    stores,
+    authenticate,
+    clock,
+    startTimer: timers.start,
+    cursors,
+    log: silentLog,
+  })
   const app = createApp({ log: silentLog, metrics: createMetrics() })
   app.route('/', new OpenAPIHono<AppEnv>().route('/', liveRoutes({ permit, live: desk })))
   let people = 0

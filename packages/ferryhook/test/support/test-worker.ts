@@ -45,7 +45,7 @@ export interface WorkerBench extends Workbench {
 
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
-export const keptSecrets = createSealedSecrets(secretBox)
+export const sealedSecrets = createSealedSecrets(secretBox)
 
 export async function openWorkerBench(
   world: Pick<World, 'store' | 'hostility'>,
@@ -74,7 +74,7 @@ export async function openWorkerBench(
     const worker = createWorker({
       stores: storesOn(bench.db, clock, world.hostility),
       clock,
-      timers: { after: timers.start },
+      startTimer: timers.start,
       fetcher,
       secretBox,
       sandbox: { run: () => Promise.reject(new Error('No scripts here')), close: async () => {} },
@@ -109,7 +109,7 @@ export async function openWorkerBench(
         connectionInput({ sourceId, userId, ...more, destinationUrl }),
       )
       const secrets = newSecretList(SECRET, clock.now())
-      const signingSecret = await keptSecrets.sealConnectionSecrets(connection, secrets)
+      const signingSecret = await sealedSecrets.sealConnectionSecrets(connection, secrets)
       const { connectionId } = connection
       return stores.connections.update(connectionId, { signingSecret }, { sourceId })
     },

@@ -193,12 +193,12 @@ describe.each(serviceWorlds())('figures of hours and days, on $name', (world) =>
       await attempt(eventId, 'delivered')
     }
     const until = bench.clock.now() + 1
-    const { figures } = await stores.eventCounts.count({
+    const { statistics } = await stores.eventCounts.count({
       sourceId: source.sourceId,
       from: 0,
       until,
     })
-    const near = (part: number) => required(latencyPercentile(part, figures))
+    const near = (part: number) => required(latencyPercentile(part, statistics))
     expect(Math.abs(near(0.5) - 20) / 20).toBeLessThanOrEqual(0.05)
     expect(Math.abs(near(0.99) - 1_000) / 1_000).toBeLessThanOrEqual(0.05)
   })

@@ -4,7 +4,7 @@ import { serviceStores } from '@strongroom/kit/testing/stores'
 import { secretBox } from '@strongroom/kit/testing/test-secrets'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { required } from '../support/test-stores.ts'
-import { keptSecrets, openWorkerBench, type WorkerBench } from '../support/test-worker.ts'
+import { sealedSecrets, openWorkerBench, type WorkerBench } from '../support/test-worker.ts'
 
 describe.each(serviceStores())('while the keys cannot be reached, on $name', (store) => {
   const lines: string[] = []
@@ -92,7 +92,7 @@ describe.each(serviceStores())('while the keys cannot be reached, on $name', (st
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/headers')
     const { connectionId, sourceId } = connection
-    const customHeaders = await keptSecrets.sealCustomHeaders(connection, { 'x-a': 'b' })
+    const customHeaders = await sealedSecrets.sealCustomHeaders(connection, { 'x-a': 'b' })
     await bench.stores.connections.update(connectionId, { customHeaders }, { sourceId })
     const event = await bench.receive(source)
     await bench.worker.runOnce()

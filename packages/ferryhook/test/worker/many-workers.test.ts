@@ -76,7 +76,7 @@ describe.each(serviceWorlds())('many workers on $name', (world) => {
     })
     const event = await bench.receive(source)
     // Its timers stand still: to itself, no time passes.
-    const late = bench.anotherWorker({ timers: { after: () => () => {} } })
+    const late = bench.anotherWorker({ startTimer: () => () => {} })
     const ended = late.runOnce()
     await bench.sink.until('/late-worker', 1)
     bench.clock.advance({ seconds: 25 })

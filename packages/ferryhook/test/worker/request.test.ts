@@ -7,7 +7,7 @@ import type { CreateEventInput } from '../../src/events/event-insert.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { newSecretList, newSigningSecret, rotateSecret } from '../../src/signing/secret-list.ts'
 import { required } from '../support/test-stores.ts'
-import { keptSecrets, openWorkerBench, SECRET, type WorkerBench } from '../support/test-worker.ts'
+import { sealedSecrets, openWorkerBench, SECRET, type WorkerBench } from '../support/test-worker.ts'
 
 const store = required(testStores()[0])
 
@@ -83,7 +83,7 @@ describe('what a destination gets', () => {
     const list = required(
       rotateSecret(newSecretList(SECRET, now), newSigningSecret(), { now, overlapSeconds: 3_600 }),
     )
-    const signingSecret = await keptSecrets.sealConnectionSecrets(connection, list)
+    const signingSecret = await sealedSecrets.sealConnectionSecrets(connection, list)
     await bench.stores.connections.update(connectionId, { signingSecret }, { sourceId })
     await bench.receive(source)
     await bench.worker.runOnce()
@@ -234,7 +234,7 @@ describe('what a destination gets', () => {
   test('custom headers are sent along, credentials among them', async () => {
     const { path, source, connection } = await deliver()
     const { connectionId, sourceId } = connection
-    const customHeaders = await keptSecrets.sealCustomHeaders(connection, {
+    const customHeaders = await sealedSecrets.sealCustomHeaders(connection, {
       authorization: 'Bearer for-them',
       'x-tenant': 'blue',
     })
@@ -250,7 +250,7 @@ describe('what a destination gets', () => {
   test('a header with a line break is refused at the last moment too, and nothing is sent', async () => {
     const { path, source, connection } = await deliver()
     const { connectionId, sourceId } = connection
-    const customHeaders = await keptSecrets.sealCustomHeaders(connection, {
+    const customHeaders = await sealedSecrets.sealCustomHeaders(connection, {
       'x-evil': 'a\r\nx-injected: b',
     })
     await bench.stores.connections.update(connectionId, { customHeaders }, { sourceId })
@@ -267,11 +267,11 @@ describe('what a destination gets', () => {
     const { path, source, connection } = await deliver()
     const { connectionId, sourceId } = connection
     const other = { ...connection, connectionId: 'conn_aaaaaaaaaaaaaaaa' }
-    const signingSecret = await keptSecrets.sealConnectionSecrets(
+    const signingSecret = await sealedSecrets.sealConnectionSecrets(
       other,
       newSecretList(SECRET, bench.clock.now()),
     )
-    const customHeaders = await keptSecrets.sealCustomHeaders(other, { 'x-a': 'b' })
+    const customHeaders = await sealedSecrets.sealCustomHeaders(other, { 'x-a': 'b' })
     const sealed = { signingSecret, customHeaders }
     await bench.stores.connections.update(connectionId, sealed, { sourceId })
     const event = await bench.receive(source)

@@ -1,6 +1,6 @@
 import { testStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { defaultSchedule } from '../../src/worker/outcome.ts'
+import { defaultSchedule } from '../../src/worker/retry-schedule.ts'
 import type { Connection } from '../../src/connections/item.ts'
 import type { Event } from '../../src/events/item.ts'
 import { required } from '../support/test-stores.ts'

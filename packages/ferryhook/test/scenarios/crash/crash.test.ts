@@ -45,7 +45,7 @@ async function setUp(directory: string, destinations: Destinations) {
   const user = { email: 'ada@example.com', name: 'Ada', plan: 'team' } as const
   const { userId } = await stores.users.create(user)
   const { sourceId } = await stores.sources.create({ userId, name: 'Crash', provider: 'custom' })
-  const kept = createSealedSecrets(secretBox)
+  const sealedSecrets = createSealedSecrets(secretBox)
   const pathOf = new Map<string, string>()
   for (const path of ['/willing', '/grumpy']) {
     const destinationUrl = destinations.url(path)
@@ -53,7 +53,7 @@ async function setUp(directory: string, destinations: Destinations) {
       connectionInput({ userId, sourceId, destinationUrl }),
     )
     const secrets = newSecretList(newSigningSecret(), Date.now())
-    const signingSecret = await kept.sealConnectionSecrets(made, secrets)
+    const signingSecret = await sealedSecrets.sealConnectionSecrets(made, secrets)
     await stores.connections.update(made.connectionId, { signingSecret }, { sourceId })
     pathOf.set(made.connectionId, path)
   }

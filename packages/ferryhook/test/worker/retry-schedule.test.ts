@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseRetryAfter } from '../../src/outbound/exchange.ts'
-import { defaultSchedule, retryDelay, retryScheduleOf } from '../../src/worker/outcome.ts'
+import { defaultSchedule, retryDelay, retryScheduleOf } from '../../src/worker/retry-schedule.ts'
 
 const NOW = Date.parse('2100-01-01T00:00:00.000Z')
 const DAY_MS = 86_400_000
