@@ -33,7 +33,7 @@ describe('the data model', () => {
 
 describe.each(testStores())('the functions of the data model on $name', (store) => {
   test(
-    'can do their work with what they are allowed, and with nothing less',
+    'each function works with exactly the permissions it declares',
     async () => {
       const bench = await openWorkbench({ store })
       const used = new Map<string, Set<string>>()

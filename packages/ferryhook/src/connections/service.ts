@@ -19,7 +19,6 @@ import { rotateOrThrow } from '../sources/signing.ts'
 import { toConflict, WriteRejected } from '../storage/write-rejected.ts'
 import type { Stores } from '../stores.ts'
 import { checkJavascript } from '../transforms/javascript.ts'
-import { TransformError } from '../transforms/result.ts'
 import type { Transform } from '../transforms/transform.ts'
 import type { Connection } from './item.ts'
 import type { ConnectionLimits } from './options.ts'
@@ -111,12 +110,11 @@ export function createConnectionService(deps: {
 
   async function checkTransform(transform: Transform, owner: string): Promise<void> {
     if (transform.type !== 'javascript') return
-    await checkJavascript(transform.code, { sandbox, owner }).catch((error: unknown) => {
-      if (!(error instanceof TransformError)) throw error
-      if (error.isTransient) throw serverError('unavailable', { headers: { 'retry-after': '1' } })
-      const details = [{ path: 'body.transform.code', message: error.message }]
-      throw ferryhookError('invalid_transform', { details })
-    })
+    const failure = await checkJavascript(transform.code, { sandbox, owner })
+    if (!failure) return
+    if (failure.isTransient) throw serverError('unavailable', { headers: { 'retry-after': '1' } })
+    const details = [{ path: 'body.transform.code', message: failure.message }]
+    throw ferryhookError('invalid_transform', { details })
   }
 
   return {

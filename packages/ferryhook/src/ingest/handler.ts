@@ -15,12 +15,10 @@ import type { SecretBox } from '@strongroom/kit/secret-box'
 import { type Alerts, noAlerts } from '../alerts/alert.ts'
 import { ferryhookError } from '../errors.ts'
 import { COMMIT_DEADLINE_MS, type CreateEventInput } from '../events/event-insert.ts'
-import type { Event } from '../events/item.ts'
 import { type Plan, planLimits } from '../plans.ts'
 import { createSealedSecrets } from '../signing/sealed-secrets.ts'
 import { activeSecrets } from '../signing/secret-list.ts'
 import type { Source } from '../sources/item.ts'
-import { DuplicateEvent, WriteRejected } from '../storage/write-rejected.ts'
 import type { Stores } from '../stores.ts'
 import { dedupKeyOf } from '../verification/dedup-key.ts'
 import { answerHandshake } from '../verification/handshake.ts'
@@ -155,27 +153,23 @@ export function createIngest(options: IngestOptions): Ingest {
       throw rateLimited(exceeded)
     }
     input.quota = month.quota
-    let event: Pick<Event, 'eventId'>
-    try {
-      event = await stores.events.createUnchecked(input)
-    } catch (error) {
+    const result = await stores.events.createUnchecked(input).catch((error: unknown) => {
       minuteLimit.release(sourceId)
-      return answerNotStored(cached, error)
+      throw error
+    })
+    if (result.kind !== 'stored') minuteLimit.release(sourceId)
+    if (result.kind === 'duplicate') {
+      countOutcome('duplicate')
+      return json({ id: result.eventId, status: 'received', duplicate: true })
+    }
+    if (result.kind === 'month_limit') {
+      monthLimit.markFull(cached)
+      throw rejectForMonth(cached)
     }
     if (month.isBeyond) reportLimit(cached, 'beyondMonth')
     countOutcome('received')
     onStored(sourceId)
-    return json({ id: event.eventId, status: 'received' })
-  }
-
-  function answerNotStored(cached: CachedSource, error: unknown): HttpResponse {
-    if (error instanceof DuplicateEvent) {
-      countOutcome('duplicate')
-      return json({ id: error.eventId, status: 'received', duplicate: true })
-    }
-    if (!(error instanceof WriteRejected && error.reason === 'month_limit')) throw error
-    monthLimit.markFull(cached)
-    throw rejectForMonth(cached)
+    return json({ id: result.event.eventId, status: 'received' })
   }
 
   function rejectForMonth(cached: CachedSource): ApiError {

@@ -7,7 +7,6 @@ import { type DeliveryTask, isReplay } from '../queue/tasks.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { signatureHeaders } from '../signing/signature.ts'
 import { applyTransform } from '../transforms/apply.ts'
-import { TransformError } from '../transforms/result.ts'
 import type { Destination } from './destination.ts'
 import type { SendResult } from '../outbound/exchange.ts'
 import { KeyUnavailable } from './key-unavailable.ts'
@@ -53,54 +52,53 @@ export async function prepareRequest(
       isFinal,
     },
   })
+  const { transform } = destination
+  if (transform === 'invalid') {
+    return failed('transform', 'invalid_code: The transform is invalid. Save it again.', true)
+  }
+  const transformed = await applyTransform(transform, event, { sandbox, owner: connection.userId })
+  if (transformed.kind === 'dropped') return { kind: 'dropped', reason: transformed.reason }
+  if (transformed.kind === 'failed') {
+    const { code, message, isTransient } = transformed
+    if (code === 'overloaded') return { kind: 'busy' }
+    return failed('transform', `${code}: ${message}`, !isTransient)
+  }
+
+  let custom: HeaderFields
+  let signed: HeaderFields
   try {
-    const transform = destination.transform()
-    const transformed = await applyTransform(transform, event, {
-      sandbox,
-      owner: connection.userId,
-    })
-    if (transformed.dropped) return { kind: 'dropped', reason: transformed.reason }
-
-    let custom: HeaderFields
-    let signed: HeaderFields
-    try {
-      custom = await destination.customHeaders()
-      signed = await signature(destination, event.id, transformed.body, clock.now())
-    } catch (error) {
-      if (error instanceof KeyUnavailable) return { kind: 'key_unavailable', error }
-      // The owner sees what to do, the operator the cause.
-      log.warn('secrets of a connection not decrypted. Check the key store.', { error })
-      return failed(
-        'signing',
-        'The secrets of the connection cannot be decrypted. Rotate them if this persists.',
-        false,
-      )
-    }
-
-    const isBodyUnchanged = transform === undefined || transform.type === 'passthrough'
-    const headers = mergeHeaders(
-      forwardedHeaders(event.headers, { isBodyUnchanged }),
-      { 'content-type': transformed.contentType ?? 'application/json' },
-      transformed.headers ?? {},
-      custom,
-      { 'x-ferryhook-attempt': String(task.attemptNumber) },
-      isReplay(task) ? { 'x-ferryhook-replay': task.replayId ?? 'true' } : {},
-      signed,
-    )
-    return {
-      kind: 'ready',
-      request: {
-        method: event.method === 'PUT' ? 'PUT' : 'POST',
-        headers,
-        body: transformed.body,
-        timeoutMs: attemptTimeoutMs,
-        maxResponseBytes: MAX_RESPONSE_BYTES,
-      },
-    }
+    custom = await destination.customHeaders()
+    signed = await signature(destination, event.id, transformed.body, clock.now())
   } catch (error) {
-    if (!(error instanceof TransformError)) throw error
-    if (error.code === 'overloaded') return { kind: 'busy' }
-    return failed('transform', `${error.code}: ${error.message}`, !error.isTransient)
+    if (error instanceof KeyUnavailable) return { kind: 'key_unavailable', error }
+    // The owner sees what to do, the operator the cause.
+    log.warn('secrets of a connection not decrypted. Check the key store.', { error })
+    return failed(
+      'signing',
+      'The secrets of the connection cannot be decrypted. Rotate them if this persists.',
+      false,
+    )
+  }
+
+  const isBodyUnchanged = transform === undefined || transform.type === 'passthrough'
+  const headers = mergeHeaders(
+    forwardedHeaders(event.headers, { isBodyUnchanged }),
+    { 'content-type': transformed.contentType ?? 'application/json' },
+    transformed.headers ?? {},
+    custom,
+    { 'x-ferryhook-attempt': String(task.attemptNumber) },
+    isReplay(task) ? { 'x-ferryhook-replay': task.replayId ?? 'true' } : {},
+    signed,
+  )
+  return {
+    kind: 'ready',
+    request: {
+      method: event.method === 'PUT' ? 'PUT' : 'POST',
+      headers,
+      body: transformed.body,
+      timeoutMs: attemptTimeoutMs,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
+    },
   }
 }
 

@@ -5,7 +5,7 @@ import { answer, openSink, type Sink } from '../support/test-destination.ts'
 import { eventInput, required } from '../support/test-stores.ts'
 import { openApi, type Person } from '../support/test-api.ts'
 
-describe.each(serviceStores())('trying things out on $name', (store) => {
+describe.each(serviceStores())('dry runs and destination tests on $name', (store) => {
   const api = openApi(store, {
     FERRYHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
     FERRYHOOK_ALLOW_HTTP: 'true',

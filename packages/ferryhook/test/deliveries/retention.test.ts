@@ -13,8 +13,8 @@ import {
   type Workbench,
 } from '../support/test-stores.ts'
 
-describe('a keeper', () => {
-  test('looks again ten minutes after it has looked, however long that took', async () => {
+describe('the retention loop', () => {
+  test('checks again ten minutes after the last check ended, however long it took', async () => {
     const timers = testTimers(testClock())
     const looks: ((kept: RetentionResult) => void)[] = []
     const extendOverdue = () => new Promise<RetentionResult>((resolve) => void looks.push(resolve))
@@ -30,7 +30,7 @@ describe('a keeper', () => {
     expect(looks).toHaveLength(2)
   })
 
-  test('that is closed stops what it does, and does not begin again', async () => {
+  test('stops a running check when it is closed, and does not start another', async () => {
     const timers = testTimers(testClock())
     const extendOverdue = vi.fn<(signal?: AbortSignal) => Promise<RetentionResult>>(
       (signal) =>
@@ -47,7 +47,7 @@ describe('a keeper', () => {
   })
 })
 
-describe.each(serviceStores())('overdue work on $name', (store) => {
+describe.each(serviceStores())('overdue tasks on $name', (store) => {
   let bench: Workbench
   beforeEach(async () => {
     bench = await openWorkbench({ store })
@@ -78,7 +78,7 @@ describe.each(serviceStores())('overdue work on $name', (store) => {
     }
   }
 
-  test('is kept a few at a time', async () => {
+  test('are extended a few at a time', async () => {
     await overdue(12)
     let most = 0
     const db = watched((underWay) => (most = Math.max(most, underWay)))
@@ -88,7 +88,7 @@ describe.each(serviceStores())('overdue work on $name', (store) => {
     expect(most).toBeLessThanOrEqual(4)
   })
 
-  test('is left to the next process by one that is told to end', async () => {
+  test('are left to the next process when the signal aborts', async () => {
     await overdue(12)
     const closing = new AbortController()
     const ending = storesOn(
@@ -101,7 +101,7 @@ describe.each(serviceStores())('overdue work on $name', (store) => {
     expect(await bench.stores.retention.extendOverdue()).toEqual({ tasks: 12 - tasks, failures: 0 })
   })
 
-  test('is kept although something before it cannot be, which one line tells', async () => {
+  test('are extended even if one of them fails, which is logged once', async () => {
     const [damaged, ...rest] = await overdue(6)
     await bench.db.updateItem({
       TableName: 'ferryhook-events',
@@ -135,7 +135,7 @@ describe.each(serviceStores())('overdue work on $name', (store) => {
     expect(lines[0]).not.toContain('evt_')
   })
 
-  test('of one shard is kept although another cannot be read', async () => {
+  test('of one shard are extended even if another shard cannot be read', async () => {
     const [event] = await overdue(1)
     const shard = await bench.stores.shards.shardFor(event?.sourceId ?? '')
     const db: Db = {

@@ -154,7 +154,7 @@ describe.each(serviceStores())('permissions on $name', (store) => {
     }
   })
 
-  test('read keys cannot write, and write keys cannot administrate', async () => {
+  test('read keys cannot write, and write keys cannot administer', async () => {
     const [reads, writes] = [await api.key(ada, 'read'), await api.key(ada, 'write')]
     const refused = [
       ...needing('write', 'admin').map((operation) => [reads, operation] as const),

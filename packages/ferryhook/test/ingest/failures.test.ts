@@ -27,7 +27,7 @@ describe.each(serviceStores())('a webhook that cannot be stored, on $name', (sto
     'StoreBusy',
     'ResourceNotFoundException',
     'Error',
-  ])('because of %s is answered 503 and never 200', async (name) => {
+  ])('because of %s gets 503 and never 200', async (name) => {
     const on = storeWith(() => Promise.reject(failure(name)))
     const receiver = await bench.another({ on })
     const source = await bench.source()
@@ -38,7 +38,7 @@ describe.each(serviceStores())('a webhook that cannot be stored, on $name', (sto
     expect(receiver.hinted).toEqual([])
   })
 
-  test('within thirty seconds of its receipt is answered 503 and not stored after that', async () => {
+  test('within thirty seconds of its receipt gets 503 and is not stored afterwards', async () => {
     const source = await bench.source()
     const attempts: number[] = []
     const on = storeWith(async () => {
@@ -65,7 +65,7 @@ describe.each(serviceStores())('a webhook that cannot be stored, on $name', (sto
     expect(await bench.toBeRouted()).toEqual([])
   })
 
-  test('because the store says nothing at all is answered 503 after thirty seconds', async () => {
+  test('because the store does not respond gets 503 after thirty seconds', async () => {
     const timers = testTimers(bench.clock)
     let isAsked = () => {}
     const asked = new Promise<void>((resolve) => (isAsked = resolve))
@@ -86,7 +86,7 @@ describe.each(serviceStores())('a webhook that cannot be stored, on $name', (sto
     expect(await bench.eventsOf(source)).toEqual([])
   })
 
-  test('is stored when throttling has passed', async () => {
+  test('because of throttling is stored when the throttling ends', async () => {
     let left = 5
     const throttled = storeWith((input) =>
       left-- > 0
@@ -101,7 +101,7 @@ describe.each(serviceStores())('a webhook that cannot be stored, on $name', (sto
     expect(await bench.eventsOf(source)).toMatchObject([{ eventId: body.id }])
   })
 
-  test('takes nothing of the minute', async () => {
+  test('does not use the limit per minute', async () => {
     let isDown = true
     const on = storeWith((input) =>
       isDown ? Promise.reject(failure('Error')) : bench.db.transactWriteItems(input),

@@ -6,7 +6,7 @@ import { createReplayRunner } from '../../src/replays/runner.ts'
 import { openWorkerBench, SECRET, type WorkerBench } from '../support/test-worker.ts'
 import { required } from '../support/test-stores.ts'
 
-describe.each(serviceStores())('what a replay delivers, on $name', (store) => {
+describe.each(serviceStores())('a replayed delivery on $name', (store) => {
   let bench: WorkerBench
 
   beforeAll(async () => {
@@ -45,7 +45,7 @@ describe.each(serviceStores())('what a replay delivers, on $name', (store) => {
     return replay
   }
 
-  test('is filtered and transformed as the connection says now, signed anew, and marked', async () => {
+  test('uses the current filter and transform, is signed again, and is marked as a replay', async () => {
     const source = await bench.newSource()
     const paid = await bench.receive(source, { body: bodyOf({ type: 'paid', amount: 5 }) })
     const other = await bench.receive(source, { body: bodyOf({ type: 'opened', amount: 7 }) })
@@ -75,7 +75,7 @@ describe.each(serviceStores())('what a replay delivers, on $name', (store) => {
     expect(signed['webhook-signature']).toBe(signature)
   })
 
-  test('does not come twice, and its history has both runs', async () => {
+  test('is sent once, and the history has both runs', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/twice')
     const event = await bench.receive(source)

@@ -17,7 +17,7 @@ import {
   type Workbench,
 } from '../support/test-stores.ts'
 
-describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (world) => {
+describe.each(serviceWorlds())('a replay job on $name', (world) => {
   let bench: Workbench
   let stores: Stores
 
@@ -82,7 +82,7 @@ describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (wor
   const runsOf = async (eventId: string) =>
     (await stores.deliveries.listByEvent(eventId)).map(({ run }) => run)
 
-  test('replays what matches and nothing else, and says what it left out', async () => {
+  test('replays the matching events only, and reports what it skipped', async () => {
     const { eventIds, input, start, connectionIds, sourceId, userId } = await failedEvents(3)
     const [first = '', second = '', third = ''] = eventIds
     await stores.deliveries.replay(second, String(connectionIds[0]))
@@ -103,7 +103,7 @@ describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (wor
     expect(await progress(failed)).toMatchObject({ state: 'done', counts: { matched: 0 } })
   })
 
-  test('finds by text in the body', async () => {
+  test('finds events by text in the body', async () => {
     const { input, start } = await failedEvents(1)
     const body = Buffer.from('{"city":"Berlin"}')
     const { eventId } = await stores.events.create(eventInput({ ...input, body }))
@@ -113,7 +113,7 @@ describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (wor
     expect(await runsOf(eventId)).toEqual([1])
   })
 
-  test('keeps its pace, a second’s worth at a time', async () => {
+  test('keeps its rate, one second at a time', async () => {
     const { start } = await failedEvents(5, { connections: 2 })
     const replay = await start({ perSecond: 4 })
     const runner = runnerOn()
@@ -132,7 +132,7 @@ describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (wor
     expect(await progress(replay)).toMatchObject({ state: 'done', counts: { replayed: 10 } })
   })
 
-  test('ends at a cancel, and what was replayed stays so', async () => {
+  test('stops when it is cancelled, and started deliveries continue', async () => {
     const { start, eventIds, userId } = await failedEvents(4)
     const replay = await start({ perSecond: 2 })
     const runner = runnerOn()
@@ -147,7 +147,7 @@ describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (wor
     expect(await stores.replays.listDue()).toEqual([])
   })
 
-  test('leaves out connections that are deleted meanwhile, and is cancelled when none is left', async () => {
+  test('skips connections that are deleted concurrently, and is cancelled when none is left', async () => {
     const { start, eventIds, connectionIds, sourceId } = await failedEvents(4, { connections: 2 })
     const replay = await start({ perSecond: 2 })
     const runner = runnerOn()
@@ -167,7 +167,7 @@ describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (wor
     expect(await stores.replays.listDue()).toEqual([])
   })
 
-  test('of many runners at once each step is done by one', async () => {
+  test('runs each step once with many concurrent runners', async () => {
     const { start, eventIds } = await failedEvents(6)
     const replay = await start({ perSecond: 3 })
     for (let second = 0; second < 3; second++) {

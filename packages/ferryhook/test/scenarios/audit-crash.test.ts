@@ -14,7 +14,7 @@ interface Deed {
   state?(): Promise<unknown>
 }
 
-describe.each(serviceStores())('a process that ends at any write, on $name', (store) => {
+describe.each(serviceStores())('a process that crashes at any write, on $name', (store) => {
   const api = openApi(store)
   const asOperator = (method: string, path: string, body?: unknown) =>
     api.ask(method, path, { token: api.operator, ...(body !== undefined && { body }) })

@@ -36,7 +36,7 @@ const stores = [
   ...others.map((store) => ({ store, ...LITTLE })),
 ]
 
-describe.each(stores)('with 1,000 events a second of the clock, on $store.name', (each) => {
+describe.each(stores)('with 1,000 events per second of the clock, on $store.name', (each) => {
   const { store, secondsBefore, stepMs } = each
   const api = openApi(store)
 
@@ -63,7 +63,7 @@ describe.each(stores)('with 1,000 events a second of the clock, on $store.name',
     return made.map(({ eventId }, n) => ({ eventId, kind: n % 8 }))
   }
 
-  test('listings with filters skip none and give none twice', async () => {
+  test('filtered listings skip no event and return none twice', async () => {
     const owner = await ownerOf(api)
     const { sourceId, person } = owner
     const from = new Date(api.clock.now()).toISOString()

@@ -152,7 +152,7 @@ describe.each(serviceStores())('sources on $name', (store) => {
     expect(await stored(id)).not.toHaveProperty('signingSecret')
   })
 
-  test('options change without the secret, and go with another algorithm or provider', async () => {
+  test('options can be changed without the secret, and are reset with another algorithm or provider', async () => {
     const id = await api.source(ada, {
       signingSecret: 'one',
       signingOptions: { header: 'x-mine', encoding: 'base64' },
@@ -171,7 +171,7 @@ describe.each(serviceStores())('sources on $name', (store) => {
     expect((await ask('GET', `/${id}`)).body).toEqual(none.body)
   })
 
-  test('that are updated without changes stay as they are, and nothing is audited', async () => {
+  test('that are updated without changes stay the same, and nothing is audited', async () => {
     const id = await api.source(ada)
     const { status, body } = await ask('PATCH', `/${id}`, {})
     expect(status).toBe(200)

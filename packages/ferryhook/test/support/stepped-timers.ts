@@ -1,13 +1,13 @@
-/** Timers that run out one after the other, as fast as a test waits for something. */
+/** Timers that fire one after the other, as fast as the test awaits something. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TestClock } from '@strongroom/kit/testing/test-clock'
 import type { StartTimer } from '@strongroom/platform/timers'
 
 export interface SteppedTimers {
   start: StartTimer
-  /** Waits until a timer is set, and lets it run out. */
+  /** Waits until a timer is started, and fires it. */
   step(): Promise<void>
-  /** Waits until a timer is set. */
+  /** Waits until a timer is started. */
   isSet(): Promise<void>
   /** Lets time pass, timer by timer, until the work is done. */
   until<T>(work: Promise<T>): Promise<T>

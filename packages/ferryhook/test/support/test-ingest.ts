@@ -1,4 +1,4 @@
-/** Ingest on a store and a real HTTP server of its own, and what tests send to it. */
+/** Ingest on its own store and HTTP server, and requests to it. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createCursors } from '@strongroom/kit/cursor'
@@ -72,7 +72,7 @@ async function openReceiver(
     secretBox,
     onStored: (sourceId) => void hinted.push(sourceId),
     alerts: { raise: (alert) => void alerts.push(alert) },
-    // Tests flush.
+    // Tests flush explicitly.
     startTimer: () => () => {},
     ...given,
   })
@@ -104,13 +104,13 @@ async function openReceiver(
 }
 
 export interface IngestBench extends Workbench, Receiver {
-  /** Another process on the same store, whose store may be a bad one. */
+  /** Another process on the same store, which may be unreliable. */
   another(given?: Given & { on?: Db }): Promise<Receiver>
   source(given?: SourceGiven): Promise<Source>
   /** The events of a source, newest first. */
   eventsOf(source: Pick<Source, 'sourceId'>): Promise<Event[]>
   bodyOf(event: Event): Promise<Buffer>
-  /** The ids of events that wait to be routed. */
+  /** The ids of events that are not routed yet. */
   toBeRouted(): Promise<string[]>
   close(): Promise<void>
 }
@@ -163,7 +163,7 @@ export async function openIngestBench(store: TestStore, given: Given = {}): Prom
   }
 }
 
-/** A source whose secrets are these from now on; to be told to whoever remembers it. */
+/** Seals new secrets of a source; caches of it have to be invalidated. */
 export async function sealSecret(
   source: Pick<Source, 'sourceId' | 'userId'>,
   secret: string,
@@ -172,7 +172,7 @@ export async function sealSecret(
   return sealedSecrets.sealSourceSecrets(source, newSecretList(secret, now))
 }
 
-/** Limits as the plans have them, but some small enough to be reached. */
+/** The limits of the plans, some of them low enough to be reached. */
 export const few = (plan: Plan, given: Partial<(typeof planLimits)[Plan]>) => ({
   limits: { ...planLimits, [plan]: { ...planLimits[plan], ...given } },
 })

@@ -1,4 +1,4 @@
-/** The route of streams on a store of its own, with time in the test's hands. */
+/** The stream route on its own store, with a controlled clock. */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { createCursors } from '@strongroom/kit/cursor'
 import { createApp } from '@strongroom/kit/http/app'
@@ -29,19 +29,19 @@ export interface LiveSource {
   keyId: string
   key: string
   receive(given?: Partial<CreateEventInput>): Promise<Event>
-  /** `env` is what Node's server gives: the two ends of the connection. */
+  /** `env` is what Node's server provides: request and response. */
   request(headers?: Record<string, string>, env?: object): Promise<Response>
-  /** A stream that has said it is ready. */
+  /** A stream that has sent `ready`. */
   open(lastEventId?: string): Promise<LiveStream>
 }
 
 interface LiveStream {
   ready: Frame
-  /** The next that is no comment, letting time pass until it is there. */
+  /** The next frame that is not a comment, letting time pass until it arrives. */
   next(): Promise<Frame>
-  /** So many ids of events, in the order in which they came. */
+  /** The ids of the next events, in order of arrival. */
   ids(count: number): Promise<string[]>
-  /** The next of any kind. */
+  /** The next frame of any kind. */
   any(): Promise<Frame>
   /** The same without letting time pass. */
   atOnce(): Promise<Frame>

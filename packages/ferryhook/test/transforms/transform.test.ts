@@ -5,21 +5,21 @@ import { applyTransform } from '../../src/transforms/apply.ts'
 import { Transform } from '../../src/transforms/transform.ts'
 import { received } from '../support/received-events.ts'
 
-describe('without a change', () => {
+describe('a passthrough transform', () => {
   const bytes = Uint8Array.of(0xff, 0x00, 0x7b, 0xef, 0xbb, 0xbf)
   const event = received(bytes, { contentType: 'image/odd' })
 
   test.each([undefined, { type: 'passthrough' as const }])(
-    'the very bytes are passed on (%j)',
+    'the bytes pass through unchanged (%j)',
     async (transform) => {
       const options = { sandbox: createSandbox(), owner: 'usr_1' }
       const result = await applyTransform(transform, event, options)
-      expect(result).toEqual({ body: bytes, contentType: 'image/odd' })
+      expect(result).toEqual({ kind: 'transformed', body: bytes, contentType: 'image/odd' })
     },
   )
 })
 
-describe('a transform that is refused', () => {
+describe('an invalid transform', () => {
   const map = (...rules: unknown[]) => ({ type: 'field_map', rules })
   const right = { from: '$.a', to: 'a' }
   const cases: [what: string, transform: unknown, path: string, message: RegExp][] = [

@@ -20,7 +20,7 @@ const slowly: Behaviour = (response) => {
 }
 const reset: Behaviour = (_response, _received, request) => request.socket.resetAndDestroy()
 
-describe('one destination does not hold up another', () => {
+describe('a slow or failing destination', () => {
   let bench: WorkerBench
 
   beforeEach(async () => {
@@ -62,7 +62,7 @@ describe('one destination does not hold up another', () => {
     expect(ends.every((status) => status === end || status === 'processing')).toBe(true)
   })
 
-  test('a destination that hangs costs its own slots and no more, and the deadline ends each of them', async () => {
+  test('that hangs occupies only its own slots, and each attempt ends at its deadline', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/hangs', { limits: '{"concurrency":3}' })
     bench.sink.behave('/hangs', hang)
@@ -84,7 +84,7 @@ describe('one destination does not hold up another', () => {
     }
   })
 
-  test('more than a destination may have leave the queue and come back when there is room, each once', async () => {
+  test('with more deliveries than it may queue has them parked and later released, each once', async () => {
     const source = await bench.newSource()
     await bench.connect(source, '/limited', { limits: '{"perSecond":2}' })
     const events = await receive(source, 30)
@@ -102,7 +102,7 @@ describe('one destination does not hold up another', () => {
     expect(required(received.at(-1)).at - required(received[0]).at).toBeGreaterThanOrEqual(13_000)
   })
 
-  test('attempts at once to one destination are never more than its limit', async () => {
+  test('never has more concurrent attempts than its limit', async () => {
     const source = await bench.newSource()
     await bench.connect(source, '/one', { limits: '{"concurrency":1}' })
     let now = 0
@@ -120,7 +120,7 @@ describe('one destination does not hold up another', () => {
     expect(most).toBe(1)
   })
 
-  test('when a circuit opens what waits is put aside, one attempt tries it, and then all are delivered', async () => {
+  test('opens its breaker: deliveries are parked, one probe is sent, and then all are delivered', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/circuit', { retryConfig: '[0,600]' })
     bench.sink.behave('/circuit', answer(503))
@@ -152,7 +152,7 @@ describe('one destination does not hold up another', () => {
     expect(new Set(await statuses(first))).toEqual(new Set(['delivered']))
   })
 
-  test('any answer shows that a destination is there: requests that it refuses open no circuit', async () => {
+  test('that rejects requests does not open its breaker, because any response shows that it is up', async () => {
     const source = await bench.newSource()
     await bench.connect(source, '/refuses')
     bench.sink.behave('/refuses', answer(422))

@@ -14,7 +14,7 @@ describe.each(serviceWorlds())('many workers on $name', (world) => {
   })
   afterAll(() => bench.close())
 
-  test('on one store they deliver each event once', async () => {
+  test('workers on one store deliver each event once', async () => {
     const workers = [bench.worker, bench.anotherWorker(), bench.anotherWorker()]
     const sources = await Promise.all(times(3, () => bench.newSource()))
     await Promise.all(
@@ -37,7 +37,7 @@ describe.each(serviceWorlds())('many workers on $name', (world) => {
     for (const { eventId } of events) expect(ids.filter((id) => id === eventId)).toHaveLength(2)
   })
 
-  test('a task whose worker died is taken over when its lease ends, and not before', async () => {
+  test('a task of a dead worker is taken over when its lease ends, and not before', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/taken-over')
     const event = await bench.receive(source)
@@ -66,7 +66,7 @@ describe.each(serviceWorlds())('many workers on $name', (world) => {
     await death
   })
 
-  test('a worker whose lease was taken over writes nothing, however late it comes', async () => {
+  test('a worker whose lease was taken over writes nothing, however late it continues', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/late-worker')
     let answerFirst = () => {}
@@ -89,7 +89,7 @@ describe.each(serviceWorlds())('many workers on $name', (world) => {
     expect(await bench.attempts(event, connection)).toMatchObject([{ responseBody: 'second' }])
   })
 
-  test('a worker that is closed finishes what it has begun and gives back what it has not', async () => {
+  test('a closing worker finishes running attempts and releases the others', async () => {
     const source = await bench.newSource()
     // The clock runs on until the worker has ended: long before there is anything to retry.
     const retryConfig = '[0,86400]'
@@ -112,8 +112,8 @@ describe.each(serviceWorlds())('many workers on $name', (world) => {
 })
 
 // On one store: what gets lost gets lost before it.
-describe.each(serviceWorlds().slice(0, 1))('answers that get lost on $name', (world) => {
-  test('cost no event: each is delivered at least once, and its attempts are on record', async () => {
+describe.each(serviceWorlds().slice(0, 1))('lost responses on $name', (world) => {
+  test('lose no event: each is delivered at least once, and its attempts are recorded', async () => {
     const bench = await openWorkerBench(world, { random: () => 0.5 })
     try {
       const source = await bench.newSource()

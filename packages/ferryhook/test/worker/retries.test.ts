@@ -21,7 +21,7 @@ describe.each([
   })
   afterAll(() => bench.close())
 
-  test('eight attempts are made, each at its second, and then the delivery fails and its owner is told', async () => {
+  test('eight attempts are made, each at its scheduled second, and then the delivery fails and its owner is notified', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/down')
     bench.sink.behave('/down', answer(500, {}, 'broken'))
@@ -65,7 +65,7 @@ describe.each([
   })
 })
 
-describe('what is retried, and when', () => {
+describe('retries', () => {
   let bench: WorkerBench
 
   beforeAll(async () => {
@@ -111,7 +111,7 @@ describe('what is retried, and when', () => {
     expect(await secondsToSecond(event, connection)).toBe(seconds)
   })
 
-  test('a connection with its own schedule is retried by that, and fails after its last attempt', async () => {
+  test('a connection with its own schedule is retried by that schedule, and fails after its last attempt', async () => {
     const { event, connection } = await attempted('/own', answer(502), { retryConfig: '[0,7,11]' })
     expect(await secondsToSecond(event, connection)).toBe(7)
     expect(await bench.status(event)).toBe('retrying')
@@ -137,7 +137,7 @@ describe('what is retried, and when', () => {
     expect(await bench.status(event)).toBe('delivered')
   })
 
-  test('a connection that is reset, or refused, is a failure that is retried, with its reason', async () => {
+  test('a reset or refused connection is a failure with its reason, and is retried', async () => {
     const reset: Behaviour = (_response, _received, request) => request.socket.resetAndDestroy()
     const { event, connection } = await attempted('/reset', reset)
     expect(await bench.status(event)).toBe('retrying')
@@ -157,7 +157,7 @@ describe('what is retried, and when', () => {
     expect(await bench.delivery(other, refused)).toMatchObject({ reason: 'connection' })
   })
 
-  test('a response that says success and then breaks off was a success', async () => {
+  test('a response that breaks off after a success status is a success', async () => {
     const breaking: Behaviour = (response, _received, request) => {
       response.writeHead(200, { 'content-length': '100' })
       response.write('begun')
@@ -168,7 +168,7 @@ describe('what is retried, and when', () => {
     expect(await bench.attempts(event, connection)).toMatchObject([{ responseBody: 'begun' }])
   })
 
-  test('of a long response 64 KB are read and 1,000 characters kept, none of them halved', async () => {
+  test('64 KB of a long response are read, and 1,000 whole characters are stored', async () => {
     const long = `${'é'.repeat(999)}😀${'x'.repeat(200_000)}`
     const { event, connection } = await attempted('/long', answer(200, {}, long))
     expect(await bench.status(event)).toBe('delivered')
@@ -177,7 +177,7 @@ describe('what is retried, and when', () => {
     ])
   })
 
-  test('how long an attempt took is on record', async () => {
+  test('the latency of an attempt is recorded', async () => {
     const slow: Behaviour = (response) => {
       bench.clock.advance({ ms: 1_234 })
       response.end('done')

@@ -140,7 +140,7 @@ describe.each(serviceStores())('sign-in through providers on $name', (store) => 
   test.each([
     ['Mona\n\u001b[31mLisa', 'Mona [31mLisa'],
     [`${'x'.repeat(99)}\u{1f600}`, 'x'.repeat(99)],
-  ])('a name that the provider tells (%j) is cut to what a name may be', async (told, name) => {
+  ])('a name from the provider (%j) is reduced to a valid name', async (told, name) => {
     github.user = githubUser({ name: told })
     expect((await whoIs(await signIn('github'))).name).toBe(name)
   })

@@ -37,7 +37,7 @@ describe.each(serviceStores())('a password on $name', (store) => {
   test.each([
     ['another address', 'PATCH', '/account', { email: 'stolen@example.com' }],
     ['the end of the account', 'POST', '/account/delete', {}],
-  ])('that is replaced while it is checked does not allow %s', async (_, method, path, given) => {
+  ])('that is replaced during the check does not allow %s', async (_, method, path, given) => {
     const person = await api.person()
     const { id, token } = person
     const sourceId = await api.source(person)

@@ -49,7 +49,7 @@ describe.each(serviceStores())('sessions on $name', (store) => {
     expect((await me(token)).body.error.code).toBe('ferryhook.unauthorized')
   })
 
-  test('a password that is changed while it is being checked does not sign in', async () => {
+  test('a password that is changed while it is checked does not sign in', async () => {
     const { id, email } = await api.person()
     const made = await api.ask('POST', `/users/${id}/password-resets`, { token: api.operator })
     vi.spyOn(api.passwords, 'verify').mockImplementationOnce(async () => {

@@ -88,7 +88,7 @@ async function sendUntilKilled(server: ChildProcess, url: string, answers: numbe
 }
 
 test(
-  'of servers and workers that are killed at any moment no event answered 200 is lost, and none is delivered twice but for the attempts that the kill cut off',
+  'killing servers and workers at any moment loses no acknowledged event, and repeats only the attempts that a kill interrupted',
   { timeout: ROUNDS * 60_000 },
   async () => {
     const program = await bundled()
