@@ -56,14 +56,14 @@ describe('the settings of Ferryhook', () => {
   )
 
   test.each(['smtps://ada:hush@mail.example.com', 'smtp://localhost:25?requireTLS=true'])(
-    'take %s for a mail server',
+    'accept %s as a mail server',
     (given) => {
       expect(parse({ FERRYHOOK_SMTP_URL: given })['FERRYHOOK_SMTP_URL']).toBe(given)
     },
   )
 
   test.each(['mail.example.com', 'https://mail.example.com', 'smtp://', 'smtp://a b'])(
-    'refuse %s as a mail server, and do not repeat it',
+    'reject %s as a mail server without quoting it',
     (given) => {
       const refused = () => parse({ FERRYHOOK_SMTP_URL: given })
       expect(refused).toThrow(/FERRYHOOK_SMTP_URL must be an address like smtps:/)

@@ -83,7 +83,7 @@ describe.each(serviceStores())('alerts on $name', (store) => {
   })
   const bodies = (path: string) =>
     sink.received(path).map(({ body }) => JSON.parse(body.toString()) as { data: object })
-  /** Lets time pass and what happens then come to its end. */
+  /** Lets time pass and waits until all messages are sent. */
   const pass = async (ms: number) => {
     await timers.pass({ ms })
     await notifier.settled()
@@ -126,7 +126,7 @@ describe.each(serviceStores())('alerts on $name', (store) => {
       summary:
         "499 deliveries to connection 'Billing' failed permanently (last: all retries failed).",
     })
-    // Nothing more: the next one is a first one again.
+    // Nothing more is sent, so the next alert is the first of a group again.
     await pass(600_000)
     notifier.raise(failed(userId, 501))
     await notifier.settled()
@@ -206,7 +206,7 @@ describe.each(serviceStores())('alerts on $name', (store) => {
     await sink.until('/quick', 1)
     await sink.until('/slow', 1)
     sink.behave('/slow', answer(200))
-    // The deadline ends it, and then it is tried again.
+    // The deadline ends it, and then it is retried.
     await pass(10_000)
     await pass(10_000)
     expect(sink.received('/slow')).toHaveLength(2)

@@ -131,7 +131,7 @@ describe.each(serviceStores())('dry runs and destination tests on $name', (store
     })
     const payload = JSON.parse(received.body.toString())
     expect(payload).toMatchObject({ type: 'ferryhook.test', id: received.headers['webhook-id'] })
-    // Not by its `verify`, which takes the time of the machine for now.
+    // Not with its `verify`, which uses the system clock.
     const signed = new Webhook(signingSecret).sign(
       payload.id,
       new Date(Number(received.headers['webhook-timestamp']) * 1000),

@@ -55,14 +55,14 @@ describe.each(serviceStores())('overdue tasks on $name', (store) => {
   afterEach(() => bench.close())
 
   async function overdue(many: number) {
-    // Of one source, so that all of them lie in one shard.
+    // Events of one source, so that all tasks are in one shard.
     const input = eventInput({ plan: 'free' })
     const events = await Promise.all(times(many, () => bench.stores.events.create(input)))
     bench.clock.advance({ hours: 23 })
     return events
   }
 
-  /** The store, which tells how many transactions are under way. */
+  /** The store, counting the transactions in flight. */
   function watched(onWrite: (underWay: number) => void): Db {
     let underWay = 0
     return {

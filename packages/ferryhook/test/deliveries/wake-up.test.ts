@@ -255,10 +255,10 @@ describe.each(serviceWorlds())('parked deliveries on $name', (world) => {
     await stores.parking.park(task, connection, { reason: 'limit', wakeAt })
     const [before] = await wakesOf(connection.connectionId)
     await stores.wakeUps.wakeUp(required(before), { limit: 10, nextWakeAt: inSeconds(5) })
-    // As a machine with a slower clock does: its wake has the very key of the one that ended.
+    // As with a slower clock: its wake-up has the same key as the completed one.
     await stores.parking.park(second.task, connection, { reason: 'limit', wakeAt })
     const [anew] = await wakesOf(connection.connectionId)
-    // It looked for waiting ones before that, and found none.
+    // It listed parked deliveries before that, and found none.
     const blind = { ...required(before), connectionId: newId('conn') }
     await stores.wakeUps.wakeUp(blind, { limit: 10, nextWakeAt: inSeconds(5) })
     expect(await wakesOf(connection.connectionId)).toEqual([anew])

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { openApi } from '../support/test-api.ts'
 
-/** What of the document matters here. */
+/** The part of the document that matters here. */
 interface Operation {
   requestBody?: { content: Record<string, { schema: { example?: unknown } }> }
 }

@@ -13,7 +13,7 @@ describe.each(serviceStores())('a webhook that cannot be stored, on $name', (sto
   })
   afterAll(() => bench.close())
 
-  /** The store, with transactions that go another way. */
+  /** The store, with replaced transactions. */
   const storeWith = (transactWriteItems: Db['transactWriteItems']): Db => ({
     ...bench.db,
     transactWriteItems,
@@ -50,7 +50,7 @@ describe.each(serviceStores())('a webhook that cannot be stored, on $name', (sto
     expect((await receiver.send(source.sourceId)).status).toBe(503)
     expect(attempts).toHaveLength(2)
 
-    // So is one for which something else took the time, such as the reading of the source.
+    // The same if something else took the time, such as reading the source.
     const slow: Db = {
       ...bench.db,
       query(input) {

@@ -13,7 +13,7 @@ describe.each(serviceStores())('plan limits of ingest on $name', (store) => {
   afterAll(() => bench.close())
 
   const inOrder = (numbers: number[]) => numbers.toSorted((a, b) => a - b)
-  /** Ten at a time, in the order of their answers. */
+  /** Ten in parallel, in the order of their responses. */
   const statuses = async (receiver: Receiver, sourceId: string, count: number, sent = {}) => {
     const seen: number[] = []
     while (seen.length < count) {

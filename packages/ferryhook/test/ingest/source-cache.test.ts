@@ -16,7 +16,7 @@ describe.each(serviceStores())('the source cache of ingest on $name', (store) =>
   })
   afterAll(() => bench.close())
 
-  /** The store, and how often sources were looked up in it. */
+  /** The store, counting how often sources are read. */
   function counting() {
     const reads = { queries: 0 }
     const on: Db = {
@@ -113,7 +113,7 @@ describe.each(serviceStores())('the source cache of ingest on $name', (store) =>
     await bench.stores.sources.update(sourceId, userId, { status: 'paused' })
     receiver.ingest.invalidateSource(sourceId)
     waiting[0]?.()
-    // It was sent before the change, and may be taken or not; the next one may not.
+    // Sent before the change, so it may be accepted or not; the next one must not be.
     await before
     expect((await receiver.send(sourceId)).status).toBe(404)
   })

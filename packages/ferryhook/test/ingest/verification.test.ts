@@ -42,7 +42,7 @@ describe.each(serviceStores())('a source with signature verification on $name', 
   }
 
   test('accepts what each provider signs, and nothing signed with another secret', async () => {
-    // Some providers sign the address, so there is one source for all of them.
+    // Some providers sign the URL, so all of them use one source.
     const sourceId = /src_\w{16}/.exec(URL_OF_SOURCE)?.[0] ?? ''
     expect(URL_OF_SOURCE).toBe(`${PUBLIC_URL}/in/${sourceId}?via=1`)
     const source = await bench.source({ sourceId, dedup: '{"by":"none"}' })
@@ -84,7 +84,7 @@ describe.each(serviceStores())('a source with signature verification on $name', 
     const due = await bench.toBeRouted()
     expect(events.filter(({ eventId }) => due.includes(eventId))).toEqual([])
     expect(bench.hinted).not.toContain(source.sourceId)
-    // Neither its id nor the month is used up by it.
+    // It uses neither the event id nor the quota of the month.
     const genuine = await bench.send(source.sourceId, signed(stripe, 'whsec_one'))
     expect(genuine.body).toEqual({ id: expect.any(String) as string, status: 'received' })
     const quota = { PK: `QUOTA#${source.userId}`, SK: '2100-01-01' }
@@ -142,7 +142,7 @@ describe.each(serviceStores())('a source with signature verification on $name', 
       (await bench.send(source.sourceId, signed(github, secret))).status
     expect([await send('old'), await send('new')]).toEqual([200, 200])
     bench.clock.advance({ seconds: 30 })
-    // What is remembered of the source is not that old.
+    // The cached source is not that old.
     expect([await send('old'), await send('new')]).toEqual([401, 200])
   })
 

@@ -61,7 +61,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     const source = await bench.newSource()
     const stream = await source.open()
     const coming = stream.atOnce()
-    // It has looked, has rested, and waits for the next second.
+    // It has polled, has paused, and waits for the next second.
     await bench.timers.step()
     await bench.timers.isSet()
     const { eventId } = await source.receive()
@@ -102,7 +102,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     const last = await idOf(source.receive())
     expect(await second.ids(1)).toEqual([last])
     await second.leave()
-    // Also from the beginning of one that has sent nothing yet.
+    // Also from the start of a stream that has sent nothing yet.
     const third = await source.open()
     await third.leave()
     const unseen = await idOf(source.receive())
@@ -128,7 +128,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     expect(data).toMatchObject({ id: after })
     await stream.leave()
 
-    // Stored while nobody was looking: rather all of the last moments again than one lost.
+    // Stored while no stream was open: repeats the last moments rather than lose one event.
     const missed = await idOf(source.receive({ receivedAt: now - 10_000 }))
     const again = await source.open(lastId)
     const all = [early, ...late, after, missed]
@@ -183,7 +183,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     setBack.mockRestore()
   })
 
-  /** Sets it, while nobody waits for a time. */
+  /** Sets the clock back while no timer is pending. */
   function turnBack(by: { minutes: number }): { undo(): void } {
     const { now } = bench.clock
     const spy = vi.spyOn(bench.clock, 'now')
@@ -229,7 +229,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     const missed = await idOf(source.receive())
     bench.clock.advance({ seconds: 20 })
     const again = await source.open(lastId)
-    // Rather the last ones again than one lost.
+    // Repeats the last events rather than lose one.
     while ((await again.ids(1))[0] !== missed);
     const last = await idOf(source.receive())
     while ((await again.ids(1))[0] !== last);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { required } from '../support/test-stores.ts'
 import { openWorkerBench, type WorkerBench } from '../support/test-worker.ts'
 
-/** What a destination answers, byte by byte, and what that is to us: a status, or why there is none. */
+/** The response of a destination, byte by byte, and the expected result: a status, or a failure. */
 const answers: [what: string, bytes: string, end: number | string][] = [
   [
     '100 that nobody asked for',

@@ -33,7 +33,7 @@ describe.each(testWorlds())('the task queue on $name', (world) => {
 
   const inSeconds = (seconds: number) => bench.clock.now() + seconds * 1000
 
-  /** A delivery that is due and nobody has. */
+  /** A delivery task that is due and not leased. */
   async function dueTask() {
     const event = await stores.events.create(eventInput())
     const route = await routeTaskOf(stores, event.eventId)
@@ -170,7 +170,7 @@ describe.each(testWorlds())('the task queue on $name', (world) => {
     const { event, tasks } = await leasedEvent(bench)
     const attempt = attemptResult(bench.clock, { statusCode: 503 })
     const task = required(tasks[0])
-    // The lease happens to end just when the next attempt is due.
+    // The lease ends exactly when the next attempt is due.
     const nextAt = task.dueAt
     await stores.settlement.settle(task, { state: 'retrying', attempt, nextAt })
     bench.clock.advance({ ms: nextAt - bench.clock.now() })

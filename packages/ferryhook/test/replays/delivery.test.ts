@@ -51,7 +51,7 @@ describe.each(serviceStores())('a replayed delivery on $name', (store) => {
     const other = await bench.receive(source, { body: bodyOf({ type: 'opened', amount: 7 }) })
     await bench.worker.runOnce()
     expect(await bench.status(paid)).toBe('unrouted')
-    // Not there when the events came: the replay is their first run.
+    // The connection is newer than the events, so the replay is their first run.
     await bench.connect(source, '/replayed', { filters: onlyPaid, transform: renamed })
     bench.clock.advance({ seconds: 30 })
     const { replayId } = await replayAll(source)
@@ -65,7 +65,7 @@ describe.each(serviceStores())('a replayed delivery on $name', (store) => {
       'x-ferryhook-event-id': paid.eventId,
       'webhook-timestamp': String(Math.floor(bench.clock.now() / 1000)),
     })
-    // The clock of the test is far ahead of the library's.
+    // The test clock is far ahead of the library's.
     const signed = { ...headers } as Record<string, string>
     const signature = new Webhook(SECRET).sign(
       paid.eventId,

@@ -27,7 +27,7 @@ describe.each(serviceWorlds())('a replay job on $name', (world) => {
   })
   afterAll(() => bench.close())
 
-  /** A runner as another process has it; `layer` may fail it on the way. */
+  /** A runner of another process, with stores that may fail. */
   function runnerOn(given: Stores = storesOn(bench.db, bench.clock, world.hostility)) {
     const { clock } = bench
     const startTimer = testTimers(clock).start
@@ -43,7 +43,7 @@ describe.each(serviceWorlds())('a replay job on $name', (world) => {
     }
   }
 
-  /** A source with events that failed, and what else is among them. */
+  /** A source with failed events and others. */
   async function failedEvents(count: number, { connections = 1 } = {}) {
     const made = await stores.connections.create(connectionInput())
     const { sourceId, userId } = made
@@ -181,13 +181,13 @@ describe.each(serviceWorlds())('a replay job on $name', (world) => {
     expect((await Promise.all(eventIds.map(runsOf))).flat()).toEqual([2, 2, 2, 2, 2, 2])
   })
 
-  /** What a process dies at: the call before which, or after which, everything ends. */
+  /** The call before or after which the process crashes. */
   const deaths = ['begin', 'replay', 'replayed', 'advance'] as const
 
   test.each(deaths)(
-    'goes on after a crash at "%s", replays nothing twice, and counts right',
+    'continues after a crash at "%s", replays nothing twice, and counts correctly',
     async (death) => {
-      // By their status, which the replay itself changes.
+      // Selected by status, which the replay itself changes.
       const { start, eventIds } = await failedEvents(4)
       const replay = await start({ status: 'failed', perSecond: 4 })
       const dying = storesOn(bench.db, bench.clock, world.hostility)
@@ -213,7 +213,7 @@ describe.each(serviceWorlds())('a replay job on $name', (world) => {
       })
       await runner.runOnce()
       expect(await progress(replay)).toMatchObject({ state: 'running', counts: { replayed: 0 } })
-      // What was replayed before the crash is delivered meanwhile, so that no open run protects it.
+      // Deliver what was replayed before the crash, so that no pending run protects it.
       for (const eventId of eventIds) await settle(eventId, 'delivered')
       await runnerOn().runOnce()
       expect(await progress(replay)).toMatchObject({ state: 'running' })

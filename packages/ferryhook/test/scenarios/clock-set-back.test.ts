@@ -15,7 +15,7 @@ import { createDestinationCache } from '../../src/worker/destination-cache.ts'
 import { createRouter } from '../../src/worker/router.ts'
 import { openWorkbench, storesOn, type Workbench } from '../support/test-stores.ts'
 
-/** A clock as the machine has it, which somebody may set. */
+/** A system clock that can be set. */
 function settableClock() {
   let now = testClock().now()
   return { now: () => now, setBack: (ms: number) => void (now -= ms) }

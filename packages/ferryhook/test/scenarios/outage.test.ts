@@ -20,7 +20,7 @@ describe.each(serviceStores())('after an outage of all workers, on $name', (stor
 
   const now = () => Math.floor(bench.clock.now() / 1000)
 
-  /** When the first item about an event expires: from then on it is not whole. */
+  /** When the first item of an event expires; from then on it is incomplete. */
   async function firstExpiry(event: Event): Promise<number> {
     const { Items = [] } = await bench.db.query({
       TableName: 'ferryhook-events',
@@ -48,7 +48,7 @@ describe.each(serviceStores())('after an outage of all workers, on $name', (stor
     return event
   }
 
-  /** Only what keeps overdue work runs; nothing of the events may be about to go. */
+  /** Runs only the retention loop; no item of the events may be about to expire. */
   async function withoutWorkers(hours: number, events: readonly Event[]): Promise<void> {
     for (let hour = 0; hour < hours; hour++) {
       bench.clock.advance({ hours: 1 })

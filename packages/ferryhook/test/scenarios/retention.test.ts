@@ -201,7 +201,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
     await stores.parking.park(task, connection, { reason: 'paused' })
     const key = { PK: `WAIT#${connectionId}`, SK: `${bench.clock.now()}#${task.eventId}` }
     const waiting = required(await bench.stored('ferryhook-events', key))
-    // Of events that are gone: they only leave.
+    // Their events are deleted, so they only leave the queue.
     for (let n = 0; n < 120; n++) {
       const eventId = newId('evt')
       const SK = `${bench.clock.now()}#${eventId}`
@@ -272,7 +272,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
   })
 
   describe('a task whose delivery TTL deleted and a replay replaced', () => {
-    /** Of an event that its other delivery keeps. */
+    /** The event is retained by its other delivery. */
     async function replacedAfter(before: (task: LeasedTask, connection: Connection) => unknown) {
       const { connection, event, task } = await leasedConnection(bench, { plan: 'free' })
       const { connectionId, sourceId } = connection
@@ -290,7 +290,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
       return { connection, event, task, replay }
     }
 
-    /** The replay is what is left, and comes to its end. */
+    /** Only the replay remains, and it finishes. */
     async function expectReplayOnly({ event, replay }: { event: Event; replay: Delivery }) {
       const { eventId } = event
       expect(await stores.deliveries.get(eventId, replay.connectionId)).toEqual(replay)

@@ -12,7 +12,7 @@ const body = Buffer.from('{"text":"Grüße"}')
 test('the reference verifier of Standard Webhooks accepts a delivery with any of the active secrets', () => {
   const secrets = [newSigningSecret(), newSigningSecret()]
   const headers = { ...signatureHeaders({ eventId, body, secrets, now }) }
-  // The reference has no clock to hand in.
+  // The reference implementation does not accept a clock.
   vi.useFakeTimers({ now })
   try {
     for (const secret of secrets) {

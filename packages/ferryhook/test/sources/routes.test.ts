@@ -17,7 +17,7 @@ describe.each(serviceStores())('sources on $name', (store) => {
     api.ask(method, `/sources${path}`, { token: ada.token, ...(body !== undefined && { body }) })
   const stored = async (sourceId: string) =>
     required(await api.stores.sources.getOwned(sourceId, ada.id))
-  /** Those that verify now, the newest first. */
+  /** The active secrets, newest first. */
   const secretsOf = async (sourceId: string) =>
     activeSecrets(
       await createSealedSecrets(secretBox).sourceSecrets(await stored(sourceId)),
@@ -25,7 +25,7 @@ describe.each(serviceStores())('sources on $name', (store) => {
     )
 
   test.each(['a\0b', 'a\nb', '\u001b[31mred', '\u009b31m', 'half \ud83d'])(
-    'the name %j is refused, because it would be shown as something else',
+    'the name %j is rejected, because it would be displayed differently',
     async (name) => {
       const refused = await ask('POST', '', { name, provider: 'custom' })
       expect([refused.status, refused.body.error.details]).toEqual([
@@ -42,7 +42,7 @@ describe.each(serviceStores())('sources on $name', (store) => {
     const made = [await api.connection(person, sourceId), await api.connection(person, sourceId)]
     const by = { actor: `user:${id}`, action: 'source.deleted' } as const
     const end = () => api.ask('DELETE', `/sources/${sourceId}`, { token })
-    // All that the first of its writes does.
+    // Everything that the first of its writes does.
     const mark = api.stores.sources.update(sourceId, id, { status: 'deleted' }, { by })
     await expect(mark).rejects.toMatchObject({ reason: 'not_found' })
     expect((await end()).status).toBe(204)

@@ -13,7 +13,7 @@ import { signers } from '../support/signers.ts'
 const check = (given: Partial<SigningInput>) =>
   checkSigning({ provider: 'custom', secrets: ['secret'], ...given })
 
-/** What is wrong, one line for each problem. */
+/** One line for each problem. */
 function problems(given: Partial<SigningInput>): string[] {
   const result = check(given)
   return result.ok ? [] : result.problems.map(({ path, message }) => `${path}: ${message}`)

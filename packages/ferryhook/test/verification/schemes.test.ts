@@ -27,7 +27,7 @@ const reasons: FailureReason[] = [
 
 test('every scheme has a signer, so that all of them are tested here', () => {
   const signed = signers.map(({ scheme }) => scheme.algorithm)
-  // One scheme in three sizes, of which two are enough.
+  // One scheme with three hash sizes, of which two are enough.
   const tested = new Set([...signed, 'hmac-sha1'])
   expect([...tested].toSorted()).toEqual(Object.keys(schemes).toSorted())
 })
@@ -122,7 +122,7 @@ describe.each(signers)('$name', (signer) => {
       headers: fc.dictionary(fc.oneof(fc.constantFrom(...names), fc.string()), text),
       body: fc.uint8Array({ maxLength: 200 }),
     })
-    // Where the secret itself is sent, a short one would be met by chance.
+    // A short secret that is sent itself would be matched by chance.
     const others = fc.string().map((rest) => `another secret ${rest}`)
     const secrets = fc.array(fc.oneof(fc.constantFrom('', ...signer.secrets), others))
     await fc.assert(
@@ -167,7 +167,7 @@ describe.each(timed)('the timestamp of a $name request', (signer) => {
     const [stale, fresh] = [requestOf(signer, { at: NOW - 7_200_000 }), requestOf(signer)]
     const timeOnly = signatureHeaders(fresh).filter(([name]) => /time/.test(name))
     const headers = { ...stale.headers, ...Object.fromEntries(timeOnly) }
-    // Where the time has no header of its own it is taken over from the other signature's.
+    // A timestamp without its own header is copied from the other signature.
     for (const name of ['stripe-signature', 'paddle-signature']) {
       const time = /\d{10}/.exec(fresh.headers[name] ?? '')?.[0]
       if (time !== undefined) headers[name] = String(stale.headers[name]).replace(/\d{10}/, time)

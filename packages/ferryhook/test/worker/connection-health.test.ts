@@ -27,7 +27,7 @@ describe('a connection that keeps failing', () => {
   const told = () =>
     bench.alerts.map(({ kind }) => kind).filter((kind) => kind.startsWith('connection.'))
 
-  /** An event every so many hours, each of which fails. */
+  /** One failing event at each interval, in hours. */
   async function failFor(hours: number, { every = 3, worker = bench.worker } = {}) {
     for (let hour = 0; hour < hours; hour += every) {
       await bench.receive(source)

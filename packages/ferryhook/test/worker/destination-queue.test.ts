@@ -50,7 +50,7 @@ describe('a slow or failing destination', () => {
 
     const done = bench.worker.runOnce()
     await Promise.all(good.map((__, n) => bench.sink.until(`/good-${n}`, 3)))
-    // Time has not moved: nobody waited for anybody.
+    // The clock has not moved, so no destination waited for another.
     expect(bench.clock.now()).toBe(now)
     for (const [n] of good.entries()) {
       expect(bench.sink.received(`/good-${n}`).map(({ at }) => at)).toEqual([now, now, now])
@@ -97,7 +97,7 @@ describe('a slow or failing destination', () => {
     const perSecond = new Map<number, number>()
     for (const { at } of received)
       perSecond.set(Math.floor(at / 1000), (perSecond.get(Math.floor(at / 1000)) ?? 0) + 1)
-    // A second's worth at once is allowed, so that two neighbouring halves may come together.
+    // A burst of one second is allowed, so two adjacent halves may be sent together.
     expect(Math.max(...perSecond.values())).toBeLessThanOrEqual(4)
     expect(required(received.at(-1)).at - required(received[0]).at).toBeGreaterThanOrEqual(13_000)
   })
@@ -134,12 +134,12 @@ describe('a slow or failing destination', () => {
     expect(waiting).toHaveLength(40 - attempted)
     expect(new Set(waiting.map(({ reason }) => reason))).toEqual(new Set(['circuit']))
 
-    // Open: whatever comes is put aside without an attempt.
+    // Open: new deliveries are parked without an attempt.
     await receive(source, 3)
     await bench.worker.runOnce()
     expect(bench.sink.received('/circuit')).toHaveLength(attempted)
 
-    // Half open: one attempt decides, and it fails.
+    // Half-open: one probe decides, and it fails.
     await bench.timers.pass({ ms: openMs + 5_000 })
     await bench.worker.runOnce()
     expect(bench.sink.received('/circuit')).toHaveLength(attempted + 1)

@@ -9,7 +9,7 @@ import { sealedSecrets, openWorkerBench, type WorkerBench } from '../support/tes
 describe.each(serviceStores())('while the key store is unavailable, on $name', (store) => {
   const lines: string[] = []
   const metrics = createMetrics()
-  /** When something was to be opened, while the keys were away. */
+  /** When decryption was attempted while the key store was unavailable. */
   let asked: number[] = []
   let isAway = true
   let bench: WorkerBench

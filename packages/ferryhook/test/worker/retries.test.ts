@@ -73,7 +73,7 @@ describe('retries', () => {
   })
   afterAll(() => bench.close())
 
-  /** An event that was attempted once, at a destination that behaves so. */
+  /** An event that was attempted once, at a destination with this behaviour. */
   async function attempted(path: string, behave: Behaviour, given: Partial<Connection> = {}) {
     const source = await bench.newSource()
     const connection = await bench.connect(source, path, given)
@@ -83,7 +83,7 @@ describe('retries', () => {
     return { connection, event }
   }
 
-  /** Seconds from now to the second attempt, found by letting time pass. */
+  /** Seconds until the second attempt, measured by letting time pass. */
   async function secondsToSecond(event: Event, connection: Connection) {
     const { nextAttemptAt } = required(await bench.delivery(event, connection))
     const delay = required(nextAttemptAt) - bench.clock.now()
@@ -149,7 +149,7 @@ describe('retries', () => {
     expect(await bench.delivery(event, connection)).toMatchObject({ reason: 'connection' })
 
     const source = await bench.newSource()
-    // A port that nobody listens on.
+    // A port without a listener.
     const refused = await bench.connect(source, 'http://127.0.0.1:1027/')
     const other = await bench.receive(source)
     await bench.worker.runOnce()

@@ -193,7 +193,7 @@ describe.each(serviceWorlds())('the worker on $name', (world) => {
       ),
     ).toEqual([about])
     for (const event of [first, second]) expect(await bench.status(event)).toBe('held')
-    // The other one may have been held before it was attempted.
+    // The other one may have been held before its attempt.
     const attempts = [first, second].map((event) => bench.attempts(event, connection))
     expect((await Promise.all(attempts)).flat()[0]).toMatchObject({ statusCode: 410 })
     bench.sink.behave('/gone', answer(200))

@@ -50,7 +50,7 @@ describe.each(serviceStores())('sign-in through providers on $name', (store) => 
   })
   afterAll(() => Promise.all([github, google, quiet].map((each) => each.close())))
 
-  /** There and back again, with the cookie of the browser unless told otherwise. */
+  /** To the provider and back, with the cookie of the browser by default. */
   async function signIn(
     provider: 'github' | 'google',
     options: { as?: Ask; query?: string; cookies?: Record<string, string> } = {},
@@ -112,7 +112,7 @@ describe.each(serviceStores())('sign-in through providers on $name', (store) => 
   })
 
   test.each(['github', 'google'] as const)(
-    'somebody new gets an account with the address that %s verified, and comes back to it',
+    'a new user gets an account with the address that %s verified, and signs in to it again',
     async (provider) => {
       github.user = githubUser()
       google.user = googleUser()

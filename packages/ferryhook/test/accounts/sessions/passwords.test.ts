@@ -54,7 +54,7 @@ describe.each(serviceStores())('a password on $name', (store) => {
   })
 
   test.each(['changed', 'reset'])(
-    'that is %s ends the other sessions, although the process ends before it can',
+    'that is %s ends the other sessions even if the process crashes in between',
     async (way) => {
       const { id, email, token, cookies } = await api.person()
       const other = await login(email, PASSWORD)

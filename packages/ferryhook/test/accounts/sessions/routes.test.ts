@@ -100,7 +100,7 @@ describe.each(serviceStores())('sessions on $name', (store) => {
     const unknown = await login('nobody@example.com', 'incorrect horse')
     expect(unknown.text).toBe(known.text)
     expect(unknown.status).toBe(known.status)
-    // The work is done all the same: `verify` of no hash takes as long as any other.
+    // The work is the same: `verify` without a hash takes as long as with one.
     expect(api.passwords.asked.slice(before)).toEqual([undefined])
   })
 

@@ -196,7 +196,7 @@ describe('linear', () => {
   })
 
   test.each(['{"webhookTimestamp":"soon"}', '[]', 'null', 'no JSON', '{"webhookTimestamp":1e999}'])(
-    'a signed body without a time is refused: %s',
+    'a signed body without a timestamp is rejected: %s',
     async (body) => {
       expect(await outcome(linear, requestOf(linear, { body }))).toMatch(/^(?:malformed_body|too_)/)
     },

@@ -22,7 +22,7 @@ const file = join(import.meta.dirname, '../../signature-vectors.json')
 const vectors = JSON.parse(readFileSync(file, 'utf8')) as Vector[]
 const incoming = vectors.filter(({ provider }) => provider !== 'ferryhook-outbound')
 
-/** The scheme that a vector is of, where it is not called like its provider. */
+/** The scheme of a vector, if it is not named like its provider. */
 function schemeOf({ provider, certPem }: Vector): SigningScheme {
   const algorithms: Record<string, string> = {
     'standard-webhooks-ed25519': 'standard-webhooks',
@@ -34,7 +34,7 @@ function schemeOf({ provider, certPem }: Vector): SigningScheme {
 
 function verify(vector: Vector, body = vector.body) {
   const { secret, publicKey, webhookId, url = 'https://example.com/in', headers } = vector
-  // Some have no time to be checked at but the one that they were signed at.
+  // Some vectors can only be checked at the time they were signed.
   const signedAt = Object.entries(headers).find(([name]) => /time/.test(name))?.[1] ?? ''
   return verifySignature({
     scheme: schemeOf(vector),
