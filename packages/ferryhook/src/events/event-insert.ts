@@ -26,6 +26,7 @@ import {
 import { QuotaItem, quotaKey } from '../usage/item.ts'
 import { expiryOf, type Plan } from '../plans.ts'
 import { eventsTable } from '../tables.ts'
+import { absent } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
 import { inlineBody, packBody } from './body.ts'
 import { WriteRejected } from '../storage/write-rejected.ts'
@@ -82,7 +83,6 @@ export function createEventInsert({
   const bodies = entity(db, eventsTable, EventBodyItem)
   const dedups = entity(db, eventsTable, DedupItem)
   const quotas = entity(db, eventsTable, QuotaItem)
-  const absent = expr`attribute_not_exists(${events.attr('PK')})`
 
   function dedupPart(key: string, { sourceId, eventId, expiresAt }: Event): TransactWriteItem {
     const keyHash = createHash('sha256').update(key).digest('base64url')

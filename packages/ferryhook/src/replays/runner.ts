@@ -9,7 +9,6 @@ import type { Log } from '@strongroom/kit/log'
 import { type Event, isUnverified } from '../events/item.ts'
 import { createTextSearch } from '../events/search.ts'
 import type { EventPosition } from '../events/store.ts'
-import { WriteRejected } from '../storage/write-rejected.ts'
 import type { Stores } from '../stores.ts'
 import type { StartTimer } from '@strongroom/platform/timers'
 import { MAX_STEP_EVENTS, type Replay, type ReplayStep, type ReplayTask } from './item.ts'
@@ -97,16 +96,11 @@ export function createReplayRunner(deps: {
     const outcomes: ('replayed' | 'runOpen')[] = []
     await stores.statistics.scheduleRecount({ sourceId, userId, receivedAt })
     for (const connectionId of connectionIds) {
-      try {
-        await stores.deliveries.replay(eventId, connectionId, { replayId })
-        outcomes.push('replayed')
-      } catch (error) {
-        if (!(error instanceof WriteRejected)) throw error
-        if (error.reason === 'run_open') outcomes.push('runOpen')
-        // The event expired or was deleted after it was selected.
-        else if (error.reason === 'not_found') return ['gone']
-        else throw error
-      }
+      const { kind } = await stores.deliveries.replay(eventId, connectionId, { replayId })
+      // The event expired or was deleted after it was selected.
+      if (kind === 'not_found') return ['gone']
+      if (kind === 'unverified') throw new TypeError('The step selected an unverified event')
+      outcomes.push(kind === 'started' ? 'replayed' : 'runOpen')
     }
     return outcomes
   }

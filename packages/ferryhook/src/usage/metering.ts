@@ -14,6 +14,7 @@ import { type MeteringTask, MeteringTaskItem } from '../queue/tasks.ts'
 import { UserItem, userKey } from '../accounts/users/item.ts'
 import { eventsTable, mainTable } from '../tables.ts'
 import { validateChanges } from '../storage/update-expression.ts'
+import { equalsOrAbsent, exists } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
 import { type StatisticsStore, SETTLED_AFTER_MS } from './statistics-store.ts'
 import type { TaskQueue } from '../queue/store.ts'
@@ -148,8 +149,8 @@ export function createMetering({
 
     /** Counts what a source has received since the last count, and completes the task. */
     async roll(task: MeteringTask): Promise<void> {
-      const exists = await catchUp(task)
-      const nextAt = exists ? await statistics.refresh(task.sourceId) : undefined
+      const isFound = await catchUp(task)
+      const nextAt = isFound ? await statistics.refresh(task.sourceId) : undefined
       if (nextAt !== undefined) await planAt(task, nextAt)
       await tasks.delete({ PK: task.PK, SK: task.SK })
     },
@@ -213,10 +214,7 @@ export function createMetering({
     const { countedUntil } = source
     const mark = sources.attr('countedUntil')
     const [total, last] = [sources.attr('eventCount'), sources.attr('lastEventAt')]
-    const unmoved =
-      countedUntil === undefined
-        ? expr`attribute_not_exists(${mark})`
-        : expr`${mark} = ${countedUntil}`
+    const unmoved = equalsOrAbsent(mark, countedUntil)
     const set = expr`SET ${total} = ${total} + ${received}, ${mark} = ${until}`
     const count = expr`${set}, ${sources.attr('countedParts')} = ${parts}`
     // Counting late events does not move the watermark, so the total must be unchanged as well.
@@ -224,7 +222,7 @@ export function createMetering({
     const moved = sources.part.update(
       sourceKey.of(source),
       lastEventAt === undefined ? count : expr`${count}, ${last} = ${lastEventAt}`,
-      all(expr`attribute_exists(${sources.attr('PK')})`, unmoved, uncounted),
+      all(exists, unmoved, uncounted),
     )
     return retryOnConflict(async () => {
       const user = await users.get(userKey.of(source))

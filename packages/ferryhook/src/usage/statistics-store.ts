@@ -18,6 +18,7 @@ import {
   rollupWatermarkKey,
 } from './item.ts'
 import { eventsTable } from '../tables.ts'
+import { absent } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
 import type { EventCounter } from './event-counts.ts'
 import {
@@ -117,8 +118,7 @@ export function createStatisticsStore({
 
   /** Every write includes the watermark and requires that it is unchanged. */
   function unchanged(watermark: RollupWatermark | undefined) {
-    if (!watermark) return expr`attribute_not_exists(${watermarks.attr('PK')})`
-    return expr`${watermarks.attr('rev')} = ${watermark.rev}`
+    return watermark ? expr`${watermarks.attr('rev')} = ${watermark.rev}` : absent
   }
 
   function nextRecount(end: number, countableUntil = 0): number | undefined {
@@ -164,8 +164,8 @@ export function createStatisticsStore({
     async refresh(sourceId: string, { maxHours = 1_000 } = {}): Promise<number | undefined> {
       const now = clock.now()
       let watermark = await retryOnConflict(async () => {
-        const known = await getWatermark(sourceId)
-        return known && withRunningHours(known)
+        const current = await getWatermark(sourceId)
+        return current && withRunningHours(current)
       })
       for (const [hour, at] of Object.entries(watermark?.again ?? {})) {
         if (at <= now) watermark = await countHour(sourceId, Number(hour))

@@ -252,8 +252,8 @@ export function createDestinationQueue(options: DestinationQueueOptions): Destin
     },
     postponement,
     capacity,
-    setLimits: (given) => {
-      limits = given
+    setLimits: (newLimits) => {
+      limits = newLimits
     },
     checkProgress() {
       checksSinceProgress += 1

@@ -68,7 +68,7 @@ describe.each(serviceStores())('alerts on $name', (store) => {
     const choice = { kinds: [...alertKinds], email: false, ...given }
     const signingSecret = await sealedSecrets.sealAlertSecrets(userId, list)
     const webhook = path === undefined ? {} : { webhookUrl: sink.url(path), signingSecret }
-    await bench.stores.alertSettings.put(userId, { ...choice, ...webhook }, { seen: null })
+    await bench.stores.alertSettings.put(userId, { ...choice, ...webhook }, { expected: null })
     return { userId, email }
   }
 
@@ -171,7 +171,7 @@ describe.each(serviceStores())('alerts on $name', (store) => {
     const { kinds, email, signingSecret } = seen
     const webhookUrl = sink.url('/corrected')
     const choice = { kinds, email, webhookUrl, signingSecret }
-    await bench.stores.alertSettings.put(userId, choice, { seen })
+    await bench.stores.alertSettings.put(userId, choice, { expected: seen })
     await pass(10_000)
     expect(sink.received('/mistyped')).toHaveLength(1)
     expect(sink.received('/corrected')).toHaveLength(1)

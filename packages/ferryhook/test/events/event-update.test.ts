@@ -240,10 +240,10 @@ describe.each(serviceWorlds())('events and their deliveries on $name', (world) =
     })
     await stores.settlement.settle(other, { state: 'delivered', attempt: attempt() })
     const replay = () => stores.deliveries.replay(eventId, replayed.connectionId)
-    const ends = await outcomes(times(20, replay))
-    expect(ends.filter((end) => end === 'run_open')).toHaveLength(19)
-    expect(ends.filter((end) => typeof end !== 'string')).toMatchObject([
-      { run: 2, attemptsMade: 0 },
+    const results = await Promise.all(times(20, replay))
+    expect(results.filter(({ kind }) => kind === 'run_open')).toHaveLength(19)
+    expect(results.filter(({ kind }) => kind !== 'run_open')).toMatchObject([
+      { kind: 'started', delivery: { run: 2, attemptsMade: 0 } },
     ])
     expect(await stores.events.getConsistent(eventId)).toMatchObject({
       status: 'processing',
@@ -254,21 +254,21 @@ describe.each(serviceWorlds())('events and their deliveries on $name', (world) =
 
   test('a replay to a newer connection creates its first delivery', async () => {
     const { eventId } = await stores.events.create(eventInput())
-    const delivery = await stores.deliveries.replay(eventId, newId('conn'))
-    expect(delivery).toMatchObject({ run: 1, state: 'runnable', replayId: expect.any(String) })
+    expect(await stores.deliveries.replay(eventId, newId('conn'))).toMatchObject({
+      delivery: { run: 1, state: 'runnable', replayId: expect.any(String) },
+    })
     expect(await stores.events.getConsistent(eventId)).toMatchObject({ status: 'processing' })
-    expect(await outcomes([stores.deliveries.replay(newId('evt'), newId('conn'))])).toEqual([
-      'not_found',
-    ])
+    const missing = await stores.deliveries.replay(newId('evt'), newId('conn'))
+    expect(missing).toEqual({ kind: 'not_found' })
   })
 
   test('an event that failed verification is replayed only if that is accepted explicitly, each time', async () => {
     const { eventId } = await stores.events.create(eventInput({ status: 'signature_failed' }))
     const [first, second] = [newId('conn'), newId('conn')]
-    expect(await outcomes([stores.deliveries.replay(eventId, first)])).toEqual(['unverified'])
+    expect(await stores.deliveries.replay(eventId, first)).toEqual({ kind: 'unverified' })
     await stores.deliveries.replay(eventId, first, { acceptUnverified: true })
     expect(await stores.events.getConsistent(eventId)).toMatchObject({ status: 'processing' })
-    expect(await outcomes([stores.deliveries.replay(eventId, second)])).toEqual(['unverified'])
+    expect(await stores.deliveries.replay(eventId, second)).toEqual({ kind: 'unverified' })
   })
 
   test('a replay that continues after a crash does not repeat started deliveries', async () => {
@@ -281,8 +281,9 @@ describe.each(serviceWorlds())('events and their deliveries on $name', (world) =
       state: 'delivered',
       attempt: attemptResult(bench.clock),
     })
-    const again = await stores.deliveries.replay(eventId, connectionId, { replayId })
-    expect(again).toMatchObject({ run: 1, state: 'delivered' })
+    expect(await stores.deliveries.replay(eventId, connectionId, { replayId })).toMatchObject({
+      delivery: { run: 1, state: 'delivered' },
+    })
     expect(await deliveryTasksOf(stores, eventId)).toEqual([])
   })
 

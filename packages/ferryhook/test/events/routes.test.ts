@@ -54,9 +54,9 @@ describe.each(serviceStores())('an event over HTTP, on $name', (store) => {
 
   test.each([
     ['text with a byte order mark', Buffer.from('\uFEFF{"a": 1.0}\n')],
-    ['bytes that are no text', Buffer.from([0xff, 0x00, 0xfe])],
-    ['nothing', Buffer.alloc(0)],
-    ['as much as an event may have', Buffer.alloc(262_144, 'ä')],
+    ['bytes that are not text', Buffer.from([0xff, 0x00, 0xfe])],
+    ['an empty body', Buffer.alloc(0)],
+    ['the maximum size', Buffer.alloc(262_144, 'ä')],
   ])('returns its body byte by byte: %s', async (_, bytes) => {
     const owner = await ownerOf(api)
     const { eventId } = await owner.receive({ body: bytes })

@@ -116,12 +116,12 @@ describe.each(testStores())('events on $name', (store) => {
   })
 
   test.each([
-    ['no bytes at all', Buffer.alloc(0), true],
+    ['zero bytes', Buffer.alloc(0), true],
     ['4,096 bytes of text', Buffer.alloc(4_096, 'a'), true],
     ['4,097 bytes of text', Buffer.alloc(4_097, 'a'), false],
     ['4,096 bytes of two-byte letters', Buffer.from('é'.repeat(2_048)), true],
     ['text with a byte order mark', Buffer.from('\uFEFF{"a":1}'), true],
-    ['bytes that are no text', Buffer.from([0xff, 0xfe, 0x00, 0x80]), false],
+    ['bytes that are not text', Buffer.from([0xff, 0xfe, 0x00, 0x80]), false],
     ['262,144 bytes of noise', randomBytes(262_144), false],
     ['262,144 bytes of text', Buffer.alloc(262_144, 'json '), false],
   ])('a body of %s is returned byte for byte', async (_what, body, inline) => {

@@ -115,10 +115,10 @@ describe.each(serviceStores())('a webhook received on $name', (store) => {
   })
 
   test.each([
-    ['nothing', Buffer.alloc(0)],
+    ['an empty body', Buffer.alloc(0)],
     ['one byte', Buffer.of(0)],
     ['text with a byte order mark', Buffer.from('\uFEFFGrüße')],
-    ['bytes that are no text', Buffer.of(0xff, 0xfe, 0x0d, 0x0a, 0x80, 0x00)],
+    ['bytes that are not text', Buffer.of(0xff, 0xfe, 0x0d, 0x0a, 0x80, 0x00)],
     ['half of a surrogate pair in UTF-8', Buffer.of(0x22, 0xed, 0xa0, 0x80, 0x22)],
     ['4,097 bytes of text', Buffer.alloc(4_097, 'é')],
     ['262,144 bytes of noise', randomBytes(262_144)],

@@ -138,7 +138,8 @@ describe.each(serviceWorlds())('a replay job on $name', (world) => {
     const runner = runnerOn()
     await runner.runOnce()
     expect(await stores.replays.cancel(userId, replay.replayId)).toMatchObject({
-      state: 'cancelled',
+      kind: 'cancelled',
+      replay: { state: 'cancelled' },
     })
     bench.clock.advance({ seconds: 10 })
     await runner.runOnce()

@@ -285,7 +285,8 @@ describe.each(serviceStores())('retention on $name', (store) => {
       await stores.parking.park(kept, other, { reason: 'paused' })
       const Key = { PK: `EVT#${eventId}`, SK: `DLV#${connectionId}` }
       await bench.db.deleteItem({ TableName: 'ferryhook-events', Key })
-      const replay = await stores.deliveries.replay(eventId, connectionId)
+      await stores.deliveries.replay(eventId, connectionId)
+      const replay = required(await stores.deliveries.get(eventId, connectionId))
       expect(replay).toMatchObject({ run: 1, state: 'runnable' })
       return { connection, event, task, replay }
     }

@@ -19,12 +19,17 @@ describe('a passthrough transform', () => {
   )
 })
 
-describe('an invalid transform', () => {
+describe('a transform is rejected with', () => {
   const map = (...rules: unknown[]) => ({ type: 'field_map', rules })
   const right = { from: '$.a', to: 'a' }
   const cases: [what: string, transform: unknown, path: string, message: RegExp][] = [
     ['an unknown type', { type: 'xslt' }, 'transform.type', /invalid/i],
-    ['a passthrough with more', { type: 'passthrough', code: '' }, 'transform.code', /known field/],
+    [
+      'a passthrough with other fields',
+      { type: 'passthrough', code: '' },
+      'transform.code',
+      /known field/,
+    ],
     ['no rules', map(), 'transform.rules', />=1/],
     [
       'too many rules',
@@ -33,12 +38,12 @@ describe('an invalid transform', () => {
       /<=100/,
     ],
     [
-      'a wrong source',
+      'an invalid source',
       map(right, { from: 'a', to: 'a' }),
       'transform.rules[1].from',
       /not a path/i,
     ],
-    ['a wrong target', map({ from: '$.a', to: 'a b' }), 'transform.rules[0].to', /character 4/],
+    ['an invalid target', map({ from: '$.a', to: 'a b' }), 'transform.rules[0].to', /character 4/],
     [
       'a target with a wildcard',
       map({ from: '$.a', to: 'a[*]' }),
@@ -51,48 +56,58 @@ describe('an invalid transform', () => {
       'transform.rules[0].to',
       /body/,
     ],
-    ['a far element', map({ from: '$.a', to: 'a[100]' }), 'transform.rules[0].to', /0 to 99/],
     [
-      'an element before the first',
-      map({ from: '$.a', to: 'a[-1]' }),
+      'an index beyond the limit',
+      map({ from: '$.a', to: 'a[100]' }),
       'transform.rules[0].to',
       /0 to 99/,
     ],
+    ['a negative index', map({ from: '$.a', to: 'a[-1]' }), 'transform.rules[0].to', /0 to 99/],
     ['a rule without a source', map({ to: 'a' }), 'transform.rules[0].from', /required/],
+    ['an unknown rule', map({ copy: '$.a', to: 'a' }), 'transform.rules[0].from', /required/],
     [
-      'a rule that is not known',
-      map({ copy: '$.a', to: 'a' }),
-      'transform.rules[0].from',
-      /required/,
-    ],
-    [
-      'a deep constant',
+      'a deeply nested constant',
       map({ to: 'a', value: JSON.parse('['.repeat(9_000) + ']'.repeat(9_000)) as unknown }),
       'transform.rules[0].value',
       /deeply/,
     ],
-    ['removing from nothing', map(right, { remove: '$.a' }), 'transform.rules[1]', /"start"/],
-    ['renaming in nothing', map({ rename: '$.a', to: 'b' }), 'transform.rules[0]', /"start"/],
     [
-      'removing everything',
+      'a removal from an empty start',
+      map(right, { remove: '$.a' }),
+      'transform.rules[1]',
+      /"start"/,
+    ],
+    [
+      'a rename in an empty start',
+      map({ rename: '$.a', to: 'b' }),
+      'transform.rules[0]',
+      /"start"/,
+    ],
+    [
+      'a removal of the whole body',
       { start: 'body', ...map({ remove: '$' }) },
       'transform.rules[0].remove',
       /part of the body/,
     ],
     [
-      'removing a header',
+      'a removal of a header',
       { start: 'body', ...map({ remove: '$headers.a' }) },
       'transform.rules[0].remove',
       /part of the body/,
     ],
     [
-      'renaming a wildcard',
+      'a rename of a wildcard',
       { start: 'body', ...map({ rename: '$.a[*]', to: 'b' }) },
       'transform.rules[0].rename',
       /wildcard/,
     ],
     ['no code', { type: 'javascript', code: '' }, 'transform.code', />=1/],
-    ['long code', { type: 'javascript', code: 'x'.repeat(50_001) }, 'transform.code', /<=50000/],
+    [
+      'code that is too long',
+      { type: 'javascript', code: 'x'.repeat(50_001) },
+      'transform.code',
+      /<=50000/,
+    ],
     [
       'code with a null character',
       { type: 'javascript', code: 'a\0b' },
@@ -100,7 +115,7 @@ describe('an invalid transform', () => {
       /null character/,
     ],
     [
-      'code too long to store',
+      'code that is too long to store',
       { type: 'javascript', code: '"'.repeat(40_000) },
       'transform',
       /65536/,

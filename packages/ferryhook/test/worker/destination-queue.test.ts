@@ -34,11 +34,11 @@ describe('a slow or failing destination', () => {
 
   test.each([
     ['hangs', hang, 'retrying'],
-    ['drips for ever', slowly, 'delivered'],
-    ['streams for ever', forEver, 'delivered'],
-    ['resets', reset, 'retrying'],
+    ['responds byte by byte', slowly, 'delivered'],
+    ['never ends its response', forEver, 'delivered'],
+    ['resets connections', reset, 'retrying'],
     ['fails', answer(500), 'retrying'],
-  ] as const)('while one %s, all others get theirs at once', async (_, behave, end) => {
+  ] as const)('that %s does not delay the others', async (_, behave, end) => {
     const bad = await bench.newSource()
     await bench.connect(bad, '/bad')
     bench.sink.behave('/bad', behave)

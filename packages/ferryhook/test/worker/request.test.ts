@@ -156,11 +156,15 @@ describe('the request to a destination', () => {
   })
 
   test.each([
-    ['text that is no JSON', Buffer.from('a=1&b=%20x\r\n'), 'application/x-www-form-urlencoded'],
-    ['bytes that are no text', Buffer.from([0, 255, 254, 13, 10, 128]), 'application/octet-stream'],
+    ['text that is not JSON', Buffer.from('a=1&b=%20x\r\n'), 'application/x-www-form-urlencoded'],
+    [
+      'bytes that are not text',
+      Buffer.from([0, 255, 254, 13, 10, 128]),
+      'application/octet-stream',
+    ],
     ['a long body', Buffer.alloc(262_144, 'ab\n'), 'text/plain'],
     ['a byte order mark', Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d]), 'application/json'],
-    ['nothing', Buffer.alloc(0), 'application/json'],
+    ['an empty body', Buffer.alloc(0), 'application/json'],
   ])('delivers %s byte by byte', async (_, body, contentType) => {
     const { received } = await deliver({
       body,

@@ -11,7 +11,7 @@ const store = required(testStores()[0])
 
 describe.each([
   ['shortest', 0],
-  ['usual', 0.5],
+  ['average', 0.5],
   ['longest', 1],
 ] as const)('retries with the %s jitter', (_, chance) => {
   let bench: WorkerBench

@@ -35,8 +35,8 @@ describe.each(serviceStores())('a password on $name', (store) => {
   })
 
   test.each([
-    ['another address', 'PATCH', '/account', { email: 'stolen@example.com' }],
-    ['the end of the account', 'POST', '/account/delete', {}],
+    ['a change of address', 'PATCH', '/account', { email: 'stolen@example.com' }],
+    ['the deletion of the account', 'POST', '/account/delete', {}],
   ])('that is replaced during the check does not allow %s', async (_, method, path, given) => {
     const person = await api.person()
     const { id, token } = person

@@ -19,7 +19,7 @@ describe.each(serviceStores())('the purge of an account on $name', (store) => {
     const { userId } = source
     await bench.connect(source, '/')
     await stores.apiKeys.create(userId, { name: 'CI', permissions: 'read' })
-    await stores.alertSettings.put(userId, { kinds: [], email: false }, { seen: null })
+    await stores.alertSettings.put(userId, { kinds: [], email: false }, { expected: null })
     return required(await stores.users.getById(userId))
   }
 
