@@ -154,7 +154,7 @@ export function createDeliverer(deps: DelivererDeps) {
         case 'busy':
           return 'busy'
         case 'key_unavailable':
-          deps.keyOutageLog.report(prepared.error)
+          deps.keyOutageLog.report(prepared.cause)
           return 'key_unavailable'
         case 'dropped':
           await conclude(task, { state: 'filtered', reason: prepared.reason }, destination, loaded)

@@ -17,7 +17,7 @@ import { createHealthTracker } from './connection-health.ts'
 import { createDeliverer } from './deliverer.ts'
 import { createDestinationCache } from './destination-cache.ts'
 import { createDispatcher } from './dispatcher.ts'
-import { createKeyOutageLog, withKeyUnavailable } from './key-unavailable.ts'
+import { createKeyOutageLog } from './key-unavailable.ts'
 import { createWorkerMetrics } from './metrics.ts'
 import { createMissingEvents } from './missing-events.ts'
 import { createPoller } from './poller.ts'
@@ -56,7 +56,7 @@ export function createWorker(options: WorkerOptions): DeliveryWorker {
   const { stores, clock, startTimer = systemTimer, log, random = Math.random } = options
   const { fetcher, sandbox, alerts = noAlerts } = options
   const config = { ...defaultConfig, ...options.workerConfig }
-  const secrets = createSealedSecrets(withKeyUnavailable(options.secretBox))
+  const secrets = createSealedSecrets(options.secretBox)
   const inFlight = createInFlight()
   const metrics = createWorkerMetrics(options.metrics, () => dispatcher.queues.inFlight)
   const missingEvents = createMissingEvents({ clock, log, metrics })
