@@ -19,8 +19,8 @@ describe('the retention loop', () => {
     const looks: ((kept: RetentionResult) => void)[] = []
     const extendOverdue = () => new Promise<RetentionResult>((resolve) => void looks.push(resolve))
     const stores = { retention: { extendOverdue } }
-    const keeper = createRetentionLoop({ stores, startTimer: timers.start, log: silentLog })
-    keeper.start()
+    const loop = createRetentionLoop({ stores, startTimer: timers.start, log: silentLog })
+    loop.start()
     await timers.pass({ seconds: 3_600 })
     expect(looks).toHaveLength(1)
     looks[0]?.({ tasks: 0, failures: 0 })
@@ -39,9 +39,9 @@ describe('the retention loop', () => {
         }),
     )
     const stores = { retention: { extendOverdue } }
-    const keeper = createRetentionLoop({ stores, startTimer: timers.start, log: silentLog })
-    keeper.start()
-    await keeper.close()
+    const loop = createRetentionLoop({ stores, startTimer: timers.start, log: silentLog })
+    loop.start()
+    await loop.close()
     await timers.pass({ seconds: 3_600 })
     expect(extendOverdue).toHaveBeenCalledTimes(1)
   })
@@ -118,14 +118,14 @@ describe.each(serviceStores())('overdue tasks on $name', (store) => {
       looked()
       return kept
     }
-    const keeper = createRetentionLoop({
+    const loop = createRetentionLoop({
       stores: { retention: { extendOverdue } },
       startTimer,
       log,
     })
-    keeper.start()
+    loop.start()
     await vi.waitFor(() => expect(looked).toHaveBeenCalled())
-    await keeper.close()
+    await loop.close()
     for (const { eventId, expiresAt } of rest) {
       const current = await bench.stores.events.getConsistent(eventId)
       expect(current?.expiresAt).toBeGreaterThan(expiresAt)

@@ -80,8 +80,10 @@ describe('after the clock was set back', () => {
 
   test('rejected requests in a repeated hour are added to the earlier ones', async () => {
     const clock = settableClock()
-    const put = vi.fn<(tally: { hour: number; writerId: string }) => Promise<void>>(async () => {})
-    const tally = createIngestCounters({
+    const put = vi.fn<(counter: { hour: number; writerId: string }) => Promise<void>>(
+      async () => {},
+    )
+    const counters = createIngestCounters({
       store: { put },
       clock,
       log: silentLog,
@@ -90,8 +92,8 @@ describe('after the clock was set back', () => {
     const source = { sourceId: newId('src'), userId: newId('usr') }
     for (const move of [0, -3_600_000, 3_600_000]) {
       clock.setBack(move)
-      tally.add(source, 'minute')
-      await tally.flush()
+      counters.add(source, 'minute')
+      await counters.flush()
     }
     const written = put.mock.calls.map(([{ hour, writerId }]) => `${hour} ${writerId}`)
     expect(new Set(written).size).toBe(3)

@@ -19,7 +19,7 @@ import { type Frame, readFrames } from './sse-frames.ts'
 
 export interface LiveBench extends Workbench {
   timers: SteppedTimers
-  desk: LiveService
+  live: LiveService
   newSource(): Promise<LiveSource>
 }
 
@@ -60,7 +60,7 @@ export async function openLiveBench(store: TestStore): Promise<LiveBench> {
   const operators = createOperators({ db, clock })
   const permit = createPermissions({ authenticate, stores, operators })
   const cursors = createCursors(new Uint8Array(32).fill(7))
-  const desk = createLiveService({
+  const live = createLiveService({
     stores,
     authenticate,
     clock,
@@ -69,13 +69,13 @@ export async function openLiveBench(store: TestStore): Promise<LiveBench> {
     log: silentLog,
   })
   const app = createApp({ log: silentLog, metrics: createMetrics() })
-  app.route('/', new OpenAPIHono<AppEnv>().route('/', liveRoutes({ permit, live: desk })))
+  app.route('/', new OpenAPIHono<AppEnv>().route('/', liveRoutes({ permit, live })))
   let people = 0
 
   return {
     ...bench,
     timers,
-    desk,
+    live,
     async newSource() {
       const email = `live-${++people}@example.com`
       const { userId } = await stores.users.create({ email, name: 'Ada', plan: 'team' })

@@ -11,7 +11,7 @@ import { createSealedSecrets } from '../../../src/signing/sealed-secrets.ts'
 import { newSecretList, newSigningSecret } from '../../../src/signing/secret-list.ts'
 import { connectionInput, times } from '../../support/test-stores.ts'
 import { type Destinations, hashOf, openDestinations } from './destinations.ts'
-import { look, tally } from './findings.ts'
+import { inspect, countRequests } from './findings.ts'
 import { laterClock, openRelay } from './relay.ts'
 
 const ROUNDS = process.env['SLOW'] === '1' ? 50 : 2
@@ -111,7 +111,7 @@ test(
       const ofTouched = got.filter(({ eventId }) => touched.has(eventId))
       counted = got.length
       const relay = await openRelay(directory, laterClock(0))
-      for (const [key, { requests, recorded }] of await tally(relay, ofTouched, pathOf)) {
+      for (const [key, { requests, recorded }] of await countRequests(relay, ofTouched, pathOf)) {
         cutOff.set(key, requests - recorded.length)
       }
       await relay.close()
@@ -142,7 +142,7 @@ test(
       await Promise.all(ended)
       expect([server.signalCode, worker.signalCode]).toEqual(['SIGKILL', 'SIGKILL'])
 
-      const { faults, ended: done } = await look(directory, open, connectionIds)
+      const { faults, ended: done } = await inspect(directory, open, connectionIds)
       expect(faults).toEqual([])
       for (const eventId of done) open.delete(eventId)
       await countCutOff()
@@ -164,7 +164,7 @@ test(
     }
     await worker.close()
     expect(open).toEqual(new Set())
-    const counts = await tally(relay, got, pathOf)
+    const counts = await countRequests(relay, got, pathOf)
     for (const { eventId, bodyHash } of got) {
       // The body of an event that was stored without a response is unknown.
       expect(bodyHash).toBe(acknowledged.get(eventId) ?? bodyHash)

@@ -32,7 +32,7 @@ export interface Findings {
 }
 
 /** Every acknowledged event is finished for each connection, or has a task. */
-export async function look(
+export async function inspect(
   directory: string,
   eventIds: Iterable<string>,
   connectionIds: readonly string[],
@@ -66,7 +66,7 @@ export async function look(
 }
 
 /** The number of requests by event and path, and of recorded attempts. */
-export async function tally(
+export async function countRequests(
   { stores }: Relay,
   got: readonly Got[],
   pathOf: ReadonlyMap<string, string>,
