@@ -1,19 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseRetryAfter } from '../../src/outbound/exchange.ts'
-import { defaultSchedule, retryDelay, retryScheduleOf } from '../../src/worker/outcome.ts'
+import { defaultSchedule, retryDelay, retryScheduleOf } from '../../src/worker/retry-schedule.ts'
 
 const NOW = Date.parse('2100-01-01T00:00:00.000Z')
 const DAY_MS = 86_400_000
 
-describe('the schedule of retries', () => {
-  test('there are eight attempts over 41 hours and 17 minutes, unless a connection says otherwise', () => {
+describe('the retry schedule', () => {
+  test('has eight attempts over 41 hours and 17 minutes, unless the connection has its own', () => {
     expect(retryScheduleOf({})).toEqual([0, 30, 120, 900, 3_600, 14_400, 43_200, 86_400])
     expect(defaultSchedule.reduce((sum, delay) => sum + delay, 0)).toBe(41 * 3_600 + 17 * 60 + 30)
     expect(retryScheduleOf({ retryConfig: '[0,5,5]' })).toEqual([0, 5, 5])
   })
 
-  test('a delay is within a fifth of what the schedule says, and reaches both ends', () => {
+  test('varies each delay by up to a fifth in both directions', () => {
     for (let attempt = 1; attempt < 8; attempt++) {
       const base = (defaultSchedule[attempt] ?? 0) * 1000
       const delayAt = (random: number) =>
@@ -24,14 +24,14 @@ describe('the schedule of retries', () => {
     }
   })
 
-  test('after the last attempt there is none', () => {
+  test('ends after the last attempt', () => {
     const random = () => 0.5
     expect(retryDelay(defaultSchedule, 8, { random })).toBeUndefined()
     expect(retryDelay([0], 1, { random })).toBeUndefined()
     expect(retryDelay([0, 0], 1, { random })).toBe(0)
   })
 
-  test('a destination gets the time it asks for, up to a day, and the schedule is never shortened', () => {
+  test('waits for Retry-After up to a day, and never less than the schedule says', () => {
     const random = fc.double({ min: 0, max: 1, noNaN: true })
     fc.assert(
       fc.property(
@@ -61,7 +61,7 @@ describe('Retry-After', () => {
     ['Friday, 01-Jan-00 00:01:00 GMT', 0],
     ['Fri Jan  1 00:02:00 2100', 120_000],
     ['Thu, 31 Dec 2099 23:59:00 GMT', 0],
-  ])('%j is understood', (header, ms) => {
+  ])('%j is parsed', (header, ms) => {
     expect(parseRetryAfter(header, NOW)).toBe(ms)
   })
 
