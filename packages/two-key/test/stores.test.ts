@@ -17,12 +17,10 @@ describe('keys', () => {
     const ids = { team: 'T01234567', user: 'U01234567', channel: 'C01234567' }
     for (const part of ['team', 'user', 'channel']) {
       expect(() => keys.cacheKey({ ...ids, [part]: wrong })).toThrow(
-        expect.objectContaining({ name: 'InvalidSlackId', attribute: 'cache_key', part }),
+        `Cannot build cache_key: the ${part} is not`,
       )
     }
-    expect(() => keys.teamKey(wrong)).toThrow(
-      expect.objectContaining({ name: 'InvalidSlackId', attribute: 'team_id' }),
-    )
+    expect(() => keys.teamKey(wrong)).toThrow('Cannot build team_id')
   })
 
   test('are built from ids of 2 to 32 capitals and digits', () => {
@@ -35,9 +33,7 @@ describe('keys', () => {
   test.each(['', 'deploy-bot:Ev1', 'Ev#1', 'E'.repeat(65)])(
     'are never built from "%s", which is not an event id',
     (wrong) => {
-      expect(() => appKeys().eventKey(wrong)).toThrow(
-        expect.objectContaining({ name: 'InvalidSlackId', attribute: 'event_id' }),
-      )
+      expect(() => appKeys().eventKey(wrong)).toThrow('Cannot build event_id')
     },
   )
 
@@ -142,7 +138,7 @@ describe.each(testStores())('an invalid item on $name', (store) => {
     })
     const { cache, tokens, events } = createStores({ db: unused, clock })
     const ids = newIds()
-    const invalid = { name: 'InvalidSlackId' }
+    const invalid = { name: 'TypeError', message: expect.stringMatching(/^Cannot build/) }
     await expect(cache.get({ ...ids, user: 'u#1' })).rejects.toMatchObject(invalid)
     await expect(cache.put({ ...ids, channel: '' })).rejects.toMatchObject(invalid)
     await expect(tokens.get('T1#')).rejects.toMatchObject(invalid)
