@@ -15,7 +15,7 @@ describe.each(serviceStores())('operators on $name', (store) => {
   const service = createTestService(store)
   const get = (path: string) => service.ask('GET', path, { token: service.operator })
 
-  test('list sites by status, search them, and go through pages', async () => {
+  test('list sites by status, search and page', async () => {
     const sites = [await service.connected(), await service.connected(), await service.connected()]
     await service.ask('POST', `/sites/${sites[0]!.site_id}/suspend`, { token: service.operator })
     const ids = (items: { site_id: string }[]) => items.map(({ site_id }) => site_id)
@@ -38,7 +38,7 @@ describe.each(serviceStores())('operators on $name', (store) => {
     expect(JSON.stringify(body)).not.toMatch(/hash|secret|AgR4/)
   })
 
-  test('see pending registrations, until they are exchanged', async () => {
+  test('list pending registrations until they are exchanged', async () => {
     const wordpress = service.host.site()
     const { registration_id } = (await service.register(wordpress)).body
     const pending = async () =>
@@ -97,7 +97,7 @@ describe.each(serviceStores())('operators on $name', (store) => {
         .replace('{version}', '1.0.0')
         .replace('{id}', 'a'.repeat(64))
 
-    test('of a site describes each header that its signature needs', async () => {
+    test('for sites documents each header that a signature needs', async () => {
       const { paths = {} } = document()
       const headersOf = (path: string, method: 'get' | 'post') =>
         (paths[`/form-bridge/v1${path}`]?.[method]?.parameters ?? []) as Parameter[]
@@ -116,7 +116,7 @@ describe.each(serviceStores())('operators on $name', (store) => {
       )
     })
 
-    test('says who may call it', () => {
+    test('declares who may call it', () => {
       const needs = routes().map(({ need }) => need)
       expect(needs.length).toBeGreaterThan(35)
       expect(new Set(needs)).toEqual(new Set(['public', 'site', 'agency', 'operator']))
@@ -131,7 +131,7 @@ describe.each(serviceStores())('operators on $name', (store) => {
       ])
     })
 
-    test('refuses everybody else, whatever else they may do', async () => {
+    test('rejects every other caller, whatever else that caller may do', async () => {
       const site = await service.connected()
       const { api_key: agency } = await service.agency()
       const tokens: Record<string, string | undefined> = {

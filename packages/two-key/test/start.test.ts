@@ -10,7 +10,7 @@ import { openDb } from './support/scene.ts'
 describe.each(serviceStores())('the service on $name', (store) => {
   const opened = openDb(store)
 
-  test('stops its maintenance when it is closed during it', async () => {
+  test('stops its maintenance when it is closed while maintenance is running', async () => {
     const timers = new Set<() => void>()
     const clock = testClock()
     const running = startTwoKey(

@@ -4,7 +4,7 @@ import { testStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { appKeys } from '../src/keys.ts'
 import { createStores } from '../src/stores.ts'
-import { CacheItem } from '../src/existence/cache-store.ts'
+import { TripleItem } from '../src/existence/triple-store.ts'
 import { EventItem } from '../src/requests/event-store.ts'
 import { TokenItem } from '../src/tokens/store.ts'
 import { newEvent, newIds, openTwoKeyStore } from './support/open-store.ts'
@@ -78,7 +78,7 @@ describe('items', () => {
     ['mac', new Uint8Array(31)],
   ])('of the cache with an invalid %s are rejected: %s', (attribute, value) => {
     const item = { cache_key: 'T1#U1#C1', ttl: at, [attribute]: value }
-    expect(wrong(CacheItem.safeParse(item))).toEqual([attribute])
+    expect(wrong(TripleItem.safeParse(item))).toEqual([attribute])
   })
 
   test.each([

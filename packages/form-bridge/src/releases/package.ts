@@ -55,7 +55,7 @@ export function readSlug(zip: Uint8Array): string {
   return slug
 }
 
-/** WordPress reads no more of the main file. */
+/** The part of the main file that WordPress reads. */
 const HEADER_BYTES = 8_192
 
 type PluginHeader = ReturnType<typeof readPluginHeader>

@@ -7,7 +7,7 @@ describe.each(serviceStores())('an agency on $name', (store) => {
   const service = createTestService(store)
   const facts = async (token: string) => (await service.ask('GET', '/agency', { token })).body
 
-  test('lets sites in by a join token and sees them', async () => {
+  test('admits sites with a join token and lists them', async () => {
     const { agency_id, api_key } = await service.agency()
     const join_token = await service.joinToken(api_key)
     const site = await service.connected({ join_token })
@@ -33,7 +33,7 @@ describe.each(serviceStores())('an agency on $name', (store) => {
     expect(await facts(api_key)).toMatchObject({ current_sites: 5 })
   })
 
-  test('has a token spent exactly as often as it says', async () => {
+  test('has a join token that admits exactly as many sites as its limit', async () => {
     const { api_key } = await service.agency(50)
     const join_token = await service.joinToken(api_key, { max_uses: 3 })
     const sites = Array.from({ length: 8 }, () => service.host.site())
@@ -44,7 +44,7 @@ describe.each(serviceStores())('an agency on $name', (store) => {
     expect(late).toMatchObject({ status: 403, code: 'form-bridge.join_token_invalid' })
   })
 
-  test('is not joined by its id, by a token that was made up, changed, revoked or is too old', async () => {
+  test('cannot be joined with its id, or with a token that is invented, changed, revoked or expired', async () => {
     const { agency_id, api_key } = await service.agency()
     const join_token = await service.joinToken(api_key, { expires_in: 3600 })
     const join = (token: string) => service.register(service.host.site(), { join_token: token })
@@ -81,7 +81,7 @@ describe.each(serviceStores())('an agency on $name', (store) => {
     expect((await service.signed(late, 'GET', '/site')).status).toBe(200)
   })
 
-  test('gets no word about what a site has from others by taking it', async () => {
+  test('learns nothing about what another agency configured by admitting its site', async () => {
     const { api_key } = await service.agency()
     const join_token = await service.joinToken(api_key, { max_uses: 5 })
     const site = await service.connected()
@@ -118,7 +118,7 @@ describe.each(serviceStores())('an agency on $name', (store) => {
     expect((await service.signed(site, 'GET', '/site')).status).toBe(200)
   })
 
-  test('has staging sites outside of its limit, known by their name and not by their word', async () => {
+  test('does not count staging sites, which are recognized by their host name and not by what they claim', async () => {
     for (const host of [
       'staging.client.com',
       'dev.example.org',
@@ -149,7 +149,7 @@ describe.each(serviceStores())('an agency on $name', (store) => {
     expect((await service.exchange(another)).code).toBe('form-bridge.agency_full')
   })
 
-  test('has a site outside of its limit if an operator says so, and back in if there is room', async () => {
+  test('does not count a site that an operator excludes, and counts it again only if there is room', async () => {
     const { agency_id, api_key } = await service.agency(1)
     const join_token = await service.joinToken(api_key, { max_uses: 5 })
     const { site_id } = await service.connected({ join_token })
@@ -166,7 +166,7 @@ describe.each(serviceStores())('an agency on $name', (store) => {
     expect((await mark(true, 'site_0123456789abcdef')).code).toBe('form-bridge.site_not_found')
   })
 
-  test('gets its place back when a site is disconnected or let go', async () => {
+  test('can admit another site after one is disconnected or removed', async () => {
     const { api_key } = await service.agency(2)
     const join_token = await service.joinToken(api_key, { max_uses: 9 })
     const [first, second] = [
@@ -181,7 +181,7 @@ describe.each(serviceStores())('an agency on $name', (store) => {
     expect((await service.signed(second, 'GET', '/site')).body.agency_id).toBeNull()
   })
 
-  test('confirms a site that was reconnected without its old key, unless it came by a token', async () => {
+  test('confirms a site that was reconnected without its old key, and need not if it used a join token', async () => {
     const { api_key } = await service.agency()
     const join_token = await service.joinToken(api_key, { max_uses: 5 })
     const site = await service.connected({ join_token })
@@ -196,7 +196,7 @@ describe.each(serviceStores())('an agency on $name', (store) => {
     expect((await service.exchange(site.wordpress)).body.confirmation_needed).toBe(false)
   })
 
-  test('has not confirmed a site by a token that it revoked before the exchange', async () => {
+  test('does not confirm a site with a token that was revoked before the exchange', async () => {
     const { api_key: token } = await service.agency()
     const join_token = await service.joinToken(token, { max_uses: 5 })
     const site = await service.connected({ join_token })
@@ -207,7 +207,7 @@ describe.each(serviceStores())('an agency on $name', (store) => {
     expect(body).toMatchObject({ result: 'reconnected', confirmation_needed: true })
   })
 
-  test('may do nothing to a site of another agency, nor learn that it exists', async () => {
+  test('can neither change a site of another agency nor learn that it exists', async () => {
     const [own, other] = [await service.agency(), await service.agency()]
     const join_token = await service.joinToken(other.api_key)
     const { site_id } = await service.connected({ join_token })

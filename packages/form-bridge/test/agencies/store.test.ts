@@ -7,7 +7,7 @@ const member = (agency_id: string) =>
   ({ agency_id, site_id: newSiteId(), domain: newDomain(), role: 'member' }) as const
 
 onServiceStores('an agency', (world) => {
-  test('has its own sites, page by page, and a site has its agency', async () => {
+  test('lists its sites page by page, and a site lists its agency', async () => {
     const { agency, agencies, joinAgency, memberships } = world()
     const { agency_id } = await agency(10)
     const members = times(5, () => member(agency_id))
@@ -116,7 +116,7 @@ onServiceStores('an agency', (world) => {
     ])
   })
 
-  test('has one key, and the one before ends when it is replaced', async () => {
+  test('has one key, and rotating it revokes the previous one', async () => {
     const { agency, agencies } = world()
     const old = await agency()
     const api_key_hash = newHash()
@@ -136,7 +136,7 @@ onServiceStores('an agency', (world) => {
     expect(await agencies.setLimit('agency_0123456789abcdeg', 3)).toBe(false)
   })
 
-  test('lets a site in by a join token when its registration is exchanged, and the token counts it', async () => {
+  test('admits a site with a join token when its registration is exchanged, and the token counts the use', async () => {
     const { agency, joinToken, joinTokens, agencies, register, newSite, credentials } = world()
     const { agency_id } = await agency()
     const token = await joinToken(agency_id, 1)

@@ -8,7 +8,7 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
   const now = () => Math.floor(service.clock.now() / 1000)
   const unauthorized = { status: 401, code: 'form-bridge.unauthorized' }
 
-  test('is taken once: the same bytes again are refused', async () => {
+  test('is accepted once, and a replay is rejected', async () => {
     const site = await service.connected()
     const nonce = randomBytes(16).toString('hex')
     expect((await service.signed(site, 'GET', '/site', undefined, { nonce })).status).toBe(200)
@@ -27,7 +27,7 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
     expect(new Set(others.map(({ code }) => code))).toEqual(new Set(['form-bridge.nonce_used']))
   })
 
-  test('with one nonce is taken of each of two sites: nonces are per site', async () => {
+  test('may use a nonce that another site has used', async () => {
     const nonce = randomBytes(16).toString('hex')
     for (const site of [await service.connected(), await service.connected()]) {
       expect((await service.signed(site, 'GET', '/site', undefined, { nonce })).status).toBe(200)
@@ -35,7 +35,7 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
   })
 
   test.each([-301, 301])(
-    'that is %i seconds off is refused with the time of the server',
+    'that is %i seconds off is rejected with the time of the server',
     async (off) => {
       const site = await service.connected()
       const answer = await service.signed(site, 'GET', '/site', undefined, {
@@ -47,7 +47,7 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
   )
 
   test.each([-300, 300])(
-    'that is %i seconds off is taken, and not again while it is',
+    'that is %i seconds off is accepted, and its replay is rejected',
     async (off) => {
       const site = await service.connected()
       const signing = { timestamp: now() + off, nonce: randomBytes(16).toString('hex') }
@@ -58,7 +58,7 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
     },
   )
 
-  test('is refused when anything of it was changed', async () => {
+  test('is rejected if any part of it was changed', async () => {
     const site = await service.connected()
     const body = Buffer.from(JSON.stringify({ grace_seconds: 0 }))
     const path = '/site/rotate'
@@ -81,7 +81,7 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
     expect((await service.ask('GET', '/site', { token: site.api_key })).status).toBe(200)
   })
 
-  test('with the secret of another site is refused, and so is a made-up site, alike', async () => {
+  test('with the secret of another site gets the same error as an unknown site', async () => {
     const [site, other] = [await service.connected(), await service.connected()]
     const foreign = await service.signed(site, 'GET', '/site', undefined, {
       secret: other.webhook_secret,
@@ -92,7 +92,7 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
     expect(madeUp.bytes).toEqual(foreign.bytes)
   })
 
-  test('that was refused is recorded with the site that it names', async () => {
+  test('that was rejected is recorded with the site that it names', async () => {
     const site = await service.connected()
     await service.signed(site, 'GET', '/site', undefined, { secret: 'fb_whs_guess' })
     const { items } = await service.stores.securityEvents.listBySubject({ site_id: site.site_id })
@@ -101,7 +101,7 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
     ])
   })
 
-  test('that was refused has used up no nonce', async () => {
+  test('that was rejected does not use up a nonce', async () => {
     const site = await service.connected()
     const nonce = randomBytes(16).toString('hex')
     const forged = { nonce, secret: 'fb_whs_guess' }
@@ -117,14 +117,14 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
     ['x-fb-timestamp', '1e9'],
     ['x-fb-site', 'site_'],
     ['x-fb-signature', 'v2=00'],
-  ])('with a malformed %s is refused', async (name, value) => {
+  ])('with a malformed %s is rejected', async (name, value) => {
     const site = await service.connected()
     const headers = signatureHeaders(site, 'GET', '/site', Buffer.alloc(0), { timestamp: now() })
     const answer = await service.ask('GET', '/site', { headers: { ...headers, [name]: value } })
     expect(answer).toMatchObject(unauthorized)
   })
 
-  test('is required for every change: a key is not enough', async () => {
+  test('is required for every change, because an API key is not enough', async () => {
     const { api_key: token } = await service.connected()
     for (const path of ['/site/rotate', '/site/disconnect', '/site/heartbeat', '/webhook']) {
       const answer = await service.ask('POST', path, { token, body: {} })
@@ -132,7 +132,7 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
     }
   })
 
-  test('of a body of slashes, other alphabets and a whole megabyte is checked by its bytes', async () => {
+  test('covers the bytes of the body: slashes, non-Latin text, a whole megabyte', async () => {
     const site = await service.connected()
     const texts = ['a/b\\/c', 'Zoë 🚀 日本語 \u2028', 'x'.repeat(1_040_000)]
     for (const text of texts) {
@@ -166,7 +166,7 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
     expect(answer.headers.get('www-authenticate')).toBe('Bearer')
   })
 
-  test('of a site whose address has other letters is known by the bytes that PHP sends', async () => {
+  test('of a site with a non-ASCII address matches the bytes that PHP sends', async () => {
     const asBytes = (text: string) => Buffer.from(text).toString('latin1')
     const wordpress = service.host.site()
     wordpress.url += 'bücher/'

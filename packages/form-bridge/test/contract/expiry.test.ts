@@ -28,7 +28,7 @@ onServiceStores('an expired item is not returned although the store still has it
     expect(await raw(registration.PK, registration.SK)).toMatchObject({ status: 'pending' })
   })
 
-  test('a key that was rotated away, when its grace period is over', async () => {
+  test('a rotated key, when its grace period has ended', async () => {
     const { connectedSite, authentication, sites, clock, credentials } = world()
     const site = await connectedSite()
     const keys = newKeys()

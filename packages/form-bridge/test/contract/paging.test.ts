@@ -54,7 +54,7 @@ onServiceStores('a list', (world) => {
     expect(pages.map(({ length }) => length)).toEqual([3, 3, 1])
   })
 
-  test('of pending registrations leaves out what was exchanged or ended', async () => {
+  test('of pending registrations omits exchanged and expired ones', async () => {
     const { registrations, register, newSite, credentials } = world()
     const [used, ended, open] = [await register(), await register(), await register()]
     await credentials.connect(used, newSite())
@@ -69,7 +69,7 @@ onServiceStores('a list', (world) => {
     expect((await registrations.get(ended))?.status).toBe('expired')
   })
 
-  test('of the registrations of a domain is newest first, also within one moment', async () => {
+  test('of the registrations of a domain is newest first, also within one millisecond', async () => {
     const { registrations, register } = world()
     const domain = newDomain()
     const made: string[] = []
@@ -115,7 +115,7 @@ onServiceStores('a list', (world) => {
     ])
   })
 
-  test('that is searched does not end before all that matches was found', async () => {
+  test('with a search does not end before all matches were found', async () => {
     const here = world()
     const word = `needle-${newSiteId().slice(5, 9).toLowerCase().replaceAll('_', 'x')}`
     const needle = () => `${word}z${newDomain()}`
@@ -193,7 +193,7 @@ onServiceStores('a list', (world) => {
     ).toEqual({ items: [], next: undefined })
   })
 
-  test('of security events by type is newest first over all days and shards, nothing twice or left out', async () => {
+  test('of security events by type is newest first over all days and shards, without duplicates or gaps', async () => {
     const { securityEvents, clock } = world()
     // A year of its own, so that other tests of this table are not in its 30 days.
     clock.advance({ days: 1000 })
@@ -228,7 +228,7 @@ onServiceStores('a list', (world) => {
     ])
   })
 
-  test('of security events by type up to a day far ahead reads the days that there were', async () => {
+  test('of security events by type up to a day far in the future reads only past days', async () => {
     const { securityEvents, clock } = world()
     clock.advance({ days: 3000 })
     const event = { event_type: 'auth_failure', client_ip: '192.0.2.1', user_agent: '' } as const
@@ -237,7 +237,7 @@ onServiceStores('a list', (world) => {
     expect((await securityEvents.listByType('auth_failure', all)).items).toEqual([recorded])
   })
 
-  test('of security events has those of a caller with an endless user agent', async () => {
+  test('of security events includes those of a caller with a very long user agent', async () => {
     const { securityEvents } = world()
     const site_id = newSiteId()
     await securityEvents.record({

@@ -7,7 +7,7 @@ const anHourLater = '2100-01-01T01:00:00.000Z'
 const ULID = /[0-9A-HJKMNP-TV-Z]{26}/.source
 
 onEveryStore('an item is stored as the specification shows it,', (world) => {
-  test('a registration with all that is optional', async () => {
+  test('a registration with all optional attributes', async () => {
     const { raw, registrations } = world()
     const domain = newDomain()
     const temp_key = hash('the temporary key')
@@ -42,7 +42,7 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
     })
   })
 
-  test('a registration without what is optional has no such attributes', async () => {
+  test('a registration without optional attributes', async () => {
     const { raw, register } = world()
     const { PK, SK } = await register()
     const stored = await raw(PK, SK)
@@ -64,7 +64,7 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
     expect(await raw(PK, SK)).toMatchObject({ client_ip })
   })
 
-  test('temp_key holds a hash, and a key as it was sent is refused', async () => {
+  test('temp_key holds a hash, and a plain key is rejected', async () => {
     const { register } = world()
     await expect(register(newDomain(), 'Zm9yLXRoZS1zaXRlLW9ubHk')).rejects.toMatchObject({
       name: 'ItemMismatch',
@@ -72,7 +72,7 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
     })
   })
 
-  test('site credentials, the lookup of the key, and what leads from id and domain to them', async () => {
+  test('site credentials, and the lookup items of key, id and domain', async () => {
     const { raw, register, credentials } = world()
     const registration = await register()
     const { domain } = registration

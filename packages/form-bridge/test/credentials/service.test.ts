@@ -18,7 +18,7 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
       return service.exchange(site.wordpress, given)
     }
 
-    test('keeps the site id, gives new keys and voids all older ones', async () => {
+    test('keeps the site id, issues new keys and revokes all older ones', async () => {
       const site = await service.connected()
       const rotated = (await service.signed(site, 'POST', '/site/rotate', {})).body
       const { body } = await again(site)
@@ -61,7 +61,7 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
       expect(service.logged.join()).toContain('security event not recorded')
     })
 
-    test('without the old key leaves the destination to be confirmed, and submissions wait for it', async () => {
+    test('without the old key requires a confirmation before submissions are accepted', async () => {
       const site = await service.connected()
       const url = `http://127.0.0.1:${service.host.port}/nowhere`
       await service.ask('PUT', `/sites/${site.site_id}/destination`, {
@@ -122,14 +122,14 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
       expect(fine.status).toBe(200)
     })
 
-    test('that chooses to be a new site becomes one, and the original keeps its keys', async () => {
+    test('can be connected as a new site, and the original keeps its keys', async () => {
       const site = await service.connected()
       const clone = await service.connected()
       expect(clone.site_id).not.toBe(site.site_id)
       expect(await statusOf(site)).toBe(200)
     })
 
-    test('that moves with the old key keeps its id and all it has, and leaves nothing behind', async () => {
+    test('with the old key keeps the site id and all data, and leaves nothing at the old domain', async () => {
       const site = await service.connected()
       const target = service.host.site()
       await service.register(target)
@@ -160,7 +160,7 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
       expect(answer.code).toBe('form-bridge.site_suspended')
     })
 
-    test('of two sites to one domain concurrently happens once, and the other one gets a conflict', async () => {
+    test('of two sites to one domain concurrently succeeds once, and the other one gets a conflict', async () => {
       const [first, second] = [await service.connected(), await service.connected()]
       const target = service.host.site()
       const secrets = new Map<string, string>()
@@ -185,7 +185,7 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
       expect(refused?.code).toBe('form-bridge.domain_has_site')
     })
 
-    test('that is sent twice concurrently happens once', async () => {
+    test('that is sent twice concurrently succeeds once', async () => {
       const site = await service.connected()
       const targets = [service.host.site(), service.host.site(), service.host.site()]
       for (const target of targets) await service.register(target)

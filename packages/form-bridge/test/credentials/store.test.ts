@@ -3,7 +3,7 @@ import { onServiceStores } from '../support/on-every-store.ts'
 import { newDomain, newHash, newKeys, START } from '../support/test-stores.ts'
 
 onServiceStores('new keys', (world) => {
-  test('by rotation leave the old key and the old secret good for the grace period', async () => {
+  test('by rotation keep the old key and secret valid for the grace period', async () => {
     const { connectedSite, sites, raw, credentials } = world()
     const site = await connectedSite()
     const keys = newKeys()
@@ -23,7 +23,7 @@ onServiceStores('new keys', (world) => {
     expect(await raw(`API#${keys.api_key_hash}`, 'LOOKUP')).not.toHaveProperty('ttl')
   })
 
-  test('by two rotations in a row leave each old key its own grace period', async () => {
+  test('by two consecutive rotations keep each old key for its own grace period', async () => {
     const { connectedSite, sites, authentication, credentials } = world()
     const site = await connectedSite()
     await credentials.rotate(site, newKeys(), 3600)
@@ -35,7 +35,7 @@ onServiceStores('new keys', (world) => {
     expect(await authentication.findSiteByApiKey(second?.api_key_hash ?? '')).toBeDefined()
   })
 
-  test('by rotation without grace end all older keys, also those in a grace period', async () => {
+  test('by rotation without a grace period revoke all older keys, including those in a grace period', async () => {
     const { connectedSite, sites, authentication, credentials } = world()
     const site = await connectedSite()
     await credentials.rotate(site, newKeys(), 3600)
@@ -48,7 +48,7 @@ onServiceStores('new keys', (world) => {
     expect(now?.site).not.toHaveProperty('previous_webhook_secret')
   })
 
-  test('are not given to a site whose keys have changed since it was read, or that is suspended', async () => {
+  test('are not issued to a suspended site, or to one whose keys have changed since it was read', async () => {
     const { connectedSite, sites, raw, credentials } = world()
     const site = await connectedSite()
     await credentials.rotate(site, newKeys(), 3600)
@@ -60,7 +60,7 @@ onServiceStores('new keys', (world) => {
     expect(now && (await credentials.rotate(now, newKeys(), 3600))).toEqual({ kind: 'conflict' })
   })
 
-  test('by reconnecting keep the site id and end all older keys', async () => {
+  test('by reconnecting keep the site id and revoke all older keys', async () => {
     const { connectedSite, register, authentication, clock, credentials, listSitesOfDomain } =
       world()
     const site = await connectedSite()
@@ -83,7 +83,7 @@ onServiceStores('new keys', (world) => {
     })
   })
 
-  test('by reconnecting are not given to a suspended site, and the registration stays pending', async () => {
+  test('by reconnecting are not issued to a suspended site, and the registration stays pending', async () => {
     const { connectedSite, register, registrations, sites, credentials } = world()
     const site = await connectedSite()
     await sites.suspend(site)
@@ -95,7 +95,7 @@ onServiceStores('new keys', (world) => {
     expect((await registrations.get(registration))?.status).toBe('pending')
   })
 
-  test('are not given for the temporary key of another registration', async () => {
+  test('are not issued for the temporary key of another registration', async () => {
     const { register, newSite, credentials } = world()
     const registration = await register()
     const guessed = { ...registration, temp_key: newHash() }
@@ -105,7 +105,7 @@ onServiceStores('new keys', (world) => {
     })
   })
 
-  test('by moving take a site with its id to another domain, and the old domain is free', async () => {
+  test('by moving keep the site id at the new domain, and free the old domain', async () => {
     const { connectedSite, register, authentication, sites, siteMoves, listSitesOfDomain } = world()
     const site = await connectedSite()
     const registration = await register(newDomain())
@@ -121,7 +121,7 @@ onServiceStores('new keys', (world) => {
     expect((await connectedSite(site.domain)).site_id).not.toBe(site.site_id)
   })
 
-  test('by moving are not given for a domain that has a site', async () => {
+  test('by moving are not issued for a domain that has a site', async () => {
     const { connectedSite, register, sites, siteMoves } = world()
     const [site, other] = [await connectedSite(), await connectedSite()]
     const registration = await register(other.domain)

@@ -24,7 +24,7 @@ describe.each(serviceStores())('limits on $name', (store) => {
     expect(admittedAmong(answers)).toBe(30)
   })
 
-  test('around the end of a window admit never more than twice as many in the length of one', async () => {
+  test('never admit more than twice their number within one window length around the end of a window', async () => {
     const { api_key } = await service.connected()
     const toNextMinute = 60_000 - (service.clock.now() % 60_000)
     service.clock.advance({ ms: toNextMinute + 59_900 })
@@ -62,19 +62,19 @@ describe.each(serviceStores())('limits on $name', (store) => {
     expect((await look(api_key)).status).toBe(200)
   })
 
-  test('tell an admitted request what is left', async () => {
+  test('return the remaining requests with an admitted request', async () => {
     const { api_key } = await service.connected()
     expect((await look(api_key)).headers.get('ratelimit-remaining')).toBe('29')
   })
 
-  test('of one site do not touch another behind the same address', async () => {
+  test('of one site do not affect another at the same address', async () => {
     const peer = '203.0.113.40'
     const [busy, quiet] = [await service.connected(), await service.connected()]
     await atOnce(40, () => look(busy.api_key, service.ask, peer))
     expect((await look(quiet.api_key, service.ask, peer)).status).toBe(200)
   })
 
-  test('of an address that guesses do not touch the sites behind it', async () => {
+  test('of an address that guesses keys do not affect the sites at that address', async () => {
     const peer = '203.0.113.41'
     const site = await service.connected()
     await atOnce(60, () => look(`fb_live_00000000_${'a'.repeat(43)}_00000000`, service.ask, peer))
@@ -129,7 +129,7 @@ describe.each(serviceStores())('limits on $name', (store) => {
     expect((await service.register(service.host.site(), {}, '203.0.113.44')).status).toBe(201)
   })
 
-  test('of registrations are also per domain, and a stranger who uses up his share locks out no one else', async () => {
+  test('of registrations are also per domain, and a caller who uses up a share does not lock out others', async () => {
     const wordpress = service.host.site()
     const { api_key } = await service.agency()
     const join_token = await service.joinToken(api_key)
@@ -143,7 +143,7 @@ describe.each(serviceStores())('limits on $name', (store) => {
     expect((await service.register(wordpress, { join_token }, stranger)).status).toBe(201)
   })
 
-  test('of wrong keys at the exchange are per address, and do not stop its neighbour with the right one', async () => {
+  test('of wrong keys at the exchange are per address, and do not block a caller there with the right key', async () => {
     const peer = '203.0.113.45'
     const wordpress = service.host.site()
     await service.register(wordpress)
@@ -154,7 +154,7 @@ describe.each(serviceStores())('limits on $name', (store) => {
     expect((await service.exchange(wordpress, {}, peer)).status).toBe(200)
   })
 
-  test('leave the counts for analysis in buckets, and the site with when it was seen', async () => {
+  test('store request counts in buckets for analysis, and the time when the site was last seen', async () => {
     const { site_id, api_key } = await service.connected()
     await atOnce(5, () => look(api_key))
     service.clock.advance({ minutes: 1 })

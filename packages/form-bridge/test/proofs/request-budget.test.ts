@@ -27,7 +27,7 @@ describe.each(serviceStores())('the request budget of a host on $name', (store) 
     return service.exchange(claimed, {}, peer)
   }
 
-  test('an owner can connect, however many strangers from other addresses have named the host', async () => {
+  test('an owner can connect, however many callers from other addresses have named the host', async () => {
     const wordpress = service.host.site()
     const claims = await atOnce(70, () => claim(wordpress))
     expect(withCode(claims, 'proof_failed')).toHaveLength(70)
@@ -47,7 +47,7 @@ describe.each(serviceStores())('the request budget of a host on $name', (store) 
     expect(requests.filter((count) => count === 1)).toHaveLength(20)
   })
 
-  test('one address can have a host checked up to its share, and uses up no one else’s', async () => {
+  test('one address can have a host checked up to its share, and does not use up the share of others', async () => {
     const wordpress = service.host.site()
     await service.register(wordpress)
     const { pending, ...claimed } = wordpress
@@ -63,7 +63,7 @@ describe.each(serviceStores())('the request budget of a host on $name', (store) 
   })
 
   test.each([true, false])(
-    'way by way a site whose REST API is closed is found as well (waiting: %s)',
+    'a site without a REST API is proved too if each call tries one method (waiting: %s)',
     async (wait) => {
       const wordpress = service.host.site()
       await atOnce(10, () => claim(wordpress))

@@ -9,7 +9,7 @@ describe.each(serviceStores())('connecting a site on $name', (store) => {
   const codes = (attempts: { method: string; result: string }[]) =>
     Object.fromEntries(attempts.map(({ method, result }) => [method, result]))
 
-  test('proves the domain by the REST route and gives credentials that work', async () => {
+  test('proves the domain with the REST route and issues working credentials', async () => {
     const site = await service.connected()
     expect(site).toMatchObject({
       result: 'connected',
@@ -26,14 +26,14 @@ describe.each(serviceStores())('connecting a site on $name', (store) => {
     expect((await service.signed(site, 'GET', '/site')).status).toBe(200)
   })
 
-  test('proves it by ?rest_route= where permalinks are plain', async () => {
+  test('proves it with ?rest_route= if permalinks are plain', async () => {
     const wordpress = service.host.site()
     wordpress.answers.set('/wp-json/form-bridge/v1/verify', (_, response) => end(response, 404, ''))
     expect(await service.connected({}, wordpress)).toMatchObject({ proved_by: 'rest_query' })
   })
 
   test.each(['well_known', 'meta', 'dns'] as const)(
-    'proves it by %s where REST is off',
+    'proves it with %s if REST is off',
     async (way) => {
       const wordpress = service.host.site()
       wordpress.answers.set('/wp-json/form-bridge/v1/verify', (_, response) =>
@@ -118,7 +118,7 @@ describe.each(serviceStores())('connecting a site on $name', (store) => {
     expect(await service.connected({}, wordpress)).toMatchObject({ proved_by: 'rest' })
   })
 
-  test('asks the site with a fresh challenge each time and without cookies or its secrets', async () => {
+  test('sends the site a fresh challenge each time, without cookies or secrets', async () => {
     const wordpress = service.host.site()
     const { body } = await service.register(wordpress)
     wordpress.answers.set('/wp-json/form-bridge/v1/verify', (request, response) => {
@@ -132,7 +132,7 @@ describe.each(serviceStores())('connecting a site on $name', (store) => {
     expect(new Set(challenges).size).toBe(2)
   })
 
-  test('without waiting responds that it is verifying, and returns the credentials to a later call', async () => {
+  test('without waiting returns "verifying" first and the credentials to a later call', async () => {
     const wordpress = service.host.site()
     await service.register(wordpress)
     const first = await service.exchange(wordpress, { wait: false })
@@ -167,7 +167,7 @@ describe.each(serviceStores())('connecting a site on $name', (store) => {
     expect(answer.code).toBe('form-bridge.proof_failed')
   })
 
-  test('answers alike for a registration that is unknown, expired, used, or of another key', async () => {
+  test('returns the same error for a registration that is unknown, expired, used or has another key', async () => {
     const [used, late, pending] = [service.host.site(), service.host.site(), service.host.site()]
     await service.connected({}, used)
     await service.register(late)
@@ -188,7 +188,7 @@ describe.each(serviceStores())('connecting a site on $name', (store) => {
     }
   })
 
-  test('a new registration expires the one that its owner names, and no one else’s', async () => {
+  test('a new registration expires the one that its owner names, and no other', async () => {
     const wordpress = service.host.site()
     const first = (await service.register(wordpress)).body
     await service.register(wordpress, {
@@ -275,7 +275,7 @@ describe.each(serviceStores())('connecting a site on $name', (store) => {
     expect(working.filter(({ status }) => status === 200)).toHaveLength(1)
   })
 
-  test('a temporary key is worth nothing at the second in which it expires', async () => {
+  test('a temporary key is rejected from the second in which it expires', async () => {
     const wordpress = service.host.site()
     await service.register(wordpress)
     service.clock.advance({ minutes: 59, seconds: 59 })

@@ -33,7 +33,7 @@ async function packageOf({ releases }: TestStores, slug: string, version: string
 }
 
 onEveryStore('a release', (world) => {
-  test('is stored with its package in chunks of 350 KB, and read as it was', async () => {
+  test('is stored with its package in chunks of 350 KB, which are read back unchanged', async () => {
     const here = world()
     const slug = newSlug()
     const zip = randomBytes(2 * CHUNK_BYTES + 5)
@@ -161,7 +161,7 @@ onEveryStore('a release', (world) => {
     expect(await releases.get(name)).toMatchObject({ status: 'withdrawn' })
   })
 
-  test('of more than 20 MB, or of nothing, is refused before anything is stored', async () => {
+  test('that is empty or larger than 20 MB is rejected before anything is stored', async () => {
     const { releases, raw } = world()
     const slug = newSlug()
     for (const zip of [new Uint8Array(MAX_PACKAGE_BYTES + 1), new Uint8Array()]) {
@@ -173,7 +173,7 @@ onEveryStore('a release', (world) => {
     expect(await raw(`PLUGIN#${slug}`, 'VERSION#1.0.0')).toBeUndefined()
   })
 
-  test('whose package has lost a chunk says so and hands out no half of it as whole', async () => {
+  test('whose package has lost a chunk fails to download instead of being truncated', async () => {
     const here = world()
     const slug = newSlug()
     const zip = randomBytes(CHUNK_BYTES + 1)
@@ -185,7 +185,7 @@ onEveryStore('a release', (world) => {
     await expect(packageOf(here, slug, '1.0.0')).rejects.toThrow('has no chunk 1')
   })
 
-  test('that is the newest is cached by itself, and not for another plugin', async () => {
+  test('that is the newest is cached for its own plugin only', async () => {
     const { versionCache } = world()
     await versionCache.put({ slug: 'form-bridge', version: '4.1.0' })
     expect(await versionCache.latest('form-bridge')).toEqual({

@@ -37,7 +37,7 @@ describe.each(serviceStores())('after the clock of the server was set back, on $
     expect(items).toHaveLength(2)
   })
 
-  test('failures of many hours are not taken for those of one', async () => {
+  test('failures of many hours do not count as failures of one hour', async () => {
     const peer = '192.0.2.70'
     const before = await detected()
     for (let n = 0; n < 5; n++) await invalid(peer)

@@ -130,7 +130,7 @@ onServiceStoresAndHostile('a membership', hostility, (world) => {
 })
 
 onServiceStores('a site that is disabled while it is reconnected', (world) => {
-  test.each([0, 1, 2, 3])('keeps no membership that it gets after %i steps', async (steps) => {
+  test.each([0, 1, 2, 3])('keeps no membership that is added after %i steps', async (steps) => {
     const its = world()
     const { clock, credentials, agencies, authentication } = its
     const site = await its.connectedSite()

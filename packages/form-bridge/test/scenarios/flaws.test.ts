@@ -12,7 +12,7 @@ describe.each(serviceStores())('on $name', (store) => {
     FORM_BRIDGE_RELEASE_KEYS: releaseKey.publicKey,
   })
 
-  test('a limit limits: of forty requests in one second thirty pass', async () => {
+  test('a limit is enforced: of forty requests in one second thirty pass', async () => {
     const { api_key: token } = await service.connected()
     let admitted = 0
     for (let n = 0; n < 40; n++) {
@@ -51,7 +51,7 @@ describe.each(serviceStores())('on $name', (store) => {
     expect((await service.exchange(wordpress)).status).toBe(200)
   })
 
-  test('who registers a domain first has no way to the credentials of its owner', async () => {
+  test('registering a domain first does not give access to the credentials of its owner', async () => {
     const wordpress = service.host.site()
     const attacker = (await service.register({ ...wordpress })).body
     const owner = (await service.register(wordpress)).body
@@ -64,7 +64,7 @@ describe.each(serviceStores())('on $name', (store) => {
     expect((await service.exchange(wordpress)).status).toBe(200)
   })
 
-  test('an attacker who relays the challenge to the owner’s site gets an answer under the owner’s key, which is wrong', async () => {
+  test('an attacker who relays the challenge to the owner’s site gets a proof under the owner’s key, which is rejected', async () => {
     const [victim, relay] = [service.host.site(), service.host.site()]
     await service.register(victim)
     const attack = (await service.register({ ...victim })).body
@@ -96,7 +96,7 @@ describe.each(serviceStores())('on $name', (store) => {
     expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0)
   })
 
-  test('registering again while a registration is pending works, and gives a new key', async () => {
+  test('registering again while a registration is pending succeeds and issues a new key', async () => {
     const wordpress = service.host.site()
     const [first, second] = [await service.register(wordpress), await service.register(wordpress)]
     expect([first.status, second.status]).toEqual([201, 201])
@@ -104,7 +104,7 @@ describe.each(serviceStores())('on $name', (store) => {
     expect(second.body.expires_in).toBe(3600)
   })
 
-  test('an update check that names a site in its address changes nothing of what is known of that site', async () => {
+  test('an unsigned update check that names a site does not change that site', async () => {
     await publish(service.ask, service.operator, '1.1.0')
     const { site_id } = await service.connected()
     const path = '/updates/check?slug=form-bridge&current_version=0.0.1'
@@ -135,7 +135,7 @@ describe.each(serviceStores())('on $name', (store) => {
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(30)
   })
 
-  test('a proof is never fetched from inside, also not by a redirect', async () => {
+  test('a proof is never fetched from a private address, not even through a redirect', async () => {
     const wordpress = service.host.site()
     wordpress.answers.set('/wp-json/form-bridge/v1/verify', (_, response) =>
       end(response, 302, '', { location: 'http://169.254.169.254/latest/meta-data/' }),
@@ -148,14 +148,14 @@ describe.each(serviceStores())('on $name', (store) => {
     expect(inside.code).toBe('form-bridge.domain_invalid')
   })
 
-  test('an agency is joined by its token and never by its name', async () => {
+  test('an agency can be joined with a join token only, never with its id', async () => {
     const { agency_id } = await service.agency()
     const wordpress = service.host.site()
     const named = await service.register(wordpress, { agency_id })
     expect(named).toMatchObject({ status: 400, code: 'request.invalid' })
   })
 
-  test('a site that has lost its database is connected again with one click', async () => {
+  test('a site that has lost its database can be reconnected with one click', async () => {
     const site = await service.connected()
     const again = await service.connected({}, site.wordpress)
     expect(again).toMatchObject({ result: 'reconnected', site_id: site.site_id })

@@ -27,7 +27,7 @@ onServiceStoresAndHostile('concurrent transactions', transactions, (world) => {
     expect(lookups.filter(Boolean)).toHaveLength(1)
   })
 
-  test('of two registrations of one domain, both proved, exactly one makes a site', async () => {
+  test('of two proved registrations of one domain exactly one creates a site', async () => {
     const { register, newSite, registrations, credentials, listSitesOfDomain } = world()
     const domain = newDomain()
     const both = await Promise.all([register(domain), register(domain)])
@@ -45,7 +45,7 @@ onServiceStoresAndHostile('concurrent transactions', transactions, (world) => {
     expect(pending).toHaveLength(1)
   })
 
-  test('of twenty sites that join an agency with a limit of five exactly five get in', async () => {
+  test('of twenty sites that join an agency with a limit of five exactly five are admitted', async () => {
     const { agency, agencies, joinAgency } = world()
     const { agency_id } = await agency(5)
     const outcomes = await Promise.all(
@@ -77,7 +77,7 @@ onServiceStoresAndHostile('concurrent transactions', transactions, (world) => {
     expect(await agencies.get(agency_id)).toMatchObject({ current_sites: 5 })
   })
 
-  test('a join token of three uses lets exactly three of twenty in', async () => {
+  test('a join token with three uses admits exactly three of twenty sites', async () => {
     const { agency, agencies, joinToken, joinAgency } = world()
     const { agency_id } = await agency(100)
     const { token_hash } = await joinToken(agency_id, 3)
@@ -109,7 +109,7 @@ onServiceStoresAndHostile('concurrent transactions', transactions, (world) => {
     expect(await agencies.get(agency_id)).toMatchObject({ current_sites: 2 })
   })
 
-  test('of ten rotations of the same keys exactly one wins', async () => {
+  test('of ten rotations of the same keys exactly one succeeds', async () => {
     const { connectedSite, authentication, credentials } = world()
     const site = await connectedSite()
     const offers = times(10, newKeys)
@@ -123,7 +123,7 @@ onServiceStoresAndHostile('concurrent transactions', transactions, (world) => {
     expect(known.find(Boolean)?.site.key_version).toBe(2)
   })
 
-  test('many checks of one site on one day count once in its totals, and all are history', async () => {
+  test('many checks of one site on one day count once in the totals, and all are stored', async () => {
     const { updateChecks, clock } = world()
     // A day of its own: the totals are of the whole fleet.
     clock.advance({ days: 1 + Math.floor(Math.random() * 10_000) })
@@ -143,7 +143,7 @@ onServiceStoresAndHostile('concurrent transactions', transactions, (world) => {
 })
 
 onServiceStoresAndHostile('concurrent single writes', singleWrites, (world) => {
-  test('of twenty requests with one nonce exactly one is taken', async () => {
+  test('of twenty requests with one nonce exactly one is accepted', async () => {
     const { authentication } = world()
     const moment = {
       site_id: newSiteId(),
@@ -171,7 +171,7 @@ onServiceStoresAndHostile('concurrent single writes', singleWrites, (world) => {
     expect(admitted).toBe(90)
   })
 
-  test('a hundred requests that are counted concurrently are all counted', async () => {
+  test('a hundred concurrent requests are all counted', async () => {
     const { rates } = world()
     const subject = { scope: 'api', site_id: newSiteId() } as const
     await Promise.all(times(100, () => rates.count(subject, 60)))

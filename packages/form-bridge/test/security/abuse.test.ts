@@ -13,7 +13,7 @@ describe.each(serviceStores())('abuse on $name', (store) => {
   const invalid = (peer: string) =>
     service.register({ ...service.host.site(), url: 'http://10.0.0.1/' }, {}, peer)
 
-  test('by invalid domains is noticed, gets worse each time, and ends in a block that ends', async () => {
+  test('by invalid domains is detected, escalates each time, and leads to a temporary block', async () => {
     const peer = '192.0.2.10'
     const severities: string[] = []
     for (let round = 0; round < 3; round++) {
@@ -48,7 +48,7 @@ describe.each(serviceStores())('abuse on $name', (store) => {
     expect(again).toMatchObject({ status: 404, code: 'form-bridge.pattern_not_found' })
   })
 
-  test('by registrations is noticed, and quarters what the address may register', async () => {
+  test('by registrations is detected, and reduces the limit of the address to a quarter', async () => {
     const peer = '192.0.2.20'
     const burst = () => atOnce(50, () => service.register(service.host.site(), {}, peer))
     await burst()
@@ -61,7 +61,7 @@ describe.each(serviceStores())('abuse on $name', (store) => {
     expect(admitted).toHaveLength(8)
   })
 
-  test('by failed proofs of many domains is noticed; one domain that fails often is not', async () => {
+  test('by failed proofs of many domains is detected, and repeated failures of one domain are not', async () => {
     const patient = '192.0.2.30'
     const wordpress = service.host.site()
     await service.register(wordpress)
@@ -92,7 +92,7 @@ describe.each(serviceStores())('abuse on $name', (store) => {
     expect(admitted(await burst(site.api_key, 20))).toHaveLength(8)
   })
 
-  test('by guessed keys is noticed by its address, and sites behind it go on', async () => {
+  test('by guessed keys is detected by address, and sites at that address keep working', async () => {
     const peer = '192.0.2.40'
     await atOnce(50, () => service.ask('GET', '/site', { token: 'guess', peer }))
     const [found] = await patterns('api_abuse')
@@ -101,7 +101,7 @@ describe.each(serviceStores())('abuse on $name', (store) => {
     expect((await service.signed(site, 'GET', '/site', undefined, { peer })).status).toBe(200)
   })
 
-  test('does not fill the store: of events that are alike one a minute is written, with their number', async () => {
+  test('does not fill the store, because identical events are stored once a minute with a count', async () => {
     const peer = '192.0.2.50'
     const guess = () => service.ask('GET', '/site', { token: 'guess', peer })
     await atOnce(30, guess)
@@ -116,7 +116,7 @@ describe.each(serviceStores())('abuse on $name', (store) => {
     expect(own[0].details).toMatchObject({ repeated: 29 })
   })
 
-  test('is not a clock that is wrong', async () => {
+  test('is not detected because of a wrong clock', async () => {
     const site = await service.connected()
     const before = (await patterns('api_abuse')).length
     const timestamp = Math.floor(service.clock.now() / 1000) - 4000

@@ -11,7 +11,7 @@ describe.each(serviceStores())('a connected site on $name', (store) => {
   const heartbeat = { wp_version: '6.8', plugin_version: '1.0.0' }
 
   describe('rotation', () => {
-    test('gives new keys, and the old ones work for the grace period and no second longer', async () => {
+    test('issues new keys, and the old ones work until the end of the grace period', async () => {
       const site = await service.connected()
       const answer = await service.signed(site, 'POST', '/site/rotate', { grace_seconds: 3600 })
       expect(answer.body).toMatchObject({ key_version: 2 })
@@ -64,7 +64,7 @@ describe.each(serviceStores())('a connected site on $name', (store) => {
   })
 
   describe('suspension', () => {
-    test('holds from the next request on, signed or with a key, here and in another process', async () => {
+    test('applies from the next request, signed or with a key, in this process and another', async () => {
       const site = await service.connected()
       const elsewhere = await service.another()
       expect((await elsewhere('GET', '/site', { token: site.api_key })).body.status).toBe('active')
@@ -94,7 +94,7 @@ describe.each(serviceStores())('a connected site on $name', (store) => {
       expect(answer).toMatchObject({ status: 403, code: 'form-bridge.site_suspended' })
     })
 
-    test('while requests are running lets none through that began after it', async () => {
+    test('during running requests admits none that began after it', async () => {
       const site = await service.connected()
       let suspended = false
       const [, ...outcomes] = await Promise.all([
@@ -110,7 +110,7 @@ describe.each(serviceStores())('a connected site on $name', (store) => {
       expect((await service.signed(site, 'POST', '/site/heartbeat', heartbeat)).status).toBe(403)
     })
 
-    test('twice, or of a site that is not there, is refused', async () => {
+    test('of a suspended or unknown site is rejected', async () => {
       const site = await service.connected()
       await operate(site.site_id, 'suspend')
       expect(await operate(site.site_id, 'suspend')).toMatchObject({
@@ -149,7 +149,7 @@ describe.each(serviceStores())('a connected site on $name', (store) => {
       expect(again).toMatchObject({ status: 403, code: 'form-bridge.site_suspended' })
     })
 
-    test('of a clone does not change the original', async () => {
+    test('a clone does not change the original', async () => {
       const site = await service.connected()
       const home = 'https://clone.example.org'
       const answer = await service.signed(site, 'POST', '/site/disconnect', {}, { home })
@@ -177,7 +177,7 @@ describe.each(serviceStores())('a connected site on $name', (store) => {
       expect(await stored()).toBeUndefined()
     })
 
-    test('needs no version but its own, and returns the time of the next one with jitter', async () => {
+    test('requires only the plugin version, and returns the time of the next heartbeat with jitter', async () => {
       const site = await service.connected()
       service.clock.advance({ hours: 2 })
       const own = { plugin_version: '1.0.0' }

@@ -15,7 +15,7 @@ onServiceStores('a site', (world) => {
     expect(await sites.findActive(newSiteId())).toBeUndefined()
   })
 
-  test('in a subdirectory is another site than that of the host', async () => {
+  test('in a subdirectory is separate from the site of the host', async () => {
     const { connectedSite, sites } = world()
     const host = newDomain()
     const [root, shop] = [await connectedSite(host), await connectedSite(`${host}/shop`)]
@@ -61,7 +61,7 @@ onServiceStores('a site', (world) => {
     expect(await sites.disable(active)).toEqual({ kind: 'disabled' })
   })
 
-  test('that is disabled leaves its domain to a new one', async () => {
+  test('that is disabled frees its domain for a new site', async () => {
     const { connectedSite, sites, listSitesOfDomain } = world()
     const old = await connectedSite()
     await sites.disable(old)
@@ -75,7 +75,7 @@ onServiceStores('a site', (world) => {
     expect(await sites.findByDomain(old.domain)).toEqual(next)
   })
 
-  test('that does not exist does not come into being by a change of status or a request', async () => {
+  test('that does not exist is not created by a status change or a request', async () => {
     const { sites, raw } = world()
     const nobody = { domain: newDomain(), site_id: newSiteId() }
     expect(await sites.suspend(nobody)).toBe(false)
@@ -85,7 +85,7 @@ onServiceStores('a site', (world) => {
     expect(await raw(`SITE#${nobody.domain}`, `CREDS#${nobody.site_id}`)).toBeUndefined()
   })
 
-  test('counts its requests and when it was last seen', async () => {
+  test('has a request count and the time when it was last seen', async () => {
     const { connectedSite, sites, clock } = world()
     const site = await connectedSite()
     clock.advance({ minutes: 1 })
@@ -99,7 +99,7 @@ onServiceStores('a site', (world) => {
     })
   })
 
-  test('has its keys under its id', async () => {
+  test('has its keys listed by site id', async () => {
     const { connectedSite, sites, raw } = world()
     const { site_id, api_key_hash } = await connectedSite()
     expect(await sites.listApiKeys(site_id)).toEqual([await raw(`API#${api_key_hash}`, 'LOOKUP')])

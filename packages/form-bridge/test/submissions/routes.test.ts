@@ -38,7 +38,7 @@ describe.each(serviceStores())('a form submission on $name', (store) => {
   const setDestination = ({ site_id }: ConnectedSite, body: object) =>
     service.ask('PUT', `/sites/${site_id}/destination`, { token: service.operator, body })
 
-  test('is delivered with who sent it, under an id of its own, signed as Standard Webhooks are', async () => {
+  test('is delivered with its site and its own id, signed according to Standard Webhooks', async () => {
     const { url, received } = destination()
     const site = await service.connected()
     expect((await setDestination(site, { url, secret })).body.has_destination).toBe(true)
@@ -172,7 +172,7 @@ describe.each(serviceStores())('a form submission on $name', (store) => {
     })
 
     test.each([MAX_SUBMISSION_DEPTH, 5_000, 400_000])(
-      'is refused if %i lists are inside each other, and not treated as an outage',
+      'is rejected if %i lists are nested, and not treated as an outage',
       async (lists) => {
         const { answer, received } = await submit(lists)
         expect(answer).toMatchObject({ status: 400, code: 'request.invalid' })

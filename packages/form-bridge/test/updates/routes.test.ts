@@ -52,7 +52,7 @@ describe.each(serviceStores())('updates on $name', (store) => {
     }
   })
 
-  test('warn of a PHP or WordPress that is too old', async () => {
+  test('report a PHP or WordPress version that is too old', async () => {
     const slug = await newPlugin('1.1.0')
     const php = await service.ask('GET', pathOf(slug, '1.0.0', '&php_version=7.2.1'))
     expect(php.body).toMatchObject({ compatible: false })
@@ -61,7 +61,7 @@ describe.each(serviceStores())('updates on $name', (store) => {
     expect(wp.body.compatibility_warning).toContain('WordPress 5.8')
   })
 
-  test('have for a site a link to the package, which is whole, signed, and good for a day', async () => {
+  test('have for a site a link to the complete, signed package, which is valid for a day', async () => {
     const slug = await newPlugin('1.1.0')
     const site = await service.connected()
     const { body } = await service.signed(site, 'GET', pathOf(slug))
@@ -80,7 +80,7 @@ describe.each(serviceStores())('updates on $name', (store) => {
     expect(late).toMatchObject({ status: 403, code: 'form-bridge.download_token_invalid' })
   })
 
-  test('have a link that is of no use for another version, changed, or when the site is suspended', async () => {
+  test('have a link that is invalid for another version, if it was changed, or if the site is suspended', async () => {
     const slug = await newPlugin('1.1.0', '1.2.0')
     const site = await service.connected()
     const link = linkOf((await service.signed(site, 'GET', pathOf(slug))).body)
@@ -99,7 +99,7 @@ describe.each(serviceStores())('updates on $name', (store) => {
     expect(await service.ask('GET', link)).toMatchObject(invalid)
   })
 
-  test('have a link that is counted like every other request of the site', async () => {
+  test('have a link whose use counts like every other request of the site', async () => {
     const slug = await newPlugin('1.1.0')
     const site = await service.connected()
     const link = linkOf((await service.signed(site, 'GET', pathOf(slug))).body)
@@ -122,7 +122,7 @@ describe.each(serviceStores())('updates on $name', (store) => {
     expect(none).toMatchObject({ status: 404, code: 'form-bridge.version_not_found' })
   })
 
-  test('of several chunks arrive as they were sent', async () => {
+  test('of several chunks are downloaded unchanged', async () => {
     const slug = `plugin-${++slugs.next}`
     const noise = randomBytes(800_000)
     const zip = pluginZip('1.0.0', { slug, files: { [`${slug}/data.bin`]: noise } })
@@ -133,7 +133,7 @@ describe.each(serviceStores())('updates on $name', (store) => {
     expect(Buffer.compare(answer.bytes, zip)).toBe(0)
   })
 
-  test('that were withdrawn are neither offered nor handed out', async () => {
+  test('that were withdrawn are neither offered nor downloaded', async () => {
     const slug = await newPlugin('1.1.0', '1.2.0')
     const site = await service.connected()
     const link = linkOf((await service.signed(site, 'GET', pathOf(slug))).body)
@@ -147,20 +147,20 @@ describe.each(serviceStores())('updates on $name', (store) => {
     expect(twice.code).toBe('form-bridge.version_not_found')
   })
 
-  test('of a plugin that has no release are not there', async () => {
+  test('of a plugin without a release are not found', async () => {
     const missing = { status: 404, code: 'form-bridge.plugin_not_found' }
     expect(await service.ask('GET', pathOf('nothing'))).toMatchObject(missing)
     expect(await service.ask('GET', '/plugins/nothing')).toMatchObject(missing)
   })
 
-  test('with a wrong signature are refused, not answered as to anybody', async () => {
+  test('with a wrong signature are rejected instead of being treated as anonymous', async () => {
     const slug = await newPlugin('1.1.0')
     const site = await service.connected()
     const answer = await service.signed(site, 'GET', pathOf(slug), undefined, { secret: 'wrong' })
     expect(answer).toMatchObject({ status: 401, code: 'form-bridge.unauthorized' })
   })
 
-  test('count for adoption when they are signed, once a day for each site, and never otherwise', async () => {
+  test('count for adoption only if they are signed, once a day for each site', async () => {
     const slug = await newPlugin('9.1.0')
     const [site, other] = [await service.connected(), await service.connected()]
     service.clock.advance({ days: 1 })
@@ -179,7 +179,7 @@ describe.each(serviceStores())('updates on $name', (store) => {
     expect((await service.ask('GET', `/plugins/${slug}`)).body.active_installs).toBe(2)
   })
 
-  test('are described as WordPress shows them, with nothing in it that runs', async () => {
+  test('have details in the format of WordPress, without any active content', async () => {
     const slug = await newPlugin('1.1.0')
     const { body } = await service.ask('GET', `/plugins/${slug}`)
     expect(body).toMatchObject({ name: 'Form-Bridge', slug, version: '1.1.0', requires: '5.8' })

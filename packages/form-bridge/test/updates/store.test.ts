@@ -13,7 +13,7 @@ const check = (site_id: string, current_version: string) => ({
 })
 
 onServiceStores('update checks', (world) => {
-  test('show a site under the version it has installed, once, however often it checks', async () => {
+  test('list a site once, under its installed version, however often it checks', async () => {
     const { updateChecks, clock } = world()
     const site_id = newSiteId()
     const [old, next] = [`1.0.0-${site_id}`, `1.1.0-${site_id}`]
@@ -57,7 +57,7 @@ onServiceStores('update checks', (world) => {
     expect(await updateChecks.getAdoption('2100-02-22')).toEqual({})
   })
 
-  test('that arrive late are history and change neither what the site has nor the totals', async () => {
+  test('that arrive late are stored but change neither the installed version nor the totals', async () => {
     const { updateChecks, db, clock } = world()
     const late = createTestStores(db, testClock('2099-12-31T23:59:00.000Z')).updateChecks
     const site_id = newSiteId()

@@ -13,7 +13,7 @@ describe.each(serviceStores())('validation on $name', (store) => {
   const page = `<html><head><meta name="generator" content="WordPress 6.8.1"></head>
     <body><script src="/wp-includes/js/a.js"></script>${'Welcome '.repeat(20)}</body></html>`
 
-  test('finds what is really there', async () => {
+  test('detects what the site has', async () => {
     const site = service.host.site()
     site.answers.set('/', (_, response) => end(response, 200, page, { 'x-frame-options': 'DENY' }))
     site.answers.set('/wp-json/', (_, response) => end(response, 200, '{"namespaces":[]}'))
@@ -40,7 +40,7 @@ describe.each(serviceStores())('validation on $name', (store) => {
     expect(body.validation_results.security_checks.checks).toMatchObject({ headers_secure: true })
   })
 
-  test('finds nothing where there is nothing, and sees code that does not belong there', async () => {
+  test('fails the checks of an empty site and detects malicious code', async () => {
     const [empty, bad] = [service.host.site(), service.host.site()]
     empty.answers.set('/', (_, response) => end(response, 500, ''))
     bad.answers.set('/', (_, response) =>
@@ -67,7 +67,7 @@ describe.each(serviceStores())('validation on $name', (store) => {
     expect((await validate(site, { validation_level: 'strict' })).body.cached).toBe(false)
   })
 
-  test('is only for the caller that registered the domain', async () => {
+  test('is available only to the caller that registered the domain', async () => {
     const site = service.host.site()
     await service.register(site)
     const answer = await validate(site, { temp_key: 'fb_temp_guess' })

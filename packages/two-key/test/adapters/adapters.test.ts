@@ -132,7 +132,7 @@ describe.each(Object.entries(adapters))('through %s', (_, adapter) => {
     expect([status, handled]).toEqual([403, []])
   })
 
-  test('requests of Slack itself get a response without the handler', async () => {
+  test('requests without ids get a response without calling the handler', async () => {
     const challenge = await send(
       adapter,
       signedJson({ type: 'url_verification', challenge: 'a"b', token: 't' }),
@@ -147,7 +147,7 @@ describe.each(Object.entries(adapters))('through %s', (_, adapter) => {
     expect([check.status, check.body, check.handled, check.asked]).toEqual([200, '', [], 0])
   })
 
-  test('a content type may have a charset, and text may be beyond ASCII', async () => {
+  test('a content type may have a charset, and text may be non-ASCII', async () => {
     const requests = [
       signed(new URLSearchParams(command).toString(), { contentType: `${FORM}; charset=utf-8` }),
       signed(JSON.stringify(eventBody({ ...message, text: 'café 🎉' })), {
@@ -165,7 +165,7 @@ describe.each(Object.entries(adapters))('through %s', (_, adapter) => {
     expect([status, handled]).toEqual([413, []])
   })
 
-  test('signed nonsense is a 400', async () => {
+  test('a signed request that is not from Slack is a 400', async () => {
     for (const request of [signed('{'), signed(''), signedPayload({ type: 'odd' })]) {
       expect((await send(adapter, request)).status).toBe(400)
     }

@@ -103,7 +103,7 @@ describe('on Lambda', () => {
 })
 
 describe('with fetch', () => {
-  test('a stream without end is cancelled as soon as it is too long', async () => {
+  test('an endless stream is cancelled as soon as it is too long', async () => {
     let sent = 0
     const endless = Readable.toWeb(
       Readable.from(

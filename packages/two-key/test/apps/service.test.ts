@@ -31,7 +31,7 @@ describe.each(everyStore())('apps on $name', (store) => {
     expect(item.revision).toBe(4)
   })
 
-  test('that are changed concurrently all the time are not changed', async () => {
+  test('that other writers keep changing get a conflict', async () => {
     await appsOn(opened.db).add(newApp('busy'))
     const busy: Db = {
       ...opened.db,

@@ -151,7 +151,7 @@ describe('of several workspaces', () => {
     )
   })
 
-  test('a token of another team verifies no one, and is used only for auth.test', async () => {
+  test('a token of another team verifies no request, and is used only for auth.test', async () => {
     const ids = { team: 'T1', user: 'U9', channel: 'C9' }
     const { verdict, slack } = await verdictOn(ids, {
       teams: [home, other],
@@ -196,7 +196,7 @@ describe('an organisation', () => {
     expect(await checker.check({ ...ids, enterprise: 'E404' }, token)).toEqual(refused('team'))
   })
 
-  test('does not vouch for a connected workspace of others', async () => {
+  test('does not verify a connected workspace of another organisation', async () => {
     const ids = { team: 'TPARTNER', enterprise: 'E1', user: 'U1' }
     const foreign = { ...org, enterprise: 'E1' }
     const { clock, machine, slack } = scene([foreign])

@@ -90,7 +90,7 @@ describe('a report that an organisation uninstalled the app', () => {
     expect(ended).toEqual([['E1', 'xoxb-org']])
   })
 
-  test('differs from that of a workspace about its own installation', async () => {
+  test('is handled separately from a report of a workspace about its own installation', async () => {
     const { check, ended } = opened([org], { T1: 'xoxb-replaced', E1: 'xoxb-org' })
     expect(await check(workspace)).toEqual({ ok: true, source: 'slack' })
     expect(ended).toEqual([['T1', 'xoxb-replaced']])

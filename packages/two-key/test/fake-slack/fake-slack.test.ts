@@ -12,7 +12,7 @@ async function ask(slack: FakeSlack, call: string, init: RequestInit = {}) {
 }
 
 describe('the fake Slack', () => {
-  test('responds about what exists, and to what does not with status 200 and an error', async () => {
+  test('returns existing entities, and for others status 200 with an error', async () => {
     const slack = createFakeSlack()
     expect(await ask(slack, 'auth.test')).toMatchObject({ ok: true, team_id: 'T00000001' })
     expect(await ask(slack, 'team.info')).toMatchObject({ ok: true, team: { id: 'T00000001' } })

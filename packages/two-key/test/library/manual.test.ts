@@ -69,7 +69,7 @@ describe('the app that the manual shows', () => {
   })
 
   test.runIf(process.env['SLOW'])(
-    'and the examples of the manual have types, for those who check all of them too',
+    'has examples whose types check, also without skipLibCheck',
     async () => {
       const options = { module: 'nodenext', target: 'es2023', types: ['node'] }
       const compilerOptions = { ...options, strict: true, noEmit: true, skipLibCheck: false }

@@ -116,7 +116,7 @@ describe.each(serviceStores())('events of Slack, on $name', (store) => {
     expect(upstream.received).toHaveLength(1)
   })
 
-  test('without a valid id are rejected for good', async () => {
+  test('without a valid id are rejected, and Slack does not retry', async () => {
     const { body } = newEvent()
     for (const event_id of [undefined, 'a b', 'x'.repeat(100)]) {
       const altered = { ...(JSON.parse(body) as object), event_id }
@@ -244,7 +244,7 @@ describe.each(serviceStores())('events of Slack, on $name', (store) => {
     },
   )
 
-  test('of Slack itself get a response: the challenge is returned, a rate-limit notice reaches the app', async () => {
+  test('without ids are handled: the challenge is returned, and a rate-limit notice reaches the app', async () => {
     const challenge = signedServiceRequest(
       { type: 'url_verification', challenge: 'c' },
       clock.now(),

@@ -35,12 +35,12 @@ describe('a person’s request', () => {
     [404, 404],
     [500, 500],
     [302, 502],
-  ])('gets a status that Slack can use: for %i it is %i', async (given, seen) => {
+  ])('gets a status that Slack accepts: for %i it is %i', async (given, seen) => {
     upstream.answers((_req, res) => void res.writeHead(given).end())
     expect(await machine.send(app, 'view')).toMatchObject({ status: seen })
   })
 
-  test('is not deduplicated: a repeated command is another one', async () => {
+  test('is not deduplicated, because a repeated command is a new one', async () => {
     await machine.send(app, 'command')
     await machine.send(app, 'command')
     expect(upstream.received).toHaveLength(2)

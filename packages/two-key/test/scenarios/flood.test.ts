@@ -274,7 +274,7 @@ test('a cached triple in use is refreshed before it expires, so that no request 
   expect([asked[0], asked[179], asked[240]]).toEqual([1, 1, 2])
 })
 
-test('a user whom a refresh finds deleted is refused from then on', async () => {
+test('a user whom a refresh finds deleted is refused afterwards', async () => {
   const { team, triples } = workspace()
   const { clock, machine, slack } = scene([team])
   const checker = machine()

@@ -1,13 +1,13 @@
 /** A checker with a fixed result that records its calls. */
 import type {
   ExistenceChecker,
-  ExistenceOptions,
+  IdCheckOptions,
   ExistenceResult,
 } from '../../src/existence/result.ts'
 import type { Installation, SlackIds } from '../../src/slack-ids.ts'
 
 export interface FakeChecker extends ExistenceChecker {
-  checks: { ids: SlackIds; options: ExistenceOptions }[]
+  checks: { ids: SlackIds; options: IdCheckOptions }[]
   uninstallChecks: Installation[]
   result: ExistenceResult
 }

@@ -9,7 +9,7 @@ describe.each(serviceStores())('the tokens of workspaces, on $name', (store) => 
   const { start } = world(opened)
   const upstream = upstreamApp()
 
-  test('come from operators only: no request stores one, whichever team it names', async () => {
+  test('come from operators only, and no request stores one, whichever team it names', async () => {
     const machine = await start()
     const app = await newApp(machine, await upstream.url())
     const stored = async () => (await opened.db.scan({ TableName: tokensTable.name })).Items

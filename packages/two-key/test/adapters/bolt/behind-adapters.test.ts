@@ -102,7 +102,7 @@ describe.each(Object.entries(receivers))('a Bolt app with %s behind both keys', 
     ],
     ['a shortcut', () => signedForm({ payload: JSON.stringify(shortcut) }, now()), 'shortcut'],
   ])(
-    'receives %s, which some of its receivers cannot read by themselves',
+    'receives %s, which some Bolt receivers cannot parse on their own',
     async (_name, request, text) => {
       expect(await send(keys, request())).toEqual({ status: 200, heard: [text] })
     },

@@ -7,7 +7,7 @@ import { eventBody, message } from '../../support/samples.ts'
 import { signedJson } from '../../support/signed.ts'
 import { now, openBolt } from '../../support/bolt-app.ts'
 
-describe('where one token serves every request', () => {
+describe('if one token serves every request', () => {
   /** A thousand requests, each for an invented team. */
   async function flood(team: FakeTeam) {
     const clock = testClock()

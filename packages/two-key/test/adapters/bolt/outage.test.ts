@@ -42,7 +42,7 @@ describe('while Slack is down and Bolt responds last', () => {
   test.each([
     ['HTTPReceiver', false],
     ['AwsLambdaReceiver', true],
-  ])('an event is sent again: %s', async (_, lambda) => {
+  ])('Slack sends an event again: %s', async (_, lambda) => {
     const bolt = openBolt({ lambda, processBeforeResponse: true })
     bolt.slack.break({ kind: 'hang' })
     const sent = bolt.answer(samples['message']!(now()))

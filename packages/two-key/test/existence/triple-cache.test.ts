@@ -177,7 +177,7 @@ describe('a cache that fails', () => {
     await checker.idle()
   })
 
-  test('never lets an absent user pass, and with Slack down no one', async () => {
+  test('never lets an absent user pass, and no user while Slack is down', async () => {
     const { clock, machine, slack, timers } = scene([team])
     const checker = machine({ cache: failing })
     const asked = { deadline: clock.now() + 2000, channelPolicy: 'strict' } as const
@@ -188,7 +188,7 @@ describe('a cache that fails', () => {
     expect(await verdict).toMatchObject({ ok: false, reason: 'timeout' })
   })
 
-  test('or hangs delays a request by 300 milliseconds at most', async () => {
+  test('or hangs delays a request by at most 300 milliseconds', async () => {
     const { clock, machine, timers } = scene([team])
     const verdict = machine({ cache: hanging }).check(ids, {
       deadline: clock.now() + 2000,

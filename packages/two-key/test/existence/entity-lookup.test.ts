@@ -107,7 +107,7 @@ describe('a Slack that fails', () => {
     expect(await acknowledged).toEqual({ ok: true, source: 'slack' })
   })
 
-  test('is not called again with a rate-limited method before Retry-After is over', async () => {
+  test('is not called again with a rate-limited method before the Retry-After has passed', async () => {
     const { slack, timers, check } = oneMachine()
     await check()
     slack.break({ kind: 'rate_limit', retryAfter: 30, method: 'users.info', times: 1 })
@@ -204,7 +204,7 @@ test('a channel that cannot be looked up now does not count as invisible', async
   expect(await verdict).toEqual(undecidable('slack_error'))
 })
 
-test('a response without end is a failure, and is not kept in memory', async () => {
+test('an endless response is a failure, and is not kept in memory', async () => {
   const { clock, machine } = scene([team])
   let given = 0
   const endless = new ReadableStream({
