@@ -5,7 +5,7 @@ import { testClock } from '@strongroom/kit/testing/test-clock'
 import { secretBox, testSecrets } from '@strongroom/kit/testing/test-secrets'
 import { describe, expect, test } from 'vitest'
 import { startTwoKey } from '../src/start.ts'
-import { openDb } from './support/scene.ts'
+import { openDb } from './support/test-checkers.ts'
 
 describe.each(serviceStores())('the service on $name', (store) => {
   const opened = openDb(store)

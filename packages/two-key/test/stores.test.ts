@@ -133,7 +133,7 @@ describe.each(testStores())('an invalid item on $name', (store) => {
   test('is never read: an id that is not a Slack id reaches no store', async () => {
     const unused = new Proxy({} as typeof opened.db, {
       get() {
-        throw new Error('The store was asked')
+        throw new Error('The store was called')
       },
     })
     const { cache, tokens, events } = createStores({ db: unused, clock })

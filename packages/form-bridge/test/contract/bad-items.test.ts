@@ -14,8 +14,8 @@ import {
 
 const registration_id = 'reg_01J9Z3NDEKTSV4RRFFQ69G5FAV'
 
-/** What is wrong, what it is tried with, and the attribute that is named. */
-const misfits: [string, string, (world: TestStores) => Promise<unknown>][] = [
+/** The problem, the attribute that the error names, and the write. */
+const misfits: [string, string, (newStores: TestStores) => Promise<unknown>][] = [
   ['a domain in capitals', 'domain', ({ register }) => register('Example.com')],
   ['a domain with a separator', 'domain', ({ register }) => register('example.com#x')],
   ['a domain that looks like a site id', 'domain', ({ register }) => register(newSiteId())],
@@ -197,9 +197,9 @@ const misfits: [string, string, (world: TestStores) => Promise<unknown>][] = [
   ],
 ]
 
-onEveryStore('an item that does not match its schema', (world) => {
+onEveryStore('an item that does not match its schema', (newStores) => {
   test.each(misfits)('is rejected before it is stored: %s', async (_what, attribute, attempt) => {
-    const here = world()
+    const here = newStores()
     const mismatch = await attempt(here).then(
       () => undefined,
       (error: unknown) => error,
@@ -209,7 +209,7 @@ onEveryStore('an item that does not match its schema', (world) => {
   })
 
   test('leaves the site unchanged when its rotation is rejected', async () => {
-    const { connectedSite, sites, credentials } = world()
+    const { connectedSite, sites, credentials } = newStores()
     const site = await connectedSite()
     const bad = { ...newKeys(), webhook_secret: '' }
     await expect(credentials.rotate(site, bad, 60)).rejects.toBeInstanceOf(ItemMismatch)
@@ -217,7 +217,7 @@ onEveryStore('an item that does not match its schema', (world) => {
   })
 })
 
-/** Changes an item behind the store's back. */
+/** Changes an item without the store's checks. */
 async function damage(
   { db, raw }: TestStores,
   { PK, SK }: { PK: string; SK: string },
@@ -227,9 +227,9 @@ async function damage(
   await db.putItem({ TableName: 'form-bridge-plugin-auth', Item: { ...stored, ...change } })
 }
 
-onEveryStore('a stored item that is foreign or damaged', (world) => {
+onEveryStore('a stored item that is foreign or damaged', (newStores) => {
   test('is an error that names table, key and attribute but not the value', async () => {
-    const here = world()
+    const here = newStores()
     const site = await here.connectedSite()
     await damage(here, site, { webhook_secret: 42, colour: 'not for everybody' })
     const error = await here.sites.get(site).then(
@@ -247,7 +247,7 @@ onEveryStore('a stored item that is foreign or damaged', (world) => {
   })
 
   test('never authenticates a caller', async () => {
-    const here = world()
+    const here = newStores()
     const site = await here.connectedSite()
     await damage(here, site, { status: 'trusted' })
     const { authentication } = here
@@ -258,7 +258,7 @@ onEveryStore('a stored item that is foreign or damaged', (world) => {
   })
 
   test('is an error in a list too and not skipped', async () => {
-    const here = world()
+    const here = newStores()
     const registration = await here.register()
     await damage(here, registration, { client_ip: 7 })
     await expect(here.registrations.listByDomain(registration.domain)).rejects.toBeInstanceOf(

@@ -149,9 +149,9 @@ describe('a deployable function', () => {
   })
 })
 
-onEveryStore('the declared table', (world) => {
+onEveryStore('the declared table', (newStores) => {
   test('matches the table that the store created', async () => {
-    const [check] = await verifyTables(world().db, [formBridgeTable])
+    const [check] = await verifyTables(newStores().db, [formBridgeTable])
     // DynamoDB Local has no point-in-time recovery.
     const differences = check?.differences.filter((each) => !/recovery/i.test(each))
     expect(differences).toEqual([])

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { onServiceStores } from '../support/on-every-store.ts'
 import { newDomain, newHash, newKeys, START } from '../support/test-stores.ts'
 
-onServiceStores('new keys', (world) => {
+onServiceStores('new keys', (newStores) => {
   test('by rotation keep the old key and secret valid for the grace period', async () => {
-    const { connectedSite, sites, raw, credentials } = world()
+    const { connectedSite, sites, raw, credentials } = newStores()
     const site = await connectedSite()
     const keys = newKeys()
     expect(await credentials.rotate(site, keys, 3600)).toMatchObject({ kind: 'rotated' })
@@ -24,7 +24,7 @@ onServiceStores('new keys', (world) => {
   })
 
   test('by two consecutive rotations keep each old key for its own grace period', async () => {
-    const { connectedSite, sites, authentication, credentials } = world()
+    const { connectedSite, sites, authentication, credentials } = newStores()
     const site = await connectedSite()
     await credentials.rotate(site, newKeys(), 3600)
     const second = await sites.get(site)
@@ -36,7 +36,7 @@ onServiceStores('new keys', (world) => {
   })
 
   test('by rotation without a grace period revoke all older keys, including those in a grace period', async () => {
-    const { connectedSite, sites, authentication, credentials } = world()
+    const { connectedSite, sites, authentication, credentials } = newStores()
     const site = await connectedSite()
     await credentials.rotate(site, newKeys(), 3600)
     const second = await sites.get(site)
@@ -49,7 +49,7 @@ onServiceStores('new keys', (world) => {
   })
 
   test('are not issued to a suspended site, or to one whose keys have changed since it was read', async () => {
-    const { connectedSite, sites, raw, credentials } = world()
+    const { connectedSite, sites, raw, credentials } = newStores()
     const site = await connectedSite()
     await credentials.rotate(site, newKeys(), 3600)
     const late = newKeys()
@@ -62,7 +62,7 @@ onServiceStores('new keys', (world) => {
 
   test('by reconnecting keep the site id and revoke all older keys', async () => {
     const { connectedSite, register, authentication, clock, credentials, listSitesOfDomain } =
-      world()
+      newStores()
     const site = await connectedSite()
     clock.advance({ days: 3 })
     const registration = await register(site.domain)
@@ -84,7 +84,7 @@ onServiceStores('new keys', (world) => {
   })
 
   test('by reconnecting are not issued to a suspended site, and the registration stays pending', async () => {
-    const { connectedSite, register, registrations, sites, credentials } = world()
+    const { connectedSite, register, registrations, sites, credentials } = newStores()
     const site = await connectedSite()
     await sites.suspend(site)
     const registration = await register(site.domain)
@@ -96,7 +96,7 @@ onServiceStores('new keys', (world) => {
   })
 
   test('are not issued for the temporary key of another registration', async () => {
-    const { register, newSite, credentials } = world()
+    const { register, newSite, credentials } = newStores()
     const registration = await register()
     const guessed = { ...registration, temp_key: newHash() }
     expect(await credentials.connect(guessed, newSite())).toEqual({
@@ -106,7 +106,8 @@ onServiceStores('new keys', (world) => {
   })
 
   test('by moving keep the site id at the new domain, and free the old domain', async () => {
-    const { connectedSite, register, authentication, sites, siteMoves, listSitesOfDomain } = world()
+    const { connectedSite, register, authentication, sites, siteMoves, listSitesOfDomain } =
+      newStores()
     const site = await connectedSite()
     const registration = await register(newDomain())
     const keys = newKeys()
@@ -122,7 +123,7 @@ onServiceStores('new keys', (world) => {
   })
 
   test('by moving are not issued for a domain that has a site', async () => {
-    const { connectedSite, register, sites, siteMoves } = world()
+    const { connectedSite, register, sites, siteMoves } = newStores()
     const [site, other] = [await connectedSite(), await connectedSite()]
     const registration = await register(other.domain)
     expect(await siteMoves.move(registration, site, newKeys())).toEqual({

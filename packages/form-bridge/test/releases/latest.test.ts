@@ -12,8 +12,8 @@ function publish({ releases }: TestStores, slug: string, version: string) {
   return releases.publish(release, Buffer.from(version))
 }
 
-onServiceStores('the newest version', (world) => {
-  /** What all are told after one has changed it between another one's look and note. */
+onServiceStores('the newest version', (newStores) => {
+  /** The newest version after one process changed it between the read and the cache write of another. */
   async function toldAfter(its: TestStores, slug: string, change: () => Promise<unknown>) {
     const { clock, releases, versionCache } = its
     const machine = (list = releases.list) =>
@@ -33,14 +33,14 @@ onServiceStores('the newest version', (world) => {
   }
 
   test('that is published while another process reads is not hidden by its cache', async () => {
-    const its = world()
+    const its = newStores()
     await publish(its, 'published-meanwhile', '1.0.0')
     const change = () => publish(its, 'published-meanwhile', '1.1.0')
     expect(await toldAfter(its, 'published-meanwhile', change)).toEqual(['1.1.0', '1.1.0'])
   })
 
   test('that is withdrawn while another process reads is no longer offered', async () => {
-    const its = world()
+    const its = newStores()
     const slug = 'withdrawn-meanwhile'
     for (const version of ['1.0.0', '1.1.0']) await publish(its, slug, version)
     const change = () => its.releases.withdraw({ slug, version: '1.1.0' })

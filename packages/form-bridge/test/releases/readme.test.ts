@@ -49,7 +49,7 @@ test('a field ends at the end of the plugin header comment', () => {
 
 const LENGTH = 100_000
 
-// Each of these took minutes with a regular expression that backtracks.
+// Each of these took minutes with a backtracking regular expression.
 test.each([
   ['a heading of spaces', `== ${' '.repeat(LENGTH)}x`],
   ['a subheading of spaces', `== FAQ ==\n= ${' '.repeat(LENGTH)}x`],

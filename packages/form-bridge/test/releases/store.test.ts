@@ -32,9 +32,9 @@ async function packageOf({ releases }: TestStores, slug: string, version: string
   return Buffer.concat(chunks)
 }
 
-onEveryStore('a release', (world) => {
+onEveryStore('a release', (newStores) => {
   test('is stored with its package in chunks of 350 KB, which are read back unchanged', async () => {
-    const here = world()
+    const here = newStores()
     const slug = newSlug()
     const zip = randomBytes(2 * CHUNK_BYTES + 5)
     expect(await here.releases.publish(release(slug, '1.2.0', zip), zip)).toEqual({
@@ -62,7 +62,7 @@ onEveryStore('a release', (world) => {
   })
 
   test('is published once and never changes', async () => {
-    const here = world()
+    const here = newStores()
     const slug = newSlug()
     const [zip, other] = [randomBytes(100), randomBytes(100)]
     expect(await here.releases.publish(release(slug, '1.0.0', zip), zip)).toEqual({
@@ -76,7 +76,7 @@ onEveryStore('a release', (world) => {
   })
 
   test('whose upload was interrupted does not exist, and can be uploaded again after a while', async () => {
-    const here = world()
+    const here = newStores()
     const slug = newSlug()
     const zip = randomBytes(CHUNK_BYTES + 1)
     let writes = 0
@@ -104,7 +104,7 @@ onEveryStore('a release', (world) => {
   })
 
   test('whose upload was taken over gets no more chunks of the first one', async () => {
-    const here = world()
+    const here = newStores()
     const slug = newSlug()
     const [slow, quick] = [randomBytes(2 * CHUNK_BYTES), randomBytes(2 * CHUNK_BYTES)]
     const [claimed, slowEnded] = [signal(), signal()]
@@ -141,7 +141,7 @@ onEveryStore('a release', (world) => {
   })
 
   test('is listed with the highest version first, as WordPress compares them', async () => {
-    const { releases } = world()
+    const { releases } = newStores()
     const slug = newSlug()
     const zip = randomBytes(10)
     for (const version of ['1.2.0', '1.10.0', '2.0.0-beta1', '1.9.3', '2.0.0']) {
@@ -152,7 +152,7 @@ onEveryStore('a release', (world) => {
   })
 
   test('can be withdrawn, once', async () => {
-    const { releases } = world()
+    const { releases } = newStores()
     const name = { slug: newSlug(), version: '1.0.0' }
     const zip = randomBytes(10)
     await releases.publish(release(name.slug, name.version, zip), zip)
@@ -162,7 +162,7 @@ onEveryStore('a release', (world) => {
   })
 
   test('that is empty or larger than 20 MB is rejected before anything is stored', async () => {
-    const { releases, raw } = world()
+    const { releases, raw } = newStores()
     const slug = newSlug()
     for (const zip of [new Uint8Array(MAX_PACKAGE_BYTES + 1), new Uint8Array()]) {
       await expect(releases.publish(release(slug, '1.0.0', zip), zip)).rejects.toMatchObject({
@@ -174,7 +174,7 @@ onEveryStore('a release', (world) => {
   })
 
   test('whose package has lost a chunk fails to download instead of being truncated', async () => {
-    const here = world()
+    const here = newStores()
     const slug = newSlug()
     const zip = randomBytes(CHUNK_BYTES + 1)
     await here.releases.publish(release(slug, '1.0.0', zip), zip)
@@ -186,7 +186,7 @@ onEveryStore('a release', (world) => {
   })
 
   test('that is the newest is cached for its own plugin only', async () => {
-    const { versionCache } = world()
+    const { versionCache } = newStores()
     await versionCache.put({ slug: 'form-bridge', version: '4.1.0' })
     expect(await versionCache.latest('form-bridge')).toEqual({
       slug: 'form-bridge',
@@ -201,9 +201,9 @@ onEveryStore('a release', (world) => {
 
 const hostility = { conflict: 0.2, throttle: 0.2 }
 
-onServiceStoresAndHostile('two concurrent uploads of one version', hostility, (world) => {
+onServiceStoresAndHostile('two concurrent uploads of one version', hostility, (newStores) => {
   test('publish one of the packages and mix no chunks', async () => {
-    const here = world()
+    const here = newStores()
     const slug = newSlug()
     const zips = [randomBytes(2 * CHUNK_BYTES), randomBytes(2 * CHUNK_BYTES)]
     const outcomes = await Promise.all(

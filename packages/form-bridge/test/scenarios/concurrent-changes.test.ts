@@ -1,4 +1,4 @@
-/** What others change while a site moves, ends or leaves. */
+/** Concurrent changes while a site moves, is disabled or leaves an agency. */
 import { type Db, eachOperation } from '@strongroom/kit/db'
 import { hostileDb } from '@strongroom/kit/testing/hostile-db'
 import { describe, expect, test } from 'vitest'
@@ -14,7 +14,7 @@ import { newKeys, times, type TestStores } from '../support/test-stores.ts'
 
 const hostility = { conflict: 0.2, throttle: 0.2, staleIndex: 0.5 }
 
-/** A site with a place in an agency. */
+/** A site with a membership in an agency. */
 async function member({ agency, connectedSite, joinAgency }: TestStores, max_sites = 5) {
   const [{ agency_id }, site] = [await agency(max_sites), await connectedSite()]
   const { site_id, domain } = site
@@ -22,9 +22,9 @@ async function member({ agency, connectedSite, joinAgency }: TestStores, max_sit
   return { agency_id, site_id, site }
 }
 
-onServiceStoresAndHostile('a site that moves', hostility, (world) => {
+onServiceStoresAndHostile('a site that moves', hostility, (newStores) => {
   test('keeps what was changed after it was read', async () => {
-    const { connectedSite, register, sites, siteMoves } = world()
+    const { connectedSite, register, sites, siteMoves } = newStores()
     const site = await connectedSite()
     await sites.setDestination(site, 'AgR4before')
     const read = await sites.get(site)
@@ -48,7 +48,7 @@ onServiceStoresAndHostile('a site that moves', hostility, (world) => {
   })
 
   test('loses no concurrent write that was reported as successful', async () => {
-    const { connectedSite, register, sites, authentication, siteMoves } = world()
+    const { connectedSite, register, sites, authentication, siteMoves } = newStores()
     const site = await connectedSite()
     const move = siteMoves.move(await register(), site, newKeys())
     const counted = await Promise.all(
@@ -63,7 +63,7 @@ onServiceStoresAndHostile('a site that moves', hostility, (world) => {
   })
 
   test('does not move once its keys or its status have changed', async () => {
-    const { connectedSite, register, sites, siteMoves, credentials } = world()
+    const { connectedSite, register, sites, siteMoves, credentials } = newStores()
     const refused = { kind: 'refused', reason: 'site' }
     const rotated = await connectedSite()
     await credentials.rotate(rotated, newKeys(), 3600)
@@ -75,7 +75,7 @@ onServiceStoresAndHostile('a site that moves', hostility, (world) => {
   })
 
   test('moves once, with its membership, if five moves are sent concurrently', async () => {
-    const its = world()
+    const its = newStores()
     const { siteMoves, register, agencies, authentication } = its
     const { agency_id, site_id, site } = await member(its)
     const claims = await Promise.all(times(5, () => register()))
@@ -88,9 +88,9 @@ onServiceStoresAndHostile('a site that moves', hostility, (world) => {
   })
 })
 
-onServiceStoresAndHostile('a membership', hostility, (world) => {
+onServiceStoresAndHostile('a membership', hostility, (newStores) => {
   test('ends once if its site is disabled, leaves and is excluded from the limit concurrently', async () => {
-    const its = world()
+    const its = newStores()
     const { agencies, sites, joinAgency } = its
     const { agency_id, site_id, site } = await member(its)
     await joinAgency({
@@ -110,7 +110,7 @@ onServiceStoresAndHostile('a membership', hostility, (world) => {
   })
 
   test('that is excluded from the limit while its site leaves is not subtracted twice', async () => {
-    const its = world()
+    const its = newStores()
     const { agencies, joinAgency } = its
     const { agency_id, site_id } = await member(its)
     const others = await Promise.all(times(3, () => its.connectedSite()))
@@ -129,9 +129,9 @@ onServiceStoresAndHostile('a membership', hostility, (world) => {
   })
 })
 
-onServiceStores('a site that is disabled while it is reconnected', (world) => {
+onServiceStores('a site that is disabled while it is reconnected', (newStores) => {
   test.each([0, 1, 2, 3])('keeps no membership that is added after %i steps', async (steps) => {
-    const its = world()
+    const its = newStores()
     const { clock, credentials, agencies, authentication } = its
     const site = await its.connectedSite()
     const { agency_id } = await its.agency()
@@ -151,9 +151,9 @@ onServiceStores('a site that is disabled while it is reconnected', (world) => {
   })
 })
 
-onServiceStores('a membership without an item in the partition of the site', (world) => {
+onServiceStores('a membership without an item in the partition of the site', (newStores) => {
   test('is still a membership of the site, and ends with it', async () => {
-    const its = world()
+    const its = newStores()
     const { agency_id, site_id, site } = await member(its)
     const { PK, SK } = siteMembershipKey({ agency_id, site_id })
     await its.db.deleteItem({ TableName: formBridgeTable.name, Key: { PK, SK } })
@@ -164,13 +164,13 @@ onServiceStores('a membership without an item in the partition of the site', (wo
   })
 })
 
-onServiceStores('a site that an operator disables', (world) => {
+onServiceStores('a site that an operator disables', (newStores) => {
   const siteAdminOn = (db: Db, { clock }: TestStores) =>
     createSiteAdmin(createStores({ db, clock }))
 
   describe.each([0, 1, 2, 3])('by a process that dies after %i writes', (writes) => {
     test('leaves its agency, immediately or when it is disabled again', async () => {
-      const its = world()
+      const its = newStores()
       const { agency_id, site_id } = await member(its)
       const dying = siteAdminOn(dyingAfter(its.db, writes), its)
       await dying.disable(site_id).catch(() => 'died')
@@ -182,7 +182,7 @@ onServiceStores('a site that an operator disables', (world) => {
   })
 
   test('leaves its agency even if the index does not have the membership yet', async () => {
-    const its = world()
+    const its = newStores()
     const { agency_id, site_id } = await member(its)
     const behind = hostileDb(its.db, { seed: 1, staleIndex: 1 })
     expect(await siteAdminOn(behind, its).disable(site_id)).toMatchObject({
@@ -193,7 +193,7 @@ onServiceStores('a site that an operator disables', (world) => {
   })
 })
 
-/** Something happens after so many operations, once. */
+/** Runs a change once, after a number of operations. */
 function before(db: Db, operations: number, happens: () => Promise<unknown>): Db {
   let left = operations
   return eachOperation((name) => async (input) => {
@@ -202,7 +202,7 @@ function before(db: Db, operations: number, happens: () => Promise<unknown>): Db
   })
 }
 
-/** Lets so many writes through and then none. */
+/** Allows a number of writes and then fails. */
 function dyingAfter(db: Db, writes: number): Db {
   let left = writes
   return eachOperation((name) => async (input) => {

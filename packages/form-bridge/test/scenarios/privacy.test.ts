@@ -18,7 +18,7 @@ describe.each(serviceStores())('stored data on $name', (store) => {
     const wordpress = service.host.site()
     await service.register(wordpress, {}, peer)
     await service.exchange(wordpress, { temp_key: 'wrong' }, peer)
-    await service.ask('GET', '/site', { token: 'guess', peer })
+    await service.call('GET', '/site', { token: 'guess', peer })
     const stored = await everything()
     expect(JSON.stringify(stored)).not.toContain(peer)
     const hashes = stored.flatMap(({ client_ip }) =>
@@ -33,7 +33,7 @@ describe.each(serviceStores())('stored data on $name', (store) => {
     const wordpress = service.host.site()
     const body = { site_url: wordpress.url, wp_version: '6.8', plugin_version: '1.0.0' }
     const register = (forwarded: string) =>
-      service.ask('POST', '/register', {
+      service.call('POST', '/register', {
         body,
         peer: '198.51.100.78',
         headers: { 'x-forwarded-for': forwarded },
@@ -66,7 +66,7 @@ describe.each(serviceStores())('stored data on $name', (store) => {
     const wordpress = service.host.site()
     await service.register(wordpress)
     await service.exchange(wordpress, { temp_key: 'wrong' })
-    await service.ask('POST', '/validate', {
+    await service.call('POST', '/validate', {
       body: {
         registration_id: wordpress.pending?.registration_id,
         temp_key: wordpress.pending?.temp_key,

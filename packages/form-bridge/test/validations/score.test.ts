@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { checkDomainName } from '../../src/validations/checks.ts'
 import { type Checks, SCORE_TABLE, scoreChecks } from '../../src/validations/score.ts'
 
-/** All checks with one answer. */
+/** All checks with the same result. */
 const all = (passed: boolean) =>
   Object.fromEntries(
     Object.entries(SCORE_TABLE).map(([category, { points }]) => [

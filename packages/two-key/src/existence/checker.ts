@@ -28,7 +28,7 @@ import {
 } from './result.ts'
 import { createSlackApi, type SlackApiOptions, type SlackMethod } from './slack-api.ts'
 import { createEntityLookup } from './entity-lookup.ts'
-import type { EntityPolicy, EntityFacts } from './slack-responses.ts'
+import type { EntityPolicy } from './slack-responses.ts'
 import { createUninstallCheck } from './uninstall.ts'
 import { createTripleCache, type RequestTriple, tripleOf } from './triple-cache.ts'
 
@@ -169,16 +169,16 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
     return tokenOf(enterprise)
   }
 
-  async function check(ids: SlackIds, options: IdCheckOptions): Promise<ExistenceResult> {
+  async function check(ids: SlackIds, checkOptions: IdCheckOptions): Promise<ExistenceResult> {
     if (!areSlackIds(ids)) return createRefusal('bad_id')
     const triple = tripleOf(ids)
     const cached = triple && cache.get(triple.key)
     if (triple && cached) {
-      if (clock.now() >= cached.refreshAt) runInBackground(refresh(triple, ids, options.token))
+      if (clock.now() >= cached.refreshAt) runInBackground(refresh(triple, ids, checkOptions.token))
       if (triple.coversRequest) return { ok: true, source: 'cache' }
     }
-    const deadline = startDeadline({ until: options.deadline })
-    return checkUncached(ids, triple, options, deadline).finally(() => deadline.stop())
+    const deadline = startDeadline({ until: checkOptions.deadline })
+    return checkUncached(ids, triple, checkOptions, deadline).finally(() => deadline.stop())
   }
 
   async function checkUncached(

@@ -17,14 +17,14 @@ import { type Adapter, adapters } from '../support/adapters.ts'
 
 const NOW = 4_102_444_800
 
-function keysOf(verdict?: ExistenceResult, options: Partial<TwoKeyOptions> = {}) {
-  const checker = createFakeChecker(verdict)
+function keysOf(result?: ExistenceResult, options: Partial<TwoKeyOptions> = {}) {
+  const checker = createFakeChecker(result)
   const clock = testClock()
   return { checker, keys: twoKey({ signingSecret: official.secret, checker, clock, ...options }) }
 }
 
-async function send(adapter: Adapter, request: Signed, verdict?: ExistenceResult) {
-  const { keys, checker } = keysOf(verdict)
+async function send(adapter: Adapter, request: Signed, result?: ExistenceResult) {
+  const { keys, checker } = keysOf(result)
   const { status, headers, body, handled } = await adapter(keys, request)
   return { status, body, headers, handled, asked: checker.checks.length }
 }
@@ -97,7 +97,7 @@ describe.each(Object.entries(adapters))('through %s', (_, adapter) => {
   })
 
   test('a refusal is a 403 that Slack does not retry, and does not reveal which id is unknown', async () => {
-    const answers = []
+    const responses = []
     for (const reason of ['team', 'user', 'channel', 'no_token'] as const) {
       const { status, body, headers, handled } = await send(adapter, samples['message']!(), {
         ok: false,
@@ -105,19 +105,19 @@ describe.each(Object.entries(adapters))('through %s', (_, adapter) => {
         reason,
       })
       expect([status, headers['x-slack-no-retry'], handled]).toEqual([403, '1', []])
-      answers.push(body)
+      responses.push(body)
     }
-    expect(new Set(answers)).toEqual(new Set(['{"error":"Entity verification failed"}']))
+    expect(new Set(responses)).toEqual(new Set(['{"error":"Entity verification failed"}']))
   })
 
   test('an undecidable request is a 503 that Slack may retry', async () => {
-    const verdict = {
+    const result = {
       ok: false,
       kind: 'undecidable',
       reason: 'rate_limited',
       retryAfterSeconds: 30,
     } as const
-    const { status, headers, handled } = await send(adapter, samples['message']!(), verdict)
+    const { status, headers, handled } = await send(adapter, samples['message']!(), result)
     expect([status, headers['x-slack-no-retry'], headers['retry-after'], handled]).toEqual([
       503,
       undefined,

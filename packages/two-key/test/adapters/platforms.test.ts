@@ -130,7 +130,7 @@ describe('with fetch', () => {
   test('in Hono the handler can still read the body', async () => {
     const app = new Hono().post('/', twoKeyHono(keys), async (c) => c.json(await c.req.json()))
     const { rawBody, headers } = samples['message']!()
-    const answer = await app.request('/', { method: 'POST', headers, body: rawBody })
-    expect(await answer.json()).toEqual(JSON.parse(JSON.stringify(eventBody(message))))
+    const response = await app.request('/', { method: 'POST', headers, body: rawBody })
+    expect(await response.json()).toEqual(JSON.parse(JSON.stringify(eventBody(message))))
   })
 })

@@ -1,7 +1,7 @@
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { sampleTeam } from '../../src/fake-slack/fixtures.ts'
-import { openDb } from '../support/scene.ts'
+import { openDb } from '../support/test-checkers.ts'
 import {
   losingDb,
   type Machine,
@@ -9,14 +9,14 @@ import {
   otherTeam,
   SECRET,
   upstreamApp,
-  world,
+  createCluster,
 } from '../support/machine.ts'
 
 const DAY = 86_400
 
 describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
   const opened = openDb(store)
-  const { clock, slack, start, logged } = world(opened)
+  const { clock, slack, start, logged } = createCluster(opened)
   const upstream = upstreamApp()
   let machine: Machine
   let url: string
@@ -109,7 +109,7 @@ describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
     }
     await send()
     await machine.operate('PATCH', `/apps/${name}`, { policy: { deletedUser: 'allow' } })
-    // The new policy may judge a person differently, so Slack is called once more, and only once.
+    // The new policy may change the result for a user, so Slack is called exactly once more.
     const calls = await send()
     await machine.operate('PATCH', `/apps/${name}`, {
       policy: { deletedUser: 'allow', rejectStatus: 200 },
@@ -237,8 +237,8 @@ describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
       ['PUT', '/apps/deploy-bot/tokens/t', { token: 'xoxb-123456' }, 'request.invalid'],
     ]
     for (const [method, path, body, code] of wrong) {
-      const answer = await machine.operate(method, path, body)
-      expect([path, answer.body.error.code]).toEqual([path, code])
+      const response = await machine.operate(method, path, body)
+      expect([path, response.body.error.code]).toEqual([path, code])
     }
   })
 

@@ -93,19 +93,19 @@ describe('the fake Slack', () => {
     const slack = createFakeSlack()
     slack.break({ kind: 'hang' })
     const giveUp = new AbortController()
-    const asked = slack.fetch(`${api}auth.test`, { headers, signal: giveUp.signal })
+    const call = slack.fetch(`${api}auth.test`, { headers, signal: giveUp.signal })
     giveUp.abort(new Error('given up'))
-    await expect(asked).rejects.toThrow('given up')
+    await expect(call).rejects.toThrow('given up')
   })
 
   test('applies Slack’s rate limits if configured', async () => {
     const clock = testClock()
     const slack = createFakeSlack({ limits: true, clock })
     const statuses = async (calls: number) => {
-      const answers = Array.from({ length: calls }, () =>
+      const responses = Array.from({ length: calls }, () =>
         slack.fetch(`${api}team.info`, { headers }),
       )
-      return (await Promise.all(answers)).map(({ status }) => status)
+      return (await Promise.all(responses)).map(({ status }) => status)
     }
     expect((await statuses(52)).filter((status) => status === 429)).toHaveLength(2)
     clock.advance({ minutes: 1 })

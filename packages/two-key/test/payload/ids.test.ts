@@ -148,7 +148,7 @@ describe('the ids of every payload are found where Slack puts them', () => {
       signedJson(eventBody({ type: 'channel_deleted', channel: CHANNEL })),
     )
     expect(questions[0]?.options.channelPolicy).toBe('if-visible')
-    // A message does not become such a one by saying so.
+    // A message does not become such an event by claiming to be one.
     expect(await idsOf({ ...message, user: { id: USER, deleted: true } })).toEqual(triple)
   })
 })

@@ -34,7 +34,7 @@ async function decide(request: Signed) {
 const without = (body: Body, ...names: string[]): Body =>
   Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))
 
-/** The JSON of a body with something more before one of its members. */
+/** The JSON of a body with additional text before one of its members. */
 function twice(body: Body, member: string, before: string): string {
   const text = JSON.stringify(body)
   const at = text.indexOf(member)
@@ -244,7 +244,7 @@ describe.each<[string, (text: string) => Signed]>([
   ['an interaction', (text) => signedForm({ payload: text })],
 ])('the JSON of %s', (name, sign) => {
   const sample = name === 'an event' ? eventBody(message) : blockActions
-  /** The sample with a member that makes it this deep: itself counts as one. */
+  /** The sample with a member that makes it this deep; the body is the first level. */
   const nested = (depth: number, open: string, close: string) =>
     sign(
       `${JSON.stringify(sample).slice(0, -1)},"deep":${open.repeat(depth - 1)}0${close.repeat(depth - 1)}}`,

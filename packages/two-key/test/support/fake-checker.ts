@@ -13,12 +13,12 @@ export interface FakeChecker extends ExistenceChecker {
 }
 
 export function createFakeChecker(
-  verdict: ExistenceResult = { ok: true, source: 'slack' },
+  result: ExistenceResult = { ok: true, source: 'slack' },
 ): FakeChecker {
   const checker: FakeChecker = {
     checks: [],
     uninstallChecks: [],
-    result: verdict,
+    result,
     async check(ids, options) {
       checker.checks.push({ ids, options })
       return checker.result

@@ -21,7 +21,7 @@ import { now } from '../../support/bolt-app.ts'
 const signingSecret = official.secret
 const logLevel = LogLevel.ERROR
 
-/** The text that a listener of a Bolt app behind both keys has heard. */
+/** The text that a listener of a Bolt app behind both keys received. */
 type Behind = (keys: TwoKey, request: Signed) => Promise<{ status: number; heard: string[] }>
 
 function listening(receiver: Receiver): string[] {
