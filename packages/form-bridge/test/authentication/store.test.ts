@@ -23,25 +23,25 @@ function withoutIndexes({ db, clock }: TestStores): { strict: TestStores; reads:
 
 onServiceStores('authentication', (newStores) => {
   test('by API key is two consistent reads of the table and no index', async () => {
-    const here = newStores()
-    const site = await here.connectedSite()
-    const { strict, reads } = withoutIndexes(here)
+    const stores = newStores()
+    const site = await stores.connectedSite()
+    const { strict, reads } = withoutIndexes(stores)
     expect(await strict.authentication.findSiteByApiKey(site.api_key_hash)).toMatchObject({ site })
     expect(reads()).toBe(2)
   })
 
   test('by the site id of a signed request is two consistent reads of the table and no index', async () => {
-    const here = newStores()
-    const site = await here.connectedSite()
-    const { strict, reads } = withoutIndexes(here)
+    const stores = newStores()
+    const site = await stores.connectedSite()
+    const { strict, reads } = withoutIndexes(stores)
     expect(await strict.authentication.findSiteById(site.site_id)).toEqual(site)
     expect(reads()).toBe(2)
   })
 
   test('of an agency is two consistent reads of the table and no index', async () => {
-    const here = newStores()
-    const agency = await here.agency()
-    const { strict, reads } = withoutIndexes(here)
+    const stores = newStores()
+    const agency = await stores.agency()
+    const { strict, reads } = withoutIndexes(stores)
     expect(await strict.agencies.findByKey(agency.api_key_hash)).toEqual(agency)
     expect(reads()).toBe(2)
   })

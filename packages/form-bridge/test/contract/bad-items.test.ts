@@ -199,8 +199,8 @@ const misfits: [string, string, (newStores: TestStores) => Promise<unknown>][] =
 
 onEveryStore('an item that does not match its schema', (newStores) => {
   test.each(misfits)('is rejected before it is stored: %s', async (_what, attribute, attempt) => {
-    const here = newStores()
-    const mismatch = await attempt(here).then(
+    const stores = newStores()
+    const mismatch = await attempt(stores).then(
       () => undefined,
       (error: unknown) => error,
     )
@@ -229,10 +229,10 @@ async function damage(
 
 onEveryStore('a stored item that is foreign or damaged', (newStores) => {
   test('is an error that names table, key and attribute but not the value', async () => {
-    const here = newStores()
-    const site = await here.connectedSite()
-    await damage(here, site, { webhook_secret: 42, colour: 'not for everybody' })
-    const error = await here.sites.get(site).then(
+    const stores = newStores()
+    const site = await stores.connectedSite()
+    await damage(stores, site, { webhook_secret: 42, colour: 'not for everybody' })
+    const error = await stores.sites.get(site).then(
       () => undefined,
       (reason: unknown) => reason,
     )
@@ -247,10 +247,10 @@ onEveryStore('a stored item that is foreign or damaged', (newStores) => {
   })
 
   test('never authenticates a caller', async () => {
-    const here = newStores()
-    const site = await here.connectedSite()
-    await damage(here, site, { status: 'trusted' })
-    const { authentication } = here
+    const stores = newStores()
+    const site = await stores.connectedSite()
+    await damage(stores, site, { status: 'trusted' })
+    const { authentication } = stores
     await expect(authentication.findSiteByApiKey(site.api_key_hash)).rejects.toBeInstanceOf(
       ItemMismatch,
     )
@@ -258,10 +258,10 @@ onEveryStore('a stored item that is foreign or damaged', (newStores) => {
   })
 
   test('is an error in a list too and not skipped', async () => {
-    const here = newStores()
-    const registration = await here.register()
-    await damage(here, registration, { client_ip: 7 })
-    await expect(here.registrations.listByDomain(registration.domain)).rejects.toBeInstanceOf(
+    const stores = newStores()
+    const registration = await stores.register()
+    await damage(stores, registration, { client_ip: 7 })
+    await expect(stores.registrations.listByDomain(registration.domain)).rejects.toBeInstanceOf(
       ItemMismatch,
     )
   })

@@ -42,8 +42,8 @@ async function sitesInOrder(
 
 onServiceStores('a list', (newStores) => {
   test('of pending registrations is newest first, and concurrent registrations do not shift its pages', async () => {
-    const here = newStores()
-    const { registrations, register, clock } = here
+    const stores = newStores()
+    const { registrations, register, clock } = stores
     const made: string[] = []
     for (let number = 0; number < 7; number++) {
       made.unshift((await register()).registration_id)
@@ -81,12 +81,12 @@ onServiceStores('a list', (newStores) => {
   })
 
   test('of active sites is newest first, and new sites do not shift its pages', async () => {
-    const here = newStores()
+    const stores = newStores()
     // Later than all items of other tests.
-    here.clock.advance({ days: 400 })
-    const made = await sitesInOrder(here, 7)
-    const list = (page: PageRequest) => here.sites.list('active', page)
-    const pages = await pagesOf(list, 3, () => here.connectedSite())
+    stores.clock.advance({ days: 400 })
+    const made = await sitesInOrder(stores, 7)
+    const list = (page: PageRequest) => stores.sites.list('active', page)
+    const pages = await pagesOf(list, 3, () => stores.connectedSite())
     expect(
       pages
         .flat()
@@ -116,13 +116,13 @@ onServiceStores('a list', (newStores) => {
   })
 
   test('with a search does not end before all matches were found', async () => {
-    const here = newStores()
+    const stores = newStores()
     const word = `needle-${newSiteId().slice(5, 9).toLowerCase().replaceAll('_', 'x')}`
     const needle = () => `${word}z${newDomain()}`
-    const early = await sitesInOrder(here, 2, needle)
-    await sitesInOrder(here, 6)
-    const late = await sitesInOrder(here, 1, needle)
-    const pages = await pagesOf((page) => here.sites.list('active', { ...page, search: word }), 2)
+    const early = await sitesInOrder(stores, 2, needle)
+    await sitesInOrder(stores, 6)
+    const late = await sitesInOrder(stores, 1, needle)
+    const pages = await pagesOf((page) => stores.sites.list('active', { ...page, search: word }), 2)
     expect(pages.flat().map(({ domain }) => domain)).toEqual(
       [...late, ...early].map(({ domain }) => domain),
     )

@@ -147,14 +147,14 @@ describe.each(serviceStores())('limits on $name', (store) => {
     const wordpress = service.host.site()
     const { api_key } = await service.agency()
     const join_token = await service.joinToken(api_key)
-    const [stranger, owner] = ['203.0.113.46', '203.0.113.47']
-    const responses = await concurrently(15, () => service.register(wordpress, {}, stranger))
+    const [attacker, owner] = ['203.0.113.46', '203.0.113.47']
+    const responses = await concurrently(15, () => service.register(wordpress, {}, attacker))
     expect(responses.filter(({ status }) => status === 201)).toHaveLength(10)
     const refused = responses.find(({ status }) => status === 429)
     expect(refused?.body.error.data).toEqual({ scope: 'registration_domain', limit: 'minutes' })
     expect((await service.register(wordpress, {}, owner)).status).toBe(201)
     // Not even if both have the same address, because the owner has an agency join token.
-    expect((await service.register(wordpress, { join_token }, stranger)).status).toBe(201)
+    expect((await service.register(wordpress, { join_token }, attacker)).status).toBe(201)
   })
 
   test('of wrong keys at the exchange are per address, and do not block a caller there with the right key', async () => {

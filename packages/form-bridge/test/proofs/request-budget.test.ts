@@ -51,9 +51,9 @@ describe.each(serviceStores())('the request budget of a host on $name', (store) 
     const wordpress = service.host.site()
     await service.register(wordpress)
     const { pending, ...claimed } = wordpress
-    const stranger = '203.0.113.60'
-    await service.register(claimed, {}, stranger)
-    const responses = await concurrently(40, () => service.exchange(claimed, {}, stranger))
+    const attacker = '203.0.113.60'
+    await service.register(claimed, {}, attacker)
+    const responses = await concurrently(40, () => service.exchange(claimed, {}, attacker))
     expect(withCode(responses, 'proof_failed')).toHaveLength(30)
     const [refused, ...others] = withCode(responses, 'rate_limited')
     expect(others).toHaveLength(9)

@@ -22,11 +22,11 @@ describe.each(serviceStores())('publishing on $name', (store) => {
 
   test('rejects a package without a signature, with one of another key, or with one of another package', async () => {
     const zip = pluginZip('1.0.1')
-    const stranger = createReleaseKey().privateKey
+    const attacker = createReleaseKey().privateKey
     const signatures = [
       '',
       'nonsense',
-      signatureOf(zip, '1.0.1', { key: stranger }),
+      signatureOf(zip, '1.0.1', { key: attacker }),
       signatureOf(zip, '1.0.2'),
       signatureOf(zip, '1.0.1', { slug: 'other' }),
       signatureOf(pluginZip('1.0.2'), '1.0.1'),

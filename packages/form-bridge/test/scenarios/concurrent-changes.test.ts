@@ -75,9 +75,9 @@ onServiceStoresAndHostile('a site that moves', hostility, (newStores) => {
   })
 
   test('moves once, with its membership, if five moves are sent concurrently', async () => {
-    const its = newStores()
-    const { siteMoves, register, agencies, authentication } = its
-    const { agency_id, site_id, site } = await member(its)
+    const stores = newStores()
+    const { siteMoves, register, agencies, authentication } = stores
+    const { agency_id, site_id, site } = await member(stores)
     const claims = await Promise.all(times(5, () => register()))
     const outcomes = await Promise.all(
       claims.map((claim) => siteMoves.move(claim, site, newKeys())),
@@ -90,12 +90,12 @@ onServiceStoresAndHostile('a site that moves', hostility, (newStores) => {
 
 onServiceStoresAndHostile('a membership', hostility, (newStores) => {
   test('ends once if its site is disabled, leaves and is excluded from the limit concurrently', async () => {
-    const its = newStores()
-    const { agencies, sites, joinAgency } = its
-    const { agency_id, site_id, site } = await member(its)
+    const stores = newStores()
+    const { agencies, sites, joinAgency } = stores
+    const { agency_id, site_id, site } = await member(stores)
     await joinAgency({
       agency_id,
-      site_id: (await its.connectedSite()).site_id,
+      site_id: (await stores.connectedSite()).site_id,
       domain: 'other.example',
       role: 'member',
     })
@@ -106,14 +106,14 @@ onServiceStoresAndHostile('a membership', hostility, (newStores) => {
     ])
     expect(ended.filter(Boolean)).toHaveLength(1)
     expect(await agencies.get(agency_id)).toMatchObject({ current_sites: 1 })
-    expect(await its.memberships.listBySite(site_id)).toEqual([])
+    expect(await stores.memberships.listBySite(site_id)).toEqual([])
   })
 
   test('that is excluded from the limit while its site leaves is not subtracted twice', async () => {
-    const its = newStores()
-    const { agencies, joinAgency } = its
-    const { agency_id, site_id } = await member(its)
-    const others = await Promise.all(times(3, () => its.connectedSite()))
+    const stores = newStores()
+    const { agencies, joinAgency } = stores
+    const { agency_id, site_id } = await member(stores)
+    const others = await Promise.all(times(3, () => stores.connectedSite()))
     for (const other of others) {
       await joinAgency({
         agency_id,
@@ -131,16 +131,16 @@ onServiceStoresAndHostile('a membership', hostility, (newStores) => {
 
 onServiceStores('a site that is disabled while it is reconnected', (newStores) => {
   test.each([0, 1, 2, 3])('keeps no membership that is added after %i steps', async (steps) => {
-    const its = newStores()
-    const { clock, credentials, agencies, authentication } = its
-    const site = await its.connectedSite()
-    const { agency_id } = await its.agency()
-    const { token_hash } = await its.joinToken(agency_id, 1)
-    const claim = await its.register(site.domain)
+    const stores = newStores()
+    const { clock, credentials, agencies, authentication } = stores
+    const site = await stores.connectedSite()
+    const { agency_id } = await stores.agency()
+    const { token_hash } = await stores.joinToken(agency_id, 1)
+    const claim = await stores.register(site.domain)
     const agency: NewMembership = { agency_id, role: 'member', join_token_hash: token_hash }
     const reconnect = () => credentials.reconnect(claim, site, newKeys(), { agency })
     let reconnected: ReconnectOutcome | undefined
-    const meanwhile = before(its.db, steps, async () => (reconnected = await reconnect()))
+    const meanwhile = before(stores.db, steps, async () => (reconnected = await reconnect()))
     expect(await createSiteStore({ db: meanwhile, clock }).disable(site)).toEqual({
       kind: 'disabled',
     })
@@ -153,14 +153,14 @@ onServiceStores('a site that is disabled while it is reconnected', (newStores) =
 
 onServiceStores('a membership without an item in the partition of the site', (newStores) => {
   test('is still a membership of the site, and ends with it', async () => {
-    const its = newStores()
-    const { agency_id, site_id, site } = await member(its)
+    const stores = newStores()
+    const { agency_id, site_id, site } = await member(stores)
     const { PK, SK } = siteMembershipKey({ agency_id, site_id })
-    await its.db.deleteItem({ TableName: formBridgeTable.name, Key: { PK, SK } })
-    expect(await its.memberships.listBySite(site_id)).toMatchObject([{ agency_id }])
-    expect(await its.sites.disable(site)).toEqual({ kind: 'disabled' })
-    expect(await its.agencies.get(agency_id)).toMatchObject({ current_sites: 0 })
-    expect(await its.memberships.listBySite(site_id)).toEqual([])
+    await stores.db.deleteItem({ TableName: formBridgeTable.name, Key: { PK, SK } })
+    expect(await stores.memberships.listBySite(site_id)).toMatchObject([{ agency_id }])
+    expect(await stores.sites.disable(site)).toEqual({ kind: 'disabled' })
+    expect(await stores.agencies.get(agency_id)).toMatchObject({ current_sites: 0 })
+    expect(await stores.memberships.listBySite(site_id)).toEqual([])
   })
 })
 
@@ -170,26 +170,26 @@ onServiceStores('a site that an operator disables', (newStores) => {
 
   describe.each([0, 1, 2, 3])('by a process that dies after %i writes', (writes) => {
     test('leaves its agency, immediately or when it is disabled again', async () => {
-      const its = newStores()
-      const { agency_id, site_id } = await member(its)
-      const dying = siteAdminOn(dyingAfter(its.db, writes), its)
+      const stores = newStores()
+      const { agency_id, site_id } = await member(stores)
+      const dying = siteAdminOn(dyingAfter(stores.db, writes), stores)
       await dying.disable(site_id).catch(() => 'died')
-      const isDone = (await siteAdminOn(its.db, its).get(site_id)).status === 'disabled'
-      if (!isDone) await siteAdminOn(its.db, its).disable(site_id)
-      expect(await its.agencies.get(agency_id)).toMatchObject({ current_sites: 0 })
-      expect((await its.agencies.listSites(agency_id)).items).toEqual([])
+      const isDone = (await siteAdminOn(stores.db, stores).get(site_id)).status === 'disabled'
+      if (!isDone) await siteAdminOn(stores.db, stores).disable(site_id)
+      expect(await stores.agencies.get(agency_id)).toMatchObject({ current_sites: 0 })
+      expect((await stores.agencies.listSites(agency_id)).items).toEqual([])
     })
   })
 
   test('leaves its agency even if the index does not have the membership yet', async () => {
-    const its = newStores()
-    const { agency_id, site_id } = await member(its)
-    const behind = hostileDb(its.db, { seed: 1, staleIndex: 1 })
-    expect(await siteAdminOn(behind, its).disable(site_id)).toMatchObject({
+    const stores = newStores()
+    const { agency_id, site_id } = await member(stores)
+    const behind = hostileDb(stores.db, { seed: 1, staleIndex: 1 })
+    expect(await siteAdminOn(behind, stores).disable(site_id)).toMatchObject({
       status: 'disabled',
       agencies: [],
     })
-    expect(await its.agencies.get(agency_id)).toMatchObject({ current_sites: 0 })
+    expect(await stores.agencies.get(agency_id)).toMatchObject({ current_sites: 0 })
   })
 })
 

@@ -77,12 +77,12 @@ onServiceStores('a site', (newStores) => {
 
   test('that does not exist is not created by a status change or a request', async () => {
     const { sites, raw } = newStores()
-    const nobody = { domain: newDomain(), site_id: newSiteId() }
-    expect(await sites.suspend(nobody)).toBe(false)
-    expect(await sites.resume(nobody)).toBe(false)
-    expect(await sites.disable(nobody)).toEqual({ kind: 'already_disabled' })
-    expect(await sites.recordRequests(nobody, { requests: 1, remaining: 9 })).toBe(false)
-    expect(await raw(`SITE#${nobody.domain}`, `CREDS#${nobody.site_id}`)).toBeUndefined()
+    const unknown = { domain: newDomain(), site_id: newSiteId() }
+    expect(await sites.suspend(unknown)).toBe(false)
+    expect(await sites.resume(unknown)).toBe(false)
+    expect(await sites.disable(unknown)).toEqual({ kind: 'already_disabled' })
+    expect(await sites.recordRequests(unknown, { requests: 1, remaining: 9 })).toBe(false)
+    expect(await raw(`SITE#${unknown.domain}`, `CREDS#${unknown.site_id}`)).toBeUndefined()
   })
 
   test('has a request count and the time when it was last seen', async () => {

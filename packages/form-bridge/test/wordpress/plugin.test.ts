@@ -72,8 +72,8 @@ describe('the package of the plugin', () => {
   })
 
   test.each([
-    [{ service: 'forms.example.com', publicKeys }, 'must be an address'],
-    [{ service: 'https://x.example/?a=1', publicKeys }, 'must be an address'],
+    [{ service: 'forms.example.com', publicKeys }, 'must be a URL'],
+    [{ service: 'https://x.example/?a=1', publicKeys }, 'must be a URL'],
     [{ service, publicKeys: ['short'] }, '32 bytes in base64'],
     [{ service, publicKeys, version: 'latest' }, 'The version must be'],
   ])('is not built from invalid options: %j', (build, message) => {
