@@ -1,5 +1,5 @@
-// Packs the WordPress plugin for one service: writes where that is and which keys sign its releases
-// into the package, and nothing else changes. The same input gives the same bytes.
+// Builds the package of the WordPress plugin for one service, with the URL of the service and the
+// public keys of its releases. The build is reproducible.
 //
 //   npm run build:plugin -- --service https://forms.example.com/form-bridge --public-key <base64>
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,20 +9,20 @@ import { zipSync } from 'fflate'
 import { isMain, root } from './root.mjs'
 
 const source = join(root, 'plugins/wordpress/form-bridge')
-/** What only development needs. */
-const left = new Set(['tests'])
-/** Zip knows no earlier date; every file has the same one. */
+/** Directories that are not part of the package. */
+const excluded = new Set(['tests'])
+/** The earliest date that zip supports, for every file. */
 const date = new Date(1980, 0, 1)
 
 /**
  * @typedef {object} Build
- * @property {string} service Where the service is mounted.
- * @property {string[]} publicKeys Of those who may sign releases: 32 bytes each, in base64.
- * @property {string} [version] In place of that of the source.
+ * @property {string} service The URL of the service.
+ * @property {string[]} publicKeys Public keys that may sign releases: 32 bytes each, in base64.
+ * @property {string} [version] Instead of the version in the source.
  */
 
 /**
- * The package: one folder named like the plugin.
+ * Builds the package: one folder with the name of the plugin.
  * @param {Build} build
  * @returns {{ version: string, zip: Uint8Array }}
  */
@@ -30,7 +30,7 @@ export function buildPlugin(build) {
   const text = readFileSync(join(source, 'form-bridge.php'), 'utf8')
   const version = build.version ?? /^ \* Version: +(\S+)$/m.exec(text)?.[1]
   if (version === undefined || !/^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$/.test(version))
-    throw new Error('The version must be one such as 1.2.0 or 1.2.0-beta.1')
+    throw new Error('The version must be like 1.2.0 or 1.2.0-beta.1')
   const service = serviceUrl(build.service)
   const made = new Map([
     ['form-bridge.php', mainFile(text, version, service)],
@@ -48,7 +48,7 @@ export function buildPlugin(build) {
   const files = {}
   for (const name of filesUnder(source)) {
     const content = made.get(name) ?? readFileSync(join(source, name))
-    // Written for Unix, whatever builds it: rw-r--r--.
+    // Unix permissions rw-r--r-- on every build platform.
     files[`form-bridge/${name}`] = [
       Buffer.from(content),
       { mtime: date, os: 3, attrs: 0o100644 << 16 },
@@ -61,7 +61,7 @@ export function buildPlugin(build) {
 function serviceUrl(given) {
   const url = URL.canParse(given) ? new URL(given) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
-    throw new Error('The service must be an address such as https://forms.example.com/form-bridge')
+    throw new Error('The service must be a URL such as https://forms.example.com/form-bridge')
   return url.href.replace(/\/+$/, '')
 }
 
@@ -84,7 +84,7 @@ function buildFile(service, publicKeys) {
   }
   const keys = publicKeys.map((key) => `\t\t'${key}',\n`).join('')
   return `<?php
-/** What this copy of the plugin was built for. */
+/** The service URL and the trusted release keys of this build. */
 
 defined( 'ABSPATH' ) || exit;
 
@@ -98,7 +98,7 @@ ${keys}\t),
 
 /** @param {string} text @param {RegExp} pattern @param {string} by */
 function replaced(text, pattern, by) {
-  if (!pattern.test(text)) throw new Error(`The plugin has nothing like ${pattern} any more`)
+  if (!pattern.test(text)) throw new Error(`The plugin no longer contains ${pattern}`)
   return text.replace(pattern, by)
 }
 
@@ -108,7 +108,7 @@ function filesUnder(directory) {
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => relative(source, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
-    .filter((name) => !left.has(name.split('/')[0] ?? ''))
+    .filter((name) => !excluded.has(name.split('/')[0] ?? ''))
     .toSorted()
 }
 
@@ -123,7 +123,7 @@ function main() {
   })
   const publicKeys = values['public-key'] ?? []
   if (values.service === undefined || publicKeys.length === 0)
-    throw new Error('Say --service <address of the service> and --public-key <base64>')
+    throw new Error('Pass --service <URL of the service> and --public-key <base64>')
   const { version, zip } = buildPlugin({
     service: values.service,
     publicKeys,

@@ -6,15 +6,15 @@ use FormBridge\Services;
 defined( 'ABSPATH' ) || exit;
 
 /** Settings → Form-Bridge. Rendering reads only the database. */
-final class Page {
+final class SettingsPage {
 
 	const SLUG = 'form-bridge';
 
 	/** @var Services */
-	private $with;
+	private $services;
 
-	public function __construct( Services $with ) {
-		$this->with = $with;
+	public function __construct( Services $services ) {
+		$this->services = $services;
 	}
 
 	public function hook(): void {
@@ -49,20 +49,20 @@ final class Page {
 		if ( ! current_user_can( 'manage_options' ) ) {
 			return;
 		}
-		$with   = $this->with;
-		$status = $with->status();
-		$texts  = new StatusTexts( $with );
-		$views  = dirname( FORM_BRIDGE_FILE ) . '/views';
+		$services = $this->services;
+		$status   = $services->status();
+		$texts    = new StatusTexts( $services );
+		$views    = dirname( FORM_BRIDGE_FILE ) . '/views';
 		echo '<div class="wrap form-bridge"><h1>Form-Bridge</h1>';
 		Actions::print_outcome();
 		require "$views/connection.php";
-		if ( null !== $with->credentials->load() ) {
+		if ( null !== $services->credentials->load() ) {
 			require "$views/details.php";
 		}
 		require "$views/submissions.php";
 		require "$views/settings.php";
-		if ( null !== $with->credentials->load() ) {
-			require "$views/ending.php";
+		if ( null !== $services->credentials->load() ) {
+			require "$views/keys.php";
 		}
 		echo '</div>';
 	}

@@ -1,7 +1,7 @@
 <?php
 /** Asks the owner whether the site was copied or moved. Nothing has been changed yet. */
 
-use FormBridge\Admin\Page;
+use FormBridge\Admin\SettingsPage;
 use FormBridge\Connector;
 
 defined( 'ABSPATH' ) || exit;
@@ -20,7 +20,7 @@ $choices = array(
 		__( 'It is connected as a separate site. The original site is not affected.', 'form-bridge' ),
 	),
 );
-Page::open_form( 'connect' );
+SettingsPage::open_form( 'connect' );
 ?>
 	<fieldset class="form-bridge-choices">
 		<legend class="screen-reader-text"><?php esc_html_e( 'What happened to this site', 'form-bridge' ); ?></legend>

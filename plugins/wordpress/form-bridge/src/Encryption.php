@@ -7,21 +7,21 @@ defined( 'ABSPATH' ) || exit;
  * Encrypts secrets in the database with the salts of wp-config.php. If the salts change, the secrets
  * cannot be decrypted, and the site must be reconnected.
  */
-final class Vault {
+final class Encryption {
 
-	const MARK = 'fbv1:';
+	const PREFIX = 'fbv1:';
 
-	public function seal( string $text ): string {
+	public function encrypt( string $text ): string {
 		$nonce = random_bytes( SODIUM_CRYPTO_SECRETBOX_NONCEBYTES );
-		return self::MARK . base64_encode( $nonce . sodium_crypto_secretbox( $text, $nonce, $this->key() ) );
+		return self::PREFIX . base64_encode( $nonce . sodium_crypto_secretbox( $text, $nonce, $this->key() ) );
 	}
 
 	/** Null if it was encrypted with other salts or is damaged. */
-	public function open( string $sealed ): ?string {
-		if ( 0 !== strpos( $sealed, self::MARK ) ) {
+	public function decrypt( string $encrypted ): ?string {
+		if ( 0 !== strpos( $encrypted, self::PREFIX ) ) {
 			return null;
 		}
-		$bytes = base64_decode( substr( $sealed, strlen( self::MARK ) ), true );
+		$bytes = base64_decode( substr( $encrypted, strlen( self::PREFIX ) ), true );
 		if ( false === $bytes || strlen( $bytes ) < SODIUM_CRYPTO_SECRETBOX_NONCEBYTES + SODIUM_CRYPTO_SECRETBOX_MACBYTES ) {
 			return null;
 		}

@@ -5,7 +5,7 @@ import type { RunningChecker } from '../../src/existence/checker.ts'
 import type { SlackIds } from '../../src/slack-ids.ts'
 import { createStores } from '../../src/stores.ts'
 import { rawItem } from '../support/open-store.ts'
-import { newTeam, openDb, refused, scene, storesOf } from '../support/scene.ts'
+import { newTeam, openDb, refused, createTestCheckers, storesOf } from '../support/test-checkers.ts'
 
 const TABLE = 'slack-existence-check-cache'
 
@@ -14,15 +14,15 @@ describe.each(testStores())('the cache of key two on $name', (store) => {
 
   function oneTeam() {
     const { ids, team } = newTeam()
-    const made = scene([team])
+    const made = createTestCheckers([team])
     const { cache } = storesOf(opened.db, made.clock)
     const check = async (checker: RunningChecker, of: SlackIds = ids) => {
-      const verdict = await checker.check(of, {
+      const result = await checker.check(of, {
         deadline: made.clock.now() + 2000,
         channelPolicy: 'strict',
       })
       await checker.idle()
-      return verdict
+      return result
     }
     const key = { cache_key: `${ids.team}#${ids.user}#${ids.channel}` }
     return { ...made, ids, cache, check, key, raw: () => rawItem(opened.db, TABLE, key) }
@@ -50,7 +50,9 @@ describe.each(testStores())('the cache of key two on $name', (store) => {
   test('starts the five minutes with the oldest of Slack’s responses', async () => {
     const { ids, team } = newTeam()
     const other = newTeam().ids.channel
-    const { clock, machine } = scene([{ ...team, channels: [...team.channels, { id: other }] }])
+    const { clock, machine } = createTestCheckers([
+      { ...team, channels: [...team.channels, { id: other }] },
+    ])
     const checker = machine({ cache: storesOf(opened.db, clock).cache })
     const ask = async (channel: string) =>
       checker.check({ ...ids, channel }, { deadline: clock.now() + 2000, channelPolicy: 'strict' })
@@ -84,7 +86,7 @@ describe.each(testStores())('the cache of key two on $name', (store) => {
 
   test('has no entry for a bot, because an entry of the table verifies a user', async () => {
     const { ids, team } = newTeam({ bots: [{ id: 'B1' }] })
-    const { clock, machine } = scene([team])
+    const { clock, machine } = createTestCheckers([team])
     const { cache } = storesOf(opened.db, clock)
     const asked = { deadline: clock.now() + 2000, channelPolicy: 'strict' } as const
     const one = machine({ cache })
@@ -108,8 +110,8 @@ describe.each(testStores())('the cache of key two on $name', (store) => {
   test('has one entry when machines verify the same triple concurrently, and all requests pass', async () => {
     const { machine, cache, check, raw } = oneTeam()
     const machines = Array.from({ length: 10 }, () => machine({ cache }))
-    const verdicts = await Promise.all(machines.map(async (checker) => check(checker)))
-    expect(verdicts.every(({ ok }) => ok)).toBe(true)
+    const results = await Promise.all(machines.map(async (checker) => check(checker)))
+    expect(results.every(({ ok }) => ok)).toBe(true)
     expect(await raw()).toBeDefined()
   })
 
@@ -170,42 +172,42 @@ describe('a cache that fails', () => {
   const hanging = { get: async () => new Promise<never>(() => {}), put: failing.put }
 
   test('is a miss, and an existing user passes by calling Slack', async () => {
-    const { clock, machine } = scene([team])
+    const { clock, machine } = createTestCheckers([team])
     const checker = machine({ cache: failing })
     const asked = { deadline: clock.now() + 2000, channelPolicy: 'strict' } as const
     expect(await checker.check(ids, asked)).toEqual({ ok: true, source: 'slack' })
     await checker.idle()
   })
 
-  test('never lets an absent user pass, and with Slack down no one', async () => {
-    const { clock, machine, slack, timers } = scene([team])
+  test('never lets an absent user pass, and no user while Slack is down', async () => {
+    const { clock, machine, slack, timers } = createTestCheckers([team])
     const checker = machine({ cache: failing })
     const asked = { deadline: clock.now() + 2000, channelPolicy: 'strict' } as const
     expect(await checker.check({ ...ids, user: 'U404' }, asked)).toEqual(refused('user'))
     slack.break({ kind: 'hang' })
-    const verdict = machine({ cache: failing }).check(ids, asked)
+    const result = machine({ cache: failing }).check(ids, asked)
     await timers.pass({ seconds: 2 })
-    expect(await verdict).toMatchObject({ ok: false, reason: 'timeout' })
+    expect(await result).toMatchObject({ ok: false, reason: 'timeout' })
   })
 
-  test('or hangs delays a request by 300 milliseconds at most', async () => {
-    const { clock, machine, timers } = scene([team])
-    const verdict = machine({ cache: hanging }).check(ids, {
+  test('or hangs delays a request by at most 300 milliseconds', async () => {
+    const { clock, machine, timers } = createTestCheckers([team])
+    const result = machine({ cache: hanging }).check(ids, {
       deadline: clock.now() + 2000,
       channelPolicy: 'strict',
     })
     await timers.pass({ ms: 300 })
-    expect(await verdict).toEqual({ ok: true, source: 'slack' })
+    expect(await result).toEqual({ ok: true, source: 'slack' })
   })
 
   test('or hangs while known ids are read leaves time to call Slack', async () => {
-    const { clock, machine, timers } = scene([team])
+    const { clock, machine, timers } = createTestCheckers([team])
     const knownStore = { load: hanging.get, save: failing.put }
-    const verdict = machine({ knownStore }).check(ids, {
+    const result = machine({ knownStore }).check(ids, {
       deadline: clock.now() + 2000,
       channelPolicy: 'strict',
     })
     await timers.pass({ seconds: 1 })
-    expect(await verdict).toEqual({ ok: true, source: 'slack' })
+    expect(await result).toEqual({ ok: true, source: 'slack' })
   })
 })

@@ -8,7 +8,7 @@ import type { Deadline } from '@strongroom/kit/deadline'
 import { LRUCache } from 'lru-cache'
 import type { StartDeadline } from '../deadlines.ts'
 import type { SlackIds, Triple } from '../slack-ids.ts'
-import { CACHE_SECONDS, type CacheItem, type CacheStore } from './cache-store.ts'
+import { CACHE_SECONDS, type TripleItem, type TripleStore } from './triple-store.ts'
 import { hash } from './known-id-store.ts'
 
 /** A table that takes longer is slower than Slack. */
@@ -16,13 +16,13 @@ const STORE_TIMEOUT_MS = 300
 const CACHE_MS = CACHE_SECONDS * 1000
 const MAX_ENTRIES = 50_000
 /**
- * An entry is refreshed at 60 to 80 % of its life. The moment depends on the key, so that entries
- * that were verified together are not refreshed together.
+ * An entry is refreshed after 60 to 80 % of its lifetime. The time depends on the key, so that
+ * entries that were verified together are not refreshed together.
  */
 const MIN_REFRESH_PART = 0.6
 const MAX_REFRESH_PART = 0.8
 
-export interface CacheEntry {
+export interface CachedTriple {
   /** Milliseconds since the epoch, here and below. */
   verifiedAt: number
   refreshAt: number
@@ -37,14 +37,14 @@ export interface RequestTriple {
   coversRequest: boolean
 }
 
-export interface VerifiedCache {
+export interface TripleCache {
   /** Reads the memory only. */
-  get(key: string): CacheEntry | undefined
+  get(key: string): CachedTriple | undefined
   /** Reads the table. Undefined also if that fails or takes too long. */
   load(
     triple: RequestTriple,
     options: { token: string; deadline: Deadline; generation: number },
-  ): Promise<CacheEntry | undefined>
+  ): Promise<CachedTriple | undefined>
   /** Writes the memory now; the returned write to the table never fails. */
   save(
     triple: RequestTriple,
@@ -53,30 +53,30 @@ export interface VerifiedCache {
   delete(key: string): void
   /** Deletes a team's entries from memory, or for an organisation all entries. */
   deleteTeam(team: string): void
-  /** Changes when a team is deleted: what began in an older generation is not kept in memory. */
+  /** Incremented when a team is deleted: a check that began before is not cached in memory. */
   generation(): number
 }
 
-export function createVerifiedCache(deps: {
+export function createTripleCache(deps: {
   clock: Clock
   startDeadline: StartDeadline
-  store: CacheStore | undefined
-  /** Then an entry without a valid MAC is a miss. */
+  store: TripleStore | undefined
+  /** If set, an entry without a valid MAC is a miss. */
   withMac: boolean
   onFailed: (action: 'read' | 'write', error: unknown) => void
-}): VerifiedCache {
+}): TripleCache {
   const { clock, startDeadline, store, withMac, onFailed } = deps
-  const entries = new LRUCache<string, CacheEntry>({ max: MAX_ENTRIES })
+  const entries = new LRUCache<string, CachedTriple>({ max: MAX_ENTRIES })
   let generation = 0
 
-  function remember(key: string, verifiedAt: number, began: number): CacheEntry {
+  function remember(key: string, verifiedAt: number, began: number): CachedTriple {
     const part = MIN_REFRESH_PART + (MAX_REFRESH_PART - MIN_REFRESH_PART) * (hash(key) / 2 ** 32)
     const entry = { verifiedAt, refreshAt: verifiedAt + part * CACHE_MS }
     if (began === generation) entries.set(key, entry)
     return entry
   }
 
-  async function read(triple: Triple, deadline: Deadline): Promise<CacheItem | undefined> {
+  async function read(triple: Triple, deadline: Deadline): Promise<TripleItem | undefined> {
     const reading = store?.get(triple).catch((error: unknown) => {
       onFailed('read', error)
       return undefined
@@ -117,7 +117,7 @@ export function createVerifiedCache(deps: {
 
     deleteTeam(team) {
       generation += 1
-      // Which workspaces belong to an organisation is not known here. To verify the others again
+      // The workspaces of an organisation are not known here. Verifying the other entries again
       // takes no call, because their entities are cached.
       if (team.startsWith('E')) return entries.clear()
       for (const key of entries.keys()) if (key.startsWith(`${team}#`)) entries.delete(key)
@@ -146,7 +146,7 @@ const MAC_PURPOSE = 'strongroom two-key cache entry'
  * The key of the MAC is derived from the bot token: write access to the table is not enough to switch
  * the check off, and entries become invalid with the token.
  */
-function createEntryMac(token: string): (entry: CacheItem) => Uint8Array {
+function createEntryMac(token: string): (entry: TripleItem) => Uint8Array {
   const key = new Uint8Array(hkdfSync('sha256', token, '', MAC_PURPOSE, 32))
   return ({ cache_key, ttl, verified_at }) =>
     new Uint8Array(
@@ -156,6 +156,6 @@ function createEntryMac(token: string): (entry: CacheItem) => Uint8Array {
     )
 }
 
-function hasValidMac(entry: CacheItem, token: string): boolean {
+function hasValidMac(entry: TripleItem, token: string): boolean {
   return entry.mac !== undefined && timingSafeEqual(entry.mac, createEntryMac(token)(entry))
 }

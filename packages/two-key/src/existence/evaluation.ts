@@ -1,47 +1,51 @@
-/** Turns the results of all lookups of a request into one. */
+/** Combines the lookup results of a request into one result: do all ids exist and belong together? */
 import type { SlackIds } from '../slack-ids.ts'
 import type { ChannelPolicy, ExistenceResult } from './result.ts'
-import type { LookupResult, Undecidable } from './slack-lookup.ts'
-import type { Facts } from './slack-responses.ts'
+import type { EntityResult, Undecidable } from './entity-lookup.ts'
+import type { EntityFacts } from './slack-responses.ts'
 
-export interface LookupResults {
-  token: LookupResult
+export interface RequestResults {
+  token: EntityResult
   /** The workspace, if the token is org-wide, and the other teams of the payload. */
-  teams: readonly LookupResult[]
-  user?: LookupResult | undefined
-  bot?: LookupResult | undefined
-  channel?: LookupResult | undefined
+  teams: readonly EntityResult[]
+  user?: EntityResult | undefined
+  bot?: EntityResult | undefined
+  channel?: EntityResult | undefined
 }
 
-export interface Decided {
+export interface Evaluation {
   result: ExistenceResult
   /** The time of the oldest response, in milliseconds since the epoch; only if all ids exist. */
   verifiedAt?: number
 }
 
-export function decide(ids: SlackIds, lookups: LookupResults, policy: ChannelPolicy): Decided {
-  const { token, teams, user, bot } = lookups
-  const channel = visibleChannel(lookups.channel, policy)
+export function evaluate(
+  ids: SlackIds,
+  results: RequestResults,
+  policy: ChannelPolicy,
+): Evaluation {
+  const { token, teams, user, bot } = results
+  const channel = visibleChannel(results.channel, policy)
   const parts = [
-    ...[token, ...teams].map((lookup) => ['team', lookup] as const),
+    ...[token, ...teams].map((result) => ['team', result] as const),
     ['user', user] as const,
     ['bot', bot] as const,
     ['channel', channel] as const,
   ]
   // One absent id decides, even if other lookups failed.
-  const absent = parts.find(([, lookup]) => lookup?.state === 'absent')
+  const absent = parts.find(([, result]) => result?.state === 'absent')
   if (absent) return refuse(absent[0])
   let verifiedAt = Infinity
   let fromSlack = false
-  for (const [, lookup] of parts) {
-    if (lookup?.state === 'undecidable') return { result: toUndecidable(lookup) }
-    if (lookup?.state !== 'exists') continue
-    verifiedAt = Math.min(verifiedAt, lookup.verifiedAt)
-    fromSlack ||= lookup.fromSlack
+  for (const [, result] of parts) {
+    if (result?.state === 'undecidable') return { result: toUndecidable(result) }
+    if (result?.state !== 'exists') continue
+    verifiedAt = Math.min(verifiedAt, result.verifiedAt)
+    fromSlack ||= result.fromSlack
   }
   const facts = { token: factsOf(token) ?? {}, user: factsOf(user), channel: factsOf(channel) }
   if (!userBelongs(ids, facts) || !channelBelongs(ids, facts)) return refuse('mismatch')
-  const isUnseen = lookups.channel !== undefined && channel === undefined
+  const isUnseen = results.channel !== undefined && channel === undefined
   const source = fromSlack ? 'slack' : 'cache'
   return {
     result: isUnseen ? { ok: true, source, channelUnseen: true } : { ok: true, source },
@@ -54,22 +58,22 @@ export function decide(ids: SlackIds, lookups: LookupResults, policy: ChannelPol
  * no budget for.
  */
 function visibleChannel(
-  channel: LookupResult | undefined,
+  channel: EntityResult | undefined,
   policy: ChannelPolicy,
-): LookupResult | undefined {
+): EntityResult | undefined {
   if (policy !== 'if-visible' || !channel) return channel
   const isUnseen =
     channel.state === 'absent' || (channel.state === 'undecidable' && channel.reason === 'budget')
   return isUnseen ? undefined : channel
 }
 
-interface FactsOfAll {
-  token: Facts
-  user: Facts | undefined
-  channel: Facts | undefined
+interface RequestFacts {
+  token: EntityFacts
+  user: EntityFacts | undefined
+  channel: EntityFacts | undefined
 }
 
-function userBelongs({ team }: SlackIds, { token, user, channel }: FactsOfAll): boolean {
+function userBelongs({ team }: SlackIds, { token, user, channel }: RequestFacts): boolean {
   if (!user) return true
   if (user.team === team || user.teams?.includes(team) === true) return true
   const { enterprise } = token
@@ -78,7 +82,7 @@ function userBelongs({ team }: SlackIds, { token, user, channel }: FactsOfAll): 
   return channel ? channel.isShared === true : user.isStranger !== true
 }
 
-function channelBelongs({ team, user }: SlackIds, { token, channel }: FactsOfAll): boolean {
+function channelBelongs({ team, user }: SlackIds, { token, channel }: RequestFacts): boolean {
   if (!channel) return true
   const teams = channel.teams ?? []
   // An org-wide bot is in channels of all workspaces.
@@ -88,11 +92,11 @@ function channelBelongs({ team, user }: SlackIds, { token, channel }: FactsOfAll
   return user === channel.user || user === token.user
 }
 
-function factsOf(lookup: LookupResult | undefined): Facts | undefined {
-  return lookup?.state === 'exists' ? lookup.facts : undefined
+function factsOf(result: EntityResult | undefined): EntityFacts | undefined {
+  return result?.state === 'exists' ? result.facts : undefined
 }
 
-function refuse(reason: 'team' | 'user' | 'bot' | 'channel' | 'mismatch'): Decided {
+function refuse(reason: 'team' | 'user' | 'bot' | 'channel' | 'mismatch'): Evaluation {
   return { result: { ok: false, kind: 'refused', reason } }
 }
 

@@ -1,10 +1,10 @@
 <?php
-/** What WordPress is told of a release when the service lies. */
+/** Fields that are passed to WordPress if the service is compromised. */
 
-use FormBridge\Listing;
+use FormBridge\ReleaseFields;
 
 test(
-	'nothing that WordPress would install or obey gets from the service into an update',
+	'an update contains nothing from the service that WordPress would install or obey',
 	function () {
 		$offer = array(
 			'version'        => '1.1.0',
@@ -31,13 +31,13 @@ test(
 				'slug'           => 'form-bridge',
 				'package'        => 'https://form-bridge.invalid/fetched-by-the-plugin',
 			),
-			Listing::update( $offer )
+			ReleaseFields::update( $offer )
 		);
 	}
 );
 
 test(
-	'the window with the details has no package to install and nothing that runs',
+	'the details of a release contain no package and no unknown section',
 	function () {
 		$details = array(
 			'name'          => '<script>1</script>',
@@ -59,8 +59,8 @@ test(
 				'slug'     => 'form-bridge',
 				'sections' => array( 'changelog' => '<p>New</p>' ),
 			),
-			Listing::details( $details )
+			ReleaseFields::details( $details )
 		);
-		same( '1.0.0', Listing::details( array( 'sections' => 'x' ) )['version'] );
+		same( '1.0.0', ReleaseFields::details( array( 'sections' => 'x' ) )['version'] );
 	}
 );

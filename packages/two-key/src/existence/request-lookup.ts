@@ -4,13 +4,13 @@ import type { Deadline } from '@strongroom/kit/deadline'
 import { LRUCache } from 'lru-cache'
 import type { StartDeadline } from '../deadlines.ts'
 import type { SlackIds } from '../slack-ids.ts'
-import type { LookupResults } from './decide.ts'
+import type { RequestResults } from './evaluation.ts'
 import type { KnownIds } from './known-ids.ts'
 import type { ChannelPolicy } from './result.ts'
-import type { Lookup, LookupResult, SlackLookup } from './slack-lookup.ts'
+import type { EntityRef, EntityResult, EntityLookup } from './entity-lookup.ts'
 import type { EntityKind } from './slack-responses.ts'
 
-export interface LookupOptions {
+export interface RequestLookupOptions {
   deadline: Deadline
   channelPolicy: ChannelPolicy
   /** The triple is in the cache, so neither its user nor its channel is looked up. */
@@ -19,56 +19,59 @@ export interface LookupOptions {
   verifiedSince?: number
 }
 
-export interface IdLookup {
-  lookupIds(ids: SlackIds, token: string, options: LookupOptions): Promise<LookupResults>
+export interface RequestLookup {
+  lookupIds(ids: SlackIds, token: string, options: RequestLookupOptions): Promise<RequestResults>
   /** Whether an id is cached as absent, so that the table need not be read. */
   isKnownAbsent(ids: SlackIds, token: string, channelPolicy: ChannelPolicy): boolean
-  /** Asks Slack whether a token works. Uses the shared budget, because anyone may cause it. */
-  probeToken(token: string, deadline: Deadline): Promise<LookupResult>
+  /** Checks with Slack whether a token works. Uses the shared budget, because any request can trigger it. */
+  probeToken(token: string, deadline: Deadline): Promise<EntityResult>
 }
 
 /** Known ids only decide which half of the budget is used, so Slack keeps half of the time. */
 const KNOWN_IDS_TIMEOUT_MS = 1000
 const MAX_TOKENS = 10_000
 
-export function createIdLookup(deps: {
-  lookup: SlackLookup
+export function createRequestLookup(deps: {
+  lookup: EntityLookup
   known: KnownIds
   startDeadline: StartDeadline
-}): IdLookup {
+}): RequestLookup {
   const { lookup, known, startDeadline } = deps
-  /** The digest of a token costs more than the rest of a cached decision. */
-  const tokenLookups = new LRUCache<string, Lookup>({ max: MAX_TOKENS })
+  /** Cached, because the digest of a token costs more than the rest of a cached decision. */
+  const tokenRefs = new LRUCache<string, EntityRef>({ max: MAX_TOKENS })
 
   /**
    * The owner of a token does not depend on the team that a request names: where one token serves all
    * requests, invented teams cost neither calls nor memory.
    */
-  function tokenLookup(token: string): Lookup {
-    let found = tokenLookups.get(token)
+  function tokenRef(token: string): EntityRef {
+    let found = tokenRefs.get(token)
     if (!found) {
       const id = createHash('sha256').update(token).digest('base64url')
       found = { team: id, kind: 'token', id, token }
-      tokenLookups.set(token, found)
+      tokenRefs.set(token, found)
     }
     return found
   }
 
   function getFresh(
-    wanted: Lookup,
-    { verifiedSince = -Infinity }: LookupOptions,
-  ): LookupResult | undefined {
-    const cached = lookup.getCached(wanted)
+    ref: EntityRef,
+    { verifiedSince = -Infinity }: RequestLookupOptions,
+  ): EntityResult | undefined {
+    const cached = lookup.getCached(ref)
     return cached?.state === 'exists' && cached.verifiedAt < verifiedSince ? undefined : cached
   }
 
-  async function lookupEntity(wanted: Lookup, options: LookupOptions): Promise<LookupResult> {
-    const cached = getFresh(wanted, options)
+  async function lookupEntity(
+    ref: EntityRef,
+    options: RequestLookupOptions,
+  ): Promise<EntityResult> {
+    const cached = getFresh(ref, options)
     if (cached) return cached
-    const name = knownName(wanted)
-    const isKnown = known.has(wanted.team, name)
-    const result = await lookup.lookUp(wanted, { deadline: options.deadline, isKnown })
-    if (result.state === 'exists' && result.fromSlack) known.add(wanted.team, name)
+    const name = knownName(ref)
+    const isKnown = known.has(ref.team, name)
+    const result = await lookup.lookUp(ref, { deadline: options.deadline, isKnown })
+    if (result.state === 'exists' && result.fromSlack) known.add(ref.team, name)
     return result
   }
 
@@ -76,12 +79,11 @@ export function createIdLookup(deps: {
   async function lookupToken(
     { team, enterprise }: SlackIds,
     token: string,
-    options: LookupOptions,
-  ): Promise<LookupResult> {
-    const wanted = tokenLookup(token)
+    options: RequestLookupOptions,
+  ): Promise<EntityResult> {
+    const ref = tokenRef(token)
     const { deadline } = options
-    const result =
-      getFresh(wanted, options) ?? (await lookup.lookUp(wanted, { deadline, isKnown: true }))
+    const result = getFresh(ref, options) ?? (await lookup.lookUp(ref, { deadline, isKnown: true }))
     if (result.state !== 'exists') return result
     const { facts } = result
     const isOrgWide = facts.isOrgWide === true && facts.enterprise !== undefined
@@ -139,20 +141,20 @@ export function createIdLookup(deps: {
     },
 
     probeToken: async (token, deadline) =>
-      lookup.lookUp(tokenLookup(token), { deadline, isKnown: false }),
+      lookup.lookUp(tokenRef(token), { deadline, isKnown: false }),
   }
 }
 
 /** A workspace must belong to the organisation whose token is used. */
 function within(enterprise: string | undefined) {
-  return (result: LookupResult): LookupResult =>
+  return (result: EntityResult): EntityResult =>
     result.state === 'exists' && result.facts.enterprise !== enterprise
       ? { state: 'absent' }
       : result
 }
 
 /** An id that is known as one kind of entity, or in one workspace, is not known as another. */
-function knownName({ kind, id, workspace }: Lookup): string {
+function knownName({ kind, id, workspace }: EntityRef): string {
   return workspace === undefined ? `${kind}:${id}` : `${kind}:${workspace}/${id}`
 }
 

@@ -6,22 +6,22 @@ use FormBridge\Services;
 defined( 'ABSPATH' ) || exit;
 
 /**
- * Runs the next step of connecting when the open settings page requests it. So the page renders
- * immediately, and connecting does not depend on cron or the REST API.
+ * Runs the next step of connecting when the open settings page requests it. The page therefore
+ * renders immediately, and connecting does not depend on cron or the REST API.
  */
-final class NextStep {
+final class ConnectEndpoint {
 
 	const ACTION = 'form_bridge_next_step';
 
 	/** @var Services */
-	private $with;
+	private $services;
 
-	public function __construct( Services $with ) {
-		$this->with = $with;
+	public function __construct( Services $services ) {
+		$this->services = $services;
 	}
 
 	public function hook(): void {
-		add_action( 'wp_ajax_' . self::ACTION, array( $this, 'take' ) );
+		add_action( 'wp_ajax_' . self::ACTION, array( $this, 'handle' ) );
 	}
 
 	public static function url(): string {
@@ -34,12 +34,12 @@ final class NextStep {
 		);
 	}
 
-	public function take(): void {
+	public function handle(): void {
 		check_ajax_referer( self::ACTION );
 		if ( ! current_user_can( 'manage_options' ) ) {
 			wp_send_json( array(), 403 );
 		}
-		$this->with->connector->step();
-		wp_send_json( array( 'phase' => $this->with->connector->phase() ) );
+		$this->services->connector->step();
+		wp_send_json( array( 'phase' => $this->services->connector->phase() ) );
 	}
 }

@@ -7,34 +7,34 @@ defined( 'ABSPATH' ) || exit;
  * Converts the fields of a form to values that JSON can represent. Other values become text, because
  * a submission that cannot be encoded would be lost.
  */
-final class Plain {
+final class JsonValues {
 
 	/** Levels of lists and objects. Deeper levels become text. */
-	const DEEPEST = 64;
+	const MAX_DEPTH = 64;
 
 	/** Levels that are included in the text. */
-	const DEEPEST_TEXT = 1000;
+	const MAX_TEXT_DEPTH = 1000;
 
 	/**
 	 * The maximum number of values. Objects that refer to each other would have more paths than a request
 	 * has time for.
 	 */
-	const MOST = 20000;
+	const MAX_VALUES = 20000;
 
-	const LEFT_OUT = '(too much, left out)';
+	const OMITTED = '(too much, left out)';
 
 	const REPEATED = '(contains itself)';
 
 	/** Many JSON parsers round larger integers. */
-	const LARGEST = 9007199254740991;
+	const MAX_SAFE_INTEGER = 9007199254740991;
 
-	/** Bytes that are UTF-8, a character at a time. */
+	/** Matches one valid UTF-8 character, or a run of ASCII. */
 	const UTF8 = '[\x00-\x7F]++|[\xC2-\xDF][\x80-\xBF]|\xE0[\xA0-\xBF][\x80-\xBF]|[\xE1-\xEC\xEE\xEF][\x80-\xBF]{2}|\xED[\x80-\x9F][\x80-\xBF]|\xF0[\x90-\xBF][\x80-\xBF]{2}|[\xF1-\xF3][\x80-\xBF]{3}|\xF4[\x80-\x8F][\x80-\xBF]{2}';
 
-	/** @var int How many values may still be written down. */
-	private $left = self::MOST;
+	/** @var int How many more values may be converted. */
+	private $remaining = self::MAX_VALUES;
 
-	/** @var array<string, true> The objects and references that the present value is in. */
+	/** @var array<string, true> The objects and references that contain the current value. */
 	private $path = array();
 
 	private function __construct() {
@@ -44,12 +44,12 @@ final class Plain {
 	 * @param mixed $value
 	 * @return mixed
 	 */
-	public static function value( $value ) {
-		return ( new self() )->members( array( $value ), 0 )[0];
+	public static function convert( $value ) {
+		return ( new self() )->convert_members( array( $value ), 0 )[0];
 	}
 
 	/** Bytes that are not UTF-8 are read as Latin-1. */
-	public static function text( string $text ): string {
+	public static function to_utf8( string $text ): string {
 		if ( 1 === preg_match( '//u', $text ) ) {
 			return $text;
 		}
@@ -67,44 +67,44 @@ final class Plain {
 	 * @param mixed $value Neither a list nor an object.
 	 * @return mixed
 	 */
-	private static function single( $value ) {
+	private static function convert_scalar( $value ) {
 		if ( null === $value || is_bool( $value ) ) {
 			return $value;
 		}
 		if ( is_int( $value ) ) {
-			return abs( $value ) <= self::LARGEST ? $value : (string) $value;
+			return abs( $value ) <= self::MAX_SAFE_INTEGER ? $value : (string) $value;
 		}
 		if ( is_float( $value ) ) {
 			return is_finite( $value ) ? $value : (string) $value;
 		}
-		return self::text( (string) $value );
+		return self::to_utf8( (string) $value );
 	}
 
 	/** Scalars first, then nested values, so that a limit truncates the nested ones. */
-	private function members( array $members, int $depth ): array {
-		$plain  = array();
-		$nested = array();
+	private function convert_members( array $members, int $depth ): array {
+		$converted = array();
+		$nested    = array();
 		foreach ( $members as $name => $member ) {
-			$written = is_string( $name ) ? self::text( $name ) : $name;
-			if ( --$this->left < 0 ) {
-				$plain[ $written ] = self::LEFT_OUT;
+			$key = is_string( $name ) ? self::to_utf8( $name ) : $name;
+			if ( --$this->remaining < 0 ) {
+				$converted[ $key ] = self::OMITTED;
 				break;
 			}
 			if ( is_array( $member ) || is_object( $member ) ) {
-				$plain[ $written ] = self::LEFT_OUT;
-				$nested[ $name ]   = $written;
+				$converted[ $key ] = self::OMITTED;
+				$nested[ $name ]   = $key;
 			} else {
-				$plain[ $written ] = self::single( $member );
+				$converted[ $key ] = self::convert_scalar( $member );
 			}
 		}
-		foreach ( $nested as $name => $written ) {
-			$plain[ $written ] = $this->once( $members[ $name ], self::identity( $members, $name ), $depth );
+		foreach ( $nested as $name => $key ) {
+			$converted[ $key ] = $this->convert_once( $members[ $name ], self::identity( $members, $name ), $depth );
 		}
-		return $plain;
+		return $converted;
 	}
 
 	/**
-	 * An array can contain itself only by a reference.
+	 * Identifies an object or a reference, to detect cycles. An array can contain itself only by reference.
 	 *
 	 * @param int|string $name
 	 */
@@ -120,48 +120,48 @@ final class Plain {
 	 * @param array|object $value
 	 * @return mixed
 	 */
-	private function once( $value, ?string $identity, int $depth ) {
-		if ( $this->left <= 0 || $depth >= self::DEEPEST_TEXT ) {
-			return self::LEFT_OUT;
+	private function convert_once( $value, ?string $identity, int $depth ) {
+		if ( $this->remaining <= 0 || $depth >= self::MAX_TEXT_DEPTH ) {
+			return self::OMITTED;
 		}
 		if ( null === $identity ) {
-			return $this->nested( $value, $depth );
+			return $this->convert_nested( $value, $depth );
 		}
 		if ( isset( $this->path[ $identity ] ) ) {
 			return self::REPEATED;
 		}
 		$this->path[ $identity ] = true;
-		$plain                   = $this->nested( $value, $depth );
+		$converted               = $this->convert_nested( $value, $depth );
 		unset( $this->path[ $identity ] );
-		return $plain;
+		return $converted;
 	}
 
 	/**
 	 * @param array|object $value
 	 * @return mixed
 	 */
-	private function nested( $value, int $depth ) {
+	private function convert_nested( $value, int $depth ) {
 		if ( $value instanceof \JsonSerializable ) {
 			try {
-				$said = $value->jsonSerialize();
+				$serialized = $value->jsonSerialize();
 			} catch ( \Throwable $error ) {
 				// Use its public properties instead.
-				$said = $value;
+				$serialized = $value;
 			}
-			if ( $said !== $value ) {
-				return $this->members( array( $said ), $depth + 1 )[0];
+			if ( $serialized !== $value ) {
+				return $this->convert_members( array( $serialized ), $depth + 1 )[0];
 			}
 		}
 		// Public properties only.
-		$plain = $this->members( is_array( $value ) ? $value : get_object_vars( $value ), $depth + 1 );
-		if ( $depth >= self::DEEPEST ) {
-			return self::listing( $plain );
+		$converted = $this->convert_members( is_array( $value ) ? $value : get_object_vars( $value ), $depth + 1 );
+		if ( $depth >= self::MAX_DEPTH ) {
+			return self::to_text( $converted );
 		}
-		return is_array( $value ) ? $plain : (object) $plain;
+		return is_array( $value ) ? $converted : (object) $converted;
 	}
 
-	/** Members that are already scalars or text. */
-	private static function listing( array $members ): string {
+	/** Joins members that are already scalars or text. */
+	private static function to_text( array $members ): string {
 		$parts = array();
 		foreach ( $members as $name => $member ) {
 			$parts[] = $name . ': ' . ( is_string( $member ) ? $member : json_encode( $member ) );

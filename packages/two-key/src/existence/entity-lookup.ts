@@ -16,11 +16,11 @@ import {
   type EntityKind,
   entityMethods,
   type EntityPolicy,
-  type Facts,
+  type EntityFacts,
   isRevokedToken,
 } from './slack-responses.ts'
 
-export interface Lookup {
+export interface EntityRef {
   team: string
   kind: EntityKind
   /** For a token its digest, never the token itself. */
@@ -30,8 +30,8 @@ export interface Lookup {
   workspace?: string | undefined
 }
 
-export type LookupResult =
-  | ({ state: 'exists'; fromSlack: boolean } & CachedEntity<Facts>)
+export type EntityResult =
+  | ({ state: 'exists'; fromSlack: boolean } & CachedEntity)
   | { state: 'absent' }
   | Undecidable
 
@@ -43,43 +43,43 @@ export interface Undecidable {
   isTokenRevoked?: true
 }
 
-export interface SlackLookup {
+export interface EntityLookup {
   /** Undefined if Slack must be called. */
-  getCached(lookup: Lookup): LookupResult | undefined
+  getCached(ref: EntityRef): EntityResult | undefined
   /** Calls Slack. Never throws. */
-  lookUp(lookup: Lookup, options: { deadline: Deadline; isKnown: boolean }): Promise<LookupResult>
+  lookUp(ref: EntityRef, options: { deadline: Deadline; isKnown: boolean }): Promise<EntityResult>
 }
 
 const MAX_ATTEMPTS = 3
 const FIRST_RETRY_MS = 100
-/** A call continues after its callers have left, because its response serves the next request. */
+/** A call continues after its callers have timed out, because its response serves the next request. */
 const CALL_TIMEOUT_MS = 10_000
 
 interface InFlightCall {
-  result: Promise<LookupResult>
+  result: Promise<EntityResult>
   /** The latest deadline of its callers, in milliseconds since the epoch. */
   until: number
 }
 
-export function createSlackLookup(deps: {
+export function createEntityLookup(deps: {
   api: SlackApi
   clock: Clock
   startTimer: StartTimer
   startDeadline: StartDeadline
   budget: CallBudget
   breaker: CircuitBreaker
-  cache: EntityCache<Facts>
+  cache: EntityCache
   policy: EntityPolicy
   /** An operator must act: the token is revoked or lacks a scope. */
   onCredentialError: (error: string) => void
-}): SlackLookup {
+}): EntityLookup {
   const { api, clock, startTimer, startDeadline, budget, breaker, cache, policy } = deps
   const inFlight = new Map<string, InFlightCall>()
 
   const sleep = async (ms: number): Promise<void> =>
     new Promise((resolve) => void startTimer(ms, resolve))
 
-  async function callOnce({ kind, id, token, workspace }: Lookup): Promise<SlackReply> {
+  async function callOnce({ kind, id, token, workspace }: EntityRef): Promise<SlackReply> {
     const { method, argument } = entityMethods[kind]
     const args = {
       ...(argument !== undefined && { [argument]: id }),
@@ -93,7 +93,7 @@ export function createSlackLookup(deps: {
     }
   }
 
-  function mustWait({ team, kind }: Lookup, isKnown: boolean) {
+  function mustWait({ team, kind }: EntityRef, isKnown: boolean) {
     const { method } = entityMethods[kind]
     const retryAfterMs = budget.retryAfterMs(team, method)
     if (retryAfterMs > 0) return { reason: 'rate_limited', ms: retryAfterMs } as const
@@ -104,39 +104,39 @@ export function createSlackLookup(deps: {
   }
 
   /** Begins a call as soon as one is allowed, unless that is after the last caller's deadline. */
-  async function beginCall(lookup: Lookup, call: InFlightCall, isKnown: boolean) {
+  async function beginCall(ref: EntityRef, call: InFlightCall, isKnown: boolean) {
     for (;;) {
-      const wait = mustWait(lookup, isKnown)
+      const wait = mustWait(ref, isKnown)
       if (!wait) return { end: breaker.begin() }
       const { reason, ms } = wait
       const canWait = clock.now() + ms < call.until && (isKnown || reason !== 'budget')
-      if (!canWait) return { refused: undecidable(reason, ms) }
+      if (!canWait) return { refused: retryLater(reason, ms) }
       await sleep(ms)
     }
   }
 
   async function callWithRetries(
-    lookup: Lookup,
+    ref: EntityRef,
     call: InFlightCall,
     isKnown: boolean,
-  ): Promise<LookupResult> {
-    const { team, kind } = lookup
+  ): Promise<EntityResult> {
+    const { team, kind } = ref
     let last: Undecidable = { state: 'undecidable', reason: 'slack_error' }
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const begun = await beginCall(lookup, call, isKnown)
+      const begun = await beginCall(ref, call, isKnown)
       if (begun.refused) {
-        // The failure of an earlier attempt says more than that there was no time for another one.
+        // The earlier failure is more useful than the lack of time for another attempt.
         const { refused } = begun
         return attempt === 1 || refused.reason === 'rate_limited' ? refused : last
       }
-      const reply = await callOnce(lookup)
+      const reply = await callOnce(ref)
       begun.end(reply.kind === 'unreachable' ? 'failed' : 'ok')
       if (reply.kind === 'rate_limited') {
         budget.setRetryAfter(team, entityMethods[kind].method, reply.retryAfterSeconds)
         last = { state: 'undecidable', reason: 'rate_limited' }
         continue
       }
-      const result = toResult(lookup, reply)
+      const result = toResult(ref, reply)
       if (result) return result
       const waitMs = FIRST_RETRY_MS * 2 ** (attempt - 1)
       if (clock.now() + waitMs >= call.until) return last
@@ -146,10 +146,10 @@ export function createSlackLookup(deps: {
   }
 
   /** Undefined if the call should be retried. */
-  function toResult(lookup: Lookup, reply: SlackReply): LookupResult | undefined {
-    const key = keyOf(lookup)
+  function toResult(ref: EntityRef, reply: SlackReply): EntityResult | undefined {
+    const key = keyOf(ref)
     if (reply.kind === 'ok') {
-      const facts = parseFacts(lookup, reply.body)
+      const facts = parseFacts(ref, reply.body)
       if (facts === 'malformed') return { state: 'undecidable', reason: 'slack_error' }
       if (facts) return { state: 'exists', fromSlack: true, ...cache.setExists(key, facts) }
       cache.setAbsent(key)
@@ -173,7 +173,7 @@ export function createSlackLookup(deps: {
     }
   }
 
-  function parseFacts({ kind }: Lookup, body: unknown): Facts | 'malformed' | undefined {
+  function parseFacts({ kind }: EntityRef, body: unknown): EntityFacts | 'malformed' | undefined {
     try {
       return entityMethods[kind].parse(body, policy)
     } catch {
@@ -182,22 +182,22 @@ export function createSlackLookup(deps: {
   }
 
   return {
-    getCached(lookup) {
-      const cached = cache.get(keyOf(lookup))
+    getCached(ref) {
+      const cached = cache.get(keyOf(ref))
       if (cached === undefined) return undefined
       if (cached === 'absent') return { state: 'absent' }
       return { state: 'exists', fromSlack: false, ...cached }
     },
 
-    async lookUp(lookup, { deadline, isKnown }) {
-      const key = keyOf(lookup)
+    async lookUp(ref, { deadline, isKnown }) {
+      const key = keyOf(ref)
       const until = clock.now() + deadline.remainingMs()
       let call = inFlight.get(key)
       if (call) {
         call.until = Math.max(call.until, until)
       } else {
-        call = { until, result: Promise.resolve<LookupResult>({ state: 'absent' }) }
-        call.result = callWithRetries(lookup, call, isKnown).finally(() => inFlight.delete(key))
+        call = { until, result: Promise.resolve<EntityResult>({ state: 'absent' }) }
+        call.result = callWithRetries(ref, call, isKnown).finally(() => inFlight.delete(key))
         inFlight.set(key, call)
       }
       const settled = await deadline.settle(call.result)
@@ -206,11 +206,11 @@ export function createSlackLookup(deps: {
   }
 }
 
-function keyOf({ team, kind, id, workspace }: Lookup): string {
+function keyOf({ team, kind, id, workspace }: EntityRef): string {
   return workspace === undefined ? `${team} ${kind} ${id}` : `${team} ${workspace} ${kind} ${id}`
 }
 
-function undecidable(reason: UndecidableReason, waitMs: number): Undecidable {
+function retryLater(reason: UndecidableReason, waitMs: number): Undecidable {
   return {
     state: 'undecidable',
     reason,

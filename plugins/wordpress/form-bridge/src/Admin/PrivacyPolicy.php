@@ -4,7 +4,7 @@ namespace FormBridge\Admin;
 defined( 'ABSPATH' ) || exit;
 
 /** Suggested text for the privacy policy of the site. */
-final class Privacy {
+final class PrivacyPolicy {
 
 	public function hook(): void {
 		add_action( 'admin_init', array( $this, 'suggest' ) );

@@ -6,7 +6,7 @@ import { createFakeSlack } from '../../src/fake-slack/fake-slack.ts'
 import type { ActiveFault } from '../../src/fake-slack/faults.ts'
 import { serveFakeSlack } from '../../src/fake-slack/server.ts'
 import type { FakeTeam } from '../../src/fake-slack/fixtures.ts'
-import { refused, scene, undecidable } from '../support/scene.ts'
+import { refused, createTestCheckers, undecidable } from '../support/test-checkers.ts'
 
 const users = Array.from({ length: 20 }, (_, at) => ({ id: `U${100 + at}` }))
 const channels = Array.from({ length: 5 }, (_, at) => ({ id: `C${100 + at}` }))
@@ -14,7 +14,7 @@ const team: FakeTeam = { id: 'T1', token: 'xoxb-1', users, channels }
 const ids = { team: 'T1', user: 'U100', channel: 'C100' }
 
 function oneMachine() {
-  const made = scene([team])
+  const made = createTestCheckers([team])
   const checker = made.machine()
   const check = async (of: typeof ids = ids, budgetMs = 2000) =>
     checker.check(of, { deadline: made.clock.now() + budgetMs, channelPolicy: 'strict' })
@@ -26,8 +26,8 @@ test('200 concurrent requests of 20 users in 5 channels call Slack once for each
   const requests = Array.from({ length: 200 }, async (_, at) =>
     check({ team: 'T1', user: `U${100 + (at % 20)}`, channel: `C${100 + (at % 5)}` }),
   )
-  const verdicts = await Promise.all(requests)
-  expect(verdicts.every(({ ok }) => ok)).toBe(true)
+  const results = await Promise.all(requests)
+  expect(results.every(({ ok }) => ok)).toBe(true)
   expect(slack.calls()).toHaveLength(1 + 20 + 5)
 })
 
@@ -46,9 +46,9 @@ test('an absent entity is looked up again after a minute, and not before', async
 test('calls run in parallel: after the token, three slow responses take as long as one', async () => {
   const { slack, timers, check } = oneMachine()
   slack.break({ kind: 'slow', ms: 400 })
-  const verdict = check({ ...ids, user: 'U101', channel: 'C101' })
+  const result = check({ ...ids, user: 'U101', channel: 'C101' })
   await timers.pass({ ms: 800 })
-  expect(await verdict).toEqual({ ok: true, source: 'slack' })
+  expect(await result).toEqual({ ok: true, source: 'slack' })
   expect(slack.calls()).toHaveLength(3)
 })
 
@@ -71,9 +71,9 @@ describe('a Slack that fails', () => {
     slack.break(fault)
     const started = clock.now()
     let decidedAt: number | undefined
-    const verdict = check().finally(() => (decidedAt = clock.now()))
+    const result = check().finally(() => (decidedAt = clock.now()))
     await timers.pass({ seconds: 10 })
-    expect(await verdict).toEqual(undecidable(reason))
+    expect(await result).toEqual(undecidable(reason))
     expect((decidedAt ?? Infinity) - started).toBeLessThanOrEqual(2000)
     expect(slack.calls().length).toBeLessThanOrEqual(3)
   })
@@ -81,9 +81,9 @@ describe('a Slack that fails', () => {
   test('is called up to three times, and a user who exists passes if the last succeeds', async () => {
     const { slack, timers, check } = oneMachine()
     slack.break({ kind: 'status', status: 502, method: 'users.info', times: 2 })
-    const verdict = check()
+    const result = check()
     await timers.pass({ seconds: 1 })
-    expect(await verdict).toEqual({ ok: true, source: 'slack' })
+    expect(await result).toEqual({ ok: true, source: 'slack' })
     expect(slack.calls('users.info')).toHaveLength(3)
   })
 
@@ -107,7 +107,7 @@ describe('a Slack that fails', () => {
     expect(await acknowledged).toEqual({ ok: true, source: 'slack' })
   })
 
-  test('is not called again with a rate-limited method before Retry-After is over', async () => {
+  test('is not called again with a rate-limited method before the Retry-After has passed', async () => {
     const { slack, timers, check } = oneMachine()
     await check()
     slack.break({ kind: 'rate_limit', retryAfter: 30, method: 'users.info', times: 1 })
@@ -196,16 +196,16 @@ test('a redirect is a failure, and the token is not sent to its target', async (
 })
 
 test('a channel that cannot be looked up now does not count as invisible', async () => {
-  const { clock, machine, slack, timers } = scene([team])
+  const { clock, machine, slack, timers } = createTestCheckers([team])
   slack.break({ kind: 'status', status: 503, method: 'conversations.info' })
   const asked = { deadline: clock.now() + 2000, channelPolicy: 'if-visible' } as const
-  const verdict = machine().check(ids, asked)
+  const result = machine().check(ids, asked)
   await timers.pass({ seconds: 2 })
-  expect(await verdict).toEqual(undecidable('slack_error'))
+  expect(await result).toEqual(undecidable('slack_error'))
 })
 
-test('a response without end is a failure, and is not kept in memory', async () => {
-  const { clock, machine } = scene([team])
+test('an endless response is a failure, and is not kept in memory', async () => {
+  const { clock, machine } = createTestCheckers([team])
   let given = 0
   const endless = new ReadableStream({
     pull(controller) {
@@ -221,13 +221,13 @@ test('a response without end is a failure, and is not kept in memory', async () 
 })
 
 test('a store that fails or hangs while the token is read makes a request undecidable by the deadline', async () => {
-  const { clock, machine, timers } = scene([team])
+  const { clock, machine, timers } = createTestCheckers([team])
   const asked = { deadline: clock.now() + 2000, channelPolicy: 'strict' } as const
   const failing = machine({ tokenOf: async () => Promise.reject(new Error('down')) })
   expect(await failing.check(ids, asked)).toEqual(undecidable('store'))
   expect(await failing.checkUninstalled({ team: 'T1' }, asked)).toEqual(undecidable('store'))
   const hanging = machine({ tokenOf: async () => new Promise<never>(() => {}) })
-  const verdict = hanging.check(ids, asked)
+  const result = hanging.check(ids, asked)
   await timers.pass({ seconds: 2 })
-  expect(await verdict).toEqual(undecidable('store'))
+  expect(await result).toEqual(undecidable('store'))
 })

@@ -20,7 +20,7 @@ import { newIds } from './open-store.ts'
 
 export const APP = 'deploy-bot'
 
-export interface Scene {
+export interface TestCheckers {
   clock: TestClock
   timers: TestTimers
   slack: FakeSlack
@@ -29,7 +29,10 @@ export interface Scene {
 }
 
 /** Without a store: each machine has only its own caches. */
-export function scene(teams: readonly FakeTeam[], options: { limits?: boolean } = {}): Scene {
+export function createTestCheckers(
+  teams: readonly FakeTeam[],
+  options: { limits?: boolean } = {},
+): TestCheckers {
   const clock = testClock()
   const timers = testTimers(clock)
   const wait = async (ms: number) => new Promise<void>((resolve) => void timers.start(ms, resolve))

@@ -11,7 +11,7 @@ export const CACHE_SECONDS = 300
 
 const EpochSecond = z.number().int().positive()
 
-export const CacheItem = z.object({
+export const TripleItem = z.object({
   cache_key: z.string().regex(CACHE_KEY),
   ttl: EpochSecond,
   verified_at: EpochSecond.optional(),
@@ -20,35 +20,35 @@ export const CacheItem = z.object({
     .custom<Uint8Array>((value) => value instanceof Uint8Array && value.length === 32)
     .optional(),
 })
-export type CacheItem = z.infer<typeof CacheItem>
+export type TripleItem = z.infer<typeof TripleItem>
 
-export interface CacheStore {
+export interface TripleStore {
   /** The entry of a triple that was verified less than five minutes ago. */
-  get(triple: Triple): Promise<CacheItem | undefined>
+  get(triple: Triple): Promise<TripleItem | undefined>
   /**
-   * The five minutes begin with the oldest of Slack's responses about the triple. The last write wins:
-   * all of them say the same.
+   * The five minutes begin with the oldest of Slack's responses about the triple. The last write wins;
+   * concurrent writes store the same fact.
    */
-  put(triple: Triple, options?: PutOptions): Promise<CacheItem>
+  put(triple: Triple, options?: PutOptions): Promise<TripleItem>
 }
 
 export interface PutOptions {
-  /** Seconds since the epoch, less than five minutes ago; now unless given. */
+  /** Seconds since the epoch, less than five minutes ago; by default now. */
   verifiedAt?: number
-  mac?: (entry: CacheItem) => Uint8Array
+  mac?: (entry: TripleItem) => Uint8Array
 }
 
-export function createCacheStore(options: {
+export function createTripleStore(options: {
   db: Db
   clock: Clock
   keys: Pick<AppKeys, 'cacheKey'>
-}): CacheStore {
+}): TripleStore {
   const { clock, keys } = options
-  const items = entity(options.db, cacheTable, CacheItem)
+  const items = entity(options.db, cacheTable, TripleItem)
 
   return {
     async get(triple) {
-      // A stale read costs one call to Slack at most.
+      // A stale read costs at most one call to Slack.
       const entry = await items.get(keys.cacheKey(triple), { eventual: true })
       if (!entry) return undefined
       // An entry from the future was written with a wrong clock, or not by us.

@@ -3,15 +3,13 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/**
- * Backs off while the service is down or asks to wait. The pauses grow up to a limit.
- */
-final class Outage {
+/** Delays background requests while the service is down or rate limits this site. */
+final class Backoff {
 
 	const OPTION = 'form_bridge_outage';
 
 	/** Seconds until the next attempt, by the number of consecutive failures. */
-	const PAUSES = array( 300, 3600, 10800, 43200 );
+	const DELAYS = array( 300, 3600, 10800, 43200 );
 
 	/** @var Clock */
 	private $clock;
@@ -20,8 +18,8 @@ final class Outage {
 		$this->clock = $clock;
 	}
 
-	public static function pause( int $failures ): int {
-		return self::PAUSES[ min( $failures, count( self::PAUSES ) ) - 1 ];
+	public static function delay( int $failures ): int {
+		return self::DELAYS[ min( $failures, count( self::DELAYS ) ) - 1 ];
 	}
 
 	/** Whether background requests may be sent now. */
@@ -29,19 +27,19 @@ final class Outage {
 		return $this->until() <= $this->clock->now();
 	}
 
-	/** 0 if there is none. Setting the clock back does not extend it. */
+	/** The epoch second until which to wait; 0 if there was no failure. Setting the clock back does not extend it. */
 	public function until(): int {
 		$until = (int) ( $this->stored()['until'] ?? 0 );
-		return min( $until, $this->clock->now() + max( self::PAUSES ) );
+		return min( $until, $this->clock->now() + max( self::DELAYS ) );
 	}
 
-	public function learn( Answer $answer ): void {
+	public function record( Response $response ): void {
 		$stored = $this->stored();
-		if ( $answer->is_outage() ) {
+		if ( $response->is_outage() ) {
 			$failures = (int) ( $stored['failures'] ?? 0 ) + 1;
-			$this->store( $failures, max( self::pause( $failures ), $answer->retry_after ) );
-		} elseif ( $answer->is( 'rate_limited' ) || $answer->is( 'blocked' ) ) {
-			$this->store( 0, max( 60, $answer->retry_after ) );
+			$this->store( $failures, max( self::delay( $failures ), $response->retry_after ) );
+		} elseif ( $response->is( 'rate_limited' ) || $response->is( 'blocked' ) ) {
+			$this->store( 0, max( 60, $response->retry_after ) );
 		} elseif ( array() !== $stored ) {
 			delete_option( self::OPTION );
 		}
