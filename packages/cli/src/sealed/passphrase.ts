@@ -1,11 +1,11 @@
 /**
- * Where a passphrase comes from: a prompt, a file descriptor, the environment or a file that it
- * names. Never an argument, which every user of the machine can see.
+ * Reads a passphrase from a prompt, a file descriptor, the environment or a file that it names.
+ * Never from an argument, which every user of the machine can see.
  */
 import { Failure } from '@strongroom/kit/errors'
 import { type CommandInput, type CommandOption, UsageError } from '../command.ts'
 import { readDescriptor, readTextFile } from '../input.ts'
-import { askHidden, openKeyboard } from './keyboard.ts'
+import { askOnTerminal } from '../prompt.ts'
 
 export const passphraseOptions = {
   passphrase: { summary: 'Ask for a passphrase' },
@@ -57,18 +57,12 @@ export async function readConfiguredPassphrase({
 }
 
 export async function askPassphrase(question: string): Promise<string> {
-  const keyboard = openKeyboard()
-  if (!keyboard) {
-    throw new Failure(
-      'no_passphrase',
-      'A passphrase is required, but there is no terminal to ask on: use --passphrase-fd or STRONGROOM_PASSPHRASE',
-    )
-  }
-  try {
-    return await askHidden(keyboard, question)
-  } finally {
-    keyboard.close()
-  }
+  const typed = await askOnTerminal(question)
+  if (typed !== undefined) return typed
+  throw new Failure(
+    'no_passphrase',
+    'A passphrase is required, but there is no terminal to ask on: use --passphrase-fd or STRONGROOM_PASSPHRASE',
+  )
 }
 
 /** Asks twice, because what is typed is not shown. */
