@@ -6,7 +6,7 @@ export interface Command {
   summary: string
   /** Arguments after the name, such as `NAME`, or `[NAME]` if optional. */
   args?: string
-  /** An argument may be a secret, so no message repeats it. */
+  /** An argument may be a secret, so messages never repeat it. */
   secretArgs?: true
   options?: Readonly<Record<string, CommandOption>>
   /** Details and examples for `--help`. */
@@ -23,7 +23,7 @@ export interface CommandOption {
   multiple?: true
 }
 
-/** Where `npm start` listens. Here, so that a command need not load all settings for it. */
+/** Where `npm start` listens. Declared here, so that commands need not load all settings. */
 export const DEFAULT_SERVER = 'http://127.0.0.1:4280'
 
 /** Every command has these. */

@@ -1,4 +1,4 @@
-/** What commands print: ages, counts, columns, safe text, and standard output itself. */
+/** Formats and prints the output of commands. */
 import { UsageError } from './command.ts'
 
 const UNITS = [
@@ -18,7 +18,7 @@ export function pluralize(number: number, what: string, several = `${what}s`): s
   return `${number} ${number === 1 ? what : several}`
 }
 
-/** Text from others may contain anything. Shows characters that would move the cursor or hide text by their code. */
+/** Escapes characters of untrusted text that could move the cursor or hide text. */
 export function escapeControls(text: string): string {
   return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0
@@ -42,7 +42,7 @@ export function formatRelative(iso: string, now: number): string {
   return seconds > 0 ? `in ${formatAge(seconds)}` : `${formatAge(-seconds)} ago`
 }
 
-/** Terminals act on these. Tabs and line ends are harmless. */
+/** Characters that terminals interpret, except tabs and line ends. */
 const TERMINAL_CONTROLS =
   // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]|\r(?!\n)/gu

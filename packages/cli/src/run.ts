@@ -70,7 +70,7 @@ function findCommand(
   return matches.toSorted((a, b) => b.name.length - a.name.length)[0]
 }
 
-/** `strongroom tables` or `kms passphrase` alone, or something that is no command at all. */
+/** Shows the commands of a group, such as `strongroom tables`, or reports an unknown command. */
 function group(
   words: readonly string[],
   wantsHelp: boolean,
@@ -85,7 +85,7 @@ function group(
     terminal.out(overview(members, terminal.width))
     return 0
   }
-  // A link or a secret in the wrong place is not repeated.
+  // Does not repeat a link or secret in the wrong place.
   const typed = words
     .slice(0, 2)
     .map((word) => (/^[a-z][a-z-]*$/i.test(word) ? word : '…'))
@@ -110,7 +110,7 @@ function inputOf(command: Command, argv: readonly string[], terminal: Terminal):
   const [empty] = given.filter(([name]) => [values[name]].flat().includes(''))
   if (empty) {
     const [name, { value }] = empty
-    throw new UsageError(`--${name} has no value: give ${value}, or leave it out`)
+    throw new UsageError(`--${name} has no value: pass ${value}, or omit it`)
   }
   const { options, lists } = sorted(values)
   const args = positionals.slice(command.name.split(' ').length)
@@ -136,7 +136,7 @@ function parsed(
     return parseArgs({ args: [...argv], options, allowPositionals: true })
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    // Node's texts are several sentences long; the first says what is wrong.
+    // Only the first sentence of Node's message is relevant here.
     const [sentence = message] = message.split(/\.\s/)
     throw new UsageError(`${sentence.replace(/\.$/, '')}: ${seeHelp(command)}`)
   }

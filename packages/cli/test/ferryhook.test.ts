@@ -210,7 +210,7 @@ describe('strongroom events', () => {
     const { does, json, tries } = await server.account()
     const shop = (await does('sources', 'add', 'Shop')).trim()
     const other = (await does('sources', 'add', 'Other')).trim()
-    expect(await does('events', 'list')).toBe('There are no such events\n')
+    expect(await does('events', 'list')).toBe('No matching events\n')
     const sent: string[] = []
     for (const [to, body] of [
       [shop, '"a red one"'],

@@ -124,7 +124,7 @@ describe('strongroom kms rekey', () => {
     const { code, stderr } = await inProcess(['kms', 'rekey'], { cwd })
     expect([code, stderr]).toEqual([
       1,
-      'The KMS keys in test-strongroom-server are wrapped by the same master key, and would not open any more: give each deployment a data directory of its own first\n',
+      'The KMS keys in test-strongroom-server are wrapped by the same master key and could no longer be opened: give each deployment its own data directory first\n',
     ])
     expect(await line()).toBe(before)
     expect(await isOpen()).toBe(true)

@@ -97,7 +97,7 @@ describe('strongroom kms serve', () => {
     }
     expect(await run([])).toEqual([
       2,
-      'Requests must be signed: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and give the same to clients\n',
+      'Requests must be signed: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY here and in the clients\n',
     ])
     expect(await run(['--port', 'x'])).toEqual([
       2,

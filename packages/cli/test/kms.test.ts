@@ -187,7 +187,7 @@ describe('strongroom kms', () => {
     ])
     expect(await passphrase('remove', { present: 'open rye' })).toEqual([
       0,
-      `${masterKey} is not protected by a passphrase any more\n`,
+      `${masterKey} is no longer protected by a passphrase\n`,
     ])
     expect(await rotate()).toBe(0)
     expect(printed.join('')).not.toMatch(/open (?:sesame|barley|wheat|rye)/)

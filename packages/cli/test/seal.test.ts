@@ -75,7 +75,7 @@ describe('strongroom seal and open', () => {
       const burned = await inProcess(['burn', managementLink])
       expect(burned, time).toEqual({
         code: 0,
-        stdout: 'The secret is destroyed if it still existed\n',
+        stdout: 'If the secret still existed, it was destroyed\n',
         stderr: '',
       })
     }

@@ -93,7 +93,9 @@ describe('strongroom slack', () => {
     const removed = await slackCommand(['token', 'remove', 'demo', sampleTeam.id])
     expect(removed.stdout).toBe(`The token of ${sampleTeam.id} is gone\n`)
     expect((await slackCommand(['app', 'remove', 'demo'])).stdout).toBe('demo is gone\n')
-    expect((await slackCommand(['apps'])).stdout).toBe('There are no apps: add one\n')
+    expect((await slackCommand(['apps'])).stdout).toBe(
+      'There are no apps: add one with "strongroom slack app add"\n',
+    )
   })
 
   test('says in one line what is wrong', async () => {

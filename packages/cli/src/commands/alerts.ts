@@ -15,7 +15,7 @@ const alertsShow: Command = {
   options: ferryhookOptions,
   async run(input) {
     const alerts = await createFerryhookClient(parseAccess(input))<Alerts>('GET', '/alerts')
-    input.output.result(columns(factsOf(alerts)), alerts)
+    input.output.result(columns(settingsRows(alerts)), alerts)
   },
 }
 
@@ -38,17 +38,17 @@ Requires an API key with the permission admin.`,
   async run(input) {
     const chosen = parseAlertSettings(input)
     requireChange('alerts set', chosen)
-    const ask = createFerryhookClient(parseAccess(input))
-    const before = await ask<Alerts>('GET', '/alerts')
+    const api = createFerryhookClient(parseAccess(input))
+    const before = await api<Alerts>('GET', '/alerts')
     const { webhookUrl = before.webhookUrl, email = before.email } = chosen
-    // Who never chose any wants all.
+    // An account without alert settings gets all kinds.
     const { kinds = before.updatedAt === null ? alertKinds : before.kinds } = chosen
     const body = { webhookUrl, email, kinds }
-    const alerts = await ask<Alerts & { signingSecret?: string }>('PUT', '/alerts', body)
+    const alerts = await api<Alerts & { signingSecret?: string }>('PUT', '/alerts', body)
     const { signingSecret } = alerts
     const secret = signingSecret === undefined ? [] : [['secret', signingSecret]]
-    if (secret.length > 0) input.output.progress('Keep the secret: it is not shown again')
-    input.output.result(columns([...factsOf(alerts), ...secret]), alerts)
+    if (secret.length > 0) input.output.progress('Store the secret: it is not shown again')
+    input.output.result(columns([...settingsRows(alerts), ...secret]), alerts)
   },
 }
 
@@ -59,8 +59,8 @@ const alertsTest: Command = {
   about:
     'Exits with 1 unless the destination accepts it. Requires an API key with the permission admin.',
   async run(input) {
-    const ask = createFerryhookClient(parseAccess(input))
-    return printTestResult(input.output, await ask<TestResult>('POST', '/alerts/test'))
+    const api = createFerryhookClient(parseAccess(input))
+    return printTestResult(input.output, await api<TestResult>('POST', '/alerts/test'))
   },
 }
 
@@ -74,16 +74,16 @@ function parseAlertSettings({ options, lists }: CommandInput) {
   return {
     webhookUrl: webhook === 'none' ? null : (webhook as string | undefined),
     email: mail === undefined ? undefined : mail === 'yes',
-    kinds: kinds && kindsIn(kinds),
+    kinds: kinds && parseKinds(kinds),
   }
 }
 
-function kindsIn(given: readonly string[]): readonly string[] {
+function parseKinds(given: readonly string[]): readonly string[] {
   const kinds = given.map((each) => requireOneOf('kind', [...alertKinds, 'all'], each))
   return kinds.includes('all') ? alertKinds : kinds
 }
 
-function factsOf({ webhookUrl, email, kinds, failedAt, failure }: Alerts): string[][] {
+function settingsRows({ webhookUrl, email, kinds, failedAt, failure }: Alerts): string[][] {
   const failed = failedAt === null ? undefined : formatRelative(failedAt, systemClock.now())
   return [
     ['webhook', webhookUrl === null ? 'none' : escapeControls(webhookUrl)],

@@ -1,4 +1,4 @@
-/** `strongroom dynamodb`: the engine alone, for any program that speaks DynamoDB's protocol. */
+/** `strongroom dynamodb`: the engine alone, for any DynamoDB client. */
 import { resolve } from 'node:path'
 import { openEngine } from '@strongroom/engine/engine'
 import { isLoopback, serve } from '@strongroom/engine/wire/server'
@@ -50,7 +50,7 @@ AWS_SECRET_ACCESS_KEY of its environment. They are not encrypted: put a TLS prox
         { url: server.url, data: directory },
       )
       await stopped
-      output.progress('Stopping: finishing what is running')
+      output.progress('Stopping: waiting for running requests')
       await server.close()
     } finally {
       await engine.close()

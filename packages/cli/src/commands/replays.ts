@@ -1,4 +1,4 @@
-/** `strongroom replays …`: the replays of many events that were started. */
+/** `strongroom replays …`: lists and cancels replay jobs. */
 import { systemClock } from '@strongroom/platform/clock'
 import { type Command, type CommandInput, UsageError } from '../command.ts'
 import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
@@ -25,7 +25,7 @@ const replaysCancel: Command = {
   summary: 'Cancel a replay job; events replayed so far stay replayed',
   options: ferryhookOptions,
   async run(input) {
-    const id = replayIn(input)
+    const id = parseReplayId(input)
     const replay = await createFerryhookClient(parseAccess(input))<Replay>(
       'DELETE',
       `/replays/${id}`,
@@ -34,10 +34,10 @@ const replaysCancel: Command = {
   },
 }
 
-function replayIn({ args: [given = ''] }: CommandInput): string {
+function parseReplayId({ args: [given = ''] }: CommandInput): string {
   if (isId('rpl', given)) return given
   throw new UsageError(
-    'A replay is named by its id, rpl_ and 16 characters: see "strongroom replays list"',
+    'REPLAY must be an id, rpl_ and 16 characters: see "strongroom replays list"',
   )
 }
 

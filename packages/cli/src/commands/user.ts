@@ -9,12 +9,12 @@ const userAdd: Command = {
   args: 'EMAIL',
   summary: 'Create a Ferryhook account and print its API key (shown once)',
   options: {
-    name: { value: 'NAME', summary: 'The name of the person; unless given, EMAIL up to the @' },
+    name: { value: 'NAME', summary: 'Name of the user; the part of EMAIL before the @ by default' },
   },
   about: `Works on any store, also while a server runs, regardless of FERRYHOOK_SIGNUP. The key has all
 permissions; the account has no password until one is set with an operator's link.`,
   async run(input) {
-    const user = given(input)
+    const user = parseUser(input)
     await withStore(input, async (store, configured) => {
       const { userId, email, key } = await addUser(store, configured, user)
       input.output.result(`${key}\n`, { id: userId, email, key })
@@ -22,7 +22,7 @@ permissions; the account has no password until one is set with an operator's lin
   },
 }
 
-function given({ args: [email = ''], options }: CommandInput) {
+function parseUser({ args: [email = ''], options }: CommandInput) {
   if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email)) {
     throw new UsageError('EMAIL must be an e-mail address, such as ada@example.com')
   }
@@ -32,7 +32,7 @@ function given({ args: [email = ''], options }: CommandInput) {
     throw new UsageError('--name must have 1 to 100 characters')
   }
   if (FORBIDDEN_NAME_CHARACTERS.test(name)) {
-    throw new UsageError('--name must not have control characters or halves of characters')
+    throw new UsageError('--name must not contain control characters or invalid characters')
   }
   return { email, name }
 }

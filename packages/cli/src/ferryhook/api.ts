@@ -24,9 +24,9 @@ export function parseAccess(input: Pick<CommandInput, 'options' | 'env'>): Acces
 }
 
 export function createFerryhookClient({ server, key }: Access): ApiClient {
-  const ask = createApiClient({ server, service: 'ferryhook', token: key })
+  const api = createApiClient({ server, service: 'ferryhook', token: key })
   return <T>(...request: Parameters<ApiClient>) =>
-    ask<T>(...request).catch((error: unknown) => {
+    api<T>(...request).catch((error: unknown) => {
       throw toCliError(error)
     })
 }

@@ -27,7 +27,7 @@ export interface EventFilter {
   header?: string
 }
 
-/** As the API takes it. */
+/** In the form of the API. */
 export function parseEventFilter(
   { options }: Pick<CommandInput, 'options'>,
   now: number,
@@ -49,7 +49,7 @@ function parseTime(option: string, text: string, now: number): string {
   const time = /^\d{4}-\d\d-\d\d/.test(text)
     ? Date.parse(text)
     : now - parseDuration(option, text) * 1000
-  // NaN is not at least 0 either.
+  // Also rejects NaN.
   if (!(time >= 0)) {
     throw new UsageError(`--${option} must be a time such as 2h or 2026-01-31T12:00:00Z`)
   }

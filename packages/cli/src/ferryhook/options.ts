@@ -31,7 +31,7 @@ export const connectionOptions = {
 
 type OptionValue = string | boolean | undefined
 
-/** As the API takes it: null resets a value, undefined leaves it unchanged. */
+/** In the form of the API: null resets a value, undefined leaves it unchanged. */
 export async function parseConnectionSettings({ options }: Pick<CommandInput, 'options'>) {
   return {
     filters: await readUnlessNone(options['filter'], (file) => readJsonFile('filter', file)),
@@ -99,7 +99,7 @@ export const sourceOptions = {
 export const providersHelp = `Providers: ${providers.slice(0, 10).join(', ')},
 ${providers.slice(10).join(', ')}.`
 
-/** As the API takes it: null resets a value, undefined leaves it unchanged. */
+/** In the form of the API: null resets a value, undefined leaves it unchanged. */
 export async function parseSourceSettings({ options }: Pick<CommandInput, 'options'>) {
   const { provider, algorithm, 'signing-options': file, dedup } = options
   return {
