@@ -2,7 +2,7 @@
 import { url } from '@strongroom/kit/config-types'
 import { ApiError, type ErrorStatus, Failure } from '@strongroom/kit/errors'
 import { settings } from '@strongroom/server/settings'
-import { type CommandInput, type CommandOption, DEFAULT_SERVER, UsageError } from './command.ts'
+import { type CommandInput, type CommandOption, DEFAULT_SERVER, usageError } from './command.ts'
 
 /** Where the server URL comes from without --server, for help texts. */
 export const STANDARD_SERVER = `STRONGROOM_SERVER, ${DEFAULT_SERVER}`
@@ -32,7 +32,7 @@ export function serverUrl({ options, env }: Pick<CommandInput, 'options' | 'env'
 /** Parses --server. */
 function parseServerUrl(given: string): string {
   const server = url().parse(given)
-  if (server === undefined) throw new UsageError(`--server must be ${url().expects}`)
+  if (server === undefined) throw usageError(`--server must be ${url().expects}`)
   return server
 }
 
@@ -166,7 +166,7 @@ function createOperatorClient(
   const { STRONGROOM_TOKEN: token } = settings.parse(env)
   if (token === undefined) {
     const who = options['server'] === undefined ? 'This' : '--server'
-    throw new UsageError(`${who} requires an operator's token: set STRONGROOM_TOKEN`)
+    throw usageError(`${who} requires an operator's token: set STRONGROOM_TOKEN`)
   }
   const api = createApiClient({ server, service, token })
   return <T>(...request: Parameters<ApiClient>) =>

@@ -1,3 +1,5 @@
+import { Failure } from '@strongroom/kit/errors'
+
 /** A command of `strongroom`. */
 export interface Command {
   /** As typed, such as `tables create`. */
@@ -51,7 +53,7 @@ export interface Output {
   progress(line: string): void
 }
 
-/** The command line is wrong; the message says how to correct it. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
+/** The command line is invalid; the message says how to correct it. */
+export function usageError(message: string): Failure {
+  return new Failure('usage', message)
 }

@@ -1,7 +1,8 @@
 /** Reads files, file descriptors, standard input, and secrets that are typed. */
 import { createReadStream } from 'node:fs'
+import { Failure } from '@strongroom/kit/errors'
 import type { AskPassphrase } from '@strongroom/server/kms/master-key'
-import { UsageError } from './command.ts'
+import { usageError } from './command.ts'
 import { askOnTerminal } from './prompt.ts'
 
 export async function readDescriptor(
@@ -10,7 +11,7 @@ export async function readDescriptor(
   maxBytes: number,
 ): Promise<string | undefined> {
   if (!/^\d{1,4}$/.test(descriptor)) {
-    throw new UsageError(`--${option} must be the number of an open file descriptor, such as 3`)
+    throw usageError(`--${option} must be the number of an open file descriptor, such as 3`)
   }
   const stream = createReadStream('', { fd: Number(descriptor), autoClose: false })
   return readText(stream, { maxBytes, what: `The input of --${option}` }).catch(
@@ -31,9 +32,9 @@ export async function readTextFile(
 
 function unreadable(what: string, hint: string) {
   return (error: unknown): never => {
-    if (error instanceof UsageError) throw error
+    if (error instanceof Failure) throw error
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
-    throw new UsageError(`Cannot read the ${what} (${reason}): ${hint}`)
+    throw usageError(`Cannot read the ${what} (${reason}): ${hint}`)
   }
 }
 
@@ -55,7 +56,7 @@ export async function readText(
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
     return decoder.decode(Buffer.concat(chunks))
   } catch {
-    throw new UsageError(
+    throw usageError(
       `${what} is not UTF-8: save it as UTF-8, or encode it, for example with base64`,
     )
   }
@@ -68,10 +69,10 @@ export async function readSecret(question: string): Promise<string> {
   const text = process.stdin.isTTY
     ? await askOnTerminal(question)
     : await readText(process.stdin, { maxBytes: MAX_SECRET_BYTES, what: 'Standard input' })
-  if (text === undefined) throw new UsageError(`A secret has at most ${MAX_SECRET_BYTES} bytes`)
+  if (text === undefined) throw usageError(`A secret has at most ${MAX_SECRET_BYTES} bytes`)
   const secret = text.trim()
   if (secret === '') {
-    throw new UsageError('No secret given: type it, or pass it on standard input')
+    throw usageError('No secret given: type it, or pass it on standard input')
   }
   return secret
 }
@@ -100,19 +101,18 @@ export async function newPassphrase(
   }
   const typed = await ask('New passphrase: ')
   if (typed === undefined) {
-    throw new UsageError('No terminal to ask on: pass the new passphrase with --fd')
+    throw usageError('No terminal to ask on: pass the new passphrase with --fd')
   }
   const passphrase = requirePassphrase(typed)
   if ((await ask('Repeat the passphrase: '))?.trim() === passphrase) return passphrase
-  throw new UsageError('The passphrases do not match: nothing was changed')
+  throw usageError('The passphrases do not match: nothing was changed')
 }
 
 /** Trimmed, like settings. */
 function requirePassphrase(text: string | undefined): string {
-  if (text === undefined)
-    throw new UsageError(`A passphrase has at most ${MAX_PASSPHRASE_BYTES} bytes`)
+  if (text === undefined) throw usageError(`A passphrase has at most ${MAX_PASSPHRASE_BYTES} bytes`)
   const passphrase = text.trim()
-  if (passphrase === '') throw new UsageError('A passphrase cannot be empty')
-  if (passphrase.includes('\n')) throw new UsageError('A passphrase must be one line')
+  if (passphrase === '') throw usageError('A passphrase cannot be empty')
+  if (passphrase.includes('\n')) throw usageError('A passphrase must be one line')
   return passphrase
 }

@@ -1,5 +1,5 @@
 /** Formats and prints the output of commands. */
-import { UsageError } from './command.ts'
+import { usageError } from './command.ts'
 
 const UNITS = [
   ['day', 86_400],
@@ -91,7 +91,7 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
 export function parseDuration(option: string, given: string): number {
   const [, number, unit = ''] = /^(\d{1,7})([smhdw])$/.exec(given) ?? []
   if (number === undefined) {
-    throw new UsageError(`--${option} takes a number and one of s, m, h, d, w: such as 30d`)
+    throw usageError(`--${option} takes a number and one of s, m, h, d, w: such as 30d`)
   }
   return Number(number) * (UNIT_SECONDS[unit] ?? 0)
 }

@@ -1,7 +1,7 @@
 /** A prompt on the terminal that hides what is typed. */
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { ReadStream } from 'node:tty'
-import { UsageError } from './command.ts'
+import { usageError } from './command.ts'
 
 export interface Keyboard {
   input: Pick<ReadStream, 'setRawMode' | 'setEncoding' | 'on' | 'off' | 'resume' | 'pause'> & {
@@ -97,7 +97,7 @@ export async function askHidden(
   if (lastKey === CTRL_C) interrupt()
   // Reached after Ctrl+C if the process handles the signal itself.
   if (lastKey === CTRL_C || lastKey === undefined) {
-    throw new UsageError('No input: run the command again')
+    throw usageError('No input: run the command again')
   }
   return typed
 }

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { nearest } from '@strongroom/kit/nearest'
 import { version } from '@strongroom/server/version'
-import { type Command, type CommandInput, common, type Output, UsageError } from './command.ts'
+import { type Command, type CommandInput, common, type Output, usageError } from './command.ts'
 import { commandHelp, GROUPS, overview } from './help.ts'
 
 export type Commands = Readonly<Record<string, () => Promise<readonly Command[]>>>
@@ -41,8 +41,8 @@ export async function run(
     if (argv.includes('--version')) terminal.out(`${version}\n`)
     else if (wantsHelp || argv.length === 0)
       terminal.out(overview(await every(registry), terminal.width))
-    else if (argv[0] === '--json') throw new UsageError('No command given: run "strongroom --help"')
-    else throw new UsageError(`Unknown option ${argv[0]}: run "strongroom --help"`)
+    else if (argv[0] === '--json') throw usageError('No command given: run "strongroom --help"')
+    else throw usageError(`Unknown option ${argv[0]}: run "strongroom --help"`)
     return 0
   }
   const known = Object.hasOwn(registry, first) ? registry[first] : undefined
@@ -95,7 +95,7 @@ function group(
   const known = below(first).length > 0 ? `${first} ` : ''
   const hint =
     meant === undefined ? `run "strongroom ${known}--help"` : `did you mean "strongroom ${meant}"?`
-  throw new UsageError(`Unknown command "${typed}": ${hint}`)
+  throw usageError(`Unknown command "${typed}": ${hint}`)
 }
 
 function inputOf(command: Command, argv: readonly string[], terminal: Terminal): CommandInput {
@@ -110,18 +110,18 @@ function inputOf(command: Command, argv: readonly string[], terminal: Terminal):
   const [empty] = given.filter(([name]) => [values[name]].flat().includes(''))
   if (empty) {
     const [name, { value }] = empty
-    throw new UsageError(`--${name} has no value: pass ${value}, or omit it`)
+    throw usageError(`--${name} has no value: pass ${value}, or omit it`)
   }
   const { options, lists } = sorted(values)
   const args = positionals.slice(command.name.split(' ').length)
   const [extra] = args.slice(command.args?.split(' ').length ?? 0)
   if (extra !== undefined) {
     const what = command.secretArgs ? 'no further argument' : `no "${extra}"`
-    throw new UsageError(`"strongroom ${command.name}" takes ${what}: ${seeHelp(command)}`)
+    throw usageError(`"strongroom ${command.name}" takes ${what}: ${seeHelp(command)}`)
   }
   if (args.includes('') || (args.length === 0 && command.args?.startsWith('[') === false)) {
     const needed = command.args?.replaceAll(/[[\]]/g, '')
-    throw new UsageError(`"strongroom ${command.name}" needs ${needed}: ${seeHelp(command)}`)
+    throw usageError(`"strongroom ${command.name}" needs ${needed}: ${seeHelp(command)}`)
   }
   const json = options['json'] === true
   return { args, options, lists, json, env: terminal.env, output: outputTo(terminal, json) }
@@ -138,7 +138,7 @@ function parsed(
     const message = error instanceof Error ? error.message : String(error)
     // Only the first sentence of Node's message is relevant here.
     const [sentence = message] = message.split(/\.\s/)
-    throw new UsageError(`${sentence.replace(/\.$/, '')}: ${seeHelp(command)}`)
+    throw usageError(`${sentence.replace(/\.$/, '')}: ${seeHelp(command)}`)
   }
 }
 

@@ -6,7 +6,7 @@ import { kmsKind, openKms, type OpenKms } from '@strongroom/server/kms/open'
 import { type Settings, settings } from '@strongroom/server/settings'
 import { openStore, type Store } from '@strongroom/server/store'
 import { requireTables } from '@strongroom/server/tables'
-import { type CommandInput, UsageError } from './command.ts'
+import { type CommandInput, usageError } from './command.ts'
 import { askMasterKeyPassphrase } from './input.ts'
 
 /** Opens the configured store for one command and always closes it. */
@@ -72,7 +72,7 @@ function kmsOptions({ json }: CommandInput) {
 export function signingCredentials(env: CommandInput['env']) {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env
   if (accessKeyId && secretAccessKey) return { accessKeyId, secretAccessKey }
-  throw new UsageError(
+  throw usageError(
     'Requests must be signed: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY here and in the clients',
   )
 }

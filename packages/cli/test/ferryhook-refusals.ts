@@ -100,8 +100,8 @@ export function refusals(server: () => FerryhookServer): void {
         'EVENT must be an id, evt_ and 16 characters: see "strongroom events list"',
       ],
       [['events', 'replay'], 'Nothing to replay: pass an EVENT, or --source with --since'],
-      [['events', 'replay', event, '--since', '1h'], '--since goes with --source'],
-      [['events', 'replay', event, '--source', 'a'], 'Give either an EVENT or --source, not both'],
+      [['events', 'replay', event, '--since', '1h'], '--since requires --source'],
+      [['events', 'replay', event, '--source', 'a'], 'Use either an EVENT or --source, not both'],
       [
         ['events', 'replay', '--source', 'a'],
         '--source requires a start time: add --since, such as --since 2h',

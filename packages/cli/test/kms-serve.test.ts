@@ -39,7 +39,7 @@ describe('strongroom kms serve', () => {
     })
   }
 
-  test('is a KMS to any SDK that has its credentials, also after a restart', async () => {
+  test('serves any AWS SDK with its credentials, also after a restart', async () => {
     const cwd = await emptyDirectory()
     const first = await served(cwd)
     const kms = client(first.endpoint, credentials.AWS_SECRET_ACCESS_KEY)
@@ -72,7 +72,7 @@ describe('strongroom kms serve', () => {
     expect(await json(answer)).toMatchObject({ __type: expect.any(String) })
   })
 
-  test('tells clients only that it cannot answer now, and its operator which file is why', async () => {
+  test('tells clients only that it is unavailable, and its operator which file is the cause', async () => {
     const cwd = await emptyDirectory()
     const { endpoint, arn, stop } = await served(cwd)
     const log = join(cwd, 'data', 'keys', 'kms-audit.log')
@@ -89,7 +89,7 @@ describe('strongroom kms serve', () => {
     expect((await stop()).stderr).toContain(`Cannot write the audit log "${log}": EISDIR`)
   })
 
-  test('refuses to run without credentials, or with a place that is none', async () => {
+  test('requires credentials and a valid port or socket', async () => {
     const cwd = await emptyDirectory()
     const run = async (args: string[], env = {}) => {
       const { code, stderr } = await inProcess(['kms', 'serve', ...args], { cwd, env })
@@ -105,7 +105,7 @@ describe('strongroom kms serve', () => {
     ])
     expect(await run(['--port', '1', '--socket', 'x'])).toEqual([
       2,
-      'Give either --port or --socket, not both\n',
+      'Use either --port or --socket, not both\n',
     ])
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')

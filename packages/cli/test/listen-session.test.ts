@@ -92,9 +92,7 @@ describe('listening', () => {
     expect(server.requests.at(-1)?.url).toBe(`/v1/sources/${sourceId}/stream`)
 
     server.refuse(nothing)
-    await expect(session(server.url).ended).rejects.toThrow(
-      /does not run ferryhook: use the address/,
-    )
+    await expect(session(server.url).ended).rejects.toThrow(/does not run ferryhook: use the URL/)
   })
 
   test('resumes after a disconnect, reports it and handles no event twice', async () => {

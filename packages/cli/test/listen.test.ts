@@ -56,7 +56,7 @@ describe('strongroom listen', () => {
       env: { FERRYHOOK_API_KEY: key },
     })
 
-  test('sends events on byte by byte, also after the server was away, and sums up at the end', async () => {
+  test('forwards events byte for byte, also after a server restart, and prints a summary', async () => {
     const program = await localProgram()
     const listener = listening(`${program.url}/hook`)
     await listener.until('Ready: forwarding events of src_')
@@ -91,7 +91,7 @@ describe('strongroom listen', () => {
     expect(stdout).not.toContain(key)
   })
 
-  test('prints a document on each line for programs', async () => {
+  test('prints a JSON document per line with --json', async () => {
     const listener = listening('http://127.0.0.1:9/hook', '--json')
     await listener.until('"ready"')
     await send('{}')
@@ -131,12 +131,12 @@ describe('strongroom listen', () => {
       { FERRYHOOK_API_KEY: 'x' },
       '--server must be an http or https address without user, query and fragment',
     ],
-  ])('says in one line what is wrong with "%s"', async (args, env, line) => {
+  ])('reports "%s" in one line', async (args, env, line) => {
     const { code, stdout, stderr } = await inProcess(['listen', ...args], { cwd, env })
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: `${line}\n` })
   })
 
-  test('says what the server says, and never the key', async () => {
+  test('prints the error of the server and never the key', async () => {
     const refused = await inProcess(
       ['listen', sourceId, '--forward', 'http://127.0.0.1:9', '--server', url],
       { cwd, env: { FERRYHOOK_API_KEY: 'fh_live_wrong' } },

@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { inShell } from './in-shell.ts'
 
-test('a reader that has gone is no failure', async () => {
+test('a closed pipe is not a failure', async () => {
   for (const reader of ['true', 'head -1 > /dev/null']) {
     const ended = await inShell(`$STRONGROOM tables cloudformation | ${reader}`)
     expect(ended).toEqual({ code: 0, stdout: '', stderr: '' })
   }
 })
 
-test('what would run for ever ends in good order with its reader', async () => {
+test('a long-running command stops cleanly when its pipe is closed', async () => {
   const ended = await inShell('$STRONGROOM fake-slack --port 0 | true')
   expect(ended).toEqual({ code: 0, stdout: '', stderr: '' })
 })

@@ -14,7 +14,7 @@ const table = {
   AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
 }
 
-describe('told to end under load, no request that was sent goes without its answer from', () => {
+describe('a stop under load leaves no request without a response from', () => {
   let server: Running | undefined
   afterEach(() => void server?.process.kill('SIGKILL'))
 

@@ -3,7 +3,7 @@
  * from all other services.
  */
 import type { IncomingMessage } from 'node:http'
-import { ConfigError } from '@strongroom/kit/config'
+import { invalidConfig } from '@strongroom/kit/config'
 import { parseUrl } from '@strongroom/kit/parse-url'
 import type { Service } from '@strongroom/kit/service'
 import { findHeader } from '@strongroom/platform/read-body'
@@ -21,7 +21,7 @@ export function originOf(
   const origin = values[originSetting]
   if (typeof origin !== 'string') return undefined
   if (new URL(origin).host === new URL(publicUrl).host) {
-    throw new ConfigError([
+    throw invalidConfig([
       `${originSetting} must have another host name than PUBLIC_URL: choose one, or remove it`,
     ])
   }

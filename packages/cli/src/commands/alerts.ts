@@ -1,7 +1,7 @@
 /** `strongroom alerts …`: how and about what a Ferryhook user is notified. */
 import { alertKinds } from '@strongroom/ferryhook/alerts/item'
 import { systemClock } from '@strongroom/platform/clock'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
 import { destinationHost, requireChange, requireOneOf } from '../ferryhook/options.ts'
 import { type TestResult, printTestResult } from '../ferryhook/text.ts'
@@ -69,7 +69,7 @@ function parseAlertSettings({ options, lists }: CommandInput) {
   const { kind: kinds } = lists
   if (typeof webhook === 'string' && webhook !== 'none') destinationHost(webhook)
   if (mail !== undefined && mail !== 'yes' && mail !== 'no') {
-    throw new UsageError('--mail must be yes or no')
+    throw usageError('--mail must be yes or no')
   }
   return {
     webhookUrl: webhook === 'none' ? null : (webhook as string | undefined),

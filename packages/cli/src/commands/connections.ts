@@ -1,6 +1,6 @@
 /** `strongroom connections …`: delivers the events of Ferryhook sources to destinations. */
 import { systemClock } from '@strongroom/platform/clock'
-import { type Command, UsageError } from '../command.ts'
+import { type Command, usageError } from '../command.ts'
 import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
 import {
   connectionOptions,
@@ -59,7 +59,7 @@ FERRYHOOK_ALLOWED_NETWORKS and FERRYHOOK_ALLOW_HTTP allow others.`,
   async run(input) {
     const [source = '', url] = input.args
     const { options, output } = input
-    if (url === undefined) throw new UsageError('Missing destination: pass SOURCE and URL')
+    if (url === undefined) throw usageError('Missing destination: pass SOURCE and URL')
     const name = typeof options['name'] === 'string' ? options['name'] : destinationHost(url)
     const body = {
       name,

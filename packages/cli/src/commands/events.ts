@@ -1,6 +1,6 @@
 /** `strongroom events …`: the events of Ferryhook sources and their deliveries. */
 import { systemClock } from '@strongroom/platform/clock'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
 import {
   type EventFilter,
@@ -73,7 +73,7 @@ function listText(events: readonly Event[], sources: readonly Source[], now: num
 function parseLimit({ options }: CommandInput): number {
   const limit = String(options['limit'] ?? 20)
   if (/^[1-9]\d{0,3}$/.test(limit)) return Number(limit)
-  throw new UsageError('--limit must be a number from 1 to 9999')
+  throw usageError('--limit must be a number from 1 to 9999')
 }
 
 const eventsShow: Command = {

@@ -6,7 +6,7 @@ import { type FakeKind, fakeKinds, fakeRequest } from '@strongroom/two-key/fake-
 import { serveFakeSlack } from '@strongroom/two-key/fake-slack/server'
 import { sampleSecret, sampleTeam } from '@strongroom/two-key/fake-slack/fixtures'
 import { parseUrl } from '@strongroom/kit/parse-url'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { reasonOf, serverUnusable } from '../api-client.ts'
 import { stopSignal } from '../stop-signal.ts'
 
@@ -27,7 +27,7 @@ const fakeSlack: Command = {
 Kinds of faults: hang, slow (ms), rate_limit (retryAfter), status (status), html, reset, error (error).`,
   async run({ options, output }) {
     const port = portType().parse(String(options['port'] ?? DEFAULT_PORT))
-    if (port === undefined) throw new UsageError(`--port must be ${portType().expects}`)
+    if (port === undefined) throw usageError(`--port must be ${portType().expects}`)
     const stopped = stopSignal()
     const slack = createFakeSlack({ limits: options['limits'] === true })
     const server = await serveFakeSlack(slack, port).catch((error: NodeJS.ErrnoException) => {
@@ -102,12 +102,10 @@ exits with 1 unless it is 2xx.
 
 function parseTarget({ args: [kind = '', url = ''] }: CommandInput): { kind: FakeKind; url: URL } {
   const found = fakeKinds.find((each) => each === kind)
-  if (!found) throw new UsageError(`KIND must be one of ${fakeKinds.join(', ')}`)
+  if (!found) throw usageError(`KIND must be one of ${fakeKinds.join(', ')}`)
   const target = parseUrl(url)
   if (!target || !/^https?:$/.test(target.protocol)) {
-    throw new UsageError(
-      'URL must be an http or https URL, such as http://127.0.0.1:3000/slack/events',
-    )
+    throw usageError('URL must be an http or https URL, such as http://127.0.0.1:3000/slack/events')
   }
   return { kind: found, url: target }
 }

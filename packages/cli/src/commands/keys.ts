@@ -1,7 +1,7 @@
 /** `strongroom keys …`: branch keys, on the configured store or through a server. */
 import type { BranchKeySummary } from '@strongroom/key-store/branch-keys/service'
 import { keyStoreError } from '@strongroom/key-store/errors'
-import { type Command, UsageError } from '../command.ts'
+import { type Command, usageError } from '../command.ts'
 import { escapeControls } from '../output.ts'
 import { serverOption } from '../api-client.ts'
 import { withKeys } from '../key-store/access.ts'
@@ -85,11 +85,11 @@ function parseContext(pairs: readonly string[]): Record<string, string> {
   const entries = pairs.map((pair): [string, string] => {
     const [, name, value] = /^([^=]+)=(.*)$/su.exec(pair) ?? []
     if (name === undefined || value === undefined)
-      throw new UsageError('--context takes NAME=VALUE, such as --context tenant=42')
+      throw usageError('--context takes NAME=VALUE, such as --context tenant=42')
     return [name, value]
   })
   const twice = entries.find(([name], at) => entries.findIndex(([each]) => each === name) !== at)
-  if (twice) throw new UsageError('--context repeats a name: use each name once')
+  if (twice) throw usageError('--context repeats a name: use each name once')
   return Object.fromEntries(entries)
 }
 

@@ -1,7 +1,7 @@
 /** `strongroom listen`: forwards the events of a source to a local program. */
 import { startTimer } from '@strongroom/platform/timers'
 import { parseUrl } from '@strongroom/kit/parse-url'
-import { type Command, type CommandInput, type Output, UsageError } from '../command.ts'
+import { type Command, type CommandInput, type Output, usageError } from '../command.ts'
 import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
 import { findSource, isId } from '../ferryhook/find.ts'
 import { pluralize } from '../output.ts'
@@ -84,9 +84,7 @@ async function parseInput(input: CommandInput) {
 function parseForwardUrl(forward: string | boolean | undefined): URL {
   const url = typeof forward === 'string' ? parseUrl(forward) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new UsageError(
-      '--forward must be an http or https URL, such as http://localhost:3000/hook',
-    )
+    throw usageError('--forward must be an http or https URL, such as http://localhost:3000/hook')
   }
   return url
 }

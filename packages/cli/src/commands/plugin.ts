@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { systemClock } from '@strongroom/platform/clock'
 import { requireTables } from '@strongroom/server/tables'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { publishOn, releasesOn } from '../form-bridge/store.ts'
 import { newSigningKey, readPackageFacts, signPackage } from '../form-bridge/plugin-signing.ts'
 import { formBridgeTables } from '../form-bridge/site-access.ts'
@@ -25,7 +25,7 @@ else, and into FORM_BRIDGE_RELEASE_KEYS of the server.`,
   async run({ options, output }) {
     const file = String(options['out'] ?? 'release.key')
     const { pem, publicKey } = newSigningKey()
-    await writeFile(file, pem, { mode: 0o600, flag: 'wx' }).catch(toUsageError(file, 'written'))
+    await writeFile(file, pem, { mode: 0o600, flag: 'wx' }).catch(rethrowFileError(file, 'written'))
     output.progress(`The private key is in ${file}: keep it off the server`)
     output.result(`${publicKey}\n`, { file, publicKey })
   },
@@ -41,7 +41,7 @@ const pluginSign: Command = {
     const [zip, pem] = [await readBytes(file), await readBytes(keyFile)]
     const signed = signPackage(zip, pem.toString())
     await writeFile(`${file}.sig`, `${signed.signature}\n`).catch(
-      toUsageError(`${file}.sig`, 'written'),
+      rethrowFileError(`${file}.sig`, 'written'),
     )
     const { slug, version } = signed
     output.result(`${slug} ${version} is signed: ${file}.sig\n`, { ...signed, file: `${file}.sig` })
@@ -78,7 +78,7 @@ const pluginVersions: Command = {
   async run(input) {
     const [slug = 'form-bridge'] = input.args
     if (!/^[a-z0-9-]{1,64}$/.test(slug))
-      throw new UsageError('SLUG must have 1 to 64 lower-case letters, digits and hyphens')
+      throw usageError('SLUG must have 1 to 64 lower-case letters, digits and hyphens')
     const found = await listVersions(input, slug)
     const lines = found.map(
       ({ version, status, file_size, sha256 }) =>
@@ -120,13 +120,13 @@ function toReleaseLine({ version, status, file_size, sha256 }: ReleaseLine): Rel
 }
 
 async function readBytes(file: string): Promise<Buffer> {
-  return readFile(file).catch(toUsageError(file, 'read'))
+  return readFile(file).catch(rethrowFileError(file, 'read'))
 }
 
-function toUsageError(file: string, what: 'read' | 'written') {
+function rethrowFileError(file: string, what: 'read' | 'written') {
   return (error: NodeJS.ErrnoException): never => {
-    if (error.code === 'EEXIST') throw new UsageError(`${file} already exists: choose another file`)
-    throw new UsageError(
+    if (error.code === 'EEXIST') throw usageError(`${file} already exists: choose another file`)
+    throw usageError(
       `${file} cannot be ${what} (${error.code ?? 'unknown reason'}): check its path`,
     )
   }

@@ -1,6 +1,6 @@
 /** `strongroom replays …`: lists and cancels replay jobs. */
 import { systemClock } from '@strongroom/platform/clock'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
 import { isId } from '../ferryhook/find.ts'
 import { outcomeText, replaysText } from '../ferryhook/text.ts'
@@ -36,9 +36,7 @@ const replaysCancel: Command = {
 
 function parseReplayId({ args: [given = ''] }: CommandInput): string {
   if (isId('rpl', given)) return given
-  throw new UsageError(
-    'REPLAY must be an id, rpl_ and 16 characters: see "strongroom replays list"',
-  )
+  throw usageError('REPLAY must be an id, rpl_ and 16 characters: see "strongroom replays list"')
 }
 
 export const commands: readonly Command[] = [replaysList, replaysCancel]

@@ -5,7 +5,7 @@ import { sealSecret } from '@strongroom/sealed/client/seal-secret'
 import { formatLink } from '@strongroom/sealed/crypto/link'
 import { solveWork } from '@strongroom/sealed/crypto/proof-of-work'
 import { MAX_TTL_SECONDS, MAX_VIEWS, MIN_TTL_SECONDS } from '@strongroom/sealed/limits'
-import { type Command, UsageError, DEFAULT_SERVER } from '../command.ts'
+import { type Command, usageError, DEFAULT_SERVER } from '../command.ts'
 import { parseDuration } from '../output.ts'
 import {
   connect,
@@ -111,14 +111,14 @@ Management link, for you, to burn it or to get its receipt:
 function parseTtl(given: string | boolean | undefined): number {
   const seconds = parseDuration('ttl', typeof given === 'string' ? given : '1d')
   if (seconds >= MIN_TTL_SECONDS && seconds <= MAX_TTL_SECONDS) return seconds
-  throw new UsageError('--ttl must be from 15m to 90d, such as 900s, 15m, 1h or 7d')
+  throw usageError('--ttl must be from 15m to 90d, such as 900s, 15m, 1h or 7d')
 }
 
 function parseViews(given: string | boolean | undefined): number {
   if (given === undefined) return 1
   const views = typeof given === 'string' && /^\d$/.test(given) ? Number(given) : 0
   if (views >= 1 && views <= MAX_VIEWS) return views
-  throw new UsageError(`--views must be a number from 1 to ${MAX_VIEWS}`)
+  throw usageError(`--views must be a number from 1 to ${MAX_VIEWS}`)
 }
 
 export const commands: readonly Command[] = [sealCommand]

@@ -8,7 +8,7 @@ import { type RunningServer, serve } from '@strongroom/server/serve'
 import { services } from '@strongroom/server/services'
 import { settings } from '@strongroom/server/settings'
 import { version } from '@strongroom/server/version'
-import { type Command, UsageError } from '../command.ts'
+import { type Command, usageError } from '../command.ts'
 import { askMasterKeyPassphrase } from '../input.ts'
 import { stopSignal } from '../stop-signal.ts'
 
@@ -76,7 +76,7 @@ function chooseServices(only: string | boolean | undefined): readonly Service[] 
   const meant = nearest(only, names)
   const known =
     names.length > 0 ? `choose from ${names.join(', ')}` : 'none is part of this version'
-  throw new UsageError(
+  throw usageError(
     `There is no service "${only}": ${meant === undefined ? known : `did you mean ${meant}?`}`,
   )
 }

@@ -1,7 +1,7 @@
 /** `strongroom sites …`: Form-Bridge's WordPress sites, on the configured store or through a server. */
 import type { SiteDetails } from '@strongroom/form-bridge/sites/view'
 import { ApiError } from '@strongroom/kit/errors'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { type SiteAction, type SiteLine, withSites } from '../form-bridge/site-access.ts'
 import { serverOption } from '../api-client.ts'
 
@@ -18,7 +18,7 @@ const sitesList: Command = {
   async run(input) {
     const given = input.options['status'] ?? 'active'
     const status = statuses.find((each) => each === given)
-    if (status === undefined) throw new UsageError(`--status must be one of ${statuses.join(', ')}`)
+    if (status === undefined) throw usageError(`--status must be one of ${statuses.join(', ')}`)
     const search = input.options['search']
     await withSites(input, async (sites) => {
       const found: SiteLine[] = []
@@ -87,7 +87,7 @@ function toCliError(error: unknown, action: SiteAction): unknown {
 
 function parseSiteId({ args: [site = ''] }: CommandInput): string {
   if (/^site_[A-Za-z0-9_-]{16}$/.test(site)) return site
-  throw new UsageError('SITE must be an id, site_ and 16 characters: see "strongroom sites list"')
+  throw usageError('SITE must be an id, site_ and 16 characters: see "strongroom sites list"')
 }
 
 function textOf(site: SiteDetails): string {

@@ -1,7 +1,7 @@
 /** `strongroom user add`: creates a Ferryhook account on the store. */
 import { FORBIDDEN_NAME_CHARACTERS } from '@strongroom/ferryhook/storage/schemas'
 import { addUser } from '@strongroom/server/add-user'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { withStore } from '../store.ts'
 
 const userAdd: Command = {
@@ -24,15 +24,15 @@ permissions; the account has no password until one is set with an operator's lin
 
 function parseUser({ args: [email = ''], options }: CommandInput) {
   if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email)) {
-    throw new UsageError('EMAIL must be an e-mail address, such as ada@example.com')
+    throw usageError('EMAIL must be an e-mail address, such as ada@example.com')
   }
   const [beforeAt = ''] = email.split('@')
   const name = typeof options['name'] === 'string' ? options['name'].trim() : beforeAt
   if (name.length < 1 || name.length > 100) {
-    throw new UsageError('--name must have 1 to 100 characters')
+    throw usageError('--name must have 1 to 100 characters')
   }
   if (FORBIDDEN_NAME_CHARACTERS.test(name)) {
-    throw new UsageError('--name must not contain control characters or invalid characters')
+    throw usageError('--name must not contain control characters or invalid characters')
   }
   return { email, name }
 }

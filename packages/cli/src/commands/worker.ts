@@ -4,7 +4,7 @@ import { batchLines, createLog } from '@strongroom/kit/log'
 import { services } from '@strongroom/server/services'
 import { settings } from '@strongroom/server/settings'
 import { type RunningWorkers, runWorkers } from '@strongroom/server/run-worker'
-import { type Command, UsageError } from '../command.ts'
+import { type Command, usageError } from '../command.ts'
 import { askMasterKeyPassphrase } from '../input.ts'
 import { stopSignal } from '../stop-signal.ts'
 
@@ -61,7 +61,7 @@ function parseMetricsPort(given: string | boolean | undefined): number | undefin
   if (typeof given !== 'string') return undefined
   const { parse, expects } = port()
   const parsed = parse(given)
-  if (parsed === undefined) throw new UsageError(`--metrics-port must be ${expects}`)
+  if (parsed === undefined) throw usageError(`--metrics-port must be ${expects}`)
   return parsed
 }
 

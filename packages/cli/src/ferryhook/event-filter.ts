@@ -1,6 +1,6 @@
 /** Options that select events, for listing and replaying. */
 import { eventStatuses } from '@strongroom/ferryhook/events/item'
-import { type CommandInput, type CommandOption, UsageError } from '../command.ts'
+import { type CommandInput, type CommandOption, usageError } from '../command.ts'
 import { parseDuration } from '../output.ts'
 import { requireOneOf } from './options.ts'
 
@@ -34,7 +34,7 @@ export function parseEventFilter(
 ): EventFilter {
   const { status, since, until, search, header } = options
   if ((search !== undefined || header !== undefined) && since === undefined) {
-    throw new UsageError('A text search requires a start time: add --since, such as --since 1d')
+    throw usageError('A text search requires a start time: add --since, such as --since 1d')
   }
   return {
     ...(typeof status === 'string' && { status: requireOneOf('status', eventStatuses, status) }),
@@ -51,7 +51,7 @@ function parseTime(option: string, text: string, now: number): string {
     : now - parseDuration(option, text) * 1000
   // Also rejects NaN.
   if (!(time >= 0)) {
-    throw new UsageError(`--${option} must be a time such as 2h or 2026-01-31T12:00:00Z`)
+    throw usageError(`--${option} must be a time such as 2h or 2026-01-31T12:00:00Z`)
   }
   return new Date(time).toISOString()
 }

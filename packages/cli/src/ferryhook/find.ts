@@ -1,7 +1,7 @@
 /** Finds sources and connections by id or unique name. */
 import { ApiError } from '@strongroom/kit/errors'
 import { nearest } from '@strongroom/kit/nearest'
-import { type CommandInput, UsageError } from '../command.ts'
+import { type CommandInput, usageError } from '../command.ts'
 import { escapeControls } from '../output.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { Connection, Page, Source } from './views.ts'
@@ -39,9 +39,7 @@ function findByName<T extends { name: string }>(
   const called = `called "${escapeControls(given)}"`
   const [found, another] = all.filter(({ name }) => name === given)
   if (another) {
-    throw new UsageError(
-      `Several ${kind}s are ${called}: use the id from "strongroom ${kind}s list"`,
-    )
+    throw usageError(`Several ${kind}s are ${called}: use the id from "strongroom ${kind}s list"`)
   }
   if (found) return found
   const names = all.map(({ name }) => name)
@@ -57,5 +55,5 @@ function findByName<T extends { name: string }>(
 /** An event has no name. */
 export function parseEventId({ args: [given = ''] }: Pick<CommandInput, 'args'>): string {
   if (isId('evt', given)) return given
-  throw new UsageError('EVENT must be an id, evt_ and 16 characters: see "strongroom events list"')
+  throw usageError('EVENT must be an id, evt_ and 16 characters: see "strongroom events list"')
 }

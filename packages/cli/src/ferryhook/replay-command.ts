@@ -1,7 +1,7 @@
 /** `strongroom events replay`: delivers one event, or all matching events, again. */
 import { setTimeout } from 'node:timers/promises'
 import { systemClock } from '@strongroom/platform/clock'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { parseAccess, ferryhookOptions, createFerryhookClient } from './api.ts'
 import { parseEventFilter, eventFilterOptions } from './event-filter.ts'
 import { findConnection, findSource, parseEventId } from './find.ts'
@@ -101,20 +101,20 @@ function parseReplay(input: CommandInput) {
   const ofMany = [...Object.keys(eventFilterOptions), 'per-second', 'no-wait']
   if (typeof source !== 'string') {
     const foreign = ofMany.find((option) => options[option] !== undefined)
-    if (foreign !== undefined) throw new UsageError(`--${foreign} requires --source`)
+    if (foreign !== undefined) throw usageError(`--${foreign} requires --source`)
     if (args.length > 0) return { eventId: parseEventId(input) }
-    throw new UsageError('Nothing to replay: pass an EVENT, or --source with --since')
+    throw usageError('Nothing to replay: pass an EVENT, or --source with --since')
   }
-  if (args.length > 0) throw new UsageError('Use either an EVENT or --source, not both')
+  if (args.length > 0) throw usageError('Use either an EVENT or --source, not both')
   if (options['accept-unverified'] === true) {
-    throw new UsageError('--accept-unverified applies to a single EVENT that you have inspected')
+    throw usageError('--accept-unverified applies to a single EVENT that you have inspected')
   }
   const chosen = parseEventFilter(input, systemClock.now())
   if (chosen.from === undefined) {
-    throw new UsageError('--source requires a start time: add --since, such as --since 2h')
+    throw usageError('--source requires a start time: add --since, such as --since 2h')
   }
   if (perSecond !== undefined && !/^[1-9]\d{0,2}$/.test(String(perSecond))) {
-    throw new UsageError('--per-second must be a number from 1 to 500')
+    throw usageError('--per-second must be a number from 1 to 500')
   }
   return { source, ...chosen, ...(perSecond !== undefined && { perSecond: Number(perSecond) }) }
 }

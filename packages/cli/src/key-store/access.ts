@@ -14,7 +14,7 @@ import { systemClock } from '@strongroom/platform/clock'
 import { openKms, type OpenKms } from '@strongroom/server/kms/open'
 import { requireTables } from '@strongroom/server/tables'
 import { createOperatorClientIfRequested, type ApiClient } from '../api-client.ts'
-import { type CommandInput, UsageError } from '../command.ts'
+import { type CommandInput, usageError } from '../command.ts'
 import { askMasterKeyPassphrase } from '../input.ts'
 import { withStore } from '../store.ts'
 
@@ -112,7 +112,7 @@ function remoteKeys(api: ApiClient): KeyAccess {
     },
 
     async revealBeacon() {
-      throw new UsageError('A key is never sent over HTTP: use --reveal without --server')
+      throw usageError('A key is never sent over HTTP: use --reveal without --server')
     },
   }
 }
@@ -120,6 +120,6 @@ function remoteKeys(api: ApiClient): KeyAccess {
 function pathOf(id: string): string {
   // URLs resolve both as path segments, even if they are encoded.
   if (id === '.' || id === '..')
-    throw new UsageError(`A URL cannot contain the key id "${id}": omit --server`)
+    throw usageError(`A URL cannot contain the key id "${id}": omit --server`)
   return `/keys/${encodeURIComponent(id)}`
 }

@@ -1,6 +1,6 @@
 /** `strongroom keys rotate`: one branch key, or all that are older than an age. */
 import { rotateAll, type RotationSummary } from '@strongroom/key-store/branch-keys/rotate-all'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { parseDuration, formatAge, pluralize, escapeControls } from '../output.ts'
 import { serverOption } from '../api-client.ts'
 import { stopSignal } from '../stop-signal.ts'
@@ -79,13 +79,12 @@ function summaryText({ rotated, young, failed, stopped }: RotationSummary): stri
 function parseMinAge({ args, options }: CommandInput): number | undefined {
   const { all, 'older-than': age } = options
   if (all !== true) {
-    if (age !== undefined) throw new UsageError('--older-than requires --all')
-    if (args.length === 0)
-      throw new UsageError('Missing key: pass its ID, or --all with --older-than')
+    if (age !== undefined) throw usageError('--older-than requires --all')
+    if (args.length === 0) throw usageError('Missing key: pass its ID, or --all with --older-than')
     return undefined
   }
-  if (args.length > 0) throw new UsageError('Use either an ID or --all, not both')
+  if (args.length > 0) throw usageError('Use either an ID or --all, not both')
   if (typeof age !== 'string')
-    throw new UsageError('--all needs --older-than, such as 90d; 0d rotates every key')
+    throw usageError('--all needs --older-than, such as 90d; 0d rotates every key')
   return parseDuration('older-than', age)
 }

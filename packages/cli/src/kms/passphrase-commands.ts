@@ -3,7 +3,7 @@ import { Failure } from '@strongroom/kit/errors'
 import { changePassphrase } from '@strongroom/kms/master-key/file'
 import { inspectMasterKey, masterKeyPath } from '@strongroom/server/kms/master-key'
 import { settings, type Settings } from '@strongroom/server/settings'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { newPassphrase, askMasterKeyPassphrase } from '../input.ts'
 
 const fd = {
@@ -74,7 +74,7 @@ async function currentPassphrase({ json }: CommandInput, configured: Settings): 
   if (passphrase !== undefined) return passphrase
   const ask = askMasterKeyPassphrase({ json })
   if (ask) return ask()
-  throw new UsageError(
+  throw usageError(
     'No terminal to ask on: pass the current passphrase in STRONGROOM_MASTER_KEY_PASSPHRASE_FILE',
   )
 }

@@ -7,7 +7,7 @@ import { serverTable } from '@strongroom/kit/server-table'
 import { findMasterKeyCheck } from '@strongroom/server/kms/key-storage'
 import { inspectMasterKey, masterKeyPath } from '@strongroom/server/kms/master-key'
 import { type Settings, settings } from '@strongroom/server/settings'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { newPassphrase } from '../input.ts'
 import { requireEmbeddedKms, withEmbeddedKms } from '../store.ts'
 
@@ -50,7 +50,7 @@ async function chooseNewPassphrase(
 ): Promise<string | undefined> {
   if (options['no-passphrase'] === true) {
     if (options['fd'] !== undefined)
-      throw new UsageError('Use either --fd or --no-passphrase, not both')
+      throw usageError('Use either --fd or --no-passphrase, not both')
     return undefined
   }
   if (options['fd'] !== undefined) return newPassphrase(options['fd'])

@@ -3,7 +3,7 @@ import { Failure } from '@strongroom/kit/errors'
 import { port as portType } from '@strongroom/kit/config-types'
 import { serveKms } from '@strongroom/kms/serve'
 import { listenFailure } from '@strongroom/kit/http/node'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { signingCredentials, withEmbeddedKms } from '../store.ts'
 import { stopSignal } from '../stop-signal.ts'
 
@@ -48,11 +48,11 @@ anyone who has them can decrypt. It listens on this machine only.`,
 
 function parsePlace({ options: { port, socket } }: CommandInput): Place {
   if (typeof socket === 'string') {
-    if (port !== undefined) throw new UsageError('Use either --port or --socket, not both')
+    if (port !== undefined) throw usageError('Use either --port or --socket, not both')
     return { socketPath: socket }
   }
   const number = portType().parse(String(port ?? DEFAULT_PORT))
-  if (number === undefined) throw new UsageError(`--port must be ${portType().expects}`)
+  if (number === undefined) throw usageError(`--port must be ${portType().expects}`)
   return { port: number }
 }
 

@@ -7,9 +7,10 @@ import {
   type CommandInput,
   type CommandOption,
   type Output,
-  UsageError,
+  usageError,
   DEFAULT_SERVER,
 } from '../command.ts'
+import { pluralize } from '../output.ts'
 
 export const connectionOptions = {
   insecure: { summary: 'Allow plain http to another machine' },
@@ -26,13 +27,13 @@ export function serverOf({ options, env }: Pick<CommandInput, 'options' | 'env'>
   try {
     return parseBase(String(server))
   } catch {
-    throw new UsageError('The server must be an address such as https://strongroom.example')
+    throw usageError('The server must be an address such as https://strongroom.example')
   }
 }
 
 export function connect(base: string, { options }: Pick<CommandInput, 'options'>): SealedApi {
   if (!isPrivateConnection(base) && options['insecure'] !== true) {
-    throw new UsageError(
+    throw usageError(
       'Plain http can be intercepted: use https, or --insecure in a network you trust',
     )
   }
@@ -46,7 +47,7 @@ export function retryWithProgress(output: Pick<Output, 'progress'>): RetryOption
     ...defaultRetry,
     onWait(reason, seconds) {
       if (reason === 'rate_limited') {
-        output.progress(`Rate limited: retrying in ${seconds} seconds`)
+        output.progress(`Rate limited: retrying in ${pluralize(seconds, 'second')}`)
       } else if (!isLost) {
         output.progress('The response was lost: retrying')
         isLost = true

@@ -3,7 +3,7 @@ import { SealedError } from '@strongroom/sealed/crypto/errors'
 import { type Link, parseLink, trimPastedLink } from '@strongroom/sealed/crypto/link'
 import { MAX_TEXT_BYTES } from '@strongroom/sealed/crypto/padding'
 import { textBytes } from '@strongroom/sealed/crypto/seal'
-import { UsageError } from '../command.ts'
+import { usageError } from '../command.ts'
 import { readText, readTextFile } from '../input.ts'
 import { askOnTerminal } from '../prompt.ts'
 
@@ -29,7 +29,7 @@ async function linkText(argument: string, question: string): Promise<string> {
     : await readText(process.stdin, { maxBytes: MAX_BYTES, what: 'The link' })
   if (text === undefined) throw new SealedError('link_malformed')
   if (text.trim() === '') {
-    throw new UsageError('No link given: pass it as an argument or on standard input')
+    throw usageError('No link given: pass it as an argument or on standard input')
   }
   return trimPastedLink(text)
 }

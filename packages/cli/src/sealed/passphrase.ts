@@ -3,7 +3,7 @@
  * Never from an argument, which every user of the machine can see.
  */
 import { Failure } from '@strongroom/kit/errors'
-import { type CommandInput, type CommandOption, UsageError } from '../command.ts'
+import { type CommandInput, type CommandOption, usageError } from '../command.ts'
 import { readDescriptor, readTextFile } from '../input.ts'
 import { askOnTerminal } from '../prompt.ts'
 
@@ -22,12 +22,12 @@ type Options = CommandInput['options']
 export function asksForPassphrase(options: Options): boolean {
   if (options['passphrase'] !== true) return false
   if (options['passphrase-fd'] === undefined) return true
-  throw new UsageError('--passphrase and --passphrase-fd exclude each other: choose one')
+  throw usageError('--passphrase and --passphrase-fd exclude each other: choose one')
 }
 
 export function refuseSharedInput(options: Options, other: string): void {
   if (!/^0+$/.test(String(options['passphrase-fd']))) return
-  throw new UsageError(
+  throw usageError(
     `Standard input cannot contain both ${other} and the passphrase: use another descriptor`,
   )
 }
@@ -47,7 +47,7 @@ export async function readConfiguredPassphrase({
   const text = env['STRONGROOM_PASSPHRASE'] || undefined
   const file = env['STRONGROOM_PASSPHRASE_FILE']?.trim() || undefined
   if (text !== undefined && file !== undefined) {
-    throw new UsageError(
+    throw usageError(
       'STRONGROOM_PASSPHRASE and STRONGROOM_PASSPHRASE_FILE are both set: remove one',
     )
   }
@@ -69,13 +69,13 @@ export async function askPassphrase(question: string): Promise<string> {
 export async function askNewPassphrase(): Promise<string> {
   const first = await askPassphrase('Passphrase: ')
   if (first === (await askPassphrase('Repeat the passphrase: '))) return first
-  throw new UsageError('The passphrases do not match: run the command again')
+  throw usageError('The passphrases do not match: run the command again')
 }
 
 function requirePassphrase(text: string | undefined, source: string): string {
   if (text === undefined)
-    throw new UsageError(`The passphrase is longer than ${MAX_PASSPHRASE_BYTES} bytes`)
+    throw usageError(`The passphrase is longer than ${MAX_PASSPHRASE_BYTES} bytes`)
   const passphrase = text.replace(/\r?\n$/, '')
   if (passphrase !== '') return passphrase
-  throw new UsageError(`${source} contains no passphrase: write one to it`)
+  throw usageError(`${source} contains no passphrase: write one to it`)
 }

@@ -1,5 +1,5 @@
 /** `strongroom slack app …`: the Slack apps of Two-key, on a running server. */
-import { type Command, UsageError } from '../command.ts'
+import { type Command, usageError } from '../command.ts'
 import { parseDuration } from '../output.ts'
 import { readSecret } from '../input.ts'
 import { requiredServerOption, createTwoKeyClient } from '../api-client.ts'
@@ -43,7 +43,7 @@ addresses; TWO_KEY_ALLOWED_NETWORKS and TWO_KEY_ALLOW_HTTP allow others.`,
   async run(input) {
     const { upstream, ferryhook, 'app-id': appId } = input.options
     if (typeof upstream !== 'string')
-      throw new UsageError('Missing upstream: pass --upstream https://…')
+      throw usageError('Missing upstream: pass --upstream https://…')
     const api = createTwoKeyClient(input)
     const app = await api<App>('POST', '/apps', {
       name: input.args[0],

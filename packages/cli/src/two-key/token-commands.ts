@@ -1,5 +1,5 @@
 /** `strongroom slack token …` and `decisions`: the workspaces of an app, and the latest decisions. */
-import { type Command, UsageError } from '../command.ts'
+import { type Command, usageError } from '../command.ts'
 import { readSecret } from '../input.ts'
 import { requiredServerOption, createTwoKeyClient } from '../api-client.ts'
 
@@ -67,7 +67,7 @@ export const slackDecisions: Command = {
   options: { limit: { value: 'NUMBER', summary: 'Maximum number (50)' }, ...requiredServerOption },
   async run(input) {
     const limit = String(input.options['limit'] ?? 50)
-    if (!/^\d{1,3}$/.test(limit)) throw new UsageError('--limit must be a number up to 200')
+    if (!/^\d{1,3}$/.test(limit)) throw usageError('--limit must be a number up to 200')
     const app = encodeURIComponent(input.args[0] ?? '')
     const { items } = await createTwoKeyClient(input)<{ items: DecisionLine[] }>(
       'GET',
@@ -85,6 +85,6 @@ export const slackDecisions: Command = {
 }
 
 function pathOf([app = '', team]: readonly string[]): string {
-  if (team === undefined) throw new UsageError('Missing workspace: pass APP and TEAM')
+  if (team === undefined) throw usageError('Missing workspace: pass APP and TEAM')
   return `/apps/${encodeURIComponent(app)}/tokens/${encodeURIComponent(team)}`
 }

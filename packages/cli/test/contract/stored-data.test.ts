@@ -97,7 +97,7 @@ describe('a server on the data of an earlier version', () => {
     program.close()
   })
 
-  test('shows what is stored', async () => {
+  test('lists everything that is stored', async () => {
     const shown = {
       operators: await run('operator', 'list'),
       sources: await run('sources', 'list'),
@@ -138,7 +138,7 @@ describe('a server on the data of an earlier version', () => {
     expect([await send('github-secret'), await send('another')]).toEqual([200, 401])
   })
 
-  test('takes a position in a stream', async () => {
+  test('accepts a position in a stream', async () => {
     const open = async (position: string) => {
       const headers = { authorization: `Bearer ${known.apiKey}`, 'last-event-id': position }
       const path = `/ferryhook/v1/sources/${known.sourceId}/stream`

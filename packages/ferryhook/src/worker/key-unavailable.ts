@@ -4,7 +4,7 @@
  */
 import type { Log } from '@strongroom/kit/log'
 import { createLogThrottle } from '@strongroom/kit/log-throttle'
-import { SealedUnreadable, type SecretBox } from '@strongroom/kit/secret-box'
+import { isUnreadable, type SecretBox } from '@strongroom/kit/secret-box'
 import type { Clock } from '@strongroom/platform/clock'
 
 export class KeyUnavailable extends Error {
@@ -26,7 +26,7 @@ export function withKeyUnavailable(box: SecretBox): SecretBox {
       try {
         return await box.open(sealed, place)
       } catch (error) {
-        throw error instanceof SealedUnreadable ? error : new KeyUnavailable({ cause: error })
+        throw isUnreadable(error) ? error : new KeyUnavailable({ cause: error })
       }
     },
   }
