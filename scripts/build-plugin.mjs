@@ -1,5 +1,5 @@
-// Packs the WordPress plugin for one service: writes where that is and which keys sign its releases
-// into the package, and nothing else changes. The same input gives the same bytes.
+// Packs the WordPress plugin for one service, with the URL of the service and the public keys that
+// sign its releases. The build is reproducible.
 //
 //   npm run build:plugin -- --service https://forms.example.com/form-bridge --public-key <base64>
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,16 +9,16 @@ import { zipSync } from 'fflate'
 import { isMain, root } from './root.mjs'
 
 const source = join(root, 'plugins/wordpress/form-bridge')
-/** What only development needs. */
+/** Only needed for development. */
 const left = new Set(['tests'])
-/** Zip knows no earlier date; every file has the same one. */
+/** The earliest date that zip supports, for every file. */
 const date = new Date(1980, 0, 1)
 
 /**
  * @typedef {object} Build
  * @property {string} service Where the service is mounted.
- * @property {string[]} publicKeys Of those who may sign releases: 32 bytes each, in base64.
- * @property {string} [version] In place of that of the source.
+ * @property {string[]} publicKeys Keys that may sign releases: 32 bytes each, in base64.
+ * @property {string} [version] Overrides the version of the source.
  */
 
 /**
@@ -30,7 +30,7 @@ export function buildPlugin(build) {
   const text = readFileSync(join(source, 'form-bridge.php'), 'utf8')
   const version = build.version ?? /^ \* Version: +(\S+)$/m.exec(text)?.[1]
   if (version === undefined || !/^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$/.test(version))
-    throw new Error('The version must be one such as 1.2.0 or 1.2.0-beta.1')
+    throw new Error('The version must be like 1.2.0 or 1.2.0-beta.1')
   const service = serviceUrl(build.service)
   const made = new Map([
     ['form-bridge.php', mainFile(text, version, service)],
@@ -48,7 +48,7 @@ export function buildPlugin(build) {
   const files = {}
   for (const name of filesUnder(source)) {
     const content = made.get(name) ?? readFileSync(join(source, name))
-    // Written for Unix, whatever builds it: rw-r--r--.
+    // The mode rw-r--r--, also on Windows.
     files[`form-bridge/${name}`] = [
       Buffer.from(content),
       { mtime: date, os: 3, attrs: 0o100644 << 16 },
@@ -61,7 +61,7 @@ export function buildPlugin(build) {
 function serviceUrl(given) {
   const url = URL.canParse(given) ? new URL(given) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
-    throw new Error('The service must be an address such as https://forms.example.com/form-bridge')
+    throw new Error('The service must be a URL such as https://forms.example.com/form-bridge')
   return url.href.replace(/\/+$/, '')
 }
 
@@ -80,11 +80,11 @@ function mainFile(text, version, service) {
 function buildFile(service, publicKeys) {
   for (const key of publicKeys) {
     if (!/^[A-Za-z0-9+/]{43}=$/.test(key))
-      throw new Error('A public key must be 32 bytes in base64, which are 44 characters')
+      throw new Error('A public key must be 32 bytes in base64 (44 characters)')
   }
   const keys = publicKeys.map((key) => `\t\t'${key}',\n`).join('')
   return `<?php
-/** What this copy of the plugin was built for. */
+/** The service that this copy of the plugin was built for. */
 
 defined( 'ABSPATH' ) || exit;
 
@@ -98,7 +98,8 @@ ${keys}\t),
 
 /** @param {string} text @param {RegExp} pattern @param {string} by */
 function replaced(text, pattern, by) {
-  if (!pattern.test(text)) throw new Error(`The plugin has nothing like ${pattern} any more`)
+  if (!pattern.test(text))
+    throw new Error(`No match for ${pattern} in the plugin: update scripts/build-plugin.mjs`)
   return text.replace(pattern, by)
 }
 
@@ -123,7 +124,7 @@ function main() {
   })
   const publicKeys = values['public-key'] ?? []
   if (values.service === undefined || publicKeys.length === 0)
-    throw new Error('Say --service <address of the service> and --public-key <base64>')
+    throw new Error('Pass --service <URL of the service> and --public-key <base64>')
   const { version, zip } = buildPlugin({
     service: values.service,
     publicKeys,

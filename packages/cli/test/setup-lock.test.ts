@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { emptyDirectory } from './strongroom.ts'
 
-const WAITING = 'Another setup is under way; waiting for it'
+const WAITING = 'Waiting for another setup to finish'
 const scripts = ['setup.mjs', 'setup-lock.mjs', 'build.mjs', 'root.mjs']
 
 /** Stands for npm: says that it began, and is done when the test says so. */

@@ -35,7 +35,7 @@ function sourceOf(service: string, file: string): string {
 }
 
 describe('docs/seed-coverage.md', () => {
-  test('is made of the tables of the services', async () => {
+  test('is generated from the tables of the services', async () => {
     const sections = services.map((service) => {
       const lines = rowsOf(service).map(
         ({ what, where, test: shown }) =>

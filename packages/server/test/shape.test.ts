@@ -81,7 +81,7 @@ describe.each(readdirSync(packages))('%s', (name) => {
     expect(files.filter((file) => file.split('/').length > MAX_FOLDER_DEPTH + 1)).toEqual([])
   })
 
-  test('has no file too small to be worth opening', () => {
+  test('has no tiny files', () => {
     const isSmall = (file: string) =>
       readFileSync(join(packages, name, 'src', file), 'utf8').split('\n').length - 1 < MIN_LINES
     const mayBeSmall = (file: string) =>

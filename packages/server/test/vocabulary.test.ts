@@ -100,7 +100,7 @@ describe('names', () => {
     expect([...new Set(names)].filter(isDenied)).toEqual([])
   })
 
-  test('that are allowed all the same exist', () => {
+  test('on the list of exceptions exist', () => {
     expect(Object.keys(allowed).filter((name) => !used.has(name))).toEqual([])
   })
 })

@@ -1,6 +1,9 @@
 /** `strongroom user add`: creates a Ferryhook account on the store. */
+import { addUser } from '@strongroom/ferryhook/accounts/users/add-user'
+import { ferryhookService } from '@strongroom/ferryhook/service'
 import { FORBIDDEN_NAME_CHARACTERS } from '@strongroom/ferryhook/storage/schemas'
-import { addUser } from '@strongroom/server/add-user'
+import { systemClock } from '@strongroom/platform/clock'
+import { requireTables, tablesOf } from '@strongroom/server/tables'
 import { type Command, type CommandInput, usageError } from '../command.ts'
 import { withStore } from '../store.ts'
 
@@ -16,7 +19,10 @@ permissions; the account has no password until one is set with an operator's lin
   async run(input) {
     const user = parseUser(input)
     await withStore(input, async (store, configured) => {
-      const { userId, email, key } = await addUser(store, configured, user)
+      await requireTables(store, tablesOf([ferryhookService]))
+      // `configured` has the settings of every service.
+      const deps = { db: store.db, clock: systemClock, config: configured as never }
+      const { userId, email, key } = await addUser(deps, user)
       input.output.result(`${key}\n`, { id: userId, email, key })
     })
   },
