@@ -1,4 +1,4 @@
-/** The layout that CONTRIBUTING.md describes: whoever knows one service knows all five. */
+/** Checks the layout that CONTRIBUTING.md describes. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
