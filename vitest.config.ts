@@ -6,13 +6,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { bundledFile, bundleForBrowser } from './scripts/browser-bundle.mjs'
 import { bundleForThread, threadFile } from './scripts/thread-bundle.mjs'
 
-/** Short files whose tests are long, in number or in time. */
+/** Short files with many or slow tests. */
 const LONG = /conformance-|crash\.test|test\/page\/|cli\/test\//
 
-/** Without times of earlier runs large files come first, and a long one may be left to the end alone. */
+/** Without recorded durations vitest runs large files first, and a slow one might run alone at the end. */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    // oxlint-disable-next-line unicorn/no-array-sort -- that of a sequencer, which is not an array's
+    // oxlint-disable-next-line unicorn/no-array-sort -- the method of the sequencer, not of an array
     const sorted = await super.sort(files)
     const isLong = ({ moduleId }: TestSpecification) => Number(LONG.test(moduleId))
     return sorted.toSorted((a, b) => isLong(b) - isLong(a))
@@ -32,20 +32,20 @@ export default defineConfig({
       'packages/kit/src/testing/dynamodb-local.ts',
     ],
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
-    // Loading the modules anew for each of some hundred files would take as long as the tests.
+    // Loading the modules again for each of several hundred files would take as long as the tests.
     isolate: false,
     sequence: { sequencer: LongFirst },
-    // Quick tests wait a good part of their time, for the disk and for other processes.
+    // Quick tests often wait for the disk and for other processes.
     maxWorkers: Math.ceil(availableParallelism() * (process.env['SLOW'] ? 1 : 1.5)),
-    // Only against tests that hang: on a busy machine DynamoDB Local takes its time.
+    // Only for tests that hang: DynamoDB Local is slow on a busy machine.
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },
 })
 
 /**
- * What `import … with { type: 'text' }` does in the bundle. Goes by names, because the attribute is
- * gone before a plugin sees the import.
+ * Imports files as text, like `import … with { type: 'text' }` in the bundle. Matches file names,
+ * because plugins do not get the attribute.
  */
 function textFile(source: string, importer: string | undefined): string | undefined {
   if (importer === undefined || !/\.(?:css|svg|client\.js)$/.test(source)) return undefined
@@ -53,8 +53,8 @@ function textFile(source: string, importer: string | undefined): string | undefi
 }
 
 /**
- * Imports that give the text made from a file. Their modules get names without an extension,
- * because Vite would take them for style sheets or scripts.
+ * Imports text that is generated from a file. The modules get names without an extension, because Vite
+ * would treat them as style sheets or scripts.
  */
 function texts(
   name: string,

@@ -1,12 +1,12 @@
-// Scripts for browsers: `import script from './main.ts?bundle'` is the text of that module and all
-// that it imports, as one minified script. scripts/build.mjs and vitest.config.ts both use this.
+// Browser scripts: `import script from './main.ts?bundle'` is the text of that module and all its
+// imports, as one minified script. scripts/build.mjs and vitest.config.ts both use this.
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
 
 const SUFFIX = '?bundle'
 
 /**
- * The file that an import asks to have bundled; undefined if it asks for something else.
+ * The file of a `?bundle` import; undefined for any other import.
  * @param {string} source
  * @param {string | undefined} importer
  */

@@ -1,5 +1,5 @@
-// Builds the package of the WordPress plugin for one service, with the URL of the service and the
-// public keys of its releases. The build is reproducible.
+// Packs the WordPress plugin for one service, with the URL of the service and the public keys that
+// sign its releases. The build is reproducible.
 //
 //   npm run build:plugin -- --service https://forms.example.com/form-bridge --public-key <base64>
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,20 +9,20 @@ import { zipSync } from 'fflate'
 import { isMain, root } from './root.mjs'
 
 const source = join(root, 'plugins/wordpress/form-bridge')
-/** Directories that are not part of the package. */
-const excluded = new Set(['tests'])
+/** Only needed for development. */
+const left = new Set(['tests'])
 /** The earliest date that zip supports, for every file. */
 const date = new Date(1980, 0, 1)
 
 /**
  * @typedef {object} Build
- * @property {string} service The URL of the service.
- * @property {string[]} publicKeys Public keys that may sign releases: 32 bytes each, in base64.
- * @property {string} [version] Instead of the version in the source.
+ * @property {string} service Where the service is mounted.
+ * @property {string[]} publicKeys Keys that may sign releases: 32 bytes each, in base64.
+ * @property {string} [version] Overrides the version of the source.
  */
 
 /**
- * Builds the package: one folder with the name of the plugin.
+ * The package: one folder named like the plugin.
  * @param {Build} build
  * @returns {{ version: string, zip: Uint8Array }}
  */
@@ -48,7 +48,7 @@ export function buildPlugin(build) {
   const files = {}
   for (const name of filesUnder(source)) {
     const content = made.get(name) ?? readFileSync(join(source, name))
-    // Unix permissions rw-r--r-- on every build platform.
+    // The mode rw-r--r--, also on Windows.
     files[`form-bridge/${name}`] = [
       Buffer.from(content),
       { mtime: date, os: 3, attrs: 0o100644 << 16 },
@@ -80,11 +80,11 @@ function mainFile(text, version, service) {
 function buildFile(service, publicKeys) {
   for (const key of publicKeys) {
     if (!/^[A-Za-z0-9+/]{43}=$/.test(key))
-      throw new Error('A public key must be 32 bytes in base64, which are 44 characters')
+      throw new Error('A public key must be 32 bytes in base64 (44 characters)')
   }
   const keys = publicKeys.map((key) => `\t\t'${key}',\n`).join('')
   return `<?php
-/** The service URL and the trusted release keys of this build. */
+/** The service that this copy of the plugin was built for. */
 
 defined( 'ABSPATH' ) || exit;
 
@@ -98,7 +98,8 @@ ${keys}\t),
 
 /** @param {string} text @param {RegExp} pattern @param {string} by */
 function replaced(text, pattern, by) {
-  if (!pattern.test(text)) throw new Error(`The plugin no longer contains ${pattern}`)
+  if (!pattern.test(text))
+    throw new Error(`No match for ${pattern} in the plugin: update scripts/build-plugin.mjs`)
   return text.replace(pattern, by)
 }
 
@@ -108,7 +109,7 @@ function filesUnder(directory) {
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => relative(source, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
-    .filter((name) => !excluded.has(name.split('/')[0] ?? ''))
+    .filter((name) => !left.has(name.split('/')[0] ?? ''))
     .toSorted()
 }
 

@@ -1,4 +1,4 @@
-// Builds the Two-key library as a package for apps outside of this repository, with its types.
+// Builds the Two-key library as an npm package with types, for apps outside this repository.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, mkdtemp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ const entries = {
   index: join(source, 'library.ts'),
   'dynamo-cache': join(source, 'dynamo-cache.ts'),
 }
-/** Optional: an app installs those that it uses. */
+/** Optional peer dependencies: an app installs those that it uses. */
 const peers = {
   '@slack/bolt': '^5.0.0',
   hono: '^4.0.0',
@@ -24,7 +24,7 @@ const peers = {
 }
 const optional = { optional: true }
 
-/** The files of other packages that are part of the library's types. */
+/** Files of other packages that the types of the library refer to. */
 const sharedTypes = [
   'kit/src/aws-db',
   'kit/src/circuit-breaker',
@@ -93,7 +93,7 @@ function exported() {
 }
 
 /**
- * Declarations of everything that the entries reach, with relative imports between packages.
+ * Declarations of all modules that the entries import, with relative imports between packages.
  * @param {string} directory
  */
 async function declare(directory) {

@@ -1,4 +1,4 @@
-// Bundles the command line, and with it the server, into dist/: Node 20 cannot run TypeScript itself.
+// Bundles the command line and the server into dist/, because Node 20 cannot run TypeScript.
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMain, root } from './root.mjs'
@@ -46,7 +46,7 @@ export async function build() {
   removeOldChunks()
 }
 
-/** A server that runs meanwhile may still load chunks of the build that it was started from. */
+/** Keeps old chunks, because a running server may still load chunks of its own build. */
 const KEPT_MS = 7 * 86_400_000
 
 function removeOldChunks() {

@@ -1,6 +1,6 @@
-// Setups of one clone take turns. The lock is a directory with an empty file named after each
-// process at work: one that was killed is known by being gone. It is made, handed over and given up
-// by one renaming each, so that nobody ever sees it without a name.
+// Setups of one clone run one at a time. The lock is a directory with an empty file named after the id
+// of each process that holds it, so that the lock of a killed process can be recognised. It is created,
+// handed over and released by a single rename each, so that it always has a holder.
 import {
   mkdtempSync,
   readdirSync,
@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
 const POLL_MS = 200
-/** No setup takes this long: by then the number is that of another process. */
+/** No setup takes this long: after that, the process id belongs to another process. */
 const LONGEST_MS = 30 * 60_000
 
 /** @param {string} clone */
@@ -23,17 +23,17 @@ export function setupLock(clone) {
 }
 
 /**
- * Does the work when nobody else does; tells a person if that takes longer than their patience.
- * `keepFor` holds the lock for a child too, which may outlive this process.
+ * Runs the work while holding the lock, and reports a wait that takes longer than `reportAfterMs`.
+ * `keepFor` also holds the lock for a child process, which may outlive this one.
  * @template T
  * @param {string} lock
- * @param {number} patienceMs
+ * @param {number} reportAfterMs
  * @param {(keepFor: (child: number) => void) => Promise<T>} work
  */
-export async function alone(lock, patienceMs, work) {
+export async function alone(lock, reportAfterMs, work) {
   for (let waited = 0; !take(lock); waited += POLL_MS) {
-    if (waited === patienceMs)
-      console.error(`Another setup is under way; waiting for it (if there is none, remove ${lock})`)
+    if (waited === reportAfterMs)
+      console.error(`Waiting for another setup to finish (if there is none, remove ${lock})`)
     await wait(POLL_MS)
   }
   const release = () => {
@@ -59,7 +59,7 @@ function take(lock) {
   return unlessElsewhere(() => {
     const now = new Date()
     utimesSync(join(lock, first), now, now)
-    // Of several that find the same dead process, only one can rename its file.
+    // If several find the same dead process, only one can rename its file.
     renameSync(join(lock, first), join(lock, String(process.pid)))
   })
 }
@@ -84,7 +84,7 @@ function readHolders(lock) {
 
 /** @param {string} lock @param {string} holder */
 function isAtWork(lock, holder) {
-  // In a container the numbers begin anew: the one before may have had mine.
+  // Process ids restart in a new container, so an earlier process may have had this id.
   if (Number(holder) === process.pid) return false
   const found = statSync(join(lock, holder), { throwIfNoEntry: false })
   return found !== undefined && Date.now() - found.mtimeMs < LONGEST_MS && isRunning(Number(holder))
@@ -99,7 +99,7 @@ function isRunning(pid) {
   }
 }
 
-/** Whether it could be done; if not, somebody else was first. @param {() => void} step */
+/** Returns false if another process was first. @param {() => void} step */
 function unlessElsewhere(step) {
   try {
     step()

@@ -1,5 +1,5 @@
-// Makes a clone ready to run: installs what the lock file names and bundles the command line.
-// Both are skipped when they are already right, so every command can afford to call this first.
+// Prepares a clone: installs the packages of the lock file and bundles the command line. Skips what is
+// up to date, so that every command can call this first.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
@@ -11,11 +11,11 @@ import { alone, setupLock } from './setup-lock.mjs'
 export async function setup() {
   requireNode()
   const lock = setupLock(root)
-  // What is ready needs no lock, which a clone that cannot be written to could not have.
+  // Checked without the lock, because a read-only clone cannot have one.
   if (installed(root) && !isStale() && !existsSync(lock)) return
-  // To bundle takes a second or two, which nobody needs to hear of.
-  const patienceMs = installed(root) ? 10_000 : 0
-  await alone(lock, patienceMs, async (keepFor) => {
+  // Bundling takes only a second or two, so it is not reported.
+  const reportAfterMs = installed(root) ? 10_000 : 0
+  await alone(lock, reportAfterMs, async (keepFor) => {
     if (!installed(root)) await install(keepFor)
     if (isStale()) await build()
   })
@@ -30,7 +30,7 @@ function requireNode() {
 }
 
 /**
- * Whether node_modules holds every package of the lock file that is not optional, in its version.
+ * Whether node_modules has every required package of the lock file in its version.
  * @param {string} clone
  */
 export function installed(clone) {
@@ -57,7 +57,7 @@ async function install(keepFor) {
   console.error('Installing dependencies (once, about half a minute)…')
   /** @type {import('node:child_process').SpawnOptions} */
   const options = { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] }
-  // Inside `npm start` npm says where it is; elsewhere (`npx`, `node scripts/…`) the shell finds it.
+  // `npm start` sets the path of npm; otherwise (`npx`, `node scripts/…`) it is looked up in PATH.
   const npm = process.env.npm_execpath
   const child = npm?.endsWith('npm-cli.js')
     ? spawn(process.execPath, [npm, 'ci', '--loglevel=error'], options)

@@ -1,8 +1,8 @@
-// `npm start`: sets up what is missing, then becomes `strongroom serve` in this same process.
+// `npm start`: sets up what is missing, then runs `strongroom serve` in the same process.
 import { setup } from './setup.mjs'
 
-// npm runs this through a shell and passes signals on to that. Some shells die of one and tell
-// nobody: then the server would go on without a parent, and the next start find its port taken.
+// npm runs this through a shell and sends signals to the shell. Some shells exit without forwarding
+// them; the server would continue without a parent and keep its port.
 const parent = process.ppid
 if (process.env.npm_lifecycle_event === 'start') {
   const watch = setInterval(() => {

@@ -1,13 +1,13 @@
-// Code for worker threads: `import code from './thread.ts?thread'` is the text of that module and
-// all that it imports, for `new Worker(code, { eval: true })`. A thread thus needs no file of its
-// own, be it in the bundle or in a test. scripts/build.mjs and vitest.config.ts both use this.
+// Code of worker threads: `import code from './thread.ts?thread'` is the text of that module and all
+// its imports, for `new Worker(code, { eval: true })`. So a thread needs no file of its own, neither in
+// the bundle nor in tests. scripts/build.mjs and vitest.config.ts both use this.
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
 
 const SUFFIX = '?thread'
 
 /**
- * The file that an import asks to have as code of a thread; undefined if it asks for something else.
+ * The file of a `?thread` import; undefined for any other import.
  * @param {string} source
  * @param {string | undefined} importer
  */
@@ -24,7 +24,7 @@ export async function bundleForThread(file) {
     write: false,
     minify: true,
     charset: 'utf8',
-    // What is evaluated is no module, and has no address.
+    // Evaluated code is not a module and has no URL.
     format: 'cjs',
     define: { 'import.meta.url': '"file:///thread.js"' },
     platform: 'node',

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The launcher of the bundled command line; in a clone it also bundles what has changed.
+// Launches the bundled command line; in a clone, bundles it again first if sources changed.
 import { setup } from '../../../scripts/setup.mjs'
 
 await setup()

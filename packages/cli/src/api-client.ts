@@ -2,7 +2,7 @@
 import { url } from '@strongroom/kit/config-types'
 import { ApiError, type ErrorStatus, Failure } from '@strongroom/kit/errors'
 import { settings } from '@strongroom/server/settings'
-import { type CommandInput, type CommandOption, DEFAULT_SERVER, UsageError } from './command.ts'
+import { type CommandInput, type CommandOption, DEFAULT_SERVER, usageError } from './command.ts'
 
 /** Where the server URL comes from without --server, for help texts. */
 export const STANDARD_SERVER = `STRONGROOM_SERVER, ${DEFAULT_SERVER}`
@@ -32,7 +32,7 @@ export function serverUrl({ options, env }: Pick<CommandInput, 'options' | 'env'
 /** Parses --server. */
 function parseServerUrl(given: string): string {
   const server = url().parse(given)
-  if (server === undefined) throw new UsageError(`--server must be ${url().expects}`)
+  if (server === undefined) throw usageError(`--server must be ${url().expects}`)
   return server
 }
 
@@ -45,7 +45,7 @@ export function createApiClient({
   service: string
   token: string
 }): ApiClient {
-  const asked = async (
+  const send = async (
     at: string,
     method: string,
     path: string,
@@ -53,7 +53,7 @@ export function createApiClient({
     headers?: object,
   ) => {
     const isJson = body !== undefined && !(body instanceof Uint8Array)
-    const answer = await fetch(`${server}${at}/v1${path}`, {
+    const response = await fetch(`${server}${at}/v1${path}`, {
       method,
       headers: {
         authorization: `Bearer ${token}`,
@@ -71,17 +71,17 @@ export function createApiClient({
         `Cannot reach the server at ${server} (${reasonOf(error)}): check that it runs and that the address is right`,
       )
     })
-    if (answer.status === 204) return { content: undefined }
-    const content: unknown = await answer.json().catch(() => undefined)
-    if (answer.ok && content !== undefined) return { content }
-    return { refused: toError(server, answer.status, content) }
+    if (response.status === 204) return { content: undefined }
+    const content: unknown = await response.json().catch(() => undefined)
+    if (response.ok && content !== undefined) return { content }
+    return { refused: toError(server, response.status, content) }
   }
 
-  /** The service is at its name, or at the root of a server that runs it alone. */
+  /** The service is below its name, or at the root of a server that runs it alone. */
   let at: string | undefined
   return async <T>(...request: Parameters<ApiClient>): Promise<T> => {
     for (const place of at === undefined ? [`/${service}`, ''] : [at]) {
-      const { content, refused } = await asked(place, ...request)
+      const { content, refused } = await send(place, ...request)
       if (isNotFound(refused)) continue
       if (refused) throw refused
       at = place
@@ -93,11 +93,11 @@ export function createApiClient({
 
 export function serviceMissing(server: string, service: string): Failure {
   return serverUnusable(
-    `The server at ${server} does not run ${service}: use the address of one that does, with its path`,
+    `The server at ${server} does not run ${service}: use the URL of a server that does, with its path`,
   )
 }
 
-/** Nothing was found at this address, so nothing was done. */
+/** There is no such route, so nothing was done. */
 export function isNotFound(refused: Error | undefined): boolean {
   return refused instanceof ApiError && refused.code === 'request.not_found'
 }
@@ -138,7 +138,7 @@ export function reasonOf(error: unknown): string {
   return cause instanceof Error && 'code' in cause ? String(cause.code) : error.name
 }
 
-/** For commands that work on the store without it. */
+/** For commands that work on the store without this option. */
 export const serverOption: Readonly<Record<string, CommandOption>> = {
   server: {
     value: 'URL',
@@ -166,16 +166,16 @@ function createOperatorClient(
   const { STRONGROOM_TOKEN: token } = settings.parse(env)
   if (token === undefined) {
     const who = options['server'] === undefined ? 'This' : '--server'
-    throw new UsageError(`${who} requires an operator's token: set STRONGROOM_TOKEN`)
+    throw usageError(`${who} requires an operator's token: set STRONGROOM_TOKEN`)
   }
-  const ask = createApiClient({ server, service, token })
+  const api = createApiClient({ server, service, token })
   return <T>(...request: Parameters<ApiClient>) =>
-    ask<T>(...request).catch((error: unknown) => {
+    api<T>(...request).catch((error: unknown) => {
       throw toCliError(error)
     })
 }
 
-/** The server's own message is for programs. */
+/** The server's message is written for API clients. */
 function toCliError(error: unknown): unknown {
   if (!(error instanceof ApiError) || error.code !== 'operator.unauthorized') return error
   const { code, status } = error

@@ -1,3 +1,5 @@
+import { Failure } from '@strongroom/kit/errors'
+
 /** A command of `strongroom`. */
 export interface Command {
   /** As typed, such as `tables create`. */
@@ -6,7 +8,7 @@ export interface Command {
   summary: string
   /** Arguments after the name, such as `NAME`, or `[NAME]` if optional. */
   args?: string
-  /** An argument may be a secret, so no message repeats it. */
+  /** An argument may be a secret, so messages never repeat it. */
   secretArgs?: true
   options?: Readonly<Record<string, CommandOption>>
   /** Details and examples for `--help`. */
@@ -23,7 +25,7 @@ export interface CommandOption {
   multiple?: true
 }
 
-/** Where `npm start` listens. Here, so that a command need not load all settings for it. */
+/** Where `npm start` listens. Declared here, so that commands need not load all settings. */
 export const DEFAULT_SERVER = 'http://127.0.0.1:4280'
 
 /** Every command has these. */
@@ -51,7 +53,7 @@ export interface Output {
   progress(line: string): void
 }
 
-/** The command line is wrong; the message says how to correct it. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
+/** The command line is invalid; the message says how to correct it. */
+export function usageError(message: string): Failure {
+  return new Failure('usage', message)
 }

@@ -1,20 +1,19 @@
 /** Reports failures to people and programs, and chooses the exit code. */
 import { CommitFailed, DataError } from '@strongroom/engine/storage/lmdb/failures'
-import { ConfigError } from '@strongroom/kit/config'
 import { ApiError, Failure } from '@strongroom/kit/errors'
 import { KmsError } from '@strongroom/kms/errors'
 import { MasterKeyError } from '@strongroom/kms/master-key/errors'
 import { RequestFailed } from '@strongroom/sealed/client/errors'
 import { SealedError } from '@strongroom/sealed/crypto/errors'
-import { UsageError } from './command.ts'
 import type { Terminal } from './run.ts'
 
 const FAILED = 1
-const WRONG_USAGE = 2
+const INVALID_USAGE = 2
 const NOT_AVAILABLE = 3
 const WRONG_PASSPHRASE = 4
 
 const EXIT_CODES: Readonly<Record<string, number>> = {
+  usage: INVALID_USAGE,
   no_passphrase: WRONG_PASSPHRASE,
   wrong_passphrase: WRONG_PASSPHRASE,
   no_receipt: NOT_AVAILABLE,
@@ -36,15 +35,13 @@ export function reportFailure(
 }
 
 function codeOf(error: unknown): string {
-  if (error instanceof UsageError) return 'usage'
   const { code } = isExpected(error) ? (error as { code?: unknown }) : {}
   return typeof code === 'string' ? code : 'failed'
 }
 
 export function exitCodeOf(error: unknown): number {
-  if (error instanceof UsageError) return WRONG_USAGE
   if (error instanceof SealedError) {
-    return error.code === 'cannot_open' ? FAILED : WRONG_USAGE
+    return error.code === 'cannot_open' ? FAILED : INVALID_USAGE
   }
   if (!(error instanceof RequestFailed || error instanceof Failure)) return FAILED
   return EXIT_CODES[error.code] ?? FAILED
@@ -58,8 +55,6 @@ export function explain(error: unknown): string {
 
 function isExpected(error: unknown): error is Error {
   const expected = [
-    UsageError,
-    ConfigError,
     ApiError,
     Failure,
     DataError,

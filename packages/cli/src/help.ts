@@ -51,7 +51,7 @@ ${listed}
 Options
 ${columns(always, width)}
 Settings come from the environment: "strongroom config" lists them.
-Exit codes: 0 done, 1 failed, 2 wrong command line.
+Exit codes: 0 success, 1 failure, 2 invalid command line.
 `
   return wrapText(text, width)
 }

@@ -1,7 +1,7 @@
 import { commands, run } from './run.ts'
 import { writeResult } from './output.ts'
 
-// Which Node a later SDK will need does not concern users of this one.
+// The SDK warns about Node versions that its next release drops, which users cannot act on.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
 
 const argv = process.argv.slice(2)
@@ -17,6 +17,6 @@ try {
   process.exitCode = await run(argv, commands, terminal)
 } catch (error) {
   // Loaded only on failure, because it imports the errors of every package.
-  const { reportFailure: tellFailure } = await import('./failure.ts')
-  process.exitCode = tellFailure(error, argv, terminal)
+  const { reportFailure } = await import('./failure.ts')
+  process.exitCode = reportFailure(error, argv, terminal)
 }

@@ -1,5 +1,5 @@
-/** What commands print: ages, counts, columns, safe text, and standard output itself. */
-import { UsageError } from './command.ts'
+/** Formats and prints the output of commands. */
+import { usageError } from './command.ts'
 
 const UNITS = [
   ['day', 86_400],
@@ -18,7 +18,7 @@ export function pluralize(number: number, what: string, several = `${what}s`): s
   return `${number} ${number === 1 ? what : several}`
 }
 
-/** Text from others may contain anything. Shows characters that would move the cursor or hide text by their code. */
+/** Escapes characters of untrusted text that could move the cursor or hide text. */
 export function escapeControls(text: string): string {
   return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0
@@ -42,7 +42,7 @@ export function formatRelative(iso: string, now: number): string {
   return seconds > 0 ? `in ${formatAge(seconds)}` : `${formatAge(-seconds)} ago`
 }
 
-/** Terminals act on these. Tabs and line ends are harmless. */
+/** Characters that terminals interpret, except tabs and line ends. */
 const TERMINAL_CONTROLS =
   // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]|\r(?!\n)/gu
@@ -91,7 +91,7 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
 export function parseDuration(option: string, given: string): number {
   const [, number, unit = ''] = /^(\d{1,7})([smhdw])$/.exec(given) ?? []
   if (number === undefined) {
-    throw new UsageError(`--${option} takes a number and one of s, m, h, d, w: such as 30d`)
+    throw usageError(`--${option} takes a number and one of s, m, h, d, w: such as 30d`)
   }
   return Number(number) * (UNIT_SECONDS[unit] ?? 0)
 }

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { nearest } from '@strongroom/kit/nearest'
 import { version } from '@strongroom/server/version'
-import { type Command, type CommandInput, common, type Output, UsageError } from './command.ts'
+import { type Command, type CommandInput, common, type Output, usageError } from './command.ts'
 import { commandHelp, GROUPS, overview } from './help.ts'
 
 export type Commands = Readonly<Record<string, () => Promise<readonly Command[]>>>
@@ -41,8 +41,8 @@ export async function run(
     if (argv.includes('--version')) terminal.out(`${version}\n`)
     else if (wantsHelp || argv.length === 0)
       terminal.out(overview(await every(registry), terminal.width))
-    else if (argv[0] === '--json') throw new UsageError('No command given: run "strongroom --help"')
-    else throw new UsageError(`Unknown option ${argv[0]}: run "strongroom --help"`)
+    else if (argv[0] === '--json') throw usageError('No command given: run "strongroom --help"')
+    else throw usageError(`Unknown option ${argv[0]}: run "strongroom --help"`)
     return 0
   }
   const known = Object.hasOwn(registry, first) ? registry[first] : undefined
@@ -70,7 +70,7 @@ function findCommand(
   return matches.toSorted((a, b) => b.name.length - a.name.length)[0]
 }
 
-/** `strongroom tables` or `kms passphrase` alone, or something that is no command at all. */
+/** Shows the commands of a group, such as `strongroom tables`, or reports an unknown command. */
 function group(
   words: readonly string[],
   wantsHelp: boolean,
@@ -85,7 +85,7 @@ function group(
     terminal.out(overview(members, terminal.width))
     return 0
   }
-  // A link or a secret in the wrong place is not repeated.
+  // Does not repeat a link or secret in the wrong place.
   const typed = words
     .slice(0, 2)
     .map((word) => (/^[a-z][a-z-]*$/i.test(word) ? word : '…'))
@@ -95,7 +95,7 @@ function group(
   const known = below(first).length > 0 ? `${first} ` : ''
   const hint =
     meant === undefined ? `run "strongroom ${known}--help"` : `did you mean "strongroom ${meant}"?`
-  throw new UsageError(`Unknown command "${typed}": ${hint}`)
+  throw usageError(`Unknown command "${typed}": ${hint}`)
 }
 
 function inputOf(command: Command, argv: readonly string[], terminal: Terminal): CommandInput {
@@ -110,18 +110,18 @@ function inputOf(command: Command, argv: readonly string[], terminal: Terminal):
   const [empty] = given.filter(([name]) => [values[name]].flat().includes(''))
   if (empty) {
     const [name, { value }] = empty
-    throw new UsageError(`--${name} has no value: give ${value}, or leave it out`)
+    throw usageError(`--${name} has no value: pass ${value}, or omit it`)
   }
   const { options, lists } = sorted(values)
   const args = positionals.slice(command.name.split(' ').length)
   const [extra] = args.slice(command.args?.split(' ').length ?? 0)
   if (extra !== undefined) {
     const what = command.secretArgs ? 'no further argument' : `no "${extra}"`
-    throw new UsageError(`"strongroom ${command.name}" takes ${what}: ${seeHelp(command)}`)
+    throw usageError(`"strongroom ${command.name}" takes ${what}: ${seeHelp(command)}`)
   }
   if (args.includes('') || (args.length === 0 && command.args?.startsWith('[') === false)) {
     const needed = command.args?.replaceAll(/[[\]]/g, '')
-    throw new UsageError(`"strongroom ${command.name}" needs ${needed}: ${seeHelp(command)}`)
+    throw usageError(`"strongroom ${command.name}" needs ${needed}: ${seeHelp(command)}`)
   }
   const json = options['json'] === true
   return { args, options, lists, json, env: terminal.env, output: outputTo(terminal, json) }
@@ -136,9 +136,9 @@ function parsed(
     return parseArgs({ args: [...argv], options, allowPositionals: true })
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    // Node's texts are several sentences long; the first says what is wrong.
+    // Only the first sentence of Node's message is relevant here.
     const [sentence = message] = message.split(/\.\s/)
-    throw new UsageError(`${sentence.replace(/\.$/, '')}: ${seeHelp(command)}`)
+    throw usageError(`${sentence.replace(/\.$/, '')}: ${seeHelp(command)}`)
   }
 }
 

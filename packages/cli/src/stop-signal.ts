@@ -1,24 +1,24 @@
-/** A second signal sooner than this is the same one again: npm passes on what its whole group got. */
+/** npm repeats a signal that the whole process group received, so a second one this soon is ignored. */
 const SAME_SIGNAL_MS = 1000
 
-let asked: Promise<void> | undefined
+let stopping: Promise<void> | undefined
 
-/** Resolves when the process is asked to end; asked again later, it ends at once. */
+/** Resolves on the first SIGINT or SIGTERM. A later one ends the process immediately. */
 export async function stopSignal(): Promise<void> {
-  asked ??= firstSignal()
-  await asked
+  stopping ??= firstSignal()
+  await stopping
 }
 
 async function firstSignal(): Promise<void> {
-  let askedAt: number | undefined
+  let receivedAt: number | undefined
   await new Promise<void>((resolve) => {
-    const ask = (signal: NodeJS.Signals) => {
-      askedAt ??= performance.now()
+    const onSignal = (signal: NodeJS.Signals) => {
+      receivedAt ??= performance.now()
       resolve()
-      if (performance.now() - askedAt < SAME_SIGNAL_MS) return
-      process.off('SIGINT', ask).off('SIGTERM', ask)
+      if (performance.now() - receivedAt < SAME_SIGNAL_MS) return
+      process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
       process.kill(process.pid, signal)
     }
-    process.on('SIGINT', ask).on('SIGTERM', ask)
+    process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
   })
 }

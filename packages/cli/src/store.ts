@@ -6,10 +6,10 @@ import { kmsKind, openKms, type OpenKms } from '@strongroom/server/kms/open'
 import { type Settings, settings } from '@strongroom/server/settings'
 import { openStore, type Store } from '@strongroom/server/store'
 import { requireTables } from '@strongroom/server/tables'
-import { type CommandInput, UsageError } from './command.ts'
+import { type CommandInput, usageError } from './command.ts'
 import { askMasterKeyPassphrase } from './input.ts'
 
-/** Opens the configured store for one command and closes it again, whatever happens. */
+/** Opens the configured store for one command and always closes it. */
 export async function withStore<T>(
   { env }: CommandInput,
   work: (store: Store, configured: Settings) => Promise<T>,
@@ -23,7 +23,7 @@ export async function withStore<T>(
   }
 }
 
-/** The same with the configured KMS. */
+/** Also opens the configured KMS. */
 export async function withKms<T>(
   input: CommandInput,
   work: (store: Store, kms: OpenKms) => Promise<T>,
@@ -39,7 +39,7 @@ export async function withKms<T>(
   })
 }
 
-/** The same for what only the embedded KMS can do. */
+/** For commands that only the embedded KMS supports. */
 export async function withEmbeddedKms<T>(
   input: CommandInput,
   work: (kms: OpenEmbeddedKms, configured: Settings) => Promise<T>,
@@ -60,7 +60,7 @@ export function requireEmbeddedKms(configured: Settings): void {
   if (kmsKind(configured) === 'embedded') return
   throw new Failure(
     'failed',
-    'This is for the embedded KMS, and another one is configured: use its own tools, or unset STRONGROOM_KMS and KMS_ENDPOINT',
+    'This command requires the embedded KMS, but another KMS is configured: use its own tools, or unset STRONGROOM_KMS and KMS_ENDPOINT',
   )
 }
 
@@ -68,12 +68,11 @@ function kmsOptions({ json }: CommandInput) {
   return { clock: systemClock, askPassphrase: askMasterKeyPassphrase({ json }) }
 }
 
-// The credentials that requests to a server of this program must be signed with.
-
+/** The credentials that clients of this server must sign requests with. */
 export function signingCredentials(env: CommandInput['env']) {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env
   if (accessKeyId && secretAccessKey) return { accessKeyId, secretAccessKey }
-  throw new UsageError(
-    'Requests must be signed: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and give the same to clients',
+  throw usageError(
+    'Requests must be signed: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY here and in the clients',
   )
 }

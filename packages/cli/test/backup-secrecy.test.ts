@@ -22,7 +22,7 @@ async function contentOf(directory: string) {
 }
 
 describe('a backup', () => {
-  test('leaves out sealed secrets under every prefix, unless told otherwise', async () => {
+  test('excludes sealed secrets of every prefix without --with-sealed', async () => {
     const cwd = await emptyDirectory()
     const secret = 'destroyed-means-destroyed'
     const tables = ['sealed-secrets', 'two-sealed-secrets', 'other']
@@ -41,7 +41,7 @@ describe('a backup', () => {
     const made = await inProcess(['backup', join(cwd, 'without')], { cwd })
     expect([made.code, made.stdout]).toEqual([
       0,
-      `1 table with 0 items copied to ${join(cwd, 'without')}\nsealed-secrets was left out: --with-sealed copies it\ntwo-sealed-secrets was left out: --with-sealed copies it\n`,
+      `1 table with 0 items copied to ${join(cwd, 'without')}\nsealed-secrets was skipped: --with-sealed includes it\ntwo-sealed-secrets was skipped: --with-sealed includes it\n`,
     ])
     expect((await readFile(join(cwd, 'without'))).includes(secret)).toBe(false)
 
@@ -55,7 +55,7 @@ describe('a backup', () => {
     expect((await readFile(join(cwd, 'with'))).includes(secret)).toBe(true)
   })
 
-  test('has no master key in it unless told so, and says what else to save', async () => {
+  test('contains no master key without --with-master-key, and says what else to save', async () => {
     const cwd = await emptyDirectory()
     await serverSecret(cwd)
     const key = Buffer.from(await openMasterKeyFile(masterKeyIn(cwd)))
@@ -66,7 +66,7 @@ describe('a backup', () => {
     ]
     const made = await inProcess(['backup', join(cwd, 'without')], { cwd })
     expect(made.stdout).toContain(
-      `Save ${masterKeyIn(cwd)} too, elsewhere: without it nothing opens what the KMS has encrypted\n`,
+      `Save ${masterKeyIn(cwd)} too, elsewhere: without it, nothing that the KMS encrypted can be decrypted\n`,
     )
     const file = await readFile(join(cwd, 'without'))
     for (const form of forms) expect(file.includes(form)).toBe(false)
@@ -80,7 +80,7 @@ describe('a backup', () => {
     expect((await readFile(join(cwd, 'with'))).includes(line)).toBe(true)
   })
 
-  test('says what else to save also to one who has forgotten the prefix of the tables', async () => {
+  test('says what else to save even without the prefix of the tables', async () => {
     const cwd = await emptyDirectory()
     await serverSecret(cwd, { env: { STRONGROOM_TABLE_PREFIX: 'two-' } })
     const made = await inProcess(['backup', join(cwd, 'copy')], { cwd })
@@ -93,11 +93,11 @@ describe('a backup', () => {
     })
     expect([back.code, back.stderr]).toEqual([
       1,
-      expect.stringContaining('its KMS keys were made with another master key'),
+      expect.stringContaining('its KMS keys were created with another master key'),
     ])
   })
 
-  test('is refused with a master key that is not there or is another one', async () => {
+  test('fails if the master key is missing or does not match', async () => {
     const cwd = await emptyDirectory()
     await serverSecret(cwd)
     await serverSecret(cwd, { data: 'other' })
@@ -108,18 +108,18 @@ describe('a backup', () => {
       })
     expect(await backup(join(cwd, 'nowhere'))).toMatchObject({
       code: 1,
-      stderr: `Cannot put the master key into the backup: there is none in "${join(cwd, 'nowhere')}"\n`,
+      stderr: `Cannot include the master key in the backup: "${join(cwd, 'nowhere')}" not found\n`,
     })
     expect(await backup(masterKeyIn(cwd, 'other'))).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/made with another one than is in ".*"\n$/),
+      stderr: expect.stringMatching(/created with another master key than the one in ".*"\n$/),
     })
     expect(await readdir(cwd)).not.toContain('x')
   })
 })
 
 describe('restoring', () => {
-  test('brings everything back with the master key that is in the backup', async () => {
+  test('restores everything with the master key in the backup', async () => {
     const cwd = await emptyDirectory()
     const env = { STRONGROOM_TABLE_PREFIX: 'two-' }
     const secret = await serverSecret(cwd, { env })
@@ -137,7 +137,7 @@ describe('restoring', () => {
     expect(await serverSecret(cwd, { data: 'again', env })).toEqual(secret)
   })
 
-  test('without the master key says where to put it, and works once it is there', async () => {
+  test('says where to put a missing master key, and the server starts once it is there', async () => {
     const cwd = await emptyDirectory()
     const secret = await serverSecret(cwd)
     await inProcess(['backup', join(cwd, 'copy')], { cwd })
@@ -156,7 +156,7 @@ describe('restoring', () => {
     expect(await serverSecret(cwd, { data: 'again' })).toEqual(secret)
   })
 
-  test('leaves the right master key where it is, also one with a passphrase', async () => {
+  test('keeps a matching master key, even with a passphrase', async () => {
     const cwd = await emptyDirectory()
     const env = { STRONGROOM_MASTER_KEY_PASSPHRASE: 'open sesame' }
     const secret = await serverSecret(cwd)
@@ -181,7 +181,7 @@ describe('restoring', () => {
   })
 
   test.each([{ attached: false }, { attached: true }])(
-    'is refused beside another master key, with nothing changed: $attached',
+    'fails and changes nothing if there is another master key: $attached',
     async ({ attached }) => {
       const cwd = await emptyDirectory()
       await serverSecret(cwd)
@@ -201,7 +201,7 @@ describe('restoring', () => {
       expect([code, stdout, stderr]).toEqual([
         1,
         '',
-        `Cannot restore the backup "${join(cwd, 'copy')}": its KMS keys were made with another master key than is in "${masterKeyIn(cwd, 'again')}": put the right one there, or set STRONGROOM_MASTER_KEY_FILE\n`,
+        `Cannot restore the backup "${join(cwd, 'copy')}": its KMS keys were created with another master key than the one in "${masterKeyIn(cwd, 'again')}": put the right one there, or set STRONGROOM_MASTER_KEY_FILE\n`,
       ])
       expect(await contentOf(cwd)).toEqual(before)
     },

@@ -18,7 +18,7 @@ describe('strongroom backup and restore', () => {
     return (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)
   }
 
-  test('carry everything over to another directory', async () => {
+  test('copy all data to another directory', async () => {
     const { cwd } = await withOperator()
     const made = await inProcess(['backup', join(cwd, 'copy.strongroom')], { cwd })
     expect([made.code, made.stdout]).toEqual([
@@ -37,7 +37,7 @@ describe('strongroom backup and restore', () => {
     expect(await operators(cwd, 'again')).toEqual(['ops'])
   })
 
-  test('name every table with its count, also those without items', async () => {
+  test('list every table with its item count, even empty ones', async () => {
     const cwd = await emptyDirectory()
     const engine = await openEngine({ directory: join(cwd, 'data') })
     const counts = { before: 0, filled: 600, last: 0, one: 1 }
@@ -80,7 +80,7 @@ describe('strongroom backup and restore', () => {
     })
   })
 
-  test('refuse a damaged backup and leave nothing behind', async () => {
+  test('reject a damaged backup and leave no files behind', async () => {
     const { cwd } = await withOperator()
     await inProcess(['backup', join(cwd, 'copy.strongroom')], { cwd })
     const bytes = await readFile(join(cwd, 'copy.strongroom'))
@@ -98,7 +98,7 @@ describe('strongroom backup and restore', () => {
     expect((await readdir(cwd)).toSorted()).toEqual(before)
   })
 
-  test('refuse a directory that holds something', async () => {
+  test('reject a directory that is not empty', async () => {
     const { cwd } = await withOperator()
     await inProcess(['backup', join(cwd, 'copy.strongroom')], { cwd })
     const { code, stderr } = await inProcess(['restore', join(cwd, 'copy.strongroom')], { cwd })
@@ -109,14 +109,14 @@ describe('strongroom backup and restore', () => {
     expect(await operators(cwd, 'data')).toEqual(['ops'])
   })
 
-  test('refuse a store that is not the embedded one, or is not there', async () => {
+  test('reject a store that is not embedded or does not exist', async () => {
     const cwd = await emptyDirectory()
     const env = { DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' }
     const endpoint = await inProcess(['backup', join(cwd, 'x')], { cwd, env })
     expect(endpoint).toMatchObject({
       code: 1,
       stderr:
-        'Only the embedded store is backed up this way: on DynamoDB use point-in-time recovery or AWS Backup\n',
+        'This command backs up only the embedded store: on DynamoDB use point-in-time recovery or AWS Backup\n',
     })
     const missing = await inProcess(['backup', join(cwd, 'x')], { cwd })
     expect([missing.code, missing.stderr]).toEqual([
@@ -126,7 +126,7 @@ describe('strongroom backup and restore', () => {
     expect(await readdir(cwd)).toEqual([])
   })
 
-  test('say in one line that the file cannot be written', async () => {
+  test('report in one line that the file cannot be written', async () => {
     const { cwd } = await withOperator()
     const { code, stderr } = await inProcess(['backup', join(cwd, 'nowhere/copy')], { cwd })
     expect([code, stderr]).toEqual([

@@ -8,27 +8,27 @@ import { inProcess } from './in-process.ts'
 import { emptyDirectory, strongroom } from './strongroom.ts'
 
 describe('strongroom on the command line', () => {
-  test.each([[], ['--help'], ['-h'], ['help']])('shows its commands for "%s"', async (...args) => {
+  test.each([[], ['--help'], ['-h'], ['help']])('lists its commands for "%s"', async (...args) => {
     const { code, stdout, stderr } = await inProcess(args)
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toContain('Usage\n  strongroom COMMAND [OPTIONS]')
     for (const command of ['serve', 'config', 'tables create', 'operator add NAME']) {
       expect(stdout).toMatch(new RegExp(`^  ${command} +\\S`, 'm'))
     }
-    expect(stdout).toContain('Exit codes: 0 done, 1 failed, 2 wrong command line')
+    expect(stdout).toContain('Exit codes: 0 success, 1 failure, 2 invalid command line')
   })
 
   test('shows its version', async () => {
     expect((await strongroom(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 
-  test('shows what a command takes', async () => {
+  test('shows the arguments and options of a command', async () => {
     const { stdout } = await inProcess(['serve', '--help'])
     expect(stdout).toContain('strongroom serve [OPTIONS]')
     expect(stdout).toMatch(/--only SERVICE +Run only this service/)
   })
 
-  test('breaks no word of its help on a terminal of any width', async () => {
+  test('wraps help between words on a terminal of any width', async () => {
     for (const args of [['--help'], ['connections', 'add', '--help'], ['seal', '--help']]) {
       const { stdout: whole } = await inProcess(args)
       for (const width of [40, 80]) {
@@ -50,7 +50,7 @@ describe('strongroom on the command line', () => {
     }
   })
 
-  // A bundle in pieces may run them in another order than the sources say.
+  // A bundle in chunks may run them in another order than the sources.
   test.runIf(process.env['SLOW'])('loads every command by itself, as it is bundled', async () => {
     for (const word of Object.keys(commands)) {
       const { code, stderr } = await strongroom([word, '--help'])
@@ -85,8 +85,8 @@ describe('strongroom on the command line', () => {
       ['events', 'list', '--since', '-5d'],
       'Option \'--since\' argument is ambiguous: run "strongroom events list --help"',
     ],
-    [['serve', '--port='], '--port has no value: give PORT, or leave it out'],
-    [['events', 'replay', '--to', ''], '--to has no value: give CONNECTION, or leave it out'],
+    [['serve', '--port='], '--port has no value: pass PORT, or omit it'],
+    [['events', 'replay', '--to', ''], '--to has no value: pass CONNECTION, or omit it'],
     [['open', ''], '"strongroom open" needs LINK: run "strongroom open --help"'],
     [
       ['slack', 'token', 'set', 'app', ''],
@@ -106,14 +106,14 @@ describe('strongroom on the command line', () => {
       'There is no service "nothing": choose from sealed, ferryhook, form-bridge, key-store, two-key',
     ],
     [['serve', '--only', 'keystore'], 'There is no service "keystore": did you mean key-store?'],
-  ])('says in one line what is wrong with "%s"', async (args, line) => {
+  ])('reports "%s" in one line', async (args, line) => {
     const { code, stdout, stderr } = await inProcess(args)
     const document = { error: { code: 'usage', message: line } }
     const printed = args.includes('--json') ? `${JSON.stringify(document)}\n` : ''
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: printed, stderr: `${line}\n` })
   })
 
-  test('tells programs what is wrong as a document, with the code of what refused it', async () => {
+  test('prints an error as a JSON document with its code for --json', async () => {
     const wrong = await strongroom(['nonsense', '--json'])
     const message = 'Unknown command "nonsense": run "strongroom --help"'
     expect([wrong.code, wrong.stderr]).toEqual([2, `${message}\n`])
@@ -129,12 +129,12 @@ describe('strongroom on the command line', () => {
     })
   })
 
-  test('says it as a process too, with its exit code', async () => {
+  test('exits with the code of the error', async () => {
     const line = 'Unknown command "nonsense": run "strongroom --help"'
     expect(await strongroom(['nonsense'])).toEqual({ code: 2, stdout: '', stderr: `${line}\n` })
   })
 
-  test('takes options before the command too', async () => {
+  test('accepts options before the command', async () => {
     const [before, after] = [
       ['--json', 'config'],
       ['config', '--json'],
@@ -161,7 +161,7 @@ describe('strongroom on the command line', () => {
   })
 })
 
-describe('a start that cannot succeed says why in one line and creates nothing', () => {
+describe('a failed start prints one line and creates nothing', () => {
   async function failure(env: Record<string, string>, run = inProcess) {
     const cwd = await emptyDirectory()
     const { code, stdout, stderr } = await run(['serve'], { cwd, env })
@@ -170,7 +170,7 @@ describe('a start that cannot succeed says why in one line and creates nothing',
     return stderr
   }
 
-  test('a port that is in use', async () => {
+  test('if the port is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo
@@ -180,37 +180,37 @@ describe('a start that cannot succeed says why in one line and creates nothing',
     other.close()
   })
 
-  test('a wrong setting', async () => {
+  test('if a setting is invalid', async () => {
     expect(await failure({ PORT: 'http' })).toBe(
       'The configuration is not valid\n  PORT must be a whole number from 0 to 65535, but is "http"\n',
     )
   })
 
-  test('a setting that does not exist', async () => {
+  test('if a setting does not exist', async () => {
     expect(await failure({ STRONGROOM_DATE: '/tmp' })).toContain(
       'STRONGROOM_DATE is not a setting: did you mean STRONGROOM_DATA?',
     )
   })
 
-  test('a host that is not of this machine', async () => {
+  test('if the host is not an address of this machine', async () => {
     expect(await failure({ HOST: '192.0.2.1', PORT: '0' })).toBe(
       '192.0.2.1 is not an address of this machine: choose another host\n',
     )
   })
 
-  test('an endpoint that does not answer', async () => {
+  test('if the endpoint does not respond', async () => {
     expect(await failure({ PORT: '0', DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' })).toBe(
       'Cannot reach the store at http://127.0.0.1:9 (ECONNREFUSED): start it, or correct DYNAMODB_ENDPOINT\n',
     )
   })
 
-  test('AWS without a region', async () => {
+  test('if AWS has no region', async () => {
     expect(await failure({ PORT: '0', STRONGROOM_STORE: 'aws' })).toBe(
       'STRONGROOM_STORE=aws needs a region: set AWS_REGION\n',
     )
   })
 
-  test('AWS without credentials', async () => {
+  test('if AWS has no credentials', async () => {
     const env = {
       PORT: '0',
       STRONGROOM_STORE: 'aws',

@@ -30,7 +30,7 @@ describe('strongroom dynamodb', () => {
     return { client, endpoint, stop }
   }
 
-  test('is a DynamoDB to any SDK, and keeps its data over a restart', async () => {
+  test('serves any AWS SDK and keeps its data across a restart', async () => {
     const cwd = await emptyDirectory()
     const first = await running(cwd)
     await first.client.send(
@@ -53,7 +53,7 @@ describe('strongroom dynamodb', () => {
     expect(await second.stop()).toBe(0)
   })
 
-  test('answers only signed requests with --signed', async () => {
+  test('accepts only signed requests with --signed', async () => {
     const cwd = await emptyDirectory()
     const env = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret of the test' }
     const { client, endpoint, stop } = await running(cwd, ['--signed'], env)
@@ -79,7 +79,7 @@ describe('strongroom dynamodb', () => {
     ])
   })
 
-  test('says that a port is taken', async () => {
+  test('reports a port that is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo
@@ -93,7 +93,7 @@ describe('strongroom dynamodb', () => {
     ])
   })
 
-  test('says what is wrong with a port', async () => {
+  test('reports an invalid port', async () => {
     const { code, stderr } = await inProcess(['dynamodb', '--port', 'x'])
     expect([code, stderr]).toEqual([2, '--port must be a whole number from 0 to 65535\n'])
   })

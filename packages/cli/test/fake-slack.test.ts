@@ -8,7 +8,7 @@ import { inProcess } from './in-process.ts'
 import { emptyDirectory, start } from './strongroom.ts'
 
 describe('strongroom fake-slack', () => {
-  test('is a Slack that answers, fails on demand and ends in good order', async () => {
+  test('answers like Slack, fails on demand and stops cleanly', async () => {
     const server = start(['fake-slack', '--port', '0'], { cwd: await emptyDirectory() })
     onTestFinished(() => void server.process.kill('SIGKILL'))
     const printed = await server.until('Press Ctrl+C to stop')
@@ -26,7 +26,7 @@ describe('strongroom fake-slack', () => {
     expect((await server.finished).code).toBe(0)
   })
 
-  test('sends an app what Slack would send, signed', async () => {
+  test('sends an app signed requests as Slack does', async () => {
     const cwd = await emptyDirectory()
     const got: { headers: IncomingHttpHeaders; body: string }[] = []
     const app = createServer((req, res) => {
@@ -57,7 +57,7 @@ describe('strongroom fake-slack', () => {
     })
   })
 
-  test('says that the app does not answer', async () => {
+  test('reports that the app does not respond', async () => {
     expect(await inProcess(['fake-slack', 'send', 'command', 'http://127.0.0.1:9/'])).toEqual({
       code: 1,
       stdout: '',
@@ -65,7 +65,7 @@ describe('strongroom fake-slack', () => {
     })
   })
 
-  test('says what is wrong with a command line', async () => {
+  test('reports an invalid command line', async () => {
     const cwd = await emptyDirectory()
     const said = async (...args: string[]) => {
       const { code, stderr } = await inProcess(['fake-slack', ...args], { cwd })
@@ -77,7 +77,7 @@ describe('strongroom fake-slack', () => {
     ])
     expect(await said('send', 'view', 'ftp://x/')).toEqual([
       2,
-      expect.stringContaining('where to send it'),
+      expect.stringContaining('URL must be an http or https URL'),
     ])
     expect(await said('--port', 'x')).toEqual([2, expect.stringContaining('--port must be')])
   })

@@ -1,4 +1,4 @@
-/** What is wrong is one line that says what to do; part of ferryhook.test.ts, on its server. */
+/** Errors of one line that say what to do; part of ferryhook.test.ts, on its server. */
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -99,12 +99,12 @@ export function refusals(server: () => FerryhookServer): void {
         ['events', 'show', 'x'],
         'EVENT must be an id, evt_ and 16 characters: see "strongroom events list"',
       ],
-      [['events', 'replay'], 'Say what to replay: give an EVENT, or --source with --since'],
-      [['events', 'replay', event, '--since', '1h'], '--since goes with --source'],
-      [['events', 'replay', event, '--source', 'a'], 'Give either an EVENT or --source, not both'],
+      [['events', 'replay'], 'Nothing to replay: pass an EVENT, or --source with --since'],
+      [['events', 'replay', event, '--since', '1h'], '--since requires --source'],
+      [['events', 'replay', event, '--source', 'a'], 'Use either an EVENT or --source, not both'],
       [
         ['events', 'replay', '--source', 'a'],
-        '--source takes a beginning: add --since, such as --since 2h',
+        '--source requires a start time: add --since, such as --since 2h',
       ],
       [
         ['events', 'replay', '--source', 'a', '--since', '1h', '--per-second', '0'],
@@ -112,7 +112,7 @@ export function refusals(server: () => FerryhookServer): void {
       ],
       [
         ['replays', 'cancel', 'x'],
-        'A replay is named by its id, rpl_ and 16 characters: see "strongroom replays list"',
+        'REPLAY must be an id, rpl_ and 16 characters: see "strongroom replays list"',
       ],
     ] as [string[], string, Record<string, string>?][])('%s', async (args, line, env = key) => {
       const refused = await inProcess(args, { env })

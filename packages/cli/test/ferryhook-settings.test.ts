@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 describe('strongroom connections change', () => {
-  test('sets all that a connection has, one at a time, and takes it back', async () => {
+  test('changes and resets each setting of a connection', async () => {
     const { does, json } = await server.account()
     await does('sources', 'add', 'Shop')
     const limits = ['--concurrency', '5', '--per-second', '0.5']
@@ -55,7 +55,7 @@ describe('strongroom connections change', () => {
     expect(moved).toContain('retries      standard (8 attempts over 41 h)\nlimits       none\n')
   })
 
-  test('reads a file once, which may be a pipe of the shell', async () => {
+  test('reads a file only once, so it may be a pipe', async () => {
     const { key, does } = await server.account()
     await does('sources', 'add', 'Shop')
     await does('connections', 'add', 'Shop', 'http://127.0.0.1:3000', '--name', 'Books')
@@ -82,7 +82,7 @@ describe('strongroom connections change', () => {
 })
 
 describe('strongroom sources change', () => {
-  test('renames a source, and begins and ends to verify what comes', async () => {
+  test('renames a source, enables verification and disables it', async () => {
     const { does, json } = await server.account()
     const url = (await does('sources', 'add', 'Shop')).trim()
     expect(await does('sources', 'change', 'Shop', '--name', 'Code')).toMatch(/\nname +Code\n/)
@@ -98,7 +98,7 @@ describe('strongroom sources change', () => {
     expect((await send(url, '{}')).status).toBe(200)
   })
 
-  test('leaves the secret alone that the environment has for another source', async () => {
+  test('ignores the signing secret in the environment', async () => {
     const { does, json, tries } = await server.account()
     await does('sources', 'add', 'Shop')
     const env = { FERRYHOOK_SIGNING_SECRET: 'hush' }
@@ -108,7 +108,7 @@ describe('strongroom sources change', () => {
     expect(await json('sources', 'show', 'B')).toMatchObject({ hasSigningSecret: false })
   })
 
-  test('says by what a second sending is known', async () => {
+  test('changes how duplicates are recognised', async () => {
     const { does, json } = await server.account()
     const url = (await does('sources', 'add', 'Shop', '--dedup', '$.id')).trim()
     const first = await send(url, '{"id":1}')
@@ -126,7 +126,7 @@ describe('strongroom sources change', () => {
 })
 
 describe('strongroom alerts', () => {
-  test('sets a webhook and shows its secret once, tests it, rotates it, and ends it', async () => {
+  test('sets a webhook, shows its secret once, tests it, rotates the secret and removes it', async () => {
     const { does, json } = await server.account()
     const program = await localProgram()
     expect(await does('alerts', 'show')).toBe('webhook  none\nmail     no\nkinds    none\n')
@@ -153,7 +153,7 @@ describe('strongroom alerts', () => {
   })
 })
 
-describe('what is wrong with a setting is one line, and nothing is changed', () => {
+describe('an invalid setting is reported in one line and changes nothing', () => {
   test.each([
     [
       ['connections', 'change', 'Books'],
@@ -178,7 +178,7 @@ describe('what is wrong with a setting is one line, and nothing is changed', () 
       'URL must be absolute, such as https://shop.example.com/hooks',
     ],
     [
-      // A file that is there, whatever it has.
+      // Any file that exists.
       ['sources', 'change', 'Shop', '--unsigned', '--secret-file', launcher],
       2,
       '--unsigned excludes a signing secret: omit one of them',
@@ -203,7 +203,7 @@ describe('what is wrong with a setting is one line, and nothing is changed', () 
     expect([await json('connections', 'list'), await json('sources', 'list')]).toEqual(before)
   })
 
-  test('mail where the server sends none', async () => {
+  test('if it requests mail from a server without mail', async () => {
     const { tries } = await server.account()
     const { code, stderr } = await tries(['alerts', 'set', '--mail', 'yes'])
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^[^\n]+ mail[^\n]+\n$/i)])

@@ -38,14 +38,14 @@ describe('strongroom sources', () => {
     expect(await json('sources', 'list')).toEqual([])
   })
 
-  test('finds the server of STRONGROOM_SERVER', async () => {
+  test('calls the server in STRONGROOM_SERVER', async () => {
     const { key, does } = await server.account()
     await does('sources', 'add', 'Shop')
     const env = { FERRYHOOK_API_KEY: key, STRONGROOM_SERVER: server.url }
     expect((await inProcess(['sources', 'list'], { env })).stdout).toContain('  Shop  ')
   })
 
-  test('takes the signing secret from a file or the environment, and prints it nowhere', async () => {
+  test('reads the signing secret from a file or the environment and never prints it', async () => {
     const { does, tries } = await server.account()
     const path = await server.file('secret', 'from-a-file\n')
     const add = ['sources', 'add', 'Repository', '--provider', 'github']
@@ -71,7 +71,7 @@ describe('strongroom sources', () => {
     }
   })
 
-  test('takes it from a file descriptor', async () => {
+  test('reads the signing secret from a file descriptor', async () => {
     const { does } = await server.account()
     const opened = openSync(await server.file('descriptor', 'from-a-descriptor\n'), 'r')
     const add = ['sources', 'add', 'Repository', '--provider', 'github']
@@ -81,10 +81,10 @@ describe('strongroom sources', () => {
     expect((await send(url, '{}', signed)).status).toBe(200)
   })
 
-  test('says when nothing is verified, and takes the options of a signature', async () => {
+  test('warns about a source without verification and accepts signing options', async () => {
     const { tries, json } = await server.account()
     const bare = await tries(['sources', 'add', 'Bare', '--provider', 'github', '--unsigned'])
-    expect(bare.stderr).toBe('It has no signing secret: whatever comes is taken\n')
+    expect(bare.stderr).toBe('The source has no signing secret: it accepts all requests\n')
     const options = await server.file(
       'signing.json',
       '{"header":"x-shop-signature","encoding":"base64"}',
@@ -101,7 +101,7 @@ describe('strongroom sources', () => {
 })
 
 describe('strongroom connections', () => {
-  test('adds one with a filter, a script and headers, and shows its secret once', async () => {
+  test('adds a connection with a filter, a script and headers, and shows its secret once', async () => {
     const { does, json, untilStatus } = await server.account()
     const program = await localProgram()
     const url = (await does('sources', 'add', 'Shop')).trim()
@@ -138,7 +138,7 @@ describe('strongroom connections', () => {
     expect(rotated).not.toBe(secret)
   })
 
-  test('holds what comes while it is paused, and is called as its host unless told', async () => {
+  test('pauses a connection, which holds its events; its default name is the host', async () => {
     const { does, json, untilStatus } = await server.account()
     const program = await localProgram()
     const url = (await does('sources', 'add', 'Shop')).trim()
@@ -154,7 +154,7 @@ describe('strongroom connections', () => {
 })
 
 describe('strongroom events', () => {
-  test('shows the attempts of an event, hurries the next one, and replays it', async () => {
+  test('shows the attempts of an event, retries it now and replays it', async () => {
     const { does, json, untilStatus } = await server.account()
     const answers = [500]
     const program = await localProgram((response) => response.writeHead(answers.pop() ?? 200).end())
@@ -175,8 +175,8 @@ describe('strongroom events', () => {
 
     expect(await does('events', 'retry', id)).toBe('1 delivery is attempted now\n')
     await untilStatus(id, 'delivered')
-    expect(await does('events', 'retry', id)).toContain('No delivery of the event waits')
-    expect(await does('events', 'replay', id)).toBe(`${id} is on its way to 1 connection again\n`)
+    expect(await does('events', 'retry', id)).toContain('The event has no pending deliveries')
+    expect(await does('events', 'replay', id)).toBe(`Replaying ${id} to 1 connection\n`)
     await program.until(3)
     const event = await untilStatus(id, 'delivered')
     expect(event['attempts']).toHaveLength(3)
@@ -186,7 +186,7 @@ describe('strongroom events', () => {
     })
   })
 
-  test('delivers what has no right signature only for who vouches for it', async () => {
+  test('replays an unverified event only with --accept-unverified', async () => {
     const { does, json, tries } = await server.account()
     const program = await localProgram()
     const secret = await server.file('vouched', 'hush')
@@ -206,11 +206,11 @@ describe('strongroom events', () => {
     await program.until(1)
   })
 
-  test('lists the newest of all sources, by status, time and text', async () => {
+  test('lists the newest events of all sources by status, time and text', async () => {
     const { does, json, tries } = await server.account()
     const shop = (await does('sources', 'add', 'Shop')).trim()
     const other = (await does('sources', 'add', 'Other')).trim()
-    expect(await does('events', 'list')).toBe('There are no such events\n')
+    expect(await does('events', 'list')).toBe('No matching events\n')
     const sent: string[] = []
     for (const [to, body] of [
       [shop, '"a red one"'],
@@ -235,7 +235,7 @@ describe('strongroom events', () => {
     expect(stderr).toBe('There are more: --limit shows them\n')
   })
 
-  test('replays all that failed, with progress until it is done', async () => {
+  test('replays all failed events and shows the progress', async () => {
     const { does, json, tries, untilStatus } = await server.account()
     const answers = [500, 500]
     const program = await localProgram((response) => response.writeHead(answers.pop() ?? 200).end())
@@ -245,7 +245,7 @@ describe('strongroom events', () => {
     for (const body of ['1', '2']) {
       const { id } = await send(url, body)
       await untilStatus(id, 'retrying')
-      expect(await does('events', 'cancel', id)).toBe('1 delivery is given up\n')
+      expect(await does('events', 'cancel', id)).toBe('1 delivery is cancelled\n')
       failed.push(id)
     }
     const fine = await send(url, '3')
@@ -253,7 +253,7 @@ describe('strongroom events', () => {
     const chosen = ['--source', 'Shop', '--status', 'failed', '--since', '2h']
     const done = await tries(['events', 'replay', ...chosen])
     expect(done).toMatchObject({ code: 0, stdout: '2 events found, 2 deliveries replayed\n' })
-    expect(done.stderr).toMatch(/^rpl_\S+ is under way: Ctrl\+C cancels it\n/)
+    expect(done.stderr).toMatch(/^Running rpl_\S+: Ctrl\+C cancels it\n/)
     await program.until(5)
     for (const id of failed) await untilStatus(id, 'delivered')
     const again = await json('events', 'replay', ...chosen)

@@ -17,7 +17,7 @@ const running: Replay = {
 const done: Replay = { ...running, state: 'done', progress: 1 }
 const refused = (status: ErrorStatus, code: string) => new ApiError({ code, status, message: 'No' })
 
-/** A server that gives these answers, one after the other. */
+/** A server that returns these responses in order. */
 function answering(...answers: (Replay | ApiError)[]) {
   const asked: string[] = []
   const ask = (async (method: string) => {
@@ -35,8 +35,8 @@ function following(ask: ApiClient, signal = new AbortController().signal) {
   return { pauses, ended: followReplay(ask, running, { signal, pause, onProgress() {} }) }
 }
 
-describe('following a replay', () => {
-  test('looks less and less often, and goes on if it has looked too often', async () => {
+describe('followReplay', () => {
+  test('polls less and less often and tolerates the rate limit', async () => {
     const tooMany = refused(429, 'request.rate_limited')
     const { ask } = answering(running, running, tooMany, running, running, done)
     const { pauses, ended } = following(ask)
@@ -44,12 +44,12 @@ describe('following a replay', () => {
     expect(pauses).toEqual([200, 400, 800, 1600, 2000, 2000])
   })
 
-  test('ends with what else the server refuses', async () => {
+  test('fails with any other error of the server', async () => {
     const { ask } = answering(refused(401, 'ferryhook.unauthorized'))
     await expect(following(ask).ended).rejects.toMatchObject({ code: 'ferryhook.unauthorized' })
   })
 
-  test('that is given up too late ends as the replay did', async () => {
+  test('returns the outcome of a replay that ended before it was cancelled', async () => {
     const { ask, asked } = answering(refused(409, 'ferryhook.replay_ended'), done)
     expect(await following(ask, AbortSignal.abort()).ended).toBe(done)
     expect(asked).toEqual(['DELETE', 'GET'])

@@ -7,7 +7,7 @@ import { exitCodeOf, explain } from '../src/failure.ts'
 import { inProcess } from './in-process.ts'
 import { emptyDirectory } from './strongroom.ts'
 
-test('a disk that is full is told in one line that says what to do', () => {
+test('a full disk is reported in one line that says what to do', () => {
   const full = commitFailed('/data', constants.errno.ENOSPC)
   expect(explain(full)).toBe(
     'Cannot write to the data directory "/data": no space is left on its disk. Free some space and try again. Nothing of this request was stored',
@@ -15,7 +15,7 @@ test('a disk that is full is told in one line that says what to do', () => {
   expect(exitCodeOf(full)).toBe(1)
 })
 
-test('so is an audit log that cannot be written', async () => {
+test('an audit log that cannot be written is reported in one line', async () => {
   const cwd = await emptyDirectory()
   const log = join(cwd, 'data', 'keys', 'kms-audit.log')
   await inProcess(['kms', 'rotate'], { cwd })

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { inProcess } from './in-process.ts'
-import { makeKeys, onBranchKeysOf } from './keys-made.ts'
+import { makeKeys, onBranchKeysOf } from './test-keys.ts'
 import { emptyDirectory, start } from './strongroom.ts'
 
 const OLD = ['keys', 'rotate', '--all', '--older-than', '90d']
 
 describe('strongroom keys rotate --all', () => {
-  test('rotates what is old, with a line for each, and leaves the rest', async () => {
+  test('rotates old keys with a line for each and skips the others', async () => {
     const cwd = await emptyDirectory()
     await makeKeys(cwd, 3, 100)
     await onBranchKeysOf(cwd, { ageDays: 10 }, (branchKeys) =>
@@ -25,7 +25,7 @@ describe('strongroom keys rotate --all', () => {
     expect(JSON.parse(second.stdout)).toEqual({ rotated: 0, young: 4, failed: [], stopped: false })
   })
 
-  test('lists the keys that cannot be rotated at the end, fails, and has rotated the others', async () => {
+  test('rotates the other keys if some fail, lists those and exits with 1', async () => {
     const cwd = await emptyDirectory()
     await makeKeys(cwd, 3, 100)
     await onBranchKeysOf(cwd, {}, async (_keys, db) => {
@@ -42,7 +42,7 @@ describe('strongroom keys rotate --all', () => {
     expect(stderr).toMatch(/^\d\. key:1 \(age unknown\): FAILED$/m)
   })
 
-  test('ends after the key in hand on Ctrl+C, and goes on where it was', async () => {
+  test('stops after the current key on Ctrl+C and continues when run again', async () => {
     const cwd = await emptyDirectory()
     const count = 150
     await makeKeys(cwd, count, 100)
@@ -53,7 +53,7 @@ describe('strongroom keys rotate --all', () => {
     expect([stopped.code, stopped.stdout]).toEqual([
       130,
       expect.stringMatching(
-        /^\d+ keys? rotated, 0 young enough, 0 failed\nStopped before the end: run the same command again to go on\n$/,
+        /^\d+ keys? rotated, 0 young enough, 0 failed\nInterrupted: run the same command again to continue\n$/,
       ),
     ])
     const done = Number.parseInt(stopped.stdout, 10)

@@ -25,7 +25,7 @@ describe('strongroom keys --server', () => {
   const keys = (args: string[], env: Record<string, string> = { STRONGROOM_TOKEN: token }) =>
     inProcess(['keys', ...args, '--server', url], { cwd: elsewhere, env })
 
-  test('does over HTTP what it does on the store, whatever the id is', async () => {
+  test('works over HTTP as on the store, with any id', async () => {
     const id = 'a/b:c %2F ü'
     const made = await keys(['create', '--id', id, '--context', 'tenant=42'])
     expect(made).toEqual({ code: 0, stdout: `${id}\n`, stderr: '' })
@@ -37,7 +37,7 @@ describe('strongroom keys --server', () => {
       versions: [{}, {}],
     })
     expect((await keys(['list'])).stdout).toContain(`${id} `)
-    expect((await keys(['beacon', id])).stdout).toMatch(/^\d+ seconds? old, made/)
+    expect((await keys(['beacon', id])).stdout).toMatch(/^\d+ seconds? old, created/)
     const all = await keys(['rotate', '--all', '--older-than', '0d'])
     expect([all.code, all.stdout]).toEqual([0, '1 key rotated, 0 young enough, 0 failed\n'])
   })
@@ -46,11 +46,11 @@ describe('strongroom keys --server', () => {
     expect(await keys(['beacon', 'any', '--reveal'])).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'A key is never sent over HTTP: use --reveal where the store is\n',
+      stderr: 'A key is never sent over HTTP: use --reveal without --server\n',
     })
   })
 
-  test('takes the token from a file too', async () => {
+  test('reads the token from a file', async () => {
     const file = join(elsewhere, 'token')
     await writeFile(file, `${token}\n`)
     expect((await keys(['list'], { STRONGROOM_TOKEN_FILE: file })).code).toBe(0)
@@ -60,7 +60,7 @@ describe('strongroom keys --server', () => {
     ['create', '--id', 'x'],
     ['show', 'nothing'],
     ['rotate', 'nothing'],
-  ])('says what the server says, in one line: %s %s', async (...args) => {
+  ])('prints the error of the server in one line: %s %s', async (...args) => {
     const { code, stdout, stderr } = await keys(args)
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(/^[A-Z][^\n]+\. [^\n]+\n$/)
@@ -76,7 +76,7 @@ describe('strongroom keys --server', () => {
     expect(wrong.stderr).not.toContain('sro_admin.wrong')
   })
 
-  test('says what is wrong with the address', async () => {
+  test('reports an invalid URL', async () => {
     const asked = (address: string) =>
       inProcess(['keys', 'list', '--server', address], {
         cwd: elsewhere,
@@ -96,7 +96,7 @@ describe('strongroom keys --server', () => {
     other.close()
   })
 
-  test('finds the key store of a server that runs it alone, and misses it in one that does not', async () => {
+  test('finds the key store of a server that runs only it, and reports a server without one', async () => {
     const alone = async (service: string) => {
       const cwd = await emptyDirectory()
       const running = start(['serve', '--only', service, '--json'], { cwd, env: { PORT: '0' } })
@@ -119,11 +119,11 @@ describe('strongroom keys --server', () => {
     expect(await asked(['list'], twoKey)).toEqual({
       code: 1,
       stdout: '',
-      stderr: `The server at ${twoKey.at} does not run key-store: use the address of one that does, with its path\n`,
+      stderr: `The server at ${twoKey.at} does not run key-store: use the URL of a server that does, with its path\n`,
     })
   })
 
-  test('takes the token nowhere that a redirect points to', async () => {
+  test('does not send the token to the target of a redirect', async () => {
     const seen: (string | undefined)[] = []
     const thief = createServer((request, response) => {
       seen.push(request.headers.authorization)

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { inProcess } from './in-process.ts'
-import { onBranchKeysOf } from './keys-made.ts'
+import { onBranchKeysOf } from './test-keys.ts'
 import { emptyDirectory, strongroom } from './strongroom.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -19,7 +19,7 @@ describe('strongroom keys on the store', () => {
     )
   })
 
-  test('a key is made, listed, rotated and shown', async () => {
+  test('creates, lists, rotates and shows a key', async () => {
     const context = ['--context', 'tenant=42', '--context', 'k=v=w']
     const made = await strongroom(['keys', 'create', '--id', 'a:b', ...context], { cwd })
     expect(made).toEqual({ code: 0, stdout: 'a:b\n', stderr: '' })
@@ -35,11 +35,11 @@ describe('strongroom keys on the store', () => {
     expect(stdout).toContain('Context     tenant=42, k=v=w\n')
     expect(stdout).toContain('Versions    2\n')
     expect(stdout).toMatch(
-      new RegExp(`^ +${version} +active +\\d+ seconds? old, made 2\\S+Z$`, 'm'),
+      new RegExp(`^ +${version} +active +\\d+ seconds? old, created 2\\S+Z$`, 'm'),
     )
   })
 
-  test('programs get one JSON document of each', async () => {
+  test('prints one JSON document for each command with --json', async () => {
     const made = (await json('create')) as { id: string }
     expect(made).toEqual({ id: expect.stringMatching(UUID) })
     const { id } = made
@@ -64,10 +64,10 @@ describe('strongroom keys on the store', () => {
     })
   })
 
-  test('the beacon key is shown to be there, and itself only when asked', async () => {
+  test('shows that there is a beacon key, and the key itself only with --reveal', async () => {
     await keys('create', '--id', 'with-beacon', '--context', 'tenant=42')
     const quiet = await keys('beacon', 'with-beacon')
-    expect(quiet.stdout).toMatch(/^\d+ seconds? old, made \S+Z\n$/)
+    expect(quiet.stdout).toMatch(/^\d+ seconds? old, created \S+Z\n$/)
     const revealed = (await keys('beacon', 'with-beacon', '--reveal')).stdout
     expect(Buffer.from(revealed, 'base64')).toHaveLength(32)
     expect(await json('beacon', 'with-beacon', '--reveal')).toEqual({
@@ -87,14 +87,14 @@ describe('strongroom keys on the store', () => {
     [2, ['rotate', ''], '"strongroom keys rotate" needs ID'],
     [1, ['beacon', 'nothing', '--reveal'], 'Branch key not found'],
     [2, ['create', '--context', 'x'], '--context takes NAME=VALUE'],
-    [2, ['create', '--context', 'x=1', '--context', 'x=2'], '--context has the same name twice'],
+    [2, ['create', '--context', 'x=1', '--context', 'x=2'], '--context repeats a name'],
     [2, ['show'], '"strongroom keys show" needs ID'],
-    [2, ['rotate'], 'Say which key'],
-    [2, ['rotate', '--older-than', '90d'], '--older-than goes with --all'],
+    [2, ['rotate'], 'Missing key'],
+    [2, ['rotate', '--older-than', '90d'], '--older-than requires --all'],
     [2, ['rotate', '--all'], '--all needs --older-than'],
-    [2, ['rotate', 'a:b', '--all', '--older-than', '0d'], 'Give either an ID or --all'],
+    [2, ['rotate', 'a:b', '--all', '--older-than', '0d'], 'Use either an ID or --all'],
     [2, ['rotate', '--all', '--older-than', '90'], '--older-than takes a number'],
-  ])('fails with %i and one line for "%s"', async (code, args, line) => {
+  ])('exits with %i and prints one line for "%s"', async (code, args, line) => {
     const ended = await keys(...args)
     expect({ ...ended, stderr: ended.stderr.split('\n').length }).toEqual({
       code,
@@ -104,7 +104,7 @@ describe('strongroom keys on the store', () => {
     expect(ended.stderr).toContain(line)
   })
 
-  test('an id cannot play with the terminal', async () => {
+  test('escapes control characters in ids', async () => {
     await onBranchKeysOf(cwd, {}, (branchKeys) =>
       branchKeys.create({ id: 'a\u001b[2J\u202eb', encryptionContext: { x: '\u0007' } }),
     )
@@ -116,7 +116,7 @@ describe('strongroom keys on the store', () => {
     expect(stdout + shown.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
   })
 
-  test('to look at keys takes no KMS, and to make them says what is wrong with it', async () => {
+  test('reads keys without KMS, and reports a KMS that is unavailable when it creates them', async () => {
     const env = { STRONGROOM_KMS: 'aws' }
     const list = await inProcess(['keys', 'list'], { cwd, env })
     expect([list.code, list.stdout]).toEqual([0, expect.stringContaining('there')])
@@ -129,7 +129,7 @@ describe('strongroom keys on the store', () => {
     }
   })
 
-  test('a wrong command line opens no store', async () => {
+  test('opens no store for an invalid command line', async () => {
     const empty = await emptyDirectory()
     await inProcess(['keys', 'rotate', '--all'], { cwd: empty })
     await inProcess(['keys', 'create', '--context', 'x'], { cwd: empty })

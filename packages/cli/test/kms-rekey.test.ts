@@ -30,7 +30,7 @@ async function deployment() {
 }
 
 describe('strongroom kms rekey', () => {
-  test('changes the master key, and says where the old one is and what to do', async () => {
+  test('replaces the master key and says where the old one is and what to do', async () => {
     const { cwd, masterKey, line, isOpen, status } = await deployment()
     const before = await line()
     const { code, stdout, stderr } = await inProcess(['kms', 'rekey'], { cwd })
@@ -39,9 +39,9 @@ describe('strongroom kms rekey', () => {
       `${masterKey} has a new master key, without a passphrase; 1 key is wrapped by it\n`,
     )
     const [, old = ''] =
-      /^The old one is in (\S+): backups made until now need it/m.exec(stdout) ?? []
+      /^The old one is in (\S+): only backups made until now need it/m.exec(stdout) ?? []
     expect(await readFile(old, 'utf8')).toBe(before)
-    expect(stdout).toMatch(/^Start every server, worker and "kms serve" again/m)
+    expect(stdout).toMatch(/^Restart every server, worker and "kms serve":/m)
     expect(await line()).not.toBe(before)
     expect(await isOpen()).toBe(true)
     expect(await status()).toMatchObject([0, { problem: null, masterKey: { change: null } }])
@@ -54,7 +54,7 @@ describe('strongroom kms rekey', () => {
     ])
   })
 
-  test('is a line in the audit log, and one document for programs', async () => {
+  test('writes a record to the audit log and one JSON document', async () => {
     const { cwd, keys, masterKey } = await deployment()
     const { stdout } = await inProcess(['kms', 'rekey', '--json'], { cwd })
     expect(JSON.parse(stdout)).toEqual({
@@ -69,7 +69,7 @@ describe('strongroom kms rekey', () => {
     expect((await inProcess(['kms', 'audit', 'verify'], { cwd })).code).toBe(0)
   })
 
-  test('gives the new master key a passphrase', async () => {
+  test('protects the new master key with a passphrase', async () => {
     const { cwd, isOpen } = await deployment()
     const set = await strongroom(['kms', 'rekey', '--fd', '0'], { cwd, stdin: 'open sesame\n' })
     expect([set.code, set.stdout]).toEqual([0, expect.stringContaining('by the passphrase')])
@@ -77,7 +77,7 @@ describe('strongroom kms rekey', () => {
     expect(set.stdout + set.stderr).not.toContain('sesame')
   })
 
-  test('in place of a protected one asks for a passphrase, or does without if it is told so', async () => {
+  test('asks for a passphrase if the old master key had one, unless --no-passphrase is set', async () => {
     const { cwd, masterKey, line, isOpen } = await deployment()
     await protectCheaply(masterKey, 'open sesame')
     const before = await line()
@@ -91,7 +91,7 @@ describe('strongroom kms rekey', () => {
       cwd,
       env: present('open sesame'),
     })
-    expect([both.code, both.stderr]).toEqual([2, 'Give either --fd or --no-passphrase, not both\n'])
+    expect([both.code, both.stderr]).toEqual([2, 'Use either --fd or --no-passphrase, not both\n'])
     expect(await line()).toBe(before)
 
     const none = await inProcess(['kms', 'rekey', '--no-passphrase'], {
@@ -116,7 +116,7 @@ describe('strongroom kms rekey', () => {
     expect(await isOpen(present('open sesame'))).toBe(true)
   })
 
-  test('is refused where another deployment would be left without its master key', async () => {
+  test('fails if another deployment would lose its master key', async () => {
     const { cwd, line, isOpen } = await deployment()
     const before = await line()
     const other = { STRONGROOM_TABLE_PREFIX: 'test-' }
@@ -124,13 +124,13 @@ describe('strongroom kms rekey', () => {
     const { code, stderr } = await inProcess(['kms', 'rekey'], { cwd })
     expect([code, stderr]).toEqual([
       1,
-      'The KMS keys in test-strongroom-server are wrapped by the same master key, and would not open any more: give each deployment a data directory of its own first\n',
+      'The KMS keys in test-strongroom-server are wrapped by the same master key and could no longer be opened: give each deployment its own data directory first\n',
     ])
     expect(await line()).toBe(before)
     expect(await isOpen()).toBe(true)
   })
 
-  test('that is killed leaves everything to open, and can be run again', async () => {
+  test('leaves all keys usable when it is killed, and can be run again', async () => {
     const { cwd, keys, isOpen, status } = await deployment()
     const { process: child, finished } = start(['kms', 'rekey'], { cwd })
     while (

@@ -39,7 +39,7 @@ describe('strongroom kms serve', () => {
     })
   }
 
-  test('is a KMS to any SDK that has its credentials, also after a restart', async () => {
+  test('serves any AWS SDK with its credentials, also after a restart', async () => {
     const cwd = await emptyDirectory()
     const first = await served(cwd)
     const kms = client(first.endpoint, credentials.AWS_SECRET_ACCESS_KEY)
@@ -72,7 +72,7 @@ describe('strongroom kms serve', () => {
     expect(await json(answer)).toMatchObject({ __type: expect.any(String) })
   })
 
-  test('tells clients only that it cannot answer now, and its operator which file is why', async () => {
+  test('tells clients only that it is unavailable, and its operator which file is the cause', async () => {
     const cwd = await emptyDirectory()
     const { endpoint, arn, stop } = await served(cwd)
     const log = join(cwd, 'data', 'keys', 'kms-audit.log')
@@ -89,7 +89,7 @@ describe('strongroom kms serve', () => {
     expect((await stop()).stderr).toContain(`Cannot write the audit log "${log}": EISDIR`)
   })
 
-  test('refuses to run without credentials, or with a place that is none', async () => {
+  test('requires credentials and a valid port or socket', async () => {
     const cwd = await emptyDirectory()
     const run = async (args: string[], env = {}) => {
       const { code, stderr } = await inProcess(['kms', 'serve', ...args], { cwd, env })
@@ -97,7 +97,7 @@ describe('strongroom kms serve', () => {
     }
     expect(await run([])).toEqual([
       2,
-      'Requests must be signed: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and give the same to clients\n',
+      'Requests must be signed: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY here and in the clients\n',
     ])
     expect(await run(['--port', 'x'])).toEqual([
       2,
@@ -105,7 +105,7 @@ describe('strongroom kms serve', () => {
     ])
     expect(await run(['--port', '1', '--socket', 'x'])).toEqual([
       2,
-      'Give either --port or --socket, not both\n',
+      'Use either --port or --socket, not both\n',
     ])
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
@@ -135,7 +135,7 @@ describe('strongroom kms serve', () => {
       expect([refused.code, refused.stdout, refused.stderr]).toEqual([
         1,
         '',
-        'A store that several machines reach needs a KMS that they reach too: set KMS_KEY_ARN, and STRONGROOM_KMS=aws or KMS_ENDPOINT\n',
+        'A shared store requires a shared KMS: set KMS_KEY_ARN, and STRONGROOM_KMS=aws or KMS_ENDPOINT\n',
       ])
     }
     const { endpoint, arn } = await served(cwd)

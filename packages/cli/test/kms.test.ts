@@ -17,14 +17,14 @@ async function data(cwd: string, name = 'data') {
 }
 
 describe('strongroom kms', () => {
-  test('shows that there is no key yet, and makes none', async () => {
+  test('shows that there is no key yet and creates none', async () => {
     const cwd = await emptyDirectory()
     const { code, stdout } = await inProcess(['kms', 'status'], { cwd })
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^Key +none yet: the first start/)])
     expect(await readdir(join(cwd, 'data'))).not.toContain('keys')
   })
 
-  test('is one to processes that start for the first time at once', async () => {
+  test('creates one key when several processes start concurrently for the first time', async () => {
     const cwd = await emptyDirectory()
     const started = await Promise.all(
       Array.from({ length: 4 }, () => strongroom(['secrets', 'list'], { cwd })),
@@ -36,7 +36,7 @@ describe('strongroom kms', () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^Key +arn:/)])
   })
 
-  test('shows the key, and gives it new material', async () => {
+  test('shows the key and rotates it', async () => {
     const cwd = await emptyDirectory()
     const { masterKey, audit } = await data(cwd)
     const rotated = await inProcess(['kms', 'rotate', '--json'], { cwd })
@@ -58,10 +58,10 @@ describe('strongroom kms', () => {
     })
     const shown = (await inProcess(['kms', 'status'], { cwd })).stdout
     expect(shown).toContain(`Master key  ${masterKey}, without a passphrase\n`)
-    expect(shown).toMatch(/Versions +2, the newest made \d{4}-\d\d-\d\d\n/)
+    expect(shown).toMatch(/Versions +2, the newest from \d{4}-\d\d-\d\d\n/)
   })
 
-  test('shows what is wrong, and refuses to go on in one line', async () => {
+  test('shows a problem, and other commands report it in one line', async () => {
     const cwd = await emptyDirectory()
     const { masterKey } = await data(cwd)
     await inProcess(['kms', 'rotate'], { cwd })
@@ -92,7 +92,7 @@ describe('strongroom kms', () => {
     ])
   })
 
-  test('shows that the key was damaged, has lost material, or was deleted', async () => {
+  test('shows that the key is damaged, incomplete or deleted', async () => {
     const cwd = await emptyDirectory()
     await serverSecret(cwd)
     const TableName = serverTable.name
@@ -128,7 +128,7 @@ describe('strongroom kms', () => {
     ])
   })
 
-  test('is for the embedded KMS', async () => {
+  test('requires the embedded KMS', async () => {
     const env = {
       KMS_ENDPOINT: 'http://127.0.0.1:9',
       KMS_KEY_ARN: 'arn:aws:kms:eu-central-1:111122223333:key/x',
@@ -137,12 +137,12 @@ describe('strongroom kms', () => {
     const { code, stderr } = await inProcess(['kms', 'status'], { cwd, env })
     expect([code, stderr]).toEqual([
       1,
-      'This is for the embedded KMS, and another one is configured: use its own tools, or unset STRONGROOM_KMS and KMS_ENDPOINT\n',
+      'This command requires the embedded KMS, but another KMS is configured: use its own tools, or unset STRONGROOM_KMS and KMS_ENDPOINT\n',
     ])
     expect(await readdir(cwd)).toEqual([])
   })
 
-  test('protects the master key by a passphrase, changes it and takes it away', async () => {
+  test('sets, changes and removes the passphrase of the master key', async () => {
     const cwd = await emptyDirectory()
     const { masterKey } = await data(cwd)
     await inProcess(['kms', 'rotate'], { cwd })
@@ -169,13 +169,13 @@ describe('strongroom kms', () => {
     ])
     expect(await passphrase('set', { stdin: 'open sesame\n' })).toEqual([
       0,
-      `${masterKey} is protected by the passphrase: give it to the server in STRONGROOM_MASTER_KEY_PASSPHRASE_FILE\n`,
+      `${masterKey} is protected by the passphrase: pass it to the server in STRONGROOM_MASTER_KEY_PASSPHRASE_FILE\n`,
     ])
     expect((await stat(masterKey)).mode & 0o777).toBe(0o600)
     expect(await rotate()).toBe(1)
     expect(await passphrase('set', { present: 'open wheat' })).toEqual([
       1,
-      `${masterKey} is protected by a passphrase already: use "strongroom kms passphrase change"\n`,
+      `${masterKey} is already protected by a passphrase: use "strongroom kms passphrase change"\n`,
     ])
     expect(await passphrase('change', { stdin: 'open rye', present: 'open barley' })).toEqual([
       1,
@@ -187,13 +187,13 @@ describe('strongroom kms', () => {
     ])
     expect(await passphrase('remove', { present: 'open rye' })).toEqual([
       0,
-      `${masterKey} is not protected by a passphrase any more\n`,
+      `${masterKey} is no longer protected by a passphrase\n`,
     ])
     expect(await rotate()).toBe(0)
     expect(printed.join('')).not.toMatch(/open (?:sesame|barley|wheat|rye)/)
   })
 
-  test('says whether its audit log is whole', async () => {
+  test('verifies the audit log', async () => {
     const cwd = await emptyDirectory()
     const { audit } = await data(cwd)
     const verify = () => inProcess(['kms', 'audit', 'verify'], { cwd })
@@ -206,7 +206,7 @@ describe('strongroom kms', () => {
     const whole = await verify()
     expect([whole.code, whole.stdout]).toEqual([
       0,
-      expect.stringMatching(/^2 records in .*, whole; the last has the hash [0-9a-f]{64}\n$/),
+      expect.stringMatching(/^2 records in .*, intact; the last has the hash [0-9a-f]{64}\n$/),
     ])
     const text = await readFile(audit, 'utf8')
     await writeFile(audit, text.replace('RotateKeyOnDemand', 'RotateNothing'))

@@ -6,16 +6,16 @@ import { eventFrame, frame, localProgram, ready, streamServer } from './listen-s
 
 const sourceId = 'src_AAAAAAAAAAAAAAAA'
 
-/** A session whose pauses last as long as the test wants: not at all. */
+/** A session without pauses between connections. */
 function session(server: string) {
   const log: string[] = []
   const events: LiveEvent[] = []
   const timers = new Set<{ ms: number; call: () => void }>()
   const waiting: (() => void)[] = []
   const stop = new AbortController()
-  const say = (line: string) => {
+  const record = (line: string) => {
     log.push(line)
-    for (const look of waiting) look()
+    for (const check of waiting) check()
   }
   const ended = listen({
     server,
@@ -24,7 +24,7 @@ function session(server: string) {
     signal: stop.signal,
     random: () => 0.5,
     startTimer(ms, call) {
-      // Pauses are over at once; the silence of the server lasts until the test says so.
+      // Pauses end immediately; the test triggers the idle timeout itself.
       if (ms < 45_000) setImmediate(call)
       const timer = { ms, call }
       timers.add(timer)
@@ -32,13 +32,13 @@ function session(server: string) {
     },
     async onEvent(event) {
       events.push(event)
-      say(event.id.slice(-1))
+      record(event.id.slice(-1))
     },
-    onReady: ({ again }) => say(again ? 'again' : 'ready'),
-    onBreak: ({ reason, retryInMs }) => say(`${reason}, ${retryInMs}`),
-    onGap: () => say('gap'),
+    onReady: ({ again }) => record(again ? 'again' : 'ready'),
+    onBreak: ({ reason, retryInMs }) => record(`${reason}, ${retryInMs}`),
+    onGap: () => record('gap'),
   })
-  // Whoever tests an error looks at it; others must not fail by it.
+  // Only tests of an error await it; it must not fail the others.
   ended.catch(() => {})
   onTestFinished(async () => {
     stop.abort()
@@ -49,22 +49,22 @@ function session(server: string) {
     events,
     ended,
     stop: () => stop.abort(),
-    async silence() {
-      const isSilence = ({ ms }: { ms: number }) => ms === 45_000
-      while (![...timers].some(isSilence)) await nextTurn()
-      for (const timer of timers) if (isSilence(timer)) timer.call()
+    async idle() {
+      const isIdleTimer = ({ ms }: { ms: number }) => ms === 45_000
+      while (![...timers].some(isIdleTimer)) await nextTurn()
+      for (const timer of timers) if (isIdleTimer(timer)) timer.call()
     },
     said: (line: string) =>
       new Promise<void>((resolve) => {
-        const look = () => log.includes(line) && resolve()
-        waiting.push(look)
-        look()
+        const check = () => log.includes(line) && resolve()
+        waiting.push(check)
+        check()
       }),
   }
 }
 
 describe('listening', () => {
-  test('asks with the key, and hands over each event in the order in which they came', async () => {
+  test('sends the key and passes on events in order of arrival', async () => {
     const server = await streamServer()
     const { log, said, events } = session(server.url)
     const connection = await server.connection(0)
@@ -92,12 +92,10 @@ describe('listening', () => {
     expect(server.requests.at(-1)?.url).toBe(`/v1/sources/${sourceId}/stream`)
 
     server.refuse(nothing)
-    await expect(session(server.url).ended).rejects.toThrow(
-      /does not run ferryhook: use the address/,
-    )
+    await expect(session(server.url).ended).rejects.toThrow(/does not run ferryhook: use the URL/)
   })
 
-  test('goes on where it was after a break, says so, and handles nothing twice', async () => {
+  test('resumes after a disconnect, reports it and handles no event twice', async () => {
     const server = await streamServer()
     const { log, said } = session(server.url)
     const first = await server.connection(0)
@@ -111,7 +109,7 @@ describe('listening', () => {
     expect(log).toEqual(['ready', '1', '2', expect.stringMatching(/, 1000$/), 'again', '3'])
   })
 
-  test('waits longer each time, at most half a minute, or as long as the server says', async () => {
+  test('backs off up to 30 seconds, or for the time in Retry-After', async () => {
     const server = await streamServer()
     const { log, said } = session(server.url)
     const first = await server.connection(0)
@@ -129,16 +127,16 @@ describe('listening', () => {
     expect(pauses.slice(0, 5)).toEqual(['2000', '4000', '8000', '16000', '30000'])
   })
 
-  test('takes a server that says nothing at all for gone', async () => {
+  test('reconnects when the server sends no data', async () => {
     const server = await streamServer()
-    const { said, silence, log } = session(server.url)
+    const { said, idle, log } = session(server.url)
     ;(await server.connection(0)).write(ready())
     await said('ready')
-    await silence()
-    await said('nothing heard, 1000')
+    await idle()
+    await said('no data received, 1000')
     ;(await server.connection(1)).write(ready())
     await said('again')
-    expect(log).toEqual(['ready', 'nothing heard, 1000', 'again'])
+    expect(log).toEqual(['ready', 'no data received, 1000', 'again'])
   })
 
   test('reports that the server lost its position in the stream', async () => {
@@ -156,40 +154,40 @@ describe('listening', () => {
     expect(server.requests.at(-1)?.headers).not.toHaveProperty('last-event-id')
   })
 
-  test('comes back to a server that stops', async () => {
+  test('reconnects to a server that is stopping', async () => {
     const server = await streamServer()
     const { said, log } = session(server.url)
     ;(await server.connection(0)).end(ready() + frame('end', undefined, { reason: 'stopping' }))
-    await said('the server stops, 1000')
+    await said('the server is stopping, 1000')
     ;(await server.connection(1)).write(ready())
     await said('again')
-    expect(log).toEqual(['ready', 'the server stops, 1000', 'again'])
+    expect(log).toEqual(['ready', 'the server is stopping, 1000', 'again'])
   })
 
   test.each([
     ['unauthorized', 'no longer accepts the API key'],
     ['source_deleted', 'The source was deleted'],
-  ])('ends when the server ends it: %s', async (reason, message) => {
+  ])('fails when the server ends the stream for good: %s', async (reason, message) => {
     const server = await streamServer()
     const { ended } = session(server.url)
     ;(await server.connection(0)).end(ready() + frame('end', undefined, { reason }))
     await expect(ended).rejects.toThrow(message)
   })
 
-  test.each([401, 403, 404])('ends when it is refused with %d', async (status) => {
+  test.each([401, 403, 404])('fails when the server answers %d', async (status) => {
     const server = await streamServer()
     server.refuse({ status, code: 'ferryhook.refused' })
     await expect(session(server.url).ended).rejects.toThrow('Not now: come back')
     expect(server.requests).toHaveLength(1)
   })
 
-  test('does not try for ever what was never there', async () => {
+  test('fails without a retry if the first connection fails', async () => {
     await expect(session('http://127.0.0.1:9').ended).rejects.toThrow(
       /^Cannot listen at http:\/\/127\.0\.0\.1:9 \([^)]+\): check that it runs/,
     )
   })
 
-  test('ends quietly when it is told to, also while it waits', async () => {
+  test('ends without an error when it is stopped', async () => {
     const server = await streamServer()
     const { ended, stop, said } = session(server.url)
     ;(await server.connection(0)).write(ready())
@@ -224,10 +222,10 @@ describe('forwarding', () => {
     const forwarder = createForwarder(new URL(to))
     onTestFinished(() => forwarder.close())
     const stop = new AbortController()
-    return { stop, send: (given = event) => forwarder.forward(given, stop.signal) }
+    return { stop, send: (sent = event) => forwarder.forward(sent, stop.signal) }
   }
 
-  test('keeps method, query, headers and every byte, but what is of the connection or was not kept', async () => {
+  test('preserves method, query, body and headers, except hop-by-hop headers and redacted secrets', async () => {
     const program = await localProgram((response) => response.writeHead(202).end('ok'))
     const { send } = await forwarding(`${program.url}/hook?token=x`)
     expect(await send()).toMatchObject({ status: 202, error: undefined })
@@ -241,11 +239,11 @@ describe('forwarding', () => {
       'x-many': '1, 2',
     })
     expect(request?.headers).not.toHaveProperty('transfer-encoding')
-    // The program would take it for a secret that is wrong.
+    // The program would compare the placeholder with its secret.
     expect(request?.headers).not.toHaveProperty('x-gitlab-token')
   })
 
-  test('does not follow the program elsewhere', async () => {
+  test('does not follow redirects of the program', async () => {
     const program = await localProgram((response) =>
       response.writeHead(307, { location: '/other' }).end(),
     )
@@ -254,9 +252,9 @@ describe('forwarding', () => {
     expect(program.got).toHaveLength(1)
   })
 
-  test('tells in a word why there was no answer', async () => {
-    const nobody = await forwarding('http://127.0.0.1:9/')
-    expect(await nobody.send()).toMatchObject({ status: undefined, error: 'ECONNREFUSED' })
+  test('reports why there was no response', async () => {
+    const closed = await forwarding('http://127.0.0.1:9/')
+    expect(await closed.send()).toMatchObject({ status: undefined, error: 'ECONNREFUSED' })
     const program = await localProgram((response) => response.destroy())
     const { send } = await forwarding(program.url)
     expect(await send()).toMatchObject({ error: 'ECONNRESET' })
@@ -265,7 +263,7 @@ describe('forwarding', () => {
     })
   })
 
-  test('ends at once when the person does not want to wait', async () => {
+  test('is interrupted by Ctrl+C', async () => {
     let stop = () => {}
     const program = await localProgram(() => stop())
     const { send, stop: controller } = await forwarding(program.url)

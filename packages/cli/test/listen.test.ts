@@ -41,8 +41,14 @@ describe('strongroom listen', () => {
   })
   afterAll(() => server.process.kill('SIGKILL'))
 
-  const send = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
-    fetch(`${url}/in/${sourceId}?n=1`, { method: 'POST', headers, body })
+  /** Fails if the event was not stored, because a test would wait for it in vain. */
+  async function send(
+    body: string | Uint8Array<ArrayBuffer>,
+    headers: Record<string, string> = {},
+  ) {
+    const response = await fetch(`${url}/in/${sourceId}?n=1`, { method: 'POST', headers, body })
+    expect({ status: response.status, body: await response.text() }).toMatchObject({ status: 200 })
+  }
 
   const listening = (forward: string, ...more: string[]) =>
     start(['listen', 'Shop', '--forward', forward, '--server', url, ...more], {
@@ -50,10 +56,10 @@ describe('strongroom listen', () => {
       env: { FERRYHOOK_API_KEY: key },
     })
 
-  test('sends events on byte by byte, also after the server was away, and sums up at the end', async () => {
+  test('forwards events byte for byte, also after a server restart, and prints a summary', async () => {
     const program = await localProgram()
     const listener = listening(`${program.url}/hook`)
-    await listener.until('Ready: events of src_')
+    await listener.until('Ready: forwarding events of src_')
     const bytes = new Uint8Array([0xff, 0x00, 0x0d, 0x0a])
     await send(bytes, { 'content-type': 'application/octet-stream', 'x-shop': 'Berlin' })
     await listener.until(' ms\n')
@@ -70,7 +76,7 @@ describe('strongroom listen', () => {
     await listener.until('Disconnected (')
     ;({ running: server } = await serving(new URL(url).port))
     await send('while it was away')
-    await listener.until('Connected again')
+    await listener.until('Reconnected')
     await send('and after')
     await listener.until(/(?: ms\n[^]*){3}/)
     expect(program.got.map(({ body }) => body.toString()).slice(1)).toEqual([
@@ -81,11 +87,11 @@ describe('strongroom listen', () => {
     const { code, stdout, stderr } = await listener.finished
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toMatch(/\n\d\d:\d\d:\d\d {2}evt_[\w-]{16} {2}200 {2}\d+ ms\n/)
-    expect(stdout).toMatch(/\n3 events: 3 answered, 0 failed, 0 not sent\n$/)
+    expect(stdout).toMatch(/\n3 events: 3 answered, 0 failed, 0 not forwarded\n$/)
     expect(stdout).not.toContain(key)
   })
 
-  test('prints a document on each line for programs', async () => {
+  test('prints a JSON document per line with --json', async () => {
     const listener = listening('http://127.0.0.1:9/hook', '--json')
     await listener.until('"ready"')
     await send('{}')
@@ -113,7 +119,7 @@ describe('strongroom listen', () => {
     [
       ['src_AAAAAAAAAAAAAAAA', '--forward', 'localhost:3000'],
       { FERRYHOOK_API_KEY: 'x' },
-      '--forward must be an http or https address: http://localhost:3000/hook',
+      '--forward must be an http or https URL, such as http://localhost:3000/hook',
     ],
     [
       ['src_AAAAAAAAAAAAAAAA', '--forward', 'http://localhost:3000'],
@@ -125,12 +131,12 @@ describe('strongroom listen', () => {
       { FERRYHOOK_API_KEY: 'x' },
       '--server must be an http or https address without user, query and fragment',
     ],
-  ])('says in one line what is wrong with "%s"', async (args, env, line) => {
+  ])('reports "%s" in one line', async (args, env, line) => {
     const { code, stdout, stderr } = await inProcess(['listen', ...args], { cwd, env })
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: `${line}\n` })
   })
 
-  test('says what the server says, and never the key', async () => {
+  test('prints the error of the server and never the key', async () => {
     const refused = await inProcess(
       ['listen', sourceId, '--forward', 'http://127.0.0.1:9', '--server', url],
       { cwd, env: { FERRYHOOK_API_KEY: 'fh_live_wrong' } },

@@ -14,12 +14,12 @@ const blocks = [...manual('key-store').matchAll(/<!-- runs: (\S+) -->\n\n```sh\n
   ([, name = '', text = '']) => ({ name, lines: text.trim().split('\n') }),
 )
 
-describe('the commands that the manuals show', () => {
+describe('the commands in the manuals', () => {
   test('are found', () => {
     expect(blocks.map(({ name }) => name)).toEqual(['keys'])
   })
 
-  test.each(blocks)('run one after the other: $name', async ({ lines }) => {
+  test.each(blocks)('run in sequence: $name', async ({ lines }) => {
     const cwd = await emptyDirectory()
     for (const line of lines) {
       const [, command = ''] = /^npx strongroom (.*?)(?: +# .*)?$/.exec(line) ?? []
@@ -46,7 +46,7 @@ describe('the commands that the manuals show', () => {
       const program = await localProgram((response) =>
         ++requests === 3 ? response.destroy() : response.end(),
       )
-      // Faster than the reader types: a delivery may still be under way.
+      // Faster than a reader types, so a delivery may still be running.
       const becomes = `becomes() { until curl -sS "${url}/ferryhook/v1/events/$EVENT" \\
         -H "Authorization: Bearer $FERRYHOOK_API_KEY" | grep -q '"status":"'$1'"'; do sleep 0.1; done; }`
       const script = [

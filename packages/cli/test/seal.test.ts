@@ -29,7 +29,7 @@ const open = (link: string, more: string[] = []) => strongroom(['open', ...more]
 const openNothing = (link: string) => inProcess(['open', link])
 
 describe('strongroom seal and open', () => {
-  test('echo to seal, its first line to open, and the text is exactly there, once, and in no request', async () => {
+  test('a sealed text opens exactly once, and no request contains it', async () => {
     const { url, requests } = await sealedServer()
     const sealed = await strongroom(['seal', '--server', url], { stdin: 'hunter2\n' })
     expect(sealed.code).toBe(0)
@@ -50,7 +50,7 @@ describe('strongroom seal and open', () => {
     })
   })
 
-  test('50 KB of any characters arrive as they were', async () => {
+  test('50 KB of any characters are preserved', async () => {
     const { url } = await sealedServer()
     const text = `\ufeff\r\n\u0000e\u0301 ${'🔑'.repeat(12_700)}`
     const { link } = await seal(url, [], text)
@@ -58,7 +58,7 @@ describe('strongroom seal and open', () => {
     expect(JSON.parse(stdout)).toEqual({ text, remainingViews: 0 })
   })
 
-  test('a file is sealed with a lifetime and views, and opened as often', async () => {
+  test('a file is sealed with an expiry and a number of views, and opens that often', async () => {
     const clock = testClock()
     const { url } = await sealedServer({ clock })
     const { link, expiresAt } = await seal(url, ['--ttl', '7d', '--views', '2'], 'a file')
@@ -68,21 +68,21 @@ describe('strongroom seal and open', () => {
     expect((await openNothing(link)).code).toBe(3)
   })
 
-  test('a burned secret is not available, and burning says nothing', async () => {
+  test('a burned secret is not available, and burning does not reveal whether it existed', async () => {
     const { url } = await sealedServer()
     const { link, managementLink } = await seal(url)
     for (const time of ['once', 'again']) {
       const burned = await inProcess(['burn', managementLink])
       expect(burned, time).toEqual({
         code: 0,
-        stdout: 'The secret is destroyed if it still existed\n',
+        stdout: 'If the secret still existed, it was destroyed\n',
         stderr: '',
       })
     }
     expect((await openNothing(link)).code).toBe(3)
   })
 
-  test('a receipt says whether a secret was opened, if it was asked for at sealing', async () => {
+  test('a receipt shows whether a secret was opened, if it was sealed with --receipt', async () => {
     const { url } = await sealedServer({ clock: testClock('2100-01-01T00:00:00.000Z') })
     const { link, managementLink } = await seal(url, ['--receipt'])
     const receipt = (managed: string) => inProcess(['receipt', managed])
@@ -101,7 +101,7 @@ describe('strongroom seal and open', () => {
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'no_receipt' } })
   })
 
-  test('the server is found under /sealed/, alone at the root, and by the address of its page', async () => {
+  test('the server is found below /sealed/, at the root and by the URL of its page', async () => {
     const whole = await sealedServer()
     const alone = await sealedServer({ atRoot: true })
     const [link, alsoLink, rootLink] = [
@@ -117,7 +117,7 @@ describe('strongroom seal and open', () => {
 })
 
 describe('a passphrase', () => {
-  test('comes from a descriptor, the environment or a file, however its letters are composed', async () => {
+  test('comes from a descriptor, the environment or a file, in any Unicode normalization', async () => {
     const { url } = await sealedServer()
     const [composed, decomposed] = [' Café ', ' Cafe\u0301 ']
     const sealed = await strongroom(
@@ -139,7 +139,7 @@ describe('a passphrase', () => {
     expect(opened).toEqual([right, right, right])
   })
 
-  test('that is wrong or missing takes no view', async () => {
+  test('that is wrong or missing uses up no view', async () => {
     const { url } = await sealedServer()
     const env = { STRONGROOM_PASSPHRASE: 'right' }
     const { link } = await seal(url, [], 'x', env)

@@ -25,22 +25,22 @@ async function seal({ url }: SealedServer) {
 
 const open = (link: string, more: string[] = []) => strongroom(['open', ...more], { stdin: link })
 
-describe('what a server says', () => {
-  test('a lost answer is asked for again with the same claim, and the one view is not lost', async () => {
+describe('the commands of Sealed over the network', () => {
+  test('a lost response is requested again with the same claim and uses up one view', async () => {
     const server = await sealedServer()
     const { link } = await seal(server)
     server.loses = '/reveal'
     expect(await open(link)).toEqual({
       code: 0,
       stdout: 'hunter2',
-      stderr: 'The answer got lost, asking again\n',
+      stderr: 'The response was lost: retrying\n',
     })
     const reveals = server.requests.filter(({ call }) => call.endsWith('/reveal'))
     expect(reveals).toHaveLength(2)
     expect(reveals[0]).toEqual(reveals[1])
   })
 
-  test('a secret is acknowledged once it is written, and not if it cannot be', async () => {
+  test('a secret is acknowledged only after it was written', async () => {
     const server = await sealedServer()
     const { link } = await seal(server)
     const running = start(['open'], { stdin: link })
@@ -53,7 +53,7 @@ describe('what a server says', () => {
     expect(server.requests.at(-1)?.call).toMatch(/\/reveal$/)
   })
 
-  test('an acknowledgement that does not arrive is no failure', async () => {
+  test('a lost acknowledgement is not a failure', async () => {
     const server = await sealedServer()
     const { link } = await seal(server)
     server.loses = '/ack'
@@ -61,14 +61,14 @@ describe('what a server says', () => {
     expect(await open(`<${link}>.\n`)).toEqual({ code: 0, stdout: 'hunter2', stderr: '' })
   })
 
-  test('a short wait is waited for, a long one is said', async () => {
+  test('a short Retry-After is waited for, a long one is reported', async () => {
     const server = await sealedServer()
     const busy = (seconds: string) => () =>
       new Response('{}', { status: 429, headers: { 'retry-after': seconds } })
     server.intercept = busy('1')
     const sealing = ['seal', '--server', server.url, '--file', await secretFile()]
     const waited = await inProcess(sealing)
-    expect(waited.stderr).toBe('The server asks to wait: going on in 1 seconds\n')
+    expect(waited.stderr).toBe('Rate limited: retrying in 1 second\n')
     expect(waited.code).toBe(0)
     server.intercept = busy('3600')
     expect(await inProcess(sealing)).toEqual({
@@ -98,7 +98,7 @@ describe('what a server says', () => {
     expect(other.requests).toEqual([])
   })
 
-  test('plain http is spoken to another machine only if that is wanted', async () => {
+  test('plain http to another machine requires --insecure', async () => {
     const server = await sealedServer()
     // Leads here, but a program cannot know that.
     const far = server.url.replace('127.0.0.1', '0.0.0.0')
@@ -113,14 +113,14 @@ describe('what a server says', () => {
     for (const args of commands) {
       const { code, stderr } = await inProcess(args)
       expect(code).toBe(2)
-      expect(stderr).toMatch(/^Plain http lets others on the way read along: .+--insecure.+\n$/)
+      expect(stderr).toMatch(/^Plain http can be intercepted: .+--insecure.+\n$/)
     }
     expect(server.requests).toEqual([])
     const insecure = await inProcess([...sealing, '--insecure'])
     expect(insecure.code).toBe(0)
   })
 
-  test('a server without Sealed, or none at all, is a failure in one line', async () => {
+  test('a server without Sealed and an unreachable server are reported in one line', async () => {
     const other = createServer((_, response) => void response.end('<html>')).listen(0, '127.0.0.1')
     await once(other, 'listening')
     const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`

@@ -17,7 +17,7 @@ const secretLink = links.valid.find(({ kind }) => kind === 'secret')?.link ?? ''
 const managementLink = links.valid.find(({ kind }) => kind === 'management')?.link ?? ''
 const withoutKey = links.valid.find(({ kind }) => kind === 'secret-without-key')?.link ?? ''
 
-describe('a wrong command line of Sealed is refused in one line, before anything is asked', () => {
+describe('an invalid command line of Sealed is rejected in one line before any request', () => {
   test.each([
     [['seal', '--ttl', '1y'], '--ttl takes a number and one of s, m, h, d, w: such as 30d'],
     [['seal', '--ttl', '899s'], '--ttl must be from 15m to 90d, such as 900s, 15m, 1h or 7d'],
@@ -56,7 +56,7 @@ describe('a wrong command line of Sealed is refused in one line, before anything
     expect(await usage(argv)).toEqual({ code: 2, message })
   })
 
-  test.each(['open', 'burn', 'receipt'])('%s refuses every link that is none', async (command) => {
+  test.each(['open', 'burn', 'receipt'])('%s rejects every invalid link', async (command) => {
     const wrong = links.refused.filter(({ link }) => link !== '' && link === link.trim())
     const refusals = await Promise.all(wrong.map(({ link }) => usage([command, link])))
     expect(new Set(refusals.map(({ code }) => code))).toEqual(new Set([2]))
@@ -64,7 +64,7 @@ describe('a wrong command line of Sealed is refused in one line, before anything
     expect(wrong.filter(({ link }) => said.includes(link.split('#')[1] || link))).toEqual([])
   })
 
-  test('what may be a secret is not repeated', async () => {
+  test('without repeating what may be a secret', async () => {
     const misplaced = [
       ['seal', 'hunter2'],
       ['seal', '--passphrase', 'hunter2'],
@@ -81,7 +81,7 @@ describe('a wrong command line of Sealed is refused in one line, before anything
     }
   })
 
-  test('two places for one passphrase', async () => {
+  test('if there are two sources of the passphrase', async () => {
     const env = { STRONGROOM_PASSPHRASE: 'x', STRONGROOM_PASSPHRASE_FILE: '/x' }
     const file = new URL(import.meta.url).pathname
     expect(await usage(['seal', '--file', file], env)).toEqual({
@@ -102,7 +102,7 @@ describe('a wrong command line of Sealed is refused in one line, before anything
       Uint8Array.of(0xff, 0xfe),
       'Standard input is not UTF-8: save it as UTF-8, or encode it, for example with base64',
     ],
-  ])('standard input that cannot be sealed: %s', async (_, stdin, line) => {
+  ])('if standard input cannot be sealed: %s', async (_, stdin, line) => {
     // Nothing listens there: it is refused before.
     const { code, stdout, stderr } = await strongroom(['seal', '--server', 'http://127.0.0.1:9'], {
       stdin,
@@ -110,7 +110,7 @@ describe('a wrong command line of Sealed is refused in one line, before anything
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: `${line}\n` })
   })
 
-  test('a descriptor that is not open', async () => {
+  test('if the descriptor is not open', async () => {
     const args = ['seal', '--server', 'http://127.0.0.1:9', '--passphrase-fd', '99']
     expect(await strongroom(args, { stdin: 'x' })).toEqual({
       code: 2,
@@ -119,7 +119,7 @@ describe('a wrong command line of Sealed is refused in one line, before anything
     })
   })
 
-  test('a passphrase that is too long', async () => {
+  test('if the passphrase is too long', async () => {
     const args = ['seal', '--server', 'http://127.0.0.1:9', '--passphrase-fd', '3']
     expect(await strongroom(args, { stdin: 'x', fd3: 'x'.repeat(4097) })).toEqual({
       code: 2,
@@ -128,21 +128,24 @@ describe('a wrong command line of Sealed is refused in one line, before anything
     })
   })
 
-  test('no link at all', async () => {
+  test('if the link is missing', async () => {
     expect(await strongroom(['open'], { stdin: '\n' })).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'There is no link: give it as an argument or to standard input\n',
+      stderr: 'No link given: pass it as an argument or on standard input\n',
     })
   })
 })
 
-test.each(['seal', 'open', 'burn', 'receipt'])('%s says what its exit codes mean', async (name) => {
-  const lines: string[] = []
-  await run([name, '--help'], commands, {
-    env: {},
-    out: (text) => void lines.push(text),
-    error() {},
-  })
-  expect(lines.join('')).toContain('3 not available')
-})
+test.each(['seal', 'open', 'burn', 'receipt'])(
+  'the help of %s explains its exit codes',
+  async (name) => {
+    const lines: string[] = []
+    await run([name, '--help'], commands, {
+      env: {},
+      out: (text) => void lines.push(text),
+      error() {},
+    })
+    expect(lines.join('')).toContain('3 not available')
+  },
+)

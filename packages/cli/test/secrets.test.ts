@@ -3,7 +3,7 @@ import { inProcess } from './in-process.ts'
 import { serverSecret } from './server-secret.ts'
 import { emptyDirectory, strongroom } from './strongroom.ts'
 
-test('strongroom secrets lists and rotates the secrets of the server, and shows none', async () => {
+test('strongroom secrets lists and rotates server secrets without showing them', async () => {
   const cwd = await emptyDirectory()
   const printed: string[] = []
   const run = async (...args: string[]) => {
@@ -20,7 +20,7 @@ test('strongroom secrets lists and rotates the secrets of the server, and shows 
   expect(await run('list')).toEqual([
     0,
     expect.stringMatching(
-      /^cursor {2}version 1, made \d{4}-\d\d-\d\d \d\d:\d\d UTC \(0 days ago\)\n$/,
+      /^cursor {2}version 1, created \d{4}-\d\d-\d\d \d\d:\d\d UTC \(0 days ago\)\n$/,
     ),
   ])
   expect(await run('rotate', 'cursor', '--overlap', 'long')).toEqual([
@@ -29,14 +29,16 @@ test('strongroom secrets lists and rotates the secrets of the server, and shows 
   ])
   expect(await run('rotate', 'cursor', '--overlap', '2d')).toEqual([
     0,
-    expect.stringMatching(/^cursor has version 2, in use from .* UTC on; older ones end .* UTC\n$/),
+    expect.stringMatching(
+      /^cursor has version 2, in use from .* UTC; older ones are accepted until .* UTC\n$/,
+    ),
   ])
   const overlapping = await serverSecret(cwd)
   expect(overlapping.map(({ version }) => version)).toEqual([1, 2])
   expect(await run('list')).toEqual([
     0,
     expect.stringMatching(
-      /^cursor {2}version 2, .*\ncursor {2}version 1, .*, honoured until .* UTC\n$/,
+      /^cursor {2}version 2, .*\ncursor {2}version 1, .*, accepted until .* UTC\n$/,
     ),
   ])
   const rotated = await strongroom(['secrets', 'rotate', 'cursor', '--overlap', '0s', '--json'], {

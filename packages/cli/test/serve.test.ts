@@ -36,7 +36,7 @@ describe('strongroom serve', () => {
     })
     afterAll(() => void server.process.kill('SIGKILL'))
 
-    test('says where to click and what runs on which store', async () => {
+    test('prints its URLs, services and store', async () => {
       const { printed, url } = server
       expect(printed).toMatch(/^Strongroom \d+\.\d+\.\d+$/m)
       expect(printed).toMatch(/Home +http:\/\/127\.0\.0\.1:\d+\n/)
@@ -67,7 +67,7 @@ describe('strongroom serve', () => {
       expect(await new Validator().validate(document)).toEqual({ valid: true })
     })
 
-    test('lets the command line work on its store while it runs', async () => {
+    test('shares its store with commands while it runs', async () => {
       const { stdout } = await strongroom(['operator', 'add', 'backup'], { cwd })
       const headers = { authorization: `Bearer ${stdout.trim()}` }
       expect((await fetch(`${server.url}/metrics`, { headers })).status).toBe(200)
@@ -93,7 +93,7 @@ describe('strongroom serve', () => {
     },
   )
 
-  test('keeps the first operator token out of its output, in a file of its owner, and ends with 0 on SIGTERM', async () => {
+  test('writes the first operator token to a private file instead of its output, and exits with 0 on SIGTERM', async () => {
     const cwd = await emptyDirectory()
     const { printed, get, url, process: child, finished } = await served(cwd)
     const file = join(cwd, 'data', 'operator-admin.token')
@@ -113,7 +113,7 @@ describe('strongroom serve', () => {
     expect(stdout + stderr).not.toContain(token.split('.')[1])
   })
 
-  test('ends with 0 on SIGINT, keeps its data over a restart, and makes no second operator', async () => {
+  test('exits with 0 on SIGINT, keeps its data across a restart and creates no second operator', async () => {
     const cwd = await emptyDirectory()
     const first = await served(cwd)
     first.process.kill('SIGINT')
@@ -128,7 +128,7 @@ describe('strongroom serve', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ name: 'admin' }])
   })
 
-  test('takes its most common settings as options, and serves metrics on a port of their own without a token', async () => {
+  test('accepts common settings as options and serves metrics on a separate port without a token', async () => {
     const cwd = await emptyDirectory()
     const options = ['--data', 'elsewhere', '--host', 'localhost']
     const { printed } = await served(cwd, options, { STRONGROOM_METRICS_PORT: '0' })
@@ -156,7 +156,7 @@ describe('strongroom serve', () => {
     })
   })
 
-  test('makes links from PUBLIC_URL, and keeps the tokens of two deployments in one directory apart', async () => {
+  test('builds links from PUBLIC_URL and separates the tokens of two deployments in one directory', async () => {
     const cwd = await emptyDirectory()
     const first = await served(cwd, [], { PUBLIC_URL: 'https://trust.example/' })
     expect(first.printed).toContain('https://trust.example/docs')
@@ -169,7 +169,7 @@ describe('strongroom serve', () => {
     expect((await fetch(`${second.url}/metrics`, { headers })).status).toBe(200)
   })
 
-  test('says what is wrong with a data directory it cannot make, and leaves things as they were', async () => {
+  test('reports a data directory that it cannot create and changes nothing', async () => {
     const cwd = await emptyDirectory()
     await writeFile(join(cwd, 'file'), 'mine')
     const env = { PORT: '0', STRONGROOM_DATA: 'file/data' }

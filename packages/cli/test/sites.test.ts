@@ -9,7 +9,7 @@ import { inProcess } from './in-process.ts'
 import { pluginZip } from './plugin-zip.ts'
 import { emptyDirectory, type Running, start } from './strongroom.ts'
 
-describe('with a server that runs', () => {
+describe('through a running server', () => {
   let server: Running
   let wordpress: Server
   let base: string
@@ -93,7 +93,7 @@ describe('with a server that runs', () => {
     return answer.status
   }
 
-  test('sites are listed, searched and shown', async () => {
+  test('strongroom sites lists, searches and shows sites', async () => {
     expect((await strongroom('sites', 'list')).stdout).toContain(`${site.site_id}  ${site.domain}`)
     expect((await strongroom('sites', 'list', '--search', 'nothing')).stdout).toBe(
       'There are no active sites\n',
@@ -105,7 +105,7 @@ describe('with a server that runs', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ site_id: site.site_id, status: 'active' })
   })
 
-  test('a site is suspended and resumed, and the site notices at once', async () => {
+  test('a suspended site is rejected immediately until it is resumed', async () => {
     const suspended = await strongroom('sites', 'suspend', site.site_id)
     expect(suspended.stdout).toBe(`${site.domain} is suspended\n`)
     expect(await statusOf()).toBe('suspended')
@@ -127,7 +127,7 @@ describe('with a server that runs', () => {
     ])
   })
 
-  test('a submission reaches a source of Ferryhook, verified, and its repetition is known', async () => {
+  test('a submission reaches a Ferryhook source verified, and a duplicate is recognised', async () => {
     const ferryhook = async <T>(method: string, path: string, bearer?: string, body?: object) => {
       const answer = await fetch(`${base}/ferryhook/v1${path}`, {
         method,
@@ -173,16 +173,16 @@ describe('with a server that runs', () => {
     expect(items).toMatchObject([{ unverified: false }])
   })
 
-  test('a wrong id or status is refused before anything is asked', async () => {
+  test('an invalid id or status is rejected before any request', async () => {
     const wrong = await strongroom('sites', 'suspend', 'example.com')
     expect([wrong.code, wrong.stdout]).toEqual([2, ''])
-    expect(wrong.stderr).toMatch(/^A site is named by its id.*\n$/)
+    expect(wrong.stderr).toMatch(/^SITE must be an id.*\n$/)
     expect((await strongroom('sites', 'list', '--status', 'gone')).code).toBe(2)
     const missing = await strongroom('sites', 'show', 'site_0123456789abcdef')
     expect([missing.code, missing.stderr]).toEqual([1, 'Site not found\n'])
   })
 
-  test('a release is signed, published, listed, and refused when it is not signed', async () => {
+  test('a release is signed, published and listed, and rejected without a signature', async () => {
     const zip = join(cwd, 'form-bridge-1.2.0.zip')
     await writeFile(zip, pluginZip('1.2.0'))
     const unsigned = await strongroom('plugin', 'publish', zip)
@@ -210,7 +210,7 @@ describe('with a server that runs', () => {
 })
 
 describe('on the store itself', () => {
-  test('releases are published with the keys of the settings, and sites are listed', async () => {
+  test('releases are published with the keys in the settings, and sites are listed', async () => {
     const cwd = await emptyDirectory()
     const key = join(cwd, 'release.key')
     const made = await inProcess(['plugin', 'keygen', '--out', key], { cwd })
@@ -231,7 +231,7 @@ describe('on the store itself', () => {
     expect((await inProcess(['sites', 'list'], { cwd })).stdout).toBe('There are no active sites\n')
   })
 
-  test('a private key is for its owner alone, and never overwritten', async () => {
+  test('a private key is readable only by its owner and never overwritten', async () => {
     const cwd = await emptyDirectory()
     const key = join(cwd, 'release.key')
     const { stdout } = await inProcess(['plugin', 'keygen', '--out', key], { cwd })
@@ -242,7 +242,7 @@ describe('on the store itself', () => {
     await rm(key)
   })
 
-  test('what is no plugin or no key is not signed, and the message has nothing of the key', async () => {
+  test('an invalid package or key is rejected with a message that does not contain the key', async () => {
     const cwd = await emptyDirectory()
     const [zip, key] = [join(cwd, 'a.zip'), join(cwd, 'a.key')]
     await writeFile(zip, 'nonsense')

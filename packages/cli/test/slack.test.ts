@@ -59,7 +59,7 @@ describe('strongroom slack', () => {
       env: { STRONGROOM_TOKEN: token },
     })
 
-  test('sets an app up: its verified events arrive, and those of invented people do not', async () => {
+  test('sets up an app that receives verified events and no events of unknown users', async () => {
     const address = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/`
     const add = ['app', 'add', 'demo', '--upstream', address]
     const added = await withSecret(add, `${sampleSecret}\n`)
@@ -67,7 +67,11 @@ describe('strongroom slack', () => {
     const events = added.stdout.trim()
     expect(events).toBe(`${url}/two-key/slack/demo/events`)
     const set = await withSecret(['token', 'set', 'demo', sampleTeam.id], sampleTeam.token)
-    expect(set).toEqual({ code: 0, stdout: `The token of ${sampleTeam.id} is kept\n`, stderr: '' })
+    expect(set).toEqual({
+      code: 0,
+      stdout: `The token of ${sampleTeam.id} was stored\n`,
+      stderr: '',
+    })
 
     const send = async (...args: string[]) =>
       inProcess(['fake-slack', 'send', 'message', events, ...args], { cwd })
@@ -87,16 +91,18 @@ describe('strongroom slack', () => {
     expect(decisions[1]).toContain('accepted (slack)')
 
     const rotated = await withSecret(['secret', 'rotate', 'demo'], 'another-signing-secret')
-    expect(rotated.stdout).toBe('demo has 2 signing secrets in force\n')
+    expect(rotated.stdout).toBe('demo has 2 signing secrets\n')
     const last = await withSecret(['secret', 'rotate', 'demo', '--overlap', '0s'], 'a-third-secret')
-    expect(last.stdout).toBe('demo has 1 signing secret in force\n')
+    expect(last.stdout).toBe('demo has 1 signing secret\n')
     const removed = await slackCommand(['token', 'remove', 'demo', sampleTeam.id])
-    expect(removed.stdout).toBe(`The token of ${sampleTeam.id} is gone\n`)
-    expect((await slackCommand(['app', 'remove', 'demo'])).stdout).toBe('demo is gone\n')
-    expect((await slackCommand(['apps'])).stdout).toBe('There are no apps: add one\n')
+    expect(removed.stdout).toBe(`The token of ${sampleTeam.id} was removed\n`)
+    expect((await slackCommand(['app', 'remove', 'demo'])).stdout).toBe('demo was removed\n')
+    expect((await slackCommand(['apps'])).stdout).toBe(
+      'There are no apps: add one with "strongroom slack app add"\n',
+    )
   })
 
-  test('says in one line what is wrong', async () => {
+  test('reports an invalid command line in one line', async () => {
     const wrong: [string[], string, Record<string, string>?][] = [
       [['apps'], "operator's token", { STRONGROOM_TOKEN: '' }],
       [
@@ -106,7 +112,7 @@ describe('strongroom slack', () => {
       ],
       [['app', 'add', 'x'], '--upstream https://'],
       [['tokens', 'nobody'], 'Slack app not found'],
-      [['token', 'remove', 'nobody'], 'give APP and TEAM'],
+      [['token', 'remove', 'nobody'], 'pass APP and TEAM'],
       [['decisions', 'nobody', '--limit', 'all'], '--limit must be a number'],
       [['app', 'remove', 'Not-A-Name'], 'lower-case letters'],
     ]

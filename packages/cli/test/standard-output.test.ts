@@ -1,16 +1,16 @@
-/** Standard output that nobody reads, or that leads to a full disk. */
+/** Standard output without a reader, or on a full disk. */
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { inShell } from './in-shell.ts'
 
-test('a reader that has gone is no failure', async () => {
+test('a closed pipe is not a failure', async () => {
   for (const reader of ['true', 'head -1 > /dev/null']) {
     const ended = await inShell(`$STRONGROOM tables cloudformation | ${reader}`)
     expect(ended).toEqual({ code: 0, stdout: '', stderr: '' })
   }
 })
 
-test('what would run for ever ends in good order with its reader', async () => {
+test('a long-running command stops cleanly when its pipe is closed', async () => {
   const ended = await inShell('$STRONGROOM fake-slack --port 0 | true')
   expect(ended).toEqual({ code: 0, stdout: '', stderr: '' })
 })

@@ -26,7 +26,7 @@ describe('strongroom worker and user add', () => {
     return each
   }
 
-  test('a new account has a key that works, and a worker delivers what a server only receives', async () => {
+  test('a new account has a valid key, and a worker delivers what a server only receives', async () => {
     const cwd = await emptyDirectory()
     const server = started(['serve', '--json'], cwd)
     const { url } = JSON.parse(await server.until('\n}\n')) as { url: string }
@@ -63,7 +63,7 @@ describe('strongroom worker and user add', () => {
     expect(await ask(`/events/${event.id}`)).toMatchObject({ status: 'delivered' })
   })
 
-  test('a worker tells programs where it works, and serves metrics where it is told', async () => {
+  test('a worker prints its store as JSON and serves metrics on the given port', async () => {
     const cwd = await emptyDirectory()
     const worker = started(['worker', '--data', 'elsewhere', '--metrics-port', '0', '--json'], cwd)
     const told = JSON.parse(await worker.until('\n}\n')) as { metricsUrl: string }
@@ -75,7 +75,7 @@ describe('strongroom worker and user add', () => {
     expect(metrics).toContain('strongroom_ferryhook_attempts_total')
   })
 
-  test('an address that is taken, or is none, and a port that is none are refused in one line', async () => {
+  test('an e-mail address that is in use or invalid and an invalid port are reported in one line', async () => {
     const cwd = mkdtempSync(join(tmpdir(), 'strongroom-'))
     const add = (...args: string[]) => inProcess(['user', 'add', ...args], { cwd })
     const { code, stdout } = await add('ada@example.com', '--name', 'Ada')
@@ -95,7 +95,7 @@ describe('strongroom worker and user add', () => {
     })
     expect(await add('b@example.com', '--name', 'A\u001Bb')).toMatchObject({
       code: 2,
-      stderr: '--name must not have control characters or halves of characters\n',
+      stderr: '--name must not contain control characters or invalid characters\n',
     })
     expect(await inProcess(['worker', '--metrics-port', 'x'], { cwd })).toMatchObject({
       code: 2,

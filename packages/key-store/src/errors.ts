@@ -2,7 +2,6 @@
 import type { Item } from '@strongroom/kit/db'
 import { defineErrors } from '@strongroom/kit/errors'
 import { ItemMismatch } from '@strongroom/kit/db-errors'
-import { SealedUnreadable } from '@strongroom/kit/secret-box'
 
 export const keyStoreError = defineErrors('key-store', {
   invalid_id: [400, 'Invalid branch key id. Choose an id of 1 to 2048 bytes in valid Unicode.'],
@@ -140,6 +139,12 @@ const FAILURES = {
   // Envelope.
   InvalidEnvelopeContext: [undefined, 'The place of the secret is invalid.'],
   PlaintextTooLong: [undefined, 'The plaintext is too long. Encrypt it in parts.'],
+  // One error for every reason, so that a forger does not learn how far a forgery got.
+  EnvelopeUnreadable: [
+    undefined,
+    'The secret cannot be decrypted: it was changed, encrypted for another place, or its branch key is missing. ' +
+      'Restore it together with its branch key, or set it again.',
+  ],
 } as const satisfies Record<string, readonly [OperatorCode | undefined, string]>
 
 export type KeyStoreFailure = keyof typeof FAILURES
@@ -183,21 +188,6 @@ export function emptyIdentifier(
 ): KeyStoreError {
   const message = `Empty string not supported for ${what}. Pass at least one character.`
   return keyStoreFailure('EmptyIdentifier', { message })
-}
-
-/**
- * A secret cannot be decrypted here. One error for every reason, so that a forger does not learn
- * how far a forgery got.
- */
-export class EnvelopeUnreadable extends SealedUnreadable {
-  override readonly name = 'EnvelopeUnreadable'
-  constructor(options?: ErrorOptions) {
-    super(
-      'The secret cannot be decrypted: it was changed, encrypted for another place, or its branch key is missing. ' +
-        'Restore it together with its branch key, or set it again.',
-      options,
-    )
-  }
 }
 
 export function isKeyStoreFailure(error: unknown, name: KeyStoreFailure): boolean {

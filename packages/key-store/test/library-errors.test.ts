@@ -16,7 +16,7 @@ function namesIn(directory: string): string[] {
   const patterns = [
     /^ {2}([A-Z]\w+): \[\s*(?:undefined|'[a-z_]+'),/gm,
     /^ {2}\| '([A-Z]\w+)'$/gm,
-    /^export class (\w+) extends (?:\w*Error|SealedUnreadable)\b/gm,
+    /^export class (\w+) extends \w*Error\b/gm,
     /(?:new KmsError|refused)\(\s*'(\w+)'/g,
     /__type: [^?]+\? '(\w+)'/g,
   ]

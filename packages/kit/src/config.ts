@@ -4,13 +4,14 @@
  * setting is undocumented.
  */
 import { readFileSync } from 'node:fs'
+import { Failure } from './errors.ts'
 import { nearest } from './nearest.ts'
 import type { ConfigType } from './config-types.ts'
 
 export interface Setting<T> {
   type: ConfigType<T>
   description: string
-  /** Undefined unless given. */
+  /** Undefined if omitted. */
   default?: T
   required?: true
   /** Never shown; may also be read from the file in `NAME_FILE`. */
@@ -38,14 +39,9 @@ export type ConfigValues<T extends ConfigTable> = {
 }
 
 /** One line for each invalid setting, without the values of secret ones. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
-  readonly problems: readonly string[]
-
-  constructor(problems: readonly string[]) {
-    super(`The configuration is not valid\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
-    this.problems = problems
-  }
+export function invalidConfig(problems: readonly string[]): Failure {
+  const lines = problems.map((problem) => `  ${problem}`).join('\n')
+  return new Failure('failed', `The configuration is not valid\n${lines}`)
 }
 
 export interface ConfigRow {
@@ -82,7 +78,7 @@ export function defineConfig<const T extends ConfigTable>(table: T & Checked<T>)
         else values[name] = found.value
       }
       problems.push(...unknownNames(env, settings))
-      if (problems.length > 0) throw new ConfigError(problems)
+      if (problems.length > 0) throw invalidConfig(problems)
       return Object.freeze(values) as ConfigValues<T>
     },
     rows: () => settings.map(rowOf),

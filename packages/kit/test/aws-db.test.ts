@@ -11,7 +11,7 @@ describe('a store whose responses are lost', () => {
     for (const end of ends.splice(0)) end()
   })
 
-  /** Takes every request and breaks the connection in place of an answer. */
+  /** Accepts every request and breaks the connection instead of responding. */
   async function silentStore() {
     let requests = 0
     const server = createServer((request) => {
@@ -44,7 +44,7 @@ describe('a store whose responses are lost', () => {
     expect(requests()).toBe(1)
   })
 
-  test('is sent a transaction again if it has a token, which the store does once', async () => {
+  test('gets a transaction with a token again and executes it once', async () => {
     const { db, requests } = await silentStore()
     const Update = {
       TableName: 'counters',

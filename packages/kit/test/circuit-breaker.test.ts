@@ -16,7 +16,7 @@ function setUp(options: Partial<CircuitBreakerOptions> = {}) {
 }
 
 describe('a circuit breaker', () => {
-  test('opens after failures in a row and lets one probe through when its time is over', () => {
+  test('opens after consecutive failures and lets one probe through after its open time', () => {
     const { clock, breaker, fail, waitMs } = setUp()
     expect([breaker.isIdle, breaker.isOpen]).toStrictEqual([true, false])
     fail(2)
@@ -32,7 +32,7 @@ describe('a circuit breaker', () => {
     expect([breaker.isIdle, waitMs()]).toStrictEqual([true, 0])
   })
 
-  test('starts to count anew after a success', () => {
+  test('resets its count after a success', () => {
     const { breaker, fail } = setUp()
     fail(2)
     breaker.begin()('ok')

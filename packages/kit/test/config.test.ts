@@ -15,7 +15,8 @@ import {
   trustedProxies,
   url,
 } from '../src/config-types.ts'
-import { ConfigError, defineConfig } from '../src/config.ts'
+import { defineConfig } from '../src/config.ts'
+import { Failure } from '../src/errors.ts'
 
 const config = defineConfig({
   PORT: { type: port(), default: 4280, description: 'The port that the server listens on' },
@@ -46,7 +47,7 @@ function problems(env: Record<string, string>): readonly string[] {
   try {
     config.parse(env)
   } catch (error) {
-    if (error instanceof ConfigError) return error.problems
+    if (error instanceof Failure) return error.message.split('\n  ').slice(1)
     throw error
   }
   return []

@@ -55,7 +55,7 @@ describe('A cursor', () => {
   test('keeps an exact number of a store with its own number class', () => {
     class EngineNumber {
       readonly value = '12345678901234567890'
-      // The same member as NumberValue, so that the compiler takes it for one.
+      // Has the same member as NumberValue, so that the compiler accepts it.
       toString() {
         return this.value
       }

@@ -54,11 +54,11 @@ describe('an error of the store', () => {
 describe('a conditional write', () => {
   const refused = (code: string) => new TransactionFailed([{ code, item: undefined }])
 
-  test('held its condition if it was written', async () => {
+  test('reports true if it was written', async () => {
     expect(await conditionHeld(Promise.resolve())).toBe(true)
   })
 
-  test('did not hold it if the condition failed, alone or in a transaction', async () => {
+  test('reports false if the condition failed, alone or in a transaction', async () => {
     expect(await conditionHeld(Promise.reject(new ConditionFailed(undefined)))).toBe(false)
     expect(await conditionHeld(Promise.reject(refused('ConditionalCheckFailed')))).toBe(false)
   })

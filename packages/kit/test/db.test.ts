@@ -45,7 +45,7 @@ describe.each(testStores())('a Db on $name', (store) => {
     { what: 'a map that looks like a number', value: { value: '12' } },
     { what: 'a set of strings', value: new Set(['a', 'b']) },
     { what: 'a set of numbers', value: new Set([1, 2.5]) },
-  ])('gives back $what as it was put', async ({ value }) => {
+  ])('returns $what unchanged', async ({ value }) => {
     expect(await stored(value)).toEqual(value)
   })
 
@@ -82,7 +82,7 @@ describe.each(testStores())('a Db on $name', (store) => {
     { what: 'a function', value: () => 1 },
     { what: 'a date', value: new Date(0) },
     { what: 'a bigint', value: 1n },
-  ])('refuses $what and writes nothing', async ({ value }) => {
+  ])('rejects $what and writes nothing', async ({ value }) => {
     await stored('before')
     await expect(put(value)).rejects.toThrow()
     const { Item } = await db.getItem({ TableName: 'things', Key: { id: 'x' } })

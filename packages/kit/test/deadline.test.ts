@@ -64,7 +64,7 @@ describe('a deadline', () => {
     expect(await deadline.settle(never)).toBe('late')
   })
 
-  test('that is a moment counts the time that has passed before something waits', async () => {
+  test('at a fixed time counts the time before something waits', async () => {
     const { clock, timers, deps } = setUp()
     const deadline = startDeadline({ until: clock.now() + 1_000 }, deps)
     await timers.pass({ ms: 900 })
@@ -73,7 +73,7 @@ describe('a deadline', () => {
     expect(await settled).toBe('late')
   })
 
-  test('gives the result of work that ends in time, also its failure', async () => {
+  test('passes on the result or the failure of work that ends in time', async () => {
     const { deps } = setUp()
     const deadline = startDeadline({ ms: 1_000 }, deps)
     expect(await deadline.race(Promise.resolve(1))).toBe(1)
@@ -82,7 +82,7 @@ describe('a deadline', () => {
     await expect(deadline.settle(Promise.reject(new Error('no')))).rejects.toThrow('no')
   })
 
-  test('swallows what fails after it has passed', async () => {
+  test('ignores failures after it has passed', async () => {
     const { timers, deps } = setUp()
     const deadline = startDeadline({ ms: 10 }, deps)
     const { promise: work, reject: fail } = withReject()
@@ -104,7 +104,7 @@ describe('a deadline', () => {
     expect(timersRunning()).toBe(0)
   })
 
-  test('of a parent that is aborted already has ended', async () => {
+  test('has ended if its parent is already aborted', async () => {
     const { deps, timersStarted } = setUp(AbortSignal.abort())
     const deadline = startDeadline({ ms: 1_000 }, deps)
     expect(deadline.signal.aborted).toBe(true)

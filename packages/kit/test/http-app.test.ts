@@ -22,7 +22,7 @@ function testApp(options: Partial<AppOptions> = {}) {
   return { app, metrics, lines, logged }
 }
 
-/** The environment that Node's server gives for a connection from this address. */
+/** The `c.env` of Node's server for a connection from this address. */
 const from = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } })
 
 const Box = z.object({
@@ -31,7 +31,7 @@ const Box = z.object({
   tags: z.array(z.strictObject({ id: z.string() })).optional(),
 })
 
-/** A service as services are: an app of its own without any setting, mounted in the app. */
+/** A typical service: its own app without settings, mounted in the app. */
 function withBoxes(options: Partial<AppOptions> = {}) {
   const made = testApp(options)
   const boxes = new OpenAPIHono<AppEnv>()
@@ -66,8 +66,8 @@ async function errorOf(response: Response) {
   return error
 }
 
-describe('a request that is right', () => {
-  test('is answered by the service that it is for', async () => {
+describe('a valid request', () => {
+  test('is handled by its service', async () => {
     const { app } = withBoxes()
     const response = await app.request(
       '/box/boxes/b1?limit=3',
@@ -78,8 +78,8 @@ describe('a request that is right', () => {
   })
 })
 
-describe('a request that is wrong', () => {
-  test('is told every wrong field of its body by path, and none of the values', async () => {
+describe('an invalid request', () => {
+  test('gets every invalid field of its body by path, without values', async () => {
     const { app } = withBoxes()
     const body = { name: 7, size: 44, tags: [{ id: 'x' }, { id: 3, 'sword fish': 1, extra: 2 }] }
     const error = await errorOf(await app.request('/box/boxes/b1', json(body)))
@@ -102,14 +102,14 @@ describe('a request that is wrong', () => {
     ['/box/boxes/much-too-long', {}, 'path.id'],
     ['/box/boxes/b1?limit=6', {}, 'query.limit'],
     ['/box/boxes/b1', { 'x-mode': 'swordfish' }, 'header.x-mode'],
-  ])('is told the wrong part outside its body: %s', async (path, headers, wrong) => {
+  ])('gets the invalid part outside its body: %s', async (path, headers, wrong) => {
     const { app } = withBoxes()
     const error = await errorOf(await app.request(path, json({ name: 'tin' }, headers)))
     expect(error).toMatchObject({ code: 'request.invalid', details: [{ path: wrong }] })
     expect(JSON.stringify(error)).not.toContain('swordfish')
   })
 
-  test('is told what is missing, also when it has no body at all', async () => {
+  test('gets the missing fields, even without a body', async () => {
     const { app } = withBoxes()
     for (const init of [json({}), { method: 'POST' }]) {
       expect(await errorOf(await app.request('/box/boxes/b1', init))).toMatchObject({
@@ -119,7 +119,7 @@ describe('a request that is wrong', () => {
     }
   })
 
-  test('is told about the form of a union that it is nearest to', async () => {
+  test('gets the issues of the closest alternative of a union', async () => {
     const { app } = testApp()
     const schema = z.object({
       shape: z.union([z.string(), z.object({ round: z.object({ r: z.number() }) })]),
@@ -148,7 +148,7 @@ describe('a request that is wrong', () => {
     expect(error['details']).toHaveLength(20)
   })
 
-  test('is refused as malformed when its body is not JSON', async () => {
+  test('is rejected as malformed if its body is not JSON', async () => {
     const { app } = withBoxes()
     const error = await errorOf(await app.request('/box/boxes/b1', json('{"name": swordfish')))
     expect(error).toEqual({
@@ -173,7 +173,7 @@ describe('a request that is wrong', () => {
     },
   )
 
-  test('is told that there is nothing at an unknown address', async () => {
+  test('gets 404 at an unknown path', async () => {
     const { app } = withBoxes()
     for (const path of ['/nothing', '/box', '/box/nothing', '/box/boxes/a/b', '/%ff%zz']) {
       expect(await errorOf(await app.request(path))).toMatchObject({
@@ -183,7 +183,7 @@ describe('a request that is wrong', () => {
     }
   })
 
-  test('is told the methods of a known address that it did not use', async () => {
+  test('gets 405 with the allowed methods for a wrong method', async () => {
     const { app } = withBoxes()
     app.get('/thing/:id', (c) => c.text('x'))
     app.delete('/thing/:id', (c) => c.text('x'))
@@ -196,7 +196,7 @@ describe('a request that is wrong', () => {
     expect((await app.request('/thing/1', { method: 'HEAD' })).status).toBe(200)
   })
 
-  test('does not take a page for everything as a known address', async () => {
+  test('gets 404 although a wildcard page matches the path', async () => {
     const { app } = testApp()
     app.get('/*', (c) => c.notFound())
     expect(await errorOf(await app.request('/nothing', { method: 'POST' }))).toMatchObject({
@@ -253,7 +253,7 @@ describe('a body', () => {
     return app
   }
 
-  test('of exactly the limit arrives as it was sent, in one piece or in many', async () => {
+  test('of exactly the limit arrives unchanged, in one chunk or many', async () => {
     expect(
       await (await echo().request('/echo', { method: 'POST', body: '0123456789' })).text(),
     ).toBe('0123456789')
@@ -262,7 +262,7 @@ describe('a body', () => {
     )
   })
 
-  test('over the limit is refused before the handler runs, and says how large it may be', async () => {
+  test('over the limit is rejected with the limit before the handler runs', async () => {
     const response = await echo().request('/echo', { method: 'POST', body: '0123456789x' })
     expect(await errorOf(response)).toMatchObject({
       status: 413,
@@ -271,7 +271,7 @@ describe('a body', () => {
     })
   })
 
-  test('that comes in pieces is read no further than the limit', async () => {
+  test('in chunks is read only up to the limit', async () => {
     const stream = chunks('01234', '56789', 'x', 'never read', 'never read')
     expect((await echo().request('/echo', stream.init)).status).toBe(413)
     expect(stream.wasCancelled()).toBe(true)
@@ -283,12 +283,12 @@ describe('a body', () => {
     expect((await echo().request('/echo', init)).status).toBe(413)
   })
 
-  test('that is longer than it declares is still refused', async () => {
+  test('that is longer than its declared length is rejected', async () => {
     const init = { ...chunks('0123456789', 'x').init, headers: { 'content-length': '3' } }
     expect((await echo().request('/echo', init)).status).toBe(413)
   })
 
-  test('that Node counts by its declared length is passed on without a copy', async () => {
+  test('whose length Node guarantees is passed on without a copy', async () => {
     const init = { method: 'POST', body: '0123', headers: { 'content-length': '4' } }
     expect(await (await echo().request('/echo', init, from('192.0.2.1'))).text()).toBe('0123')
     const chunked = {
@@ -298,7 +298,7 @@ describe('a body', () => {
     expect((await echo().request('/echo', chunked, from('192.0.2.1'))).status).toBe(413)
   })
 
-  test('has the limit of its route where that has one, larger or smaller', async () => {
+  test('has the limit of its route, larger or smaller', async () => {
     const app = echo()
     expect((await app.request('/large', { method: 'POST', body: 'x'.repeat(20) })).status).toBe(200)
     expect((await app.request('/large', { method: 'POST', body: 'x'.repeat(21) })).status).toBe(413)
@@ -326,7 +326,7 @@ describe('a body', () => {
     ).toBe(413)
   })
 
-  test('is never given a limit outside an app that applies it', async () => {
+  test('cannot have a limit outside an app that applies it', async () => {
     const bare = new OpenAPIHono<AppEnv>()
     bare.onError((error, c) => c.text(error.message, 500))
     bare.post('/x', bodyLimit(5), (c) => c.text('x'))
@@ -388,7 +388,7 @@ describe('an outage of the store or of KMS', () => {
     'KMSInternalException',
     'ProvisionedThroughputExceededException',
     'InternalServerError',
-  ])('(%s) is answered server.unavailable with a time to come back', async (name) => {
+  ])('(%s) becomes server.unavailable with Retry-After', async (name) => {
     const { app, logged } = testApp()
     app.get('/x', () => {
       throw Object.assign(new Error('swordfish'), { name })
@@ -399,7 +399,7 @@ describe('an outage of the store or of KMS', () => {
     expect(logged().some(({ level }) => level === 'error')).toBe(true)
   })
 
-  test('that has no room left is answered server.storage_full', async () => {
+  test('without free space becomes server.storage_full', async () => {
     const { app } = testApp()
     app.get('/x', () => {
       throw Object.assign(new Error('swordfish'), { code: 'ENOSPC' })
@@ -414,7 +414,7 @@ describe('an outage of the store or of KMS', () => {
 describe('a limit', () => {
   const state = { limit: { limit: 10 }, remaining: 0, resetSeconds: 59.2, retryAfterSeconds: 5.1 }
 
-  test('that is reached answers request.rate_limited and says when to come back', async () => {
+  test('that is exceeded responds request.rate_limited with Retry-After', async () => {
     const { app } = testApp()
     app.get('/limited', () => {
       throw rateLimited(state)
@@ -429,13 +429,13 @@ describe('a limit', () => {
     expect(await errorOf(response)).toMatchObject({ status: 429, code: 'request.rate_limited' })
   })
 
-  test('never tells a refused client to come back at once', () => {
+  test('never sends a Retry-After of 0', () => {
     expect(rateLimited({ ...state, retryAfterSeconds: 0 }).headers).toMatchObject({
       'retry-after': '1',
     })
   })
 
-  test('that is not reached says how much is left and nothing about coming back', () => {
+  test('that is not exceeded reports what is left, without Retry-After', () => {
     expect(rateLimitHeaders({ ...state, remaining: 3.7, retryAfterSeconds: 0 })).toEqual({
       'ratelimit-limit': '10',
       'ratelimit-remaining': '3',
@@ -444,7 +444,7 @@ describe('a limit', () => {
   })
 })
 
-describe('every answer', () => {
+describe('every response', () => {
   const answers: [string, string, RequestInit?][] = [
     ['a handler', '/ok'],
     ['an unknown address', '/nothing'],
@@ -478,14 +478,14 @@ describe('every answer', () => {
     })
   })
 
-  test('promises https only where people reach the server by https', async () => {
+  test('has HSTS only if the public URL is https', async () => {
     for (const publicUrl of [undefined, 'http://localhost:4280']) {
       const response = await testApp({ publicUrl }).app.request('/x')
       expect(response.headers.has('strict-transport-security')).toBe(false)
     }
   })
 
-  test('keeps the policy and lifetime that its handler chose, and nothing weaker elsewhere', async () => {
+  test('keeps the policy and lifetime of its handler, and the strict defaults elsewhere', async () => {
     const { app } = testApp()
     const policy = pagePolicy({ scripts: ["'self'"] })
     app.get('/page', (c) => {
@@ -500,7 +500,7 @@ describe('every answer', () => {
     expect(headers.get('x-frame-options')).toBe('DENY')
   })
 
-  test('has a request id of its own, which the handler knows', async () => {
+  test('has its own request id, which the handler can read', async () => {
     const { app } = testApp()
     app.get('/id', (c) => c.text(c.get('call').requestId))
     const [one, two] = [await app.request('/id'), await app.request('/id')]
@@ -519,7 +519,7 @@ const idFor = async (peer: string, sent: string, options: Partial<AppOptions> = 
 describe('an incoming request id', () => {
   const id = '4bf92f3577b34da6a3ce929d0e0e4736'
 
-  test('is kept when a trusted proxy sends it in a strict form', async () => {
+  test('is kept if a trusted proxy sends it in a known format', async () => {
     const trusting = { trustedProxies: { networks: ['10.0.0.0/8'] } }
     for (const sent of [id, '6f1c1f8e-7f1b-4b8e-9d4e-0a1b2c3d4e5f', '01ARZ3NDEKTSV4RRFFQ69G5FAV']) {
       expect(await idFor('10.1.2.3', sent, trusting)).toBe(sent)
@@ -534,7 +534,7 @@ describe('an incoming request id', () => {
     )
   })
 
-  test('is replaced when it could be anything but an id', async () => {
+  test('is replaced if it has another format', async () => {
     for (const sent of ['x', `${id}, x`, `${id}{"level":"error"}`, 'a'.repeat(500)]) {
       expect(await idFor('10.1.2.3', sent, { trustedProxies: { hops: 1 } })).not.toBe(sent)
     }
@@ -542,7 +542,7 @@ describe('an incoming request id', () => {
 })
 
 describe('the access line', () => {
-  test('names the route pattern, never the address, the query or an id', async () => {
+  test('contains the route pattern, never the path, the query or an id', async () => {
     const { app, lines, logged } = withBoxes()
     app.get('/things/:id', (c) => c.text('x'))
     const response = await app.request(
@@ -554,7 +554,7 @@ describe('the access line', () => {
       {
         time: expect.any(String),
         level: 'info',
-        message: 'Request',
+        message: 'request',
         requestId: response.headers.get('x-request-id'),
         service: 'server',
         method: 'GET',
@@ -566,7 +566,7 @@ describe('the access line', () => {
     expect(lines.join('')).not.toMatch(/swordfish|192\.0\.2\.77/)
   })
 
-  test('says the code of an error and the route that was meant', async () => {
+  test('contains the code of an error and its route', async () => {
     const { app, logged } = withBoxes({ maxBodyBytes: 5 })
     await app.request('/box/boxes/b1', json({ name: 'tin' }))
     await app.request('/swordfish')
@@ -576,7 +576,7 @@ describe('the access line', () => {
     ])
   })
 
-  test('is quiet about health checks, unless they fail', async () => {
+  test('has debug level for health checks that succeed', async () => {
     const { app, logged } = testApp()
     app.get('/healthz', (c) => c.text('ok'))
     app.get('/readyz', (c) => c.text('no', 503))
@@ -585,7 +585,7 @@ describe('the access line', () => {
     expect(logged()).toMatchObject([{ level: 'debug' }, { level: 'info' }])
   })
 
-  test('has its figures counted by the same pattern', async () => {
+  test('has metrics with the same route pattern', async () => {
     const { app, metrics } = withBoxes()
     await app.request('/box/boxes/swordfish')
     await app.request('/box/boxes/b1', json({ name: 'tin' }))

@@ -7,7 +7,7 @@ import { createMetrics } from '../src/metrics.ts'
 
 const metrics = createMetrics()
 
-/** What the server takes for the client's address and network. */
+/** The client's address and network as the server sees them. */
 async function client(
   trustedProxies: TrustedProxies | undefined,
   peer: string | undefined,
@@ -28,25 +28,25 @@ async function client(
 const networks = { networks: ['10.0.0.0/8', 'fd00::/8', '127.0.0.1'] }
 
 describe('the address of a client', () => {
-  test('is that of the connection, whatever it claims, when no proxy is trusted', async () => {
+  test('is the address of the connection when no proxy is trusted', async () => {
     expect((await client(undefined, '192.0.2.1', '198.51.100.7'))[0]).toBe('192.0.2.1')
     expect((await client({ hops: 0 }, '192.0.2.1', '198.51.100.7'))[0]).toBe('192.0.2.1')
   })
 
-  test('is found where the agreed number of proxies put it', async () => {
+  test('is taken from the position that the number of proxies determines', async () => {
     expect((await client({ hops: 1 }, '10.0.0.1', 'forged, 198.51.100.7'))[0]).toBe('198.51.100.7')
     expect((await client({ hops: 2 }, '10.0.0.1', 'forged, 198.51.100.7, 10.0.0.2'))[0]).toBe(
       '198.51.100.7',
     )
   })
 
-  test('is that of the connection when the chain is shorter than agreed or unreadable', async () => {
+  test('is the address of the connection when the chain is too short or malformed', async () => {
     expect((await client({ hops: 2 }, '192.0.2.1', '198.51.100.7'))[0]).toBe('192.0.2.1')
     expect((await client({ hops: 1 }, '192.0.2.1'))[0]).toBe('192.0.2.1')
     expect((await client({ hops: 1 }, '192.0.2.1', 'unknown'))[0]).toBe('192.0.2.1')
   })
 
-  test('is the first that no trusted network vouches for, seen from the server', async () => {
+  test('is the nearest address outside the trusted networks', async () => {
     expect((await client(networks, '10.0.0.1', 'forged, 198.51.100.7, fd00::5, 10.2.3.4'))[0]).toBe(
       '198.51.100.7',
     )
@@ -57,7 +57,7 @@ describe('the address of a client', () => {
     expect((await client(networks, '10.0.0.1'))[0]).toBe('10.0.0.1')
   })
 
-  test('is known through a unix socket only where the number of proxies is agreed', async () => {
+  test('is known through a unix socket only if the number of proxies is configured', async () => {
     expect(await client({ hops: 1 }, undefined, '198.51.100.7')).toEqual([
       '198.51.100.7',
       '198.51.100.7',
@@ -72,7 +72,7 @@ describe('the address of a client', () => {
     ['::ffff:198.51.100.7', '198.51.100.7'],
     ['::FFFF:C633:6407', '198.51.100.7'],
     ['fe80::1%eth0', 'fe80::1'],
-  ])('has one spelling: %s', async (written, address) => {
+  ])('has one canonical form: %s', async (written, address) => {
     expect((await client({ hops: 1 }, '192.0.2.1', written))[0]).toBe(address)
   })
 

@@ -27,7 +27,7 @@ describe('a listener', () => {
       'x-content-type-options': 'nosniff',
     })
     expect(JSON.parse(lines.join(''))).toMatchObject({
-      message: 'Request',
+      message: 'request',
       requestId: response.headers.get('x-request-id'),
       route: 'starting',
       status: 503,
@@ -37,7 +37,7 @@ describe('a listener', () => {
     await listener.close()
   })
 
-  test('finishes the requests that are running before it ends, and takes no new ones', async () => {
+  test('finishes running requests before it closes and accepts no new ones', async () => {
     const listener = await listen('127.0.0.1', 0, http)
     const address = `http://127.0.0.1:${listener.port}/`
     let finish = (_text: string) => {}
@@ -58,7 +58,7 @@ describe('a listener', () => {
     await closed
   })
 
-  test('answers all requests of a client that does not wait for answers, also while it ends', async () => {
+  test('responds to all pipelined requests of a client, even while it closes', async () => {
     const listener = await listen('127.0.0.1', 0, http)
     const { promise: asked, resolve: arrived } = resolvable()
     const { promise: ready, resolve: finish } = resolvable()
@@ -84,7 +84,7 @@ describe('a listener', () => {
     expect(received).toContain('/second')
   })
 
-  test('answers what is on its way on an idle connection while it ends, and that it was the last', async () => {
+  test('responds to a request that arrives on an idle connection while it closes, with connection: close', async () => {
     const listener = await listen('127.0.0.1', 0, http)
     listener.serve(getRequestListener((request) => new Response(new URL(request.url).pathname)))
     const socket = connect(listener.port, '127.0.0.1').setEncoding('utf8')
@@ -97,7 +97,7 @@ describe('a listener', () => {
     await Promise.all([ended, closed])
   })
 
-  test('answers a client that closes its side after its request', async () => {
+  test('responds to a client that half-closes the connection after its request', async () => {
     const listener = await listen('127.0.0.1', 0, http)
     listener.serve(
       getRequestListener(async (request) => {
@@ -117,7 +117,7 @@ describe('a listener', () => {
   test.each([
     ['before it begins', 'end' as const],
     ['while it is read', 'write' as const],
-  ])('ends a stream whose client closes its side %s', async (_, ask) => {
+  ])('ends a stream whose client half-closes the connection %s', async (_, ask) => {
     const listener = await listen('127.0.0.1', 0, http)
     const app = createApp({ log: silentLog, metrics: createMetrics() })
     const { promise: left, resolve: leave } = resolvable()
@@ -139,7 +139,7 @@ describe('a listener', () => {
     await listener.close()
   })
 
-  test('does not wait for connections on which nothing happens', async () => {
+  test('does not wait for idle connections', async () => {
     const listener = await listen('127.0.0.1', 0, http)
     const socket = connect(listener.port, '127.0.0.1')
     await once(socket, 'connect')
@@ -149,7 +149,7 @@ describe('a listener', () => {
     expect(socket.destroyed).toBe(true)
   })
 
-  test('takes a client that leaves in the middle of its body for no failure of the server', async () => {
+  test('does not log a client that disconnects during its body as a server failure', async () => {
     const listener = await listen('127.0.0.1', 0, http)
     const { promise: logged, resolve } = resolvable()
     const lines: string[] = []
@@ -173,7 +173,7 @@ describe('a listener', () => {
   test.each([
     ['small enough', '{"text":"in parts"}', 200, '{"text":"in parts"}'],
     ['too large', `{"text":"${'x'.repeat(100)}"}`, 413, 'request.too_large'],
-  ])('gives the app a body that comes in chunks: one that is %s', async (_, body, status, said) => {
+  ])('passes a chunked body to the app: one that is %s', async (_, body, status, said) => {
     const listener = await listen('127.0.0.1', 0, http)
     const app = createApp({ log: silentLog, metrics: createMetrics(), maxBodyBytes: 50 })
     const schema = z.object({ text: z.string() })
@@ -198,7 +198,7 @@ describe('a listener', () => {
     await listener.close()
   })
 
-  test('says that a port is taken, and what to do', async () => {
+  test('reports that a port is in use and what to do', async () => {
     const listener = await listen('127.0.0.1', 0, http)
     await expect(listen('127.0.0.1', listener.port, http)).rejects.toThrow(
       `Port ${listener.port} of 127.0.0.1 is in use: stop what uses it, or choose another port`,

@@ -5,7 +5,7 @@ import { createApp } from '../src/http/app.ts'
 import { silentLog } from '../src/log.ts'
 import { createMetrics } from '../src/metrics.ts'
 
-test('a page that was rendered makes nothing else of the process dearer', async () => {
+test('rendering a page does not slow down the rest of the process', async () => {
   const run = vi.spyOn(AsyncLocalStorage.prototype, 'run')
   const app = createApp({ log: silentLog, metrics: createMetrics() })
   const Page = () => jsx('p', {}, 'text')

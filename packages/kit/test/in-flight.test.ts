@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createInFlight } from '../src/in-flight.ts'
 
-test('work in flight is counted until it ends, also by failing', async () => {
+test('work in flight is counted until it ends or fails', async () => {
   const inFlight = createInFlight()
   const done = inFlight.track(Promise.resolve('done'))
   const failed = inFlight.track(Promise.reject(new Error('failed')))
@@ -11,7 +11,7 @@ test('work in flight is counted until it ends, also by failing', async () => {
   expect(inFlight.count).toBe(0)
 })
 
-test('waiting for work in flight includes what was added on the way', async () => {
+test('waiting for work in flight includes work that was added during the wait', async () => {
   const inFlight = createInFlight()
   let isLaterDone = false
   const later = async () => {

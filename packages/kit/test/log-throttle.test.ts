@@ -3,7 +3,7 @@ import { createLogThrottle } from '../src/log-throttle.ts'
 import { testClock } from '../src/testing/test-clock.ts'
 
 describe('a log throttle', () => {
-  test('writes one line of a key and then counts until its time is over', () => {
+  test('writes one line per key and then counts until the quiet time ends', () => {
     const clock = testClock()
     const throttle = createLogThrottle({ clock, quietMs: 60_000 })
     const written: [string, number][] = []
@@ -24,7 +24,7 @@ describe('a log throttle', () => {
     ])
   })
 
-  test('is quiet for ten minutes unless told otherwise', () => {
+  test('suppresses lines for ten minutes by default', () => {
     const clock = testClock()
     const throttle = createLogThrottle({ clock })
     let lines = 0

@@ -14,14 +14,14 @@ function recorded(options: LogOptions = {}) {
   return { log, lines, last: () => JSON.parse(lines.at(-1) ?? 'null') as Record<string, unknown> }
 }
 
-/** What the log makes of one field. */
+/** One field as the log writes it. */
 function logged(value: unknown): unknown {
   const { log, last } = recorded()
   log.info('Message', { value })
   return last()['value']
 }
 
-/** What the log makes of a text. */
+/** A text as the log writes it. */
 function said(text: string): unknown {
   const { log, last } = recorded()
   log.info(text)
@@ -160,11 +160,11 @@ describe('secrets in a log line', () => {
     'status',
     'tables',
     'monkey',
-  ])('are not suspected behind the field name "%s"', (name) => {
+  ])('are not assumed behind the field name "%s"', (name) => {
     expect(logged({ [name]: 'visible' })).toEqual({ [name]: 'visible' })
   })
 
-  test('are not suspected in a boolean', () => {
+  test('are not assumed in a boolean', () => {
     expect(logged({ passphrase: true, token: null })).toEqual({ passphrase: true, token: null })
   })
 
@@ -215,7 +215,7 @@ describe('secrets in a log line', () => {
     'Cannot read /var/lib/strongroom/keys/master.key',
     'arn:aws:kms:eu-central-1:111122223333:key/6f1c1f8e-7f1b-4b8e-9d4e-0a1b2c3d4e5f',
     '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-  ])('are not suspected in ordinary text: %s', (text) => {
+  ])('are not assumed in ordinary text: %s', (text) => {
     expect(said(text)).toBe(text)
   })
 
@@ -328,7 +328,7 @@ test.each([
   ['a name that has to be written otherwise', { 'a"b': 1, ä: 2 }],
   ['a credential', { text: 'Bearer abcdefghijklmnop' }],
   ['what is neither text nor number', { a: true, b: undefined, c: null, d: [1], e: Number.NaN }],
-])('a line has the same fields whether they are its own or of its log: %s', (_, fields) => {
+])('a line has the same fields whether they come from the call or the log: %s', (_, fields) => {
   const { log, last } = recorded({ fields: { service: 'sealed' } })
   log.info('Message', fields)
   const own = last()

@@ -58,7 +58,7 @@ describe.each(testStores())('a scan on $name', (store) => {
     return { sizes, found: ascending(found) }
   }
 
-  test('gives every item once, however small its reads are', async () => {
+  test('returns every item once, however small its reads are', async () => {
     for (const readSize of [undefined, 1, 7, 25, 100]) {
       const found = await collect(
         scanAll(db, shelves, readSize === undefined ? {} : { readSize }, pages),
@@ -67,7 +67,7 @@ describe.each(testStores())('a scan on $name', (store) => {
     }
   })
 
-  test('reads only what its filter and its projection let through', async () => {
+  test('returns only what its filter and projection select', async () => {
     const items = await collect(
       scanAll(
         db,
@@ -94,7 +94,7 @@ describe.each(testStores())('a scan on $name', (store) => {
     }
   })
 
-  test('without a limit gives everything in one page', async () => {
+  test('without a limit returns everything in one page', async () => {
     const isEven = expr`${attr()('pages')} IN (${0}, ${2}, ${4})`
     const page = await scanPage(db, shelves, { filter: isEven }, pages)
     expect(ascending(page.items)).toStrictEqual(even.slice(0, 3))

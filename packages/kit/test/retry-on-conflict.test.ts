@@ -32,7 +32,7 @@ describe('an attempt that conflicts with another writer', () => {
     expect(attempts).toBe(7)
   })
 
-  test('ends after 200 attempts unless told otherwise', async () => {
+  test('ends after 200 attempts by default', async () => {
     let attempts = 0
     await expect(
       retryOnConflict(async () => {

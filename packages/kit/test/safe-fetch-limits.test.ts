@@ -149,7 +149,7 @@ describe('The caller ends a request', () => {
 })
 
 describe('The size limit', () => {
-  test('cuts a body of 128 MB and closes the connection long before its end', async () => {
+  test('truncates a body of 128 MB and closes the connection long before its end', async () => {
     let sent = 0
     let closed: Promise<unknown> = Promise.resolve()
     const megabyte = Buffer.alloc(1_048_576, 'x')
@@ -170,7 +170,7 @@ describe('The size limit', () => {
     expect(sent).toBeLessThan(128)
   })
 
-  test('cuts a body without a length in small chunks', async () => {
+  test('truncates a body without a length in small chunks', async () => {
     const port = await serveHttp((_request, response) => {
       const more = () => {
         if (!response.destroyed) response.write('xy', () => setImmediate(more))
@@ -182,7 +182,7 @@ describe('The size limit', () => {
     expect(response.truncatedBy).toBe('too_large')
   })
 
-  test('keeps a body of exactly the limit whole', async () => {
+  test('does not truncate a body of exactly the limit', async () => {
     const port = await serveHttp((_request, response) => response.end('12345'))
     const response = await loopbackFetch({ maxResponseBytes: 5 })(url(port))
     expect(response).toMatchObject({ truncated: false, truncatedBy: null })

@@ -103,7 +103,7 @@ describe('A redirect', () => {
     'http://metadata/',
     'http://inside.example.com/',
     'http://mixed.example.com/',
-  ])('to %s is refused as a blocked address', async (location) => {
+  ])('to %s is rejected as a blocked address', async (location) => {
     const { port, seen } = await redirecting(() => location)
     const names: Record<string, string[]> = {
       'inside.example.com': ['10.0.0.1'],
@@ -129,7 +129,7 @@ describe('A redirect', () => {
     'http://hook.example.com:22/',
     'http://[fe80::1%25eth0]/',
     'http://[',
-  ])('to %s is refused as a redirect', async (location) => {
+  ])('to %s is rejected as a redirect', async (location) => {
     const { port } = await redirecting(() => location)
     const request = loopbackFetch()(`http://hook.example.com:${port}/from/302`, {
       maxRedirects: 3,

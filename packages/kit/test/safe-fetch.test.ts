@@ -91,7 +91,7 @@ describe('A request', () => {
     const port = await serveHttp((_request, response) => response.end())
     const safeFetch = loopbackFetch({ resolve })
     await safeFetch(`http://hook.example.com:${port}/1`)
-    // undici takes a connection back into its pool one turn after the end of the response.
+    // undici returns a connection to its pool one turn after the end of the response.
     await setImmediate()
     await safeFetch(`http://hook.example.com:${port}/2`)
     expect(asked).toEqual(['hook.example.com'])
@@ -154,7 +154,7 @@ describe('A private address', () => {
     'http://printer.local/',
     'http://metadata.google.internal/',
     'http://metadata/',
-  ])('behind %s is refused before anything is looked up', async (url) => {
+  ])('behind %s is rejected before any lookup', async (url) => {
     const { resolve, asked } = resolver(['127.0.0.1'])
     const error = await failure(loopbackFetch({ allow: [], resolve })(url))
     expect(error.reason).toBe('blocked_address')
@@ -257,7 +257,7 @@ describe('Headers', () => {
     'Proxy-Connection',
     'Expect',
     'Accept-Encoding',
-  ])('that belong to the client cannot be set: %s', async (name) => {
+  ])('that the client sets itself cannot be set: %s', async (name) => {
     expect(isForbiddenHeader(name)).toBe(true)
     const request = loopbackFetch()('http://hook.example.com/', { headers: { [name]: 'x' } })
     expect(await failure(request)).toMatchObject({
@@ -276,7 +276,7 @@ describe('Headers', () => {
     ['a line break in the name', { 'x-a\r\nx-b': 'c' }],
     ['a colon in the name', { 'x-a:': 'c' }],
     ['no name', { '': 'c' }],
-  ])('with %s are refused before anything is sent', async (_, headers) => {
+  ])('with %s are rejected before anything is sent', async (_, headers) => {
     const { resolve, asked } = resolver(['127.0.0.1'])
     const error = await failure(loopbackFetch({ resolve })('http://a.example/', { headers }))
     expect(error.reason).toBe('invalid_request')

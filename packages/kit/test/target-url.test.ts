@@ -84,7 +84,7 @@ describe('A target URL', () => {
     'http://nas.home.arpa/',
     'http://metadata/',
     'http://redis:6379/',
-  ])('%s is refused as a blocked address', (url) => {
+  ])('%s is rejected as a blocked address', (url) => {
     expect(reason(url)).toBe('blocked_address')
   })
 
@@ -117,7 +117,7 @@ describe('A target URL', () => {
     'https://exam\nple.com/',
     'https://example.com/\r\nX: y',
     'https://example.com/\u0000',
-  ])('%j is refused as not usable', (url) => {
+  ])('%j is rejected as unusable', (url) => {
     expect(reason(url)).toBe('invalid_url')
   })
 

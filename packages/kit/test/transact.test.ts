@@ -25,7 +25,7 @@ function fakeDb(failures: Error[]) {
 }
 
 describe('a transaction with named parts', () => {
-  test('is sent once, with a token of its own and without the parts that are undefined', async () => {
+  test('is sent once, with its own token and without undefined parts', async () => {
     const { db, calls } = fakeDb([])
     const parts: Partial<Record<'first' | 'second' | 'third', TransactWriteItem>> = {
       first: put('a'),
@@ -58,7 +58,7 @@ describe('a transaction with named parts', () => {
     })
   })
 
-  test('throws what is no failed condition', async () => {
+  test('throws any other error', async () => {
     const conflict = fakeDb([cancelled({ Code: 'TransactionConflict' })])
     await expect(transactParts(conflict.db, { only: put('a') })).rejects.toThrow(TransactionFailed)
     const lost = fakeDb([named('TimeoutError')])
@@ -83,7 +83,7 @@ describe('a transaction with named parts whose response is lost', () => {
     'NetworkingError',
     'InternalServerError',
     'TransactionInProgressException',
-  ])('by %s is repeated until the store answers', async (name) => {
+  ])('by %s is repeated until the store responds', async (name) => {
     const { db, calls } = fakeDb([named(name), named(name)])
     const outcome = await transactParts(retryingDb(db, { pause }), { only: put('a') })
     expect(outcome).toStrictEqual({ kind: 'done' })

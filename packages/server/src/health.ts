@@ -47,7 +47,7 @@ export function healthRoutes({ check }: { check: () => Promise<void> }): OpenAPI
 /** Fails if the check fails or takes too long. */
 export async function checkWithin(check: () => Promise<void>): Promise<void> {
   const late = once(AbortSignal.timeout(CHECK_TIMEOUT_MS), 'abort').then(() => {
-    throw new Error(`The store or the KMS did not answer within ${CHECK_TIMEOUT_MS} ms`)
+    throw new Error(`The store or the KMS did not respond within ${CHECK_TIMEOUT_MS} ms`)
   })
   await Promise.race([check(), late])
 }

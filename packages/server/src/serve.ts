@@ -38,7 +38,7 @@ export async function serve(options: {
   atRoot?: boolean
   log: Log
   clock?: Clock
-  /** Asks a person, where there is a terminal. */
+  /** Asks for the passphrase on a terminal. */
   askPassphrase?: AskPassphrase | undefined
 }): Promise<RunningServer> {
   const { settings, services, atRoot = false, log, clock = systemClock } = options
@@ -54,7 +54,7 @@ export async function serve(options: {
     await store?.close()
   }
   try {
-    // Addresses come first: if one is taken, nothing has been created yet.
+    // Listen first: if a port is in use, nothing has been created yet.
     const metrics = createMetrics({ process: true })
     const { PUBLIC_URL: publicUrl, STRONGROOM_TRUSTED_PROXIES: trustedProxies } = settings
     const http = { log, metrics, publicUrl, trustedProxies }

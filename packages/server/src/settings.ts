@@ -117,7 +117,7 @@ const own = {
   },
 } as const satisfies ConfigTable
 
-/** One table of all settings; a service finds its own in the `config` it is given. */
+/** One table with all settings; a service reads its own from `config`. */
 export function settingsWith(added: readonly Pick<Service, 'settings'>[]): Config<typeof own> {
   return defineConfig(Object.assign({}, own, ...added.map((service) => service.settings)))
 }
@@ -152,7 +152,7 @@ export function publicUrlOf(
   return publicUrl ?? `http://${toBrowserHost(HOST)}:${listeningPort}`
 }
 
-/** A host that a browser on this machine can open, which "every address" is not. */
+/** A host that a browser on this machine can open; a wildcard address such as 0.0.0.0 is not one. */
 function toBrowserHost(address: string): string {
   if (address === '0.0.0.0' || address === '::') return 'localhost'
   return isIPv6(address) ? `[${address}]` : address

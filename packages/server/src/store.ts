@@ -53,7 +53,7 @@ async function openEndpoint(endpoint: string, settings: Settings): Promise<Store
     config: {
       endpoint,
       region: settings.AWS_REGION ?? 'us-east-1',
-      // Local endpoints accept any, and the SDK requires some.
+      // The SDK requires credentials, and local endpoints accept any.
       ...(!hasCredentials && { credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }),
     },
   })

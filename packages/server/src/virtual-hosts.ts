@@ -3,7 +3,7 @@
  * from all other services.
  */
 import type { IncomingMessage } from 'node:http'
-import { ConfigError } from '@strongroom/kit/config'
+import { invalidConfig } from '@strongroom/kit/config'
 import { parseUrl } from '@strongroom/kit/parse-url'
 import type { Service } from '@strongroom/kit/service'
 import { findHeader } from '@strongroom/platform/read-body'
@@ -21,7 +21,7 @@ export function originOf(
   const origin = values[originSetting]
   if (typeof origin !== 'string') return undefined
   if (new URL(origin).host === new URL(publicUrl).host) {
-    throw new ConfigError([
+    throw invalidConfig([
       `${originSetting} must have another host name than PUBLIC_URL: choose one, or remove it`,
     ])
   }
@@ -35,7 +35,7 @@ export function hostsOf(origin: string): string[] {
   return port === '' ? [host, `${hostname}:${standard}`] : [host]
 }
 
-/** Selects by the host of a request what serves it; undefined for text that is no host. */
+/** Selects the app for the host of a request; undefined for an invalid host. */
 export function createHostSelector<T>(
   main: T,
   others: ReadonlyMap<string, T>,
@@ -54,14 +54,14 @@ export function createHostSelector<T>(
 
 const MAX_KNOWN_HOSTS = 100
 
-/** The host as URLs have it; undefined if a URL would have another. */
+/** The host in the form of URLs; undefined if a URL parser would change it. */
 function canonicalHost(host: string): string | undefined {
   const url = parseUrl(`http://${host}/`)
   const isSame = url?.hostname === host.replace(/:\d+$/, '').toLowerCase()
   return isSame ? url?.host : undefined
 }
 
-/** The host that a request is for: that of a whole address, as proxies send it, or the header's. */
+/** The host of a request: from an absolute URL, as proxies send it, or from the header. */
 export function requestedHost({
   url = '',
   rawHeaders,

@@ -16,12 +16,12 @@ describe('the tables of the product', () => {
     ])
   })
 
-  test('of secrets is the one whose deleted items must not be recoverable', () => {
+  test('exclude sealed-secrets from point-in-time recovery', () => {
     const secrets = everyTable.find(({ name }) => name === 'sealed-secrets')
     expect(secrets?.pointInTimeRecovery).toBe(false)
   })
 
-  test('of secrets carries the tags that its specification names', () => {
+  test('include the tags in the specification of sealed-secrets', () => {
     const secrets = everyTable.find(({ name }) => name === 'sealed-secrets')
     expect(secrets?.tags).toEqual({ Project: 'sealed-fyi', Environment: 'production' })
   })

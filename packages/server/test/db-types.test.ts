@@ -5,8 +5,8 @@ import type * as kit from '@strongroom/kit/db'
 import { describe, expectTypeOf, test } from 'vitest'
 
 // Checked by the compiler: the engine and the kit know each other only by shape.
-describe('the seam', () => {
-  test('fits both stores', () => {
+describe('the Db interface', () => {
+  test('is implemented by both stores', () => {
     expectTypeOf<Engine>().toExtend<kit.Db>()
     expectTypeOf<AwsDb>().toExtend<kit.Db>()
   })
@@ -16,7 +16,7 @@ describe('the seam', () => {
     expectTypeOf<kit.Item>().toExtend<Item>()
   })
 
-  test('gives the engine every input the kit allows', () => {
+  test('allows only inputs that the engine accepts', () => {
     type Inputs<D, K extends keyof D> = {
       [Name in K]: D[Name] extends (input: infer Input) => unknown ? Input : never
     }

@@ -25,7 +25,7 @@ describe.each(serviceStores())('Ferryhook in the server, on $name', (store) => {
 
   beforeAll(async () => {
     ;({ db, close: closeStore } = await store.open())
-    // As with `--only ferryhook`: the table of the branch keys is there without their service.
+    // As with `--only ferryhook`: the table of branch keys exists without the key store.
     await createTables(db, tablesOf([ferryhookService]))
     key = await testKmsKey()
     operator = await createOperators({ db, clock }).add('ops')
@@ -60,7 +60,7 @@ describe.each(serviceStores())('Ferryhook in the server, on $name', (store) => {
     }
   }
 
-  test('a person who is invited has secrets that the key store seals, also after a restart', async () => {
+  test('an invited user has secrets that the key store encrypts, also after a restart', async () => {
     const v1 = '/ferryhook/v1'
     const before = await start()
     const refused = await before('POST', `${v1}/auth/signup`, undefined, {
@@ -108,7 +108,7 @@ describe.each(serviceStores())('Ferryhook in the server, on $name', (store) => {
     expect(rotated.status).toBe(200)
   })
 
-  test('alone it stands at the root, and links lead there', async () => {
+  test('it is mounted at the root when it runs alone, and links point there', async () => {
     const ask = await start({ atRoot: true })
     const { body } = await ask('POST', '/v1/invites', operator)
     expect(body.url).toBe(`https://strongroom.example/sign-up#invite=${body.ticket}`)

@@ -21,7 +21,7 @@ const LIMIT = 1_000
 
 type Handle = HotRoute['handle']
 
-/** A route that tells what it was given. */
+/** A route that returns its input. */
 const echo: Handle = async ({ body, rawHeaders, ...request }) => ({
   status: 200,
   contentType: 'application/json',
@@ -32,7 +32,7 @@ const echo: Handle = async ({ body, rawHeaders, ...request }) => ({
   }),
 })
 
-/** The same route on a server: answered by Node, or by the app alone. */
+/** The same route on a server, run by Node or by the app. */
 async function serving(
   face: 'Node' | 'the app',
   handle: Handle,
@@ -80,8 +80,8 @@ const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, st
   headers,
 })
 
-describe.each(['Node', 'the app'] as const)('a hot route answered by %s', (face) => {
-  test('is given method, parameter, query, headers, bytes and address as they were sent', async () => {
+describe.each(['Node', 'the app'] as const)('a hot route run by %s', (face) => {
+  test('gets method, parameter, query, headers, bytes and address as they were sent', async () => {
     const { url, taken } = await serving(face, echo)
     const bytes = new Uint8Array([0xff, 0x00, 0x0d, 0x0a, 0x80])
     const answer = await fetch(`${url}/in/src_A-1?a=%20b&a=2`, post(bytes, { 'X-Mark': 'Ä b' }))
@@ -99,7 +99,7 @@ describe.each(['Node', 'the app'] as const)('a hot route answered by %s', (face)
     expect(await bare.json()).toMatchObject({ method: 'PUT', body: '' })
   })
 
-  test('leaves a method or an address that is not its own to the app', async () => {
+  test('leaves other methods and paths to the app', async () => {
     const { url } = await serving(face, echo)
     expect((await fetch(`${url}/in/x`)).status).toBe(405)
     expect((await fetch(`${url}/in/x/y`, post(''))).status).toBe(404)
@@ -109,7 +109,7 @@ describe.each(['Node', 'the app'] as const)('a hot route answered by %s', (face)
     expect(await decoded.json()).toMatchObject({ parameter: 'A' })
   })
 
-  test('answers with the headers of every answer, and an id that only a trusted proxy may give', async () => {
+  test('sends the common headers, and a request id that only a trusted proxy can set', async () => {
     const { url } = await serving(face, echo)
     const id = '3b0f8f6e-9d0c-4f0e-9f43-1d7f3f5e3d11'
     const given = { 'x-request-id': id, 'x-forwarded-for': '203.0.113.9' }
@@ -122,7 +122,7 @@ describe.each(['Node', 'the app'] as const)('a hot route answered by %s', (face)
     expect(await trusted.json()).toMatchObject({ clientAddress: '203.0.113.9' })
   })
 
-  test('takes a body of exactly its limit and refuses one byte more, with a length or without', async () => {
+  test('accepts a body of exactly its limit and rejects one byte more, with or without a length', async () => {
     const { url, logged } = await serving(face, echo)
     const chunked = (size: number) => ({
       method: 'POST',
@@ -141,7 +141,7 @@ describe.each(['Node', 'the app'] as const)('a hot route answered by %s', (face)
     expect(logged().at(-1)).toMatchObject({ status: 413, code: 'request.too_large' })
   })
 
-  test('refuses a length that is too large before the body comes', async () => {
+  test('rejects a declared length over the limit before the body arrives', async () => {
     const { url } = await serving(face, echo)
     const headers = { 'content-length': '5000000' }
     const sending = nodeRequest(`${url}/in/x`, { method: 'POST', headers })
@@ -154,7 +154,7 @@ describe.each(['Node', 'the app'] as const)('a hot route answered by %s', (face)
     sending.destroy()
   })
 
-  test('does nothing for a request that is cut off', async () => {
+  test('does not run for an incomplete request', async () => {
     const handled: HotRequest[] = []
     const handle: Handle = async (request) => {
       handled.push(request)
@@ -169,7 +169,7 @@ describe.each(['Node', 'the app'] as const)('a hot route answered by %s', (face)
     expect(handled).toEqual([])
   })
 
-  test('tells the errors of the catalogue, and of any other only that it happened', async () => {
+  test('returns errors of the catalogue, and server.internal for any other', async () => {
     const handle: Handle = async ({ parameter }) => {
       if (parameter === 'defect') throw new Error('The password is tiger')
       throw serverError('unavailable', { cause: new Error('Why'), headers: { 'retry-after': '7' } })
@@ -181,8 +181,8 @@ describe.each(['Node', 'the app'] as const)('a hot route answered by %s', (face)
     expect(busy.headers.get('content-type')).toBe('application/json')
     const id = busy.headers.get('x-request-id')
     expect(logged()).toMatchObject([
-      { message: 'Request failed', requestId: id, error: { message: 'Why' } },
-      { message: 'Request', requestId: id, status: 503, code: 'server.unavailable' },
+      { message: 'request failed', requestId: id, error: { message: 'Why' } },
+      { message: 'request', requestId: id, status: 503, code: 'server.unavailable' },
     ])
     const defect = await fetch(`${url}/in/defect`, post('b0dy'))
     expect(defect.status).toBe(500)
@@ -190,7 +190,7 @@ describe.each(['Node', 'the app'] as const)('a hot route answered by %s', (face)
     expect(lines.join('')).not.toMatch(/b0dy|\/in\/(busy|defect)/)
   })
 
-  test('answers without a body where the status has none', async () => {
+  test('responds without a body if the status has none', async () => {
     const none: Handle = async () => ({ status: 204, contentType: 'text/plain', body: '' })
     const { url } = await serving(face, none)
     const answer = await fetch(`${url}/in/x`, post(''))
@@ -198,11 +198,11 @@ describe.each(['Node', 'the app'] as const)('a hot route answered by %s', (face)
     expect(answer.headers.get('content-length')).toBeNull()
   })
 
-  test('is named in log and metrics by its pattern', async () => {
+  test('appears in log and metrics by its pattern', async () => {
     const { url, logged, metrics } = await serving(face, echo)
     await fetch(`${url}/in/src_1?secret=1`, post('x'))
     expect(logged()).toMatchObject([
-      { message: 'Request', service: 'box', method: 'POST', route: '/in/:id', status: 200 },
+      { message: 'request', service: 'box', method: 'POST', route: '/in/:id', status: 200 },
     ])
     const text = await metrics.text()
     expect(text).toContain(
@@ -211,7 +211,7 @@ describe.each(['Node', 'the app'] as const)('a hot route answered by %s', (face)
   })
 })
 
-test('a hot route is answered in the same bytes and headers by Node and by the app', async () => {
+test('a hot route has the same bytes and headers on Node and in the app', async () => {
   const handle: Handle = async (request) => {
     if (request.parameter === 'none') throw serverError('unavailable')
     return echo(request)
@@ -229,7 +229,7 @@ test('a hot route is answered in the same bytes and headers by Node and by the a
   expect(seen.slice(0, 2)).toEqual(seen.slice(2))
 })
 
-describe('a hot route is found', () => {
+describe('a request', () => {
   const route = (path: HotRoute['path'], method = 'POST') => ({
     methods: [method],
     path,
@@ -251,7 +251,7 @@ describe('a hot route is found', () => {
     ['POST', '/box/v1/things/a/open', '/box/v1/things/:id/open', 'a'],
     ['POST', '/box/v1/things/a/open?x', '/box/v1/things/:id/open', 'a'],
     ['POST', '/in/open', '/in/:id', 'open'],
-  ])('%s %s is %s', async (method, target, pattern, parameter) => {
+  ])('%s %s runs the hot route %s', async (method, target, pattern, parameter) => {
     const found = match(method, target)
     expect(found).toMatchObject({ pattern })
     const bytes = new Uint8Array()
@@ -275,7 +275,7 @@ describe('a hot route is found', () => {
     ['POST', '//box/v1/things'],
     ['POST', 'http://here/box/v1/things'],
     ['POST', ''],
-  ])('or left to the app: %s %s', (method, url) => {
+  ])('%s %s runs in the app', (method, url) => {
     expect(match(method, url)).toBeUndefined()
   })
 })

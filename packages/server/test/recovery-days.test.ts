@@ -21,7 +21,7 @@ async function recoveryAfterStart(directory: string, days?: string) {
   }
 }
 
-test('tables of the embedded store can be recovered for as many days as the settings say, from the next start on', async () => {
+test('the recovery period of embedded tables follows the settings from the next start', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'strongroom-'))
   onTestFinished(() => rm(directory, { recursive: true }))
   expect(await recoveryAfterStart(directory)).toMatchObject({

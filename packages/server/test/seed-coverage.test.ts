@@ -13,7 +13,7 @@ interface Row {
   test: string
 }
 
-/** The rows of one service's table: what its specification says, where it is done, what shows it. */
+/** The rows of one service's table: requirement, source file, test. */
 function rowsOf(service: string): Row[] {
   return readFileSync(join(packages, service, 'seed-coverage.md'), 'utf8')
     .split('\n')
@@ -35,7 +35,7 @@ function sourceOf(service: string, file: string): string {
 }
 
 describe('docs/seed-coverage.md', () => {
-  test('is made of the tables of the services', async () => {
+  test('is generated from the tables of the services', async () => {
     const sections = services.map((service) => {
       const lines = rowsOf(service).map(
         ({ what, where, test: shown }) =>

@@ -40,7 +40,7 @@ describe('a server', () => {
     return kms
   }
 
-  test('makes the tables of its services and answers for them over HTTP', async () => {
+  test('creates the tables of its services and serves them over HTTP', async () => {
     const { url } = await serving({ atRoot: false, hasPage: false })
     const answer = await fetch(`${url}/notes/v1/hello`, {
       method: 'PUT',
@@ -54,19 +54,19 @@ describe('a server', () => {
     { atRoot: false, hasPage: true, path: '/notes/' },
     { atRoot: true, hasPage: true, path: '/' },
     { atRoot: false, hasPage: false, path: '/docs#group-notes' },
-  ])('says where a service is found: at $path', async ({ path, ...options }) => {
+  ])('reports the URL of a service: $path', async ({ path, ...options }) => {
     const { url, services } = await serving(options)
     expect(services).toEqual([{ name: 'notes', title: 'Notes', url: url + path }])
   })
 
-  test('has the part of the API reference that it points to', async () => {
+  test('has the section of the API reference that it links to', async () => {
     const { services } = await serving({ atRoot: false, hasPage: false })
     const { hash, href } = new URL(services[0]?.url ?? '')
     const page = await (await fetch(href)).text()
     expect(page).toContain(`id="${hash.slice(1)}"`)
   })
 
-  test('is ready while both its store and its KMS answer for it', async () => {
+  test('is ready while its store and its KMS respond', async () => {
     const { url, configured } = await serving({ atRoot: false, hasPage: false })
     const ready = async () => {
       const [page, answer] = await Promise.all([fetch(url), fetch(`${url}/readyz`)])
@@ -81,7 +81,7 @@ describe('a server', () => {
     expect(await ready()).toEqual([200, false])
   })
 
-  test('gives its services secrets that last, the key of its KMS and its public address', async () => {
+  test('gives its services persistent secrets, its KMS key and its public URL', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'strongroom-test-'))
     onTestFinished(() => rm(directory, { recursive: true }))
     const started = async (PUBLIC_URL: string) => {

@@ -39,7 +39,7 @@ describe.each(testStores())('a service mounted in the server, on $name', (store)
 
   const newName = () => `note${String.fromCharCode(97 + names++)}`
 
-  test('stores through HTTP exactly the item its table declares', async () => {
+  test('stores exactly the declared item', async () => {
     const name = newName()
     const answer = await (await appOn(db)).request(`/notes/v1/${name}`, put({ text: 'hello' }))
     expect(answer.status).toBe(204)
@@ -47,7 +47,7 @@ describe.each(testStores())('a service mounted in the server, on $name', (store)
     expect(Item).toEqual({ PK: `NOTE#${name}`, text: 'hello', 'reads-left': 2 })
   })
 
-  test('answers with what it stored', async () => {
+  test('returns what it stored', async () => {
     const name = newName()
     const app = await appOn(db)
     await app.request(`/notes/v1/${name}`, put({ text: 'hello' }))
@@ -66,7 +66,7 @@ describe.each(testStores())('a service mounted in the server, on $name', (store)
     expect(statuses.filter((status) => status === 404)).toHaveLength(8)
   })
 
-  test('keeps its promise on a store that throttles and conflicts', async () => {
+  test('admits exactly two readers on a store that throttles and conflicts', async () => {
     const name = newName()
     const hostile = hostileDb(db, { seed: 11, throttle: 0.3, conflict: 0.3 })
     const app = await appOn(retryingDb(hostile, { attempts: 30, pause: async () => {} }))
@@ -76,7 +76,7 @@ describe.each(testStores())('a service mounted in the server, on $name', (store)
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(2)
   })
 
-  test('refuses bad input by the name of the field and stores nothing', async () => {
+  test('rejects invalid input with the name of the field and stores nothing', async () => {
     const name = newName()
     const answer = await (await appOn(db)).request(`/notes/v1/${name}`, put({ text: 5 }))
     expect(answer.status).toBe(400)
@@ -87,7 +87,7 @@ describe.each(testStores())('a service mounted in the server, on $name', (store)
     expect(Item).toBeUndefined()
   })
 
-  test('answers each of its errors with its code', async () => {
+  test('responds to each error with its code', async () => {
     const name = newName()
     const app = await appOn(db)
     await app.request(`/notes/v1/${name}`, put({ text: 'hello' }))
@@ -103,7 +103,7 @@ describe.each(testStores())('a service mounted in the server, on $name', (store)
     ])
   })
 
-  test('stands at the root when it runs alone', async () => {
+  test('is mounted at the root when it runs alone', async () => {
     const app = await appOn(db, { atRoot: true })
     const answer = await app.request(`/v1/${newName()}`, put({ text: 'hello' }))
     expect(answer.status).toBe(204)

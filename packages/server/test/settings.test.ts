@@ -10,7 +10,7 @@ describe('the settings', () => {
   }
   const withNotes = settingsWith([{ settings: { STRONGROOM_NOTES_READS: limit } }])
 
-  test('hold what services add, with its default and its checks', () => {
+  test('include those of services, with defaults and checks', () => {
     expect(withNotes.parse({})).toMatchObject({ STRONGROOM_NOTES_READS: 3, PORT: 4280 })
     expect(withNotes.parse({ STRONGROOM_NOTES_READS: '5' })).toMatchObject({
       STRONGROOM_NOTES_READS: 5,
@@ -20,13 +20,13 @@ describe('the settings', () => {
     )
   })
 
-  test('refuse what no service has added', () => {
+  test('reject those that no service declares', () => {
     expect(() => settings.parse({ STRONGROOM_NOTES_READS: '5' })).toThrow(
       'STRONGROOM_NOTES_READS is not a setting',
     )
   })
 
-  test('take no path in the public address: pages and cookies are at the root', () => {
+  test('reject a path in the public URL, because pages and cookies are at the root', () => {
     expect(settings.parse({ PUBLIC_URL: 'https://trust.example/' })).toMatchObject({
       PUBLIC_URL: 'https://trust.example',
     })

@@ -1,4 +1,4 @@
-/** The layout that CONTRIBUTING.md describes: whoever knows one service knows all five. */
+/** Checks the layout that CONTRIBUTING.md describes. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -80,7 +80,7 @@ describe.each(readdirSync(packages))('%s', (name) => {
     expect(files.filter((file) => file.split('/').length > MAX_FOLDER_DEPTH + 1)).toEqual([])
   })
 
-  test('has no file too small to be worth opening', () => {
+  test('has no tiny files', () => {
     const isSmall = (file: string) =>
       readFileSync(join(packages, name, 'src', file), 'utf8').split('\n').length - 1 < MIN_LINES
     const mayBeSmall = (file: string) =>

@@ -100,7 +100,7 @@ describe.each(serviceStores())('Two-key in the server, on $name', (store) => {
     return { status: answer.status, body }
   }
 
-  test('an app whose secrets the key store seals has its verified events, also after a restart', async () => {
+  test('an app with secrets that the key store encrypts gets its verified events, also after a restart', async () => {
     const before = await start()
     const { port } = upstream.address() as AddressInfo
     const added = await operate(before, 'POST', '/apps', {

@@ -38,7 +38,7 @@ const countRun: MiddlewareHandler<AppEnv> = async (_, next) => {
   await next()
 }
 
-/** Notes with a page, and with a host name of their own if NOTES_ORIGIN gives them one. */
+/** Notes with a page, and with their own host name if NOTES_ORIGIN is set. */
 const notes: Service = {
   ...notesService,
   hasPage: true,
@@ -86,7 +86,7 @@ describe.each(testStores().slice(0, 1))('a service with a host name of its own',
     return [answer.status, answer.headers.get('location')]
   }
 
-  test('is there at the root, with its page and its API', async () => {
+  test('has its page and its API at the root', async () => {
     const app = await appWith('https://notes.example')
     const page = await app.fetch(new Request('https://notes.example/'))
     expect(await page.text()).toBe('The page of notes')
@@ -103,12 +103,12 @@ describe.each(testStores().slice(0, 1))('a service with a host name of its own',
     '/notes/',
     '/notes/v1/own',
     '/others/v1/own',
-  ])('is there alone: %s is not', async (path) => {
+  ])('does not serve %s there', async (path) => {
     const app = await appWith('https://notes.example')
     expect(await get(app, `https://notes.example${path}`)).toEqual([404, null])
   })
 
-  test('shows a browser a page where nothing is, which leads nowhere but to what is there', async () => {
+  test('shows browsers a not-found page that links only to the service', async () => {
     const app = await appWith('https://notes.example')
     const at = (path: string, accept: string) =>
       app.fetch(new Request(`https://notes.example${path}`, { headers: { accept } }))
@@ -139,7 +139,7 @@ describe.each(testStores().slice(0, 1))('a service with a host name of its own',
     }
   })
 
-  test('without a page of its own leads nowhere where nothing is', async () => {
+  test('shows a not-found page without links if it has no page', async () => {
     const mute: Service = { ...notes, hasPage: false }
     const parsed = settingsWith([mute]).parse({ NOTES_ORIGIN: 'https://notes.example' })
     const publicUrl = 'https://trust.example'
@@ -149,13 +149,13 @@ describe.each(testStores().slice(0, 1))('a service with a host name of its own',
     expect(attributes(await answer.text(), 'href')).toEqual(['#content'])
   })
 
-  test('has its page nowhere else: the address below the server leads there', async () => {
+  test('redirects to its page from the path on the server', async () => {
     const app = await appWith('https://notes.example')
     expect(await get(app, 'https://trust.example/notes/')).toEqual([302, 'https://notes.example/'])
     expect(await (await app.request('/')).text()).toContain('href="https://notes.example/"')
   })
 
-  test('keeps its API below the server too, and the other services with it', async () => {
+  test('also has its API on the server, next to the other services', async () => {
     const app = await appWith('https://notes.example')
     expect((await app.request('/notes/v1/main', put)).status).toBe(204)
     expect((await app.request('/others/v1/other', put)).status).toBe(204)
@@ -224,7 +224,7 @@ describe.each(testStores().slice(0, 1))('a service with a host name of its own',
     }
     const lower = (name: string) => name.toLowerCase()
 
-    test('has the same answers of Node as of the app, host by host', async () => {
+    test('responds the same on Node and in the app for every host', async () => {
       const [app, node] = [await answers(false), await answers(true)]
       expect(node.seen).toEqual(app.seen)
       const statuses = node.seen.map((answer) => Number(answer.slice(9, 12)))
@@ -235,13 +235,13 @@ describe.each(testStores().slice(0, 1))('a service with a host name of its own',
     })
   })
 
-  test('must have a host name that the server does not have', async () => {
+  test('requires a host name that differs from the server', async () => {
     await expect(appWith('https://trust.example')).rejects.toThrow(
       'NOTES_ORIGIN must have another host name than PUBLIC_URL: choose one, or remove it',
     )
   })
 
-  test('is where it always was if it is given none, or runs alone', async () => {
+  test('stays at its path without its own host name, and at the root if it runs alone', async () => {
     const shared = await appWith(undefined)
     expect(await (await shared.request('/notes/')).text()).toBe('The page of notes')
     const alone = await appWith('https://notes.example', { atRoot: true })

@@ -1,7 +1,6 @@
 /**
  * Keeps words that a reader would have to decode out of file names and exported names. It reads
- * neither comments nor strings. A name that is right all the same stands in vocabulary.json with
- * its reason.
+ * neither comments nor strings. Exceptions are in vocabulary.json, each with its reason.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
@@ -100,7 +99,7 @@ describe('names', () => {
     expect([...new Set(names)].filter(isDenied)).toEqual([])
   })
 
-  test('that are allowed all the same exist', () => {
+  test('on the list of exceptions exist', () => {
     expect(Object.keys(allowed).filter((name) => !used.has(name))).toEqual([])
   })
 })

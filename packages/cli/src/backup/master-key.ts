@@ -1,4 +1,4 @@
-/** The master key and backups: whether the two belong together, and the key inside one. */
+/** The master key in backups: whether it matches the KMS keys, and how a restore handles it. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Progress } from '@strongroom/engine/backup'
@@ -20,18 +20,19 @@ import { type Settings, settings } from '@strongroom/server/settings'
 import { storeKind } from '@strongroom/server/store'
 import { Failure } from '@strongroom/kit/errors'
 import type { CommandInput, CommandOption, Output } from '../command.ts'
+import { pluralize } from '../output.ts'
 
 const ATTACHMENT = 'master-key'
 
 type Items = Iterable<object> | AsyncIterable<object>
 
 /**
- * Tells the master keys that the KMS keys of this deployment were made with. If it has none, those
- * of all deployments in the data, so that a forgotten prefix does not leave out the master key.
+ * The check values of the master keys that wrap the KMS keys of this deployment. If it has no KMS
+ * keys, those of all deployments in the data, so that a forgotten prefix does not leave out a key.
  */
 export async function masterKeyChecks(
   { STRONGROOM_TABLE_PREFIX: prefix }: Settings,
-  itemsOf: (isMeant: (table: string) => boolean) => Items,
+  itemsOf: (isIncluded: (table: string) => boolean) => Items,
 ): Promise<Uint8Array[]> {
   const own = await checksIn(itemsOf((table) => table === prefix + serverTable.name))
   return own.length > 0 ? own : checksIn(itemsOf((table) => table.endsWith(serverTable.name)))
@@ -46,34 +47,34 @@ async function checksIn(items: Items): Promise<Uint8Array[]> {
   return checks
 }
 
-/** The master key file for a backup, as it is: one with a passphrase keeps it. */
-export async function attachmentOf(configured: Settings, checks: readonly Uint8Array[]) {
+/** The master key file, unchanged: if it has a passphrase, so does the copy. */
+export async function masterKeyAttachment(configured: Settings, checks: readonly Uint8Array[]) {
   const file = masterKeyPath(configured)
   const found = await inspectMasterKey(configured)
   if (!found) {
-    throw new DataError(`Cannot put the master key into the backup: there is none in "${file}"`)
+    throw new DataError(`Cannot include the master key in the backup: "${file}" not found`)
   }
   if (found.masterKey && !fits(found.masterKey, checks)) {
     throw new DataError(
-      `Cannot put the master key into the backup: the KMS keys were made with another one than is in "${file}"`,
+      `Cannot include the master key in the backup: the KMS keys were created with another master key than the one in "${file}"`,
     )
   }
   return { name: ATTACHMENT, content: Buffer.from(await readPrivate(file)) }
 }
 
-/** What restoring means for the master key: to write it, to ask for it, or neither. */
+/** What a restore does with the master key: write it, ask the user to put it there, or nothing. */
 export type MasterKeyPlan =
   | { action: 'write'; line: string }
   | { action: 'put there' }
   | { action: 'none' }
 
-/** Refuses where a master key is that the keys in the backup were not made with. */
+/** Throws if there is a master key that does not match the KMS keys in the backup. */
 export async function masterKeyPlan(
   file: string,
   configured: Settings,
   askPassphrase?: AskPassphrase,
 ): Promise<MasterKeyPlan> {
-  const checks = await masterKeyChecks(configured, (isMeant) => backupItems(file, isMeant))
+  const checks = await masterKeyChecks(configured, (isIncluded) => backupItems(file, isIncluded))
   const attached = await backupAttachment(file, ATTACHMENT)
   const line = attached && Buffer.from(attached.content).toString()
   const keyFile = masterKeyPath(configured)
@@ -82,12 +83,12 @@ export async function masterKeyPlan(
   if (existsSync(keyFile)) {
     if (checks.length > 0 && !fits(await openMasterKey(configured, askPassphrase), checks)) {
       throw refuse(
-        `its KMS keys were made with another master key than is in "${keyFile}": put the right one there, or set STRONGROOM_MASTER_KEY_FILE`,
+        `its KMS keys were created with another master key than the one in "${keyFile}": put the right one there, or set STRONGROOM_MASTER_KEY_FILE`,
       )
     }
     if (checks.length === 0 && line !== undefined && line !== (await readPrivate(keyFile))) {
       throw refuse(
-        `it holds a master key, and there is another one in "${keyFile}": move that away, or set STRONGROOM_MASTER_KEY_FILE`,
+        `it contains a master key, but "${keyFile}" contains another one: move that file, or set STRONGROOM_MASTER_KEY_FILE`,
       )
     }
     return { action: 'none' }
@@ -95,12 +96,12 @@ export async function masterKeyPlan(
   if (line === undefined) return { action: checks.length > 0 ? 'put there' : 'none' }
   const masterKey = await withoutPassphrase(line, keyFile)
   if (masterKey && !fits(masterKey, checks)) {
-    throw refuse('its KMS keys were made with another master key than it holds')
+    throw refuse('its KMS keys were created with another master key than the one it contains')
   }
   return { action: 'write', line }
 }
 
-/** Undefined if it takes a passphrase. */
+/** Undefined if it is protected by a passphrase. */
 async function withoutPassphrase(line: string, file: string): Promise<MasterKey | undefined> {
   return readLine(line, `"${file}"`, undefined).catch((error: unknown) => {
     if (isMasterKeyError(error, 'PassphraseNeeded')) return undefined
@@ -112,8 +113,6 @@ function fits(masterKey: MasterKey, checks: readonly Uint8Array[]): boolean {
   const own = keyCheck(masterKey)
   return checks.every((check) => Buffer.compare(check, own) === 0)
 }
-
-// What `strongroom backup` and `restore` have in common.
 
 export const dataOption: Readonly<Record<'data', CommandOption>> = {
   data: { value: 'DIR', summary: 'Data directory (STRONGROOM_DATA, ./data)' },
@@ -130,21 +129,21 @@ export function configuredData({ options, env }: CommandInput): {
   if (storeKind(configured) !== 'embedded') {
     throw new Failure(
       'failed',
-      'Only the embedded store is backed up this way: on DynamoDB use point-in-time recovery or AWS Backup',
+      'This command backs up only the embedded store: on DynamoDB use point-in-time recovery or AWS Backup',
     )
   }
   return { configured, directory: resolve(configured.STRONGROOM_DATA) }
 }
 
-const LARGE = 50_000
+const PROGRESS_ITEMS = 50_000
 
-/** A line for each table, and for large ones now and then. */
+/** Prints a line per table, and for large tables one after every 50,000 items. */
 export function progressTo(output: Output): (progress: Progress) => void {
-  let told = { table: '', items: 0 }
+  let printed = { table: '', items: 0 }
   return ({ table, items, isWhole }) => {
-    if (isWhole) output.progress(`${table}: ${counted(items, 'item')}`)
-    else if (items - (told.table === table ? told.items : 0) >= LARGE) {
-      told = { table, items }
+    if (isWhole) output.progress(`${table}: ${pluralize(items, 'item')}`)
+    else if (items - (printed.table === table ? printed.items : 0) >= PROGRESS_ITEMS) {
+      printed = { table, items }
       output.progress(`${table}: ${items} items so far`)
     }
   }
@@ -152,9 +151,5 @@ export function progressTo(output: Output): (progress: Progress) => void {
 
 export function summary(tables: readonly { items: number }[]): string {
   const items = tables.reduce((sum, table) => sum + table.items, 0)
-  return `${counted(tables.length, 'table')} with ${counted(items, 'item')}`
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`
+  return `${pluralize(tables.length, 'table')} with ${pluralize(items, 'item')}`
 }

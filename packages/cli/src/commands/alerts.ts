@@ -1,7 +1,7 @@
 /** `strongroom alerts …`: how and about what a Ferryhook user is notified. */
 import { alertKinds } from '@strongroom/ferryhook/alerts/item'
 import { systemClock } from '@strongroom/platform/clock'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
 import { destinationHost, requireChange, requireOneOf } from '../ferryhook/options.ts'
 import { type TestResult, printTestResult } from '../ferryhook/text.ts'
@@ -15,7 +15,7 @@ const alertsShow: Command = {
   options: ferryhookOptions,
   async run(input) {
     const alerts = await createFerryhookClient(parseAccess(input))<Alerts>('GET', '/alerts')
-    input.output.result(columns(factsOf(alerts)), alerts)
+    input.output.result(columns(settingsRows(alerts)), alerts)
   },
 }
 
@@ -38,17 +38,17 @@ Requires an API key with the permission admin.`,
   async run(input) {
     const chosen = parseAlertSettings(input)
     requireChange('alerts set', chosen)
-    const ask = createFerryhookClient(parseAccess(input))
-    const before = await ask<Alerts>('GET', '/alerts')
+    const api = createFerryhookClient(parseAccess(input))
+    const before = await api<Alerts>('GET', '/alerts')
     const { webhookUrl = before.webhookUrl, email = before.email } = chosen
-    // Who never chose any wants all.
+    // An account without alert settings gets all kinds.
     const { kinds = before.updatedAt === null ? alertKinds : before.kinds } = chosen
     const body = { webhookUrl, email, kinds }
-    const alerts = await ask<Alerts & { signingSecret?: string }>('PUT', '/alerts', body)
+    const alerts = await api<Alerts & { signingSecret?: string }>('PUT', '/alerts', body)
     const { signingSecret } = alerts
     const secret = signingSecret === undefined ? [] : [['secret', signingSecret]]
-    if (secret.length > 0) input.output.progress('Keep the secret: it is not shown again')
-    input.output.result(columns([...factsOf(alerts), ...secret]), alerts)
+    if (secret.length > 0) input.output.progress('Store the secret: it is not shown again')
+    input.output.result(columns([...settingsRows(alerts), ...secret]), alerts)
   },
 }
 
@@ -59,8 +59,8 @@ const alertsTest: Command = {
   about:
     'Exits with 1 unless the destination accepts it. Requires an API key with the permission admin.',
   async run(input) {
-    const ask = createFerryhookClient(parseAccess(input))
-    return printTestResult(input.output, await ask<TestResult>('POST', '/alerts/test'))
+    const api = createFerryhookClient(parseAccess(input))
+    return printTestResult(input.output, await api<TestResult>('POST', '/alerts/test'))
   },
 }
 
@@ -69,21 +69,21 @@ function parseAlertSettings({ options, lists }: CommandInput) {
   const { kind: kinds } = lists
   if (typeof webhook === 'string' && webhook !== 'none') destinationHost(webhook)
   if (mail !== undefined && mail !== 'yes' && mail !== 'no') {
-    throw new UsageError('--mail must be yes or no')
+    throw usageError('--mail must be yes or no')
   }
   return {
     webhookUrl: webhook === 'none' ? null : (webhook as string | undefined),
     email: mail === undefined ? undefined : mail === 'yes',
-    kinds: kinds && kindsIn(kinds),
+    kinds: kinds && parseKinds(kinds),
   }
 }
 
-function kindsIn(given: readonly string[]): readonly string[] {
+function parseKinds(given: readonly string[]): readonly string[] {
   const kinds = given.map((each) => requireOneOf('kind', [...alertKinds, 'all'], each))
   return kinds.includes('all') ? alertKinds : kinds
 }
 
-function factsOf({ webhookUrl, email, kinds, failedAt, failure }: Alerts): string[][] {
+function settingsRows({ webhookUrl, email, kinds, failedAt, failure }: Alerts): string[][] {
   const failed = failedAt === null ? undefined : formatRelative(failedAt, systemClock.now())
   return [
     ['webhook', webhookUrl === null ? 'none' : escapeControls(webhookUrl)],

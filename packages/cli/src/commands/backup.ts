@@ -7,7 +7,7 @@ import { openStorage } from '@strongroom/engine/storage/open-storage'
 import { masterKeyPath } from '@strongroom/server/kms/master-key'
 import type { Command } from '../command.ts'
 import {
-  attachmentOf,
+  masterKeyAttachment,
   masterKeyChecks,
   configuredData,
   dataOption,
@@ -15,7 +15,7 @@ import {
   summary,
 } from '../backup/master-key.ts'
 
-/** What is destroyed must not live on in a copy. Also under another prefix: the file is copied whole. */
+/** Destroyed secrets must not survive in a copy. Under any prefix, because a backup has all deployments. */
 const SEALED = 'sealed-secrets'
 
 const backupCommand: Command = {
@@ -25,13 +25,13 @@ const backupCommand: Command = {
   options: {
     ...dataOption,
     'with-sealed': {
-      summary: `Copy ${SEALED} too: secrets that are destroyed later live on in the file`,
+      summary: `Include ${SEALED}; secrets that are destroyed later remain in the file`,
     },
     'with-master-key': {
       summary: 'Include the master key; anyone with the file then has everything',
     },
   },
-  about: 'The file appears when it is complete. It is as sensitive as the data itself.',
+  about: 'The file appears when it is complete. It is as sensitive as the data.',
   async run(input) {
     const { configured, directory } = configuredData(input)
     if (!existsSync(directory)) {
@@ -43,9 +43,9 @@ const backupCommand: Command = {
     const file = resolve(input.args[0] ?? '')
     const storage = openStorage({ directory, sweepIntervalMs: 0 })
     try {
-      const checks = await masterKeyChecks(configured, function* (isMeant) {
-        const meant = storage.tables().filter(({ name }) => isMeant(name))
-        for (const table of meant) yield* storage.range(table, undefined, {})
+      const checks = await masterKeyChecks(configured, function* (isIncluded) {
+        const included = storage.tables().filter(({ name }) => isIncluded(name))
+        for (const table of included) yield* storage.range(table, undefined, {})
       })
       const withMasterKey = input.options['with-master-key'] === true
       const exclude = storage
@@ -55,20 +55,20 @@ const backupCommand: Command = {
       const { tables, excluded, sha256 } = await backup(storage, {
         file,
         exclude,
-        attachments: withMasterKey ? [await attachmentOf(configured, checks)] : [],
+        attachments: withMasterKey ? [await masterKeyAttachment(configured, checks)] : [],
         onProgress: progressTo(input.output),
       })
       const saveToo = checks.length > 0 && !withMasterKey ? masterKeyPath(configured) : null
       const lines = [
         `${summary(tables)} copied to ${file}`,
-        ...excluded.map((name) => `${name} was left out: --with-sealed copies it`),
+        ...excluded.map((name) => `${name} was skipped: --with-sealed includes it`),
         ...(withMasterKey
           ? ['It includes the master key: anyone with the file has everything']
           : []),
         ...(saveToo === null
           ? []
           : [
-              `Save ${saveToo} too, elsewhere: without it nothing opens what the KMS has encrypted`,
+              `Save ${saveToo} too, elsewhere: without it, nothing that the KMS encrypted can be decrypted`,
             ]),
       ]
       input.output.result(`${lines.join('\n')}\n`, {

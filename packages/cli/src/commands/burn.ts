@@ -1,4 +1,4 @@
-/** `strongroom burn`: destroys a secret that was handed out. */
+/** `strongroom burn`: destroys a secret. */
 import { retryWhenRateLimited } from '@strongroom/sealed/client/retry'
 import type { Command } from '../command.ts'
 import { connect, connectionOptions, exitCodes, retryWithProgress } from '../sealed/connection.ts'
@@ -18,7 +18,7 @@ ${exitCodes}`,
     const { base, id, burnToken } = await managementLink(input.args[0] ?? '-')
     const api = connect(base, input)
     await retryWhenRateLimited(retryWithProgress(input.output), () => api.burn(id, burnToken))
-    input.output.result('The secret is destroyed if it still existed\n', { burned: true })
+    input.output.result('If the secret still existed, it was destroyed\n', { burned: true })
   },
 }
 

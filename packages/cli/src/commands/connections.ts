@@ -1,6 +1,6 @@
-/** `strongroom connections …`: the ways of Ferryhook from a source to a destination. */
+/** `strongroom connections …`: delivers the events of Ferryhook sources to destinations. */
 import { systemClock } from '@strongroom/platform/clock'
-import { type Command, UsageError } from '../command.ts'
+import { type Command, usageError } from '../command.ts'
 import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
 import {
   connectionOptions,
@@ -28,13 +28,13 @@ const connectionsList: Command = {
   options: ferryhookOptions,
   about: 'SOURCE is an id, or a unique name.',
   async run(input) {
-    const ask = createFerryhookClient(parseAccess(input))
+    const api = createFerryhookClient(parseAccess(input))
     const [given] = input.args
-    const sources = given === undefined ? await listSources(ask) : [await findSource(ask, given)]
+    const sources = given === undefined ? await listSources(api) : [await findSource(api, given)]
     const now = systemClock.now()
     const [found, rows]: [Connection[], string[][]] = [[], []]
     for (const { id, name } of sources) {
-      const connections = await listConnections(ask, id)
+      const connections = await listConnections(api, id)
       found.push(...connections)
       rows.push(...connections.map((each) => connectionLine(each, escapeControls(name), now)))
     }
@@ -59,7 +59,7 @@ FERRYHOOK_ALLOWED_NETWORKS and FERRYHOOK_ALLOW_HTTP allow others.`,
   async run(input) {
     const [source = '', url] = input.args
     const { options, output } = input
-    if (url === undefined) throw new UsageError('Missing destination: pass SOURCE and URL')
+    if (url === undefined) throw usageError('Missing destination: pass SOURCE and URL')
     const name = typeof options['name'] === 'string' ? options['name'] : destinationHost(url)
     const body = {
       name,
@@ -67,14 +67,14 @@ FERRYHOOK_ALLOWED_NETWORKS and FERRYHOOK_ALLOW_HTTP allow others.`,
       ...(await parseConnectionSettings(input)),
       limits: parseLimits(input),
     }
-    const ask = createFerryhookClient(parseAccess(input))
-    const { id } = await findSource(ask, source)
-    const made = await ask<Connection & { signingSecret: string }>(
+    const api = createFerryhookClient(parseAccess(input))
+    const { id } = await findSource(api, source)
+    const made = await api<Connection & { signingSecret: string }>(
       'POST',
       `/sources/${id}/connections`,
       body,
     )
-    output.progress('Keep the secret where the destination finds it: it is not shown again')
+    output.progress('Store the secret with the destination: it is not shown again')
     const facts = [
       ['connection', made.id],
       ['name', escapeControls(made.name)],
@@ -115,8 +115,6 @@ const {
   },
 })
 
-// `strongroom connections change` and `test`: another address, filter or limit, and whether it works.
-
 const connectionsChange: Command = {
   name: 'connections change',
   args: 'CONNECTION',
@@ -134,10 +132,10 @@ stored headers to another address requires an API key with the permission admin.
     if (typeof destinationUrl === 'string') destinationHost(destinationUrl)
     const given = { name, destinationUrl, ...(await parseConnectionSettings(input)) }
     requireChange('connections change', { ...given, limits: parseLimits(input) })
-    const ask = createFerryhookClient(parseAccess(input))
-    const before = await findConnection(ask, input.args[0] ?? '')
+    const api = createFerryhookClient(parseAccess(input))
+    const before = await findConnection(api, input.args[0] ?? '')
     const body = { ...given, limits: parseLimits(input, before.limits) }
-    const changed = await ask<Connection>('PATCH', `/connections/${before.id}`, body)
+    const changed = await api<Connection>('PATCH', `/connections/${before.id}`, body)
     input.output.result(connectionText(changed, systemClock.now()), changed)
   },
 }
@@ -149,9 +147,9 @@ const connectionsTest: Command = {
   options: ferryhookOptions,
   about: 'CONNECTION is an id, or a unique name. Exits with 1 unless the destination accepts it.',
   async run(input) {
-    const ask = createFerryhookClient(parseAccess(input))
-    const { id } = await findConnection(ask, input.args[0] ?? '')
-    return printTestResult(input.output, await ask<TestResult>('POST', `/connections/${id}/test`))
+    const api = createFerryhookClient(parseAccess(input))
+    const { id } = await findConnection(api, input.args[0] ?? '')
+    return printTestResult(input.output, await api<TestResult>('POST', `/connections/${id}/test`))
   },
 }
 

@@ -1,10 +1,10 @@
-/** `strongroom dynamodb`: the engine alone, for any program that speaks DynamoDB's protocol. */
+/** `strongroom dynamodb`: the engine alone, for any DynamoDB client. */
 import { resolve } from 'node:path'
 import { openEngine } from '@strongroom/engine/engine'
 import { isLoopback, serve } from '@strongroom/engine/wire/server'
 import { port as portType } from '@strongroom/kit/config-types'
 import { listenFailure } from '@strongroom/kit/http/node'
-import { type Command, UsageError } from '../command.ts'
+import { type Command, usageError } from '../command.ts'
 import { signingCredentials } from '../store.ts'
 import { stopSignal } from '../stop-signal.ts'
 
@@ -29,7 +29,7 @@ address that other machines can reach, requests must be signed with AWS_ACCESS_K
 AWS_SECRET_ACCESS_KEY of its environment. They are not encrypted: put a TLS proxy in front.`,
   async run({ options, env, output }) {
     const port = portType().parse(String(options['port'] ?? DEFAULT_PORT))
-    if (port === undefined) throw new UsageError(`--port must be ${portType().expects}`)
+    if (port === undefined) throw usageError(`--port must be ${portType().expects}`)
     const directory = resolve(String(options['data'] ?? './dynamodb-data'))
     const host = String(options['host'] ?? '127.0.0.1')
     const isSigned = options['signed'] === true || !isLoopback(host)
@@ -39,7 +39,7 @@ AWS_SECRET_ACCESS_KEY of its environment. They are not encrypted: put a TLS prox
     try {
       const server = await serve(engine, { host, port, ...signatures }).catch(
         (error: NodeJS.ErrnoException) => {
-          throw error.code ? listenFailure(error, host, port) : new UsageError(error.message)
+          throw error.code ? listenFailure(error, host, port) : usageError(error.message)
         },
       )
       // The AWS CLI sends nothing without credentials.
@@ -50,7 +50,7 @@ AWS_SECRET_ACCESS_KEY of its environment. They are not encrypted: put a TLS prox
         { url: server.url, data: directory },
       )
       await stopped
-      output.progress('Stopping: finishing what is running')
+      output.progress('Stopping: waiting for running requests')
       await server.close()
     } finally {
       await engine.close()

@@ -1,6 +1,6 @@
-/** `strongroom events …`: what came to the sources of Ferryhook, and where it went. */
+/** `strongroom events …`: the events of Ferryhook sources and their deliveries. */
 import { systemClock } from '@strongroom/platform/clock'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
 import {
   type EventFilter,
@@ -27,15 +27,15 @@ const eventsList: Command = {
   },
   about: 'SOURCE is an id, or a unique name.',
   async run(input) {
-    const limit = limitIn(input)
+    const limit = parseLimit(input)
     const now = systemClock.now()
     const chosen = parseEventFilter(input, now)
-    const ask = createFerryhookClient(parseAccess(input))
+    const api = createFerryhookClient(parseAccess(input))
     const [given] = input.args
-    const sources = given === undefined ? await listSources(ask) : [await findSource(ask, given)]
+    const sources = given === undefined ? await listSources(api) : [await findSource(api, given)]
     const found: Event[] = []
-    // One more than is shown tells whether there are more.
-    for (const { id } of sources) found.push(...(await newest(ask, id, chosen, limit + 1)))
+    // One more than the limit shows whether there are more.
+    for (const { id } of sources) found.push(...(await newest(api, id, chosen, limit + 1)))
     const all = found.toSorted((a, b) => Date.parse(b.receivedAt) - Date.parse(a.receivedAt))
     const events = all.slice(0, limit)
     input.output.result(listText(events, sources, now), events)
@@ -43,37 +43,37 @@ const eventsList: Command = {
   },
 }
 
-/** A page may be short, even empty, and there is more all the same. */
+/** A page may be short or empty although more follow. */
 async function newest(
-  ask: ApiClient,
+  api: ApiClient,
   sourceId: string,
   chosen: EventFilter,
-  most: number,
+  maxEvents: number,
 ): Promise<Event[]> {
   const found: Event[] = []
   let cursor: string | null = null
   do {
-    const limit = String(Math.min(most - found.length, MAX_PAGE_SIZE))
+    const limit = String(Math.min(maxEvents - found.length, MAX_PAGE_SIZE))
     const query = new URLSearchParams({ ...chosen, limit, ...(cursor !== null && { cursor }) })
     const path: string = `/sources/${sourceId}/events?${query.toString()}`
-    const page: Page<Event> = await ask<Page<Event>>('GET', path)
+    const page: Page<Event> = await api<Page<Event>>('GET', path)
     found.push(...page.items)
     cursor = page.cursor
-  } while (cursor !== null && found.length < most)
+  } while (cursor !== null && found.length < maxEvents)
   return found
 }
 
 function listText(events: readonly Event[], sources: readonly Source[], now: number): string {
-  if (events.length === 0) return 'There are no such events\n'
+  if (events.length === 0) return 'No matching events\n'
   const names = new Map(sources.map(({ id, name }) => [id, escapeControls(name)]))
   const rows = events.map((event) => eventLine(event, names.get(event.sourceId) ?? '', now))
   return columns([['ID', 'RECEIVED', 'STATUS', 'SOURCE', 'DELIVERIES', 'BODY', 'TYPE'], ...rows])
 }
 
-function limitIn({ options }: CommandInput): number {
+function parseLimit({ options }: CommandInput): number {
   const limit = String(options['limit'] ?? 20)
   if (/^[1-9]\d{0,3}$/.test(limit)) return Number(limit)
-  throw new UsageError('--limit must be a number from 1 to 9999')
+  throw usageError('--limit must be a number from 1 to 9999')
 }
 
 const eventsShow: Command = {
@@ -101,17 +101,25 @@ base64. --json has everything, including headers, body and the responses of dest
   },
 }
 
-export const eventsRetry = toWaiting(
+export const eventsRetry = pendingDeliveriesCommand(
   'retry',
   'Make the next attempt of an event now',
   'attempted now',
 )
-export const eventsCancel = toWaiting('cancel', "Cancel an event's pending deliveries", 'given up')
+export const eventsCancel = pendingDeliveriesCommand(
+  'cancel',
+  "Cancel an event's pending deliveries",
+  'cancelled',
+)
 
-const WAITS = ['runnable', 'retrying', 'held']
+const PENDING_STATES = ['runnable', 'retrying', 'held']
 
-/** What is done to every delivery of an event that has not ended. */
-function toWaiting(verb: 'retry' | 'cancel', summary: string, done: string): Command {
+/** A command that acts on every pending delivery of an event. */
+function pendingDeliveriesCommand(
+  verb: 'retry' | 'cancel',
+  summary: string,
+  done: string,
+): Command {
   return {
     name: `events ${verb}`,
     args: 'EVENT',
@@ -119,13 +127,16 @@ function toWaiting(verb: 'retry' | 'cancel', summary: string, done: string): Com
     options: ferryhookOptions,
     async run(input) {
       const id = parseEventId(input)
-      const ask = createFerryhookClient(parseAccess(input))
-      const { deliveries } = await ask<EventDetail>('GET', `/events/${id}`)
+      const api = createFerryhookClient(parseAccess(input))
+      const { deliveries } = await api<EventDetail>('GET', `/events/${id}`)
       const changed: Delivery[] = []
-      for (const { connectionId } of deliveries.filter(({ state }) => WAITS.includes(state))) {
-        changed.push(await ask('POST', `/events/${id}/deliveries/${connectionId}/${verb}`))
+      for (const { connectionId } of deliveries.filter(({ state }) =>
+        PENDING_STATES.includes(state),
+      )) {
+        changed.push(await api('POST', `/events/${id}/deliveries/${connectionId}/${verb}`))
       }
-      const none = 'No delivery of the event waits: "strongroom events replay" delivers it again\n'
+      const none =
+        'The event has no pending deliveries: "strongroom events replay" delivers it again\n'
       const verbs = changed.length === 1 ? 'is' : 'are'
       const some = `${pluralize(changed.length, 'delivery', 'deliveries')} ${verbs} ${done}\n`
       input.output.result(changed.length === 0 ? none : some, changed)

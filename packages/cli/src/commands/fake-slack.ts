@@ -1,4 +1,4 @@
-/** `strongroom fake-slack`: a Slack to develop against, and requests as Slack would send them. */
+/** `strongroom fake-slack`: a fake Slack API for development, and signed requests as Slack sends them. */
 import { port as portType } from '@strongroom/kit/config-types'
 import { listenFailure } from '@strongroom/kit/http/node'
 import { createFakeSlack } from '@strongroom/two-key/fake-slack/fake-slack'
@@ -6,7 +6,7 @@ import { type FakeKind, fakeKinds, fakeRequest } from '@strongroom/two-key/fake-
 import { serveFakeSlack } from '@strongroom/two-key/fake-slack/server'
 import { sampleSecret, sampleTeam } from '@strongroom/two-key/fake-slack/fixtures'
 import { parseUrl } from '@strongroom/kit/parse-url'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { reasonOf, serverUnusable } from '../api-client.ts'
 import { stopSignal } from '../stop-signal.ts'
 
@@ -27,7 +27,7 @@ const fakeSlack: Command = {
 Kinds of faults: hang, slow (ms), rate_limit (retryAfter), status (status), html, reset, error (error).`,
   async run({ options, output }) {
     const port = portType().parse(String(options['port'] ?? DEFAULT_PORT))
-    if (port === undefined) throw new UsageError(`--port must be ${portType().expects}`)
+    if (port === undefined) throw usageError(`--port must be ${portType().expects}`)
     const stopped = stopSignal()
     const slack = createFakeSlack({ limits: options['limits'] === true })
     const server = await serveFakeSlack(slack, port).catch((error: NodeJS.ErrnoException) => {
@@ -77,7 +77,7 @@ SLACK_SIGNING_SECRET of the environment, or with the secret of the fake Slack. P
 exits with 1 unless it is 2xx.
   strongroom fake-slack send command http://127.0.0.1:3000/slack/events --name deploy --user U0INVENTED`,
   async run(input) {
-    const { kind, url } = targetOf(input)
+    const { kind, url } = parseTarget(input)
     const { options, env } = input
     const request = fakeRequest(kind, {
       signingSecret: env['SLACK_SIGNING_SECRET'] || sampleSecret,
@@ -88,26 +88,24 @@ exits with 1 unless it is 2xx.
         ),
       ),
     })
-    const answer = await fetch(url, { method: 'POST', ...request }).catch((error: unknown) => {
+    const response = await fetch(url, { method: 'POST', ...request }).catch((error: unknown) => {
       throw serverUnusable(
         `Cannot reach ${url.origin} (${reasonOf(error)}): start the app, or correct the address`,
       )
     })
-    const body = await answer.text()
-    input.output.result(`${answer.status} ${body}`.trimEnd() + '\n', {
-      status: answer.status,
-      body,
-    })
-    return answer.ok ? 0 : 1
+    const { status } = response
+    const body = await response.text()
+    input.output.result(`${`${status} ${body}`.trimEnd()}\n`, { status, body })
+    return response.ok ? 0 : 1
   },
 }
 
-function targetOf({ args: [kind = '', url = ''] }: CommandInput): { kind: FakeKind; url: URL } {
+function parseTarget({ args: [kind = '', url = ''] }: CommandInput): { kind: FakeKind; url: URL } {
   const found = fakeKinds.find((each) => each === kind)
-  if (!found) throw new UsageError(`Give what to send: one of ${fakeKinds.join(', ')}`)
+  if (!found) throw usageError(`KIND must be one of ${fakeKinds.join(', ')}`)
   const target = parseUrl(url)
   if (!target || !/^https?:$/.test(target.protocol)) {
-    throw new UsageError('Give where to send it, such as http://127.0.0.1:3000/slack/events')
+    throw usageError('URL must be an http or https URL, such as http://127.0.0.1:3000/slack/events')
   }
   return { kind: found, url: target }
 }

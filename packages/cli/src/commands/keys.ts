@@ -1,11 +1,11 @@
-/** `strongroom keys …`: branch keys, on the configured store or behind a server. */
+/** `strongroom keys …`: branch keys, on the configured store or through a server. */
 import type { BranchKeySummary } from '@strongroom/key-store/branch-keys/service'
 import { keyStoreError } from '@strongroom/key-store/errors'
-import { type Command, UsageError } from '../command.ts'
+import { type Command, usageError } from '../command.ts'
 import { escapeControls } from '../output.ts'
 import { serverOption } from '../api-client.ts'
 import { withKeys } from '../key-store/access.ts'
-import { descriptionText, listText, madeText } from '../key-store/text.ts'
+import { descriptionText, listText, createdText } from '../key-store/text.ts'
 import { keysRotate } from '../key-store/rotate-command.ts'
 
 const keysCreate: Command = {
@@ -21,10 +21,10 @@ const keysCreate: Command = {
     ...serverOption,
   },
   about:
-    'Without --id the key gets a UUID. The encryption context is in plain text in the audit log of KMS:\nput no secrets into it.',
+    'Without --id the key gets a UUID. The audit log of KMS contains the encryption context in plain text:\nput no secrets into it.',
   async run(input) {
     const { id } = input.options
-    const encryptionContext = contextOf(input.lists['context'] ?? [])
+    const encryptionContext = parseContext(input.lists['context'] ?? [])
     await withKeys(input, async (keys) => {
       const made = await keys.create({ ...(typeof id === 'string' && { id }), encryptionContext })
       input.output.result(`${escapeControls(made.id)}\n`, made)
@@ -77,19 +77,19 @@ const keysBeacon: Command = {
       }
       const { beacon } = await keys.describe(id)
       if (!beacon) throw keyStoreError('not_found')
-      input.output.result(`${madeText(beacon)}\n`, { id, ...beacon })
+      input.output.result(`${createdText(beacon)}\n`, { id, ...beacon })
     }),
 }
 
-function contextOf(pairs: readonly string[]): Record<string, string> {
+function parseContext(pairs: readonly string[]): Record<string, string> {
   const entries = pairs.map((pair): [string, string] => {
     const [, name, value] = /^([^=]+)=(.*)$/su.exec(pair) ?? []
     if (name === undefined || value === undefined)
-      throw new UsageError('--context takes NAME=VALUE, such as --context tenant=42')
+      throw usageError('--context takes NAME=VALUE, such as --context tenant=42')
     return [name, value]
   })
   const twice = entries.find(([name], at) => entries.findIndex(([each]) => each === name) !== at)
-  if (twice) throw new UsageError('--context has the same name twice: give each name once')
+  if (twice) throw usageError('--context repeats a name: use each name once')
   return Object.fromEntries(entries)
 }
 

@@ -18,7 +18,7 @@ import {
 import { kmsServe } from '../kms/serve-command.ts'
 
 const FAILED = 1
-/** More than this is for programs. */
+/** `--json` lists all. */
 const MAX_FINDINGS = 20
 
 const kmsStatus: Command = {
@@ -45,7 +45,7 @@ const kmsRotate: Command = {
     withEmbeddedKms(input, async ({ kms, id, record }) => {
       const { KeyId: arn } = await kms.as('command-line').rotateKeyOnDemand({ KeyId: id })
       const version = (await record())?.currentVersion
-      input.output.result(`${arn} has version ${version}\n`, { arn, version })
+      input.output.result(`${arn} is at version ${version}\n`, { arn, version })
     }),
 }
 
@@ -65,7 +65,7 @@ whether the end was removed: store it elsewhere and compare it later.`,
       .map(({ line, message }) => `${line}: ${message}\n`)
     const rest = findings.length - shown.length
     output.result(
-      `${shown.join('')}${rest > 0 ? `and ${rest} more: --json lists all\n` : ''}${records} records in ${file}, ${findings.length === 0 ? 'whole' : 'NOT whole'}; the last has the hash ${last}\n`,
+      `${shown.join('')}${rest > 0 ? `and ${rest} more: --json lists all\n` : ''}${records} records in ${file}, ${findings.length === 0 ? 'intact' : 'NOT intact'}; the last has the hash ${last}\n`,
       { file, records, last, findings },
     )
     return findings.length === 0 ? 0 : FAILED

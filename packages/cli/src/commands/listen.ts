@@ -1,9 +1,10 @@
-/** `strongroom listen`: the events of a source, sent on to a program of this machine. */
+/** `strongroom listen`: forwards the events of a source to a local program. */
 import { startTimer } from '@strongroom/platform/timers'
 import { parseUrl } from '@strongroom/kit/parse-url'
-import { type Command, type CommandInput, type Output, UsageError } from '../command.ts'
+import { type Command, type CommandInput, type Output, usageError } from '../command.ts'
 import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
 import { findSource, isId } from '../ferryhook/find.ts'
+import { pluralize } from '../output.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { createForwarder, type Forwarded, type LiveEvent } from '../ferryhook/listen-forward.ts'
 import { listen } from '../ferryhook/listen-session.ts'
@@ -23,7 +24,7 @@ const listenCommand: Command = {
 with its original method, headers and bytes, one after the other. Reconnects by itself and continues
 where it stopped. Events whose verification failed are not forwarded.`,
   async run(input) {
-    const { sourceId, forward, server, key } = await given(input)
+    const { sourceId, forward, server, key } = await parseInput(input)
     const { output } = input
     const stop = new AbortController()
     void stopSignal().then(() => stop.abort())
@@ -41,56 +42,54 @@ where it stopped. Events whose verification failed are not forwarded.`,
         async onEvent(event) {
           if (event.unverified) {
             counts.skipped += 1
-            return tellSkipped(output, event)
+            return printSkipped(output, event)
           }
           const forwarded = await forwarder.forward(event, stop.signal)
           counts[forwarded.status === undefined ? 'failed' : 'answered'] += 1
-          tellForwarded(output, event, forwarded)
+          printForwarded(output, event, forwarded)
         },
         onReady({ again }) {
           wasReady = true
-          const first = `Ready: events of ${sourceId} go to ${forward.href}. Press Ctrl+C to stop`
-          output.line(again ? 'Connected again' : first, { type: 'ready', again })
+          const first = `Ready: forwarding events of ${sourceId} to ${forward.href}. Press Ctrl+C to stop`
+          output.line(again ? 'Reconnected' : first, { type: 'ready', again })
         },
         onBreak: ({ reason, retryInMs }) =>
-          output.line(`Disconnected (${reason}): trying again in ${seconds(retryInMs)} s`, {
+          output.line(`Disconnected (${reason}): reconnecting in ${seconds(retryInMs)} s`, {
             type: 'disconnected',
             reason,
             retryInMs,
           }),
         onGap: () =>
           output.line(
-            'Events received during the interruption were not forwarded: see "strongroom events list"',
-            {
-              type: 'gap',
-            },
+            'Events received while disconnected were not forwarded: see "strongroom events list"',
+            { type: 'gap' },
           ),
       })
     } finally {
       forwarder.close()
-      if (wasReady) tellSummary(output, counts)
+      if (wasReady) printSummary(output, counts)
     }
   },
 }
 
-async function given(input: CommandInput) {
+async function parseInput(input: CommandInput) {
   const [source = ''] = input.args
-  const forward = addressIn(input.options['forward'])
+  const forward = parseForwardUrl(input.options['forward'])
   const { server, key } = parseAccess(input)
   if (isId('src', source)) return { sourceId: source, forward, server, key }
   const { id: sourceId } = await findSource(createFerryhookClient({ server, key }), source)
   return { sourceId, forward, server, key }
 }
 
-function addressIn(forward: string | boolean | undefined): URL {
-  const address = typeof forward === 'string' ? parseUrl(forward) : undefined
-  if (address === undefined || !/^https?:$/.test(address.protocol)) {
-    throw new UsageError('--forward must be an http or https address: http://localhost:3000/hook')
+function parseForwardUrl(forward: string | boolean | undefined): URL {
+  const url = typeof forward === 'string' ? parseUrl(forward) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw usageError('--forward must be an http or https URL, such as http://localhost:3000/hook')
   }
-  return address
+  return url
 }
 
-function tellForwarded(output: Output, event: LiveEvent, { status, error, ms }: Forwarded): void {
+function printForwarded(output: Output, event: LiveEvent, { status, error, ms }: Forwarded): void {
   output.line(`${timeOf(event)}  ${event.id}  ${status ?? error}  ${ms} ms`, {
     type: 'event',
     id: event.id,
@@ -101,24 +100,26 @@ function tellForwarded(output: Output, event: LiveEvent, { status, error, ms }: 
   })
 }
 
-function tellSkipped(output: Output, event: LiveEvent): void {
+function printSkipped(output: Output, event: LiveEvent): void {
   const { id, receivedAt } = event
-  output.line(`${timeOf(event)}  ${id}  not sent: its signature was not right`, {
+  output.line(`${timeOf(event)}  ${id}  not forwarded: signature verification failed`, {
     type: 'skipped',
     id,
     receivedAt,
   })
 }
 
-function tellSummary(
+function printSummary(
   output: Output,
   { answered, failed, skipped }: { answered: number; failed: number; skipped: number },
 ): void {
-  const all = answered + failed + skipped
-  output.line(
-    `${all} ${all === 1 ? 'event' : 'events'}: ${answered} answered, ${failed} failed, ${skipped} not sent`,
-    { type: 'summary', answered, failed, skipped },
-  )
+  const all = pluralize(answered + failed + skipped, 'event')
+  output.line(`${all}: ${answered} answered, ${failed} failed, ${skipped} not forwarded`, {
+    type: 'summary',
+    answered,
+    failed,
+    skipped,
+  })
 }
 
 function timeOf({ receivedAt }: LiveEvent): string {

@@ -1,4 +1,4 @@
-/** `strongroom open`: from a link to the text. */
+/** `strongroom open`: opens a link and prints the secret. */
 import type { SealedApi } from '@strongroom/sealed/client/api'
 import { RequestFailed } from '@strongroom/sealed/client/errors'
 import { openSecret, type OpenedSecret } from '@strongroom/sealed/client/open-secret'
@@ -35,13 +35,13 @@ ${passphraseHelp}
 
 ${exitCodes}`,
   async run(input) {
-    const [given = '-'] = input.args
-    if (given === '-') refuseSharedInput(input.options, 'the link')
-    const link = await secretLink(given)
+    const [argument = '-'] = input.args
+    if (argument === '-') refuseSharedInput(input.options, 'the link')
+    const link = await secretLink(argument)
     const api = connect(link.base, input)
     // Created before the first request, so that a repeated request is recognised as the same reader's.
     const claim = newClaim()
-    const { text, remainingViews } = await openAsking(api, link, claim, input)
+    const { text, remainingViews } = await openWithPassphrase(api, link, claim, input)
     if (input.json) await writeOut(`${JSON.stringify({ text, remainingViews }, null, 2)}\n`)
     else if (process.stdout.isTTY) await showOnTerminal(text)
     else await writeOut(text)
@@ -52,15 +52,15 @@ ${exitCodes}`,
 async function showOnTerminal(text: string): Promise<void> {
   const { shown, isExact } = escapeForTerminal(text)
   await writeOut(shown)
-  // The shell's next line must not begin at the end of the secret.
+  // The shell's prompt must start on a new line.
   if (!shown.endsWith('\n')) process.stderr.write('\n')
   if (isExact) return
   process.stderr.write(
-    'Its control characters are shown as symbols; for the exact text: strongroom open LINK > FILE\n',
+    'Control characters are shown as symbols. For the exact text: strongroom open LINK > FILE\n',
   )
 }
 
-async function openAsking(
+async function openWithPassphrase(
   api: SealedApi,
   { id, fragment }: Link & { kind: 'secret' },
   claim: string,
@@ -77,20 +77,20 @@ async function openAsking(
       const keys = await deriveKeys(fragment, typed)
       return await openSecret(api, { id, claim, keys }, retry)
     } catch (error) {
-      if (!mayTryAgain(error)) throw error
+      if (!canRetry(error)) throw error
       input.output.progress(error.message)
     }
   }
 }
 
-function mayTryAgain(error: unknown): error is Error {
+function canRetry(error: unknown): error is Error {
   if (error instanceof SealedError) return error.code === 'passphrase_empty'
   return (
     error instanceof RequestFailed && error.code === 'wrong_passphrase' && error.triesLeft !== 0
   )
 }
 
-/** A server that does not hear of it destroys the secret a little later by itself. */
+/** Without an acknowledgement the server destroys the secret a little later. */
 async function acknowledge(api: SealedApi, id: string, claim: string): Promise<void> {
   await api.ack(id, claim).catch((error: unknown) => {
     if (!(error instanceof RequestFailed)) throw error

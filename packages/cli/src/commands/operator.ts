@@ -9,7 +9,7 @@ import { withStore } from '../store.ts'
 const operatorAdd: Command = {
   name: 'operator add',
   args: 'NAME',
-  summary: 'Add an operator and print its token, once',
+  summary: 'Add an operator and print its token (shown once)',
   run: (input) =>
     withOperators(input, async (operators, name) => {
       const token = await operators.add(name)
@@ -20,8 +20,8 @@ const operatorAdd: Command = {
 const operatorRotate: Command = {
   name: 'operator rotate',
   args: 'NAME',
-  summary: 'Give an operator a new token and print it, once',
-  about: 'The old token ends at once.',
+  summary: "Replace an operator's token and print the new one (shown once)",
+  about: 'The old token becomes invalid immediately.',
   run: (input) =>
     withOperators(input, async (operators, name) => {
       const token = await operators.rotate(name)
@@ -46,11 +46,11 @@ const operatorList: Command = {
 const operatorRemove: Command = {
   name: 'operator remove',
   args: 'NAME',
-  summary: 'Remove an operator; its token ends at once',
+  summary: 'Remove an operator; its token becomes invalid immediately',
   run: (input) =>
     withOperators(input, async (operators, name) => {
       await operators.remove(name)
-      input.output.result(`${name} is no operator any more\n`, { name, removed: true })
+      input.output.result(`${name} was removed\n`, { name, removed: true })
     }),
 }
 

@@ -1,10 +1,10 @@
-/** `strongroom plugin …`: releases of a WordPress plugin, signed where the server has no access. */
+/** `strongroom plugin …`: signs plugin releases offline and publishes them. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { systemClock } from '@strongroom/platform/clock'
 import { requireTables } from '@strongroom/server/tables'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { publishOn, releasesOn } from '../form-bridge/store.ts'
-import { newSigningKey, packageFacts, signPackage } from '../form-bridge/plugin-signing.ts'
+import { newSigningKey, readPackageFacts, signPackage } from '../form-bridge/plugin-signing.ts'
 import { formBridgeTables } from '../form-bridge/site-access.ts'
 import { serverOption, createOperatorClientIfRequested } from '../api-client.ts'
 import { withStore } from '../store.ts'
@@ -25,7 +25,7 @@ else, and into FORM_BRIDGE_RELEASE_KEYS of the server.`,
   async run({ options, output }) {
     const file = String(options['out'] ?? 'release.key')
     const { pem, publicKey } = newSigningKey()
-    await writeFile(file, pem, { mode: 0o600, flag: 'wx' }).catch(orUsage(file, 'written'))
+    await writeFile(file, pem, { mode: 0o600, flag: 'wx' }).catch(rethrowFileError(file, 'written'))
     output.progress(`The private key is in ${file}: keep it off the server`)
     output.result(`${publicKey}\n`, { file, publicKey })
   },
@@ -38,9 +38,11 @@ const pluginSign: Command = {
   options: { key: { value: 'FILE', summary: 'Private key file (release.key)' } },
   async run({ args: [file = ''], options, output }) {
     const keyFile = String(options['key'] ?? 'release.key')
-    const [zip, pem] = [await bytesOf(file), await bytesOf(keyFile)]
+    const [zip, pem] = [await readBytes(file), await readBytes(keyFile)]
     const signed = signPackage(zip, pem.toString())
-    await writeFile(`${file}.sig`, `${signed.signature}\n`).catch(orUsage(`${file}.sig`, 'written'))
+    await writeFile(`${file}.sig`, `${signed.signature}\n`).catch(
+      rethrowFileError(`${file}.sig`, 'written'),
+    )
     const { slug, version } = signed
     output.result(`${slug} ${version} is signed: ${file}.sig\n`, { ...signed, file: `${file}.sig` })
   },
@@ -59,11 +61,11 @@ const pluginPublish: Command = {
   },
   async run(input) {
     const [file = ''] = input.args
-    const zip = await bytesOf(file)
+    const zip = await readBytes(file)
     const signatureFile = String(input.options['signature'] ?? `${file}.sig`)
-    const signature = (await bytesOf(signatureFile)).toString().trim()
-    const { slug, version } = packageFacts(zip)
-    const release = await published(input, { slug, version, signature, zip })
+    const signature = (await readBytes(signatureFile)).toString().trim()
+    const { slug, version } = readPackageFacts(zip)
+    const release = await publish(input, { slug, version, signature, zip })
     input.output.result(`${slug} ${version} is published\n`, release)
   },
 }
@@ -75,56 +77,56 @@ const pluginVersions: Command = {
   options: serverOption,
   async run(input) {
     const [slug = 'form-bridge'] = input.args
-    if (!/^[a-z0-9-]{1,64}$/.test(slug)) throw new UsageError('A plugin is named by its slug')
-    const found = await versionsOf(input, slug)
+    if (!/^[a-z0-9-]{1,64}$/.test(slug))
+      throw usageError('SLUG must have 1 to 64 lower-case letters, digits and hyphens')
+    const found = await listVersions(input, slug)
     const lines = found.map(
       ({ version, status, file_size, sha256 }) =>
         `${version}  ${status}  ${file_size} bytes  sha256 ${sha256}\n`,
     )
-    input.output.result(lines.join('') || `There is no release of ${slug}\n`, found)
+    input.output.result(lines.join('') || `There are no releases of ${slug}\n`, found)
   },
 }
 
-async function published(
+async function publish(
   input: CommandInput,
   release: { slug: string; version: string; signature: string; zip: Uint8Array },
 ): Promise<ReleaseLine> {
   const { slug, version, signature, zip } = release
-  const ask = createOperatorClientIfRequested(input, 'form-bridge')
-  if (ask) {
+  const api = createOperatorClientIfRequested(input, 'form-bridge')
+  if (api) {
     const headers = { 'content-type': 'application/zip', 'x-fb-release-signature': signature }
-    return ask('PUT', `/plugins/${slug}/${encodeURIComponent(version)}`, zip, headers)
+    return api('PUT', `/plugins/${slug}/${encodeURIComponent(version)}`, zip, headers)
   }
   return withStore(input, async (store, configured) => {
     await requireTables(store, formBridgeTables())
     const { FORM_BRIDGE_RELEASE_KEYS: keys } = configured as { FORM_BRIDGE_RELEASE_KEYS?: string[] }
     const on = { db: store.db, clock: systemClock }
-    return lineOf(await publishOn(on, keys ?? []).publish(release))
+    return toReleaseLine(await publishOn(on, keys ?? []).publish(release))
   })
 }
 
-async function versionsOf(input: CommandInput, slug: string): Promise<ReleaseLine[]> {
-  const ask = createOperatorClientIfRequested(input, 'form-bridge')
-  if (ask) return (await ask<{ items: ReleaseLine[] }>('GET', `/plugins/${slug}/versions`)).items
+async function listVersions(input: CommandInput, slug: string): Promise<ReleaseLine[]> {
+  const api = createOperatorClientIfRequested(input, 'form-bridge')
+  if (api) return (await api<{ items: ReleaseLine[] }>('GET', `/plugins/${slug}/versions`)).items
   return withStore(input, async (store) => {
     await requireTables(store, formBridgeTables())
-    return (await releasesOn({ db: store.db, clock: systemClock }, slug)).map(lineOf)
+    return (await releasesOn({ db: store.db, clock: systemClock }, slug)).map(toReleaseLine)
   })
 }
 
-function lineOf({ version, status, file_size, sha256 }: ReleaseLine): ReleaseLine {
+function toReleaseLine({ version, status, file_size, sha256 }: ReleaseLine): ReleaseLine {
   return { version, status, file_size, sha256 }
 }
 
-async function bytesOf(file: string): Promise<Buffer> {
-  return readFile(file).catch(orUsage(file, 'read'))
+async function readBytes(file: string): Promise<Buffer> {
+  return readFile(file).catch(rethrowFileError(file, 'read'))
 }
 
-function orUsage(file: string, what: 'read' | 'written') {
+function rethrowFileError(file: string, what: 'read' | 'written') {
   return (error: NodeJS.ErrnoException): never => {
-    if (error.code === 'EEXIST')
-      throw new UsageError(`${file} is there already: choose another file`)
-    throw new UsageError(
+    if (error.code === 'EEXIST') throw usageError(`${file} already exists: choose another file`)
+    throw usageError(
       `${file} cannot be ${what} (${error.code ?? 'unknown reason'}): check its path`,
     )
   }

@@ -1,4 +1,4 @@
-/** `strongroom receipt`: whether a secret was opened. */
+/** `strongroom receipt`: shows whether a secret was opened. */
 import type { ReceiptResponse } from '@strongroom/sealed/api'
 import { Failure } from '@strongroom/kit/errors'
 import { RequestFailed } from '@strongroom/sealed/client/errors'

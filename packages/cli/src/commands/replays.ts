@@ -1,6 +1,6 @@
-/** `strongroom replays …`: the replays of many events that were started. */
+/** `strongroom replays …`: lists and cancels replay jobs. */
 import { systemClock } from '@strongroom/platform/clock'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
 import { isId } from '../ferryhook/find.ts'
 import { outcomeText, replaysText } from '../ferryhook/text.ts'
@@ -25,7 +25,7 @@ const replaysCancel: Command = {
   summary: 'Cancel a replay job; events replayed so far stay replayed',
   options: ferryhookOptions,
   async run(input) {
-    const id = replayIn(input)
+    const id = parseReplayId(input)
     const replay = await createFerryhookClient(parseAccess(input))<Replay>(
       'DELETE',
       `/replays/${id}`,
@@ -34,11 +34,9 @@ const replaysCancel: Command = {
   },
 }
 
-function replayIn({ args: [given = ''] }: CommandInput): string {
+function parseReplayId({ args: [given = ''] }: CommandInput): string {
   if (isId('rpl', given)) return given
-  throw new UsageError(
-    'A replay is named by its id, rpl_ and 16 characters: see "strongroom replays list"',
-  )
+  throw usageError('REPLAY must be an id, rpl_ and 16 characters: see "strongroom replays list"')
 }
 
 export const commands: readonly Command[] = [replaysList, replaysCancel]

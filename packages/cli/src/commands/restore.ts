@@ -1,4 +1,4 @@
-/** `strongroom restore`: a data directory from a backup, if the master key fits. */
+/** `strongroom restore`: restores a data directory from a backup, if the master key matches. */
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import { restore } from '@strongroom/engine/backup'
@@ -21,8 +21,8 @@ const restoreCommand: Command = {
   args: 'FILE',
   summary: 'Restore a backup into a data directory',
   options: dataOption,
-  about: `Verifies the backup first, and the master key if one exists already. Apart from that, the directory
-must be empty or missing.`,
+  about: `Verifies the backup first, and the master key if one exists already. The directory may contain that
+master key and must otherwise be empty or missing.`,
   async run(input) {
     const { configured, directory } = configuredData(input)
     const file = resolve(input.args[0] ?? '')
@@ -40,12 +40,15 @@ must be empty or missing.`,
           if (plan.action === 'write') undo = await writeMasterKey(keyFile, plan.line)
         },
       })
-      input.output.result(`${summary(tables)} restored to ${directory}\n${told(plan, keyFile)}`, {
-        directory,
-        tables,
-        masterKey: { file: keyFile, restored: plan.action === 'write' },
-        putMasterKeyThere: plan.action === 'put there',
-      })
+      input.output.result(
+        `${summary(tables)} restored to ${directory}\n${masterKeyText(plan, keyFile)}`,
+        {
+          directory,
+          tables,
+          masterKey: { file: keyFile, restored: plan.action === 'write' },
+          putMasterKeyThere: plan.action === 'put there',
+        },
+      )
     } catch (error) {
       await undo()
       throw error
@@ -53,13 +56,13 @@ must be empty or missing.`,
   },
 }
 
-function told({ action }: MasterKeyPlan, keyFile: string): string {
+function masterKeyText({ action }: MasterKeyPlan, keyFile: string): string {
   if (action === 'write') return `The master key is in ${keyFile}\n`
   if (action === 'none') return ''
-  return `Put the master key of this backup into ${keyFile} before you start the server: without it nothing opens what the KMS has encrypted\n`
+  return `Put the master key of this backup into ${keyFile} before you start the server: without it, nothing that the KMS encrypted can be decrypted\n`
 }
 
-/** Returns how to take it back. */
+/** Returns a function that undoes it. */
 async function writeMasterKey(keyFile: string, line: string): Promise<() => Promise<void>> {
   try {
     const made = await mkdir(dirname(keyFile), { recursive: true, mode: 0o700 })
@@ -71,7 +74,7 @@ async function writeMasterKey(keyFile: string, line: string): Promise<() => Prom
   }
 }
 
-/** What of the data directory belongs to the master key, if that is kept inside. */
+/** The entry of the data directory that contains the master key, if it is in there. */
 function nameInside(directory: string, keyFile: string): string[] {
   const path = relative(directory, keyFile)
   const [name = ''] = path.split(sep)

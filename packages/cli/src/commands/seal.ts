@@ -1,11 +1,11 @@
-/** `strongroom seal`: from a text to a link that opens it once. */
+/** `strongroom seal`: encrypts a text and prints the link that opens it once. */
 import { findSealed } from '@strongroom/sealed/client/find-server'
 import { retryWhenRateLimited } from '@strongroom/sealed/client/retry'
 import { sealSecret } from '@strongroom/sealed/client/seal-secret'
 import { formatLink } from '@strongroom/sealed/crypto/link'
 import { solveWork } from '@strongroom/sealed/crypto/proof-of-work'
 import { MAX_TTL_SECONDS, MAX_VIEWS, MIN_TTL_SECONDS } from '@strongroom/sealed/limits'
-import { type Command, UsageError, DEFAULT_SERVER } from '../command.ts'
+import { type Command, usageError, DEFAULT_SERVER } from '../command.ts'
 import { parseDuration } from '../output.ts'
 import {
   connect,
@@ -56,8 +56,8 @@ ${passphraseHelp}
 ${exitCodes}`,
   async run(input) {
     const { options, output, json } = input
-    const ttlSeconds = ttlOf(options['ttl'])
-    const maxViews = viewsOf(options['views'])
+    const ttlSeconds = parseTtl(options['ttl'])
+    const maxViews = parseViews(options['views'])
     const server = serverOf(input)
     const file = typeof options['file'] === 'string' ? options['file'] : undefined
     if (file === undefined) refuseSharedInput(options, 'the secret')
@@ -103,22 +103,22 @@ function labelled(made: {
   const needs = made.passphrase === undefined ? '' : ', with the passphrase'
   return `Link for the reader (${times}, until ${made.until}${needs}):
   ${made.link}
-Management link, for you, to burn it or to ask for its receipt:
+Management link, for you, to burn it or to get its receipt:
   ${made.managementLink}
 `
 }
 
-function ttlOf(given: string | boolean | undefined): number {
+function parseTtl(given: string | boolean | undefined): number {
   const seconds = parseDuration('ttl', typeof given === 'string' ? given : '1d')
   if (seconds >= MIN_TTL_SECONDS && seconds <= MAX_TTL_SECONDS) return seconds
-  throw new UsageError('--ttl must be from 15m to 90d, such as 900s, 15m, 1h or 7d')
+  throw usageError('--ttl must be from 15m to 90d, such as 900s, 15m, 1h or 7d')
 }
 
-function viewsOf(given: string | boolean | undefined): number {
+function parseViews(given: string | boolean | undefined): number {
   if (given === undefined) return 1
   const views = typeof given === 'string' && /^\d$/.test(given) ? Number(given) : 0
   if (views >= 1 && views <= MAX_VIEWS) return views
-  throw new UsageError(`--views must be a number from 1 to ${MAX_VIEWS}`)
+  throw usageError(`--views must be a number from 1 to ${MAX_VIEWS}`)
 }
 
 export const commands: readonly Command[] = [sealCommand]

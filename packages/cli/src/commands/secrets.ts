@@ -1,9 +1,9 @@
-/** `strongroom secrets …`: the secrets of the server itself, by name and version, never by value. */
+/** `strongroom secrets …`: lists and rotates server secrets, never shows their values. */
 import { systemClock } from '@strongroom/platform/clock'
 import type { SecretVersion } from '@strongroom/kit/secret-versions'
 import { createServerSecrets, type ServerSecretsAdmin } from '@strongroom/kit/server-secrets'
 import type { Command, CommandInput } from '../command.ts'
-import { parseDuration } from '../output.ts'
+import { parseDuration, pluralize } from '../output.ts'
 import { withKms } from '../store.ts'
 
 const DEFAULT_OVERLAP = '30d'
@@ -41,7 +41,7 @@ used immediately, and everything made with older ones becomes invalid.`,
       const made = await secrets.rotate(name, { overlapSeconds })
       const until = made.activeFrom + overlapSeconds
       input.output.result(
-        `${name} has version ${made.version}, in use from ${moment(made.activeFrom)} on; older ones end ${moment(until)}\n`,
+        `${name} has version ${made.version}, in use from ${moment(made.activeFrom)}; older ones are accepted until ${moment(until)}\n`,
         { ...made, olderAcceptedUntil: until },
       )
     })
@@ -59,8 +59,8 @@ async function withSecrets(
 
 function line({ name, version, createdAt, acceptedUntil }: SecretVersion): string {
   const days = Math.floor((systemClock.now() / 1000 - createdAt) / 86_400)
-  const end = acceptedUntil === undefined ? '' : `, honoured until ${moment(acceptedUntil)}`
-  return `${name}  version ${version}, made ${moment(createdAt)} (${days} ${days === 1 ? 'day' : 'days'} ago)${end}\n`
+  const end = acceptedUntil === undefined ? '' : `, accepted until ${moment(acceptedUntil)}`
+  return `${name}  version ${version}, created ${moment(createdAt)} (${pluralize(days, 'day')} ago)${end}\n`
 }
 
 function moment(epochSeconds: number): string {

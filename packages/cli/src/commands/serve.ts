@@ -8,11 +8,11 @@ import { type RunningServer, serve } from '@strongroom/server/serve'
 import { services } from '@strongroom/server/services'
 import { settings } from '@strongroom/server/settings'
 import { version } from '@strongroom/server/version'
-import { type Command, UsageError } from '../command.ts'
+import { type Command, usageError } from '../command.ts'
 import { askMasterKeyPassphrase } from '../input.ts'
 import { stopSignal } from '../stop-signal.ts'
 
-/** Options that stand for a setting, for those who would rather type them. */
+/** Options that set a setting. */
 const FLAGS = { port: 'PORT', host: 'HOST', data: 'STRONGROOM_DATA' } as const
 
 const serveCommand: Command = {
@@ -63,7 +63,7 @@ const serveCommand: Command = {
       ...(kept && 'file' in kept && { operatorTokenFile: kept.file }),
     })
     await stopped
-    output.progress('Stopping: finishing what is running')
+    output.progress('Stopping: waiting for running requests')
     await server.close()
   },
 }
@@ -76,7 +76,7 @@ function chooseServices(only: string | boolean | undefined): readonly Service[] 
   const meant = nearest(only, names)
   const known =
     names.length > 0 ? `choose from ${names.join(', ')}` : 'none is part of this version'
-  throw new UsageError(
+  throw usageError(
     `There is no service "${only}": ${meant === undefined ? known : `did you mean ${meant}?`}`,
   )
 }
@@ -97,7 +97,7 @@ function banner(server: RunningServer, kept: SavedToken | undefined): string {
 }
 
 function tokenLine(token: string, kept: SavedToken | undefined): string {
-  if (kept === undefined) return `${token} (shown this once)`
+  if (kept === undefined) return `${token} (shown once)`
   if ('file' in kept) return `token in ${kept.file}`
   return `token could not be written (${kept.lost}): run "strongroom operator rotate admin"`
 }
@@ -105,7 +105,7 @@ function tokenLine(token: string, kept: SavedToken | undefined): string {
 // The first operator's token is printed on a terminal, otherwise written to a file that only its
 // owner can read. Never to a log.
 
-/** Where the token is: in a file, or nowhere. */
+/** The file with the token, or why it could not be written. */
 export type SavedToken = { file: string } | { lost: string }
 
 /** Writes a token to a new file; the token of another store may be in the directory already. */
@@ -115,14 +115,15 @@ export async function saveToken(token: string, directory: string): Promise<Saved
     for (let number = 1; ; number++) {
       const name = number === 1 ? 'operator-admin.token' : `operator-admin-${number}.token`
       const file = resolve(join(directory, name))
-      if (await written(file, `${token}\n`)) return { file }
+      if (await writeNewFile(file, `${token}\n`)) return { file }
     }
   } catch (error) {
     return { lost: codeOf(error) }
   }
 }
 
-async function written(file: string, text: string): Promise<boolean> {
+/** Returns false if the file exists. */
+async function writeNewFile(file: string, text: string): Promise<boolean> {
   try {
     await writeFile(file, text, { mode: 0o600, flag: 'wx' })
     return true

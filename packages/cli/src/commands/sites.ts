@@ -1,7 +1,7 @@
-/** `strongroom sites …`: the WordPress sites of Form-Bridge, on the store or behind a server. */
+/** `strongroom sites …`: Form-Bridge's WordPress sites, on the configured store or through a server. */
 import type { SiteDetails } from '@strongroom/form-bridge/sites/view'
 import { ApiError } from '@strongroom/kit/errors'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { type SiteAction, type SiteLine, withSites } from '../form-bridge/site-access.ts'
 import { serverOption } from '../api-client.ts'
 
@@ -18,7 +18,7 @@ const sitesList: Command = {
   async run(input) {
     const given = input.options['status'] ?? 'active'
     const status = statuses.find((each) => each === given)
-    if (status === undefined) throw new UsageError(`--status must be one of ${statuses.join(', ')}`)
+    if (status === undefined) throw usageError(`--status must be one of ${statuses.join(', ')}`)
     const search = input.options['search']
     await withSites(input, async (sites) => {
       const found: SiteLine[] = []
@@ -39,23 +39,26 @@ const sitesShow: Command = {
   options: serverOption,
   run: (input) =>
     withSites(input, async (sites) => {
-      const found = await sites.show(siteIn(input))
+      const found = await sites.show(parseSiteId(input))
       input.output.result(textOf(found), found)
     }),
 }
 
-export const sitesSuspend = changing('suspend', 'Suspend a site from its next request on')
-export const sitesResume = changing('resume', 'Let a suspended site go on')
-export const sitesDisable = changing(
+export const sitesSuspend = statusCommand(
+  'suspend',
+  'Suspend a site, starting with its next request',
+)
+export const sitesResume = statusCommand('resume', 'Resume a suspended site')
+export const sitesDisable = statusCommand(
   'disable',
   'Disconnect a site permanently and release its domain',
 )
-export const sitesConfirm = changing(
+export const sitesConfirm = statusCommand(
   'confirm',
-  'Confirm that a site that was reconnected without its old key is still the same',
+  'Confirm the identity of a site that reconnected without its old key',
 )
 
-function changing(action: SiteAction, summary: string): Command {
+function statusCommand(action: SiteAction, summary: string): Command {
   return {
     name: `sites ${action}`,
     args: 'SITE',
@@ -63,30 +66,28 @@ function changing(action: SiteAction, summary: string): Command {
     options: serverOption,
     run: (input) =>
       withSites(input, async (sites) => {
-        const site = await sites.act(siteIn(input), action).catch((error: unknown) => {
-          throw inWords(error, action)
+        const site = await sites.act(parseSiteId(input), action).catch((error: unknown) => {
+          throw toCliError(error, action)
         })
         input.output.result(`${site.domain} is ${site.status}\n`, site)
       }),
   }
 }
 
-/** A refusal of a server says where a program finds the status; a person wants the status. */
-function inWords(error: unknown, action: SiteAction): unknown {
+/** The server's message refers to the data of the error; people need the status itself. */
+function toCliError(error: unknown, action: SiteAction): unknown {
   if (!(error instanceof ApiError) || error.code !== 'form-bridge.wrong_status') return error
   const { code, status, data } = error
   const state = statuses.find((each) => each === data?.['status'])
-  // A server of another version may not say it.
+  // A server of another version may omit it.
   if (state === undefined) return error
   const why = action === 'confirm' ? `it is ${state} and needs no confirmation` : `it is ${state}`
   return new ApiError({ code, status, message: `Cannot ${action} the site: ${why}` })
 }
 
-function siteIn({ args: [site = ''] }: CommandInput): string {
+function parseSiteId({ args: [site = ''] }: CommandInput): string {
   if (/^site_[A-Za-z0-9_-]{16}$/.test(site)) return site
-  throw new UsageError(
-    'A site is named by its id, site_ and 16 characters: see "strongroom sites list"',
-  )
+  throw usageError('SITE must be an id, site_ and 16 characters: see "strongroom sites list"')
 }
 
 function textOf(site: SiteDetails): string {
@@ -95,7 +96,7 @@ function textOf(site: SiteDetails): string {
     ['domain', site.domain],
     ['status', site.status],
     ['environment', site.environment],
-    ['plugin', site.installed_version ?? 'not known'],
+    ['plugin', site.installed_version ?? 'unknown'],
     ['agency', site.agencies.join(', ') || 'none'],
     ['destination', site.has_destination ? 'its own' : 'the general one'],
     [

@@ -1,4 +1,4 @@
-/** `strongroom sources …`: the addresses of Ferryhook that webhooks are sent to. */
+/** `strongroom sources …`: Ferryhook's sources, the URLs that providers send webhooks to. */
 import { systemClock } from '@strongroom/platform/clock'
 import type { Command } from '../command.ts'
 import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
@@ -22,9 +22,9 @@ import { readSecret } from '../input.ts'
 import { columns, escapeControls, formatRelative } from '../output.ts'
 import { sourcesRotate } from '../ferryhook/rotate-commands.ts'
 
-/** The server counts what has settled, and not for every event. */
+/** The server counts settled events in batches. */
 const COUNTED_LATER =
-  'Events are counted every few minutes; "strongroom events list" has them at once.'
+  'Events are counted every few minutes; "strongroom events list" shows them immediately.'
 
 const sourcesList: Command = {
   name: 'sources list',
@@ -56,23 +56,23 @@ const sourcesAdd: Command = {
   about: `${providersHelp} Unless given, custom.
 
 ${secretHelp}
-A custom source without --algorithm needs none, and takes whatever comes.`,
+A custom source without --algorithm needs no secret and accepts all requests.`,
   async run(input) {
     const { unsigned, algorithm } = input.options
     const { provider = 'custom', ...chosen } = await parseSourceSettings(input)
-    const ask = createFerryhookClient(parseAccess(input))
+    const api = createFerryhookClient(parseAccess(input))
     const given = await readConfiguredSecret(input)
     rejectSecretIfUnsigned(given, input)
     const needsNone = unsigned === true || (provider === 'custom' && algorithm === undefined)
     const signingSecret = given ?? (needsNone ? undefined : await readSecret('Signing secret: '))
     const body = { name: input.args[0], provider, signingSecret, ...chosen }
-    const source = await ask<Source>('POST', '/sources', body)
+    const source = await api<Source>('POST', '/sources', body)
     if (!source.hasSigningSecret) input.output.progress(NOT_VERIFIED)
     input.output.result(`${source.url}\n`, source)
   },
 }
 
-const NOT_VERIFIED = 'It has no signing secret: whatever comes is taken'
+const NOT_VERIFIED = 'The source has no signing secret: it accepts all requests'
 
 const sourcesShow: Command = {
   name: 'sources show',
@@ -97,11 +97,9 @@ const {
   summaries: {
     pause: 'Pause a source (new events are rejected)',
     resume: 'Resume a paused source',
-    remove: 'Remove a source with its connections; what came to it stays until it expires',
+    remove: 'Remove a source and its connections; its events remain until they expire',
   },
 })
-
-// `strongroom sources change`: another name, provider, signature or id of events.
 
 const sourcesChange: Command = {
   name: 'sources change',
@@ -112,9 +110,9 @@ const sourcesChange: Command = {
     ...sourceOptions,
     ...ferryhookOptions,
   },
-  about: `SOURCE is an id, or a unique name. What is not given stays as it is. A secret
-replaces those in force at once: "strongroom sources rotate" leaves the sender time. To change how
-a source is verified needs an API key with the permission admin.
+  about: `SOURCE is an id, or a unique name. Options that you omit stay unchanged. A new secret
+replaces the current ones immediately; "strongroom sources rotate" allows an overlap. Changing the
+verification requires an API key with the permission admin.
 
 ${providersHelp}`,
   async run(input) {
@@ -124,9 +122,9 @@ ${providersHelp}`,
     const signingSecret = unsigned === true ? null : given
     const body = { name, signingSecret, ...(await parseSourceSettings(input)) }
     requireChange('sources change', body)
-    const ask = createFerryhookClient(parseAccess(input))
-    const { id } = await findSource(ask, input.args[0] ?? '')
-    const source = await ask<Source>('PATCH', `/sources/${id}`, body)
+    const api = createFerryhookClient(parseAccess(input))
+    const { id } = await findSource(api, input.args[0] ?? '')
+    const source = await api<Source>('PATCH', `/sources/${id}`, body)
     input.output.result(sourceText(source, systemClock.now()), source)
   },
 }

@@ -1,4 +1,4 @@
-/** `strongroom tables …`: makes, checks and exports the tables of all services. */
+/** `strongroom tables …`: creates, verifies and exports the tables of all services. */
 import { cloudFormation } from '@strongroom/kit/cloudformation'
 import { createTables, verifyTables } from '@strongroom/kit/tables'
 import { dataModels, everyTable } from '@strongroom/server/data-model'
@@ -16,9 +16,7 @@ const tablesCreate: Command = {
         recoveryDays,
         onTable({ name }, outcome) {
           done.push({ table: prefix + name, outcome })
-          input.output.progress(
-            `${prefix}${name}: ${outcome === 'created' ? 'created' : 'is there'}`,
-          )
+          input.output.progress(`${prefix}${name}: ${outcome === 'created' ? 'created' : 'exists'}`)
         },
       })
       const created = done.filter(({ outcome }) => outcome === 'created').length
@@ -26,8 +24,8 @@ const tablesCreate: Command = {
     }),
 }
 
-/** As declared but for recovery, where the settings switch it off. */
-const unrecoverable = everyTable.map((table) => ({ ...table, pointInTimeRecovery: false }))
+/** Without point-in-time recovery, which a setting disables. */
+const tablesWithoutRecovery = everyTable.map((table) => ({ ...table, pointInTimeRecovery: false }))
 
 const tablesVerify: Command = {
   name: 'tables verify',
@@ -35,7 +33,7 @@ const tablesVerify: Command = {
   about: 'Exits with 1 if a table is missing or differs.',
   run: (input) =>
     withStore(input, async ({ db, recoveryDays }, { STRONGROOM_TABLE_PREFIX: prefix }) => {
-      const checks = await verifyTables(db, recoveryDays === 0 ? unrecoverable : everyTable)
+      const checks = await verifyTables(db, recoveryDays === 0 ? tablesWithoutRecovery : everyTable)
       const lines = checks.flatMap(({ table, differences }) =>
         differences.length === 0
           ? [`${prefix}${table}: as declared`]

@@ -1,7 +1,10 @@
 /** `strongroom user add`: creates a Ferryhook account on the store. */
+import { addUser } from '@strongroom/ferryhook/accounts/users/add-user'
+import { ferryhookService } from '@strongroom/ferryhook/service'
 import { FORBIDDEN_NAME_CHARACTERS } from '@strongroom/ferryhook/storage/schemas'
-import { addUser } from '@strongroom/server/add-user'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { systemClock } from '@strongroom/platform/clock'
+import { requireTables, tablesOf } from '@strongroom/server/tables'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { withStore } from '../store.ts'
 
 const userAdd: Command = {
@@ -9,30 +12,33 @@ const userAdd: Command = {
   args: 'EMAIL',
   summary: 'Create a Ferryhook account and print its API key (shown once)',
   options: {
-    name: { value: 'NAME', summary: 'The name of the person; unless given, EMAIL up to the @' },
+    name: { value: 'NAME', summary: 'Name of the user; the part of EMAIL before the @ by default' },
   },
   about: `Works on any store, also while a server runs, regardless of FERRYHOOK_SIGNUP. The key has all
 permissions; the account has no password until one is set with an operator's link.`,
   async run(input) {
-    const user = given(input)
+    const user = parseUser(input)
     await withStore(input, async (store, configured) => {
-      const { userId, email, key } = await addUser(store, configured, user)
+      await requireTables(store, tablesOf([ferryhookService]))
+      // `configured` has the settings of every service.
+      const deps = { db: store.db, clock: systemClock, config: configured as never }
+      const { userId, email, key } = await addUser(deps, user)
       input.output.result(`${key}\n`, { id: userId, email, key })
     })
   },
 }
 
-function given({ args: [email = ''], options }: CommandInput) {
+function parseUser({ args: [email = ''], options }: CommandInput) {
   if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email)) {
-    throw new UsageError('EMAIL must be an e-mail address, such as ada@example.com')
+    throw usageError('EMAIL must be an e-mail address, such as ada@example.com')
   }
   const [beforeAt = ''] = email.split('@')
   const name = typeof options['name'] === 'string' ? options['name'].trim() : beforeAt
   if (name.length < 1 || name.length > 100) {
-    throw new UsageError('--name must have 1 to 100 characters')
+    throw usageError('--name must have 1 to 100 characters')
   }
   if (FORBIDDEN_NAME_CHARACTERS.test(name)) {
-    throw new UsageError('--name must not have control characters or halves of characters')
+    throw usageError('--name must not contain control characters or invalid characters')
   }
   return { email, name }
 }

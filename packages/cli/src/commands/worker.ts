@@ -1,10 +1,10 @@
-/** `strongroom worker`: delivers what servers receive, in a process of its own. */
+/** `strongroom worker`: delivers Ferryhook events in its own process. */
 import { port } from '@strongroom/kit/config-types'
 import { batchLines, createLog } from '@strongroom/kit/log'
 import { services } from '@strongroom/server/services'
 import { settings } from '@strongroom/server/settings'
 import { type RunningWorkers, runWorkers } from '@strongroom/server/run-worker'
-import { type Command, UsageError } from '../command.ts'
+import { type Command, usageError } from '../command.ts'
 import { askMasterKeyPassphrase } from '../input.ts'
 import { stopSignal } from '../stop-signal.ts'
 
@@ -29,7 +29,7 @@ delivers, unless FERRYHOOK_DELIVER is false.`,
       ...env,
       ...(typeof data === 'string' && { STRONGROOM_DATA: data }),
     })
-    const metricsPort = metricsPortIn(options['metrics-port'])
+    const metricsPort = parseMetricsPort(options['metrics-port'])
     const log = createLog({
       level: configured.STRONGROOM_LOG_LEVEL,
       sink: batchLines((text) => void process.stderr.write(text)),
@@ -52,16 +52,16 @@ delivers, unless FERRYHOOK_DELIVER is false.`,
       ...(metricsUrl !== undefined && { metricsUrl }),
     })
     await stopped
-    output.progress('Stopping: finishing what is running')
+    output.progress('Stopping: waiting for running requests')
     await workers.close()
   },
 }
 
-function metricsPortIn(given: string | boolean | undefined): number | undefined {
+function parseMetricsPort(given: string | boolean | undefined): number | undefined {
   if (typeof given !== 'string') return undefined
   const { parse, expects } = port()
   const parsed = parse(given)
-  if (parsed === undefined) throw new UsageError(`--metrics-port must be ${expects}`)
+  if (parsed === undefined) throw usageError(`--metrics-port must be ${expects}`)
   return parsed
 }
 

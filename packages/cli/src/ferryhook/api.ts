@@ -1,7 +1,7 @@
 /** The API of Ferryhook, with the API key of one of its users. */
 import { ApiError } from '@strongroom/kit/errors'
 import { settings } from '@strongroom/server/settings'
-import { type CommandInput, type CommandOption, UsageError } from '../command.ts'
+import { type CommandInput, type CommandOption, usageError } from '../command.ts'
 import { type ApiClient, serverUrl, createApiClient, STANDARD_SERVER } from '../api-client.ts'
 
 export const ferryhookOptions: Readonly<Record<string, CommandOption>> = {
@@ -20,13 +20,13 @@ export function parseAccess(input: Pick<CommandInput, 'options' | 'env'>): Acces
   const server = serverUrl(input)
   const { FERRYHOOK_API_KEY: key } = settings.parse(input.env)
   if (key !== undefined) return { server, key }
-  throw new UsageError('No API key: set FERRYHOOK_API_KEY to one that "strongroom user add" prints')
+  throw usageError('No API key: set FERRYHOOK_API_KEY to one that "strongroom user add" prints')
 }
 
 export function createFerryhookClient({ server, key }: Access): ApiClient {
-  const ask = createApiClient({ server, service: 'ferryhook', token: key })
+  const api = createApiClient({ server, service: 'ferryhook', token: key })
   return <T>(...request: Parameters<ApiClient>) =>
-    ask<T>(...request).catch((error: unknown) => {
+    api<T>(...request).catch((error: unknown) => {
       throw toCliError(error)
     })
 }

@@ -1,6 +1,6 @@
 /** Options that select events, for listing and replaying. */
 import { eventStatuses } from '@strongroom/ferryhook/events/item'
-import { type CommandInput, type CommandOption, UsageError } from '../command.ts'
+import { type CommandInput, type CommandOption, usageError } from '../command.ts'
 import { parseDuration } from '../output.ts'
 import { requireOneOf } from './options.ts'
 
@@ -27,14 +27,14 @@ export interface EventFilter {
   header?: string
 }
 
-/** As the API takes it. */
+/** In the form of the API. */
 export function parseEventFilter(
   { options }: Pick<CommandInput, 'options'>,
   now: number,
 ): EventFilter {
   const { status, since, until, search, header } = options
   if ((search !== undefined || header !== undefined) && since === undefined) {
-    throw new UsageError('A text search requires a start time: add --since, such as --since 1d')
+    throw usageError('A text search requires a start time: add --since, such as --since 1d')
   }
   return {
     ...(typeof status === 'string' && { status: requireOneOf('status', eventStatuses, status) }),
@@ -49,9 +49,9 @@ function parseTime(option: string, text: string, now: number): string {
   const time = /^\d{4}-\d\d-\d\d/.test(text)
     ? Date.parse(text)
     : now - parseDuration(option, text) * 1000
-  // NaN is not at least 0 either.
+  // Also rejects NaN.
   if (!(time >= 0)) {
-    throw new UsageError(`--${option} must be a time such as 2h or 2026-01-31T12:00:00Z`)
+    throw usageError(`--${option} must be a time such as 2h or 2026-01-31T12:00:00Z`)
   }
   return new Date(time).toISOString()
 }

@@ -1,29 +1,29 @@
 /** Finds sources and connections by id or unique name. */
 import { ApiError } from '@strongroom/kit/errors'
 import { nearest } from '@strongroom/kit/nearest'
-import { type CommandInput, UsageError } from '../command.ts'
+import { type CommandInput, usageError } from '../command.ts'
 import { escapeControls } from '../output.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { Connection, Page, Source } from './views.ts'
 
-export async function listSources(ask: ApiClient): Promise<Source[]> {
-  return (await ask<Page<Source>>('GET', '/sources')).items
+export async function listSources(api: ApiClient): Promise<Source[]> {
+  return (await api<Page<Source>>('GET', '/sources')).items
 }
 
-export async function listConnections(ask: ApiClient, sourceId: string): Promise<Connection[]> {
-  return (await ask<Page<Connection>>('GET', `/sources/${sourceId}/connections`)).items
+export async function listConnections(api: ApiClient, sourceId: string): Promise<Connection[]> {
+  return (await api<Page<Connection>>('GET', `/sources/${sourceId}/connections`)).items
 }
 
-export async function findSource(ask: ApiClient, given: string): Promise<Source> {
-  if (isId('src', given)) return ask<Source>('GET', `/sources/${given}`)
-  return findByName('source', given, await listSources(ask))
+export async function findSource(api: ApiClient, given: string): Promise<Source> {
+  if (isId('src', given)) return api<Source>('GET', `/sources/${given}`)
+  return findByName('source', given, await listSources(api))
 }
 
-export async function findConnection(ask: ApiClient, given: string): Promise<Connection> {
-  if (isId('conn', given)) return ask<Connection>('GET', `/connections/${given}`)
+export async function findConnection(api: ApiClient, given: string): Promise<Connection> {
+  if (isId('conn', given)) return api<Connection>('GET', `/connections/${given}`)
   const all: Connection[] = []
-  // One after the other: a key may make a hundred requests a minute, and most accounts have few sources.
-  for (const { id } of await listSources(ask)) all.push(...(await listConnections(ask, id)))
+  // Sequentially, because of the rate limit of API keys; most accounts have few sources.
+  for (const { id } of await listSources(api)) all.push(...(await listConnections(api, id)))
   return findByName('connection', given, all)
 }
 
@@ -39,9 +39,7 @@ function findByName<T extends { name: string }>(
   const called = `called "${escapeControls(given)}"`
   const [found, another] = all.filter(({ name }) => name === given)
   if (another) {
-    throw new UsageError(
-      `Several ${kind}s are ${called}: use the id from "strongroom ${kind}s list"`,
-    )
+    throw usageError(`Several ${kind}s are ${called}: use the id from "strongroom ${kind}s list"`)
   }
   if (found) return found
   const names = all.map(({ name }) => name)
@@ -57,5 +55,5 @@ function findByName<T extends { name: string }>(
 /** An event has no name. */
 export function parseEventId({ args: [given = ''] }: Pick<CommandInput, 'args'>): string {
   if (isId('evt', given)) return given
-  throw new UsageError('EVENT must be an id, evt_ and 16 characters: see "strongroom events list"')
+  throw usageError('EVENT must be an id, evt_ and 16 characters: see "strongroom events list"')
 }

@@ -8,7 +8,7 @@ const FIRST_PAUSE_MS = 200
 const MAX_PAUSE_MS = 2_000
 
 export async function followReplay(
-  ask: ApiClient,
+  api: ApiClient,
   begun: Replay,
   options: {
     /** Cancels the replay. */
@@ -22,18 +22,18 @@ export async function followReplay(
   let replay = begun
   for (let pauseMs = FIRST_PAUSE_MS; replay.state === 'running'; pauseMs *= 2) {
     await options.pause(Math.min(pauseMs, MAX_PAUSE_MS))
-    if (options.signal.aborted) return cancelReplay(ask, path)
-    replay = await ask<Replay>('GET', path).catch(unlessRateLimited(replay))
+    if (options.signal.aborted) return cancelReplay(api, path)
+    replay = await api<Replay>('GET', path).catch(unlessRateLimited(replay))
     if (replay.state === 'running') options.onProgress(replay)
   }
   return replay
 }
 
-async function cancelReplay(ask: ApiClient, path: string): Promise<Replay> {
-  return ask<Replay>('DELETE', path).catch(async (error: unknown) => {
+async function cancelReplay(api: ApiClient, path: string): Promise<Replay> {
+  return api<Replay>('DELETE', path).catch(async (error: unknown) => {
     // It ended a moment before.
     if (error instanceof ApiError && error.code === 'ferryhook.replay_ended') {
-      return ask<Replay>('GET', path)
+      return api<Replay>('GET', path)
     }
     throw error
   })

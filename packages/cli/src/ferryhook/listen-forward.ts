@@ -1,12 +1,12 @@
-/** Sends an event on to a program of this machine, as it came: method, headers and bytes. */
+/** Forwards an event to a local program with its original method, headers and bytes. */
 import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 
-/** As the stream of Ferryhook has it. */
+/** An event in Ferryhook's stream. */
 export interface LiveEvent {
   id: string
   receivedAt: string
-  /** Whether its signature was not right. */
+  /** Signature verification failed. */
   unverified: boolean
   method: string
   query: string | null
@@ -16,9 +16,9 @@ export interface LiveEvent {
 }
 
 export interface Forwarded {
-  /** Undefined if there was no answer. */
+  /** Undefined without a response. */
   status: number | undefined
-  /** Why there was none. */
+  /** Why there was no response. */
   error: string | undefined
   ms: number
 }
@@ -28,8 +28,8 @@ export interface Forwarder {
   close(): void
 }
 
-/** They are of one connection (RFC 9110 section 7.6.1), or follow from where the request goes. */
-const ofTheConnection = new Set([
+/** Hop-by-hop headers (RFC 9110 section 7.6.1), and headers that depend on the destination. */
+const NOT_FORWARDED = new Set([
   'connection',
   'content-length',
   'expect',
@@ -44,40 +44,42 @@ const ofTheConnection = new Set([
   'upgrade',
 ])
 
-/** What stands for the value of a header that Ferryhook does not keep, since it is a secret. */
+/** Ferryhook stores this in place of a header value that is a secret. */
 const NOT_KEPT = '(not kept)'
 
 const TIMEOUT_MS = 30_000
-
-class NoAnswer extends Error {}
 
 export function createForwarder(to: URL): Forwarder {
   const isSecure = to.protocol === 'https:'
   const agent = isSecure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
   const request = isSecure ? httpsRequest : httpRequest
 
-  function answerTo(event: LiveEvent, signal: AbortSignal): Promise<number> {
+  /** The status of the response; undefined if there is none in time. */
+  function send(event: LiveEvent, signal: AbortSignal): Promise<number | undefined> {
     const body = Buffer.from(event.body, event.encoding)
     const headers = Object.entries(event.headers).filter(
-      ([name, value]) => value !== NOT_KEPT && !ofTheConnection.has(name.toLowerCase()),
+      ([name, value]) => value !== NOT_KEPT && !NOT_FORWARDED.has(name.toLowerCase()),
     )
-    return new Promise<number>((resolve, reject) => {
+    return new Promise((resolve, reject) => {
       const sent = request(
-        addressOf(to, event.query),
+        withQuery(to, event.query),
         {
           agent,
           method: event.method,
           headers: { ...Object.fromEntries(headers), 'content-length': body.byteLength },
           signal,
         },
-        (answer) => {
-          answer.on('error', reject)
-          answer.on('end', () => resolve(answer.statusCode ?? 0))
-          answer.resume()
+        (response) => {
+          response.on('error', reject)
+          response.on('end', () => resolve(response.statusCode ?? 0))
+          response.resume()
         },
       )
-      const late = setTimeout(() => sent.destroy(new NoAnswer()), TIMEOUT_MS)
-      sent.on('close', () => clearTimeout(late))
+      const timeout = setTimeout(() => {
+        resolve(undefined)
+        sent.destroy()
+      }, TIMEOUT_MS)
+      sent.on('close', () => clearTimeout(timeout))
       sent.on('error', reject)
       sent.end(body)
     })
@@ -86,29 +88,30 @@ export function createForwarder(to: URL): Forwarder {
   return {
     async forward(event, signal) {
       const startedAt = performance.now()
-      const took = () => Math.round(performance.now() - startedAt)
+      const elapsedMs = () => Math.round(performance.now() - startedAt)
       try {
-        const status = await answerTo(event, signal)
-        return { status, error: undefined, ms: took() }
+        const status = await send(event, signal)
+        const error = status === undefined ? `no response in ${TIMEOUT_MS / 1000} s` : undefined
+        return { status, error, ms: elapsedMs() }
       } catch (error) {
-        return { status: undefined, error: reasonOf(error, signal), ms: took() }
+        return { status: undefined, error: reasonOf(error, signal), ms: elapsedMs() }
       }
     },
     close: () => agent.destroy(),
   }
 }
 
-/** With the query that the event came with behind its own. */
-function addressOf(to: URL, query: string | null): URL {
+/** Appends the query of the event to that of the URL. */
+function withQuery(to: URL, query: string | null): URL {
   if (query === null || query === '') return to
-  const address = new URL(to)
-  address.search = to.search === '' ? query : `${to.search}&${query}`
-  return address
+  const url = new URL(to)
+  url.search = to.search === '' ? query : `${to.search}&${query}`
+  return url
 }
 
 function reasonOf(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) return 'interrupted'
   if (!(error instanceof Error)) return 'failed'
-  if (error instanceof NoAnswer) return `no answer in ${TIMEOUT_MS / 1000} s`
+
   return 'code' in error ? String(error.code) : error.name
 }

@@ -1,22 +1,22 @@
-/** Reads server-sent events (HTML Living Standard, section 9.2.6), as far as Ferryhook sends them. */
+/** Reads server-sent events (HTML Living Standard, section 9.2.6), as far as Ferryhook uses them. */
 export interface Frame {
   event: string
   id: string | undefined
   data: string
 }
 
-/** More than any event with its body: what is longer is no stream of ours. */
+/** Larger than any event with its body. */
 const MAX_FRAME_CHARS = 4 * 1024 * 1024
 
-/** Each as soon as it is complete; `heard` is called for whatever comes, also for comments. */
+/** Yields each frame when it is complete. Calls `onChunk` for all data, including comments. */
 export async function* readFrames(
   body: ReadableStream<Uint8Array>,
-  heard: () => void,
+  onChunk: () => void,
 ): AsyncGenerator<Frame> {
   const decoder = new TextDecoder()
   let text = ''
   for await (const chunk of body) {
-    heard()
+    onChunk()
     text += decoder.decode(chunk, { stream: true })
     for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
       const frame = parse(text.slice(0, end))

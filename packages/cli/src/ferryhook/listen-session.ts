@@ -1,11 +1,10 @@
 /**
- * Follows the events of a source over one connection after the other. What the server sent last is
- * where it continues after a break, and an event is not handled twice.
+ * Follows the events of a source and reconnects when the connection breaks. A new connection resumes
+ * after the last event received, and no event is handled twice.
  */
 import type { StartTimer } from '@strongroom/platform/timers'
-import type { ApiError } from '@strongroom/kit/errors'
 import { isNotFound, serviceMissing, reasonOf, toError, serverUnusable } from '../api-client.ts'
-import { Failure } from '@strongroom/kit/errors'
+import { ApiError, Failure } from '@strongroom/kit/errors'
 import { type Frame, readFrames } from './listen-frames.ts'
 import type { LiveEvent } from './listen-forward.ts'
 
@@ -13,48 +12,44 @@ export interface ListenOptions {
   server: string
   sourceId: string
   key: string
-  /** Ends it. */
+  /** Stops listening. */
   signal: AbortSignal
   startTimer: StartTimer
   random: () => number
-  /** One at a time, in the order in which they came. */
+  /** One event at a time, in order of arrival. */
   onEvent(event: LiveEvent): Promise<void>
-  /** Events come from now on; `again` if that was so before. */
-  onReady(given: { again: boolean }): void
-  onBreak(given: { reason: string; retryInMs: number }): void
-  /** The server no longer knows the position: events received since the break are not sent. */
+  /** The stream is open; `again` after a reconnection. */
+  onReady(opened: { again: boolean }): void
+  onBreak(disconnected: { reason: string; retryInMs: number }): void
+  /** The server no longer knows the position, so events received while disconnected are skipped. */
   onGap(): void
 }
 
-/** Longer than the server ever says nothing. */
-const SILENCE_MS = 45_000
+/** Three of the server's heartbeats. */
+const IDLE_TIMEOUT_MS = 45_000
 const FIRST_PAUSE_MS = 1_000
 const MAX_PAUSE_MS = 30_000
-/** More than the server may send again after a break. */
+/** More than the server repeats after a reconnection. */
 const MAX_REMEMBERED_IDS = 100_000
 
-/** The connection broke, or the server cannot serve just now: it is worth another try. */
-class Broken extends Error {
-  readonly retryAfterMs: number | undefined
-
-  constructor(reason: string, retryAfterMs?: number) {
-    super(reason)
-    this.retryAfterMs = retryAfterMs
-  }
+/** The connection broke, or the server is unavailable; worth a retry. */
+interface Disconnect {
+  reason: string
+  retryAfterMs?: number | undefined
 }
 
-/** Resolves when the signal fires; throws what trying again would not change. */
+/** Resolves when the signal fires; throws failures that a retry would not change. */
 export async function listen(options: ListenOptions): Promise<void> {
   const { server, sourceId, key, signal, startTimer } = options
   const handled = createMemory()
-  /** Where Ferryhook is: below its name, or at the root of a server that runs it alone. */
-  let at = '/ferryhook'
+  /** Ferryhook is below its name, or at the root of a server that runs it alone. */
+  let prefix = '/ferryhook'
   let lastEventId: string | undefined
   let wasReady = false
-  let tries = 0
+  let retries = 0
 
-  async function connect(ended: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-    const answer = await fetch(`${server}${at}/v1/sources/${sourceId}/stream`, {
+  async function connect(ended: AbortSignal): Promise<ReadableStream<Uint8Array> | Disconnect> {
+    const response = await fetch(`${server}${prefix}/v1/sources/${sourceId}/stream`, {
       headers: {
         accept: 'text/event-stream',
         authorization: `Bearer ${key}`,
@@ -63,108 +58,107 @@ export async function listen(options: ListenOptions): Promise<void> {
       // A redirect would send the key to another address.
       redirect: 'error',
       signal: ended,
-    }).catch((error: unknown) => {
-      throw new Broken(reasonOf(error))
     })
-    const type = answer.headers.get('content-type') ?? ''
-    if (answer.ok && answer.body && type.startsWith('text/event-stream')) return answer.body
-    const content: unknown = await answer.json().catch(() => undefined)
-    const refused = toError(server, answer.status, content)
+    const { status, headers } = response
+    const type = headers.get('content-type') ?? ''
+    if (response.ok && response.body && type.startsWith('text/event-stream')) return response.body
+    const refused = toError(server, status, await response.json().catch(() => undefined))
     if (isNotFound(refused)) {
-      if (at === '') throw serviceMissing(server, 'ferryhook')
-      at = ''
+      if (prefix === '') throw serviceMissing(server, 'ferryhook')
+      prefix = ''
       return connect(ended)
     }
-    const isPassing = answer.status === 429 || answer.status >= 500
-    if (!isPassing) throw refused
-    throw new Broken(`status ${answer.status}`, secondsIn(answer.headers.get('retry-after')))
+    const isTransient = status === 429 || status >= 500
+    if (!isTransient) throw refused
+    return { reason: `status ${status}`, retryAfterMs: parseRetryAfter(headers.get('retry-after')) }
   }
 
-  /** Until the connection ends; always by throwing. */
-  async function follow(): Promise<never> {
-    const silence = new AbortController()
-    let cancel = () => {}
-    const heard = () => {
-      cancel()
-      cancel = startTimer(SILENCE_MS, () => silence.abort(new Broken('nothing heard')))
+  /** Handles events until the connection ends. */
+  async function follow(): Promise<Disconnect> {
+    const idle = new AbortController()
+    let stopTimer = () => {}
+    const resetTimer = () => {
+      stopTimer()
+      stopTimer = startTimer(IDLE_TIMEOUT_MS, () => idle.abort())
     }
-    heard()
+    resetTimer()
     try {
-      const body = await connect(AbortSignal.any([signal, silence.signal]))
-      for await (const frame of readFrames(body, heard)) {
-        // What takes long here is not the server's silence.
-        cancel()
-        await handle(frame)
-        heard()
+      const opened = await connect(AbortSignal.any([signal, idle.signal]))
+      if ('reason' in opened) return opened
+      for await (const frame of readFrames(opened, resetTimer)) {
+        // A slow local program does not make the server idle.
+        stopTimer()
+        const end = await handle(frame)
+        if (end) return end
+        resetTimer()
       }
-      throw new Broken('the server closed the connection')
+      return { reason: 'the server closed the connection' }
     } catch (error) {
-      throw asBroken(silence.signal.aborted ? silence.signal.reason : error)
+      if (idle.signal.aborted) return { reason: 'no data received' }
+      // The server decided; any other error is one of the connection.
+      if (error instanceof Failure || error instanceof ApiError) throw error
+      return { reason: reasonOf(error) }
     } finally {
-      cancel()
+      stopTimer()
     }
   }
 
-  async function handle({ event, id, data }: Frame): Promise<void> {
+  async function handle({ event, id, data }: Frame): Promise<Disconnect | undefined> {
     const content = JSON.parse(data) as LiveEvent & { reason?: string }
     if (event === 'ready') {
-      tries = 0
+      retries = 0
       options.onReady({ again: wasReady })
       wasReady = true
     }
-    if (event === 'end') throw ending(server, content.reason)
+    if (event === 'end') return toDisconnect(server, content.reason)
     if (event === 'event' && handled.isNew(content.id)) await options.onEvent(content)
     lastEventId = id ?? lastEventId
+    return undefined
   }
 
   while (!signal.aborted) {
-    try {
-      await follow()
-    } catch (error) {
-      if (signal.aborted) return
-      if (isGap(error) && lastEventId !== undefined) {
-        lastEventId = undefined
-        options.onGap()
-        continue
-      }
-      if (!(error instanceof Broken)) throw error
-      // Whoever was never connected most likely typed a wrong address.
-      if (!wasReady) throw unreachable(server, error)
-      const pauseMs = error.retryAfterMs ?? pauseBefore(tries++, options.random)
-      options.onBreak({ reason: error.message, retryInMs: pauseMs })
-      await pause(pauseMs, options)
+    const disconnect = await follow().catch((error: unknown) => {
+      const isLostPosition = isGap(error) && lastEventId !== undefined
+      if (!isLostPosition && !signal.aborted) throw error
+      return 'gap' as const
+    })
+    if (signal.aborted) return
+    if (disconnect === 'gap') {
+      lastEventId = undefined
+      options.onGap()
+      continue
     }
+    // Without a first connection, the address is most likely wrong.
+    if (!wasReady) throw unreachable(server, disconnect)
+    const { reason, retryAfterMs: pauseMs = backOffMs(retries++, options.random) } = disconnect
+    options.onBreak({ reason, retryInMs: pauseMs })
+    await pause(pauseMs, options)
   }
 }
 
-function ending(server: string, reason: string | undefined): Error {
+function toDisconnect(server: string, reason: string | undefined): Disconnect {
   if (reason === 'unauthorized') {
-    return serverUnusable(`${server} no longer accepts the API key: use another one`)
+    throw serverUnusable(`${server} no longer accepts the API key: use another one`)
   }
-  if (reason === 'source_deleted') return serverUnusable('The source was deleted')
-  return new Broken(reason === 'stopping' ? 'the server stops' : 'the server ended it')
+  if (reason === 'source_deleted') throw serverUnusable('The source was deleted')
+  return {
+    reason: reason === 'stopping' ? 'the server is stopping' : 'the server ended the stream',
+  }
 }
 
-function unreachable(server: string, { message }: Broken): Failure {
+function unreachable(server: string, { reason }: Disconnect): Failure {
   return serverUnusable(
-    `Cannot listen at ${server} (${message}): check that it runs and that the address is right`,
+    `Cannot listen at ${server} (${reason}): check that it runs and that the address is right`,
   )
 }
 
-/** Whatever is no decision of the server's is a matter of the connection. */
-function asBroken(error: unknown): unknown {
-  const isDecided = error instanceof Failure || (error as Error).name === 'ApiError'
-  if (isDecided || error instanceof Broken) return error
-  return new Broken(reasonOf(error))
-}
-
 function isGap(error: unknown): boolean {
-  return (error as ApiError).code === 'request.invalid_cursor'
+  return error instanceof ApiError && error.code === 'request.invalid_cursor'
 }
 
-/** One second and twice as long each time, a fifth more or less. */
-function pauseBefore(tries: number, random: () => number): number {
-  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS)
+/** Doubles with each retry, with 20 % jitter. */
+function backOffMs(retries: number, random: () => number): number {
+  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** retries, MAX_PAUSE_MS)
   return Math.round(pauseMs * (0.8 + 0.4 * random()))
 }
 
@@ -183,11 +177,11 @@ async function pause(
   })
 }
 
-function secondsIn(header: string | null): number | undefined {
+function parseRetryAfter(header: string | null): number | undefined {
   return header !== null && /^\d{1,5}$/.test(header) ? Number(header) * 1000 : undefined
 }
 
-/** Which events were handled, the latest of them. */
+/** Remembers the latest handled events. */
 function createMemory() {
   const ids = new Set<string>()
   return {

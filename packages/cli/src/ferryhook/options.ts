@@ -2,7 +2,7 @@
 import { providers } from '@strongroom/ferryhook/sources/item'
 import { nearest } from '@strongroom/kit/nearest'
 import { parseUrl } from '@strongroom/kit/parse-url'
-import { type CommandInput, type CommandOption, UsageError } from '../command.ts'
+import { type CommandInput, type CommandOption, usageError } from '../command.ts'
 import { readTextFile } from '../input.ts'
 import { parseDuration } from '../output.ts'
 import { secretOptions } from './signing-secret.ts'
@@ -31,7 +31,7 @@ export const connectionOptions = {
 
 type OptionValue = string | boolean | undefined
 
-/** As the API takes it: null resets a value, undefined leaves it unchanged. */
+/** In the form of the API: null resets a value, undefined leaves it unchanged. */
 export async function parseConnectionSettings({ options }: Pick<CommandInput, 'options'>) {
   return {
     filters: await readUnlessNone(options['filter'], (file) => readJsonFile('filter', file)),
@@ -75,7 +75,7 @@ function parseLimit(
   if (typeof given !== 'string') return before
   if (given === 'none') return undefined
   if (/^\d{1,6}(?:\.\d{1,6})?$/.test(given)) return Number(given)
-  throw new UsageError(`--${option} must be a number, or none`)
+  throw usageError(`--${option} must be a number, or none`)
 }
 
 export const sourceOptions = {
@@ -99,7 +99,7 @@ export const sourceOptions = {
 export const providersHelp = `Providers: ${providers.slice(0, 10).join(', ')},
 ${providers.slice(10).join(', ')}.`
 
-/** As the API takes it: null resets a value, undefined leaves it unchanged. */
+/** In the form of the API: null resets a value, undefined leaves it unchanged. */
 export async function parseSourceSettings({ options }: Pick<CommandInput, 'options'>) {
   const { provider, algorithm, 'signing-options': file, dedup } = options
   return {
@@ -137,14 +137,14 @@ async function readOptionFile(option: string, file: OptionValue): Promise<string
   if (typeof file !== 'string') return undefined
   const text = await readTextFile(`--${option}`, file, MAX_FILE_BYTES)
   if (text !== undefined) return text
-  throw new UsageError(`The file of --${option} is larger than 1 MB: use a smaller one`)
+  throw usageError(`The file of --${option} is larger than 1 MB: use a smaller one`)
 }
 
 function parseJson(option: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new UsageError(`The file of --${option} is not JSON: correct it`)
+    throw usageError(`The file of --${option} is not JSON: correct it`)
   }
 }
 
@@ -153,7 +153,7 @@ export function requireOneOf(option: string, names: readonly string[], given: st
   if (names.includes(given)) return given
   const meant = nearest(given, names)
   const hint = meant === undefined ? `choose from ${names.join(', ')}` : `did you mean ${meant}?`
-  throw new UsageError(`--${option} has no value "${given}": ${hint}`)
+  throw usageError(`--${option} has no value "${given}": ${hint}`)
 }
 
 /** The host of a destination URL. */
@@ -161,11 +161,11 @@ export function destinationHost(url: string): string {
   const host = parseUrl(url)?.host
   // Without a scheme, `name:port` parses as a URL without a host.
   if (host) return host
-  throw new UsageError('URL must be absolute, such as https://shop.example.com/hooks')
+  throw usageError('URL must be absolute, such as https://shop.example.com/hooks')
 }
 
 /** A change without options is a mistake. */
 export function requireChange(command: string, given: object): void {
   if (Object.values(given).some((value) => value !== undefined)) return
-  throw new UsageError(`Nothing to change: run "strongroom ${command} --help"`)
+  throw usageError(`Nothing to change: run "strongroom ${command} --help"`)
 }

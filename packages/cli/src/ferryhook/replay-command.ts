@@ -1,7 +1,7 @@
-/** `strongroom events replay`: one event, or all that a filter finds, delivered again. */
+/** `strongroom events replay`: delivers one event, or all matching events, again. */
 import { setTimeout } from 'node:timers/promises'
 import { systemClock } from '@strongroom/platform/clock'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { parseAccess, ferryhookOptions, createFerryhookClient } from './api.ts'
 import { parseEventFilter, eventFilterOptions } from './event-filter.ts'
 import { findConnection, findSource, parseEventId } from './find.ts'
@@ -13,7 +13,7 @@ import type { ApiClient } from '../api-client.ts'
 import { stopSignal } from '../stop-signal.ts'
 
 const FAILED = 1
-/** What shells expect of a process that Ctrl+C has ended. */
+/** The exit code that shells use for SIGINT. */
 const INTERRUPTED = 130
 
 /** All connections of the source unless given. */
@@ -43,45 +43,45 @@ attempts remain visible. With --source the server replays from the oldest event 
 continues after a restart. Ctrl+C cancels it (exit code ${INTERRUPTED}); events replayed so far stay
 replayed. With --no-wait, "strongroom replays list" shows the progress.`,
   async run(input) {
-    const wanted = wantedIn(input)
-    const ask = createFerryhookClient(parseAccess(input))
-    const to = await connectionsIn(input, ask)
-    if ('eventId' in wanted) return replayOne(input, ask, wanted.eventId, to)
+    const wanted = parseReplay(input)
+    const api = createFerryhookClient(parseAccess(input))
+    const to = await findTargets(input, api)
+    if ('eventId' in wanted) return replayOne(input, api, wanted.eventId, to)
     const { source, ...chosen } = wanted
-    const { id: sourceId } = await findSource(ask, source)
-    return replayMany(input, ask, { sourceId, ...chosen, ...to })
+    const { id: sourceId } = await findSource(api, source)
+    return replayMany(input, api, { sourceId, ...chosen, ...to })
   },
 }
 
 async function replayOne(
   { options, output }: CommandInput,
-  ask: ApiClient,
+  api: ApiClient,
   eventId: string,
   to: Targets,
 ): Promise<void> {
   const acceptUnverified = options['accept-unverified'] === true
   const body = { ...to, acceptUnverified }
   const path = `/events/${eventId}/replay`
-  const made = await ask<{ replayId: string; deliveries: Delivery[] }>('POST', path, body)
+  const made = await api<{ replayId: string; deliveries: Delivery[] }>('POST', path, body)
   const count = pluralize(made.deliveries.length, 'connection')
-  output.result(`${eventId} is on its way to ${count} again\n`, made)
+  output.result(`Replaying ${eventId} to ${count}\n`, made)
 }
 
 async function replayMany(
   { options, output }: CommandInput,
-  ask: ApiClient,
+  api: ApiClient,
   wanted: object,
 ): Promise<number | void> {
   const isAwaited = options['no-wait'] !== true
   const stopping = new AbortController()
   const { signal } = stopping
-  // Before it begins: there must be no moment at which Ctrl+C leaves it behind.
+  // Before the replay starts, so that Ctrl+C always cancels it.
   if (isAwaited) void stopSignal().then(() => stopping.abort())
-  const begun = await ask<Replay>('POST', '/replays', wanted)
+  const begun = await api<Replay>('POST', '/replays', wanted)
   if (!isAwaited) return output.result(`${begun.id}\n`, begun)
-  output.progress(`${begun.id} is under way: Ctrl+C cancels it`)
+  output.progress(`Running ${begun.id}: Ctrl+C cancels it`)
   let last = ''
-  const replay = await followReplay(ask, begun, {
+  const replay = await followReplay(api, begun, {
     signal,
     pause: (ms) => setTimeout(ms, undefined, { signal }).catch(() => {}),
     onProgress(now) {
@@ -95,34 +95,34 @@ async function replayMany(
   return signal.aborted ? INTERRUPTED : FAILED
 }
 
-function wantedIn(input: CommandInput) {
+function parseReplay(input: CommandInput) {
   const { args, options } = input
   const { source, 'per-second': perSecond } = options
   const ofMany = [...Object.keys(eventFilterOptions), 'per-second', 'no-wait']
   if (typeof source !== 'string') {
     const foreign = ofMany.find((option) => options[option] !== undefined)
-    if (foreign !== undefined) throw new UsageError(`--${foreign} goes with --source`)
+    if (foreign !== undefined) throw usageError(`--${foreign} requires --source`)
     if (args.length > 0) return { eventId: parseEventId(input) }
-    throw new UsageError('Say what to replay: give an EVENT, or --source with --since')
+    throw usageError('Nothing to replay: pass an EVENT, or --source with --since')
   }
-  if (args.length > 0) throw new UsageError('Give either an EVENT or --source, not both')
+  if (args.length > 0) throw usageError('Use either an EVENT or --source, not both')
   if (options['accept-unverified'] === true) {
-    throw new UsageError('--accept-unverified applies to one EVENT, which you have inspected')
+    throw usageError('--accept-unverified applies to a single EVENT that you have inspected')
   }
   const chosen = parseEventFilter(input, systemClock.now())
   if (chosen.from === undefined) {
-    throw new UsageError('--source takes a beginning: add --since, such as --since 2h')
+    throw usageError('--source requires a start time: add --since, such as --since 2h')
   }
   if (perSecond !== undefined && !/^[1-9]\d{0,2}$/.test(String(perSecond))) {
-    throw new UsageError('--per-second must be a number from 1 to 500')
+    throw usageError('--per-second must be a number from 1 to 500')
   }
   return { source, ...chosen, ...(perSecond !== undefined && { perSecond: Number(perSecond) }) }
 }
 
-async function connectionsIn({ lists }: CommandInput, ask: ApiClient): Promise<Targets> {
+async function findTargets({ lists }: CommandInput, api: ApiClient): Promise<Targets> {
   const { to = [] } = lists
   if (to.length === 0) return {}
   const connectionIds: string[] = []
-  for (const given of to) connectionIds.push((await findConnection(ask, given)).id)
+  for (const given of to) connectionIds.push((await findConnection(api, given)).id)
   return { connectionIds }
 }

@@ -1,4 +1,4 @@
-/** `strongroom sources rotate`, `connections rotate` and `alerts rotate`: another secret, with an overlap. */
+/** `strongroom sources rotate`, `connections rotate` and `alerts rotate`: replace a secret, with an overlap. */
 import type { Command, CommandInput, CommandOption } from '../command.ts'
 import { parseDuration, escapeControls } from '../output.ts'
 import { parseAccess, ferryhookOptions, createFerryhookClient } from './api.ts'
@@ -14,7 +14,7 @@ const overlap: Readonly<Record<string, CommandOption>> = {
   },
 }
 
-const overlapIn = ({ options }: CommandInput) =>
+const parseOverlap = ({ options }: CommandInput) =>
   parseDuration('overlap', String(options['overlap'] ?? '1d'))
 
 export const sourcesRotate: Command = {
@@ -24,13 +24,13 @@ export const sourcesRotate: Command = {
   options: { ...secretOptions, ...overlap, ...ferryhookOptions },
   about: `${secretHelp}\nRequires an API key with the permission admin.`,
   async run(input) {
-    const overlapSeconds = overlapIn(input)
-    const ask = createFerryhookClient(parseAccess(input))
-    const { id } = await findSource(ask, input.args[0] ?? '')
+    const overlapSeconds = parseOverlap(input)
+    const api = createFerryhookClient(parseAccess(input))
+    const { id } = await findSource(api, input.args[0] ?? '')
     const signingSecret =
       (await readConfiguredSecret(input)) ?? (await readSecret('New signing secret: '))
     const body = { signingSecret, overlapSeconds }
-    const source = await ask<Source>('POST', `/sources/${id}/rotate-secret`, body)
+    const source = await api<Source>('POST', `/sources/${id}/rotate-secret`, body)
     input.output.result(`${escapeControls(source.name)} has a new signing secret\n`, source)
   },
 }
@@ -43,11 +43,11 @@ export const connectionsRotate: Command = {
   about: `While both secrets are valid, deliveries carry a signature for each.
 Requires an API key with the permission admin.`,
   async run(input) {
-    const overlapSeconds = overlapIn(input)
-    const ask = createFerryhookClient(parseAccess(input))
-    const { id } = await findConnection(ask, input.args[0] ?? '')
+    const overlapSeconds = parseOverlap(input)
+    const api = createFerryhookClient(parseAccess(input))
+    const { id } = await findConnection(api, input.args[0] ?? '')
     const path = `/connections/${id}/rotate-secret`
-    const rotated = await ask<{ signingSecret: string }>('POST', path, { overlapSeconds })
+    const rotated = await api<{ signingSecret: string }>('POST', path, { overlapSeconds })
     input.output.result(`${rotated.signingSecret}\n`, { id, ...rotated })
   },
 }
@@ -58,10 +58,10 @@ export const alertsRotate: Command = {
   options: { ...overlap, ...ferryhookOptions },
   about: 'Requires an API key with the permission admin.',
   async run(input) {
-    const overlapSeconds = overlapIn(input)
-    const ask = createFerryhookClient(parseAccess(input))
+    const overlapSeconds = parseOverlap(input)
+    const api = createFerryhookClient(parseAccess(input))
     const path = '/alerts/rotate-secret'
-    const rotated = await ask<{ signingSecret: string }>('POST', path, { overlapSeconds })
+    const rotated = await api<{ signingSecret: string }>('POST', path, { overlapSeconds })
     input.output.result(`${rotated.signingSecret}\n`, rotated)
   },
 }

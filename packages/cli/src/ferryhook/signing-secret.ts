@@ -1,6 +1,6 @@
 /** Where a source's signing secret comes from. Never an argument, which other users can see. */
 import { settings } from '@strongroom/server/settings'
-import { type CommandInput, type CommandOption, UsageError } from '../command.ts'
+import { type CommandInput, type CommandOption, usageError } from '../command.ts'
 import { readDescriptor, readTextFile } from '../input.ts'
 
 export const secretOptions = {
@@ -27,7 +27,7 @@ export function rejectSecretIfUnsigned(
   { options }: Pick<CommandInput, 'options'>,
 ) {
   if (options['unsigned'] !== true || given === undefined) return
-  throw new UsageError('--unsigned excludes a signing secret: omit one of them')
+  throw usageError('--unsigned excludes a signing secret: omit one of them')
 }
 
 /** Not from the environment, which may be meant for another source. */
@@ -37,15 +37,14 @@ export async function readSecretOption({
   const { 'secret-fd': descriptor, 'secret-file': file } = options
   if (descriptor === undefined && file === undefined) return undefined
   if (descriptor !== undefined && file !== undefined) {
-    throw new UsageError('--secret-fd and --secret-file exclude each other: choose one')
+    throw usageError('--secret-fd and --secret-file exclude each other: choose one')
   }
   const text =
     descriptor === undefined
       ? await readTextFile('--secret-file', String(file), MAX_SECRET_BYTES)
       : await readDescriptor('secret-fd', String(descriptor), MAX_SECRET_BYTES)
-  if (text === undefined)
-    throw new UsageError(`A signing secret has at most ${MAX_SECRET_BYTES} bytes`)
+  if (text === undefined) throw usageError(`A signing secret has at most ${MAX_SECRET_BYTES} bytes`)
   const secret = text.trim()
-  if (secret === '') throw new UsageError('The signing secret is empty')
+  if (secret === '') throw usageError('The signing secret is empty')
   return secret
 }

@@ -1,4 +1,4 @@
-/** What Ferryhook answers with, as far as commands look at it; --json prints all of it. */
+/** The parts of Ferryhook's responses that commands read; --json prints the whole response. */
 export interface Source {
   id: string
   name: string
@@ -31,7 +31,7 @@ export interface Connection {
   filters: readonly unknown[]
   transform: { type: string }
   headerNames: readonly string[]
-  /** Seconds before each attempt; null if they are those of all connections. */
+  /** Seconds before each attempt; null for the standard schedule. */
   retryConfig: readonly number[] | null
   limits: Limits
   status: string

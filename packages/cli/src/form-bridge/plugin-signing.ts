@@ -22,7 +22,7 @@ export interface PackageFacts {
 }
 
 /** Reads a package as the server does before it publishes one. */
-export function packageFacts(zip: Uint8Array): PackageFacts {
+export function readPackageFacts(zip: Uint8Array): PackageFacts {
   try {
     const { slug, version } = readPackage(zip, readSlug(zip))
     return { slug, version, sha256: packageHash(zip) }
@@ -34,12 +34,12 @@ export function packageFacts(zip: Uint8Array): PackageFacts {
 }
 
 export function signPackage(zip: Uint8Array, pem: string) {
-  const facts = packageFacts(zip)
-  const key = privateKeyIn(pem)
+  const facts = readPackageFacts(zip)
+  const key = parsePrivateKey(pem)
   return { ...facts, signature: signRelease(facts, key), publicKey: formatPublicKey(key) }
 }
 
-function privateKeyIn(pem: string) {
+function parsePrivateKey(pem: string) {
   const isEd25519 = (key: ReturnType<typeof createPrivateKey>) =>
     key.asymmetricKeyType === 'ed25519'
   try {

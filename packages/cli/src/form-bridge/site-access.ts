@@ -1,4 +1,4 @@
-/** Sites, wherever they are: on the configured store, or behind a server. */
+/** Access to sites, on the configured store or through a server. */
 import type { SiteDetails } from '@strongroom/form-bridge/sites/view'
 import type { SiteStatus } from '@strongroom/form-bridge/sites/item'
 import { systemClock } from '@strongroom/platform/clock'
@@ -25,11 +25,11 @@ export async function withSites<T>(
   input: CommandInput,
   work: (sites: SiteAccess) => Promise<T>,
 ): Promise<T> {
-  const ask = createOperatorClientIfRequested(input, 'form-bridge')
-  return ask ? work(remoteSites(ask)) : withLocalSites(input, work)
+  const api = createOperatorClientIfRequested(input, 'form-bridge')
+  return api ? work(remoteSites(api)) : withLocalSites(input, work)
 }
 
-/** Only the tables of this service: the others may not be there yet. */
+/** Only the tables of this service, because the others may not exist yet. */
 export function formBridgeTables() {
   const own = services.filter(({ name }) => name === 'form-bridge')
   return [serverTable, ...tablesOf(own)]
@@ -62,7 +62,7 @@ async function withLocalSites<T>(
   })
 }
 
-function remoteSites(ask: ApiClient): SiteAccess {
+function remoteSites(api: ApiClient): SiteAccess {
   const pathOf = (site_id: string) => `/sites/${encodeURIComponent(site_id)}`
   return {
     async *pages(status, search) {
@@ -71,7 +71,7 @@ function remoteSites(ask: ApiClient): SiteAccess {
         const query = new URLSearchParams({ status, limit: String(PAGE) })
         if (search !== undefined) query.set('search', search)
         if (cursor !== null) query.set('cursor', cursor)
-        const page: { items: SiteLine[]; cursor: string | null } = await ask(
+        const page: { items: SiteLine[]; cursor: string | null } = await api(
           'GET',
           `/sites?${query.toString()}`,
         )
@@ -79,7 +79,7 @@ function remoteSites(ask: ApiClient): SiteAccess {
         cursor = page.cursor
       } while (cursor !== null)
     },
-    show: (site_id) => ask('GET', pathOf(site_id)),
-    act: (site_id, action) => ask('POST', `${pathOf(site_id)}/${action}`),
+    show: (site_id) => api('GET', pathOf(site_id)),
+    act: (site_id, action) => api('POST', `${pathOf(site_id)}/${action}`),
   }
 }

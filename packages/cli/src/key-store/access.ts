@@ -1,4 +1,4 @@
-/** Branch keys, wherever they are: on the configured store, or behind a server. */
+/** Access to branch keys, on the configured store or through a server. */
 import {
   type BranchKeyDescription,
   type BranchKeyPage,
@@ -14,18 +14,18 @@ import { systemClock } from '@strongroom/platform/clock'
 import { openKms, type OpenKms } from '@strongroom/server/kms/open'
 import { requireTables } from '@strongroom/server/tables'
 import { createOperatorClientIfRequested, type ApiClient } from '../api-client.ts'
-import { type CommandInput, UsageError } from '../command.ts'
+import { type CommandInput, usageError } from '../command.ts'
 import { askMasterKeyPassphrase } from '../input.ts'
 import { withStore } from '../store.ts'
 
 export interface KeyAccess {
-  /** Sees that keys can be made and rotated, so that what is wrong with KMS is not told for each key. */
+  /** Checks KMS, so that an outage is reported once and not for each key. */
   ready(): Promise<void>
   create(input: NewBranchKey): Promise<{ id: string }>
   rotate(id: string): Promise<{ version: string }>
   pages(): AsyncIterable<Pick<BranchKeyPage, 'items' | 'unreadable'>>
   describe(id: string): Promise<BranchKeyDescription>
-  /** The beacon key in the clear, in base64; refused over HTTP. */
+  /** The plaintext beacon key in base64; rejected over HTTP. */
   revealBeacon(id: string): Promise<string>
 }
 
@@ -33,8 +33,8 @@ export async function withKeys<T>(
   input: CommandInput,
   work: (keys: KeyAccess) => Promise<T>,
 ): Promise<T> {
-  const ask = createOperatorClientIfRequested(input, 'key-store')
-  return ask ? work(remoteKeys(ask)) : withLocalKeys(input, work)
+  const api = createOperatorClientIfRequested(input, 'key-store')
+  return api ? work(remoteKeys(api)) : withLocalKeys(input, work)
 }
 
 const PAGE_SIZE = 100
@@ -47,7 +47,7 @@ async function withLocalKeys<T>(
     await requireTables(store, [serverTable, branchKeysTable])
     const [db, clock] = [store.db, systemClock]
     let kms: Promise<OpenKms> | undefined
-    /** Opened when it is needed: to look at keys takes no KMS. */
+    /** Opened on first use, because reading keys needs no KMS. */
     const keyStore = async (): Promise<KeyStore> => {
       kms ??= openKms(configured, store, { clock, askPassphrase: askMasterKeyPassphrase(input) })
       return openKeyStoreOn({ db, clock, kmsKey: (await kms).key })
@@ -89,37 +89,37 @@ async function withLocalKeys<T>(
 }
 
 /** Over HTTP, with an operator's token. */
-function remoteKeys(ask: ApiClient): KeyAccess {
+function remoteKeys(api: ApiClient): KeyAccess {
   return {
     ready: async () => {},
 
     create: ({ id, encryptionContext }: NewBranchKey) =>
-      ask('POST', '/keys', { id, encryptionContext }),
+      api('POST', '/keys', { id, encryptionContext }),
 
-    rotate: (id) => ask('POST', `${pathOf(id)}/versions`),
+    rotate: (id) => api('POST', `${pathOf(id)}/versions`),
 
-    describe: (id) => ask<BranchKeyDescription>('GET', pathOf(id)),
+    describe: (id) => api<BranchKeyDescription>('GET', pathOf(id)),
 
     async *pages() {
       let cursor: string | null = null
       do {
         const from: string = cursor === null ? '' : `&cursor=${cursor}`
         const page: Pick<BranchKeyPage, 'items' | 'unreadable'> & { cursor: string | null } =
-          await ask('GET', `/keys?limit=${PAGE_SIZE}${from}`)
+          await api('GET', `/keys?limit=${PAGE_SIZE}${from}`)
         yield page
         cursor = page.cursor
       } while (cursor !== null)
     },
 
     async revealBeacon() {
-      throw new UsageError('A key is never sent over HTTP: use --reveal where the store is')
+      throw usageError('A key is never sent over HTTP: use --reveal without --server')
     },
   }
 }
 
 function pathOf(id: string): string {
-  // An address takes both as steps of its path, also when they are encoded.
+  // URLs resolve both as path segments, even if they are encoded.
   if (id === '.' || id === '..')
-    throw new UsageError(`No address can name the key "${id}": leave out --server`)
+    throw usageError(`A URL cannot contain the key id "${id}": omit --server`)
   return `/keys/${encodeURIComponent(id)}`
 }

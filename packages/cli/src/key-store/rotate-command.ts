@@ -1,15 +1,15 @@
 /** `strongroom keys rotate`: one branch key, or all that are older than an age. */
 import { rotateAll, type RotationSummary } from '@strongroom/key-store/branch-keys/rotate-all'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { parseDuration, formatAge, pluralize, escapeControls } from '../output.ts'
 import { serverOption } from '../api-client.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { type KeyAccess, withKeys } from './access.ts'
 
 const FAILED = 1
-/** What shells expect of a process that Ctrl+C has ended. */
+/** The exit code that shells use for SIGINT. */
 const INTERRUPTED = 130
-/** More than this is for programs. */
+/** `--json` lists all. */
 const MAX_SHOWN = 20
 
 export const keysRotate: Command = {
@@ -24,9 +24,9 @@ export const keysRotate: Command = {
   about: `Older versions stay, so that data encrypted with them can be decrypted. With --all, a key whose
 creation time cannot be read counts as old, and a key that another process rotates concurrently
 counts as rotated. Ctrl+C stops after the current key (exit code ${INTERRUPTED}); run it again to
-continue: keys that were rotated are young by then.`,
+continue, because rotated keys are no longer old.`,
   async run(input) {
-    const olderThanSeconds = wanted(input)
+    const olderThanSeconds = parseMinAge(input)
     if (olderThanSeconds === undefined) return withKeys(input, (keys) => rotateOne(input, keys))
     const stopping = new AbortController()
     void stopSignal().then(() => stopping.abort())
@@ -71,21 +71,20 @@ function summaryText({ rotated, young, failed, stopped }: RotationSummary): stri
     `${pluralize(rotated, 'key')} rotated, ${young} young enough, ${failed.length} failed\n`,
     ...shown,
     rest > 0 ? `  and ${rest} more: --json lists all\n` : '',
-    stopped ? 'Stopped before the end: run the same command again to go on\n' : '',
+    stopped ? 'Interrupted: run the same command again to continue\n' : '',
   ].join('')
 }
 
-/** The age in seconds if all keys are meant; undefined if one is. */
-function wanted({ args, options }: CommandInput): number | undefined {
+/** The age in seconds for --all; undefined for one key. */
+function parseMinAge({ args, options }: CommandInput): number | undefined {
   const { all, 'older-than': age } = options
   if (all !== true) {
-    if (age !== undefined) throw new UsageError('--older-than goes with --all')
-    if (args.length === 0)
-      throw new UsageError('Say which key: give its ID, or --all with --older-than')
+    if (age !== undefined) throw usageError('--older-than requires --all')
+    if (args.length === 0) throw usageError('Missing key: pass its ID, or --all with --older-than')
     return undefined
   }
-  if (args.length > 0) throw new UsageError('Give either an ID or --all, not both')
+  if (args.length > 0) throw usageError('Use either an ID or --all, not both')
   if (typeof age !== 'string')
-    throw new UsageError('--all needs --older-than, such as 90d; 0d rotates every key')
+    throw usageError('--all needs --older-than, such as 90d; 0d rotates every key')
   return parseDuration('older-than', age)
 }

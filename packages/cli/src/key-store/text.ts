@@ -1,4 +1,4 @@
-/** Branch keys in words, for people. */
+/** Text output for branch keys. */
 import type {
   BranchKeyDescription,
   BranchKeySummary,
@@ -28,7 +28,7 @@ export function descriptionText(key: BranchKeyDescription): string {
   const { id, active, versions, beacon, unreadable, foreignItems } = key
   const facts: [name: string, value: string][] = [
     ['Active', active ? escapeControls(active.activeVersion) : MISSING],
-    ['Beacon key', beacon ? madeText(beacon) : MISSING],
+    ['Beacon key', beacon ? createdText(beacon) : MISSING],
   ]
   if (active) {
     facts.push(
@@ -37,12 +37,12 @@ export function descriptionText(key: BranchKeyDescription): string {
     )
   }
   if (foreignItems > 0)
-    facts.push(['Besides', `${pluralize(foreignItems, 'item')} of others under this id`])
+    facts.push(['Other', `${pluralize(foreignItems, 'unrelated item')} under this id`])
   facts.push(['Versions', String(versions.length)])
   const listed = versions.map((version) => [
     `    ${escapeControls(version.version)}`,
     version.active ? 'active' : '',
-    madeText(version),
+    createdText(version),
   ])
   return [
     `${escapeControls(id)}\n`,
@@ -56,9 +56,9 @@ export function descriptionText(key: BranchKeyDescription): string {
 
 const MISSING = 'missing, or cannot be read'
 
-export function madeText({ createTime, ageSeconds }: StoredKey): string {
+export function createdText({ createTime, ageSeconds }: StoredKey): string {
   const age = ageSeconds === null ? 'age unknown' : `${formatAge(ageSeconds)} old`
-  return `${age}, made ${escapeControls(createTime)}`
+  return `${age}, created ${escapeControls(createTime)}`
 }
 
 function contextText(context: Readonly<Record<string, string>>): string {

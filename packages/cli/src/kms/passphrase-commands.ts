@@ -1,9 +1,9 @@
-/** `strongroom kms passphrase …`: whether, and with what, the master key file is wrapped. */
+/** `strongroom kms passphrase …`: sets, changes and removes the passphrase of the master key file. */
 import { Failure } from '@strongroom/kit/errors'
 import { changePassphrase } from '@strongroom/kms/master-key/file'
 import { inspectMasterKey, masterKeyPath } from '@strongroom/server/kms/master-key'
 import { settings, type Settings } from '@strongroom/server/settings'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { newPassphrase, askMasterKeyPassphrase } from '../input.ts'
 
 const fd = {
@@ -16,14 +16,14 @@ export const kmsPassphraseSet: Command = {
   summary: 'Protect the master key with a passphrase',
   options: { fd },
   about: `Asks for it twice. Without a terminal, pass it with --fd or in STRONGROOM_MASTER_KEY_PASSPHRASE.
-From then on every start needs it.`,
+Every start then requires it.`,
   async run(input) {
     const configured = settings.parse(input.env)
     await requireProtection(configured, 'none')
-    const given = configured.STRONGROOM_MASTER_KEY_PASSPHRASE
+    const fromEnvironment = configured.STRONGROOM_MASTER_KEY_PASSPHRASE
     const to =
-      input.options['fd'] === undefined && given !== undefined
-        ? given
+      input.options['fd'] === undefined && fromEnvironment !== undefined
+        ? fromEnvironment
         : await newPassphrase(input.options['fd'])
     await change(input, configured, { to })
   },
@@ -33,11 +33,11 @@ export const kmsPassphraseChange: Command = {
   name: 'kms passphrase change',
   summary: 'Change the passphrase of the master key',
   options: { fd },
-  about: 'Asks for the present passphrase, or reads it from STRONGROOM_MASTER_KEY_PASSPHRASE.',
+  about: 'Asks for the current passphrase, or reads it from STRONGROOM_MASTER_KEY_PASSPHRASE.',
   async run(input) {
     const configured = settings.parse(input.env)
     await requireProtection(configured, 'passphrase')
-    const from = await presentPassphrase(input, configured)
+    const from = await currentPassphrase(input, configured)
     await change(input, configured, { from, to: await newPassphrase(input.options['fd']) })
   },
 }
@@ -45,11 +45,11 @@ export const kmsPassphraseChange: Command = {
 export const kmsPassphraseRemove: Command = {
   name: 'kms passphrase remove',
   summary: 'Remove the passphrase of the master key',
-  about: 'Asks for the present passphrase, or reads it from STRONGROOM_MASTER_KEY_PASSPHRASE.',
+  about: 'Asks for the current passphrase, or reads it from STRONGROOM_MASTER_KEY_PASSPHRASE.',
   async run(input) {
     const configured = settings.parse(input.env)
     await requireProtection(configured, 'passphrase')
-    await change(input, configured, { from: await presentPassphrase(input, configured) })
+    await change(input, configured, { from: await currentPassphrase(input, configured) })
   },
 }
 
@@ -63,19 +63,19 @@ async function change(
   const protection = to === undefined ? 'none' : 'passphrase'
   output.result(
     to === undefined
-      ? `${file} is not protected by a passphrase any more\n`
-      : `${file} is protected by the passphrase: give it to the server in STRONGROOM_MASTER_KEY_PASSPHRASE_FILE\n`,
+      ? `${file} is no longer protected by a passphrase\n`
+      : `${file} is protected by the passphrase: pass it to the server in STRONGROOM_MASTER_KEY_PASSPHRASE_FILE\n`,
     { file, protection },
   )
 }
 
-async function presentPassphrase({ json }: CommandInput, configured: Settings): Promise<string> {
-  const { STRONGROOM_MASTER_KEY_PASSPHRASE: given } = configured
-  if (given !== undefined) return given
+async function currentPassphrase({ json }: CommandInput, configured: Settings): Promise<string> {
+  const { STRONGROOM_MASTER_KEY_PASSPHRASE: passphrase } = configured
+  if (passphrase !== undefined) return passphrase
   const ask = askMasterKeyPassphrase({ json })
   if (ask) return ask()
-  throw new UsageError(
-    'There is no terminal to ask on: give the present passphrase in STRONGROOM_MASTER_KEY_PASSPHRASE_FILE',
+  throw usageError(
+    'No terminal to ask on: pass the current passphrase in STRONGROOM_MASTER_KEY_PASSPHRASE_FILE',
   )
 }
 
@@ -89,13 +89,13 @@ async function requireProtection(
     STRONGROOM_MASTER_KEY_PASSPHRASE: undefined,
   })
   if (!found) {
-    throw new Failure('failed', `There is no master key in ${file}: the first start makes it`)
+    throw new Failure('failed', `Master key ${file} not found: the first start creates it`)
   }
   if (found.protection === wanted) return
   throw new Failure(
     'failed',
     wanted === 'none'
-      ? `${file} is protected by a passphrase already: use "strongroom kms passphrase change"`
+      ? `${file} is already protected by a passphrase: use "strongroom kms passphrase change"`
       : `${file} is not protected by a passphrase: use "strongroom kms passphrase set"`,
   )
 }

@@ -1,4 +1,4 @@
-/** `strongroom kms rekey`: another master key for the embedded KMS. */
+/** `strongroom kms rekey`: replaces the master key of the embedded KMS. */
 import { Failure } from '@strongroom/kit/errors'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -7,7 +7,7 @@ import { serverTable } from '@strongroom/kit/server-table'
 import { findMasterKeyCheck } from '@strongroom/server/kms/key-storage'
 import { inspectMasterKey, masterKeyPath } from '@strongroom/server/kms/master-key'
 import { type Settings, settings } from '@strongroom/server/settings'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { newPassphrase } from '../input.ts'
 import { requireEmbeddedKms, withEmbeddedKms } from '../store.ts'
 
@@ -21,22 +21,22 @@ export const kmsRekey: Command = {
     },
     'no-passphrase': { summary: 'Create the new master key without a passphrase' },
   },
-  about: `Use it when others may know the master key or its passphrase. Encrypted data stays as it is.
-Without either option, asks for a new passphrase if the present master key has one. The old file
+  about: `Use it when others may know the master key or its passphrase. Encrypted data stays unchanged.
+Without either option, asks for a new passphrase if the current master key has one. The old file
 stays beside the new one, because earlier backups need it. Restart servers afterwards.`,
   async run(input) {
     const configured = settings.parse(input.env)
     requireEmbeddedKms(configured)
     await requireOneDeployment(configured)
     await withEmbeddedKms(input, async ({ rekey }) => {
-      const passphrase = await passphraseOfNew(input, configured)
+      const passphrase = await chooseNewPassphrase(input, configured)
       const { keys, old } = await rekey({ passphrase, caller: 'command-line' })
       const file = masterKeyPath(configured)
       const lines = [
         `${file} has a new master key, ${passphrase === undefined ? 'without a passphrase' : 'protected by the passphrase'}; ${keys} ${keys === 1 ? 'key is' : 'keys are'} wrapped by it`,
-        `Save it, elsewhere: without it nothing opens what the KMS has encrypted`,
-        `The old one is in ${old}: backups made until now need it, nothing else does`,
-        'Start every server, worker and "kms serve" again: until then they work with what they have in memory',
+        'Save a copy elsewhere: without it, nothing that the KMS encrypted can be decrypted',
+        `The old one is in ${old}: only backups made until now need it`,
+        'Restart every server, worker and "kms serve": until then they use the keys that they have in memory',
       ]
       const protection = passphrase === undefined ? 'none' : 'passphrase'
       input.output.result(`${lines.join('\n')}\n`, { file, protection, old, keys })
@@ -44,24 +44,24 @@ stays beside the new one, because earlier backups need it. Restart servers after
   },
 }
 
-async function passphraseOfNew(
+async function chooseNewPassphrase(
   { options }: CommandInput,
   configured: Settings,
 ): Promise<string | undefined> {
   if (options['no-passphrase'] === true) {
     if (options['fd'] !== undefined)
-      throw new UsageError('Give either --fd or --no-passphrase, not both')
+      throw usageError('Use either --fd or --no-passphrase, not both')
     return undefined
   }
   if (options['fd'] !== undefined) return newPassphrase(options['fd'])
-  const present = await inspectMasterKey({
+  const current = await inspectMasterKey({
     ...configured,
     STRONGROOM_MASTER_KEY_PASSPHRASE: undefined,
   })
-  return present?.protection === 'passphrase' ? newPassphrase(undefined) : undefined
+  return current?.protection === 'passphrase' ? newPassphrase(undefined) : undefined
 }
 
-/** Deployments of other prefixes in the directory may share the master key, and would be left without. */
+/** Deployments with other prefixes in the directory may share the master key, and would lose it. */
 async function requireOneDeployment(configured: Settings): Promise<void> {
   const directory = resolve(configured.STRONGROOM_DATA)
   if (!existsSync(directory)) return
@@ -80,7 +80,7 @@ async function requireOneDeployment(configured: Settings): Promise<void> {
         continue
       throw new Failure(
         'failed',
-        `The KMS keys in ${table.name} are wrapped by the same master key, and would not open any more: give each deployment a data directory of its own first`,
+        `The KMS keys in ${table.name} are wrapped by the same master key and could no longer be opened: give each deployment its own data directory first`,
       )
     }
   } finally {

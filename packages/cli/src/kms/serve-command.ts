@@ -3,7 +3,7 @@ import { Failure } from '@strongroom/kit/errors'
 import { port as portType } from '@strongroom/kit/config-types'
 import { serveKms } from '@strongroom/kms/serve'
 import { listenFailure } from '@strongroom/kit/http/node'
-import { type Command, type CommandInput, UsageError } from '../command.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
 import { signingCredentials, withEmbeddedKms } from '../store.ts'
 import { stopSignal } from '../stop-signal.ts'
 
@@ -21,14 +21,14 @@ export const kmsServe: Command = {
   about: `Requests must be signed with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of its environment:
 anyone who has them can decrypt. It listens on this machine only.`,
   async run(input) {
-    const place = placeOf(input)
+    const place = parsePlace(input)
     const credentials = [signingCredentials(input.env)]
     await withEmbeddedKms(input, async ({ kms, record }) => {
       const stopped = stopSignal()
       const { arn = null } = (await record()) ?? {}
-      const onFailure = (error: unknown) => void tellOperator(error)
+      const onFailure = (error: unknown) => void printFailure(error)
       const server = await serveKms(kms, { ...place, credentials, onFailure }).catch(
-        cannotListen(place),
+        rethrowListenFailure(place),
       )
       const endpoint = 'port' in place ? `http://127.0.0.1:${server.port}` : place.socketPath
       const lines = [
@@ -40,30 +40,30 @@ anyone who has them can decrypt. It listens on this machine only.`,
         arn,
       })
       await stopped
-      input.output.progress('Stopping: finishing what is running')
+      input.output.progress('Stopping: waiting for running requests')
       await server.close()
     })
   },
 }
 
-function placeOf({ options: { port, socket } }: CommandInput): Place {
+function parsePlace({ options: { port, socket } }: CommandInput): Place {
   if (typeof socket === 'string') {
-    if (port !== undefined) throw new UsageError('Give either --port or --socket, not both')
+    if (port !== undefined) throw usageError('Use either --port or --socket, not both')
     return { socketPath: socket }
   }
   const number = portType().parse(String(port ?? DEFAULT_PORT))
-  if (number === undefined) throw new UsageError(`--port must be ${portType().expects}`)
+  if (number === undefined) throw usageError(`--port must be ${portType().expects}`)
   return { port: number }
 }
 
-/** Clients get no details of a failure. */
-async function tellOperator(error: unknown): Promise<void> {
-  // Much to load for what goes well.
+/** For the operator: clients get no details of a failure. */
+async function printFailure(error: unknown): Promise<void> {
+  // Loaded only on failure, because it imports the errors of every package.
   const { explain } = await import('../failure.ts')
   process.stderr.write(`${explain(error)}\n`)
 }
 
-function cannotListen(place: Place) {
+function rethrowListenFailure(place: Place) {
   return (error: NodeJS.ErrnoException): never => {
     if ('port' in place) throw listenFailure(error, '127.0.0.1', place.port)
     throw new Failure(

@@ -1,4 +1,4 @@
-/** What `strongroom kms status` tells: looks at everything, makes nothing. */
+/** The report of `strongroom kms status`. Only reads. */
 import type { Db } from '@strongroom/kit/db'
 import { MasterKeyError } from '@strongroom/kms/master-key/errors'
 import { type MasterKey, wrappingBy } from '@strongroom/kms/master-key/key'
@@ -14,11 +14,11 @@ export interface KmsStatus {
   masterKey: {
     file: string
     protection: 'none' | 'passphrase' | null
-    /** Whether it is being changed, and whether that can still be given up; null if it is not. */
+    /** The state of a rekey: `decided` cannot be undone; null if none is running. */
     change: 'begun' | 'decided' | null
   }
   auditLog: string
-  /** Why the key cannot be used, in one line; null if it can, as far as could be seen. */
+  /** Why the key cannot be used, in one line; null if no problem was found. */
   problem: string | null
 }
 
@@ -46,7 +46,7 @@ export async function kmsStatusOf(db: Db, configured: Settings): Promise<KmsStat
     auditLog: auditFilePath(configured),
     problem:
       change?.decided === true
-        ? 'A change of the master key is not finished: the next start does it, with the new passphrase if there is one'
+        ? 'A rekey is not finished: the next start finishes it, with the new passphrase if there is one'
         : (problem ?? (id === undefined ? null : await keyProblem(storage, record, masterKey))),
   }
 }
@@ -62,13 +62,13 @@ async function masterKeyStatus(configured: Settings, id: string | undefined) {
   }
 }
 
-/** What keeps the key from being used, as far as it can be seen without a passphrase. */
+/** Why the key cannot be used, as far as that is visible without a passphrase. */
 async function keyProblem(
   storage: KeyStorage,
   record: KeyRecord | undefined,
   masterKey: MasterKey | undefined,
 ): Promise<string | null> {
-  if (!record) return 'The key was deleted, and nothing opens what it has encrypted'
+  if (!record) return 'The key was deleted; nothing that it encrypted can be decrypted'
   const wrapping = masterKey && wrappingBy(masterKey)
   if (wrapping && Buffer.compare(wrapping.check, record.masterKeyCheck) !== 0)
     return 'The key is wrapped by another master key'
@@ -84,7 +84,7 @@ async function keyProblem(
 export function statusText({ key, masterKey, auditLog, problem }: KmsStatus): string {
   const protection = { none: 'without a passphrase', passphrase: 'protected by a passphrase' }
   const lines = [
-    ['Key', key?.arn ?? (problem === null ? 'none yet: the first start makes it' : 'none')],
+    ['Key', key?.arn ?? (problem === null ? 'none yet: the first start creates it' : 'none')],
     ...(key ? [['State', key.state], versionsLine(key)] : []),
     [
       'Master key',
@@ -93,7 +93,7 @@ export function statusText({ key, masterKey, auditLog, problem }: KmsStatus): st
         : `${masterKey.file}, ${protection[masterKey.protection]}`,
     ],
     ...(masterKey.change === 'begun'
-      ? [['Change', 'under way or cut short: "strongroom kms rekey" starts over']]
+      ? [['Change', 'running or interrupted: "strongroom kms rekey" starts over']]
       : []),
     ['Audit log', auditLog],
     ...(problem === null ? [] : [['Problem', problem]]),
@@ -102,6 +102,7 @@ export function statusText({ key, masterKey, auditLog, problem }: KmsStatus): st
 }
 
 function versionsLine({ versions, newestVersionAt }: NonNullable<KmsStatus['key']>): string[] {
-  const made = newestVersionAt === null ? '' : `, the newest made ${newestVersionAt.slice(0, 10)}`
-  return ['Versions', `${versions}${made}`]
+  const created =
+    newestVersionAt === null ? '' : `, the newest from ${newestVersionAt.slice(0, 10)}`
+  return ['Versions', `${versions}${created}`]
 }

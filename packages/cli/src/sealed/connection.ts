@@ -1,4 +1,4 @@
-/** How the commands of Sealed reach their server. */
+/** How Sealed's commands connect to a server. */
 import { createSealedApi, type SealedApi } from '@strongroom/sealed/client/api'
 import { isPrivateConnection } from '@strongroom/sealed/client/find-server'
 import { defaultRetry, type RetryOptions } from '@strongroom/sealed/client/retry'
@@ -7,18 +7,19 @@ import {
   type CommandInput,
   type CommandOption,
   type Output,
-  UsageError,
+  usageError,
   DEFAULT_SERVER,
 } from '../command.ts'
+import { pluralize } from '../output.ts'
 
 export const connectionOptions = {
   insecure: { summary: 'Allow plain http to another machine' },
 } as const satisfies Record<string, CommandOption>
 
-export const exitCodes = `Exit codes: 0 done, 1 failed, 2 wrong command line or link, 3 not available (wrong, read, burned
-or expired; the response does not reveal which), 4 wrong or no passphrase.`
+export const exitCodes = `Exit codes: 0 success, 1 failure, 2 invalid command line or link, 3 not available (wrong link,
+already read, burned or expired; the response does not reveal which), 4 wrong or no passphrase.`
 
-/** The server that a new secret is made on. */
+/** The server for a new secret. */
 export function serverOf({ options, env }: Pick<CommandInput, 'options' | 'env'>): string {
   const names = ['STRONGROOM_SERVER', 'SEALED_ORIGIN', 'PUBLIC_URL']
   const [fromEnv] = names.map((name) => env[name]?.trim()).filter(Boolean)
@@ -26,29 +27,29 @@ export function serverOf({ options, env }: Pick<CommandInput, 'options' | 'env'>
   try {
     return parseBase(String(server))
   } catch {
-    throw new UsageError('The server must be an address such as https://strongroom.example')
+    throw usageError('The server must be an address such as https://strongroom.example')
   }
 }
 
 export function connect(base: string, { options }: Pick<CommandInput, 'options'>): SealedApi {
   if (!isPrivateConnection(base) && options['insecure'] !== true) {
-    throw new UsageError(
-      'Plain http lets others on the way read along: use https, or --insecure in a network you trust',
+    throw usageError(
+      'Plain http can be intercepted: use https, or --insecure in a network you trust',
     )
   }
   return createSealedApi({ base })
 }
 
-/** Waits as the client does, and says so. */
+/** Retries like the client does, and reports it. */
 export function retryWithProgress(output: Pick<Output, 'progress'>): RetryOptions {
   let isLost = false
   return {
     ...defaultRetry,
     onWait(reason, seconds) {
       if (reason === 'rate_limited') {
-        output.progress(`The server asks to wait: going on in ${seconds} seconds`)
+        output.progress(`Rate limited: retrying in ${pluralize(seconds, 'second')}`)
       } else if (!isLost) {
-        output.progress('The answer got lost, asking again')
+        output.progress('The response was lost: retrying')
         isLost = true
       }
     },

@@ -1,11 +1,11 @@
 /**
- * Where a passphrase comes from: a prompt, a file descriptor, the environment or a file that it
- * names. Never an argument, which every user of the machine can see.
+ * Reads a passphrase from a prompt, a file descriptor, the environment or a file that it names.
+ * Never from an argument, which every user of the machine can see.
  */
 import { Failure } from '@strongroom/kit/errors'
-import { type CommandInput, type CommandOption, UsageError } from '../command.ts'
+import { type CommandInput, type CommandOption, usageError } from '../command.ts'
 import { readDescriptor, readTextFile } from '../input.ts'
-import { askHidden, openKeyboard } from './keyboard.ts'
+import { askOnTerminal } from '../prompt.ts'
 
 export const passphraseOptions = {
   passphrase: { summary: 'Ask for a passphrase' },
@@ -22,12 +22,12 @@ type Options = CommandInput['options']
 export function asksForPassphrase(options: Options): boolean {
   if (options['passphrase'] !== true) return false
   if (options['passphrase-fd'] === undefined) return true
-  throw new UsageError('--passphrase and --passphrase-fd exclude each other: choose one')
+  throw usageError('--passphrase and --passphrase-fd exclude each other: choose one')
 }
 
 export function refuseSharedInput(options: Options, other: string): void {
   if (!/^0+$/.test(String(options['passphrase-fd']))) return
-  throw new UsageError(
+  throw usageError(
     `Standard input cannot contain both ${other} and the passphrase: use another descriptor`,
   )
 }
@@ -47,7 +47,7 @@ export async function readConfiguredPassphrase({
   const text = env['STRONGROOM_PASSPHRASE'] || undefined
   const file = env['STRONGROOM_PASSPHRASE_FILE']?.trim() || undefined
   if (text !== undefined && file !== undefined) {
-    throw new UsageError(
+    throw usageError(
       'STRONGROOM_PASSPHRASE and STRONGROOM_PASSPHRASE_FILE are both set: remove one',
     )
   }
@@ -57,31 +57,25 @@ export async function readConfiguredPassphrase({
 }
 
 export async function askPassphrase(question: string): Promise<string> {
-  const keyboard = openKeyboard()
-  if (!keyboard) {
-    throw new Failure(
-      'no_passphrase',
-      'A passphrase is required, but there is no terminal to ask on: use --passphrase-fd or STRONGROOM_PASSPHRASE',
-    )
-  }
-  try {
-    return await askHidden(keyboard, question)
-  } finally {
-    keyboard.close()
-  }
+  const typed = await askOnTerminal(question)
+  if (typed !== undefined) return typed
+  throw new Failure(
+    'no_passphrase',
+    'A passphrase is required, but there is no terminal to ask on: use --passphrase-fd or STRONGROOM_PASSPHRASE',
+  )
 }
 
 /** Asks twice, because what is typed is not shown. */
 export async function askNewPassphrase(): Promise<string> {
   const first = await askPassphrase('Passphrase: ')
   if (first === (await askPassphrase('Repeat the passphrase: '))) return first
-  throw new UsageError('The passphrases do not match: run the command again')
+  throw usageError('The passphrases do not match: run the command again')
 }
 
 function requirePassphrase(text: string | undefined, source: string): string {
   if (text === undefined)
-    throw new UsageError(`The passphrase is longer than ${MAX_PASSPHRASE_BYTES} bytes`)
+    throw usageError(`The passphrase is longer than ${MAX_PASSPHRASE_BYTES} bytes`)
   const passphrase = text.replace(/\r?\n$/, '')
   if (passphrase !== '') return passphrase
-  throw new UsageError(`${source} contains no passphrase: write one to it`)
+  throw usageError(`${source} contains no passphrase: write one to it`)
 }

@@ -1,5 +1,5 @@
 /** `strongroom slack app …`: the Slack apps of Two-key, on a running server. */
-import { type Command, UsageError } from '../command.ts'
+import { type Command, usageError } from '../command.ts'
 import { parseDuration } from '../output.ts'
 import { readSecret } from '../input.ts'
 import { requiredServerOption, createTwoKeyClient } from '../api-client.ts'
@@ -18,7 +18,10 @@ export const slackApps: Command = {
   async run(input) {
     const { items } = await createTwoKeyClient(input)<{ items: App[] }>('GET', '/apps')
     const lines = items.map(({ name, url, upstream }) => `${name}  ${url} → ${upstream.url}\n`)
-    input.output.result(lines.join('') || 'There are no apps: add one\n', items)
+    input.output.result(
+      lines.join('') || 'There are no apps: add one with "strongroom slack app add"\n',
+      items,
+    )
   },
 }
 
@@ -40,9 +43,9 @@ addresses; TWO_KEY_ALLOWED_NETWORKS and TWO_KEY_ALLOW_HTTP allow others.`,
   async run(input) {
     const { upstream, ferryhook, 'app-id': appId } = input.options
     if (typeof upstream !== 'string')
-      throw new UsageError('Missing upstream: pass --upstream https://…')
-    const ask = createTwoKeyClient(input)
-    const app = await ask<App>('POST', '/apps', {
+      throw usageError('Missing upstream: pass --upstream https://…')
+    const api = createTwoKeyClient(input)
+    const app = await api<App>('POST', '/apps', {
       name: input.args[0],
       signingSecret: await readSecret('Signing secret: '),
       upstream: { url: upstream, kind: ferryhook === true ? 'ferryhook' : 'app' },
@@ -60,7 +63,7 @@ export const slackAppRemove: Command = {
   async run(input) {
     const name = input.args[0] ?? ''
     await createTwoKeyClient(input)('DELETE', `/apps/${encodeURIComponent(name)}`)
-    input.output.result(`${name} is gone\n`, { name, removed: true })
+    input.output.result(`${name} was removed\n`, { name, removed: true })
   },
 }
 
@@ -79,12 +82,12 @@ export const slackSecretRotate: Command = {
   async run(input) {
     const overlapSeconds = parseDuration('overlap', String(input.options['overlap'] ?? '1d'))
     const name = input.args[0] ?? ''
-    const ask = createTwoKeyClient(input)
+    const api = createTwoKeyClient(input)
     const signingSecret = await readSecret('New signing secret: ')
     const path = `/apps/${encodeURIComponent(name)}/signing-secrets`
-    const app = await ask<App>('POST', path, { signingSecret, overlapSeconds })
+    const app = await api<App>('POST', path, { signingSecret, overlapSeconds })
     const count = app.signingSecrets.length
     const secrets = count === 1 ? 'signing secret' : 'signing secrets'
-    input.output.result(`${name} has ${count} ${secrets} in force\n`, app)
+    input.output.result(`${name} has ${count} ${secrets}\n`, app)
   },
 }

@@ -1,5 +1,5 @@
-/** `strongroom slack token …` and `decisions`: the workspaces of an app, and what was decided. */
-import { type Command, UsageError } from '../command.ts'
+/** `strongroom slack token …` and `decisions`: the workspaces of an app, and the latest decisions. */
+import { type Command, usageError } from '../command.ts'
 import { readSecret } from '../input.ts'
 import { requiredServerOption, createTwoKeyClient } from '../api-client.ts'
 
@@ -8,18 +8,18 @@ export const slackTokenSet: Command = {
   args: 'APP TEAM',
   summary: "Store a workspace's bot token, encrypted",
   options: requiredServerOption,
-  about: `Asks for the token, or reads it from standard input. The server checks with Slack whose it is before
-it stores it. TEAM is the id of the workspace (T…), or of the organisation (E…).`,
+  about: `Asks for the token, or reads it from standard input. The server checks it with Slack before it stores
+it. TEAM is the id of the workspace (T…), or of the organisation (E…).`,
   async run(input) {
     const path = pathOf(input.args)
-    const ask = createTwoKeyClient(input)
+    const api = createTwoKeyClient(input)
     const token = await readSecret('Bot token: ')
-    const kept = await ask<{ team: string; missingScopes: string[] }>('PUT', path, { token })
-    const lacks =
-      kept.missingScopes.length === 0
+    const stored = await api<{ team: string; missingScopes: string[] }>('PUT', path, { token })
+    const missing =
+      stored.missingScopes.length === 0
         ? ''
-        : `It lacks ${kept.missingScopes.join(', ')}: requests from some conversations cannot be verified\n`
-    input.output.result(`The token of ${kept.team} is kept\n${lacks}`, kept)
+        : `It lacks the scopes ${stored.missingScopes.join(', ')}: requests from some conversations cannot be verified\n`
+    input.output.result(`The token of ${stored.team} was stored\n${missing}`, stored)
   },
 }
 
@@ -34,7 +34,10 @@ export const slackTokens: Command = {
       items: { team: string; installedAt: string }[]
     }>('GET', `/apps/${app}/tokens`)
     const lines = items.map(({ team, installedAt }) => `${team}  since ${installedAt}\n`)
-    input.output.result(lines.join('') || 'There are no tokens: set one\n', items)
+    input.output.result(
+      lines.join('') || 'There are no tokens: set one with "strongroom slack token set"\n',
+      items,
+    )
   },
 }
 
@@ -46,7 +49,7 @@ export const slackTokenRemove: Command = {
   async run(input) {
     await createTwoKeyClient(input)('DELETE', pathOf(input.args))
     const [app, team] = input.args
-    input.output.result(`The token of ${team} is gone\n`, { app, team, removed: true })
+    input.output.result(`The token of ${team} was removed\n`, { app, team, removed: true })
   },
 }
 
@@ -64,7 +67,7 @@ export const slackDecisions: Command = {
   options: { limit: { value: 'NUMBER', summary: 'Maximum number (50)' }, ...requiredServerOption },
   async run(input) {
     const limit = String(input.options['limit'] ?? 50)
-    if (!/^\d{1,3}$/.test(limit)) throw new UsageError('--limit must be a number up to 200')
+    if (!/^\d{1,3}$/.test(limit)) throw usageError('--limit must be a number up to 200')
     const app = encodeURIComponent(input.args[0] ?? '')
     const { items } = await createTwoKeyClient(input)<{ items: DecisionLine[] }>(
       'GET',
@@ -75,13 +78,13 @@ export const slackDecisions: Command = {
       return `${at}  ${outcome} (${reason})  ${named.join(', ')}`.trimEnd()
     })
     input.output.result(
-      lines.map((line) => `${line}\n`).join('') || 'Nothing was decided yet\n',
+      lines.map((line) => `${line}\n`).join('') || 'There are no decisions yet\n',
       items,
     )
   },
 }
 
 function pathOf([app = '', team]: readonly string[]): string {
-  if (team === undefined) throw new UsageError('Say which workspace: give APP and TEAM')
+  if (team === undefined) throw usageError('Missing workspace: pass APP and TEAM')
   return `/apps/${encodeURIComponent(app)}/tokens/${encodeURIComponent(team)}`
 }

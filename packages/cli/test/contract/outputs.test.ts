@@ -13,7 +13,7 @@ import { type Shape, shapeOf } from './shape.ts'
 
 const networks = '127.0.0.0/8'
 
-/** A program that answers everything, and proves to Form-Bridge that it is the site. */
+/** A program that responds to everything, and proves to Form-Bridge that it is the site. */
 async function localProgram() {
   const pending = { temp_key: '', registration_id: '', domain: '' }
   const server = createServer((request, response) => {
@@ -137,14 +137,14 @@ describe('the --json output', () => {
     const post = async (path: string, body: object) => {
       const headers = { 'content-type': 'application/json' }
       const init = { method: 'POST', headers, body: JSON.stringify(body) }
-      // oxlint-disable-next-line typescript/no-explicit-any -- as the API describes it
-      return (await (await fetch(`${url}/form-bridge/v1${path}`, init)).json()) as any
+      const response = await fetch(`${url}/form-bridge/v1${path}`, init)
+      return (await response.json()) as Record<string, string>
     }
     const site_url = program.url
     const given = { site_url, wp_version: '6.8', plugin_version: '1.0.0' }
     Object.assign(program.pending, await post('/register', given))
     const { registration_id, temp_key } = program.pending
-    const { site_id } = await post('/exchange', { registration_id, temp_key, site_url })
+    const { site_id = '' } = await post('/exchange', { registration_id, temp_key, site_url })
     await run('sites list', ['--server', url])
     await run('sites show', [site_id, '--server', url])
     await run('sites suspend', [site_id, '--server', url])

@@ -1,5 +1,5 @@
 /** Sends mail, if the operator has configured a mail server. */
-import { ConfigError } from '@strongroom/kit/config'
+import { invalidConfig } from '@strongroom/kit/config'
 import type { FerryhookSettings } from '../settings.ts'
 
 export interface Mail {
@@ -25,7 +25,7 @@ const TIMEOUT_MS = 10_000
 export async function openMailer(settings: MailSettings): Promise<Mailer | undefined> {
   const { FERRYHOOK_SMTP_URL: url, FERRYHOOK_MAIL_FROM: from } = settings
   if ((url === undefined) !== (from === undefined)) {
-    throw new ConfigError([
+    throw invalidConfig([
       'FERRYHOOK_SMTP_URL and FERRYHOOK_MAIL_FROM belong together. Set both or neither.',
     ])
   }

@@ -1,8 +1,8 @@
 /**
  * Seals the secrets of sources, connections and alerts, each for the attribute that stores it. Reads
- * throw `SealedUnreadable` if a retry cannot help; any other error means that the keys are unavailable.
+ * throw an `isUnreadable` error if a retry cannot help; any other error means that the keys are unavailable.
  */
-import { SealedUnreadable, type SecretBox } from '@strongroom/kit/secret-box'
+import { type SecretBox, unreadable } from '@strongroom/kit/secret-box'
 import * as z from 'zod'
 import type { AlertSettings } from '../alerts/item.ts'
 import type { Connection } from '../connections/item.ts'
@@ -58,7 +58,7 @@ export function createSealedSecrets(box: SecretBox) {
       const at = ofConnection(connection, 'signingSecret')
       const list = unpackSecrets(await open(connection.signingSecret, at))
       const isUsable = list.every(({ secret }) => decodeSigningSecret(secret) !== undefined)
-      if (!isUsable) throw new SealedUnreadable('Not a list of signing secrets')
+      if (!isUsable) throw unreadable('Not a list of signing secrets')
       return list
     },
 
@@ -87,11 +87,11 @@ export function createSealedSecrets(box: SecretBox) {
   }
 }
 
-/** Throws `SealedUnreadable`, without quoting the text, which may contain credentials. */
+/** Throws an error that `isUnreadable` recognises, without quoting the text, which may contain credentials. */
 function unpackHeaders(text: string): CustomHeaders {
   try {
     return CustomHeaders.parse(JSON.parse(text))
   } catch {
-    throw new SealedUnreadable('Not an object of headers')
+    throw unreadable('Not an object of headers')
   }
 }

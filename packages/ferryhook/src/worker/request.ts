@@ -2,7 +2,7 @@
 import type { Clock } from '@strongroom/platform/clock'
 import type { Log } from '@strongroom/kit/log'
 import type { SafeFetchRequest } from '@strongroom/kit/safe-fetch'
-import { SealedUnreadable } from '@strongroom/kit/secret-box'
+import { isUnreadable } from '@strongroom/kit/secret-box'
 import type { ReceivedEvent } from '../filters/received-event.ts'
 import { type DeliveryTask, isReplay } from '../queue/tasks.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
@@ -102,16 +102,16 @@ export async function prepareRequest(
 
 type OpenedSecrets =
   | { kind: 'opened'; custom: HeaderFields; secrets: string[] }
-  | { kind: 'unreadable'; error: SealedUnreadable }
+  | { kind: 'unreadable'; error: unknown }
   | { kind: 'key_unavailable'; cause: unknown }
 
-/** Any error but `SealedUnreadable` means that the keys are unavailable, see `SecretBox`. */
+/** Any error that is not `isUnreadable` means that the keys are unavailable, see `SecretBox`. */
 async function openSecrets(destination: Destination, now: number): Promise<OpenedSecrets> {
   try {
     const custom = await destination.customHeaders()
     return { kind: 'opened', custom, secrets: await destination.secrets(now) }
   } catch (error) {
-    if (error instanceof SealedUnreadable) return { kind: 'unreadable', error }
+    if (isUnreadable(error)) return { kind: 'unreadable', error }
     return { kind: 'key_unavailable', cause: error }
   }
 }

@@ -9,7 +9,7 @@
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import type { Place } from './place.ts'
 import type { BranchKeyMaterials } from '../store/materials.ts'
-import { EnvelopeUnreadable } from '../errors.ts'
+import { keyStoreFailure } from '../errors.ts'
 
 export const PROVIDER_ID = 'aws-kms-hierarchy'
 export const EDK_BYTES = 92
@@ -61,7 +61,7 @@ export function unwrapDataKey(edk: Buffer, branchKey: Uint8Array, place: Place):
   try {
     decipher.final()
   } catch {
-    throw new EnvelopeUnreadable()
+    throw keyStoreFailure('EnvelopeUnreadable')
   }
   return dataKey
 }

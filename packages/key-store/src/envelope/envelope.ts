@@ -11,7 +11,7 @@ import type { KeyStore } from '../store/key-store.ts'
 import type { BranchKeyMaterials, BranchKeySource } from '../store/materials.ts'
 import { readHeader } from './header.ts'
 import { openMessage, writeMessage } from './message.ts'
-import { EnvelopeUnreadable, isKeyStoreFailure, keyStoreFailure } from '../errors.ts'
+import { isKeyStoreFailure, keyStoreFailure } from '../errors.ts'
 
 export interface Envelope {
   seal(plaintext: Uint8Array, context: EnvelopeContext): Promise<Uint8Array>
@@ -53,7 +53,7 @@ export function createEnvelope({ keyStore, branchKeys }: EnvelopeOptions): Envel
 
     async open(sealed, context) {
       const place = placeOf(context)
-      if (!(sealed instanceof Uint8Array)) throw new EnvelopeUnreadable()
+      if (!(sealed instanceof Uint8Array)) throw keyStoreFailure('EnvelopeUnreadable')
       const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length)
       const header = readHeader(place, bytes)
       const { branchKey } = await branchKeyVersion(
@@ -112,7 +112,7 @@ export function createEnvelope({ keyStore, branchKeys }: EnvelopeOptions): Envel
     } catch (error) {
       // The version comes from the message, which is not authenticated yet.
       if (isKeyStoreFailure(error, 'BranchKeyNotFound'))
-        throw new EnvelopeUnreadable({ cause: error })
+        throw keyStoreFailure('EnvelopeUnreadable', { cause: error })
       throw error
     }
   }

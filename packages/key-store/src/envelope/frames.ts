@@ -9,7 +9,7 @@
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { TAG_BYTES } from './header.ts'
-import { EnvelopeUnreadable } from '../errors.ts'
+import { keyStoreFailure } from '../errors.ts'
 
 const FINAL = 0xff_ff_ff_ff
 const IV_BYTES = 12
@@ -46,15 +46,15 @@ export function readFrames(
   const plaintext: Buffer[] = []
   let rest = body
   for (let sequence = 1; ; sequence++) {
-    if (rest.length < FRAME_HEAD_BYTES) throw new EnvelopeUnreadable()
+    if (rest.length < FRAME_HEAD_BYTES) throw keyStoreFailure('EnvelopeUnreadable')
     const isFinal = rest.readUInt32BE() === FINAL
     const head = rest.subarray(0, isFinal ? FINAL_HEAD_BYTES : FRAME_HEAD_BYTES)
-    if (isFinal && head.length < FINAL_HEAD_BYTES) throw new EnvelopeUnreadable()
+    if (isFinal && head.length < FINAL_HEAD_BYTES) throw keyStoreFailure('EnvelopeUnreadable')
     const numberAt = isFinal ? 4 : 0
     const length = isFinal ? head.readUInt32BE(FINAL_HEAD_BYTES - 4) : frameLength
     const end = head.length + length + TAG_BYTES
     if (head.readUInt32BE(numberAt) !== sequence || length > frameLength || end > rest.length)
-      throw new EnvelopeUnreadable()
+      throw keyStoreFailure('EnvelopeUnreadable')
     const iv = head.subarray(numberAt + 4, numberAt + 4 + IV_BYTES)
     const label = isFinal ? FINAL_LABEL : FRAME_LABEL
     const sealed = rest.subarray(head.length, end)
@@ -62,7 +62,7 @@ export function readFrames(
     rest = rest.subarray(end)
     if (isFinal) break
   }
-  if (rest.length > 0) throw new EnvelopeUnreadable()
+  if (rest.length > 0) throw keyStoreFailure('EnvelopeUnreadable')
   return plaintext
 }
 
@@ -86,7 +86,7 @@ function decrypted(key: Buffer, iv: Buffer, data: Buffer, sealed: Buffer): Buffe
   try {
     decipher.final()
   } catch {
-    throw new EnvelopeUnreadable()
+    throw keyStoreFailure('EnvelopeUnreadable')
   }
   return plaintext
 }

@@ -10,7 +10,7 @@
  */
 import { type Place, uint16, withLength } from './place.ts'
 import { EDK_BYTES, PROVIDER_ID } from './edk.ts'
-import { EnvelopeUnreadable } from '../errors.ts'
+import { keyStoreFailure } from '../errors.ts'
 
 export const SUITE = Buffer.of(0x04, 0x78)
 export const MESSAGE_ID_BYTES = 32
@@ -59,7 +59,7 @@ export function readHeader(place: Place, message: Buffer): UncheckedHeader {
   let end = 0
   const take = (length: number) => message.subarray(end, (end += length))
   const expect = (bytes: Buffer) => {
-    if (!take(bytes.length).equals(bytes)) throw new EnvelopeUnreadable()
+    if (!take(bytes.length).equals(bytes)) throw keyStoreFailure('EnvelopeUnreadable')
   }
   expect(VERSION_AND_SUITE)
   const messageId = take(MESSAGE_ID_BYTES)
@@ -70,7 +70,7 @@ export function readHeader(place: Place, message: Buffer): UncheckedHeader {
   const commitment = take(COMMITMENT_BYTES)
   const authenticated = message.subarray(0, end)
   const tag = take(TAG_BYTES)
-  if (message.length < end) throw new EnvelopeUnreadable()
+  if (message.length < end) throw keyStoreFailure('EnvelopeUnreadable')
   return {
     messageId,
     edk,

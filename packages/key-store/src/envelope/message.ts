@@ -6,7 +6,7 @@ import type { BranchKeyMaterials } from '../store/materials.ts'
 import { checkHeaderTag, headerTag, readFrames, writeOnlyFrame } from './frames.ts'
 import { MESSAGE_ID_BYTES, type UncheckedHeader, writeHeader } from './header.ts'
 import { messageKeys } from './message-keys.ts'
-import { EnvelopeUnreadable } from '../errors.ts'
+import { keyStoreFailure } from '../errors.ts'
 
 const DATA_KEY_BYTES = 32
 /** What AWS's libraries write; longer only where one frame needs it. */
@@ -44,7 +44,7 @@ export function openMessage(
   const { commitment, key } = messageKeys(dataKey, messageId)
   dataKey.fill(0)
   try {
-    if (!timingSafeEqual(commitment, header.commitment)) throw new EnvelopeUnreadable()
+    if (!timingSafeEqual(commitment, header.commitment)) throw keyStoreFailure('EnvelopeUnreadable')
     checkHeaderTag(key, authenticated, tag)
     return joined(readFrames(key, messageId, frameLength, body))
   } finally {

@@ -96,7 +96,7 @@ describe('the key store tells operators only', () => {
     expect(logged).toMatch(/Branch key created.*"operator":"tester"/)
     expect(logged).toMatch(/Branch key rotated.*"operator":"tester"/)
     expect(logged).not.toContain(id)
-    expect(logged).toContain('Request failed')
+    expect(logged).toContain('request failed')
     expect(logged).not.toMatch(/secret-te/)
     expect(logged).not.toContain(opened.token)
   })

@@ -65,7 +65,7 @@ export function createHarness(options: HarnessOptions): Handle {
       response = await route.handle(call.request, call)
     } catch (thrown) {
       if (call.isAnswered) {
-        call.log.warn('Request failed after its deadline', { error: thrown })
+        call.log.warn('request failed after its deadline', { error: thrown })
         return
       }
       response = errorResponse(thrown, call.request, call)
@@ -269,7 +269,7 @@ function createAccessLog({ metrics, log }: Pick<HarnessOptions, 'metrics' | 'log
       if (kinds.size < MAX_LINE_KINDS) kinds.set(kind, lines)
     }
     const fields = { requestId, durationMs: Math.round(durationMs * 100) / 100 }
-    if (status < 400 && PROBES.has(route)) lines.debug('Request', fields)
-    else lines.info('Request', fields)
+    if (status < 400 && PROBES.has(route)) lines.debug('request', fields)
+    else lines.info('request', fields)
   }
 }

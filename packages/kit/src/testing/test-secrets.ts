@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 import { createKms } from '@strongroom/kms/kms'
 import { memoryKeyStorage } from '@strongroom/kms/testing/memory-key-storage'
 import type { KmsKey } from '../kms.ts'
-import { SealedUnreadable, type SecretBox, type SecretPlace } from '../secret-box.ts'
+import type { SecretBox, SecretPlace } from '../secret-box.ts'
 import type { ServerSecrets } from '../server-secrets.ts'
 
 /** Server secrets without a store and a KMS; the same on every run. */
@@ -39,7 +39,8 @@ export const secretBox: SecretBox = {
     try {
       return Buffer.concat([decipher.update(bytes.subarray(15, -16)), decipher.final()])
     } catch (error) {
-      throw new SealedUnreadable('Cannot open what was sealed', { cause: error })
+      const unreadable = new Error('Cannot open what was sealed', { cause: error })
+      throw Object.assign(unreadable, { name: 'EnvelopeUnreadable' })
     }
   },
 }

@@ -12,9 +12,9 @@ const issued = {
   expiresAt: 1,
 }
 
-describe('a response becomes', () => {
+describe('the client turns a response into', () => {
   test.each([
-    ['what the API gave', json(issued), undefined],
+    ['the value that the API returned', json(issued), undefined],
     ['not_available', refusal('sealed.not_available', 404), 'not_available'],
     ['invalid_token', refusal('sealed.invalid_token', 401), 'invalid_token'],
     ['full', refusal('sealed.full', 507), 'full'],
@@ -35,11 +35,11 @@ describe('a response becomes', () => {
   })
 
   test('wrong_passphrase with the remaining tries in its message', async () => {
-    const asked = { link: 'l', proof: 'p', claim: 'c' }
+    const request = { link: 'l', proof: 'p', claim: 'c' }
     const messages = []
     for (const triesLeft of [9, 1, 0]) {
       const { api } = answering(refusal('sealed.wrong_passphrase', 403, { triesLeft }))
-      const failure = await api.reveal('i', asked).catch((error: unknown) => error)
+      const failure = await api.reveal('i', request).catch((error: unknown) => error)
       expect(failure).toMatchObject({ code: 'wrong_passphrase', triesLeft })
       messages.push((failure as Error).message)
     }
@@ -70,31 +70,51 @@ test('a request follows no redirect and sends no cookies and no referrer', async
 })
 
 describe('a slow connection', () => {
-  /** Sends a part of the response at intervals until it is aborted. */
-  function slowly(parts: readonly string[], seconds: number) {
-    vi.useFakeTimers()
+  /** Only the timers of the client: streams and promises must keep running on real ones. */
+  function fakeTimers() {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
-    return createSealedApi({
+  }
+
+  /** A server that sends one part of a response whenever the test calls `send`. */
+  function slowServer() {
+    fakeTimers()
+    type Stream = ReadableStreamDefaultController<Uint8Array>
+    let onPull: (stream: Stream) => void
+    const nextPull = () => new Promise<Stream>((resolve) => (onPull = resolve))
+    let pulled = nextPull()
+    const api = createSealedApi({
       base: 'https://strongroom.example/sealed/',
       async fetch(_, { signal } = {}) {
-        const left = [...parts]
-        const body = new ReadableStream({
-          start(stream) {
-            signal?.addEventListener('abort', () => stream.error(signal.reason))
+        const body = new ReadableStream<Uint8Array>(
+          {
+            start(stream) {
+              signal?.addEventListener('abort', () => stream.error(signal.reason))
+            },
+            pull: (stream) => onPull(stream),
           },
-          async pull(stream) {
-            await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
-            const part = left.shift()
-            if (part === undefined) stream.close()
-            else stream.enqueue(new TextEncoder().encode(part))
-          },
-        })
+          // Without a queue, the stream asks for a part only when the client reads.
+          { highWaterMark: 0 },
+        )
         return new Response(body)
       },
     })
+    return {
+      api,
+      /** Resolves when the client waits for the next part. */
+      reading: () => pulled,
+      /** Sends a part after `ms`; without a part, ends the response. */
+      async sendAfter(ms: number, part?: string) {
+        const stream = await pulled
+        vi.advanceTimersByTime(ms)
+        pulled = nextPull()
+        if (part === undefined) stream.close()
+        else stream.enqueue(new TextEncoder().encode(part))
+      },
+    }
   }
 
-  const asked = { link: 'l', proof: 'p', claim: 'c' }
+  const request = { link: 'l', proof: 'p', claim: 'c' }
   const revealed = {
     ciphertext: 'ü'.repeat(9),
     iv: '',
@@ -105,35 +125,37 @@ describe('a slow connection', () => {
   }
 
   test('receives the whole response as long as data arrives', async () => {
-    const parts = JSON.stringify(revealed).match(/.{1,20}/g) ?? []
-    const answer = slowly(parts, 8).reveal('i', asked)
-    await vi.advanceTimersByTimeAsync(8000 * (parts.length + 1))
-    expect(await answer).toEqual(revealed)
+    const { api, sendAfter } = slowServer()
+    const response = api.reveal('i', request)
+    for (const part of JSON.stringify(revealed).match(/.{1,20}/g) ?? []) {
+      await sendAfter(8_000, part)
+    }
+    await sendAfter(8_000)
+    expect(await response).toEqual(revealed)
   })
 
-  test('is lost when no more data arrives', async () => {
-    const answer = slowly(['{'], 11)
-      .reveal('i', asked)
-      .catch((error: unknown) => error)
-    await vi.advanceTimersByTimeAsync(10_000)
-    expect(await answer).toMatchObject({ code: 'lost' })
+  test('loses the response when no more data arrives', async () => {
+    const { api, reading, sendAfter } = slowServer()
+    const response = api.reveal('i', request).catch((error: unknown) => error)
+    await sendAfter(8_000, '{')
+    await reading()
+    vi.advanceTimersByTime(10_000)
+    expect(await response).toMatchObject({ code: 'lost' })
   })
 
   test('has a minute to upload a secret', async () => {
-    vi.useFakeTimers()
-    onTestFinished(() => void vi.useRealTimers())
+    fakeTimers()
     const created = { id: 'i', burnToken: 'b', expiresAt: 1 }
     const api = createSealedApi({
       base: 'https://strongroom.example/sealed/',
       async fetch(_, { signal } = {}) {
-        await new Promise((resolve) => setTimeout(resolve, 59_000))
+        vi.advanceTimersByTime(59_000)
         signal?.throwIfAborted()
         return Response.json(created, { status: 201 })
       },
     })
-    const answer = api.createSecret('t', {} as Parameters<typeof api.createSecret>[1])
-    await vi.advanceTimersByTimeAsync(59_000)
-    expect(await answer).toEqual(created)
+    const secret = {} as Parameters<typeof api.createSecret>[1]
+    expect(await api.createSecret('t', secret)).toEqual(created)
   })
 })
 
@@ -167,15 +189,15 @@ describe('a server that limits the rate', () => {
   })
 })
 
-describe('Sealed is searched', () => {
-  async function lookedFor(server: string, code: 'not_sealed' | 'unavailable') {
-    const asked: string[] = []
+describe('the client looks for Sealed', () => {
+  async function triedUrls(server: string, code: 'not_sealed' | 'unavailable') {
+    const tried: string[] = []
     const search = findSealed(server, async (base) => {
-      asked.push(base)
+      tried.push(base)
       throw new RequestFailed(code)
     })
     await expect(search).rejects.toMatchObject({ code })
-    return asked
+    return tried
   }
 
   test.each([
@@ -183,12 +205,12 @@ describe('Sealed is searched', () => {
     ['https://h.example/', ['https://h.example/sealed/', 'https://h.example/']],
     ['https://h.example/sealed', ['https://h.example/sealed/', 'https://h.example/sealed/sealed/']],
     ['https://h.example/a/', ['https://h.example/a/', 'https://h.example/a/sealed/']],
-  ])('from %s', async (server, bases) => {
-    expect(await lookedFor(server, 'not_sealed')).toEqual(bases)
+  ])('below %s and at its root', async (server, bases) => {
+    expect(await triedUrls(server, 'not_sealed')).toEqual(bases)
   })
 
-  test('at no other URL if the first one is unavailable', async () => {
-    expect(await lookedFor('https://h.example', 'unavailable')).toHaveLength(1)
+  test('at one URL only if that one is unavailable', async () => {
+    expect(await triedUrls('https://h.example', 'unavailable')).toHaveLength(1)
   })
 })
 
@@ -204,6 +226,6 @@ test.each([
   ['http://localhost.example/', false],
   ['http://0.0.0.0/', false],
   ['http://192.168.0.1/', false],
-])('whether nobody reads along on the way to %s: %s', (base, expected) => {
+])('the connection to %s is private: %s', (base, expected) => {
   expect(isPrivateConnection(base)).toBe(expected)
 })

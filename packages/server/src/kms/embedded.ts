@@ -26,7 +26,7 @@ export interface OpenEmbeddedKms {
   kms: EmbeddedKms
   /** The id of the key that the server encrypts with. */
   id: string
-  /** As it is stored now; undefined if it was deleted. */
+  /** The stored key; undefined if it was deleted. */
   record(): Promise<KeyRecord | undefined>
   /**
    * Replaces the master key, with this passphrase or none. This KMS keeps using the keys that it has in
@@ -97,7 +97,7 @@ function createLazyAudit(settings: Settings) {
 
 /**
  * Records which key of the embedded KMS the server itself encrypts with, so that servers that start at
- * the same time agree and keys of other programs are not taken for it.
+ * the same time agree and do not use keys of other programs.
  */
 export const OwnKeyItem = z.object({
   PK: z.literal('KMSKEY'),

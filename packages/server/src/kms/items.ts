@@ -1,4 +1,4 @@
-/** The items that the embedded KMS keeps in `strongroom-server`. */
+/** The items of the embedded KMS in `strongroom-server`. */
 import * as z from 'zod'
 
 const Bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array && value.length > 0)
@@ -24,17 +24,17 @@ export const VersionItem = z.object({
   version: z.number().int().positive(),
   createdAt: Millis,
   wrapped: Bytes,
-  /** By the next master key, while it is being changed. */
+  /** Wrapped by the next master key, during a rekey. */
   nextWrapped: Bytes.optional(),
 })
 
-/** Which master key the keys belong to; there is one once it was changed. */
+/** The master key that wraps the keys; stored from the first rekey on. */
 export const MasterKeyItem = z.object({
   PK: z.literal('KMSKEY'),
   SK: z.literal('MASTER'),
-  /** Checks of master keys, as `masterKeyCheck`. */
+  /** Check values of master keys, like `masterKeyCheck`. */
   current: Bytes,
-  /** While it is being changed. */
+  /** Only during a rekey. */
   next: Bytes.optional(),
   decided: z.boolean().optional(),
 })

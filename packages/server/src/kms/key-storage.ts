@@ -19,7 +19,7 @@ export function createKmsKeyStorage(db: Db): KeyStorage & RekeyStorage {
   const versions = entity(db, serverTable, VersionItem)
   const master = entity(db, serverTable, MasterKeyItem)
   const settled = expr`attribute_not_exists(${master.attr('next')})`
-  /** A key added during a change of the master key would be wrapped by the old one only. */
+  /** A key added during a rekey would be wrapped only by the old master key. */
   const settledOn = (check: Uint8Array) =>
     master.part.check(
       MASTER_KEY,
@@ -116,7 +116,7 @@ export function createKmsKeyStorage(db: Db): KeyStorage & RekeyStorage {
   }
 }
 
-/** By what a key tells its master key, if the item is a key: backups hold items of all kinds. */
+/** The check value of the master key that wraps the key; undefined if the item is not a KMS key. */
 export function findMasterKeyCheck(item: object): Uint8Array | undefined {
   return StateItem.safeParse(item).data?.masterKeyCheck
 }
@@ -135,7 +135,7 @@ function toBackingKey({ version, createdAt, wrapped }: z.infer<typeof VersionIte
   return { version, createdAt, wrapped }
 }
 
-/** Of a transaction whose first part is the condition on the master key. */
+/** For transactions whose first part is the condition on the master key. */
 function requireSettledMasterKey(write: Promise<unknown>): Promise<boolean> {
   return conditionHeld(
     write.catch((error: unknown) => {
@@ -151,7 +151,7 @@ function refuseDamaged(error: unknown): never {
   throw error instanceof ItemMismatch ? damaged({ cause: error }) : error
 }
 
-/** Changed after it was written, or copied from another key or version. */
+/** The item was changed, or copied from another key or version. */
 function damaged(options?: ErrorOptions): KmsError {
   return invalidState('A stored KMS key is damaged: restore the store from a backup', options)
 }

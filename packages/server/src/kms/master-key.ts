@@ -5,7 +5,7 @@ import { createMasterKeyFile, openMasterKeyFile } from '@strongroom/kms/master-k
 import type { MasterKey } from '@strongroom/kms/master-key/key'
 import type { Settings } from '../settings.ts'
 
-/** Asks a person for the passphrase; only where there is a terminal. */
+/** Asks for the passphrase on a terminal. */
 export type AskPassphrase = () => Promise<string>
 
 /** The files of the embedded KMS outside the store. */
@@ -56,8 +56,8 @@ export async function openOrCreateMasterKey(
 }
 
 /**
- * The master key as far as it opens without asking a person; undefined if there is no file. Without
- * the passphrase that it needs, only its protection is known.
+ * The master key, without asking for its passphrase; undefined if there is no file. If the passphrase
+ * is missing, only the protection is known.
  */
 export async function inspectMasterKey(
   settings: Settings,

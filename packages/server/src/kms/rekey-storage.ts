@@ -1,4 +1,4 @@
-/** A change of the master key in `strongroom-server`: `KMSKEY`/`MASTER` says how far it is. */
+/** The state of a rekey in `strongroom-server`: `KMSKEY`/`MASTER`. */
 import type { Db } from '@strongroom/kit/db'
 import { entity } from '@strongroom/kit/entity'
 import { transact } from '@strongroom/kit/transact'
@@ -36,7 +36,7 @@ export function createRekeyStorage(db: Db): RekeyStorage {
         ),
       ),
 
-    // With the condition as many parts as a key with all its backing keys: a transaction has 100.
+    // A transaction has at most 100 parts: the condition, the key and its backing keys.
     stage: (id, backingKeys, to) =>
       conditionHeld(
         transact(db, [

@@ -60,7 +60,7 @@ export const referenceScript = createHashedAsset(
   script,
 )
 
-/** At the address that browsers and bookmarks know. */
+/** At a fixed path that browsers request by themselves. */
 export const faviconFile: Asset = {
   path: '/favicon.svg',
   contentType: 'image/svg+xml',

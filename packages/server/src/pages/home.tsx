@@ -18,7 +18,7 @@ export interface HomeProps {
   store: { kind: 'embedded' | 'endpoint' | 'aws'; label: string; detail: string }
   kms: { label: string; detail: string }
   publicUrl: string
-  /** As /readyz says. */
+  /** Like /readyz. */
   ready: boolean
   startedAt: Date
   /** The path of metrics on this port; null where they have a port of their own. */

@@ -2,7 +2,7 @@ import { raw } from 'hono/html'
 import type { PropsWithChildren } from 'hono/jsx'
 import { faviconFile, stylesheet } from './content.ts'
 
-/** A service on a host of its own, which has none of the other pages and files. */
+/** A service with its own host, which serves none of the other pages and files. */
 export interface OwnHost {
   title: string
   hasPage: boolean

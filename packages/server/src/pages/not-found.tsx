@@ -24,7 +24,7 @@ export function notFoundPage(version: string, ownHost?: OwnHost): NotFoundPage {
   }
 }
 
-/** The same for every address: it shows nothing of the request. */
+/** The same for every URL: it contains nothing from the request. */
 function NotFound({ version, ownHost }: { version: string; ownHost: OwnHost | undefined }) {
   const leadsOn = ownHost?.hasPage ?? true
   return (

@@ -1,6 +1,6 @@
-// Conveniences of the API reference: a filter, copy buttons, and the place in the contents.
-// The page is complete without them. Served as it stands.
-// @ts-nocheck: it runs in a browser, and the types of browsers are not for the rest of the project.
+// Enhances the API reference: a filter, copy buttons, and the current position in the contents.
+// The page works without it. Served unchanged.
+// @ts-nocheck: runs in a browser, whose types the rest of the project does not have.
 const sidebar = document.querySelector('.sidebar')
 const links = [...sidebar.querySelectorAll('a[href^="#"]')]
 
@@ -32,7 +32,7 @@ function startFilter() {
     status.textContent = words.length > 0 && found === 0 ? 'Nothing matches' : ''
   }
   input.addEventListener('input', apply)
-  // A reload may bring the old text back.
+  // Browsers may restore the text after a reload.
   apply()
   document.addEventListener('keydown', (event) => {
     const isTyping = event.target.closest('input, textarea, [contenteditable]') !== null
@@ -45,7 +45,7 @@ function startFilter() {
 }
 
 function startCopying() {
-  // Browsers allow it on https and on localhost only.
+  // Available only on https and localhost.
   if (!navigator.clipboard) return
   for (const button of document.querySelectorAll('button.copy')) {
     button.hidden = false
@@ -72,7 +72,7 @@ function startFollowing() {
         current?.removeAttribute('aria-current')
         current = linkOf.get(target.id)
         current?.setAttribute('aria-current', 'location')
-        // Moves the contents only, never the page.
+        // Scrolls only the contents, not the page.
         const { top, bottom } = current.getBoundingClientRect()
         const frame = sidebar.getBoundingClientRect()
         if (top < frame.top || bottom > frame.bottom)

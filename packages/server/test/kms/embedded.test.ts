@@ -53,7 +53,7 @@ describe('the embedded KMS', () => {
   const items = async () =>
     (await store.db.scan({ TableName: serverTable.name, ConsistentRead: true })).Items ?? []
 
-  /** Why it did not open; also sees to it that nothing was made or changed. */
+  /** The error of a failed start; also checks that nothing was created or changed. */
   const refusal = async (env = {}, askPassphrase?: () => Promise<string>) => {
     const before = [await readdir(directory, { recursive: true }), await items()]
     const error = await open(env, askPassphrase).then(
@@ -65,7 +65,7 @@ describe('the embedded KMS', () => {
     return error
   }
 
-  test('makes its master key and its key on the first start, for its owner alone', async () => {
+  test('creates its master key, readable only by its owner, and its key on the first start', async () => {
     const { key } = await open()
     expect((await stat(masterKey())).mode & 0o777).toBe(0o600)
     expect((await stat(join(directory, 'keys'))).mode & 0o777).toBe(0o700)
@@ -81,13 +81,13 @@ describe('the embedded KMS', () => {
     expect(stored).toContainEqual({ PK: 'KMSKEY', SK: 'OWN', id: key.arn.split('/')[1] })
   })
 
-  test('opens after a restart what it has encrypted, with the same key', async () => {
+  test('decrypts with the same key after a restart', async () => {
     const blob = await encrypt('hello')
     expect(await decrypt(blob)).toBe('hello')
     expect(await createKmsKeyStorage(store.db).list()).toHaveLength(1)
   })
 
-  test('is one to twenty servers that start for the first time at once', async () => {
+  test('is the same for twenty servers that start concurrently for the first time', async () => {
     const opened = await Promise.all(Array.from({ length: 20 }, () => open()))
     expect(new Set(opened.map(({ key }) => key.arn)).size).toBe(1)
     const keys = await createKmsKeyStorage(store.db).list()
@@ -95,7 +95,7 @@ describe('the embedded KMS', () => {
     expect(await opened[1]?.check()).toBeUndefined()
   })
 
-  test('keeps the key that another server has named just after this one made it', async () => {
+  test('uses the key that another server recorded first', async () => {
     const storage = createKmsKeyStorage(store.db)
     const kms = await createKms({ masterKey: randomBytes(32), storage })
     const slow = {
@@ -110,7 +110,7 @@ describe('the embedded KMS', () => {
     expect((await storage.list()).map((key) => key.id)).toEqual([id])
   })
 
-  test('takes back the key that it made when another server was first', async () => {
+  test('deletes its own key if another server was first', async () => {
     const storage = createKmsKeyStorage(store.db)
     const kms = await createKms({ masterKey: randomBytes(32), storage })
     let first = ''
@@ -125,7 +125,7 @@ describe('the embedded KMS', () => {
     expect((await storage.list()).map((key) => key.id)).toEqual([first])
   })
 
-  test('goes on where a first start was cut short', async () => {
+  test('continues after an interrupted first start', async () => {
     const storage = createKmsKeyStorage(store.db)
     const first = await openEmbeddedKms(store.db, configured(), { clock: systemClock })
     await store.db.deleteItem({ TableName: serverTable.name, Key: { PK: 'KMSKEY', SK: 'OWN' } })
@@ -134,7 +134,7 @@ describe('the embedded KMS', () => {
     expect(await storage.list()).toHaveLength(1)
   })
 
-  test('encrypts with its own key also when programs have made others', async () => {
+  test('encrypts with its own key even if programs created others', async () => {
     const { kms, id, close } = await openEmbeddedKms(store.db, configured(), { clock: systemClock })
     await kms.createKey()
     close()
@@ -154,7 +154,7 @@ describe('the embedded KMS', () => {
     expect(await readFile(masterKey(), 'utf8')).toBe(line)
   })
 
-  test('has its master key elsewhere if told so', async () => {
+  test('reads its master key from the configured file', async () => {
     const elsewhere = join(directory, 'other-volume', 'key')
     await open({ STRONGROOM_MASTER_KEY_FILE: elsewhere })
     expect((await stat(elsewhere)).mode & 0o777).toBe(0o600)
@@ -162,7 +162,7 @@ describe('the embedded KMS', () => {
     expect(await refusal()).toContain('is missing')
   })
 
-  test('is not made anew when its master key is missing', async () => {
+  test('is not recreated when its master key is missing', async () => {
     const blob = await encrypt('hello')
     await rename(masterKey(), `${masterKey()}.away`)
     expect(await refusal()).toBe(
@@ -172,7 +172,7 @@ describe('the embedded KMS', () => {
     expect(await decrypt(blob)).toBe('hello')
   })
 
-  test('is not used with another master key', async () => {
+  test('rejects another master key', async () => {
     const blob = await encrypt('hello')
     const mine = await readFile(masterKey(), 'utf8')
     const other = join(directory, 'other', 'key')
@@ -183,7 +183,7 @@ describe('the embedded KMS', () => {
     expect(await decrypt(blob)).toBe('hello')
   })
 
-  test('is not used with a master key that is damaged or that others can read', async () => {
+  test('rejects a master key that is damaged or readable by others', async () => {
     await open()
     await chmod(masterKey(), 0o644)
     expect(await refusal()).toContain(`chmod 600 "${masterKey()}"`)
@@ -192,7 +192,7 @@ describe('the embedded KMS', () => {
     expect(await refusal()).toContain('is not a master key file')
   })
 
-  test('takes the passphrase of its master key from the settings, a file, or a person', async () => {
+  test('reads the passphrase of its master key from the settings, a file or a prompt', async () => {
     const passphrase = { STRONGROOM_MASTER_KEY_PASSPHRASE: 'open sesame' }
     await open(passphrase)
     expect(await readFile(masterKey(), 'utf8')).toContain(':scrypt:')
@@ -208,7 +208,7 @@ describe('the embedded KMS', () => {
     await open({ STRONGROOM_MASTER_KEY_PASSPHRASE_FILE: join(directory, 'passphrase') })
   })
 
-  test('is not ready while its key is disabled, and is again afterwards', async () => {
+  test('is not ready while its key is disabled', async () => {
     const { check } = await open()
     const { kms, id, close } = await openEmbeddedKms(store.db, configured(), { clock: systemClock })
     onTestFinished(close)
@@ -219,7 +219,7 @@ describe('the embedded KMS', () => {
     await check()
   })
 
-  test('says so when its key was deleted', async () => {
+  test('reports that its key was deleted', async () => {
     const clock = testClock()
     const { kms, id, close } = await openEmbeddedKms(store.db, configured(), { clock })
     onTestFinished(close)
@@ -232,7 +232,7 @@ describe('the embedded KMS', () => {
     await expect(stat(masterKey())).rejects.toThrow('ENOENT')
   })
 
-  test('removes keys whose time has come when it is opened, whoever made them', async () => {
+  test('removes all keys with a past deletion date when it is opened', async () => {
     const clock = testClock()
     const first = await openEmbeddedKms(store.db, configured(), { clock })
     onTestFinished(first.close)
@@ -246,7 +246,7 @@ describe('the embedded KMS', () => {
     expect((await items()).map(({ PK }) => PK)).toContain(`KMSKEY#${first.id}`)
   })
 
-  test('writes down every call, but not who looks whether it is ready', async () => {
+  test('records every call except readiness checks in the audit log', async () => {
     const blob = await encrypt('hello')
     await decrypt(blob)
     const { check } = await open()
@@ -262,7 +262,7 @@ describe('the embedded KMS', () => {
     expect((await verifyAudit(log)).findings).toEqual([])
   })
 
-  test('belongs to one deployment: another prefix has a key of its own on the same master key', async () => {
+  test('has a separate key for another prefix with the same master key', async () => {
     const { key } = await open()
     const env = { STRONGROOM_DATA: directory, STRONGROOM_TABLE_PREFIX: 'two-' }
     const second = await openStore(settings.parse(env))

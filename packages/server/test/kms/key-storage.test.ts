@@ -57,7 +57,7 @@ describe.each(everyStore())('the keys of the embedded KMS on $name', (store) => 
     expect(await stored(id, 'V#1')).toEqual({ PK: `KMSKEY#${id}`, SK: 'V#1', ...first })
   })
 
-  test('are read as they were written', async () => {
+  test('are read unchanged', async () => {
     const { record, first, id } = await created()
     expect(await keys.load(id)).toEqual(record)
     expect(await keys.loadVersion(id, 1)).toEqual(first)
@@ -66,13 +66,13 @@ describe.each(everyStore())('the keys of the embedded KMS on $name', (store) => 
     expect(await keys.list()).toContainEqual(record)
   })
 
-  test('are not made twice', async () => {
+  test('are not created twice', async () => {
     const { record, first, id } = await created()
     expect(await keys.create({ ...record, description: 'x' }, version(1))).toBe(false)
     expect([await keys.load(id), await keys.loadVersion(id, 1)]).toEqual([record, first])
   })
 
-  test('get a further version, which is the current one from then on', async () => {
+  test('get another version, which becomes the current one', async () => {
     const { record, first, id } = await created()
     const second = version(2)
     expect(await keys.addVersion(id, second, 1)).toBe(true)
@@ -80,7 +80,7 @@ describe.each(everyStore())('the keys of the embedded KMS on $name', (store) => 
     expect([await keys.loadVersion(id, 1), await keys.loadVersion(id, 2)]).toEqual([first, second])
   })
 
-  test('change their state, with the date of a deletion or without any', async () => {
+  test('change their state, with or without a deletion date', async () => {
     const { record, id } = await created()
     const deletionAt = NOW + 7 * 86_400_000
     expect(await keys.updateState(id, { state: 'PendingDeletion', deletionAt }, 1)).toBe(true)
@@ -102,7 +102,7 @@ describe.each(everyStore())('the keys of the embedded KMS on $name', (store) => 
     expect(await keys.remove(id, 2)).toBe(false)
   })
 
-  test('are not changed by whoever has not seen the last change', async () => {
+  test('are not changed by a stale writer', async () => {
     const { id } = await created()
     await keys.updateState(id, { state: 'Disabled' }, 1)
     const before = await keys.load(id)
@@ -113,14 +113,14 @@ describe.each(everyStore())('the keys of the embedded KMS on $name', (store) => 
     expect(await keys.loadVersion(id, 2)).toBeUndefined()
   })
 
-  test('are not made by a change of what is not there', async () => {
+  test('are not created by an update of a missing key', async () => {
     const id = randomUUID()
     expect(await keys.addVersion(id, version(2), 1)).toBe(false)
     expect(await keys.updateState(id, { state: 'Enabled' }, 1)).toBe(false)
     expect([await keys.load(id), await keys.loadVersion(id, 2)]).toEqual([undefined, undefined])
   })
 
-  test('are changed by exactly one of ten who do so at once', async () => {
+  test('are changed by exactly one of ten concurrent writers', async () => {
     const { id } = await created()
     const changes = await Promise.all(
       Array.from({ length: 10 }, (_, index) => {
@@ -134,7 +134,7 @@ describe.each(everyStore())('the keys of the embedded KMS on $name', (store) => 
     expect(await keys.load(id)).toMatchObject({ revision: 2 })
   })
 
-  test('refuse an item that was altered, or copied to the place of another', async () => {
+  test('reject an item that was altered or copied from another key', async () => {
     const [one, two] = [await created(), await created()]
     const PK = `KMSKEY#${two.id}`
     const put = (item: Item) => db.putItem({ TableName: serverTable.name, Item: item })
@@ -159,7 +159,7 @@ describe.each(everyStore())('the keys of the embedded KMS on $name', (store) => 
     expect(await keys.load(two.id)).toEqual(two.record)
   })
 
-  test('open in one KMS what another one on the same store has encrypted, also over a rotation', async () => {
+  test('let one KMS decrypt what another on the same store encrypted, also after a rotation', async () => {
     const [masterKey, isolated] = [randomBytes(32), await store.open()]
     await createTables(isolated.db, [serverTable])
     const start = () => createKms({ masterKey, storage: createKmsKeyStorage(isolated.db) })

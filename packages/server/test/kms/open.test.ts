@@ -32,7 +32,7 @@ describe('a KMS behind an endpoint', () => {
   const open = (env: Record<string, string>, clock = systemClock) =>
     openKms(settings.parse(env), noStore, { clock })
 
-  test('encrypts and decrypts with the key that is named', async () => {
+  test('encrypts and decrypts with the configured key', async () => {
     const { env, arn } = await endpoint()
     const { key, close, label, detail } = await open(env)
     expect([key.arn, label, detail]).toEqual([arn, 'KMS endpoint', 'set by KMS_ENDPOINT'])
@@ -52,7 +52,7 @@ describe('a KMS behind an endpoint', () => {
     sdk.destroy()
   })
 
-  test('is not ready while its key is disabled, and is asked every few seconds at most', async () => {
+  test('is not ready while its key is disabled, and is called every few seconds at most', async () => {
     const { env, arn, kms } = await endpoint()
     const clock = testClock(Date.now())
     const { check, close } = await open(env, clock)
@@ -67,7 +67,7 @@ describe('a KMS behind an endpoint', () => {
     await close()
   })
 
-  test('is asked anew after the clock was set back', async () => {
+  test('is called again after the clock was set back', async () => {
     const { env, arn, kms } = await endpoint()
     let now = Date.now()
     const { check, close } = await open(env, { now: () => now })
@@ -78,7 +78,7 @@ describe('a KMS behind an endpoint', () => {
     await close()
   })
 
-  test('that is not there, does not know the key or the caller is refused in one line', async () => {
+  test('is reported in one line if it is unreachable or rejects the key or the caller', async () => {
     const { env, server } = await endpoint()
     const unknown = env.KMS_KEY_ARN.replace(/.{12}$/, '000000000000')
     await expect(open({ ...env, KMS_KEY_ARN: unknown })).rejects.toThrow(
@@ -91,10 +91,10 @@ describe('a KMS behind an endpoint', () => {
   })
 })
 
-describe('which KMS it is', () => {
+describe('the settings of the KMS', () => {
   const kind = (env: Record<string, string>) => kmsKind(settings.parse(env))
   const SHARED =
-    'A store that several machines reach needs a KMS that they reach too: set KMS_KEY_ARN, and STRONGROOM_KMS=aws or KMS_ENDPOINT'
+    'A shared store requires a shared KMS: set KMS_KEY_ARN, and STRONGROOM_KMS=aws or KMS_ENDPOINT'
 
   test.each([
     [{}, 'embedded'],
@@ -116,7 +116,7 @@ describe('which KMS it is', () => {
     [{ KMS_ENDPOINT: 'http://127.0.0.1:1' }, 'KMS_ENDPOINT needs a key: set KMS_KEY_ARN'],
     [
       { KMS_KEY_ARN: ARN },
-      'KMS_KEY_ARN is set, but the embedded KMS has a key of its own: set STRONGROOM_KMS=aws or KMS_ENDPOINT too, or remove it',
+      'KMS_KEY_ARN is set, but the embedded KMS has its own key: also set STRONGROOM_KMS=aws or KMS_ENDPOINT, or unset KMS_KEY_ARN',
     ],
   ] as [Record<string, string>, string][])('%o is refused', (env, message) => {
     expect(() => kind(env)).toThrow(message)

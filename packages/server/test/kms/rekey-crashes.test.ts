@@ -5,11 +5,11 @@ import { finishFiles, finishKeys, rekey } from '@strongroom/kms/rekey'
 import { describe, expect, test } from 'vitest'
 import { type RekeyStorage, rekeyBench } from '../rekey-bench.ts'
 
-/** Cheap, because nobody attacks a test. */
+/** Cheap parameters for tests. */
 const cost = { N: 2, r: 1, p: 1 }
 const PASSPHRASE = 'STRONGROOM_MASTER_KEY_PASSPHRASE'
 
-describe('a change of the master key', () => {
+describe('a rekey', () => {
   test('is finished or starts over after a crash before or after any of its steps', async () => {
     const { storage, file, line, files, items, filled, allOpen } = await rekeyBench()
     const { blobs } = await filled()
@@ -43,7 +43,7 @@ describe('a change of the master key', () => {
     expect(await files()).toHaveLength(changes + 2)
   })
 
-  test('is finished by a later start also if the one that finishes it crashes', async () => {
+  test('is finished by a later start even if the finishing start crashes', async () => {
     const { storage, file, items, filled, allOpen } = await rekeyBench()
     const { blobs } = await filled()
     const masterKey = await openMasterKeyFile(file)
@@ -63,7 +63,7 @@ describe('a change of the master key', () => {
     expect((await items()).filter((item) => 'nextWrapped' in item)).toEqual([])
   })
 
-  test('needs the old passphrase until it is decided, and from then on the new one', async () => {
+  test('requires the old passphrase until it is decided, and then the new one', async () => {
     const { storage, file, start, filled, allOpen } = await rekeyBench()
     const { blobs } = await filled()
     const changeTo = async (passphrase: string, step: string, present = {}) => {
@@ -82,7 +82,7 @@ describe('a change of the master key', () => {
     await allOpen(blobs, { [PASSPHRASE]: 'open sesame' })
   })
 
-  test('that was cut short is named to whoever makes or rotates a key', async () => {
+  test('is reported by the creation or rotation of a key if it was interrupted', async () => {
     const { storage, file, start, filled } = await rekeyBench()
     const { id } = await filled()
     const masterKey = await openMasterKeyFile(file)

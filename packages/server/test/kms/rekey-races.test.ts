@@ -3,8 +3,8 @@ import { rekey } from '@strongroom/kms/rekey'
 import { describe, expect, test } from 'vitest'
 import { type RekeyStorage, rekeyBench } from '../rekey-bench.ts'
 
-describe('a change of the master key', () => {
-  test('of several at once one succeeds', async () => {
+describe('a rekey', () => {
+  test('succeeds once among several concurrent ones', async () => {
     const { files, start, filled, allOpen } = await rekeyBench()
     const { blobs } = await filled()
     const running = await Promise.all(Array.from({ length: 5 }, () => start()))
@@ -15,7 +15,7 @@ describe('a change of the master key', () => {
     expect(await files()).toHaveLength(3)
   })
 
-  test('writes nothing more once another one has taken its place', async () => {
+  test('writes nothing after another one has replaced it', async () => {
     const { storage, file, files, filled, allOpen } = await rekeyBench()
     const { blobs } = await filled()
     const masterKey = await openMasterKeyFile(file)
@@ -41,7 +41,7 @@ describe('a change of the master key', () => {
     expect((await files()).filter((name) => name.includes('.next-'))).toEqual([])
   })
 
-  test('loses no key that is made, rotated or disabled at the same moment', async () => {
+  test('loses no key that is created, rotated or disabled concurrently', async () => {
     const { start, filled, opened } = await rekeyBench()
     const { blobs, other } = await filled()
     const { kms, rekey: change, close } = await start()

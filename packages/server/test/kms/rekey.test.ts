@@ -8,8 +8,8 @@ import { openMasterKeyFile } from '@strongroom/kms/master-key/file'
 import { describe, expect, test } from 'vitest'
 import { rekeyBench } from '../rekey-bench.ts'
 
-describe('a change of the master key', () => {
-  test('opens all that was sealed before, with a new master key and nothing of the old', async () => {
+describe('a rekey', () => {
+  test('keeps all ciphertexts readable with only the new master key', async () => {
     const { storage, file, line, files, start, items, filled, allOpen } = await rekeyBench()
     const { blobs } = await filled()
     const [oldLine, oldKey] = [await line(), await openMasterKeyFile(file)]
@@ -34,7 +34,7 @@ describe('a change of the master key', () => {
     expect(await files()).toHaveLength(3)
   })
 
-  test('stands in the audit log once, as does one that was refused', async () => {
+  test('has one record in the audit log, even if it fails', async () => {
     const { directory, start, filled } = await rekeyBench()
     await filled()
     const [first, second] = [await start(), await start()]
@@ -56,7 +56,7 @@ describe('a change of the master key', () => {
     expect((await verifyAudit(log)).findings).toEqual([])
   })
 
-  test('leaves a running KMS what it has in memory, and tells it of the rest', async () => {
+  test('lets a running KMS use the keys in its memory, and fails its other calls', async () => {
     const { start, items, filled, opened, allOpen } = await rekeyBench()
     const { blobs, id, other } = await filled()
     const running = await start()
@@ -80,7 +80,7 @@ describe('a change of the master key', () => {
     await allOpen(blobs)
   })
 
-  test('takes a key with as many backing keys as one can have', async () => {
+  test('supports a key with the maximum number of backing keys', async () => {
     const { start, allOpen } = await rekeyBench()
     const { kms, id, rekey: change, close } = await start()
     const input = { KeyId: id, Plaintext: Buffer.from('hello') }
@@ -91,7 +91,7 @@ describe('a change of the master key', () => {
     await allOpen([blob])
   })
 
-  test('is refused, with nothing written, where a key is damaged', async () => {
+  test('fails without a write if a key is damaged', async () => {
     const { store, line, start, items, filled } = await rekeyBench()
     const { id } = await filled()
     const Key = { PK: `KMSKEY#${id}`, SK: 'V#1' }
@@ -107,7 +107,7 @@ describe('a change of the master key', () => {
     expect([await items(), await line()]).toEqual([before, keyFile])
   })
 
-  test('is given up, with nothing left behind, where the new file cannot be written', async () => {
+  test('is cancelled without a trace if the new file cannot be written', async () => {
     const { storage, line, files, start, filled } = await rekeyBench()
     await filled()
     const [before, keyFile] = [await files(), await line()]

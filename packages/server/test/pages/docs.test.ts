@@ -9,7 +9,7 @@ async function article(anchor: string, document: object = richDocument): Promise
   return part.split('</article>')[0] ?? ''
 }
 
-/** A document whose only operation answers with this schema. */
+/** A document with one operation whose response has this schema. */
 function answering(schema: unknown, schemas: Record<string, unknown> = {}) {
   const content = { 'application/json': { schema } }
   return {
@@ -23,7 +23,7 @@ const answer = async (...given: Parameters<typeof answering>) =>
   textOf(await article('get-x', answering(...given)))
 
 describe('the reference shows every operation', () => {
-  test('grouped by tag, by the first part of the path without one, and webhooks apart', async () => {
+  test('grouped by tag or by the first part of the path, with webhooks in a separate group', async () => {
     const html = await docsHtml(richDocument)
     expect(attributes(html, 'id').filter((id) => /^group-[^_]*(?<!title)$/.test(id))).toEqual([
       'group-trees',
@@ -36,32 +36,32 @@ describe('the reference shows every operation', () => {
     }
   })
 
-  test('with parameters of the path and its own, by place, with what they must be', async () => {
+  test('with its parameters and those of its path, by location, with constraints', async () => {
     const text = textOf(await article('get-trees-treeid'))
     expect(text).toContain('Path parameters treeId string required at least 3 characters')
     expect(text).toContain('Query parameters depth integer How deep 0 to 9 default 2')
     expect(text).toContain('Headers x-trace string required')
   })
 
-  test('with answers, their headers, and one line for each error code', async () => {
+  test('with responses, their headers and one line for each error code', async () => {
     const text = textOf(await article('get-trees-treeid'))
-    expect(text).toContain('Answer 200 The tree Headers etag string Its version')
+    expect(text).toContain('Response 200 The tree Headers etag string Its version')
     expect(text).toContain('404 trees.gone It was felled')
     expect(text).toContain('404 trees.unknown It never was')
     expect(text).toContain('default Any other error Error')
   })
 
-  test('with who may call it, where the document says so', async () => {
+  test('with its security requirements', async () => {
     expect(textOf(await article('get-trees-treeid'))).toContain('Access none')
     expect(textOf(await article('put-trees-treeid'))).toContain('Access Bearer token (operator)')
     expect(await answer({})).not.toContain('Access')
   })
 
-  test('with a sign on what is deprecated', async () => {
+  test('with a mark if it is deprecated', async () => {
     expect(textOf(await article('put-trees-treeid'))).toContain('Plant a tree deprecated')
   })
 
-  test('with a command that a shell takes as it is', async () => {
+  test('with a command that can be pasted into a shell', async () => {
     const read = await article('get-trees-treeid')
     expect(textOf(read)).toContain(
       String.raw`curl 'https://eu.example.com/trees/TREE_ID' \ -H 'x-trace: it'\''s'`,
@@ -70,11 +70,11 @@ describe('the reference shows every operation', () => {
     expect(plant).toContain(String.raw`curl 'https://eu.example.com/trees/TREE_ID' \ -X PUT`)
     expect(plant).toContain('-H "authorization: Bearer $TOKEN"')
     expect(plant).toContain(`-d '{ "species": "oak", "place": { "kind": "field", "row": 1 } }'`)
-    expect(plant).toContain('Answer 201 Copy { "id": "oak-1" }')
+    expect(plant).toContain('Response 201 Copy { "id": "oak-1" }')
     expect(textOf(await article('post-other-things'))).toContain(`-F 'title=string'`)
   })
 
-  test('with what a caller must have, and the command for the simplest of several ways', async () => {
+  test('with the credentials it needs, and a command for the simplest alternative', async () => {
     const signed = { security: [{ signature: [] }], requestBody: { content: { '*/*': {} } } }
     const html = await docsHtml({
       ...emptyDocument,
@@ -103,15 +103,15 @@ describe('the reference shows every operation', () => {
     expect(text).toContain(`-H 'content-type: application/octet-stream' \\ --data-binary @FILE`)
   })
 
-  test('without a command for what the server sends itself', async () => {
+  test('without a command for webhooks', async () => {
     const text = textOf(await article('post-felled'))
     expect(text).toContain('A tree was felled')
     expect(text).not.toContain('curl')
   })
 })
 
-describe('schemas are unfolded for reading', () => {
-  test('parts of allOf become one object, and oneOf lists its forms', async () => {
+describe('schemas are expanded', () => {
+  test('allOf is merged into one object, and oneOf lists its alternatives', async () => {
     const text = textOf(await article('put-trees-treeid'))
     expect(text).toContain('species string required What it becomes one of "oak" "ash"')
     expect(text).toContain('weight number or null more than 0')
@@ -122,7 +122,7 @@ describe('schemas are unfolded for reading', () => {
     expect(text).toContain('object kind string always "pot" litres number')
   })
 
-  test('a schema that contains itself is shown once and then linked', async () => {
+  test('a recursive schema is expanded once and then linked', async () => {
     const html = await article('get-trees-treeid')
     const text = textOf(html)
     expect(text).toContain('branches array of object Tree required')
@@ -132,14 +132,14 @@ describe('schemas are unfolded for reading', () => {
     expect(html).toContain('href="#schema-Tree"')
   })
 
-  test('named schemas have a place of their own', async () => {
+  test('named schemas have their own section', async () => {
     const text = textOf(await article('schema-Tree'))
     expect(text).toContain('A tree of trees')
-    expect(text).toContain('id string (uuid) required only in answers')
+    expect(text).toContain('id string (uuid) required only in responses')
     expect(text).not.toContain('What it becomes')
   })
 
-  test('circles of references alone end', async () => {
+  test('cycles of references end', async () => {
     const schemas = {
       A: { $ref: '#/components/schemas/B' },
       B: { $ref: '#/components/schemas/A' },
@@ -155,7 +155,7 @@ describe('schemas are unfolded for reading', () => {
     }
   })
 
-  test('a small document that unfolds without end stays a page', async () => {
+  test('a small document that expands without end is limited', async () => {
     const schemas: Record<string, unknown> = { S0: { type: 'string' } }
     for (let level = 1; level <= 30; level += 1) {
       const $ref = `#/components/schemas/S${level - 1}`
@@ -187,8 +187,8 @@ describe('schemas are unfolded for reading', () => {
   })
 })
 
-describe('the reference takes any document', () => {
-  test('an empty one says that it has no operations', async () => {
+describe('the reference accepts any document', () => {
+  test('an empty document shows that it has no operations', async () => {
     expect(textOf(await docsHtml(emptyDocument))).toContain('No operations')
     expect(textOf(await docsHtml({}))).toContain('No operations')
   })
@@ -200,7 +200,7 @@ describe('the reference takes any document', () => {
     { paths: { '': { get: {} } }, tags: [{ name: '__proto__' }, {}] },
     { paths: { '/x': { get: { requestBody: { content: { 'application/json': 3 } } } } } },
     { paths: { '/x': { get: { security: [{ constructor: [] }] } } } },
-  ])('what is not as the specification says is left out: %j', async (document) => {
+  ])('malformed parts are omitted: %j', async (document) => {
     expect(await docsHtml(document)).toContain('</html>')
   })
 
@@ -212,7 +212,7 @@ describe('the reference takes any document', () => {
     expect(ids).toContain('get-a-b-3')
   })
 
-  test('hostile text is shown, never obeyed', async () => {
+  test('markup in the document is shown as text', async () => {
     const html = await docsHtml({
       info: {
         title: hostile,
@@ -245,7 +245,7 @@ describe('the reference takes any document', () => {
     expect(textOf(html)).toContain(hostile)
   })
 
-  test('a command stays one command, whatever the document holds', async () => {
+  test('a command is safe for every document', async () => {
     const evil = "'; touch /tmp/x; '"
     const text = textOf(
       await article('post-touch-tmp-x', {
@@ -265,7 +265,7 @@ describe('the reference takes any document', () => {
   })
 })
 
-describe('the reference is readable by everyone', () => {
+describe('the reference is accessible', () => {
   test('it has landmarks, one title, headings in order and only labels that exist', async () => {
     const html = await docsHtml(richDocument)
     for (const landmark of ['<header class="site-header"', '<main ', '<footer '])
@@ -280,7 +280,7 @@ describe('the reference is readable by everyone', () => {
     for (const label of attributes(html, 'aria-labelledby')) expect(ids).toContain(label)
   })
 
-  test('what needs the script is hidden until the script runs', async () => {
+  test('controls that need the script are hidden until it runs', async () => {
     const html = await docsHtml(richDocument)
     expect(html).toContain('<div class="filter" hidden="">')
     for (const [button] of html.matchAll(/<button[^>]*>/g)) expect(button).toContain('hidden')

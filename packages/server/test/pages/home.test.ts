@@ -3,7 +3,7 @@ import { attributes, htmlOf, pagesApp, services, textOf } from './test-pages.ts'
 
 const home = (...given: Parameters<typeof pagesApp>) => htmlOf(pagesApp(...given).request('/'))
 
-describe('the home page shows what runs', () => {
+describe('the home page shows the services', () => {
   test('a server without services says so and shows its store', async () => {
     const text = textOf(await home())
     expect(text).toContain('No service is running')
@@ -13,7 +13,7 @@ describe('the home page shows what runs', () => {
     expect(text).toContain('2026-01-02, 03:04 UTC')
   })
 
-  test('every mounted service has a card that leads where it says', async () => {
+  test('every service has a card with its link', async () => {
     const html = await home({ services })
     expect(html).not.toContain('No service is running')
     expect(html).toContain('<a class="card-link" href="/sealed/">Sealed</a>')
@@ -21,7 +21,7 @@ describe('the home page shows what runs', () => {
     expect(textOf(html)).toContain('2 running')
   })
 
-  test('a server whose store does not answer is shown as not ready', async () => {
+  test('a server whose store does not respond is shown as not ready', async () => {
     const text = textOf(await home({ ready: false }))
     expect(text).toContain('Not ready')
   })
@@ -32,8 +32,8 @@ describe('the home page shows what runs', () => {
   })
 })
 
-describe('the home page is readable by everyone', () => {
-  test('it has one main part, named sections, headings in order and hidden decoration', async () => {
+describe('the home page is accessible', () => {
+  test('it has one main landmark, named sections, ordered headings and hidden decoration', async () => {
     const html = await home({ services })
     expect(html).toMatch(/^<!doctype html><html lang="en">/i)
     expect(html.match(/<main /g)).toHaveLength(1)
@@ -48,17 +48,17 @@ describe('the home page is readable by everyone', () => {
     expect(html).not.toContain('<img')
   })
 
-  test('the first thing that the keyboard reaches skips to the content', async () => {
+  test('the first focusable element skips to the content', async () => {
     const html = await home()
     expect(/<a [^>]*>/.exec(html)?.[0]).toBe('<a class="skip" href="#content">')
     expect(attributes(html, 'id')).toContain('content')
   })
 })
 
-describe('the home page trusts no text', () => {
+describe('the home page escapes text', () => {
   const hostile = `"><script>alert(1)</script><img src=x onerror='alert(1)'>`
 
-  test('hostile names are shown, never obeyed', async () => {
+  test('markup in names is shown as text', async () => {
     const html = await home({
       version: hostile,
       publicUrl: hostile,
@@ -71,7 +71,7 @@ describe('the home page trusts no text', () => {
     expect(textOf(html)).toContain(hostile)
   })
 
-  test('an address that is a script becomes no link', async () => {
+  test('a javascript: URL does not become a link', async () => {
     for (const href of ['javascript:alert(1)', '//elsewhere.example', '/\\elsewhere', 'data:,x']) {
       const html = await home({ services: [{ name: 'x', title: 'X', summary: '', href }] })
       expect(attributes(html, 'href')).not.toContain(href)

@@ -14,10 +14,10 @@ const refusal =
 
 const as = (accept: string, method = 'GET') => ({ method, headers: { accept } })
 
-describe('where nothing is', () => {
+describe('an unknown path', () => {
   const app = pagesApp()
 
-  test('a browser gets a page that leads on', async () => {
+  test('shows browsers a page with links', async () => {
     const answer = await app.request('/nope', as(BROWSER))
     expect(answer.status).toBe(404)
     expect(answer.headers.get('content-type')).toBe('text/html; charset=UTF-8')
@@ -37,7 +37,7 @@ describe('where nothing is', () => {
     expect(headersOf(page)).toEqual(headersOf(home))
   })
 
-  test('the page is the same for every address, so nothing of an address is in it', async () => {
+  test('the page is the same for every path', async () => {
     const page = await htmlOf(app.request('/nope', as(BROWSER)))
     const hostile = '/%3Cscript%3Ealert(1)%3C/script%3E?q=%22onload=x'
     for (const path of [hostile, '/%', '/docs/nope', '/assets/nope.css', '/in-between', '/v10/x'])
@@ -68,7 +68,7 @@ describe('where nothing is', () => {
     expect(await answer.text()).toBe(refusal)
   })
 
-  test('a program that says nothing of what it accepts gets the error', async () => {
+  test('a program without an Accept header gets the error', async () => {
     expect(await htmlOf(app.request('/nope'))).toBe(refusal)
   })
 

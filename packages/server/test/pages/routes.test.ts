@@ -6,7 +6,7 @@ import { richDocument } from './test-document.ts'
 
 const app = pagesApp({ services }, richDocument)
 
-describe('pages carry nothing but markup', () => {
+describe('pages contain only markup', () => {
   test.each(['/', '/docs'])('%s has no inline script, style or handler', async (path) => {
     const html = await htmlOf(app.request(path))
     expect(html).not.toMatch(/<style|\sstyle=|\son[a-z]+=|javascript:/i)
@@ -45,8 +45,8 @@ describe('pages carry nothing but markup', () => {
   })
 })
 
-describe('what may be kept is kept', () => {
-  test('the home page shows the moment, so nobody keeps it', async () => {
+describe('caching', () => {
+  test('the home page is not cached, because it shows the current state', async () => {
     expect((await app.request('/')).headers.get('cache-control')).toBe('no-store')
   })
 
@@ -99,25 +99,25 @@ describe('what may be kept is kept', () => {
     },
   )
 
-  test('a file of another version is not found, and is not kept as such', async () => {
+  test('a file of another version is not found, and the response is not cached', async () => {
     const answer = await app.request('/assets/strongroom-0000000000000000.css')
     expect(answer.status).toBe(404)
     expect(answer.headers.get('cache-control')).toBe('no-store')
     expect(await answer.json()).toMatchObject({ error: { code: 'request.not_found' } })
   })
 
-  test('whoever asks for favicon.ico is sent to the drawing', async () => {
+  test('favicon.ico redirects to the SVG', async () => {
     const answer = await app.request('/favicon.ico')
     expect(answer.status).toBe(301)
     expect(answer.headers.get('location')).toBe('/favicon.svg')
   })
 
-  test('the reference is found with a slash at the end too', async () => {
+  test('the reference is also found with a trailing slash', async () => {
     const answer = await app.request('/docs/')
     expect([answer.status, answer.headers.get('location')]).toEqual([301, '/docs'])
   })
 
-  test('HEAD gets the headers of GET, and other methods are refused', async () => {
+  test('HEAD gets the headers of GET, and other methods are rejected', async () => {
     const head = await app.request('/docs', { method: 'HEAD' })
     expect(head.status).toBe(200)
     expect(await head.text()).toBe('')
@@ -128,11 +128,11 @@ describe('what may be kept is kept', () => {
 describe('the style sheet', () => {
   const css = assets.find(({ path }) => path.endsWith('.css'))?.body ?? ''
 
-  test('asks nobody for anything', () => {
+  test('loads nothing from other origins', () => {
     expect(css).not.toMatch(/url\(|@import|https?:/)
   })
 
-  test('keeps text readable in light and dark: 4.5 to 1, and 3 to 1 for the edges of fields', () => {
+  test('has a contrast of 4.5 to 1 for text and 3 to 1 for field borders, in light and dark', () => {
     const grounds = ['paper', 'raised', 'sunken']
     const texts = ['ink', 'soft', 'faint', 'accent', 'warn', 'danger']
     const pairs = [

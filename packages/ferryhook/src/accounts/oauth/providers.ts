@@ -1,5 +1,5 @@
 /** Creates the providers that the settings configure. */
-import { ConfigError } from '@strongroom/kit/config'
+import { invalidConfig } from '@strongroom/kit/config'
 import type { FerryhookSettings } from '../../settings.ts'
 import { githubProvider } from './github.ts'
 import { googleProvider } from './google.ts'
@@ -28,7 +28,7 @@ function clientIn(provider: 'GITHUB' | 'GOOGLE', settings: FerryhookSettings) {
   const secretName = `FERRYHOOK_${provider}_CLIENT_SECRET` as const
   const [clientId, clientSecret] = [settings[idName], settings[secretName]]
   if ((clientId === undefined) !== (clientSecret === undefined)) {
-    throw new ConfigError([`${idName} and ${secretName} belong together: set both, or neither`])
+    throw invalidConfig([`${idName} and ${secretName} belong together: set both, or neither`])
   }
   return clientId !== undefined && clientSecret !== undefined
     ? { clientId, clientSecret }

@@ -20,7 +20,7 @@ export interface Api {
   version: string
   description: string | undefined
   server: string | undefined
-  /** What callers may have to show. */
+  /** The credentials that callers may need. */
   schemes: readonly Scheme[]
   groups: readonly Group[]
   schemas: readonly NamedSchema[]
@@ -49,7 +49,7 @@ export function describeApi(document: unknown): Api {
   const anchor = createAnchors()
   const server = serverAddress(root)
 
-  // Given out first: schemas link to each other.
+  // Assigned first, because schemas link to each other.
   const components = objectOf(root['components'])
   const named = objectOf(components['schemas'])
   const anchors = new Map(Object.keys(named).map((name) => [name, anchor(schemaAnchor(name))]))
@@ -117,7 +117,7 @@ function groupOf(operation: JsonObject, path: string): string {
   return segments.length > 1 ? (segments[0] ?? 'server') : 'server'
 }
 
-/** An absolute address; a relative one says nothing to a shell. */
+/** Absolute URLs only, because curl cannot use a relative one. */
 function serverAddress(source: JsonObject): string | undefined {
   const server = objectOf(listOf(source['servers'])[0])
   const variables = objectOf(server['variables'])

@@ -1,13 +1,13 @@
-/** A command that can be pasted into a shell. Whatever the document holds stays inside the quotes. */
+/** A curl command that is safe to paste: all text of the document is quoted. */
 import { isObject } from './document.ts'
 import type { Scheme } from './security.ts'
 
 export interface CurlRequest {
   method: string
-  /** The address of the server; undefined where the document does not tell. */
+  /** The URL of the server; undefined if the document has none. */
   server: string | undefined
   path: string
-  /** The parameters that the call needs, each with an example where there is one. */
+  /** The required parameters, with their examples. */
   parameters: readonly { name: string; place: string; example: unknown }[]
   security: readonly Scheme[]
   body: { type: string; example: unknown } | undefined
@@ -22,7 +22,7 @@ export function curlCommand(request: CurlRequest): string {
       : quoted(`${server.replace(/\/+$/, '')}${address}`)
   const options = [
     ...methodOption(method, body !== undefined),
-    // Brackets in an address are patterns to curl unless told otherwise.
+    // Without --globoff, curl interprets brackets in a URL.
     ...(/[[\]{}]/.test(target) ? ['--globoff'] : []),
     ...security.flatMap(credentials),
     ...parametersIn(request, 'header').map(
@@ -66,7 +66,7 @@ function parametersIn({ parameters }: CurlRequest, place: string) {
   return parameters.filter((parameter) => parameter.place === place)
 }
 
-/** The example, or the name in capitals, which reads as "put yours here". */
+/** The example, or the name in capitals as a placeholder. */
 function placeholder(name: string, example: unknown): string {
   if (typeof example === 'string' && example !== '') return example
   if (typeof example === 'number' || typeof example === 'boolean') return String(example)
@@ -107,7 +107,7 @@ function bodyOptions({ type, example }: { type: string; example: unknown }): str
     return fields.map(
       ([name, value]) => `${option} ${quoted(`${name}=${placeholder(name, value)}`)}`,
     )
-  // A range of types cannot be sent.
+  // A media type range cannot be sent.
   const sent = type.includes('*') ? 'application/octet-stream' : type
   return [`-H ${quoted(`content-type: ${sent}`)}`, '--data-binary @FILE']
 }
@@ -117,7 +117,7 @@ const FORM_OPTIONS: Readonly<Record<string, string>> = {
   'multipart/form-data': '-F',
 }
 
-/** In single quotes nothing means anything to a shell, except the single quote. */
+/** Inside single quotes a shell interprets nothing but the single quote. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

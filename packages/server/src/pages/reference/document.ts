@@ -1,11 +1,11 @@
-/** The OpenAPI document that the reference page shows. What is not as expected in it counts as absent. */
+/** The OpenAPI document of the reference page. Malformed parts count as absent. */
 
 export interface Resolved {
-  /** What the reference leads to, or the value itself; undefined where it leads nowhere. */
+  /** The target of the reference, or the value itself; undefined for a broken reference. */
   target: unknown
-  /** The name under `components.schemas`, where the target is one. */
+  /** The name under `components.schemas`, if the target is a named schema. */
   component: string | undefined
-  /** What stands next to `$ref`: in OpenAPI 3.1 it counts too. */
+  /** Siblings of `$ref`, which OpenAPI 3.1 allows. */
   siblings: JsonObject | undefined
 }
 
@@ -13,7 +13,7 @@ export interface References {
   resolve(value: unknown): Resolved
 }
 
-/** References that lead to references: more than this is a circle. */
+/** A longer chain of references is a cycle. */
 const MAX_HOPS = 16
 
 export function createReferences(document: unknown): References {
@@ -24,7 +24,7 @@ export function createReferences(document: unknown): References {
       let siblings: JsonObject | undefined
       for (let hop = 0; isObject(target) && '$ref' in target; hop += 1) {
         const { $ref, ...rest } = target
-        // Names and texts nearest to the use are the ones that were meant for it.
+        // Texts next to the reference override those of its target.
         siblings = { ...rest, ...siblings }
         component ??= componentName(String($ref))
         target = hop < MAX_HOPS ? at(document, String($ref)) : undefined
@@ -60,7 +60,7 @@ function unescapePart(part: string): string {
   }
 }
 
-/** Reading a document that may hold anything: what is not as expected counts as absent. */
+/** Reads untyped JSON; a value of another type counts as absent. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 export function isObject(value: unknown): value is JsonObject {
@@ -83,21 +83,21 @@ export function textsOf(value: unknown): string[] {
   return listOf(value).filter((each): each is string => typeof each === 'string')
 }
 
-/** A value on one line, as JSON writes it; long ones are cut. */
+/** A value as JSON on one line; long ones are truncated. */
 export function inline(value: unknown, maxLength = 120): string {
   const text = JSON.stringify(value) ?? 'undefined'
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
 }
 
-/** Addresses inside the page: readable, and the same for the same document. */
+/** Anchors of the page: readable and stable. */
 
-/** Where the part of a service or tag begins, also for links from other pages. */
+/** The anchor of a service or tag, also for links from other pages. */
 export function groupAnchor(name: string): string {
   return `group-${slug(name)}`
 }
 
 export function schemaAnchor(name: string): string {
-  // Unlike slugs, not lowered: `Secret` and `secret` are two schemas.
+  // Case-sensitive, because `Secret` and `secret` are two schemas.
   return `schema-${name.replaceAll(/[^A-Za-z0-9_.-]+/g, '-')}`
 }
 
@@ -110,7 +110,7 @@ function slug(text: string): string {
   return words.replaceAll(/^-|-$/g, '') || 'root'
 }
 
-/** Hands out each anchor once; a repeated one gets a number. */
+/** Makes anchors unique by adding a number to repeated ones. */
 export function createAnchors(): (wanted: string) => string {
   const taken = new Set<string>()
   return (wanted) => {

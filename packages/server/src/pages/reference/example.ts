@@ -1,4 +1,4 @@
-/** A value that fits a schema, for examples: what the document gives, or else the plainest one. */
+/** An example value of a schema: that of the document, or the simplest valid one. */
 import {
   isObject,
   type JsonObject,
@@ -10,8 +10,8 @@ import {
 } from './document.ts'
 
 export interface ExampleOptions {
-  /** Leave out what the other side writes. */
-  direction: 'request' | 'answer'
+  /** Omits read-only fields of requests and write-only fields of responses. */
+  direction: 'request' | 'response'
 }
 
 const MAX_NODES = 200
@@ -38,7 +38,7 @@ export function exampleOf(
   let nodes = 0
   return build(whole, []) ?? null
 
-  /** Undefined where a schema meets itself again, or the example has become too large. */
+  /** Undefined for a recursive schema, or if the example becomes too large. */
   function build(given: unknown, above: readonly unknown[]): unknown {
     const { target, siblings } = references.resolve(given)
     nodes += 1
@@ -69,8 +69,8 @@ export function exampleOf(
     const shown = properties.filter(([name, property]) => {
       const { target, siblings } = references.resolve(property)
       const isOurs = (siblings?.[skipped] ?? objectOf(target)[skipped]) !== true
-      // A request needs no more than this; an answer is shown whole.
-      return isOurs && (direction === 'answer' || required.size === 0 || required.has(name))
+      // Requests show only required fields, responses all of them.
+      return isOurs && (direction === 'response' || required.size === 0 || required.has(name))
     })
     const made = shown.map(([name, property]) => [name, build(property, above)] as const)
     return Object.fromEntries(made.filter(([, value]) => value !== undefined))

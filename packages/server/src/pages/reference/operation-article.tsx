@@ -53,8 +53,8 @@ export function OperationArticle(operation: Operation) {
           </section>
         ))}
         <RequestBody body={operation.body} />
-        {operation.answers.map((answer) => (
-          <AnswerSection {...answer} />
+        {operation.responses.map((response) => (
+          <ResponseSection {...response} />
         ))}
         <Errors errors={operation.errors} />
       </div>
@@ -74,11 +74,11 @@ function RequestBody({ body }: { body: Operation['body'] }) {
   )
 }
 
-function AnswerSection({ status, description, headers, content }: ResponseView) {
+function ResponseSection({ status, description, headers, content }: ResponseView) {
   return (
     <section>
       <h4>
-        Answer <code class="status-code">{status}</code>
+        Response <code class="status-code">{status}</code>
       </h4>
       <Prose text={description} />
       {headers.length === 0 ? null : (
@@ -135,9 +135,9 @@ function Errors({ errors }: { errors: readonly ErrorLine[] }) {
   )
 }
 
-function Samples({ operation: { curl, answers, body, isWebhook } }: { operation: Operation }) {
-  const [answer] = answers
-  const content = isWebhook ? body?.content[0] : answer?.content[0]
+function Samples({ operation: { curl, responses, body, isWebhook } }: { operation: Operation }) {
+  const [response] = responses
+  const content = isWebhook ? body?.content[0] : response?.content[0]
   const example = content === undefined ? undefined : exampleText(content)
   if (curl === undefined && example === undefined) return null
   return (
@@ -145,7 +145,7 @@ function Samples({ operation: { curl, answers, body, isWebhook } }: { operation:
       {curl === undefined ? null : <Sample title="Request" text={curl} />}
       {example === undefined ? null : (
         <Sample
-          title={isWebhook ? 'Body' : `Answer ${answer?.status ?? ''}`}
+          title={isWebhook ? 'Body' : `Response ${response?.status ?? ''}`}
           note={content?.example.isMade ? 'made from the schema' : undefined}
           text={example}
         />

@@ -14,15 +14,15 @@ export interface Operation extends Responses {
   description: string | undefined
   deprecated: boolean
   isWebhook: boolean
-  /** Who may call it; undefined where the document does not say. */
+  /** Who may call it; undefined if the document does not specify it. */
   security: string | undefined
-  /** What the bearer must be allowed besides. */
+  /** The permission that the bearer needs. */
   permission: string | undefined
   parameters: readonly ParameterGroup[]
   body:
     | { required: boolean; description: string | undefined; content: readonly Content[] }
     | undefined
-  /** Undefined for what the server itself sends. */
+  /** Undefined for errors of the server itself. */
   curl: string | undefined
 }
 
@@ -33,7 +33,7 @@ export interface ParameterGroup {
 
 export interface OperationSource {
   source: JsonObject
-  /** The path item, which may hold parameters for all its methods. */
+  /** The path item, which may have parameters for all its methods. */
   item: JsonObject
   method: string
   path: string
@@ -97,7 +97,7 @@ export function describeOperation(from: OperationSource): Operation {
   }
 }
 
-/** Undefined where the kind of token says it already. */
+/** Undefined if the kind of token implies it. */
 function permissionOf(source: JsonObject, { text, schemes }: Security): string | undefined {
   const permission = textOf(source['x-permission'])
   const isNew = permission !== undefined && !text?.toLowerCase().includes(permission)
@@ -112,7 +112,7 @@ interface Parameter {
 
 function parametersOf({ source, item, references, schemas }: OperationSource): Parameter[] {
   const found = new Map<string, Parameter>()
-  // Those of the operation come last: they replace those of its path.
+  // Parameters of the operation come last, because they override those of its path.
   for (const given of [...listOf(item['parameters']), ...listOf(source['parameters'])]) {
     const parameter = references.resolve(given).target
     if (!isObject(parameter)) continue
@@ -140,7 +140,7 @@ function parametersOf({ source, item, references, schemas }: OperationSource): P
   return [...found.values()]
 }
 
-/** Only what the document gives: for a parameter, its name says more than `string`. */
+/** Only examples of the document: the name of a parameter says more than `string`. */
 function givenExample(schema: unknown, references: References): unknown {
   const value = exampleOf(schema, references, { direction: 'request' })
   return value === 'string' || value === 0 ? undefined : value

@@ -1,4 +1,4 @@
-/** The little of CommonMark that descriptions use; whatever else they hold is shown as it is. */
+/** The subset of CommonMark that descriptions use; everything else is shown as text. */
 import type { Child } from 'hono/jsx'
 import { safeHref } from '../content.ts'
 
@@ -49,7 +49,7 @@ function paragraph(block: string): Child {
 
 const SPAN = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\(([^)\s]+)\)/g
 
-/** Code, strong words and links; a link that may not be followed stays text. */
+/** Code, strong text and links; an unsafe link stays text. */
 export function Inline({ text }: { text: string }) {
   const parts: Child[] = []
   let end = 0

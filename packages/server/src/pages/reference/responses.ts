@@ -1,4 +1,4 @@
-/** What an operation may answer: what it promises, and the errors by code. */
+/** The responses of an operation: successes, and errors by code. */
 import { exampleOf, type ExampleOptions } from './example.ts'
 import { isObject, objectOf, textOf, type References } from './document.ts'
 import type { PropertyView, SchemaReader, SchemaView } from './schema.ts'
@@ -25,18 +25,18 @@ export interface ErrorLine {
 }
 
 export interface Responses {
-  answers: readonly ResponseView[]
+  responses: readonly ResponseView[]
   errors: readonly ErrorLine[]
 }
 
 export function describeResponses(
-  responses: unknown,
+  declared: unknown,
   schemas: SchemaReader,
   references: References,
 ): Responses {
-  const answers: ResponseView[] = []
+  const responses: ResponseView[] = []
   const errors: ErrorLine[] = []
-  const sorted = Object.entries(objectOf(responses)).toSorted(([a], [b]) => order(a) - order(b))
+  const sorted = Object.entries(objectOf(declared)).toSorted(([a], [b]) => order(a) - order(b))
   for (const [status, found] of sorted) {
     const { target, siblings } = references.resolve(found)
     const response = { ...objectOf(target), ...siblings }
@@ -45,20 +45,20 @@ export function describeResponses(
     if (lines) {
       const schema = objectOf(Object.values(objectOf(response['content']))[0])['schema']
       const link = schema === undefined ? undefined : schemas.outline(schema).link
-      // An error with a body of its own is shown whole, as any other answer.
+      // An error with its own body is shown like any other response.
       if (schema === undefined || link !== undefined) {
         errors.push(...lines.map((line) => ({ ...line, link })))
         continue
       }
     }
-    answers.push({
+    responses.push({
       status,
       description,
       headers: headersOf(response['headers'], schemas, references),
-      content: contentOf(response['content'], schemas, references, 'answer'),
+      content: contentOf(response['content'], schemas, references, 'response'),
     })
   }
-  return { answers, errors }
+  return { responses, errors }
 }
 
 export function contentOf(
@@ -104,13 +104,13 @@ function isError(status: string): boolean {
   return /^[45]/.test(status) || status === 'default'
 }
 
-/** Numbers as they are, `4XX` after the numbers it stands for, `default` at the end. */
+/** Sorts `4XX` after its numbers and `default` last. */
 function order(status: string): number {
   if (/^\d{3}$/.test(status)) return Number(status)
   return /^\dXX$/i.test(status) ? Number(status[0]) * 100 + 99.5 : 1000
 }
 
-/** Descriptions that list codes, one paragraph each, become one line for each code. */
+/** Splits descriptions with one paragraph per code into one line per code. */
 function errorLines(status: string, description: string | undefined) {
   const paragraphs = (description ?? '').split(/\n\s*\n/).map((text) => text.trim())
   return paragraphs.map((paragraph) => {

@@ -85,7 +85,7 @@ export function schemaFacts(schema: JsonObject): Fact[] {
     ...named(schema, 'contentEncoding', 'encoded as'),
     ...named(schema, 'contentMediaType', 'holds'),
     ...flag(schema, 'uniqueItems', 'no item twice'),
-    ...flag(schema, 'readOnly', 'only in answers'),
+    ...flag(schema, 'readOnly', 'only in responses'),
     ...flag(schema, 'writeOnly', 'only in requests'),
     ...('default' in schema ? [{ text: 'default', code: inline(schema['default']) }] : []),
     ...examples(schema),
@@ -108,7 +108,7 @@ function range(
   return max === undefined ? [] : [{ text: `at most ${max} ${unit(max)}` }]
 }
 
-/** zod says "no larger than the largest safe integer" of every integer: no news to a reader. */
+/** zod adds the range of safe integers to every integer, which says nothing to a reader. */
 const isNews = (limit: number | undefined) =>
   limit !== undefined && Math.abs(limit) < Number.MAX_SAFE_INTEGER
 

@@ -1,10 +1,10 @@
 import { Inline, Prose } from './prose.tsx'
 import type { PropertyView, SchemaView } from './schema.ts'
 
-/** Enough to choose from; a list of countries is better read in the document itself. */
+/** Longer lists, such as of countries, are truncated. */
 const MAX_VALUES = 40
 
-/** A schema that has no name of its own here: the body of a request, an answer, a named schema. */
+/** The root of a tree: the body of a request or a response, or a named schema. */
 export function SchemaTree({ schema, isNamed = false }: { schema: SchemaView; isNamed?: boolean }) {
   return (
     <div class="schema">
@@ -89,7 +89,7 @@ function Constraints({ schema: { facts, values } }: { schema: SchemaView }) {
   )
 }
 
-/** What is inside a value. The first levels are open; deeper ones open on demand. */
+/** The fields of a value. The first levels are expanded, deeper ones on demand. */
 function Children({
   schema,
   of,

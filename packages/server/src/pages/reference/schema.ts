@@ -1,7 +1,7 @@
 /**
- * Schemas as a reader wants them: one tree with `$ref` followed and `allOf` merged. A schema that
- * contains itself is shown once and then named, and so is whatever comes after MAX_NODES: a small
- * document can unfold into a page without end.
+ * Schemas as trees, with `$ref` resolved and `allOf` merged. A recursive schema is expanded once and
+ * then only named, and so is everything after MAX_NODES, because a small document can expand without
+ * end.
  */
 import {
   inline,
@@ -27,32 +27,32 @@ import {
 export interface SchemaView {
   /** `string or null`, `array of object`, `string (date-time)`. */
   label: string
-  /** The named schema that this is. */
+  /** The name of the schema, if it has one. */
   link: { name: string; anchor: string } | undefined
   description: string | undefined
   deprecated: boolean
   facts: readonly Fact[]
   /** The only values that are allowed, as JSON. */
   values: readonly string[]
-  /** Of the object, or of the objects in the array. */
+  /** Fields of the object, or of the objects in the array. */
   properties: readonly PropertyView[]
-  /** Forms that the value may have. */
+  /** Alternatives: `oneOf` and `anyOf`. */
   forms: readonly SchemaView[]
   formsTitle: string
 }
 
 export interface PropertyView {
   name: string
-  /** The name stands for others: what may be added, or a pattern. */
+  /** The name is a placeholder for additional or pattern properties. */
   isPattern: boolean
   required: boolean
   schema: SchemaView
 }
 
 export interface SchemaReader {
-  /** With everything that it refers to unfolded. */
+  /** With all references expanded. */
   unfold(schema: unknown): SchemaView
-  /** Only its own part: named schemas inside are links. */
+  /** Named schemas inside it are links. */
   outline(schema: unknown): SchemaView
 }
 
@@ -64,7 +64,7 @@ interface Walk {
   unfolds: boolean
 }
 
-/** `anchorOf` says where a named schema stands on the page. */
+/** `anchorOf` returns the anchor of a named schema. */
 export function createSchemaReader(
   references: References,
   anchorOf: (name: string) => string | undefined,
@@ -97,7 +97,7 @@ export function createSchemaReader(
     }
 
     const layers = layersOf(schema, above)
-    // Forms count the schema itself too: one that is among its own forms is a circle.
+    // Includes the schema itself, to detect one that is among its own alternatives.
     const within = [...above, ...layers]
     const forms = formsOf(layers)
     if (forms.only !== undefined) {
@@ -138,7 +138,7 @@ export function createSchemaReader(
     }
   }
 
-  /** All schemas that hold for the same value: itself, what it refers to, what allOf adds. */
+  /** All schemas that apply to the same value: itself, its reference and those of allOf. */
   function layersOf(schema: unknown, above: readonly object[]): JsonObject[] {
     const layers: JsonObject[] = []
     const add = (value: unknown): void => {
@@ -171,7 +171,7 @@ export function createSchemaReader(
     const patterns = layers.flatMap((layer) => Object.entries(objectOf(layer['patternProperties'])))
     const others = layers
       .map((layer) => layer['additionalProperties'])
-      // An object without a word about its names may have any: no news.
+      // Not shown if the schema allows any additional property by default.
       .filter((value) => (found.size > 0 ? isOpen(value) : isOpen(value) && !saysNothing(value)))
       .map((schema): [string, unknown] => [found.size > 0 ? 'any other name' : 'any name', schema])
     return [
@@ -233,7 +233,7 @@ function leaf(label: string): SchemaView {
   }
 }
 
-/** Says everything in its label. */
+/** Whether the label says everything. */
 function isPlain(view: SchemaView): boolean {
   return (
     view.link === undefined &&

@@ -6,18 +6,18 @@ export interface Scheme {
   /** The name of the header, parameter or cookie. */
   name: string
   title: string
-  /** Where a caller gets it. */
+  /** Where to get it. */
   description: string | undefined
 }
 
 export interface Security {
-  /** For people: `Bearer token (operator)`; undefined where the document does not say. */
+  /** For people: `Bearer token (operator)`; undefined if the document does not specify it. */
   text: string | undefined
-  /** What the simplest way in needs. */
+  /** The credentials of the simplest alternative. */
   schemes: readonly Scheme[]
 }
 
-/** All that the document knows, for those who have nothing to show yet. */
+/** All security schemes of the document. */
 export function describeSchemes(components: unknown, references: References): Scheme[] {
   return Object.entries(objectOf(objectOf(components)['securitySchemes'])).map(([name, found]) =>
     describeScheme(name, references.resolve(found).target),
@@ -42,7 +42,7 @@ export function describeSecurity(
   const texts = ways.map((schemes) => schemes.map(({ title }) => title).join(' and ') || 'none')
   return {
     text: Array.isArray(requirements) ? texts.join(', or ') || 'none' : undefined,
-    // A token can be pasted; what else a header may want has to be worked out first.
+    // A token can be pasted; other schemes, such as signatures, must be computed.
     schemes: locked.find((way) => way.every(({ kind }) => kind === 'bearer')) ?? locked[0] ?? [],
   }
 }

@@ -8,11 +8,11 @@ describe('a secret shown on a terminal', () => {
     ['a carriage return that hides what stands before it', 'rm -rf\rls', 'rm -rf␍ls'],
     ['a delete', 'a\u007fb', 'a␡b'],
     ['a change of direction', 'a\u202eb', 'a<202e>b'],
-  ])('has %s as symbols, and says that it is not exact', (_, text, shown) => {
+  ])('shows %s as symbols and is marked as inexact', (_, text, shown) => {
     expect(escapeForTerminal(text)).toEqual({ shown, isExact: false })
   })
 
-  it('is exact with tabs, line ends of both kinds, and every script', () => {
+  it('is exact with tabs, both kinds of line ends and every script', () => {
     const text = 'a\tb\r\nc\nüß 日本語 👩‍👩‍👧 e\u0301'
     expect(escapeForTerminal(text)).toEqual({ shown: text, isExact: true })
   })

@@ -1,4 +1,4 @@
-/** Branch keys on the embedded store of a directory, made in this process: quick, and of any age. */
+/** Creates branch keys of any age on the embedded store of a directory, in this process. */
 import type { BranchKeys } from '@strongroom/key-store/branch-keys/service'
 import { openBranchKeys } from '@strongroom/key-store/start'
 import { branchKeysTable } from '@strongroom/key-store/tables'
@@ -30,7 +30,7 @@ export async function onBranchKeysOf<T>(
   }
 }
 
-/** Makes keys `key:0` to `key:{count - 1}`. */
+/** Creates keys `key:0` to `key:{count - 1}`. */
 export async function makeKeys(cwd: string, count: number, ageDays: number): Promise<void> {
   await onBranchKeysOf(cwd, { ageDays }, async (branchKeys) => {
     for (let number = 0; number < count; number++) {

@@ -7,10 +7,10 @@ import type { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { emptyDirectory } from './strongroom.ts'
 
-const WAITING = 'Another setup is under way; waiting for it'
+const WAITING = 'Waiting for another setup to finish'
 const scripts = ['setup.mjs', 'setup-lock.mjs', 'build.mjs', 'root.mjs']
 
-/** Stands for npm: says that it began, and is done when the test says so. */
+/** Replaces npm: reports that it started, and ends when the test says so. */
 const npm = `
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 appendFileSync('npm.log', process.pid + '\\n')
@@ -71,14 +71,14 @@ function setUp(clone: string) {
   }
 }
 
-/** The number of a process that is gone. */
+/** The id of a process that has ended. */
 async function deadProcess(): Promise<number> {
   const child = spawn(process.execPath, ['-e', ''])
   await once(child, 'exit')
   return child.pid ?? 0
 }
 
-test('of two setups at once one installs, and the other waits for it and says so', async () => {
+test('of two concurrent setups one installs, and the other reports that it waits', async () => {
   const clone = await freshClone()
   const first = clone.setUp()
   await first.says('npm begins')
@@ -91,7 +91,7 @@ test('of two setups at once one installs, and the other waits for it and says so
   expect(await clone.leftovers()).toEqual([])
 })
 
-test('of ten setups that find the lock of a killed one, one at a time goes on', async () => {
+test('ten setups that find the lock of a killed setup run one at a time', async () => {
   const clone = await freshClone()
   await clone.holdLock(await deadProcess())
   await clone.finishNpm()
@@ -101,7 +101,7 @@ test('of ten setups that find the lock of a killed one, one at a time goes on', 
   expect(await clone.leftovers()).toEqual([])
 })
 
-test('after a kill the next setup waits until the installation under way is over', async () => {
+test('after a kill the next setup waits until the running installation ends', async () => {
   const clone = await freshClone()
   const first = clone.setUp()
   await first.says('npm begins')
@@ -115,7 +115,7 @@ test('after a kill the next setup waits until the installation under way is over
   expect(await clone.leftovers()).toEqual([])
 })
 
-test('a lock of long ago is not waited for, although its number is that of a process', async () => {
+test('an old lock is ignored even if its process id is in use', async () => {
   const clone = await freshClone()
   await clone.holdLock(process.pid, new Date(Date.now() - 3_600_000))
   await clone.finishNpm()

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { askHidden, type Keyboard } from '../src/sealed/keyboard.ts'
+import { askHidden, type Keyboard } from '../src/prompt.ts'
 import { workProgress } from '../src/sealed/output.ts'
 
 function keyboard() {
@@ -18,30 +18,35 @@ function keyboard() {
     interrupt: () => void events.push('interrupt'),
     close() {},
   }
-  return { made, events, type: (keys: string | Uint8Array) => void stream.write(keys) }
+  return {
+    made,
+    events,
+    type: (keys: string | Uint8Array) => void stream.write(keys),
+    end: () => void stream.end(),
+  }
 }
 
-describe('what is typed and not shown', () => {
-  test('ends with Enter, and the terminal is as it was', async () => {
+describe('a hidden prompt', () => {
+  test('ends with Enter and restores the terminal', async () => {
     const { made, events, type } = keyboard()
     type('hunter2\r')
     expect(await askHidden(made, 'Passphrase: ')).toBe('hunter2')
     expect(events).toEqual(['Passphrase: ', 'raw', 'cooked', '\n'])
   })
 
-  test('can be corrected: the last character, the line', async () => {
+  test('deletes the last character on Backspace and the line on Ctrl+U', async () => {
     const { made, type } = keyboard()
     type('wrong\u0015hunter3\u007F2 👩‍🚀\u007F\u007F\r')
     expect(await askHidden(made, '')).toBe('hunter2')
   })
 
-  test('has no arrows in it', async () => {
+  test('ignores arrow keys', async () => {
     const { made, type } = keyboard()
     type('hunt\u001B[D\u001B[1;5C\u001BOHer2\r')
     expect(await askHidden(made, '')).toBe('hunter2')
   })
 
-  test('may arrive in pieces, also of a character', async () => {
+  test('accepts input in parts, even of one character', async () => {
     const { made, type } = keyboard()
     const asked = askHidden(made, '')
     const key = Buffer.from('🔑')
@@ -51,28 +56,34 @@ describe('what is typed and not shown', () => {
     expect(await asked).toBe('🔑')
   })
 
-  test('may be several lines, until Ctrl+D', async () => {
+  test('reads several lines until Ctrl+D', async () => {
     const { made, type } = keyboard()
     type(' one\r\n\ttwo\rthree\u0015\r\u0004')
     expect(await askHidden(made, '', { lines: true })).toBe(' one\n\ttwo\n\n')
   })
 
-  test('may be typed ahead of the next question', async () => {
+  test('keeps what is typed ahead for the next question', async () => {
     const { made, type } = keyboard()
     type('first\rsecond\r')
     expect(await askHidden(made, '')).toBe('first')
     expect(await askHidden(made, '')).toBe('second')
   })
 
-  test('is given up with Ctrl+C, after the terminal is as it was', async () => {
+  test('restores the terminal and interrupts the command on Ctrl+C', async () => {
     const { made, events, type } = keyboard()
-    type('x\u0003\r')
-    await askHidden(made, '')
-    expect(events.slice(0, 4)).toEqual(['', 'raw', 'cooked', 'interrupt'])
+    type('x\u0003')
+    await expect(askHidden(made, '')).rejects.toThrow('No input: run the command again')
+    expect(events).toEqual(['', 'raw', 'cooked', '\n', 'interrupt'])
+  })
+
+  test('fails when the input ends', async () => {
+    const { made, end } = keyboard()
+    end()
+    await expect(askHidden(made, '')).rejects.toThrow('No input: run the command again')
   })
 })
 
-test('the proof of work shows how far it is, on a terminal alone', () => {
+test('the proof of work shows its progress only on a terminal', () => {
   const written: string[] = []
   const write = (text: string) => void written.push(text)
   const piped = workProgress({ isTTY: false, write })

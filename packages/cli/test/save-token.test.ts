@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { saveToken } from '../src/commands/serve.ts'
 import { emptyDirectory } from './strongroom.ts'
 
-test('a token never takes the place of another', async () => {
+test('a saved token never overwrites another', async () => {
   const directory = await emptyDirectory()
   const [first, second] = [await saveToken('one', directory), await saveToken('two', directory)]
   expect([first, second]).toEqual([
