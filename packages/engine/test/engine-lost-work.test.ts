@@ -5,7 +5,7 @@ import { backupKey } from '../src/storage/backups/backup-records.ts'
 import { checkStorage } from '../src/storage/check.ts'
 import { tableKey } from '../src/storage/catalog.ts'
 import { openEnvironment } from '../src/storage/lmdb/environment.ts'
-import { ALL_JOBS, type Job } from '../src/storage/jobs/job-records.ts'
+import { ALL_JOBS, type Job } from '../src/storage/jobs/jobs.ts'
 import type { Environment } from '../src/storage/lmdb/lmdb.ts'
 import {
   all,

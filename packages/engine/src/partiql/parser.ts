@@ -6,10 +6,9 @@
  */
 import { type DynamoError, validationError } from '../errors.ts'
 import type { CallSyntax, OperandSyntax, PathSyntax } from '../expressions/syntax.ts'
-import { checkAttributeName } from '../values/attribute-names.ts'
 import { setOf, type Member } from '../values/sets.ts'
 import { parseNumber } from '../values/numbers.ts'
-import { type Item, setAttribute, typeOf, type Value } from '../values/types.ts'
+import { checkAttributeName, type Item, setAttribute, typeOf, type Value } from '../values/types.ts'
 import { isKeyword, type Token, tokensOf } from './tokens.ts'
 import type { Literal } from './syntax.ts'
 

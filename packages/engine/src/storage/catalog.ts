@@ -6,9 +6,10 @@
 import type { Environment } from './lmdb/lmdb.ts'
 import type { BackupRecord } from './backups/backup-records.ts'
 import type { IndexRecord, TableRecord, TtlRecord } from './storage.ts'
+import type { Transaction } from './transaction.ts'
 
 export const VERSION_KEY = 'version'
-export const NEXT_ID_KEY = 'next-id'
+const NEXT_ID_KEY = 'next-id'
 
 export function tableKey(name: string): string[] {
   return ['table', name]
@@ -83,4 +84,27 @@ function deepFreeze<T>(value: T): T {
     for (const part of Object.values(value)) deepFreeze(part)
   }
   return value
+}
+
+/**
+ * Allocates ids of tables, indexes, TTL lists, logs, backups and jobs from one counter. Ids are never
+ * reused. Create one per transaction; `save` stores the counter and raises the catalog's version.
+ */
+export class Ids {
+  readonly #tx: Transaction
+  #next: number
+
+  constructor(tx: Transaction) {
+    this.#tx = tx
+    this.#next = (tx.env.meta.get(NEXT_ID_KEY) as number | undefined) ?? 1
+  }
+
+  take(): number {
+    return this.#next++
+  }
+
+  save(): void {
+    this.#tx.putMeta(NEXT_ID_KEY, this.#next)
+    this.#tx.raiseVersion()
+  }
 }

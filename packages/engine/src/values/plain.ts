@@ -6,11 +6,17 @@
  * functions, symbols, dates, other class instances) is refused, never converted silently.
  */
 import { validationError } from '../errors.ts'
-import { checkAttributeName } from './attribute-names.ts'
 import { MAX_DEPTH, PartBudget, tooDeep } from './depth.ts'
 import { setOf, type Member } from './sets.ts'
 import { canonicalNumber, parseNumber } from './numbers.ts'
-import { type Item, NumberValue, setAttribute, type SetValue, type Value } from './types.ts'
+import {
+  checkAttributeName,
+  type Item,
+  NumberValue,
+  setAttribute,
+  type SetValue,
+  type Value,
+} from './types.ts'
 
 export function validateValue(value: unknown): Value {
   return checked(value, 1, new PartBudget())

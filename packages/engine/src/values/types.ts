@@ -5,6 +5,9 @@
  * NumberValue otherwise; every module may rely on that form being canonical. An attribute may have
  * any name, `__proto__` included: read with `attribute`, write with `setAttribute`.
  */
+import { validationError } from '../errors.ts'
+
+const MAX_NAME_BYTES = 65_535
 
 /** A number that JavaScript cannot hold exactly, as canonical decimal text. */
 export class NumberValue {
@@ -98,5 +101,13 @@ export function setAttribute(map: Item, name: string, value: Value): void {
     })
   } else {
     map[name] = value
+  }
+}
+
+export function checkAttributeName(name: string): void {
+  if (name === '') throw validationError('Empty attribute name')
+  // A UTF-16 unit has at most three bytes, so only long names need to be measured.
+  if (name.length * 3 > MAX_NAME_BYTES && Buffer.byteLength(name) > MAX_NAME_BYTES) {
+    throw validationError('Attribute name is too large, must be less than 65536 bytes')
   }
 }

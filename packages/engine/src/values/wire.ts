@@ -6,12 +6,18 @@
  * member counts as absent, and unknown members are ignored, as AWS does.
  */
 import { validationError } from '../errors.ts'
-import { checkAttributeName } from './attribute-names.ts'
 import { bytesFromBase64, listOf, objectOf, stringOf, booleanOf } from './json.ts'
 import { MAX_DEPTH, tooDeep } from './depth.ts'
 import { setOf, type Member } from './sets.ts'
 import { numberText, parseNumber } from './numbers.ts'
-import { type Item, NumberValue, setAttribute, typeOf, type Value } from './types.ts'
+import {
+  checkAttributeName,
+  type Item,
+  NumberValue,
+  setAttribute,
+  typeOf,
+  type Value,
+} from './types.ts'
 
 /** An AttributeValue as it stands in JSON. */
 export type WireValue = { [type: string]: unknown }
