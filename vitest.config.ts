@@ -7,7 +7,7 @@ import { bundledFile, bundleForBrowser } from './scripts/browser-bundle.mjs'
 import { bundleForThread, threadFile } from './scripts/thread-bundle.mjs'
 
 /** Short files whose tests are long, in number or in time. */
-const LONG = /conformance-|crash\.test|test\/page\/|cli\/test\//
+const LONG = /test\/conformance\/|crash\.test|test\/page\/|cli\/test\//
 
 /** Without times of earlier runs large files come first, and a long one may be left to the end alone. */
 class LongFirst extends BaseSequencer {

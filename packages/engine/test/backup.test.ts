@@ -24,7 +24,7 @@ import {
   ORDERS,
   temporaryDirectory,
   temporaryStorage,
-} from './programs-storage/harness.ts'
+} from './support/programs/harness.ts'
 
 const SECRET = 'never-in-a-backup'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Item, NumberValue } from '../src/values/types.ts'
-import { freshEngine, plain, refusal } from './engine-support.ts'
+import { freshEngine, plain, refusal } from './support/engine.ts'
 
 const byName = ([left]: [string, unknown], [right]: [string, unknown]) => (left < right ? -1 : 1)
 

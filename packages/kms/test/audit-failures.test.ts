@@ -6,8 +6,8 @@ import { type Append, openAuditFile } from '../src/audit.ts'
 import { verifyAudit } from '../src/audit-verify.ts'
 import { KmsError } from '../src/errors.ts'
 import { serveKms } from '../src/serve.ts'
-import { freshDirectory, freshKms } from './kms-support.ts'
-import { credentials, send, signed } from './serve-support.ts'
+import { freshDirectory, freshKms } from './support/kms.ts'
+import { credentials, send, signed } from './support/serve.ts'
 
 /** A KMS whose next record is appended in another way than the others. */
 async function audited(next: Append) {

@@ -9,7 +9,7 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openAuditFile } from '../src/audit.ts'
 import { verifyAudit } from '../src/audit-verify.ts'
-import { freshDirectory, freshKms } from './kms-support.ts'
+import { freshDirectory, freshKms } from './support/kms.ts'
 
 const run = promisify(execFile)
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createKms } from '../src/kms.ts'
-import { bytes, freshKms, refusal } from './kms-support.ts'
+import { bytes, freshKms, refusal } from './support/kms.ts'
 
 test('every call is recorded with operation, key, context, caller and outcome', async () => {
   const { kms, arn, events, clock } = await freshKms()

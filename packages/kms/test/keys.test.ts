@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createKms } from '../src/kms.ts'
-import { bytes, freshKms, refusal, text } from './kms-support.ts'
+import { bytes, freshKms, refusal, text } from './support/kms.ts'
 
 const ABSENT = '00000000-0000-4000-8000-000000000000'
 

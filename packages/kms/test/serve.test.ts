@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { serveKms } from '../src/serve.ts'
-import { freshDirectory, freshKms } from './kms-support.ts'
+import { freshDirectory, freshKms } from './support/kms.ts'
 import {
   credentials,
   freshServer,
@@ -14,7 +14,7 @@ import {
   send,
   sendBytes,
   signed,
-} from './serve-support.ts'
+} from './support/serve.ts'
 
 const target = (name: string) => `TrentService.${name}`
 
