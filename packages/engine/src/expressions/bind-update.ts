@@ -1,6 +1,6 @@
 /**
- * Binds a parsed update to a request's placeholders, with the checks that AWS makes before it
- * looks at the item: all targets first, then all values, and of several mistakes the last.
+ * Binds a parsed update to the placeholders of a request, with the checks that AWS makes before it reads
+ * the item: first all targets, then all values. Of several mistakes the last one is reported.
  */
 import { typeOf, type Value } from '../values/types.ts'
 import {
@@ -20,7 +20,7 @@ import type { ActionSyntax, ArithmeticSyntax, OperandSyntax } from './syntax.ts'
 
 const KIND = 'UpdateExpression'
 
-/** What SET assigns. */
+/** A value that SET assigns. */
 export type Assigned =
   | PathOperand
   | ValueOperand
@@ -41,9 +41,9 @@ export type Action =
 export interface Update {
   readonly actions: readonly Action[]
   readonly paths: readonly Path[]
-  /** The paths again, as a tree; a leaf is the index of its action. */
+  /** The paths as a tree; a leaf is the index of its action. */
   readonly branches: PathBranches<number>
-  /** What is said of an ADD or DELETE that does not fit the attribute, if not the usual. */
+  /** Replaces the usual message for an ADD or DELETE that does not fit the attribute's type. */
   readonly mismatch?: string
 }
 
@@ -129,7 +129,7 @@ function boundCall(name: string, operands: Assigned[]): Assigned {
   return { type: 'list_append', left, right }
 }
 
-/** Only of a value written in the request is the type known before the item is. */
+/** Only the type of a value in the request is known before the item is read. */
 function assertType(operator: string, expected: 'N' | 'L', operand: Assigned): void {
   if (operand.type !== 'value') return
   const type = typeOf(operand.value)

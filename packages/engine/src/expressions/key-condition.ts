@@ -1,6 +1,6 @@
 /**
- * Turns a key condition into what to look for: one value of the partition key and, at most, one
- * range of the sort key. Written in either order and with either operand first, as AWS allows.
+ * Turns a key condition into one value of the partition key and at most one range of the sort key. The
+ * two conditions and their operands can be in any order, as in AWS.
  */
 import { type DynamoError, validationError } from '../errors.ts'
 import { typeOf, type Value } from '../values/types.ts'
@@ -34,7 +34,7 @@ export interface AttributeCondition {
   values: Value[]
 }
 
-/** The conditions of a KeyConditionExpression, by attribute. */
+/** The conditions of a KeyConditionExpression by attribute. */
 export function keyConditionsIn(condition: Condition): Map<string, AttributeCondition> {
   const conditions = new Map<string, AttributeCondition>()
   collect(condition, conditions)

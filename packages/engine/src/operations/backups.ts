@@ -1,6 +1,6 @@
 /**
- * CreateBackup, DescribeBackup, ListBackups and DeleteBackup. A backup is the table as it was when it
- * was asked for; its items are copied in the background, and it outlives its table.
+ * CreateBackup, DescribeBackup, ListBackups and DeleteBackup. A backup contains the table as of the
+ * request; its items are copied in the background. It outlives its table.
  */
 import type {
   BackupDetails,

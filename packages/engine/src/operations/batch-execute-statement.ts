@@ -1,6 +1,6 @@
 /**
- * BatchExecuteStatement: up to 25 statements, all of which read or all of which write. Each is about
- * one item and succeeds or fails by itself.
+ * BatchExecuteStatement: up to 25 statements, either all reads or all writes. Each is about one item and
+ * succeeds or fails independently.
  */
 import type { ConsumedCapacity } from '../db.ts'
 import type {
@@ -83,7 +83,7 @@ export const batchExecuteStatement: Operation<
   }),
 }
 
-/** What a statement is to do, or why it cannot be done. */
+/** A statement that can be executed, or its error. */
 interface Plan {
   kind?: 'read' | 'write'
   work?: Work

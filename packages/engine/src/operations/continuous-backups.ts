@@ -1,6 +1,6 @@
 /**
- * UpdateContinuousBackups and DescribeContinuousBackups: from the moment that recovery to a point in
- * time is switched on, what each write replaces is kept for the time asked for.
+ * UpdateContinuousBackups and DescribeContinuousBackups. While point-in-time recovery is enabled, the
+ * item that each write replaces is kept for the recovery period.
  */
 import type {
   DescribeContinuousBackupsOutput,
@@ -61,11 +61,11 @@ function recoveryLog(
   const current = recoveryOf(table)
   const keepMs = (days ?? MAX_RECOVERY_DAYS) * DAY_MS
   if (!current) return { kind: 'recovery', view: 'OLD_IMAGE', keepMs }
-  // What a shorter period has let go does not come back with a longer one.
+  // Extending the period does not bring back what a shorter one has removed.
   return { ...current, keepMs, createdAt: earliestOf(current, now) }
 }
 
-/** These operations have an exception name of their own for a missing table. */
+/** These operations have their own exception for a missing table. */
 export function backedUpTable(storage: Storage, tableNameOrArn: string): TableRecord {
   const name = nameOf(tableNameOrArn)
   const table = storage.table(name)
@@ -77,7 +77,7 @@ export function recoveryOf({ logs }: TableRecord): LogRecord | undefined {
   return logs?.find(({ kind }) => kind === 'recovery')
 }
 
-/** The first moment to which a table can be restored; the last one is now. */
+/** The earliest time to which a table can be restored. */
 export function earliestOf({ createdAt, keepMs }: LogRecord, now: number): number {
   return Math.max(createdAt, now - keepMs)
 }

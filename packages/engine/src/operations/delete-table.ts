@@ -1,6 +1,6 @@
 /**
- * DeleteTable. The name is free at once; items are removed in the background. As in AWS, those of a
- * table with point-in-time recovery stay as a system backup.
+ * DeleteTable. The name is free immediately; items are removed in the background. As in AWS, the items of
+ * a table with point-in-time recovery are kept as a system backup.
  */
 import type { TableDescription, TableInput } from '../db.ts'
 import { validationError } from '../errors.ts'

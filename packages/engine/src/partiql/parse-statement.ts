@@ -1,4 +1,4 @@
-/** The grammar of statements: SELECT, INSERT, UPDATE, DELETE, and EXISTS around a SELECT. */
+/** Parses statements: SELECT, INSERT, UPDATE, DELETE, and EXISTS with a SELECT. */
 import { validationError } from '../errors.ts'
 import { cachedByText } from '../expressions/cache.ts'
 import { checkConditionSyntax, checkPath, checkUpdateSyntax } from '../expressions/check-syntax.ts'

@@ -1,13 +1,13 @@
 /**
- * Splits a PartiQL statement into tokens, in one pass over the text. A character or an open quote
- * that belongs to no token becomes one of kind 'unknown', which no rule of the grammar accepts.
+ * Splits a PartiQL statement into tokens in one pass. An unknown character or an unclosed quote becomes
+ * a token of kind 'unknown', which the grammar accepts nowhere.
  */
 
 export type TokenKind = 'word' | 'name' | 'string' | 'number' | 'symbol' | 'unknown' | 'end'
 
 export interface Token {
   readonly kind: TokenKind
-  /** Of a word and a number as written, of a quoted token what stands between its quotes. */
+  /** A word or number as written; for a quoted token the text between the quotes. */
   readonly text: string
   readonly start: number
 }
@@ -31,7 +31,7 @@ export function tokensOf(statement: string): Token[] {
   return tokens
 }
 
-/** Behind white space and comments. */
+/** Skips white space and comments. */
 function skipped(text: string, from: number): number {
   let position = from
   for (;;) {
@@ -69,7 +69,7 @@ function matched(kind: 'word' | 'number', pattern: RegExp, text: string, start: 
   return { kind, text: found, start, end: start + found.length }
 }
 
-/** A quote inside is written twice. */
+/** A quote within the text is doubled. */
 function quoted(text: string, start: number, quote: string): Token & { end: number } {
   let content = ''
   let from = start + 1
@@ -85,7 +85,7 @@ function quoted(text: string, start: number, quote: string): Token & { end: numb
   }
 }
 
-/** Reserved words of PartiQL: an attribute or a table with such a name needs double quotes. */
+/** Reserved words of PartiQL; as names of attributes and tables they need double quotes. */
 
 const KEYWORDS: ReadonlySet<string> = new Set(
   `

@@ -15,8 +15,6 @@ import { attribute, NumberValue, type Item, type Value } from '../values/types.t
 import { allocate, copyBytes, writeText, type FastBuffer } from './lmdb/bytes.ts'
 import type { KeyAttribute, KeySchema, KeyType } from './storage.ts'
 
-export const MAX_KEY_BYTES = 4026
-
 const MAX_PARTITION_BYTES = 2048
 const MAX_SORT_BYTES = 1024
 const MAX_RAW_PARTITION_BYTES = 255
@@ -157,10 +155,8 @@ export function writeItemKey(
 export function isIndexed(keys: KeySchema, item: Item): boolean {
   const { partition, sort } = keys
   return (
-    Object.hasOwn(item, partition.name) &&
-    isKeyValue(item[partition.name], partition, MAX_PARTITION_BYTES) &&
-    (sort === undefined ||
-      (Object.hasOwn(item, sort.name) && isKeyValue(item[sort.name], sort, MAX_SORT_BYTES)))
+    isKeyValue(attribute(item, partition.name), partition, MAX_PARTITION_BYTES) &&
+    (sort === undefined || isKeyValue(attribute(item, sort.name), sort, MAX_SORT_BYTES))
   )
 }
 

@@ -1,9 +1,9 @@
 /**
- * Values from callers in this process, checked as the wire would check them.
+ * Checks values of in-process callers like those from the wire.
  *
- * A value that is already canonical is returned itself, not copied; a copy is made only where a
- * number has to change its form. What JavaScript has and DynamoDB lacks (undefined, NaN, bigint,
- * functions, symbols, dates, other class instances) is refused, never converted silently.
+ * A canonical value is returned without copying; a copy is made only if the form of a number must change.
+ * JavaScript values that DynamoDB does not have (undefined, NaN, bigint, functions, symbols, dates, other
+ * class instances) are rejected, never converted.
  */
 import { validationError } from '../errors.ts'
 import { MAX_DEPTH, PartBudget, tooDeep } from './depth.ts'
@@ -54,7 +54,7 @@ function validateNumber(value: number): number {
   return canonicalNumber(value)
 }
 
-/** Every library has its own class for long numbers; all of them carry the text as `value`. */
+/** Each library has its own class for long numbers; all have the text as `value`. */
 function validateNumberValue(value: object): number | NumberValue {
   if (!('value' in value) || typeof value.value !== 'string') {
     throw refused('an attribute value', value)
@@ -111,7 +111,7 @@ function setTypeOf(member: Value): 'SS' | 'NS' | 'BS' | undefined {
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)
-  // The second case is Object.prototype, also that of another realm.
+  // The second case is Object.prototype, possibly of another realm.
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 

@@ -1,6 +1,6 @@
 /**
- * Items as the text of their JSON form, made in one go. It says the same as `JSON.stringify` of what
- * `wire.ts` makes of them, without building objects for it: most of what a query costs.
+ * Writes items directly as JSON text. The result equals `JSON.stringify` of the objects that `wire.ts`
+ * creates, without creating them, which would be most of the cost of a query.
  */
 import { numberText } from './numbers.ts'
 import type { Member } from './sets.ts'
@@ -46,7 +46,7 @@ function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }
 
-/** The same names recur in every item, so their JSON is cached, up to this many. */
+/** The JSON of attribute names is cached, because they recur in every item. */
 const MAX_CACHED_NAMES = 2000
 const names = new Map<string, string>()
 
@@ -59,7 +59,7 @@ function nameText(name: string): string {
   return text
 }
 
-/** A response whose first members are already text, followed by the others. */
+/** A response of members that are already text, followed by the other members. */
 export function responseText(texts: Record<string, string | undefined>, rest: object): string {
   const others = JSON.stringify(rest)
   let members = ''

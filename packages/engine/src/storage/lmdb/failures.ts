@@ -19,16 +19,14 @@ export function writeAdvice(directory: string, code: number): string | undefined
   }
 }
 
-/** The disk or the system is at fault; the message says what to do. */
-export class CommitFailed extends DynamoError {}
-
 /** The error of every write in the failed commit. */
-export function commitFailed(directory: string, code: number): CommitFailed {
+export function commitFailed(directory: string, code: number): DynamoError {
   const advice = writeAdvice(directory, code) ?? `LMDB failed with code ${code}`
-  const failure = new CommitFailed(
+  const failure = new DynamoError(
     'InternalServerError',
     `Cannot write to the data directory "${directory}": ${advice}. Nothing of this request was stored`,
     500,
+    { isDiskFailure: true },
   )
   // A full disk is the only failure that programs may want to handle differently.
   return isDiskFull(directory, code) ? Object.assign(failure, { code: 'ENOSPC' }) : failure
