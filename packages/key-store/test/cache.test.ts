@@ -3,7 +3,7 @@ import { serviceStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { describe, expect, test } from 'vitest'
 import { cachedBranchKeys } from '../src/cache.ts'
-import type { BranchKeyMaterials, BranchKeySource } from '../src/store/materials.ts'
+import type { BranchKeyMaterials, BranchKeySource } from '../src/store/key-store.ts'
 import { openTestKeyStore } from './support/open-key-store.ts'
 
 const VERSION = randomUUID()

@@ -78,7 +78,7 @@ export async function serve(engine: Engine, options: ServeOptions = {}): Promise
       keepAliveTimeout: 60_000,
     },
     (request, response) => {
-      answer(engine, verifier, request, response).catch(() => response.destroy())
+      handleRequest(engine, verifier, request, response).catch(() => response.destroy())
     },
   )
   server.on('clientError', rejectBroken)
@@ -100,7 +100,7 @@ function verifierOf(credentials: readonly Credentials[], clock: Clock = systemCl
   return { service: 'dynamodb', known: indexCredentials(credentials), clock }
 }
 
-async function answer(
+async function handleRequest(
   engine: Engine,
   verifier: Verifier | undefined,
   request: IncomingMessage,

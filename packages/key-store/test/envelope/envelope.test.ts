@@ -4,7 +4,7 @@ import { everyStore } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { createEnvelope } from '../../src/envelope/envelope.ts'
 import { branchKeyVersionOf } from '../../src/envelope/edk.ts'
-import type { BranchKeyMaterials } from '../../src/store/materials.ts'
+import type { BranchKeyMaterials } from '../../src/store/key-store.ts'
 import { openEnvelope, TTL_SECONDS } from '../support/open-envelope.ts'
 
 const plaintext = new Uint8Array(randomBytes(40))

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { NodeBranchKeyMaterial } from '@aws-crypto/material-management'
 import { eachOperation, type Item } from '@strongroom/kit/db'
 import { describe, expect, test } from 'vitest'
-import type { BranchKeyMaterials } from '../../src/store/materials.ts'
+import type { BranchKeyMaterials } from '../../src/store/key-store.ts'
 import { interopCases, openInterop } from './open-interop.ts'
 
 const encryptionContext = {

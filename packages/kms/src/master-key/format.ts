@@ -1,11 +1,11 @@
 /**
- * What a master key file holds: one line of text, so that it survives editors, mail and paper.
+ * The format of the master key file: one line of text, so that it survives editors, mail and paper.
  *
  *     strongroom-master-key:1:plain::{key}:{checksum}
  *     strongroom-master-key:1:scrypt:N=131072,r=8,p=1:{salt, IV, ciphertext, tag}:{checksum}
  *
- * Bytes are base64url. The checksum tells damage from a wrong passphrase; the line ends with a line
- * feed, which tells a file that was cut off.
+ * Bytes are base64url. The checksum distinguishes damage from a wrong passphrase, and the final line feed
+ * reveals a truncated file.
  */
 import { createHash } from 'node:crypto'
 import { MasterKeyError } from './errors.ts'
@@ -35,7 +35,7 @@ export async function passphraseLine(
   return finished(header, await wrapByPassphrase(masterKey, passphrase, cost, header))
 }
 
-/** `name` stands for the file in messages. */
+/** `name` is the name of the file in messages. */
 export async function readLine(
   text: string,
   name: string,

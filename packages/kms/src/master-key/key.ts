@@ -1,6 +1,6 @@
 /**
- * The master key wraps the backing keys of every KMS key. It is used through keys derived from it
- * alone, one for each purpose.
+ * The master key wraps the backing keys of every KMS key. It is used only through derived keys, one for
+ * each purpose.
  */
 import {
   createCipheriv,
@@ -31,7 +31,7 @@ export function keyCheck(masterKey: MasterKey): Uint8Array {
   return Uint8Array.from(derived(masterKey, 'strongroom-kms check').subarray(0, 16))
 }
 
-/** Wraps and unwraps backing keys. What was wrapped opens for the same key and version only. */
+/** Wraps and unwraps backing keys. A wrapped key opens only for the same key id and version. */
 export interface Wrapping {
   readonly check: Uint8Array
   wrap(id: string, version: number, backingKey: Uint8Array): Uint8Array
