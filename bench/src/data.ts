@@ -1,4 +1,4 @@
-// The data that every target works on: items of about 1 KB, fifty to a partition, of which
+// The data that every system works on: items of about 1 KB, fifty to a partition, of which
 // twenty-five share the sort key prefix that queries ask for.
 
 export const TABLE = 'Bench'
@@ -60,7 +60,7 @@ export class Sample {
   readonly #keys: Key[]
 
   constructor(count: number) {
-    const size = Math.min(Math.max(count, 1), MOST_KEYS)
+    const size = Math.min(Math.max(count, 1), MAX_KEYS)
     this.#keys = Array.from({ length: size }, (_, i) => keyOf(scattered(i, Math.max(count, 1))))
   }
 
@@ -85,9 +85,9 @@ export class Sample {
   }
 }
 
-const MOST_KEYS = 50_000
+const MAX_KEYS = 50_000
 
-/** Visits 0…count-1 in an order without pattern, the same for every target; no number twice. */
+/** Visits 0…count-1 in an order without pattern, the same for every system; no number twice. */
 function scattered(i: number, count: number): number {
   // A step without a common factor with 10ⁿ or 2ⁿ reaches every number.
   return (i * 618_033_989) % count

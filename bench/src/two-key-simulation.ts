@@ -55,7 +55,7 @@ async function world() {
 export async function simulateFlood() {
   const { timers, slack, check } = await world()
   const started = performance.now()
-  const found = { refused: 0, passed: 0, mostUsers: 0, mostChannels: 0, decisions: 0 }
+  const found = { refused: 0, passed: 0, maxUsers: 0, maxChannels: 0, decisions: 0 }
   let counted = slack.calls().length
   const real = async (ids: Ids) => {
     if (!(await check(ids)).ok) found.refused++
@@ -77,8 +77,8 @@ export async function simulateFlood() {
     const calls = slack.calls().slice(counted)
     counted += calls.length
     const made = (method: string) => calls.filter((call) => call.method === method).length
-    found.mostUsers = Math.max(found.mostUsers, made('users.info'))
-    found.mostChannels = Math.max(found.mostChannels, made('conversations.info'))
+    found.maxUsers = Math.max(found.maxUsers, made('users.info'))
+    found.maxChannels = Math.max(found.maxChannels, made('conversations.info'))
   }
   await timers.pass({ seconds: 2 })
   await Promise.all(waiting)

@@ -3,7 +3,7 @@
 
 import { createServer } from 'node:http'
 import { keyOf, orderOf } from '../data.ts'
-import { attributes } from '../targets/sdk.ts'
+import { attributes } from '../systems/sdk.ts'
 
 const item = attributes(orderOf(keyOf(0)))
 const items = Array.from({ length: 25 }, () => item)

@@ -9,7 +9,7 @@ import { contender } from '../http/contender.ts'
 import { ServerProcess } from '../http/server-process.ts'
 import type { Options } from '../options.ts'
 import { inParallel } from '../parallel.ts'
-import { cpuBar, limitBar, type Result } from '../result.ts'
+import { cpuTarget, limitTarget, type Result } from '../result.ts'
 import { measureInTurns, pair } from '../rounds.ts'
 import { timingNotes, timings } from '../timing-leak.ts'
 import type { Workspace } from '../workspace.ts'
@@ -94,10 +94,10 @@ export async function sealedSection(workspace: Workspace, options: Options): Pro
   return {
     title: 'Sealed, durable on disk, and a bare server with a Map',
     figures: [...creates, ...reveals],
-    bars: [
-      cpuBar('create, of the bare server for each CPU-second', pair(creates), 45, '%'),
-      cpuBar('reveal, of the bare server for each CPU-second', pair(reveals), 30, '%'),
-      limitBar(
+    targets: [
+      cpuTarget('create per CPU second, share of the bare server', pair(creates), 45, '%'),
+      cpuTarget('reveal per CPU second, share of the bare server', pair(reveals), 30, '%'),
+      limitTarget(
         `races of ${READERS} readers without exactly one winner, of ${TRIALS}`,
         lost,
         1,

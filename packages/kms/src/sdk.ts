@@ -15,10 +15,15 @@ import { MasterKeyError } from './master-key/errors.ts'
 import { CONTENT_TYPE, execute, type WireResponse, wireFailure } from './protocol.ts'
 
 export function embedded(kms: EmbeddedKms): EmbeddedConfig {
-  return createEmbeddedConfig(kms.region, async (request) => respond(await handleRequest(kms, request)))
+  return createEmbeddedConfig(kms.region, async (request) =>
+    respond(await handleRequest(kms, request)),
+  )
 }
 
-async function handleRequest(kms: EmbeddedKms, { headers, body }: SdkRequest): Promise<WireResponse> {
+async function handleRequest(
+  kms: EmbeddedKms,
+  { headers, body }: SdkRequest,
+): Promise<WireResponse> {
   try {
     const target = headers['x-amz-target'] ?? headers['X-Amz-Target']
     return await execute(kms, target, bytesOf(body))

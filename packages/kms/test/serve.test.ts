@@ -192,12 +192,12 @@ describe('the server', () => {
   test('is not started without credentials, or with some that are not safe', async () => {
     const { kms } = await freshKms()
     const start = (given: (typeof credentials)[]) => serveKms(kms, { port: 0, credentials: given })
-    await expect(start([])).rejects.toThrow('Give credentials')
+    await expect(start([])).rejects.toThrow('Credentials must')
     await expect(start([{ ...credentials, secretAccessKey: '' }])).rejects.toThrow(
-      'Give credentials',
+      'Credentials must',
     )
-    await expect(start([{ ...credentials, accessKeyId: '' }])).rejects.toThrow('Give credentials')
-    await expect(start([credentials, credentials])).rejects.toThrow('Give credentials')
+    await expect(start([{ ...credentials, accessKeyId: '' }])).rejects.toThrow('Credentials must')
+    await expect(start([credentials, credentials])).rejects.toThrow('Credentials must')
   })
 
   test('tells a port that is taken', async () => {

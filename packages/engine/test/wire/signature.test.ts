@@ -177,7 +177,7 @@ describe('with credentials, the wire face', () => {
       [credentials, credentials],
     ]) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await expect(serve(engine, { credentials: given })).rejects.toThrow('Give credentials')
+      await expect(serve(engine, { credentials: given })).rejects.toThrow('Credentials must')
     }
   })
 })

@@ -24,5 +24,8 @@ export const listKeys: Operation<ListKeysInput, ListKeysOutput> = {
 function parseMarker(value: unknown): string {
   const marker = parseText(value, 'Marker', 1, 1024)
   if (isKeyId(marker)) return marker
-  throw new KmsError('InvalidMarkerException', 'Marker must be the NextMarker of an earlier response')
+  throw new KmsError(
+    'InvalidMarkerException',
+    'Marker must be the NextMarker of an earlier response',
+  )
 }

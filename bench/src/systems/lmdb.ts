@@ -5,7 +5,7 @@
 import { open } from 'lmdb'
 import { writeItemKey } from '@strongroom/engine/storage/keys'
 import type { FastBuffer } from '@strongroom/engine/storage/lmdb/bytes'
-import type { Target } from '../cases.ts'
+import type { System } from '../cases.ts'
 import { type Key, keyOf, ORDER_PREFIX, type Order, orderOf, type Sample } from '../data.ts'
 import { inParallel } from '../parallel.ts'
 
@@ -16,7 +16,7 @@ function encoded(key: Key): Buffer {
   return Buffer.from(scratch.subarray(0, writeItemKey(1, KEYS, key, scratch, 0)))
 }
 
-export async function lmdbTarget(directory: string, sample: Sample): Promise<Target> {
+export async function lmdbSystem(directory: string, sample: Sample): Promise<System> {
   const db = open<Order, Buffer>({
     path: directory,
     noSubdir: false,

@@ -12,7 +12,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import type { Target } from '../cases.ts'
+import type { System } from '../cases.ts'
 import type { Sample } from '../data.ts'
 import { RawClient } from '../http/raw-client.ts'
 import { requestBytes } from '../http/requests.ts'
@@ -111,11 +111,11 @@ export async function startServer(
   }
 }
 
-export async function serverTarget(
+export async function serverSystem(
   name: ServerName,
   directory: string,
   sample: Sample,
-): Promise<Target | undefined> {
+): Promise<System | undefined> {
   const server = await startServer(name, directory, 'memory')
   if (server === undefined) return undefined
   const client = clientFor(`http://127.0.0.1:${server.port}`)

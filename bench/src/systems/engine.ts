@@ -3,7 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import type { CreateTableInput } from '@strongroom/engine/db'
 import { openEngine } from '@strongroom/engine/engine'
-import type { Target } from '../cases.ts'
+import type { System } from '../cases.ts'
 import { keyOf, ORDER_PREFIX, orderOf, type Sample, TABLE } from '../data.ts'
 import { inParallel } from '../parallel.ts'
 
@@ -22,7 +22,7 @@ export const TABLE_INPUT = {
 
 const BATCH = 25
 
-export async function engineTarget(directory: string, sample: Sample): Promise<Target> {
+export async function engineSystem(directory: string, sample: Sample): Promise<System> {
   const started = performance.now()
   const engine = await openEngine({ directory })
   await engine.getItem({ TableName: TABLE, Key: sample.key(0) }).catch(() => undefined)
