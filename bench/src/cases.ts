@@ -1,4 +1,4 @@
-// What is measured. A system that lacks an operation leaves it out.
+// The measured cases. A system that lacks an operation omits its case.
 
 export const CASES = ['get', 'put', 'update', 'transaction', 'query'] as const
 export type Case = (typeof CASES)[number]
@@ -18,7 +18,7 @@ export interface System {
   readonly calls: Partial<Record<Case, Call>>
   /** Processes other than this one whose CPU time belongs to the system. */
   readonly processes?: readonly number[]
-  /** How long the system took to answer its first request. */
+  /** The time until the first response. */
   readonly startMs?: number
   /** Writes items 0…count-1. */
   load(count: number): Promise<void>

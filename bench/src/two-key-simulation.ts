@@ -1,4 +1,4 @@
-// A flood of invented ids and an outage of Slack, in time that a clock of their own says it is.
+// Simulates a flood of invented ids and an outage of Slack, with a simulated clock.
 
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { testTimers } from '@strongroom/kit/testing/test-timers'
@@ -9,7 +9,7 @@ const MINUTES = 20
 const INVENTED_A_SECOND = 1_000
 const USERS = 50
 const CHANNELS = 12
-/** Each user does something every so many seconds. */
+/** The interval between requests of a user. */
 const PACE = 7
 const OUTAGE_SECONDS = 60
 

@@ -21,7 +21,7 @@ export class WorkerProcess {
     this.opened = opened
   }
 
-  /** Opens a system on a directory for `count` items; they need not be there yet. */
+  /** Opens a system on a directory for `count` items, which may still have to be loaded. */
   static async start(name: SystemName, directory: string, count: number): Promise<WorkerProcess> {
     const child = fork(WORKER, [name, directory, `${count}`])
     return new WorkerProcess(name, child, (await answerOf(child)) as Opened)

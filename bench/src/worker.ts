@@ -1,5 +1,5 @@
-// A process for one system, so that no system's code, garbage or memory shows in another's figures.
-// It is told by its parent what to do, one thing at a time.
+// A process for one system, so that its code, garbage collection and memory do not affect others.
+// The parent sends it one command at a time.
 
 import type { Case } from './cases.ts'
 import { Sample } from './data.ts'
@@ -13,7 +13,7 @@ export type Order =
   | { do: 'memory' }
   | { do: 'close' }
 
-/** What a worker says of itself once its system is open. */
+/** The message that a worker sends when its system is open. */
 export interface Opened {
   available: boolean
   startMs?: number | undefined

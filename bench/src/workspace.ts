@@ -8,7 +8,7 @@ import type { SystemName } from './systems/open.ts'
 import { WorkerProcess } from './worker-process.ts'
 
 export class Workspace {
-  /** Not in /tmp if that is memory: BENCH_DIR names a directory on a disk. */
+  /** Set BENCH_DIR to a directory on a disk if /tmp is in memory. */
   readonly #root = mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'strongroom-bench-'))
   readonly #loaded = new Map<string, Promise<string>>()
   #directories = 0

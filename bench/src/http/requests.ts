@@ -1,4 +1,4 @@
-// The requests of the wire protocol as bytes, made beforehand: the same for every server.
+// Prepared requests of the wire protocol, the same for every server.
 
 import { CASES, type Case } from '../cases.ts'
 import { keyOf, ORDER_PREFIX, orderOf, type Sample, TABLE } from '../data.ts'
@@ -8,7 +8,7 @@ import { attributes } from '../systems/sdk.ts'
 const BATCH = 25
 const MAX_REQUESTS = 600
 
-/** Signed, as every server wants it; none of them looks at the signature. */
+/** All servers require a signature, but none of them verifies it. */
 export function requestBytes(operation: string, input: object): Buffer {
   const body = JSON.stringify(input)
   return Buffer.from(

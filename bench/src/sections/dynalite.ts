@@ -1,5 +1,4 @@
-// The engine in process, on disk and durable, against dynalite, in memory, through the AWS SDK: what
-// a Node program gains that has used dynalite so far.
+// The engine in process and durable, compared with dynalite in memory through the AWS SDK.
 
 import { CASE_TEXT, type Case } from '../cases.ts'
 import type { Options } from '../options.ts'

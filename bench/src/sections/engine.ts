@@ -1,4 +1,4 @@
-// What the engine costs over the store below it: both in process, on disk, durable.
+// The overhead of the engine over the underlying store: both in process, on disk, durable.
 
 import { CASE_TEXT, type Case } from '../cases.ts'
 import type { Options } from '../options.ts'

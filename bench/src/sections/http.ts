@@ -1,5 +1,5 @@
-// The HTTP face of the engine and the other servers, all with their data on disk, by a client so lean
-// that the server is what is measured; and a server that does nothing, as the floor.
+// The HTTP face of the engine and other servers, all with their data on disk, called by a client so small
+// that the server dominates the measurement. The baseline is an empty server.
 
 import { type Case, CASE_TEXT, CASES } from '../cases.ts'
 import { Sample } from '../data.ts'
@@ -23,7 +23,7 @@ import type { Workspace } from '../workspace.ts'
 
 const ITEMS = 2000
 const MAX_CONCURRENCY = 32
-/** Compilers, ours and Java's, take some thousand calls of every case to settle. */
+/** The compilers of Node and Java need some thousand calls of every case to settle. */
 const WARM_UP_CALLS = 4000
 const SERVERS: ServerName[] = [
   'engine-http',
@@ -38,7 +38,7 @@ const TIMES: Partial<Record<ServerName, number>> = {
   dynoxide: 2,
   'dynamodb-local': 20,
 }
-/** Every server is quick enough at reading one item. */
+/** Reads of one item have no targets, because every server is fast at them. */
 const COMPARED: Case[] = ['put', 'update', 'query', 'transaction']
 
 interface Measured {
@@ -141,7 +141,7 @@ function figuresOf(
   )
 }
 
-/** What lies beneath: HTTP without a store, and the store, with its default encoding, without HTTP. */
+/** Compares with the baselines: HTTP without a store, and raw lmdb without HTTP. */
 function floorNotes(figures: readonly Figures[]): string[] {
   return CASES.flatMap((what) => {
     const [engine, nothing, lmdb] = (['engine-http', 'null-server', 'lmdb'] as const).map(

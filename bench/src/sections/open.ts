@@ -1,4 +1,4 @@
-// How long it takes to open a directory that holds data, up to the answer to the first get.
+// The time to open a directory with data, until the response to the first get.
 
 import { limitTarget, type Result } from '../result.ts'
 import { median } from '../rounds.ts'

@@ -1,4 +1,4 @@
-// Every face of the engine and every other DynamoDB that can be installed, with the same SDK client.
+// Every face of the engine and other implementations of DynamoDB, with the same SDK client.
 
 import { CASES } from '../cases.ts'
 import type { Options } from '../options.ts'

@@ -1,6 +1,5 @@
-// The floor: the `lmdb` package by itself, as durable as the engine, with its default encoding, doing
-// by hand no more than what each case needs. Keys are the very bytes that the engine uses, encoded
-// beforehand, so none of its time goes into them.
+// The baseline: the `lmdb` package, as durable as the engine, with its default encoding and the least work
+// for each case. Keys are the bytes that the engine uses, encoded before the measurement.
 
 import { open } from 'lmdb'
 import { writeItemKey } from '@strongroom/engine/storage/keys'

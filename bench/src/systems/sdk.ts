@@ -1,4 +1,4 @@
-// Any DynamoDB through the AWS SDK, with the same requests for all of them.
+// Calls any DynamoDB through the AWS SDK, with the same requests.
 
 import {
   type AttributeValue,
@@ -20,7 +20,7 @@ import { TABLE_INPUT } from './engine.ts'
 
 type Attributes = Record<string, AttributeValue>
 
-/** The typed form of plain data, as far as the items here need it. */
+/** Converts plain data to attribute values, for the types that the items have. */
 function typed(value: unknown): AttributeValue {
   if (typeof value === 'string') return { S: value }
   if (typeof value === 'number') return { N: String(value) }

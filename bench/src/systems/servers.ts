@@ -1,5 +1,5 @@
-// The servers to compare with, each a process of its own, started on a free port with its data in
-// memory where it can choose. One that is not installed or lacks what it needs is left out.
+// The servers to compare with, each in its own process on a free port. Servers that are not installed are
+// skipped.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,12 +20,12 @@ import { sdkCalls, sdkLoad } from './sdk.ts'
 
 export type ServerName = 'engine-http' | 'null-server' | 'dynalite' | 'dynoxide' | 'dynamodb-local'
 
-/** Where a server that can choose keeps its data; the engine is always on disk. */
+/** Where a server keeps its data, if it has a choice; the engine is always on disk. */
 type Place = 'memory' | 'disk'
 
 const require = createRequire(import.meta.url)
 
-/** The command that starts a server, or undefined if it is not there. */
+/** The command that starts a server; undefined if it is not installed. */
 function commandOf(
   name: ServerName,
   port: number,
@@ -80,7 +80,7 @@ function resolved(module: string): string | undefined {
 export interface RunningServer {
   readonly port: number
   readonly pid: number
-  /** How long it took to answer its first request. */
+  /** The time until its first response. */
   readonly startMs: number
   close(): Promise<void>
 }
@@ -94,7 +94,7 @@ export async function startServer(
   const port = await freePort()
   const [command, ...parameters] = commandOf(name, port, directory, place) ?? []
   if (command === undefined) return undefined
-  // The engine makes its own; some of the others do not.
+  // The engine creates its directory; some other servers do not.
   if (place === 'disk' && name !== 'engine-http') mkdirSync(directory, { recursive: true })
   const started = performance.now()
   const server = spawn(command, parameters, { stdio: 'ignore' })
@@ -150,7 +150,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Asks until there is an answer, and takes any. */
+/** Retries until there is any response. */
 async function answers(port: number, server: ChildProcess): Promise<void> {
   const deadline = Date.now() + 30_000
   for (;;) {

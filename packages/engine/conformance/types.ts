@@ -64,7 +64,7 @@ export function types(target: Target): void {
       })
     }
 
-    test('sets come back with all their members, in any order', async () => {
+    test('sets are returned with all their members, in any order', async () => {
       expect((await stored({ SS: ['b', 'a', 'c'] }))?.SS?.toSorted()).toEqual(['a', 'b', 'c'])
       expect((await stored({ NS: ['10', '9', '-1'] }))?.NS?.toSorted()).toEqual(['-1', '10', '9'])
       const set = (await stored({ BS: [bytes(2), bytes(1)] }))?.BS

@@ -14,7 +14,7 @@ const putIfNew = (id: string) => ({
 })
 
 describe('plain values in process', () => {
-  test('come back as they were stored, every type of them', async () => {
+  test('keep their type and value', async () => {
     const engine = await freshEngine()
     await engine.createTable(plain)
     const Item = {

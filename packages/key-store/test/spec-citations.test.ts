@@ -69,7 +69,7 @@ describe('docs/spec/key-storage.md', () => {
     expect(unknown.map(({ number, place }) => `${number} at ${place}`)).toEqual([])
   })
 
-  test('is cited in test files by tests, not by what stands around them', () => {
+  test('is cited in test files by tests, not by other code', () => {
     const stray = citations.filter(({ place, ofTest }) => /\.test\.ts:/.test(place) && !ofTest)
     expect(stray.map(({ number, place }) => `${number} at ${place}`)).toEqual([])
   })

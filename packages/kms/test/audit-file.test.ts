@@ -88,7 +88,7 @@ describe('an audit file', () => {
     expect(await kinds(path)).toEqual([])
   })
 
-  test('is continued after a record that is longer than what is read at once', async () => {
+  test('is continued after a record that is longer than one read', async () => {
     const { path, file } = freshFile(1)
     file.audit(event('Long', { a: 'x'.repeat(100_000) }))
     opened(path).audit(event('Later'))

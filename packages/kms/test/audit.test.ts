@@ -114,7 +114,7 @@ test('no record holds plaintext, key material or a blob', async () => {
   ])
 })
 
-test('a call that cannot be recorded is not answered', async () => {
+test('a call that cannot be recorded returns nothing', async () => {
   const { kms, storage, masterKey, arn } = await freshKms()
   const { CiphertextBlob } = await kms.encrypt({ KeyId: arn, Plaintext: bytes('x') })
   const unrecorded = await createKms({

@@ -28,7 +28,7 @@ const without = (name: string) =>
 
 const wrong = 'InvalidSignatureException'
 
-test('a request that is signed is answered', async () => {
+test('a signed request succeeds', async () => {
   const { server, arn, id } = await freshServer()
   expect(await send(server, await signed(server, LIST, '{}'))).toMatchObject({
     status: 200,

@@ -37,7 +37,7 @@ describe('the differences from AWS', () => {
     expect([...names].toSorted()).toEqual(Object.keys(withoutEffect).toSorted())
   })
 
-  test('each say what AWS does, what happens instead, and why', () => {
+  test('each have the behaviour of AWS, the actual behaviour and a reason', () => {
     for (const [id, { targets, aws, instead, reason }] of Object.entries(differences)) {
       expect([id, targets.length > 0, aws, instead, reason].every(Boolean), id).toBe(true)
       expect(aws.endsWith('.') || instead.endsWith('.') || reason.endsWith('.'), id).toBe(false)
@@ -46,7 +46,7 @@ describe('the differences from AWS', () => {
 })
 
 describe('the suites', () => {
-  test('ask for every operation that is served', () => {
+  test('call every supported operation', () => {
     const suites = textOf(folder)
     const served = awsOperations.filter(({ name }) => isServed(name)).map(({ name }) => name)
     const isAsked = (name: string) =>
@@ -54,7 +54,7 @@ describe('the suites', () => {
     expect(served.filter((name) => !isAsked(name))).toEqual([])
   })
 
-  test('and the tests meet every error that AWS documents, except those that are never answered', () => {
+  test('and the tests cover every error that AWS documents, except those that never occur', () => {
     const [written, met] = [textOf(source), textOf(folder) + textOf(tests)]
     const answered = awsErrors.filter((name) => written.includes(`'${name}'`))
     expect(answered).toEqual(awsErrors.filter((name) => !(name in neverAnswered)))

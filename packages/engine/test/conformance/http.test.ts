@@ -6,7 +6,7 @@ const SLOW = process.env['SLOW'] === '1'
 const target = await openHttp()
 
 describe('the engine over HTTP', () => {
-  test('is asked what the engine in process is asked', ({ skip }) => {
+  test('runs the same suites as the in-process face', ({ skip }) => {
     skip(!SLOW, 'The suites run on the engine in process, and on its other faces by SLOW=1')
     expect(target).toBeDefined()
   })

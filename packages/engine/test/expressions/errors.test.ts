@@ -31,7 +31,7 @@ function equalities(count: number): string {
   return Array(count).fill('a = :s').join(' OR ')
 }
 
-describe('syntax errors name the token and what stands around it', () => {
+describe('syntax errors name the token and the text around it', () => {
   test.each([
     [' ', '<EOF>', ' '],
     ['a', '<EOF>', 'a'],

@@ -204,7 +204,7 @@ describe('recovery to a point in time', () => {
     )
   })
 
-  test('does not promise again what a shorter period has let go', async () => {
+  test('does not offer times again that a shorter period has removed', async () => {
     const clock = movableClock()
     const engine = await freshEngine({ clock })
     await engine.createTable(plain)

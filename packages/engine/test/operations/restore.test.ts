@@ -27,7 +27,7 @@ async function isBeingCreated(engine: Engine): Promise<boolean> {
 }
 
 describe('of a backup and its restore,', () => {
-  test('what is asked for first is done, and the other is refused', async () => {
+  test('the first request succeeds, and the second is rejected', async () => {
     const engine = await freshEngine()
     const BackupArn = await backedUp(engine)
     const inUse = 'BackupInUseException: Backup is being used to restore'
@@ -67,7 +67,7 @@ describe('of a backup and its restore,', () => {
 })
 
 describe('a table is restored as it was at a moment,', () => {
-  test('though recovery is switched off meanwhile', async () => {
+  test('although recovery is disabled during the restore', async () => {
     const clock = movableClock()
     const engine = await freshEngine({ clock })
     const before = await restoring(engine, clock)
@@ -107,7 +107,7 @@ describe('a table is restored as it was at a moment,', () => {
     expect(changesIn(engine)).toBe(1)
   })
 
-  test('though the table is dropped meanwhile', async () => {
+  test('although the table is dropped during the restore', async () => {
     const clock = movableClock()
     const engine = await freshEngine({ clock })
     const before = await restoring(engine, clock)

@@ -74,7 +74,7 @@ describe('time to live', () => {
 })
 
 describe('tables', () => {
-  test('are described with what was said of them', async () => {
+  test('are described with the parameters of their creation', async () => {
     const engine = await freshEngine({ region: 'eu-test-1' })
     await engine.createTable({ ...notes, Tags: [{ Key: 'team', Value: 'a' }] })
     const { Table } = await engine.describeTable({ TableName: 'notes' })
@@ -148,7 +148,7 @@ describe('tables', () => {
     expect(await throughputs()).toEqual(onDemand)
   })
 
-  test('take what says how AWS runs them, without effect', async () => {
+  test("accept parameters about AWS's infrastructure without effect", async () => {
     const engine = await freshEngine()
     await engine.createTable(plain)
     const before = await engine.describeTable({ TableName: 'plain' })
@@ -175,7 +175,7 @@ describe('tables', () => {
     expect(projected.message).toContain('Sum of projected attributes')
   })
 
-  test('take any number of attribute definitions at once', async () => {
+  test('accept any number of attribute definitions', async () => {
     const engine = await freshEngine()
     await engine.createTable(plain)
     const AttributeDefinitions = Array.from({ length: 200_000 }, (_, n) => ({
@@ -225,7 +225,7 @@ describe('tables', () => {
 describe('the ARN of a table', () => {
   const arn = 'arn:aws:dynamodb:local:000000000000:table/plain'
 
-  test('stands for its name, also when it is created', async () => {
+  test('can be used instead of its name, even to create it', async () => {
     const engine = await freshEngine()
     await engine.createTable({ ...plain, TableName: arn })
     expect((await engine.listTables({})).TableNames).toEqual(['plain'])

@@ -69,7 +69,7 @@ describe(`the wire face, with FUZZ_SEED=${SEED}`, { timeout: SLOW ? 1_800_000 : 
     expect(refusals).toEqual(['DynamoDBStreams_20120810.GetRecords: Invalid ShardIterator'])
   })
 
-  test(`answers ${REQUESTS} requests at random in AWS's form, and keeps no memory`, async () => {
+  test(`responds to ${REQUESTS} random requests in AWS's form, and leaks no memory`, async () => {
     let before = 0
     for (let start = 0; start < REQUESTS; start += ROUND) {
       // oxlint-disable-next-line no-await-in-loop -- one round after the other

@@ -163,7 +163,7 @@ describe('requests at random', { timeout: SLOW ? 600_000 : 60_000 }, () => {
     'TagResource',
   ]
 
-  test('of any bytes get an answer in AWS form', async () => {
+  test("of random bytes get a response in AWS's form", async () => {
     const { server, agent } = await freshServer()
     await fc.assert(
       fc.asyncProperty(
@@ -179,7 +179,7 @@ describe('requests at random', { timeout: SLOW ? 600_000 : 60_000 }, () => {
     expect(await send(server, agent, 'ListTables', '{}')).toMatchObject({ status: 200 })
   })
 
-  test('made from good ones by a mutation get an answer in AWS form', async () => {
+  test("mutated from valid ones get a response in AWS's form", async () => {
     const { server, agent } = await freshServer()
     await fc.assert(
       fc.asyncProperty(
@@ -195,7 +195,7 @@ describe('requests at random', { timeout: SLOW ? 600_000 : 60_000 }, () => {
     expect(await send(server, agent, 'ListTables', '{}')).toMatchObject({ status: 200 })
   })
 
-  test('in process are answered or refused, never with a defect', async () => {
+  test('in process succeed or are rejected, and never reveal a defect', async () => {
     const engine = await freshEngine()
     await engine.createTable(plain)
     await fc.assert(

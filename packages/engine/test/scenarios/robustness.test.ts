@@ -21,7 +21,7 @@ const put = (ConditionExpression: string, ExpressionAttributeValues?: object) =>
     ExpressionAttributeValues,
   })
 
-describe('a request that means harm is refused, and the next one is answered', () => {
+describe('a malicious request is rejected, and the next one is served', () => {
   test.each<[title: string, operation: string, body: () => string]>([
     ['lists in lists', 'PutItem', () => item(nested(100, '{"L":[', '{"S":"x"}', ']}'))],
     ['lists in lists, very deep', 'PutItem', () => item(nested(400_000, '{"L":[', '', ']}'))],

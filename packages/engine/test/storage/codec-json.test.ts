@@ -18,7 +18,7 @@ function json(writer: JsonWriter): string {
 }
 
 describe('stored bytes as JSON', () => {
-  test('say what the decoded item says, and count its size', () => {
+  test('equal the JSON of the decoded item, and count its size', () => {
     fc.assert(
       fc.property(anyItem, (item) => {
         const bytes = stored(item)
@@ -31,7 +31,7 @@ describe('stored bytes as JSON', () => {
     )
   })
 
-  test('escape each character that JSON escapes, wherever it stands', () => {
+  test('escape each character that JSON escapes, at any position', () => {
     const characters = Array.from({ length: 0x100 }, (_, code) => String.fromCharCode(code))
     const writer = new JsonWriter()
     const others: Item[] = []

@@ -27,7 +27,7 @@ function increment(storage: OpenStorage, table: TableRecord, id: string): Promis
 }
 
 describe('writing', () => {
-  test('a resolved write can be read at once, and again after the directory is reopened', async () => {
+  test('a resolved write can be read immediately, and after the directory is reopened', async () => {
     const directory = join(temporaryDirectory(), 'data')
     const first = openStorage({ directory, sweepIntervalMs: 0 })
     const table = await first.createTable(COUNTERS)
@@ -136,7 +136,7 @@ describe('writing', () => {
     expect([...found]).toEqual([item])
   })
 
-  test('a table that was dropped meanwhile is not found, and nothing is written', async () => {
+  test('a write to a table that was just dropped fails, and nothing is written', async () => {
     const storage = temporaryStorage()
     const table = await storage.createTable(COUNTERS)
     await storage.dropTable('counters')
@@ -206,7 +206,7 @@ describe('reading a range', () => {
     },
   )
 
-  test('an index answers in the order of its sort key, negative numbers first, also backwards', async () => {
+  test('an index returns items in the order of its sort key, negative numbers first, and in reverse', async () => {
     const { storage, table } = await filled()
     const read = (query: RangeQuery): Value[] =>
       [...storage.range(table, table.indexes[0], query)].map((item) => item['total']!)

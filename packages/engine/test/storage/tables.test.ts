@@ -77,7 +77,7 @@ describe('tables', () => {
     expect(storage.table('counters')?.details).toEqual({ a: 1 })
   })
 
-  test('a table created again under the same name is empty at once, while the old one is removed', async () => {
+  test('a table created again under the same name is empty immediately, while the old one is removed', async () => {
     const storage = temporaryStorage()
     await fill(storage, await storage.createTable({ ...COUNTERS, indexes: [BY_N] }), 2000)
     await storage.dropTable('counters')
@@ -118,7 +118,7 @@ describe('adding an index to a table with items', () => {
     expect(storage.count(current, current.indexes[0])).toBe(60)
   })
 
-  test('items written, changed and deleted meanwhile are right in it', async () => {
+  test('items written, changed and deleted during filling are correct in it', async () => {
     const storage = temporaryStorage()
     const table = await storage.createTable(COUNTERS)
     await fill(storage, table, 1000)
@@ -139,7 +139,7 @@ describe('adding an index to a table with items', () => {
     expect(await checkStorage(storage)).toEqual({ items: 1050, entries: 1050, problems: [] })
   })
 
-  test('filling goes on where it stopped when the directory is opened again', async () => {
+  test('filling resumes where it stopped when the directory is reopened', async () => {
     const directory = join(temporaryDirectory(), 'data')
     const first = openStorage({ directory, sweepIntervalMs: 0 })
     const table = await first.createTable(COUNTERS)

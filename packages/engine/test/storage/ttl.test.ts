@@ -143,7 +143,7 @@ describe('time to live', () => {
     expect(await storage.sweep()).toBe(1)
   })
 
-  test('the timer deletes expired items without being asked', async () => {
+  test('the timer deletes expired items without a call of sweep', async () => {
     const storage = temporaryStorage({ sweepIntervalMs: 1 })
     const table = await storage.createTable(SESSIONS)
     await put(storage, table, { id: 'a', 'expires-at': NOW_SECONDS - 1 })

@@ -21,7 +21,7 @@ describe('the text of an item', () => {
   })
 })
 
-describe('an answer', () => {
+describe('a response', () => {
   test('has its parts that are text before the others, and none that is not there', () => {
     expect(responseText({ Items: '[1]', Key: undefined }, { Count: 1 })).toBe(
       '{"Items":[1],"Count":1}',

@@ -42,7 +42,7 @@ describe('a client that closes its side after its request', () => {
 })
 
 describe('a server that closes', () => {
-  test('answers what is on its way on a connection that was idle, and says that it was the last', async () => {
+  test('responds to a request on its way on an idle connection, and announces that it is the last', async () => {
     const { server, socket } = await connected()
     const ended = once(socket, 'close')
     socket.write(put)
@@ -55,7 +55,7 @@ describe('a server that closes', () => {
     await Promise.all([ended, closed])
   })
 
-  test('answers all requests of a client that does not wait for answers', async () => {
+  test('responds to all requests of a client that pipelines', async () => {
     const { server, socket } = await connected()
     socket.write(put)
     await once(socket, 'data')

@@ -53,7 +53,7 @@ async function raw(server: DynamoServer, bytes: string): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-describe('an answer', () => {
+describe('a response', () => {
   test('has the content type, the checksum and the request id that AWS sends', async () => {
     const { server } = await freshServer()
     const { status, headers, text } = await send(server, { body: '{}' })
@@ -122,7 +122,7 @@ describe('an answer', () => {
     })
   })
 
-  test('to an unknown operation, and to a body that is no JSON, says so', async () => {
+  test("to an unknown operation or a body that is not JSON has AWS's error", async () => {
     const { server } = await freshServer()
     expect(await send(server, { headers: target('MakeCoffee'), body: '{}' })).toMatchObject({
       status: 400,
@@ -232,7 +232,7 @@ describe('connections', () => {
     expect(found.map(({ Item }) => Item?.['id']?.S)).toEqual(ids)
   })
 
-  test('get the pages they asked for, however late they read them', async () => {
+  test('get the requested pages, however late they read them', async () => {
     const { engine, server } = await freshServer()
     const ids = Array.from({ length: 20 }, (_, n) => `i${n}`)
     const textOf = (id: string) => `${id} `.repeat(10_000)
@@ -268,7 +268,7 @@ describe('connections', () => {
     for (const { id, text } of found) expect(text.S === textOf(id.S), id.S).toBe(true)
   })
 
-  test('with a request under way are answered before the server closes', async () => {
+  test('with a running request get their response before the server closes', async () => {
     const { server } = await freshServer()
     const outgoing = request({
       host: server.host,
@@ -314,7 +314,7 @@ describe('connections', () => {
   })
 })
 
-test('a defect is answered with status 500, and its text stays inside', async () => {
+test('a defect has status 500, and its message is not sent', async () => {
   const { engine } = await freshServer()
   const broken: Engine = { ...engine, handle: () => Promise.reject(new Error('secret detail')) }
   const server = await serve(broken)

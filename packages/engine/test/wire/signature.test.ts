@@ -67,7 +67,7 @@ const authorization =
   })
 
 describe('with credentials, the wire face', () => {
-  test('answers the SDK that has them', async () => {
+  test('accepts requests of an SDK with these credentials', async () => {
     const { server } = await freshServer()
     const client = new DynamoDBClient({ endpoint: server.url, region: 'anywhere', credentials })
     expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual([])

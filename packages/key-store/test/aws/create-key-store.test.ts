@@ -74,7 +74,7 @@ describe.each(serviceStores())('creating a key store on $name', (store) => {
     })
   })
 
-  test('of five at once each gets the one table', async () => {
+  test('by five concurrent callers gives each the same table', async () => {
     const arns = await Promise.all(
       Array.from({ length: 5 }, () => createKeyStore({ db, tableName: 'contended' })),
     )
@@ -94,7 +94,7 @@ describe.each(serviceStores())('creating a key store on $name', (store) => {
     })
   }
 
-  test('takes the table of whoever was faster, if it conforms', async () => {
+  test('uses the table that another caller created first, if it conforms', async () => {
     const table = { ...branchKeysTable, name: 'faster' }
     const { tableArn } = await createKeyStore({ db: outrun(table), tableName: 'faster' })
     expect(tableArn).toMatch(/faster$/)
@@ -117,7 +117,7 @@ describe.each(serviceStores())('creating a key store on $name', (store) => {
     }
   })
 
-  test('waits until the table can be used, unless told not to', async () => {
+  test('waits until the table is active by default', async () => {
     let looks = 0
     const slow = eachOperation((name) => async (input) => {
       const answer = await db[name](input)

@@ -100,7 +100,7 @@ describe('a master key file', () => {
     await expect(openMasterKeyFile(link)).rejects.toMatchObject({ name: 'MasterKeyExposed' })
   })
 
-  test('that was cut off anywhere says so', async () => {
+  test('that was cut off at any position is reported as such', async () => {
     const path = freshPath()
     await createMasterKeyFile(path)
     const whole = readFileSync(path, 'utf8')
@@ -134,14 +134,14 @@ describe('a master key file', () => {
     ['another file', 'ssh-ed25519 AAAA\n'],
     ['a large file', 'x'.repeat(100_000)],
     ['a file of a later version', 'strongroom-master-key:2:plain::AAAA:0000\n'],
-  ])('that is %s is told from a damaged one', async (_title, content) => {
+  ])('that is %s is distinguished from a damaged one', async (_title, content) => {
     const path = freshPath()
     await createMasterKeyFile(path)
     writeFileSync(path, content)
     await expect(openMasterKeyFile(path)).rejects.toMatchObject({ name: 'MasterKeyForeign' })
   })
 
-  test('that is a directory, or a pipe that nobody writes to, is refused at once', async () => {
+  test('that is a directory, or a pipe without a writer, is rejected immediately', async () => {
     const [directory, pipe] = [join(freshDirectory(), 'keys'), join(freshDirectory(), 'pipe')]
     mkdirSync(directory, { mode: 0o755 })
     execFileSync('mkfifo', ['-m', '600', pipe])
@@ -171,7 +171,7 @@ describe('a master key file', () => {
 })
 
 describe('what a crash leaves behind', () => {
-  test('while a file is made is no key, and is removed by whoever makes one', async () => {
+  test('while a file is created leaves no key, and the next creation removes the rest', async () => {
     const path = freshPath()
     const directory = join(path, '..')
     mkdirSync(directory, { mode: 0o700 })

@@ -39,7 +39,7 @@ describe('the master key', () => {
     await expect(opening).rejects.toThrow('A master key is 32 bytes')
   })
 
-  test('is told from others by a check that is not part of it', () => {
+  test('is distinguished from others by a check that is not part of it', () => {
     const masterKey = anotherMasterKey()
     const check = keyCheck(masterKey)
     expect(check).toHaveLength(16)
@@ -58,7 +58,7 @@ describe('the master key', () => {
 })
 
 describe('stored material', () => {
-  test('that was altered in any bit is told from a wrong master key, and nothing is encrypted with it', async () => {
+  test('that was altered in any bit is distinguished from a wrong master key, and encrypts nothing', async () => {
     const { storage, masterKey, arn, id } = await freshKms()
     const versions = storage.keys.get(id)?.versions
     const stored = versions?.get(1)

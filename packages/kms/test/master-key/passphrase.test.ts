@@ -44,14 +44,14 @@ describe('a file with a passphrase', () => {
     expect(await openMasterKeyFile(path, { passphrase: 'cafe\u0301' })).toEqual(masterKey)
   })
 
-  test('costs 128 MiB to try, unless it is told otherwise', async () => {
+  test('costs 128 MiB to try by default', async () => {
     const path = join(freshDirectory(), 'keys', 'master.key')
     const masterKey = await createMasterKeyFile(path, { passphrase: 'x' })
     expect(readFileSync(path, 'utf8')).toContain(':scrypt:N=131072,r=8,p=1:')
     expect(await openMasterKeyFile(path, { passphrase: 'x' })).toEqual(masterKey)
   })
 
-  test('that was damaged or cut off is told from a wrong passphrase', async () => {
+  test('that was damaged or cut off is distinguished from a wrong passphrase', async () => {
     const { path } = await freshFile('x')
     const whole = readFileSync(path, 'utf8')
     for (let at = whole.indexOf(':scrypt') + 1; at < whole.length - 1; at += 3) {

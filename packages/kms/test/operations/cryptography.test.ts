@@ -23,7 +23,7 @@ describe('encryption', () => {
     })
   })
 
-  test('a key is given by its ARN or its id, and answers name its ARN', async () => {
+  test('a key is identified by its ARN or id, and responses contain its ARN', async () => {
     const { kms, arn, id } = await freshKms()
     const byId = await kms.encrypt({ KeyId: id, Plaintext: bytes('x') })
     expect(byId.KeyId).toBe(arn)
@@ -42,7 +42,7 @@ describe('encryption', () => {
     expect(new Set(blobs).size).toBe(100)
   })
 
-  test('a plaintext is handed out in memory of its own, so wiping it harms nobody', async () => {
+  test('a plaintext has its own memory, so wiping it does not affect others', async () => {
     const { kms, arn } = await freshKms()
     const { CiphertextBlob } = await kms.encrypt({ KeyId: arn, Plaintext: bytes('secret') })
     const [first, second] = await Promise.all([
@@ -257,7 +257,7 @@ describe('a blob that does not belong', () => {
     }
   })
 
-  test('is told from one whose material the store has lost', async () => {
+  test('is distinguished from one whose material the store has lost', async () => {
     const { kms, storage, masterKey, arn, id } = await freshKms()
     const { CiphertextBlob: old } = await kms.encrypt({ KeyId: arn, Plaintext: bytes('old') })
     await kms.rotateKeyOnDemand({ KeyId: arn })

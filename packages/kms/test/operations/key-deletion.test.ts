@@ -52,7 +52,7 @@ test('only a deletion that was scheduled can be cancelled', async () => {
   expect(await refusal(kms.cancelKeyDeletion({ KeyId: arn }))).toBe('KMSInvalidStateException')
 })
 
-test('a write that is repeated because its answer got lost is no failure', async () => {
+test('a write that is repeated because its response was lost succeeds', async () => {
   const { clock, storage, masterKey, arn } = await freshKms()
   const repeating: typeof storage = {
     ...storage,
@@ -100,7 +100,7 @@ test('after the date the key is gone with all its material, at the first touch',
   ])
 })
 
-test('a key that nobody touches is removed by the sweep', async () => {
+test('a key that is not used is removed by the sweep', async () => {
   const { kms, storage, arn, id, clock } = await freshKms()
   const { KeyMetadata: other } = await kms.createKey()
   await kms.scheduleKeyDeletion({ KeyId: arn, PendingWindowInDays: 7 })

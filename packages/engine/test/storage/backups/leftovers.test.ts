@@ -45,7 +45,7 @@ test('what a killed backup left behind is removed by the next one to the same fi
   expect(names()).toEqual(['backup'])
 })
 
-test('and by one to another file of the directory, once nobody has written to it for an hour', async () => {
+test('a leftover of another file in the directory is removed if it has not changed for an hour', async () => {
   const { file, again, names } = await backedUp()
   leave(`${file}-of-monday`, endedProcess(), 2)
   const running = leave(`${file}-of-another-machine`, endedProcess(), 0.5)

@@ -202,7 +202,7 @@ const RECOVERED = {
 
 describe('a disk that is full', () => {
   test.skipIf(!canMount)(
-    'every write of the commit is told so, reads go on, and writes work again once there is room',
+    'every write of the commit fails, reads continue, and writes work again when there is room',
     { timeout: 60_000 },
     async () => {
       const disk = mounted('6m')
@@ -228,7 +228,7 @@ describe('a disk that is full', () => {
   })
 
   test.skipIf(!canLimit)(
-    'a file size limit is told and survived in the same way',
+    'a file size limit is reported and survived in the same way',
     { timeout: 60_000 },
     async () => {
       const directory = join(temporaryDirectory(), 'data')
