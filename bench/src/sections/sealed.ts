@@ -1,6 +1,5 @@
-// Sealed as `strongroom serve` runs it, durable on disk, beside a bare server with a Map: requests
-// for each CPU-second of the server alone. Then twenty readers of one secret, and what an answer's
-// time gives away.
+// Sealed as `strongroom serve` runs it, durable on disk, compared with a bare server with a Map: requests
+// per CPU second of the server. Then races of twenty readers, and a test of response times.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
@@ -171,7 +170,7 @@ async function trialsWithoutOneWinner(caller: Caller): Promise<number> {
   return wrong
 }
 
-/** Whether those who do not hold a link can tell by time what there is. */
+/** Checks whether response times reveal the state of a secret to callers without the link. */
 async function timingLeak(caller: Caller, options: Options): Promise<string[]> {
   const [waiting, consumed] = await tokens(caller, 2)
   if (!waiting || !consumed) throw new Error('There are no tokens')

@@ -1,5 +1,5 @@
 // Two-key: key one against Bolt's verification in the same process, key two from its memory, then a
-// flood and an outage in simulated time. Slack is in the process and answers at once.
+// flood and an outage in simulated time. Slack is simulated in the process and responds immediately.
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { verifySlackRequest } from '@slack/bolt'

@@ -1,4 +1,4 @@
-/** Attribute types: what comes back is what was stored, and what is no value at all is refused. */
+/** Attribute types: values are returned as stored, and invalid values are rejected. */
 import { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
 import { type Item, read, refuses, useTable } from './harness.ts'

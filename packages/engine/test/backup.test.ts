@@ -207,7 +207,7 @@ async function backupFile(): Promise<string> {
   return path
 }
 
-/** Why restoring failed; also tells if anything is left of it. */
+/** The error of a failed restore; also checks that it left nothing. */
 async function refusal(path: string): Promise<string> {
   const directory = join(dirname(path), 'restored')
   try {

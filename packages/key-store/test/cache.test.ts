@@ -40,11 +40,11 @@ function source() {
     hold: () => {
       held = true
     },
-    /** Lets those that come later end at once. */
+    /** Lets later reads finish immediately. */
     pass: () => {
       held = false
     },
-    /** Ends all reads that are under way; those that come later end at once. */
+    /** Finishes all running reads; later ones finish immediately. */
     release(failure?: Error) {
       held = false
       for (const end of waiting.splice(0)) end(failure)

@@ -14,7 +14,7 @@ interface Citation {
   number: string
   /** `packages/key-store/test/store/storage.test.ts:42` */
   place: string
-  /** Whether it stands above a test or a group of tests, or in the name of one. */
+  /** Whether it is above a test or a group of tests, or in the name of one. */
   ofTest: boolean
 }
 

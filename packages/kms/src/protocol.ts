@@ -68,7 +68,7 @@ export function cannotAnswer(): KmsError {
 }
 
 function fromWire(body: Uint8Array): object {
-  const request = parsed(body)
+  const request = parseJson(body)
   if (!isRecord(request)) throw serializationError('The request must be a JSON object')
   for (const name of BLOBS) {
     const value = request[name]
@@ -81,7 +81,7 @@ function fromWire(body: Uint8Array): object {
   return request
 }
 
-function parsed(body: Uint8Array): unknown {
+function parseJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString())
   } catch {

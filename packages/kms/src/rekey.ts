@@ -46,7 +46,7 @@ export async function rekey(options: RekeyOptions): Promise<{ keys: number; old:
   await requireMasterKey(storage, present.check)
   const next = newMasterKey()
   const coming = wrappingBy(next)
-  for (const record of await storage.list()) await rewrapped(storage, record, present, coming)
+  for (const record of await storage.list()) await rewrapKeys(storage, record, present, coming)
 
   await begin(storage, file, present.check, coming.check)
   let keys
@@ -122,7 +122,7 @@ async function stage(
   present: Wrapping,
   coming: Wrapping,
 ): Promise<void> {
-  const backingKeys = await rewrapped(storage, record, present, coming)
+  const backingKeys = await rewrapKeys(storage, record, present, coming)
   if (backingKeys.length === 0) return
   if (await storage.stage(record.id, backingKeys, coming.check)) return
   if (await storage.load(record.id)) throw rekeyConflict()
@@ -143,7 +143,7 @@ async function promote(storage: Storage, { id }: KeyRecord, check: Uint8Array): 
 }
 
 /** The backing keys of a key, wrapped by the next master key; none if the key was removed. */
-async function rewrapped(
+async function rewrapKeys(
   storage: Storage,
   { id, arn, currentVersion }: KeyRecord,
   present: Wrapping,

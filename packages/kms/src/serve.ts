@@ -163,10 +163,10 @@ async function clearAbandoned(socketPath: string): Promise<void> {
   const found = await lstat(socketPath).catch(() => undefined)
   if (!found) return
   if (!found.isSocket()) {
-    throw new Error(`Cannot listen on "${socketPath}": there is a file of that name`)
+    throw new Error(`Cannot listen on "${socketPath}": a file with that name exists`)
   }
   if (await isAnswered(socketPath)) {
-    throw new Error(`Cannot listen on "${socketPath}": another process does`)
+    throw new Error(`Cannot listen on "${socketPath}": another process is listening there`)
   }
   await rm(socketPath)
 }

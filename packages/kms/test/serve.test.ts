@@ -257,7 +257,7 @@ describe('a socket', () => {
     const server = await serveKms(kms, { socketPath, credentials: [credentials] })
     onTestFinished(() => server.close())
     const second = serveKms(kms, { socketPath, credentials: [credentials] })
-    await expect(second).rejects.toThrow('another process does')
+    await expect(second).rejects.toThrow('another process is listening there')
     expect(statSync(socketPath).isSocket()).toBe(true)
   })
 
@@ -278,7 +278,7 @@ describe('a socket', () => {
     const socketPath = place()
     writeFileSync(socketPath, 'mine')
     const server = serveKms(kms, { socketPath, credentials: [credentials] })
-    await expect(server).rejects.toThrow('there is a file of that name')
+    await expect(server).rejects.toThrow('a file with that name exists')
   })
 })
 

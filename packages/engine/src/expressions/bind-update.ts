@@ -65,7 +65,7 @@ export function bindUpdate(syntax: readonly ActionSyntax[], placeholders: Placeh
 function boundAction(action: ActionSyntax, placeholders: Placeholders): Action {
   if (action.type === 'REMOVE') return { type: 'REMOVE' }
   if (action.type === 'SET') {
-    return { type: 'SET', assigned: boundAssigned(action.value, placeholders) }
+    return { type: 'SET', assigned: bindAssigned(action.value, placeholders) }
   }
   const value = bindValue(KIND, action.value, placeholders)
   const type = typeOf(value)
@@ -92,7 +92,7 @@ const TYPE_WORDS = {
   BS: 'BINARY_SET',
 }
 
-function boundAssigned(
+function bindAssigned(
   syntax: OperandSyntax | ArithmeticSyntax,
   placeholders: Placeholders,
 ): Assigned {
@@ -102,8 +102,8 @@ function boundAssigned(
     case 'value':
       return { type: 'value', value: bindValue(KIND, syntax, placeholders) }
     case 'arithmetic': {
-      const left = boundAssigned(syntax.left, placeholders)
-      const right = boundAssigned(syntax.right, placeholders)
+      const left = bindAssigned(syntax.left, placeholders)
+      const right = bindAssigned(syntax.right, placeholders)
       assertType(syntax.operator, 'N', left)
       assertType(syntax.operator, 'N', right)
       return { type: 'arithmetic', operator: syntax.operator, left, right }
@@ -111,7 +111,7 @@ function boundAssigned(
     case 'call':
       return boundCall(
         syntax.name,
-        syntax.operands.map((operand) => boundAssigned(operand, placeholders)),
+        syntax.operands.map((operand) => bindAssigned(operand, placeholders)),
       )
   }
 }

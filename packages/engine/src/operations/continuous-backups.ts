@@ -21,7 +21,7 @@ export const describeContinuousBackups: Operation<TableInput, DescribeContinuous
   input: structure('DescribeContinuousBackupsInput', { 'TableName!': tableName }),
 
   run({ storage, clock }, input) {
-    return described(backedUpTable(storage, input.TableName), clock.now())
+    return describeRecovery(backedUpTable(storage, input.TableName), clock.now())
   },
 }
 
@@ -49,7 +49,7 @@ export const updateContinuousBackups: Operation<
     const table = backedUpTable(storage, input.TableName)
     const others = (table.logs ?? []).filter(({ kind }) => kind !== 'recovery')
     const logs = enabled ? [...others, recoveryLog(table, days, clock.now())] : others
-    return described(await storage.replaceTable({ ...table, logs }), clock.now())
+    return describeRecovery(await storage.replaceTable({ ...table, logs }), clock.now())
   },
 }
 
@@ -82,7 +82,7 @@ export function earliestOf({ createdAt, keepMs }: LogRecord, now: number): numbe
   return Math.max(createdAt, now - keepMs)
 }
 
-function described(table: TableRecord, now: number): DescribeContinuousBackupsOutput {
+function describeRecovery(table: TableRecord, now: number): DescribeContinuousBackupsOutput {
   const recovery = recoveryOf(table)
   return {
     ContinuousBackupsDescription: {

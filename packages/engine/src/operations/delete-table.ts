@@ -24,12 +24,15 @@ export const deleteTable: Operation<TableInput, { TableDescription?: TableDescri
         'Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.',
       )
     }
-    await context.storage.dropTable(table.name, recoveryOf(table) ? kept(context, table) : {})
+    await context.storage.dropTable(
+      table.name,
+      recoveryOf(table) ? keepOptions(context, table) : {},
+    )
     return { TableDescription: describeTable(context, table, 'DELETING') }
   },
 }
 
-function kept({ storage }: Context, table: TableRecord): DropOptions {
+function keepOptions({ storage }: Context, table: TableRecord): DropOptions {
   const name = `${table.name}$DeletedTableBackup`
   return { keepAs: { name, keepMs: SYSTEM_BACKUP_MS, items: storage.count(table) } }
 }

@@ -22,7 +22,7 @@ export function readFilter(
   const conditions = Object.entries(filter ?? {}).map(([name, { ComparisonOperator, ...rest }]) =>
     conditionOf(name, ComparisonOperator, readValues(form, rest.AttributeValueList)),
   )
-  return joined(conditions, join)
+  return joinConditions(conditions, join)
 }
 
 export function readExpected(
@@ -33,7 +33,7 @@ export function readExpected(
   const conditions = Object.entries(expected ?? {}).map(([name, each]) =>
     expectation(form, name, each),
   )
-  return joined(conditions, join)
+  return joinConditions(conditions, join)
 }
 
 /** The conditions on a key by attribute; the planner checks which of them a key allows. */
@@ -70,7 +70,7 @@ function readValues(form: Form, values: readonly unknown[] | null | undefined): 
   return (values ?? []).map((value) => form.ownValue(value))
 }
 
-function joined(conditions: readonly Condition[], join: Join): Condition | undefined {
+function joinConditions(conditions: readonly Condition[], join: Join): Condition | undefined {
   if (join) {
     if (conditions.length === 0) {
       throw validationError('ConditionalOperator cannot be used without Filter or Expected')

@@ -192,17 +192,19 @@ export function requestedNames(
 ): readonly string[] | undefined {
   const names = projectedNames(table, index)
   if (!index || !names) return undefined
-  const asked = new Set(projection?.paths.map(([name]) => String(name)))
-  const unshown = [...asked].filter((name) => !names.includes(name))
+  const requested = new Set(projection?.paths.map(([name]) => String(name)))
+  const unprojected = [...requested].filter((name) => !names.includes(name))
   const everything = input.Select === 'ALL_ATTRIBUTES'
-  if (index.kind === 'local') return everything || unshown.length > 0 ? undefined : names
+  if (index.kind === 'local') return everything || unprojected.length > 0 ? undefined : names
   if (everything) {
     throw invalid(
       `Select type ALL_ATTRIBUTES is not supported for global secondary index ${index.name} because its projection type is not ALL`,
     )
   }
-  if (unshown.length > 0) {
-    throw invalid(`Global secondary index ${index.name} does not project [${unshown.join(', ')}]`)
+  if (unprojected.length > 0) {
+    throw invalid(
+      `Global secondary index ${index.name} does not project [${unprojected.join(', ')}]`,
+    )
   }
   return names
 }

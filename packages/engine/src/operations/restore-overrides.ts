@@ -73,7 +73,7 @@ function indexesOf(
   const kept = (kind: IndexRecord['kind']) => source.indexes.filter((each) => each.kind === kind)
   const of = (kind: IndexRecord['kind'], override: Override[] | null | undefined) =>
     override
-      ? override.map((wanted) => overridden(kept(kind), wanted, source, input, billing))
+      ? override.map((wanted) => overrideIndex(kept(kind), wanted, source, input, billing))
       : kept(kind).map((index) => withoutId(index, billing))
   const global = of('global', input.GlobalSecondaryIndexOverride)
   const unprovisioned = global.find(({ details }) => billing === 'PROVISIONED' && !details)
@@ -94,7 +94,7 @@ function indexesOf(
 }
 
 /** Finds an index of the source by keys and projection; its name may differ. */
-function overridden(
+function overrideIndex(
   known: readonly IndexRecord[],
   wanted: Override,
   source: TableRecord,

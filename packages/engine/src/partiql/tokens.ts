@@ -21,18 +21,18 @@ const NUMBER = /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y
 
 export function tokensOf(statement: string): Token[] {
   const tokens: Token[] = []
-  let position = skipped(statement, 0)
+  let position = skipSpace(statement, 0)
   while (position < statement.length) {
     const { end, ...token } = tokenAt(statement, position)
     tokens.push(token)
-    position = skipped(statement, end)
+    position = skipSpace(statement, end)
   }
   tokens.push({ kind: 'end', text: '', start: statement.length })
   return tokens
 }
 
 /** Skips white space and comments. */
-function skipped(text: string, from: number): number {
+function skipSpace(text: string, from: number): number {
   let position = from
   for (;;) {
     if (position < text.length && SPACE.test(text.charAt(position))) {
@@ -52,25 +52,25 @@ function skipped(text: string, from: number): number {
 
 function tokenAt(text: string, start: number): Token & { end: number } {
   const first = text.charAt(start)
-  if (LETTER.test(first)) return matched('word', WORD, text, start)
+  if (LETTER.test(first)) return matchToken('word', WORD, text, start)
   if (/\d/.test(first) || (first === '.' && /\d/.test(text.charAt(start + 1)))) {
-    return matched('number', NUMBER, text, start)
+    return matchToken('number', NUMBER, text, start)
   }
-  if (first === "'" || first === '"') return quoted(text, start, first)
+  if (first === "'" || first === '"') return readQuoted(text, start, first)
   const pair = text.slice(start, start + 2)
   if (PAIRS.has(pair)) return { kind: 'symbol', text: pair, start, end: start + 2 }
   const kind = SINGLES.includes(first) ? 'symbol' : 'unknown'
   return { kind, text: first, start, end: start + 1 }
 }
 
-function matched(kind: 'word' | 'number', pattern: RegExp, text: string, start: number) {
+function matchToken(kind: 'word' | 'number', pattern: RegExp, text: string, start: number) {
   pattern.lastIndex = start
   const found = pattern.exec(text)?.[0] ?? ''
   return { kind, text: found, start, end: start + found.length }
 }
 
 /** A quote within the text is doubled. */
-function quoted(text: string, start: number, quote: string): Token & { end: number } {
+function readQuoted(text: string, start: number, quote: string): Token & { end: number } {
   let content = ''
   let from = start + 1
   for (;;) {

@@ -19,7 +19,7 @@ import {
 } from './types.ts'
 
 export function validateValue(value: unknown): Value {
-  return checked(value, 1, new PartBudget())
+  return checkValue(value, 1, new PartBudget())
 }
 
 export function validateItem(value: unknown): Item {
@@ -27,7 +27,7 @@ export function validateItem(value: unknown): Item {
   return validateMap(value, 1, new PartBudget())
 }
 
-function checked(value: unknown, depth: number, budget: PartBudget): Value {
+function checkValue(value: unknown, depth: number, budget: PartBudget): Value {
   budget.spend()
   if (depth > MAX_DEPTH) throw tooDeep()
   switch (typeof value) {
@@ -68,7 +68,7 @@ function validateNumberValue(value: object): number | NumberValue {
 function validateList(list: unknown[], depth: number, budget: PartBudget): Value[] {
   let copy: Value[] | undefined
   for (let index = 0; index < list.length; index++) {
-    const element = checked(list[index], depth + 1, budget)
+    const element = checkValue(list[index], depth + 1, budget)
     if (!Object.is(element, list[index])) copy ??= list.slice() as Value[]
     if (copy) copy[index] = element
   }
@@ -79,7 +79,7 @@ function validateMap(map: Record<string, unknown>, depth: number, budget: PartBu
   let copy: Item | undefined
   for (const name of Object.keys(map)) {
     checkAttributeName(name)
-    const value = checked(map[name], depth, budget)
+    const value = checkValue(map[name], depth, budget)
     if (!Object.is(value, map[name])) copy ??= { ...map } as Item
     if (copy) setAttribute(copy, name, value)
   }
@@ -91,7 +91,7 @@ function validateSet(set: Set<unknown>, budget: PartBudget): SetValue {
   let type: 'SS' | 'NS' | 'BS' | undefined
   let isCanonical = true
   for (const element of set) {
-    const member = checked(element, MAX_DEPTH, budget)
+    const member = checkValue(element, MAX_DEPTH, budget)
     const memberType = setTypeOf(member)
     if (!memberType || (type && memberType !== type)) throw refused('a member of this set', element)
     if (!Object.is(member, element)) isCanonical = false

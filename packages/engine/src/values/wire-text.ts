@@ -19,7 +19,7 @@ export function itemText(item: Item): string {
 }
 
 function valueText(value: Value): string {
-  if (typeof value === 'string') return `{"S":${quoted(value)}}`
+  if (typeof value === 'string') return `{"S":${quote(value)}}`
   if (typeof value === 'number') return `{"N":"${numberText(value)}"}`
   if (typeof value === 'boolean') return value ? '{"BOOL":true}' : '{"BOOL":false}'
   if (value === null) return '{"NULL":true}'
@@ -32,13 +32,13 @@ function valueText(value: Value): string {
 
 function setText(set: SetValue): string {
   const members = Array.from(set as Set<Member>, (member) => {
-    if (typeof member === 'string') return quoted(member)
+    if (typeof member === 'string') return quote(member)
     return `"${member instanceof Uint8Array ? base64(member) : numberText(member)}"`
   })
   return `{"${typeOf(set)}":[${members.join(',')}]}`
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`
 }
 

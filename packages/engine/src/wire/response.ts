@@ -25,7 +25,7 @@ export function encodeResponse(
   acceptEncoding: string | undefined,
 ): EncodedResponse | Promise<EncodedResponse> {
   if (acceptEncoding !== undefined && text.length >= MIN_COMPRESSED_BYTES) {
-    if (acceptsGzip(acceptEncoding)) return compressed(text)
+    if (acceptsGzip(acceptEncoding)) return compressResponse(text)
   }
   if (typeof text === 'string' && text.length <= MAX_UNENCODED_LENGTH) {
     return { content: text, headers: headersOf(Buffer.byteLength(text), crc32(text)) }
@@ -34,7 +34,7 @@ export function encodeResponse(
   return { content: bytes, headers: headersOf(bytes.length, crc32(bytes)) }
 }
 
-async function compressed(text: string | Buffer): Promise<EncodedResponse> {
+async function compressResponse(text: string | Buffer): Promise<EncodedResponse> {
   const content = await compress(text, { level: constants.Z_BEST_SPEED })
   const headers = headersOf(content.length, crc32(content))
   return { content, headers: [...headers, 'content-encoding', 'gzip'] }

@@ -24,7 +24,7 @@ export function embedded(engine: Engine): EmbeddedConfig {
 async function respond(engine: Engine, { headers, body }: SdkRequest): Promise<SdkResponse> {
   try {
     const target = headers['x-amz-target'] ?? headers['X-Amz-Target'] ?? ''
-    return response(200, await engine.handle(operationOf(target) ?? '', parsed(body)))
+    return response(200, await engine.handle(operationOf(target) ?? '', parseBody(body)))
   } catch (error) {
     // A defect is thrown unchanged, because client and engine are one program.
     if (!(error instanceof DynamoError)) throw error
@@ -33,7 +33,7 @@ async function respond(engine: Engine, { headers, body }: SdkRequest): Promise<S
   }
 }
 
-function parsed(body: unknown): unknown {
+function parseBody(body: unknown): unknown {
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
     throw serializationError('The request has no body')
   }

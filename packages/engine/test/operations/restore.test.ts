@@ -1,4 +1,4 @@
-/** A table that is being restored ends as it should, whatever happens to its source meanwhile. */
+/** A restored table is correct, whatever happens to its source during the restore. */
 import { describe, expect, test } from 'vitest'
 import type { Engine } from '../../src/engine.ts'
 import { checkStorage } from '../../src/storage/check.ts'

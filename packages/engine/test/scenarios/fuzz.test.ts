@@ -17,7 +17,7 @@ import { wireOperations } from '../../src/operations/all.ts'
 const SLOW = Boolean(process.env['SLOW'])
 const REQUESTS = SLOW ? 120_000 : 1500
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_116)
-/** Then the tables are made anew, so that what earlier requests stored does not slow the later ones. */
+/** After this many requests the tables are recreated, so that stored items do not slow later requests. */
 const ROUND = 1000
 const AT_ONCE = 16
 const PATIENCE_MS = 20_000

@@ -1,4 +1,4 @@
-/** An engine on a directory of its own, gone after the test, and the tables most tests want. */
+/** An engine on a temporary directory, and the tables that most tests use. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ export async function freshEngine(options: Partial<EngineOptions> = {}): Promise
   return engine
 }
 
-/** An engine for all tests of a suite, on a directory of its own that goes when it is closed. */
+/** An engine for all tests of a suite, on a temporary directory that is removed on close. */
 export async function engineForSuite(): Promise<{ engine: Engine; close: () => Promise<void> }> {
   const directory = mkdtempSync(join(tmpdir(), 'engine-'))
   const engine = await openEngine({ directory, sweepIntervalMs: 0 })
@@ -30,7 +30,7 @@ export async function engineForSuite(): Promise<{ engine: Engine; close: () => P
   }
 }
 
-/** A time that passes only when told to. */
+/** A clock that only the test moves. */
 export function movableClock(start = Date.UTC(2026, 0, 1)) {
   let time = start
   return {

@@ -93,7 +93,7 @@ function set({ holder, at }: Place, value: unknown): void {
   })
 }
 
-/** What two values must have in common for one to stand in for the other without notice. */
+/** The kind of a value; a value can be replaced by another one of the same kind. */
 function kindOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return typeof value
   if (Array.isArray(value)) return 'list'

@@ -18,7 +18,7 @@ async function freshServer(options: ServeOptions = {}) {
   return { engine, server }
 }
 
-/** A request as raw as HTTP allows, on a connection of its own unless an agent is given. */
+/** Sends a raw HTTP request, on a new connection unless an agent is passed. */
 async function send(
   server: DynamoServer,
   { headers = {}, method = 'POST', body = '', agent = new Agent() } = {},
@@ -44,7 +44,7 @@ async function send(
 
 const target = (name: string) => ({ 'x-amz-target': `DynamoDB_20120810.${name}` })
 
-/** What the server says to bytes that are no proper request. */
+/** The response of the server to malformed bytes. */
 async function raw(server: DynamoServer, bytes: string): Promise<string> {
   const socket = connect(server.port, server.host)
   socket.write(bytes)
@@ -254,7 +254,7 @@ describe('connections', () => {
           `x-amz-target: DynamoDB_20120810.Query\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
       )
     }
-    // It is more than the system takes at once, so that much of it still waits in the server.
+    // More than the socket buffers hold, so that much of it is still in the server.
     const others = Array.from({ length: 100 }, (_, n) => ids[7 + (n % 13)]!)
     for (const id of others) {
       const { text } = await send(server, { headers: target('Query'), body: queryOf(id) })

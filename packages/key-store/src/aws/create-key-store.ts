@@ -21,7 +21,7 @@ export async function createKeyStore(
 ): Promise<{ tableArn: string }> {
   const { tableName, wait = true } = options
   const db = toDb(options)
-  if (!tableName) throw new TypeError('Cannot create a key store: give the tableName')
+  if (!tableName) throw new TypeError('Cannot create a key store: pass the tableName')
   const table = { ...branchKeysTable, name: tableName }
   const found = await describe(db, tableName)
   const { description, isNew } = found ? { description: found, isNew: false } : await create()

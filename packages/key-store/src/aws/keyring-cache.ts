@@ -49,5 +49,7 @@ export function awsBranchKeyCache({
 }
 
 function branchKeysOnly(): never {
-  throw new TypeError('Cannot cache data keys here: give the caching materials manager its own')
+  throw new TypeError(
+    'This cache does not support data keys: use another cache for the caching materials manager',
+  )
 }

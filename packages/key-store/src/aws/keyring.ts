@@ -48,8 +48,8 @@ export function awsBranchKeyStore(
     kmsConfiguration: awsConfiguration(info.kmsConfiguration),
     keyManagement: { grantTokens: [...info.grantTokens] },
     storage: {
-      getEncryptedActiveBranchKey: neverAsked,
-      getEncryptedBranchKeyVersion: neverAsked,
+      getEncryptedActiveBranchKey: neverCalled,
+      getEncryptedBranchKeyVersion: neverCalled,
       getKeyStorageInfo: () => ({ name: info.keyStoreName, logicalName: info.logicalKeyStoreName }),
     },
   })
@@ -78,6 +78,6 @@ function awsConfiguration(configuration: KmsConfiguration): AwsOptions['kmsConfi
 }
 
 /** Never called, because all methods that use it are overridden. */
-async function neverAsked(): Promise<never> {
-  throw new TypeError('Cannot read encrypted keys here: ask the key store')
+async function neverCalled(): Promise<never> {
+  throw new TypeError('Cannot read encrypted keys here: use the key store')
 }

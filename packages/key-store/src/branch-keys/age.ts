@@ -13,13 +13,13 @@ const MAX_AHEAD_MS = 24 * 60 * 60 * 1000
 
 /** Whole seconds since a key was created; undefined if the time is invalid or in the future. */
 export function ageSeconds(createTime: string, clock: Clock): number | undefined {
-  const madeAt = parsed(createTime)
+  const madeAt = parseTime(createTime)
   if (madeAt === undefined) return undefined
   const age = clock.now() - madeAt
   return age < -MAX_AHEAD_MS ? undefined : Math.max(0, Math.floor(age / 1000))
 }
 
-function parsed(text: string): number | undefined {
+function parseTime(text: string): number | undefined {
   const match = TIME.exec(text)
   if (!match) return undefined
   const [, year, month, day, hours, minutes, seconds, sign, offsetHours = 0, offsetMinutes = 0] =

@@ -65,7 +65,7 @@ export function createKeyListing(options: KeyStorageOptions): KeyListing {
   const id = items.attr('branch-key-id')
   const type = items.attr('type')
 
-  function listed(stored: Item): Listed {
+  function toListed(stored: Item): Listed {
     try {
       const item = items.parse(stored)
       if (item['hierarchy-version'] === 1) return fromItem(item, logicalKeyStoreName)
@@ -96,7 +96,7 @@ export function createKeyListing(options: KeyStorageOptions): KeyListing {
       const kept = found.slice(0, limit)
       // A page of the store may hold more than requested; the next one starts after the last one returned.
       if (found.length > kept.length) next = keyOf(kept.at(-1))
-      return keyPage({ items: kept.map(listed), next })
+      return keyPage({ items: kept.map(toListed), next })
     },
 
     async listBranchKeyParts(branchKeyId) {
@@ -108,7 +108,7 @@ export function createKeyListing(options: KeyStorageOptions): KeyListing {
         (item) => item,
       )
       const own = stored.filter((item) => isBranchKeyType(item.type))
-      const { keys, unreadable } = keyPage({ items: own.map(listed), next: undefined })
+      const { keys, unreadable } = keyPage({ items: own.map(toListed), next: undefined })
       return { ...partsOf(keys), unreadable, foreign: stored.length - own.length }
     },
   }

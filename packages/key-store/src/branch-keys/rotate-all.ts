@@ -49,7 +49,7 @@ export async function rotateAll(
         summary.young++
         continue
       }
-      const outcome = await rotated(keys, id, summary.failed)
+      const outcome = await rotateOne(keys, id, summary.failed)
       if (outcome !== 'failed') summary.rotated++
       onKey?.({ id, ageSeconds, outcome })
     }
@@ -57,7 +57,7 @@ export async function rotateAll(
   return summary
 }
 
-async function rotated(
+async function rotateOne(
   keys: RotatableKeys,
   id: string,
   failed: RotationSummary['failed'],

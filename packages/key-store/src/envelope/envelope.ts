@@ -40,7 +40,7 @@ export function createEnvelope({ keyStore, branchKeys }: EnvelopeOptions): Envel
 
   return {
     async seal(plaintext, context) {
-      if (!(plaintext instanceof Uint8Array)) throw new TypeError('Cannot seal: give bytes')
+      if (!(plaintext instanceof Uint8Array)) throw new TypeError('Cannot seal: pass bytes')
       if (plaintext.length > MAX_PLAINTEXT_BYTES) throw keyStoreFailure('PlaintextTooLong')
       const place = placeOf(context)
       const materials = await activeBranchKey(place.branchKeyIdentifier, context)

@@ -58,7 +58,7 @@ export function readFrames(
     const iv = head.subarray(numberAt + 4, numberAt + 4 + IV_BYTES)
     const label = isFinal ? FINAL_LABEL : FRAME_LABEL
     const sealed = rest.subarray(head.length, end)
-    plaintext.push(decrypted(key, iv, frameData(messageId, label, sequence, length), sealed))
+    plaintext.push(decryptFrame(key, iv, frameData(messageId, label, sequence, length), sealed))
     rest = rest.subarray(end)
     if (isFinal) break
   }
@@ -74,11 +74,11 @@ export function headerTag(key: Buffer, header: Buffer): Buffer {
 }
 
 export function checkHeaderTag(key: Buffer, header: Buffer, tag: Buffer): void {
-  decrypted(key, HEADER_IV, header, tag)
+  decryptFrame(key, HEADER_IV, header, tag)
 }
 
 /** `sealed` is the content and its tag. */
-function decrypted(key: Buffer, iv: Buffer, data: Buffer, sealed: Buffer): Buffer {
+function decryptFrame(key: Buffer, iv: Buffer, data: Buffer, sealed: Buffer): Buffer {
   const decipher = createDecipheriv('aes-256-gcm', key, iv, GCM)
   decipher.setAAD(data)
   decipher.setAuthTag(sealed.subarray(-TAG_BYTES))

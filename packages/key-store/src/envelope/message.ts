@@ -30,7 +30,7 @@ export function writeMessage(
   const frame = writeOnlyFrame(key, messageId, plaintext)
   const tag = headerTag(key, header)
   key.fill(0)
-  return joined([header, tag, ...frame])
+  return joinParts([header, tag, ...frame])
 }
 
 /** Throws `EnvelopeUnreadable` if any part of the message was changed. */
@@ -46,14 +46,14 @@ export function openMessage(
   try {
     if (!timingSafeEqual(commitment, header.commitment)) throw new EnvelopeUnreadable()
     checkHeaderTag(key, authenticated, tag)
-    return joined(readFrames(key, messageId, frameLength, body))
+    return joinParts(readFrames(key, messageId, frameLength, body))
   } finally {
     key.fill(0)
   }
 }
 
 /** Joins the parts in separate memory instead of the pool of small buffers. */
-function joined(parts: readonly Buffer[]): Uint8Array {
+function joinParts(parts: readonly Buffer[]): Uint8Array {
   const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let end = 0
   for (const part of parts) {

@@ -227,7 +227,7 @@ const oneWrite = () => ({ token: randomUUID() })
 /** Callers in JavaScript may omit what the types require. */
 function required(options: KeyStoreOptions): KeyStoreOptions {
   const { storage, kms }: Partial<KeyStoreOptions> = options
-  if (!storage) throw new TypeError('Cannot open a key store: give the storage')
-  if (!kms) throw new TypeError('Cannot open a key store: give the kms')
+  if (!storage) throw new TypeError('Cannot open a key store: pass the storage')
+  if (!kms) throw new TypeError('Cannot open a key store: pass the kms')
   return options
 }

@@ -175,9 +175,9 @@ export function createKeyStorage(options: KeyStorageOptions): KeyStorage {
 /** Callers in JavaScript may omit what the types require. */
 function required(options: KeyStorageOptions): KeyStorageOptions {
   const { tableName, logicalKeyStoreName }: Partial<KeyStorageOptions> = options
-  if (!tableName) throw new TypeError('Cannot make a key storage: give the tableName')
+  if (!tableName) throw new TypeError('Cannot create a key storage: pass the tableName')
   if (!logicalKeyStoreName)
-    throw new TypeError('Cannot make a key storage: give the logicalKeyStoreName')
+    throw new TypeError('Cannot create a key storage: pass the logicalKeyStoreName')
   return options
 }
 

@@ -82,7 +82,7 @@ describe.each(serviceStores())('creating a key store on $name', (store) => {
     expect(arns).toEqual(arns.map(() => ({ tableArn: made?.TableArn })))
   })
 
-  /** Says that there is no table, whereupon somebody else makes this one. */
+  /** Reports that there is no table, and then another caller creates it. */
   function outrun(table: Table): Db {
     let isFirst = true
     return eachOperation((name) => async (input) => {
@@ -136,7 +136,7 @@ describe.each(serviceStores())('creating a key store on $name', (store) => {
   })
 
   test('needs the name of the table', async () => {
-    await expect(createKeyStore({ db, tableName: '' })).rejects.toThrow('give the tableName')
+    await expect(createKeyStore({ db, tableName: '' })).rejects.toThrow('pass the tableName')
   })
 })
 

@@ -31,7 +31,7 @@ export async function createMasterKeyFile(
     if (codeOf(error) === 'EEXIST') {
       throw new MasterKeyError(
         'MasterKeyExists',
-        `There is a master key in "${path}" already: it was left as it is`,
+        `A master key already exists in "${path}": it was not changed`,
       )
     }
     throw unusable(path, error)
@@ -94,7 +94,7 @@ async function protectedLine(
   if (passphrase === '') {
     throw new MasterKeyError(
       'PassphraseNeeded',
-      'A passphrase cannot be empty: give one, or none at all',
+      'A passphrase cannot be empty: pass one, or none at all',
     )
   }
   if (!isAffordable(cost)) throw new RangeError('The cost of the passphrase is out of bounds')
@@ -107,7 +107,7 @@ function unusable(path: string, error: unknown): unknown {
   if (code === 'ENOENT') {
     return new MasterKeyError(
       'MasterKeyMissing',
-      `There is no master key in "${path}": restore it from a backup, or say where it is`,
+      `There is no master key in "${path}": restore it from a backup, or configure its path`,
     )
   }
   return new MasterKeyError(

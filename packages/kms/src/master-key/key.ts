@@ -28,7 +28,7 @@ const NO_CONTEXT = new Uint8Array()
  * wrong master key is not mistaken for damage.
  */
 export function keyCheck(masterKey: MasterKey): Uint8Array {
-  return Uint8Array.from(derived(masterKey, 'strongroom-kms check').subarray(0, 16))
+  return Uint8Array.from(deriveSubkey(masterKey, 'strongroom-kms check').subarray(0, 16))
 }
 
 /** Wraps and unwraps backing keys. A wrapped key opens only for the same key id and version. */
@@ -43,7 +43,7 @@ export function wrappingBy(masterKey: MasterKey): Wrapping {
   if (!(masterKey instanceof Uint8Array) || masterKey.length !== MASTER_KEY_BYTES) {
     throw new TypeError(`A master key is ${MASTER_KEY_BYTES} bytes`)
   }
-  const key = createSecretKey(derived(masterKey, 'strongroom-kms wrap'))
+  const key = createSecretKey(deriveSubkey(masterKey, 'strongroom-kms wrap'))
 
   return {
     check: keyCheck(masterKey),
@@ -77,7 +77,7 @@ export function wrappingBy(masterKey: MasterKey): Wrapping {
   }
 }
 
-function derived(masterKey: MasterKey, label: string): Buffer {
+function deriveSubkey(masterKey: MasterKey, label: string): Buffer {
   return deriveKey(masterKey, label, NO_CONTEXT)
 }
 

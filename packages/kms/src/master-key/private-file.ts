@@ -17,7 +17,10 @@ export async function readPrivate(path: string): Promise<string> {
   await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   const found = await file.stat()
   if (!found.isFile())
-    throw new MasterKeyError('MasterKeyForeign', `"${path}" is no file: give the path of one`)
+    throw new MasterKeyError(
+      'MasterKeyForeign',
+      `"${path}" is not a file: use the path of a master key file`,
+    )
   const { mode } = found
   if (POSIX && (mode & 0o077) !== 0) {
     throw new MasterKeyError(

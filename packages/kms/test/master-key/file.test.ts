@@ -147,7 +147,7 @@ describe('a master key file', () => {
     execFileSync('mkfifo', ['-m', '600', pipe])
     for (const path of [directory, pipe]) {
       await expect(openMasterKeyFile(path)).rejects.toMatchObject({ name: 'MasterKeyForeign' })
-      await expect(openMasterKeyFile(path)).rejects.toThrow(`"${path}" is no file`)
+      await expect(openMasterKeyFile(path)).rejects.toThrow(`"${path}" is not a file`)
     }
   })
 

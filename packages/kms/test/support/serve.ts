@@ -32,7 +32,7 @@ interface SigningOptions {
   unsignable?: string[]
 }
 
-/** A request as an AWS SDK signs it, at the time that the tests' clock stands at. */
+/** A request signed like an AWS SDK does, at the time of the tests' clock. */
 export async function signed(
   server: KmsServer,
   target: string,
@@ -66,7 +66,7 @@ export async function signed(
   return { headers, body }
 }
 
-/** Sends a request as raw as HTTP allows, on a connection of its own. */
+/** Sends a raw HTTP request on a new connection. */
 export async function send(
   server: KmsServer,
   { method = 'POST', path = '/', ...rest }: RawRequest,

@@ -51,10 +51,16 @@ export function prepareDirectory(directory: string): void {
   // Another process may have started concurrently and written the format file.
   if (names.length > 0 && existsSync(file)) return assertKnownFormat(directory, file)
   if (names.includes(DATA_FILE)) {
-    throw cannotOpen(directory, `it holds an LMDB file but no ${FORMAT_FILE}, so it is not ours`)
+    throw cannotOpen(
+      directory,
+      `it contains an LMDB file but no ${FORMAT_FILE}, so it is not a data directory of this engine`,
+    )
   }
   if (names.length > 0) {
-    throw cannotOpen(directory, `it is not empty and not ours (it holds "${names[0]}")`)
+    throw cannotOpen(
+      directory,
+      `it is not empty and not a data directory (it contains "${names[0]}")`,
+    )
   }
   try {
     writeFormat(directory)
@@ -86,7 +92,10 @@ function assertKnownFormat(directory: string, file: string): void {
     throw cannotOpen(directory, `its ${FORMAT_FILE} cannot be read`, error)
   }
   if (typeof format !== 'number') {
-    throw cannotOpen(directory, `its ${FORMAT_FILE} does not name a format of this engine`)
+    throw cannotOpen(
+      directory,
+      `its ${FORMAT_FILE} does not contain a format version of this engine`,
+    )
   }
   if (!isKnownVersion(format)) {
     throw cannotOpen(directory, `its format version is ${format}, and ${KNOWN_VERSIONS}`)

@@ -143,7 +143,7 @@ function decodeOffset(bytes: Uint8Array): number {
 export function openFiles(directory: string): Environment {
   assertSoundFile(directory)
   assertRoom(directory)
-  const root = opened(directory, () => {
+  const root = openOrThrow(directory, () => {
     accessSync(directory, constants.W_OK)
     createPrivateFiles(directory)
     return openRoot({
@@ -159,7 +159,9 @@ export function openFiles(directory: string): Environment {
   })
   // The reader slots of killed processes would keep old pages from being reused.
   root.readerCheck()
-  const { items, stored, entries, changes, meta } = opened(directory, () => openDatabases(root))
+  const { items, stored, entries, changes, meta } = openOrThrow(directory, () =>
+    openDatabases(root),
+  )
   const reader = meta as unknown as { ensureReadTxn(): void }
   const databases = [
     root,
@@ -196,7 +198,7 @@ function assertRoom(directory: string): void {
     throw cannotOpen(directory, DISK_FULL_ADVICE)
 }
 
-function opened<T>(directory: string, open: () => T): T {
+function openOrThrow<T>(directory: string, open: () => T): T {
   try {
     return open()
   } catch (error) {

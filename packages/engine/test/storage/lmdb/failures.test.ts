@@ -45,7 +45,7 @@ function contents(directory: string): Map<string, string> {
   return new Map(names.map((name) => [name, readFileSync(join(directory, name), 'base64')]))
 }
 
-/** Why opening failed; also tells if anything in the directory changed. */
+/** The error of a failed open; also checks that the directory is unchanged. */
 function refusal(directory: string): string {
   const before = contents(directory)
   try {
@@ -80,13 +80,15 @@ describe('a directory that must not be opened', () => {
   test('one with files of something else is refused and left alone', () => {
     const directory = temporaryDirectory()
     writeFileSync(join(directory, 'thesis.txt'), 'mine')
-    expect(refusal(directory)).toContain('it is not empty and not ours (it holds "thesis.txt")')
+    expect(refusal(directory)).toContain(
+      'it is not empty and not a data directory (it contains "thesis.txt")',
+    )
   })
 
   test('one with an LMDB file of another program is refused', async () => {
     const directory = await filledDirectory()
     rmSync(join(directory, 'format.json'))
-    expect(refusal(directory)).toContain('so it is not ours')
+    expect(refusal(directory)).toContain('so it is not a data directory of this engine')
   })
 
   test.each([
@@ -124,7 +126,7 @@ describe('a directory that must not be opened', () => {
     const directory = await filledDirectory()
     const file = join(directory, 'data.mdb')
     const bytes = readFileSync(file)
-    // Both headers tell of ten pages more than there are, as LMDB may leave it.
+    // Both headers record ten pages more than there are, which LMDB may do.
     for (const header of [0, 8192]) {
       bytes.writeBigUInt64LE(bytes.readBigUInt64LE(header + 144) + 10n, header + 144)
     }
@@ -142,12 +144,12 @@ describe('a directory that must not be opened', () => {
   })
 
   test.runIf(process.seteuid)('one that belongs to somebody else is refused', () => {
-    // Not among the other temporary files: those that nobody but us may reach.
+    // Not in the temporary directory of tests, which other users cannot reach.
     const directory = mkdtempSync('/tmp/strongroom-closed-')
     onTestFinished(() => rmSync(directory, { recursive: true }))
     chmodSync(directory, 0o000)
     const us = process.geteuid?.() ?? 0
-    // Root may read everything, and is somebody else for a moment.
+    // Root can read everything, so the test switches to another user.
     if (us === 0) process.seteuid?.(NOBODY)
     try {
       expect(() => openStorage({ directory })).toThrow(

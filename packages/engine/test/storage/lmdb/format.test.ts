@@ -1,6 +1,6 @@
 /**
  * A backup file and a data directory as an earlier version wrote them: later versions must read
- * both, and write the same file. The fixtures are not written anew; a new format gets its own.
+ * both, and write the same file. The fixtures are never regenerated; a new format gets its own.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

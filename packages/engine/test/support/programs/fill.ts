@@ -1,6 +1,6 @@
-// Writes until the disk, or the file size limit, is full; shows what callers are told, that reads go
-// on and that nothing is half written; then waits for a line on standard input, after which there is
-// room again, and shows that writes work. Argument: the directory. Prints one JSON line per step.
+// Writes until the disk or the file size limit is full; prints the error, and checks that reads continue
+// and that nothing is partially written. Then waits for a line on standard input, after which there is
+// room again, and checks that writes work. Argument: the directory. Prints one JSON line per step.
 
 import { once } from 'node:events'
 import { checkStorage } from '../../../src/storage/check.ts'

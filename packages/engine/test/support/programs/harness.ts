@@ -1,5 +1,5 @@
-// What the storage tests share: a directory that goes away, a clock that stands still, a small table,
-// and a way to run a TypeScript program of this folder in a process of its own.
+// Support for storage tests: a temporary directory, a fixed clock, a small table, and a way to run a
+// TypeScript program of this folder in its own process.
 
 import { build } from 'esbuild'
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
