@@ -147,7 +147,7 @@ describe('A cursor of another listing', () => {
 
 describe('Creating cursors', () => {
   test('needs at least one key, and keys of 32 bytes', () => {
-    expect(() => createCursors([])).toThrow('give at least one key')
+    expect(() => createCursors([])).toThrow('without a key')
     expect(() => createCursors(new Uint8Array(16))).toThrow('keys have 32 bytes')
     expect(() => createCursors([key(1), new Uint8Array(33)])).toThrow('keys have 32 bytes')
   })
