@@ -1,4 +1,6 @@
 /** Reads server-sent events (HTML Living Standard, section 9.2.6), as far as Ferryhook uses them. */
+import { readChunks } from '@strongroom/platform/response-chunks'
+
 export interface Frame {
   event: string
   id: string | undefined
@@ -8,14 +10,17 @@ export interface Frame {
 /** Larger than any event with its body. */
 const MAX_FRAME_CHARS = 4 * 1024 * 1024
 
-/** Yields each frame when it is complete. Calls `onChunk` for all data, including comments. */
+/**
+ * Yields each frame when it is complete, and ends with the reason of an abort. Calls `onChunk` for all
+ * data, including comments.
+ */
 export async function* readFrames(
   body: ReadableStream<Uint8Array>,
-  onChunk: () => void,
+  { signal, onChunk }: { signal: AbortSignal; onChunk: () => void },
 ): AsyncGenerator<Frame> {
   const decoder = new TextDecoder()
   let text = ''
-  for await (const chunk of body) {
+  for await (const chunk of readChunks(body, signal)) {
     onChunk()
     text += decoder.decode(chunk, { stream: true })
     for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {

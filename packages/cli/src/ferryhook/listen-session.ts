@@ -83,9 +83,10 @@ export async function listen(options: ListenOptions): Promise<void> {
     }
     resetTimer()
     try {
-      const opened = await connect(AbortSignal.any([signal, idle.signal]))
+      const ended = AbortSignal.any([signal, idle.signal])
+      const opened = await connect(ended)
       if ('reason' in opened) return opened
-      for await (const frame of readFrames(opened, resetTimer)) {
+      for await (const frame of readFrames(opened, { signal: ended, onChunk: resetTimer })) {
         // A slow local program does not make the server idle.
         stopTimer()
         const end = await handle(frame)

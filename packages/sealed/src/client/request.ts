@@ -1,4 +1,5 @@
 /** One request: idle timeout, failure codes. */
+import { readChunks } from '@strongroom/platform/response-chunks'
 import { RequestFailed, type RequestFailure } from './errors.ts'
 
 export interface Request {
@@ -29,7 +30,7 @@ export async function send(
       referrerPolicy: 'no-referrer',
       signal: idle.signal,
     })
-    text = await readText(response, idle.reset)
+    text = await readText(response, idle)
   } catch (error) {
     throw new RequestFailed(isConnectionError(error) ? 'unreachable' : 'lost')
   } finally {
@@ -64,17 +65,19 @@ function createIdleTimeout(ms: number): IdleTimeout {
 }
 
 /** Has no total timeout: aborting a slow response would lose a view that is already counted. */
-async function readText({ body }: Response, onChunk: () => void): Promise<string> {
+async function readText(
+  { body }: Response,
+  { signal, reset }: Pick<IdleTimeout, 'signal' | 'reset'>,
+): Promise<string> {
   if (!body) return ''
   const decoder = new TextDecoder()
-  const reader = body.getReader()
   let text = ''
-  for (;;) {
-    onChunk()
-    const { done, value } = await reader.read()
-    if (done) return text + decoder.decode()
-    text += decoder.decode(value, { stream: true })
+  reset()
+  for await (const chunk of readChunks(body, signal)) {
+    reset()
+    text += decoder.decode(chunk, { stream: true })
   }
+  return text + decoder.decode()
 }
 
 /** Node's codes for a failed connection; browsers give none. */

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '@strongroom/platform/clock'
 import { readStream } from '@strongroom/platform/read-body'
+import { readChunks } from '@strongroom/platform/response-chunks'
 
 export type SlackMethod =
   | 'auth.test'
@@ -59,7 +60,7 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
           redirect: 'error',
           signal,
         })
-        return await readReply(response)
+        return await readReply(response, signal)
       } catch {
         return { kind: 'unreachable' }
       } finally {
@@ -69,7 +70,7 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
   }
 }
 
-async function readReply(response: Response): Promise<SlackReply> {
+async function readReply(response: Response, signal: AbortSignal): Promise<SlackReply> {
   if (response.status === 429) {
     // An unread body would keep the connection busy.
     await response.body?.cancel()
@@ -79,7 +80,8 @@ async function readReply(response: Response): Promise<SlackReply> {
     await response.body?.cancel()
     return { kind: 'unreachable' }
   }
-  const read = await readStream(response.body ?? [], MAX_RESPONSE_BYTES)
+  const chunks = response.body ? readChunks(response.body, signal) : []
+  const read = await readStream(chunks, MAX_RESPONSE_BYTES)
   if (read.kind === 'too_large') return { kind: 'unreachable' }
   const body: unknown = JSON.parse(Buffer.from(read.bytes).toString())
   if (typeof body !== 'object' || body === null || !('ok' in body)) return { kind: 'unreachable' }
