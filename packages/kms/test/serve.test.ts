@@ -251,6 +251,23 @@ describe('a socket', () => {
     expect(() => statSync(socketPath)).toThrow('ENOENT')
   })
 
+  test('has no other permissions from the moment it exists', async () => {
+    const { kms } = await freshKms()
+    const socketPath = place()
+    const before = process.umask(0)
+    onTestFinished(() => void process.umask(before))
+    const listening = serveKms(kms, { socketPath, credentials: [credentials] })
+    const modes = new Set<number>()
+    for (let server; server === undefined;) {
+      server = await Promise.race([listening, new Promise<undefined>((go) => setImmediate(go))])
+      const found = statSync(socketPath, { throwIfNoEntry: false })
+      if (found) modes.add(found.mode & 0o777)
+    }
+    await (await listening).close()
+    expect([...modes]).toEqual([0o600])
+    expect(process.umask()).toBe(0)
+  })
+
   test('that somebody listens on is not taken away', async () => {
     const { kms } = await freshKms()
     const socketPath = place()

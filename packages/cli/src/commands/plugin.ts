@@ -1,6 +1,7 @@
 /** `strongroom plugin …`: signs plugin releases offline and publishes them. */
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { systemClock } from '@strongroom/platform/clock'
+import { createPrivateFile, replaceFile } from '@strongroom/platform/private-file'
 import { requireTables } from '@strongroom/server/tables'
 import { type Command, type CommandInput, usageError } from '../command.ts'
 import { publishOn, releasesOn } from '../form-bridge/store.ts'
@@ -8,6 +9,9 @@ import { newSigningKey, readPackageFacts, signPackage } from '../form-bridge/plu
 import { formBridgeTables } from '../form-bridge/site-access.ts'
 import { serverOption, createOperatorClientIfRequested } from '../api-client.ts'
 import { withStore } from '../store.ts'
+
+/** Signatures are published. */
+const PUBLIC_FILE = 0o644
 
 interface ReleaseLine {
   version: string
@@ -25,7 +29,7 @@ else, and into FORM_BRIDGE_RELEASE_KEYS of the server.`,
   async run({ options, output }) {
     const file = String(options['out'] ?? 'release.key')
     const { pem, publicKey } = newSigningKey()
-    await writeFile(file, pem, { mode: 0o600, flag: 'wx' }).catch(rethrowFileError(file, 'written'))
+    await writeNewFile(file, pem).catch(rethrowFileError(file, 'written'))
     output.progress(`The private key is in ${file}: keep it off the server`)
     output.result(`${publicKey}\n`, { file, publicKey })
   },
@@ -40,7 +44,7 @@ const pluginSign: Command = {
     const keyFile = String(options['key'] ?? 'release.key')
     const [zip, pem] = [await readBytes(file), await readBytes(keyFile)]
     const signed = signPackage(zip, pem.toString())
-    await writeFile(`${file}.sig`, `${signed.signature}\n`).catch(
+    await replaceFile(`${file}.sig`, `${signed.signature}\n`, PUBLIC_FILE).catch(
       rethrowFileError(`${file}.sig`, 'written'),
     )
     const { slug, version } = signed
@@ -117,6 +121,11 @@ async function listVersions(input: CommandInput, slug: string): Promise<ReleaseL
 
 function toReleaseLine({ version, status, file_size, sha256 }: ReleaseLine): ReleaseLine {
   return { version, status, file_size, sha256 }
+}
+
+async function writeNewFile(file: string, text: string): Promise<void> {
+  await using handle = await createPrivateFile(file)
+  await handle.writeFile(text)
 }
 
 async function readBytes(file: string): Promise<Buffer> {

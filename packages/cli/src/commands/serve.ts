@@ -1,9 +1,10 @@
 /** `strongroom serve`: what `npm start` runs. */
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { batchLines, createLog } from '@strongroom/kit/log'
 import { nearest } from '@strongroom/kit/nearest'
 import type { Service } from '@strongroom/kit/service'
+import { createPrivateFile } from '@strongroom/platform/private-file'
 import { type RunningServer, serve } from '@strongroom/server/serve'
 import { services } from '@strongroom/server/services'
 import { settings } from '@strongroom/server/settings'
@@ -125,7 +126,8 @@ export async function saveToken(token: string, directory: string): Promise<Saved
 /** Returns false if the file exists. */
 async function writeNewFile(file: string, text: string): Promise<boolean> {
   try {
-    await writeFile(file, text, { mode: 0o600, flag: 'wx' })
+    await using handle = await createPrivateFile(file)
+    await handle.writeFile(text)
     return true
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false
