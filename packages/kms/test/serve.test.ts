@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { serveKms } from '../src/serve.ts'
@@ -259,7 +260,7 @@ describe('a socket', () => {
     const listening = serveKms(kms, { socketPath, credentials: [credentials] })
     const modes = new Set<number>()
     for (let server; server === undefined;) {
-      server = await Promise.race([listening, new Promise<undefined>((go) => setImmediate(go))])
+      server = await Promise.race([listening, setImmediate()])
       const found = statSync(socketPath, { throwIfNoEntry: false })
       if (found) modes.add(found.mode & 0o777)
     }
