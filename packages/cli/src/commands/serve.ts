@@ -12,12 +12,15 @@ import { version } from '@strongroom/server/version'
 import { type Command, usageError } from '../command.ts'
 import { askMasterKeyPassphrase } from '../input.ts'
 import { stopSignal } from '../stop-signal.ts'
+import { reportCreated } from '../store.ts'
 
 /** Options that set a setting. */
 const FLAGS = { port: 'PORT', host: 'HOST', data: 'STRONGROOM_DATA' } as const
 
 const serveCommand: Command = {
   name: 'serve',
+  kind: 'store',
+  creates: true,
   summary: 'Run the server with all services, or one',
   options: {
     only: { value: 'SERVICE', summary: 'Run only this service, at the root' },
@@ -50,6 +53,7 @@ const serveCommand: Command = {
       atRoot: options['only'] !== undefined,
       log,
       askPassphrase: askMasterKeyPassphrase({ json }),
+      onStoreCreated: reportCreated(output),
     })
     const { operatorToken: token } = server
     const shown = !json && process.stdout.isTTY

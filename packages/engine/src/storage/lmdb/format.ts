@@ -40,6 +40,11 @@ export function makeDirectory(directory: string): void {
   }
 }
 
+/** Whether a directory has data, of this engine or not; opening it then creates no store. */
+export function hasData(directory: string): boolean {
+  return [FORMAT_FILE, DATA_FILE].some((name) => existsSync(join(directory, name)))
+}
+
 /** Creates an empty directory's format file, or checks an existing one. */
 export function prepareDirectory(directory: string): void {
   try {
