@@ -138,37 +138,50 @@ export function reasonOf(error: unknown): string {
   return cause instanceof Error && 'code' in cause ? String(cause.code) : error.name
 }
 
-/** For commands that work on the store without this option. */
-export const serverOption: Readonly<Record<string, CommandOption>> = {
-  server: {
-    value: 'URL',
-    summary: 'Use this server, with the token in STRONGROOM_TOKEN, instead of the store',
-  },
+/** For `either` commands: the server to call; undefined if they work on the store. */
+function requestedServer({ options, env }: CommandInput): string | undefined {
+  const { server, local } = options
+  if (local === true) {
+    if (server === undefined) return undefined
+    throw usageError('Use either --server or --local, not both')
+  }
+  if (typeof server === 'string') return parseServerUrl(server)
+  return settings.parse(env).STRONGROOM_SERVER
 }
 
-/** Undefined without --server. */
+/** For `either` commands; undefined if they work on the store. */
 export function createOperatorClientIfRequested(
   input: CommandInput,
   service: string,
 ): ApiClient | undefined {
-  const { server } = input.options
-  return typeof server === 'string'
-    ? createOperatorClient(input, service, parseServerUrl(server))
-    : undefined
+  const server = requestedServer(input)
+  if (server === undefined) return undefined
+  return createOperatorClient({ server, service, token: requireToken(input, 'either') })
 }
 
-/** With the token in STRONGROOM_TOKEN. */
-function createOperatorClient(
-  { options, env }: CommandInput,
-  service: string,
-  server: string,
-): ApiClient {
-  const { STRONGROOM_TOKEN: token } = settings.parse(env)
-  if (token === undefined) {
-    const who = options['server'] === undefined ? 'This' : '--server'
-    throw usageError(`${who} requires an operator's token: set STRONGROOM_TOKEN`)
+/** For `either` commands that servers have no routes for. */
+export function refuseServer(input: CommandInput): void {
+  if (requestedServer(input) === undefined) return
+  requireToken(input, 'either')
+  throw usageError(
+    'This command is not available over a server yet: run it with --local where the store is',
+  )
+}
+
+function requireToken({ options, env }: CommandInput, kind: 'client' | 'either'): string {
+  const { STRONGROOM_TOKEN: token, STRONGROOM_SERVER: server } = settings.parse(env)
+  if (token !== undefined) return token
+  if (kind === 'either' && options['server'] === undefined && server !== undefined) {
+    throw usageError(
+      "STRONGROOM_SERVER is set, so this command calls that server and requires an operator's token: set STRONGROOM_TOKEN, or use --local for the store",
+    )
   }
-  const api = createApiClient({ server, service, token })
+  const who = options['server'] === undefined ? 'This command' : '--server'
+  throw usageError(`${who} requires an operator's token: set STRONGROOM_TOKEN`)
+}
+
+function createOperatorClient(access: Parameters<typeof createApiClient>[0]): ApiClient {
+  const api = createApiClient(access)
   return <T>(...request: Parameters<ApiClient>) =>
     api<T>(...request).catch((error: unknown) => {
       throw toCliError(error)
@@ -190,7 +203,11 @@ export const requiredServerOption: Readonly<Record<string, CommandOption>> = {
   },
 }
 
-/** Two-key commands always call a server, because decisions are in its memory. */
-export function createTwoKeyClient(input: CommandInput): ApiClient {
-  return createOperatorClient(input, 'two-key', serverUrl(input))
+/** For `client` commands, with the token in STRONGROOM_TOKEN. */
+export function createServiceClient(input: CommandInput, service: string): ApiClient {
+  return createOperatorClient({
+    server: serverUrl(input),
+    service,
+    token: requireToken(input, 'client'),
+  })
 }

@@ -6,6 +6,9 @@ export interface Command {
   name: string
   /** One line for the list of commands. */
   summary: string
+  kind: CommandKind
+  /** Creates the store, its tables and its master key if they do not exist. */
+  creates?: true
   /** Arguments after the name, such as `NAME`, or `[NAME]` if optional. */
   args?: string
   /** An argument may be a secret, so messages never repeat it. */
@@ -16,6 +19,12 @@ export interface Command {
   /** Returns the exit code; undefined is success. */
   run(input: CommandInput): Promise<number | void>
 }
+
+/**
+ * What a command works on. A client always calls a server. `either` calls a server if one is set, else
+ * it works on the store. `store` never calls a server. `standalone` uses neither.
+ */
+export type CommandKind = 'client' | 'either' | 'store' | 'standalone'
 
 export interface CommandOption {
   summary: string
@@ -33,6 +42,19 @@ export const common: Readonly<Record<'json', CommandOption>> = {
   json: { summary: 'Print one JSON document, for programs' },
 }
 
+const eitherOptions: Readonly<Record<'server' | 'local', CommandOption>> = {
+  server: {
+    value: 'URL',
+    summary: 'Call this server, with the token in STRONGROOM_TOKEN (STRONGROOM_SERVER)',
+  },
+  local: { summary: 'Work on the store, even if STRONGROOM_SERVER is set' },
+}
+
+/** All options of a command: its own, those of its kind and the common ones. */
+export function optionsOf({ kind, options }: Command): Readonly<Record<string, CommandOption>> {
+  return { ...options, ...(kind === 'either' && eitherOptions), ...common }
+}
+
 export interface CommandInput {
   args: readonly string[]
   options: Readonly<Record<string, string | boolean | undefined>>
@@ -40,6 +62,8 @@ export interface CommandInput {
   lists: Readonly<Record<string, readonly string[]>>
   /** The output is for a program. */
   json: boolean
+  /** Whether the command creates what does not exist. */
+  mayCreate: boolean
   env: NodeJS.ProcessEnv
   output: Output
 }
@@ -51,6 +75,8 @@ export interface Output {
   line(forPeople: string, forPrograms: unknown): void
   /** Progress, for people only. */
   progress(line: string): void
+  /** What must not be missed, on standard error also with --json. */
+  notice(line: string): void
 }
 
 /** The command line is invalid; the message says how to correct it. */

@@ -1,6 +1,6 @@
 /** Help texts, derived from the declarations of the commands. */
 import { version } from '@strongroom/server/version'
-import { type Command, common } from './command.ts'
+import { type Command, common, optionsOf } from './command.ts'
 
 /** The first words of all commands, as help groups them. Each is a file in `commands/`. */
 export const GROUPS = {
@@ -56,10 +56,19 @@ Exit codes: 0 success, 1 failure, 2 invalid command line.
   return wrapText(text, width)
 }
 
+/** What a command works on, for its help. */
+const KINDS: Readonly<Record<Command['kind'], string>> = {
+  client: 'Calls a server.',
+  either:
+    'Calls the server in --server or STRONGROOM_SERVER. Without one, or with --local, works on the store.',
+  store: 'Works on the store and ignores STRONGROOM_SERVER.',
+  standalone: 'Uses neither a server nor the store.',
+}
+
 export function commandHelp(command: Command, width = Infinity): string {
-  const { name, args, summary, options = {}, about } = command
+  const { name, args, summary, kind, creates, about } = command
   const usage = ['strongroom', name, args, '[OPTIONS]'].filter((part) => part !== undefined)
-  const lines = Object.entries({ ...options, ...common }).map(([option, each]) => {
+  const lines = Object.entries(optionsOf(command)).map(([option, each]) => {
     const value = each.value === undefined ? '' : ` ${each.value}`
     return [`--${option}${value}`, each.summary]
   })
@@ -69,7 +78,9 @@ Usage
   ${usage.join(' ')}
 
 Options
-${columns(lines, width)}${about === undefined ? '' : `\n${about}\n`}`
+${columns(lines, width)}
+${about === undefined ? '' : `${about}\n`}${KINDS[kind]}${creates ? ' Creates the store if there is none.' : ''}
+`
   return wrapText(text, width)
 }
 

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { nearest } from '@strongroom/kit/nearest'
 import { version } from '@strongroom/server/version'
-import { type Command, type CommandInput, common, type Output, usageError } from './command.ts'
+import { type Command, type CommandInput, optionsOf, type Output, usageError } from './command.ts'
 import { commandHelp, GROUPS, overview } from './help.ts'
 
 export type Commands = Readonly<Record<string, () => Promise<readonly Command[]>>>
@@ -52,7 +52,13 @@ export async function run(
     terminal.out(commandHelp(command, terminal.width))
     return 0
   }
-  return (await command.run(inputOf(command, argv, terminal))) ?? 0
+  const input = inputOf(command, argv, terminal)
+  if (command.kind === 'store' && terminal.env['STRONGROOM_SERVER']?.trim()) {
+    input.output.notice(
+      `"strongroom ${command.name}" ignores STRONGROOM_SERVER and works on the store itself`,
+    )
+  }
+  return (await command.run(input)) ?? 0
 }
 
 async function every(registry: Commands): Promise<readonly Command[]> {
@@ -99,7 +105,7 @@ function group(
 }
 
 function inputOf(command: Command, argv: readonly string[], terminal: Terminal): CommandInput {
-  const declarations = Object.entries({ ...command.options, ...common })
+  const declarations = Object.entries(optionsOf(command))
   const declared = Object.fromEntries(
     declarations.map(([name, { value, multiple = false }]) => [
       name,
@@ -124,7 +130,16 @@ function inputOf(command: Command, argv: readonly string[], terminal: Terminal):
     throw usageError(`"strongroom ${command.name}" needs ${needed}: ${seeHelp(command)}`)
   }
   const json = options['json'] === true
-  return { args, options, lists, json, env: terminal.env, output: outputTo(terminal, json) }
+  const mayCreate = command.creates === true
+  return {
+    args,
+    options,
+    lists,
+    json,
+    mayCreate,
+    env: terminal.env,
+    output: outputTo(terminal, json),
+  }
 }
 
 function parsed(
@@ -163,5 +178,6 @@ function outputTo(terminal: Terminal, json: boolean): Output {
     line: (forPeople, forPrograms) =>
       terminal.out(`${json ? JSON.stringify(forPrograms) : forPeople}\n`),
     progress: (line) => (json ? undefined : terminal.error(`${line}\n`)),
+    notice: (line) => terminal.error(`${line}\n`),
   }
 }

@@ -6,21 +6,26 @@ import { kmsKind, openKms, type OpenKms } from '@strongroom/server/kms/open'
 import { type Settings, settings } from '@strongroom/server/settings'
 import { openStore, type Store } from '@strongroom/server/store'
 import { requireTables } from '@strongroom/server/tables'
-import { type CommandInput, usageError } from './command.ts'
+import { type CommandInput, type Output, usageError } from './command.ts'
 import { askMasterKeyPassphrase } from './input.ts'
 
 /** Opens the configured store for one command and always closes it. */
 export async function withStore<T>(
-  { env }: CommandInput,
+  { env, mayCreate, output }: CommandInput,
   work: (store: Store, configured: Settings) => Promise<T>,
 ): Promise<T> {
   const configured = settings.parse(env)
-  const store = await openStore(configured)
+  const store = await openStore(configured, { mayCreate, onCreate: reportCreated(output) })
   try {
     return await work(store, configured)
   } finally {
     await store.close()
   }
+}
+
+/** For `onCreate`: people must notice if a command used another directory than they meant. */
+export function reportCreated(output: Output): (location: string) => void {
+  return (location) => output.notice(`Created a store in ${location}`)
 }
 
 /** Also opens the configured KMS. */
@@ -64,8 +69,8 @@ export function requireEmbeddedKms(configured: Settings): void {
   )
 }
 
-function kmsOptions({ json }: CommandInput) {
-  return { clock: systemClock, askPassphrase: askMasterKeyPassphrase({ json }) }
+function kmsOptions({ json, mayCreate }: CommandInput) {
+  return { clock: systemClock, mayCreate, askPassphrase: askMasterKeyPassphrase({ json }) }
 }
 
 /** The credentials that clients of this server must sign requests with. */

@@ -60,11 +60,12 @@ describe('strongroom backup and restore', () => {
     const restoreTo = (data: string, ...more: string[]) =>
       inProcess(['restore', file, '--data', join(cwd, data), ...more], { cwd })
 
-    for (const { stderr } of [await backUp(), await restoreTo('again')]) expect(stderr).toBe(lines)
-    for (const done of [await backUp('--json'), await restoreTo('once-more', '--json')]) {
-      expect(JSON.parse(done.stdout)).toMatchObject({ tables })
-      expect(done.stderr).toBe('')
-    }
+    const createdIn = (data: string) => `Created a store in ${join(cwd, data)}\n`
+    expect((await backUp()).stderr).toBe(lines)
+    expect((await restoreTo('again')).stderr).toBe(lines + createdIn('again'))
+    const [made, restored] = [await backUp('--json'), await restoreTo('once-more', '--json')]
+    for (const { stdout } of [made, restored]) expect(JSON.parse(stdout)).toMatchObject({ tables })
+    expect([made.stderr, restored.stderr]).toEqual(['', createdIn('once-more')])
   })
 
   test('work while a server runs', async () => {
@@ -121,7 +122,7 @@ describe('strongroom backup and restore', () => {
     const missing = await inProcess(['backup', join(cwd, 'x')], { cwd })
     expect([missing.code, missing.stderr]).toEqual([
       1,
-      `Data directory ${join(cwd, 'data')} not found: set STRONGROOM_DATA or --data\n`,
+      expect.stringContaining(`There is no store in ${join(cwd, 'data')}: `),
     ])
     expect(await readdir(cwd)).toEqual([])
   })

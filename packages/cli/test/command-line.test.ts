@@ -119,6 +119,7 @@ describe('strongroom on the command line', () => {
     expect([wrong.code, wrong.stderr]).toEqual([2, `${message}\n`])
     expect(JSON.parse(wrong.stdout)).toEqual({ error: { code: 'usage', message } })
     const cwd = await emptyDirectory()
+    await inProcess(['tables', 'create'], { cwd })
     const missing = await inProcess(['operator', 'remove', 'nobody', '--json'], { cwd })
     expect(missing.code).toBe(1)
     expect(JSON.parse(missing.stdout)).toEqual({

@@ -89,7 +89,7 @@ describe('strongroom dynamodb', () => {
     other.close()
     expect([code, stderr]).toEqual([
       1,
-      `Port ${port} of 127.0.0.1 is in use: stop what uses it, or choose another port\n`,
+      `Created a store in ${data}\nPort ${port} of 127.0.0.1 is in use: stop what uses it, or choose another port\n`,
     ])
   })
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { commitFailed } from '@strongroom/engine/storage/lmdb/failures'
 import { expect, test } from 'vitest'
 import { exitCodeOf, explain } from '../src/failure.ts'
+import { firstStart } from './first-start.ts'
 import { inProcess } from './in-process.ts'
 import { emptyDirectory } from './strongroom.ts'
 
@@ -18,7 +19,7 @@ test('a full disk is reported in one line that says what to do', () => {
 test('an audit log that cannot be written is reported in one line', async () => {
   const cwd = await emptyDirectory()
   const log = join(cwd, 'data', 'keys', 'kms-audit.log')
-  await inProcess(['kms', 'rotate'], { cwd })
+  await firstStart(cwd)
   await rm(log)
   await mkdir(log)
   const { code, stderr } = await inProcess(['kms', 'rotate'], { cwd })

@@ -46,7 +46,7 @@ describe('strongroom keys --server', () => {
     expect(await keys(['beacon', 'any', '--reveal'])).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'A key is never sent over HTTP: use --reveal without --server\n',
+      stderr: 'A key is never sent over HTTP: use --reveal with --local where the store is\n',
     })
   })
 

@@ -4,6 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { protectCheaply } from '@strongroom/kms/testing/cheap-passphrase'
 import { describe, expect, test } from 'vitest'
+import { firstStart } from './first-start.ts'
 import { inProcess } from './in-process.ts'
 import { serverSecret } from './server-secret.ts'
 import { emptyDirectory, start, strongroom } from './strongroom.ts'
@@ -47,7 +48,7 @@ describe('strongroom kms rekey', () => {
     expect(await status()).toMatchObject([0, { problem: null, masterKey: { change: null } }])
 
     await writeFile(masterKey, before)
-    const refused = await inProcess(['secrets', 'list'], { cwd })
+    const refused = await inProcess(['secrets', 'rotate', 'cursor'], { cwd })
     expect([refused.code, refused.stderr]).toEqual([
       1,
       expect.stringContaining('belong to another master key'),
@@ -119,8 +120,7 @@ describe('strongroom kms rekey', () => {
   test('fails if another deployment would lose its master key', async () => {
     const { cwd, line, isOpen } = await deployment()
     const before = await line()
-    const other = { STRONGROOM_TABLE_PREFIX: 'test-' }
-    await inProcess(['kms', 'rotate'], { cwd, env: other })
+    await firstStart(cwd, { env: { STRONGROOM_TABLE_PREFIX: 'test-' } })
     const { code, stderr } = await inProcess(['kms', 'rekey'], { cwd })
     expect([code, stderr]).toEqual([
       1,

@@ -7,6 +7,7 @@ import { json } from 'node:stream/consumers'
 import { DecryptCommand, EncryptCommand, KMSClient } from '@aws-sdk/client-kms'
 import { afterEach, describe, expect, inject, test } from 'vitest'
 import { inProcess } from './in-process.ts'
+import { withoutNotices } from './notices.ts'
 import { emptyDirectory, type Running, start } from './strongroom.ts'
 
 const credentials = { AWS_ACCESS_KEY_ID: 'AKIDTEST', AWS_SECRET_ACCESS_KEY: 'test-secret' }
@@ -93,7 +94,7 @@ describe('strongroom kms serve', () => {
     const cwd = await emptyDirectory()
     const run = async (args: string[], env = {}) => {
       const { code, stderr } = await inProcess(['kms', 'serve', ...args], { cwd, env })
-      return [code, stderr]
+      return [code, withoutNotices(stderr)]
     }
     expect(await run([])).toEqual([
       2,

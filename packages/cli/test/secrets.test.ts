@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { firstStart } from './first-start.ts'
 import { inProcess } from './in-process.ts'
 import { serverSecret } from './server-secret.ts'
 import { emptyDirectory, strongroom } from './strongroom.ts'
@@ -11,6 +12,7 @@ test('strongroom secrets lists and rotates server secrets without showing them',
     printed.push(stdout, stderr)
     return [code, stdout + stderr]
   }
+  await firstStart(cwd)
   expect(await run('list')).toEqual([0, 'There are no secrets yet\n'])
   expect(await run('rotate', 'cursor')).toEqual([
     1,

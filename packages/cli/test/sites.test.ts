@@ -209,28 +209,7 @@ describe('through a running server', () => {
   })
 })
 
-describe('on the store itself', () => {
-  test('releases are published with the keys in the settings, and sites are listed', async () => {
-    const cwd = await emptyDirectory()
-    const key = join(cwd, 'release.key')
-    const made = await inProcess(['plugin', 'keygen', '--out', key], { cwd })
-    const env = { FORM_BRIDGE_RELEASE_KEYS: made.stdout.trim() }
-    await inProcess(['tables', 'create'], { cwd })
-    const zip = join(cwd, 'form-bridge.zip')
-    await writeFile(zip, pluginZip('1.0.0'))
-    await inProcess(['plugin', 'sign', zip, '--key', key], { cwd })
-    const keyless = await inProcess(['plugin', 'publish', zip], { cwd })
-    expect(keyless).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('FORM_BRIDGE_RELEASE_KEYS'),
-    })
-    expect((await inProcess(['plugin', 'publish', zip], { cwd, env })).stdout).toContain(
-      'is published',
-    )
-    expect((await inProcess(['plugin', 'versions', '--json'], { cwd })).stdout).toContain('"1.0.0"')
-    expect((await inProcess(['sites', 'list'], { cwd })).stdout).toBe('There are no active sites\n')
-  })
-
+describe('release keys and signatures', () => {
   test('a private key is readable only by its owner and never overwritten', async () => {
     const cwd = await emptyDirectory()
     const key = join(cwd, 'release.key')

@@ -4,9 +4,10 @@
 // enabled again by a restore, but without their history. Because tables can be left out, a backup copies
 // items instead of LMDB's file, whose pages would still contain the excluded tables.
 
-import { open, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { mkdtemp, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { type Clock, systemClock } from '@strongroom/platform/clock'
+import { createPrivateFile } from '@strongroom/platform/private-file'
 import {
   BackupWriter,
   cannotBackUp,
@@ -26,13 +27,13 @@ import {
 import { boundsOfId } from './storage/bounds.ts'
 import { checkStorage } from './storage/check.ts'
 import { decodeItem, ItemWriter } from './storage/codec.ts'
-import { FORMAT_FILE, FORMAT_VERSION, syncDirectory } from './storage/lmdb/format.ts'
+import { FORMAT_FILE, FORMAT_VERSION, makeDirectory, syncDirectory } from './storage/lmdb/format.ts'
 import { openStorage, type OpenStorage } from './storage/open-storage.ts'
 import {
   removeKilledBackups,
-  temporaryOf,
   removeKilledRestores,
-  stagingOf,
+  stagingPrefix,
+  withTemporary,
 } from './storage/backups/leftovers.ts'
 import { lmdbRange } from './storage/reads.ts'
 import type { NewLog, TableRecord } from './storage/storage.ts'
@@ -72,13 +73,21 @@ export async function backup(
   options: BackupOptions,
 ): Promise<BackupManifest & { sha256: string }> {
   const file = resolve(options.file)
-  const temporary = temporaryOf(file)
   await removeKilledBackups(file)
+  return withTemporary(file, (temporary) => backupThrough(temporary, file, storage, options))
+}
+
+async function backupThrough(
+  temporary: string,
+  file: string,
+  storage: OpenStorage,
+  options: BackupOptions,
+): Promise<BackupManifest & { sha256: string }> {
   storage.refresh()
   const all = storage.tables().filter(({ restoring }) => !restoring)
   const snapshot = storage.environment.snapshot()
   try {
-    const handle = await open(temporary, 'w', 0o600).catch((error: unknown) => {
+    const handle = await createPrivateFile(temporary).catch((error: unknown) => {
       throw cannotWrite(file, error)
     })
     try {
@@ -170,8 +179,7 @@ export async function restore(options: RestoreOptions): Promise<BackupManifest> 
   const manifest = await verifyBackup(file)
   await options.onVerified?.()
   await removeKilledRestores(file, directory)
-  const staging = stagingOf(directory)
-  await rm(staging, { recursive: true, force: true })
+  const staging = await createStaging(file, directory)
   try {
     await restoreInto(staging, manifest, options)
     await moveTo(directory, staging, () => assertEmpty(file, directory, beside))
@@ -179,6 +187,16 @@ export async function restore(options: RestoreOptions): Promise<BackupManifest> 
   } catch (error) {
     await rm(staging, { recursive: true, force: true })
     throw error
+  }
+}
+
+/** New, private and with a name that cannot be guessed, because others may write to the parent. */
+async function createStaging(file: string, directory: string): Promise<string> {
+  try {
+    makeDirectory(dirname(directory))
+    return await mkdtemp(stagingPrefix(directory))
+  } catch (error) {
+    throw cannotRestore(file, `"${dirname(directory)}" cannot be written`, error)
   }
 }
 

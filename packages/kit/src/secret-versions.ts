@@ -161,19 +161,21 @@ export function createSecretVersions(deps: { db: Db; key: KmsKey; clock: Clock }
       })
       return toView(created)
     },
-
-    async list(): Promise<SecretVersion[]> {
-      // A scan, because the table is small and only people read this.
-      const found: SecretVersion[] = []
-      const filter = expr`begins_with(${items.attr('PK')}, ${'SECRET#'})`
-      for await (const item of scanAll(db, serverTable, { filter }, items.parse)) {
-        found.push(toView(item))
-      }
-      return found.toSorted((a, b) =>
-        a.name === b.name ? b.version - a.version : a.name < b.name ? -1 : 1,
-      )
-    },
   }
+}
+
+/** All versions by name, the newest first; never their values, so it needs no KMS. */
+export async function listSecretVersions(db: Db): Promise<SecretVersion[]> {
+  const items = entity(db, serverTable, SecretItem)
+  // A scan, because the table is small and only people read this.
+  const found: SecretVersion[] = []
+  const filter = expr`begins_with(${items.attr('PK')}, ${'SECRET#'})`
+  for await (const item of scanAll(db, serverTable, { filter }, items.parse)) {
+    found.push(toView(item))
+  }
+  return found.toSorted((a, b) =>
+    a.name === b.name ? b.version - a.version : a.name < b.name ? -1 : 1,
+  )
 }
 
 /** Rejects an item that was copied to the key of another secret or version. */

@@ -12,6 +12,7 @@ import type { KmsKey } from './kms.ts'
 import {
   createSecretVersions,
   isAccepted,
+  listSecretVersions,
   requireSecretName,
   type SecretItem,
   type SecretVersion,
@@ -100,7 +101,7 @@ export function createServerSecrets(deps: {
       return created
     },
 
-    list: () => versions.list(),
+    list: () => listSecretVersions(deps.db),
   }
 }
 

@@ -132,6 +132,12 @@ async function findDifferences(db: Db, table: Table): Promise<string[]> {
   ]
 }
 
+/** The names of the tables that do not exist. */
+export async function findMissingTables(db: Db, tables: readonly Table[]): Promise<string[]> {
+  const found = await Promise.all(tables.map((table) => describe(db, table)))
+  return tables.filter((_, at) => found[at] === undefined).map(({ name }) => name)
+}
+
 async function describe(db: Db, { name }: Table): Promise<TableDescription | undefined> {
   try {
     return (await db.describeTable({ TableName: name })).Table

@@ -3,10 +3,11 @@
  * material or blobs. Contexts are recorded in the clear, so they must not contain secrets.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { closeSync, fchmodSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, mkdirSync, readSync, writeSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname } from 'node:path'
 import { diskAdvice } from '@strongroom/platform/disk-failure'
+import { openPrivateLog } from '@strongroom/platform/private-file'
 import { KmsError } from './errors.ts'
 import type { AuditFields } from './operations/operation.ts'
 
@@ -120,9 +121,7 @@ function hashOf(content: string): string {
 
 function openPrivate(path: string): number {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const fd = openSync(path, 'a+', 0o600)
-  if ((fstatSync(fd).mode & 0o077) !== 0 && process.platform !== 'win32') fchmodSync(fd, 0o600)
-  return fd
+  return openPrivateLog(path)
 }
 
 /** The hash of the last whole record, and whether something unfinished follows it. */

@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, lstat, rm } from 'node:fs/promises'
+import { lstat, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import {
@@ -152,10 +152,15 @@ export async function listen(server: Server, place: Place): Promise<void> {
   }
   const { socketPath } = place
   await clearAbandoned(socketPath)
-  server.listen(socketPath)
+  // Setting the permissions afterwards would follow a link that others put in its place.
+  const mask = process.umask(0o177)
+  try {
+    // Binds before it returns.
+    server.listen(socketPath)
+  } finally {
+    process.umask(mask)
+  }
   await once(server, 'listening')
-  // Before this it had the permissions of a new file, but requests must be signed anyway.
-  if (process.platform !== 'win32') await chmod(socketPath, 0o600)
 }
 
 /** Removes a socket without a listener, which a crash left. */

@@ -1,6 +1,14 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { appendFileSync, chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -44,6 +52,15 @@ const kinds = async (path: string) => {
 }
 
 describe('an audit file', () => {
+  test('is not written through a planted link', () => {
+    const directory = freshDirectory()
+    const victim = join(directory, 'victim')
+    writeFileSync(victim, 'untouched')
+    symlinkSync(victim, join(directory, 'audit.jsonl'))
+    expect(() => opened(join(directory, 'audit.jsonl'))).toThrow('ELOOP')
+    expect(readFileSync(victim, 'utf8')).toBe('untouched')
+  })
+
   test('holds one line of JSON for each call of a KMS, and verifies', async () => {
     const path = join(freshDirectory(), 'audit.jsonl')
     const { audit } = opened(path)

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { serveKms } from '../src/serve.ts'
@@ -249,6 +250,23 @@ describe('a socket', () => {
     expect(statSync(socketPath).mode & 0o777).toBe(0o600)
     await server.close()
     expect(() => statSync(socketPath)).toThrow('ENOENT')
+  })
+
+  test('has no other permissions from the moment it exists', async () => {
+    const { kms } = await freshKms()
+    const socketPath = place()
+    const before = process.umask(0)
+    onTestFinished(() => void process.umask(before))
+    const listening = serveKms(kms, { socketPath, credentials: [credentials] })
+    const modes = new Set<number>()
+    for (let server; server === undefined;) {
+      server = await Promise.race([listening, setImmediate()])
+      const found = statSync(socketPath, { throwIfNoEntry: false })
+      if (found) modes.add(found.mode & 0o777)
+    }
+    await (await listening).close()
+    expect([...modes]).toEqual([0o600])
+    expect(process.umask()).toBe(0)
   })
 
   test('that somebody listens on is not taken away', async () => {

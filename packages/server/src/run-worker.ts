@@ -28,6 +28,8 @@ export async function runWorkers(options: {
   log: Log
   clock?: Clock
   askPassphrase?: AskPassphrase | undefined
+  /** Called with the location of a store that did not exist. */
+  onStoreCreated?: (location: string) => void
 }): Promise<RunningWorkers> {
   const { settings, services, metricsPort, log, clock = systemClock } = options
   const running: RunningWorker[] = []
@@ -46,7 +48,7 @@ export async function runWorkers(options: {
       listener = await listen('127.0.0.1', metricsPort, { log, metrics })
       listener.serve(localMetrics({ log, metrics }))
     }
-    store = await openStore(settings)
+    store = await openStore(settings, { onCreate: options.onStoreCreated })
     await requireTables(store, tablesOf(services))
     kms = await openKms(settings, store, { clock, askPassphrase: options.askPassphrase })
     const publicUrl = publicUrlOf(settings, settings.PORT)

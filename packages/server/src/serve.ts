@@ -40,6 +40,8 @@ export async function serve(options: {
   clock?: Clock
   /** Asks for the passphrase on a terminal. */
   askPassphrase?: AskPassphrase | undefined
+  /** Called with the location of a store that did not exist. */
+  onStoreCreated?: (location: string) => void
 }): Promise<RunningServer> {
   const { settings, services, atRoot = false, log, clock = systemClock } = options
   const listeners: Listener[] = []
@@ -67,7 +69,7 @@ export async function serve(options: {
       local.serve(localMetrics({ log, metrics }))
       metricsUrl = `http://127.0.0.1:${local.port}/metrics`
     }
-    store = await openStore(settings)
+    store = await openStore(settings, { onCreate: options.onStoreCreated })
     await requireTables(store, tablesOf(services))
     kms = await openKms(settings, store, { clock, askPassphrase: options.askPassphrase })
     const operatorToken = await addFirstOperator(createOperators({ db: store.db, clock }))

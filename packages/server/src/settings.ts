@@ -86,7 +86,7 @@ const own = {
   STRONGROOM_TOKEN: {
     type: text(),
     secret: true,
-    description: 'Operator token for commands with --server; not used by the server',
+    description: 'Operator token for commands that call a server; not used by the server',
   },
   FERRYHOOK_API_KEY: {
     type: text(),
@@ -108,7 +108,7 @@ const own = {
   STRONGROOM_SERVER: {
     type: url(),
     description:
-      'Server that commands call without --server. Default: http://127.0.0.1:4280; "strongroom seal" tries SEALED_ORIGIN and PUBLIC_URL first.',
+      'Server that commands call without --server. If it is not set, "strongroom keys", "operator", "user" and "secrets" work on the store, "seal" tries SEALED_ORIGIN and PUBLIC_URL, and others call http://127.0.0.1:4280.',
   },
   STRONGROOM_PASSPHRASE: {
     type: text(),

@@ -1,6 +1,7 @@
 /** Opens the store that the settings select. No other file knows which stores exist. */
 import { Failure } from '@strongroom/kit/errors'
 import { isAbsolute, resolve } from 'node:path'
+import { hasData } from '@strongroom/engine/storage/lmdb/format'
 import type { Db } from '@strongroom/kit/db'
 import { prefixTables } from '@strongroom/kit/prefix-tables'
 import { retryingDb } from '@strongroom/kit/retrying-db'
@@ -14,6 +15,8 @@ export interface Store {
   detail: string
   /** Where it is exactly, for the operator. */
   location: string
+  /** False for commands that only use what exists: they create no tables and no keys. */
+  mayCreate?: boolean
   /** How far back tables can be restored, if this server decides it. */
   recoveryDays?: number
   /** Fails if the store does not respond. */
@@ -28,10 +31,31 @@ export function storeKind(settings: Settings): Store['kind'] {
   return store ?? (process.env.AWS_LAMBDA_FUNCTION_NAME === undefined ? 'embedded' : 'aws')
 }
 
-export async function openStore(settings: Settings): Promise<Store> {
+export interface OpenStoreOptions {
+  /** Fails without changes if there is no store. */
+  mayCreate?: boolean
+  /** Called with the location after a store was created. */
+  onCreate?: ((location: string) => void) | undefined
+}
+
+export async function openStore(
+  settings: Settings,
+  options: OpenStoreOptions = {},
+): Promise<Store> {
+  const { mayCreate = true } = options
   const { DYNAMODB_ENDPOINT: endpoint } = settings
-  if (endpoint !== undefined) return openEndpoint(endpoint, settings)
-  return storeKind(settings) === 'aws' ? openAws(settings) : openEmbedded(settings)
+  if (endpoint !== undefined) return { ...(await openEndpoint(endpoint, settings)), mayCreate }
+  if (storeKind(settings) === 'aws') return { ...(await openAws(settings)), mayCreate }
+  return openEmbedded(settings, { ...options, mayCreate })
+}
+
+/** Opening the engine would create a store in an empty or missing directory. */
+export function requireEmbeddedStore(directory: string): void {
+  if (hasData(directory)) return
+  throw new Failure(
+    'failed',
+    `There is no store in ${directory}: set STRONGROOM_DATA to the directory of one, or create one with "strongroom tables create"`,
+  )
 }
 
 /** Where the SDK looks for credentials. If one is set, the endpoint needs real ones. */
@@ -87,13 +111,20 @@ async function openAws(settings: Settings): Promise<Store> {
   return store
 }
 
-async function openEmbedded(settings: Settings): Promise<Store> {
+async function openEmbedded(
+  settings: Settings,
+  { mayCreate, onCreate }: OpenStoreOptions & { mayCreate: boolean },
+): Promise<Store> {
   const directory = resolve(settings.STRONGROOM_DATA)
+  if (!mayCreate) requireEmbeddedStore(directory)
+  const isNew = !hasData(directory)
   // Loaded only if needed: it has a native library.
   const { openEngine } = await import('@strongroom/engine/engine')
   const engine = await openEngine({ directory })
+  if (isNew) onCreate?.(directory)
   return {
     kind: 'embedded',
+    mayCreate,
     label: 'Embedded engine',
     detail: isAbsolute(settings.STRONGROOM_DATA) ? '' : settings.STRONGROOM_DATA,
     location: directory,

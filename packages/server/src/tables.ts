@@ -1,7 +1,7 @@
 /** Every table of the product: the server's own and those of its services. */
 import { Failure } from '@strongroom/kit/errors'
 import { branchKeysTable } from '@strongroom/key-store/tables'
-import { createTables, verifyTables } from '@strongroom/kit/tables'
+import { createTables, findMissingTables, verifyTables } from '@strongroom/kit/tables'
 import { serverTable } from '@strongroom/kit/server-table'
 import type { Service } from '@strongroom/kit/service'
 import type { Table } from '@strongroom/kit/table'
@@ -13,14 +13,22 @@ export function tablesOf(services: readonly Pick<Service, 'tables'>[]): Table[] 
 }
 
 /**
- * Creates missing tables on the embedded store. Elsewhere creating tables is the operator's decision, so
- * a missing or different one fails.
+ * Creates missing tables on the embedded store, unless the command only uses what exists. Elsewhere
+ * creating tables is the operator's decision, so a missing or different one fails.
  */
 export async function requireTables(
-  { db, kind, recoveryDays }: Store,
+  { db, kind, mayCreate = true, recoveryDays, location }: Store,
   tables: readonly Table[],
 ): Promise<void> {
-  if (kind === 'embedded') return createTables(db, tables, { recoveryDays })
+  if (kind === 'embedded') {
+    if (mayCreate) return createTables(db, tables, { recoveryDays })
+    const [missing] = await findMissingTables(db, tables)
+    if (missing === undefined) return
+    throw new Failure(
+      'failed',
+      `The store in ${location} has no table ${missing}: set STRONGROOM_DATA and STRONGROOM_TABLE_PREFIX to those of the server, or run "strongroom tables create"`,
+    )
+  }
   const checks = await verifyTables(db, tables)
   const wrong = checks.find(({ differences }) => differences.length > 0)
   if (wrong) {

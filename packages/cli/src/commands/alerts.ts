@@ -11,6 +11,7 @@ import { alertsRotate } from '../ferryhook/rotate-commands.ts'
 
 const alertsShow: Command = {
   name: 'alerts show',
+  kind: 'client',
   summary: 'Show alert settings',
   options: ferryhookOptions,
   async run(input) {
@@ -21,6 +22,7 @@ const alertsShow: Command = {
 
 const alertsSet: Command = {
   name: 'alerts set',
+  kind: 'client',
   summary: 'Send alerts by webhook, mail, both or neither',
   options: {
     webhook: { value: 'URL', summary: 'Webhook URL, signed like deliveries; or none' },
@@ -54,6 +56,7 @@ Requires an API key with the permission admin.`,
 
 const alertsTest: Command = {
   name: 'alerts test',
+  kind: 'client',
   summary: 'Send a test alert to the webhook',
   options: ferryhookOptions,
   about:

@@ -1,10 +1,9 @@
 /** `strongroom backup`: the data of the embedded store as one verified file. */
-import { Failure } from '@strongroom/kit/errors'
-import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { backup } from '@strongroom/engine/backup'
 import { openStorage } from '@strongroom/engine/storage/open-storage'
 import { masterKeyPath } from '@strongroom/server/kms/master-key'
+import { requireEmbeddedStore } from '@strongroom/server/store'
 import type { Command } from '../command.ts'
 import {
   masterKeyAttachment,
@@ -20,6 +19,7 @@ const SEALED = 'sealed-secrets'
 
 const backupCommand: Command = {
   name: 'backup',
+  kind: 'store',
   args: 'FILE',
   summary: 'Copy the data of the embedded store into a file, also while a server runs',
   options: {
@@ -34,12 +34,7 @@ const backupCommand: Command = {
   about: 'The file appears when it is complete. It is as sensitive as the data.',
   async run(input) {
     const { configured, directory } = configuredData(input)
-    if (!existsSync(directory)) {
-      throw new Failure(
-        'failed',
-        `Data directory ${directory} not found: set STRONGROOM_DATA or --data`,
-      )
-    }
+    requireEmbeddedStore(directory)
     const file = resolve(input.args[0] ?? '')
     const storage = openStorage({ directory, sweepIntervalMs: 0 })
     try {

@@ -6,6 +6,7 @@ import { managementLink } from '../sealed/input.ts'
 
 const burnCommand: Command = {
   name: 'burn',
+  kind: 'client',
   args: '[MANAGEMENT-LINK]',
   summary: 'Destroy a secret, using its management link',
   secretArgs: true,

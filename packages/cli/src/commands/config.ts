@@ -3,6 +3,7 @@ import type { Command } from '../command.ts'
 
 export const config: Command = {
   name: 'config',
+  kind: 'standalone',
   summary: 'List settings with their defaults and current values',
   about: 'Settings are environment variables. The values of secret ones are never shown.',
   async run({ env, output }) {

@@ -23,6 +23,7 @@ import { connectionsRotate } from '../ferryhook/rotate-commands.ts'
 
 const connectionsList: Command = {
   name: 'connections list',
+  kind: 'client',
   args: '[SOURCE]',
   summary: 'List connections of a source, or of all sources',
   options: ferryhookOptions,
@@ -46,6 +47,7 @@ const connectionsList: Command = {
 
 const connectionsAdd: Command = {
   name: 'connections add',
+  kind: 'client',
   args: 'SOURCE URL',
   summary: "Deliver a source's events to a URL and print the signing secret (shown once)",
   options: {
@@ -87,6 +89,7 @@ FERRYHOOK_ALLOWED_NETWORKS and FERRYHOOK_ALLOW_HTTP allow others.`,
 
 const connectionsShow: Command = {
   name: 'connections show',
+  kind: 'client',
   args: 'CONNECTION',
   summary: 'Show a connection: destination, filters, health',
   options: ferryhookOptions,
@@ -117,6 +120,7 @@ const {
 
 const connectionsChange: Command = {
   name: 'connections change',
+  kind: 'client',
   args: 'CONNECTION',
   summary: "Update a connection's destination, filter, transform, retries or limits",
   options: {
@@ -142,6 +146,7 @@ stored headers to another address requires an API key with the permission admin.
 
 const connectionsTest: Command = {
   name: 'connections test',
+  kind: 'client',
   args: 'CONNECTION',
   summary: 'Send one signed test event to a destination',
   options: ferryhookOptions,

@@ -1,17 +1,20 @@
 /** `strongroom dynamodb`: the engine alone, for any DynamoDB client. */
 import { resolve } from 'node:path'
 import { openEngine } from '@strongroom/engine/engine'
+import { hasData } from '@strongroom/engine/storage/lmdb/format'
 import { isLoopback, serve } from '@strongroom/engine/wire/server'
 import { port as portType } from '@strongroom/kit/config-types'
 import { listenFailure } from '@strongroom/kit/http/node'
 import { type Command, usageError } from '../command.ts'
-import { signingCredentials } from '../store.ts'
+import { reportCreated, signingCredentials } from '../store.ts'
 import { stopSignal } from '../stop-signal.ts'
 
 const DEFAULT_PORT = '8000'
 
 const dynamodb: Command = {
   name: 'dynamodb',
+  kind: 'store',
+  creates: true,
   summary: 'Run the embedded engine as a DynamoDB server over HTTP',
   options: {
     port: { value: 'PORT', summary: `Port to listen on (${DEFAULT_PORT})` },
@@ -35,7 +38,9 @@ AWS_SECRET_ACCESS_KEY of its environment. They are not encrypted: put a TLS prox
     const isSigned = options['signed'] === true || !isLoopback(host)
     const signatures = isSigned && { credentials: [signingCredentials(env)] }
     const stopped = stopSignal()
+    const isNew = !hasData(directory)
     const engine = await openEngine({ directory })
+    if (isNew) reportCreated(output)(directory)
     try {
       const server = await serve(engine, { host, port, ...signatures }).catch(
         (error: NodeJS.ErrnoException) => {

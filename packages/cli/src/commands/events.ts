@@ -18,6 +18,7 @@ const MAX_PAGE_SIZE = 100
 
 const eventsList: Command = {
   name: 'events list',
+  kind: 'client',
   args: '[SOURCE]',
   summary: 'List events of a source, or of all sources, newest first',
   options: {
@@ -78,6 +79,7 @@ function parseLimit({ options }: CommandInput): number {
 
 const eventsShow: Command = {
   name: 'events show',
+  kind: 'client',
   args: 'EVENT',
   summary: 'Show an event: deliveries and attempts',
   options: { body: { summary: 'Print the body instead' }, ...ferryhookOptions },
@@ -122,6 +124,7 @@ function pendingDeliveriesCommand(
 ): Command {
   return {
     name: `events ${verb}`,
+    kind: 'client',
     args: 'EVENT',
     summary,
     options: ferryhookOptions,

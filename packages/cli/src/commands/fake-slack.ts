@@ -14,6 +14,7 @@ const DEFAULT_PORT = '8070'
 
 const fakeSlack: Command = {
   name: 'fake-slack',
+  kind: 'standalone',
   summary: 'Run a fake Slack API to develop and test against',
   options: {
     port: { value: 'PORT', summary: `Port of 127.0.0.1 to listen on (${DEFAULT_PORT})` },
@@ -63,6 +64,7 @@ Press Ctrl+C to stop.
 
 const fakeSlackSend: Command = {
   name: 'fake-slack send',
+  kind: 'standalone',
   args: 'KIND URL',
   summary: 'Send a signed request to an app, as Slack does',
   options: {

@@ -3,13 +3,14 @@ import type { BranchKeySummary } from '@strongroom/key-store/branch-keys/service
 import { keyStoreError } from '@strongroom/key-store/errors'
 import { type Command, usageError } from '../command.ts'
 import { escapeControls } from '../output.ts'
-import { serverOption } from '../api-client.ts'
 import { withKeys } from '../key-store/access.ts'
 import { descriptionText, listText, createdText } from '../key-store/text.ts'
 import { keysRotate } from '../key-store/rotate-command.ts'
 
 const keysCreate: Command = {
   name: 'keys create',
+  kind: 'either',
+  creates: true,
   summary: 'Create a branch key and print its id',
   options: {
     id: { value: 'ID', summary: 'Your own id; requires at least one --context' },
@@ -18,7 +19,6 @@ const keysCreate: Command = {
       multiple: true,
       summary: 'Bound to the key permanently; may be repeated',
     },
-    ...serverOption,
   },
   about:
     'Without --id the key gets a UUID. The audit log of KMS contains the encryption context in plain text:\nput no secrets into it.',
@@ -34,8 +34,8 @@ const keysCreate: Command = {
 
 const keysList: Command = {
   name: 'keys list',
+  kind: 'either',
   summary: 'List branch keys with the ages of their active versions',
-  options: serverOption,
   run: (input) =>
     withKeys(input, async (keys) => {
       const items: BranchKeySummary[] = []
@@ -50,9 +50,9 @@ const keysList: Command = {
 
 const keysShow: Command = {
   name: 'keys show',
+  kind: 'either',
   args: 'ID',
   summary: 'Show a branch key: versions, ages, encryption context',
-  options: serverOption,
   run: (input) =>
     withKeys(input, async (keys) => {
       const found = await keys.describe(input.args[0] ?? '')
@@ -62,11 +62,11 @@ const keysShow: Command = {
 
 const keysBeacon: Command = {
   name: 'keys beacon',
+  kind: 'either',
   args: 'ID',
   summary: 'Show whether a branch key has a beacon key, and its age',
   options: {
     reveal: { summary: 'Print the key itself, in base64; never over HTTP' },
-    ...serverOption,
   },
   run: (input) =>
     withKeys(input, async (keys) => {

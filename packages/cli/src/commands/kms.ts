@@ -23,6 +23,7 @@ const MAX_FINDINGS = 20
 
 const kmsStatus: Command = {
   name: 'kms status',
+  kind: 'store',
   summary: 'Show the key of the embedded KMS and the state of its master key',
   about: 'Exits with 1 if the key cannot be used.',
   async run(input) {
@@ -38,6 +39,7 @@ const kmsStatus: Command = {
 
 const kmsRotate: Command = {
   name: 'kms rotate',
+  kind: 'store',
   summary: 'Rotate the key of the embedded KMS',
   about:
     'The ARN does not change, and the old key material stays, so existing data can still be decrypted.',
@@ -51,6 +53,7 @@ const kmsRotate: Command = {
 
 const kmsAuditVerify: Command = {
   name: 'kms audit verify',
+  kind: 'store',
   summary: 'Verify the audit log of the embedded KMS',
   about: `Exits with 1 if lines were changed, removed or truncated. Only the hash of the last record shows
 whether the end was removed: store it elsewhere and compare it later.`,

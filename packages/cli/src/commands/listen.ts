@@ -11,6 +11,7 @@ import { listen } from '../ferryhook/listen-session.ts'
 
 const listenCommand: Command = {
   name: 'listen',
+  kind: 'client',
   summary: "Forward a source's events to a local URL",
   args: 'SOURCE',
   options: {

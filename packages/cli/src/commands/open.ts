@@ -21,6 +21,7 @@ import { writeOut } from '../sealed/output.ts'
 
 const openCommand: Command = {
   name: 'open',
+  kind: 'client',
   args: '[LINK]',
   summary: 'Open a link and print the secret',
   secretArgs: true,

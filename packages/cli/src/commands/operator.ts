@@ -3,11 +3,14 @@ import { systemClock } from '@strongroom/platform/clock'
 import { createOperators, type Operators } from '@strongroom/kit/operators'
 import { serverTable } from '@strongroom/kit/server-table'
 import { requireTables } from '@strongroom/server/tables'
+import { refuseServer } from '../api-client.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { withStore } from '../store.ts'
 
 const operatorAdd: Command = {
   name: 'operator add',
+  kind: 'either',
+  creates: true,
   args: 'NAME',
   summary: 'Add an operator and print its token (shown once)',
   run: (input) =>
@@ -19,6 +22,7 @@ const operatorAdd: Command = {
 
 const operatorRotate: Command = {
   name: 'operator rotate',
+  kind: 'either',
   args: 'NAME',
   summary: "Replace an operator's token and print the new one (shown once)",
   about: 'The old token becomes invalid immediately.',
@@ -31,6 +35,7 @@ const operatorRotate: Command = {
 
 const operatorList: Command = {
   name: 'operator list',
+  kind: 'either',
   summary: 'List the operators',
   run: (input) =>
     withOperators(input, async (operators) => {
@@ -45,6 +50,7 @@ const operatorList: Command = {
 
 const operatorRemove: Command = {
   name: 'operator remove',
+  kind: 'either',
   args: 'NAME',
   summary: 'Remove an operator; its token becomes invalid immediately',
   run: (input) =>
@@ -58,6 +64,7 @@ async function withOperators(
   input: CommandInput,
   work: (operators: Operators, name: string) => Promise<void>,
 ): Promise<void> {
+  refuseServer(input)
   await withStore(input, async (store) => {
     await requireTables(store, [serverTable])
     await work(createOperators({ db: store.db, clock: systemClock }), input.args[0] ?? '')

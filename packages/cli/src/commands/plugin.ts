@@ -1,13 +1,12 @@
 /** `strongroom plugin …`: signs plugin releases offline and publishes them. */
-import { readFile, writeFile } from 'node:fs/promises'
-import { systemClock } from '@strongroom/platform/clock'
-import { requireTables } from '@strongroom/server/tables'
-import { type Command, type CommandInput, usageError } from '../command.ts'
-import { publishOn, releasesOn } from '../form-bridge/store.ts'
+import { readFile } from 'node:fs/promises'
+import { createPrivateFile, replaceFile } from '@strongroom/platform/private-file'
+import { type Command, usageError } from '../command.ts'
 import { newSigningKey, readPackageFacts, signPackage } from '../form-bridge/plugin-signing.ts'
-import { formBridgeTables } from '../form-bridge/site-access.ts'
-import { serverOption, createOperatorClientIfRequested } from '../api-client.ts'
-import { withStore } from '../store.ts'
+import { createServiceClient, requiredServerOption } from '../api-client.ts'
+
+/** Signatures are published. */
+const PUBLIC_FILE = 0o644
 
 interface ReleaseLine {
   version: string
@@ -18,6 +17,7 @@ interface ReleaseLine {
 
 const pluginKeygen: Command = {
   name: 'plugin keygen',
+  kind: 'standalone',
   summary: 'Create a release signing key and print its public half',
   options: { out: { value: 'FILE', summary: 'File for the private key (release.key)' } },
   about: `Keep the private key off the server. The public half goes into the plugin, which trusts nothing
@@ -25,7 +25,7 @@ else, and into FORM_BRIDGE_RELEASE_KEYS of the server.`,
   async run({ options, output }) {
     const file = String(options['out'] ?? 'release.key')
     const { pem, publicKey } = newSigningKey()
-    await writeFile(file, pem, { mode: 0o600, flag: 'wx' }).catch(rethrowFileError(file, 'written'))
+    await writeNewFile(file, pem).catch(rethrowFileError(file, 'written'))
     output.progress(`The private key is in ${file}: keep it off the server`)
     output.result(`${publicKey}\n`, { file, publicKey })
   },
@@ -33,6 +33,7 @@ else, and into FORM_BRIDGE_RELEASE_KEYS of the server.`,
 
 const pluginSign: Command = {
   name: 'plugin sign',
+  kind: 'standalone',
   args: 'ZIP',
   summary: 'Sign a plugin package and write the signature beside it',
   options: { key: { value: 'FILE', summary: 'Private key file (release.key)' } },
@@ -40,7 +41,7 @@ const pluginSign: Command = {
     const keyFile = String(options['key'] ?? 'release.key')
     const [zip, pem] = [await readBytes(file), await readBytes(keyFile)]
     const signed = signPackage(zip, pem.toString())
-    await writeFile(`${file}.sig`, `${signed.signature}\n`).catch(
+    await replaceFile(`${file}.sig`, `${signed.signature}\n`, PUBLIC_FILE).catch(
       rethrowFileError(`${file}.sig`, 'written'),
     )
     const { slug, version } = signed
@@ -50,6 +51,7 @@ const pluginSign: Command = {
 
 const pluginPublish: Command = {
   name: 'plugin publish',
+  kind: 'client',
   args: 'ZIP',
   summary: 'Publish a signed package as an update for all sites',
   options: {
@@ -57,7 +59,7 @@ const pluginPublish: Command = {
       value: 'FILE',
       summary: 'Signature file (written by "plugin sign" beside the package)',
     },
-    ...serverOption,
+    ...requiredServerOption,
   },
   async run(input) {
     const [file = ''] = input.args
@@ -65,21 +67,26 @@ const pluginPublish: Command = {
     const signatureFile = String(input.options['signature'] ?? `${file}.sig`)
     const signature = (await readBytes(signatureFile)).toString().trim()
     const { slug, version } = readPackageFacts(zip)
-    const release = await publish(input, { slug, version, signature, zip })
+    const headers = { 'content-type': 'application/zip', 'x-fb-release-signature': signature }
+    const path = `/plugins/${slug}/${encodeURIComponent(version)}`
+    const api = createServiceClient(input, 'form-bridge')
+    const release = await api<ReleaseLine>('PUT', path, zip, headers)
     input.output.result(`${slug} ${version} is published\n`, release)
   },
 }
 
 const pluginVersions: Command = {
   name: 'plugin versions',
+  kind: 'client',
   args: '[SLUG]',
   summary: 'List releases of a plugin (form-bridge), highest version first',
-  options: serverOption,
+  options: requiredServerOption,
   async run(input) {
     const [slug = 'form-bridge'] = input.args
     if (!/^[a-z0-9-]{1,64}$/.test(slug))
       throw usageError('SLUG must have 1 to 64 lower-case letters, digits and hyphens')
-    const found = await listVersions(input, slug)
+    const api = createServiceClient(input, 'form-bridge')
+    const { items: found } = await api<{ items: ReleaseLine[] }>('GET', `/plugins/${slug}/versions`)
     const lines = found.map(
       ({ version, status, file_size, sha256 }) =>
         `${version}  ${status}  ${file_size} bytes  sha256 ${sha256}\n`,
@@ -88,35 +95,9 @@ const pluginVersions: Command = {
   },
 }
 
-async function publish(
-  input: CommandInput,
-  release: { slug: string; version: string; signature: string; zip: Uint8Array },
-): Promise<ReleaseLine> {
-  const { slug, version, signature, zip } = release
-  const api = createOperatorClientIfRequested(input, 'form-bridge')
-  if (api) {
-    const headers = { 'content-type': 'application/zip', 'x-fb-release-signature': signature }
-    return api('PUT', `/plugins/${slug}/${encodeURIComponent(version)}`, zip, headers)
-  }
-  return withStore(input, async (store, configured) => {
-    await requireTables(store, formBridgeTables())
-    const { FORM_BRIDGE_RELEASE_KEYS: keys } = configured as { FORM_BRIDGE_RELEASE_KEYS?: string[] }
-    const on = { db: store.db, clock: systemClock }
-    return toReleaseLine(await publishOn(on, keys ?? []).publish(release))
-  })
-}
-
-async function listVersions(input: CommandInput, slug: string): Promise<ReleaseLine[]> {
-  const api = createOperatorClientIfRequested(input, 'form-bridge')
-  if (api) return (await api<{ items: ReleaseLine[] }>('GET', `/plugins/${slug}/versions`)).items
-  return withStore(input, async (store) => {
-    await requireTables(store, formBridgeTables())
-    return (await releasesOn({ db: store.db, clock: systemClock }, slug)).map(toReleaseLine)
-  })
-}
-
-function toReleaseLine({ version, status, file_size, sha256 }: ReleaseLine): ReleaseLine {
-  return { version, status, file_size, sha256 }
+async function writeNewFile(file: string, text: string): Promise<void> {
+  await using handle = await createPrivateFile(file)
+  await handle.writeFile(text)
 }
 
 async function readBytes(file: string): Promise<Buffer> {

@@ -9,6 +9,7 @@ import { managementLink } from '../sealed/input.ts'
 
 const receiptCommand: Command = {
   name: 'receipt',
+  kind: 'client',
   args: '[MANAGEMENT-LINK]',
   summary: 'Show whether a secret sealed with --receipt was opened',
   secretArgs: true,

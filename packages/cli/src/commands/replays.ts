@@ -8,6 +8,7 @@ import type { Page, Replay } from '../ferryhook/views.ts'
 
 const replaysList: Command = {
   name: 'replays list',
+  kind: 'client',
   summary: 'List replay jobs of the last 30 days, newest first',
   options: ferryhookOptions,
   async run(input) {
@@ -21,6 +22,7 @@ const replaysList: Command = {
 
 const replaysCancel: Command = {
   name: 'replays cancel',
+  kind: 'client',
   args: 'REPLAY',
   summary: 'Cancel a replay job; events replayed so far stay replayed',
   options: ferryhookOptions,

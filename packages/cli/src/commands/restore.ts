@@ -7,6 +7,7 @@ import { createPrivate } from '@strongroom/kms/master-key/private-file'
 import { masterKeyPath } from '@strongroom/server/kms/master-key'
 import type { Command } from '../command.ts'
 import { askMasterKeyPassphrase } from '../input.ts'
+import { reportCreated } from '../store.ts'
 import {
   masterKeyPlan,
   type MasterKeyPlan,
@@ -18,6 +19,8 @@ import {
 
 const restoreCommand: Command = {
   name: 'restore',
+  kind: 'store',
+  creates: true,
   args: 'FILE',
   summary: 'Restore a backup into a data directory',
   options: dataOption,
@@ -40,6 +43,7 @@ master key and must otherwise be empty or missing.`,
           if (plan.action === 'write') undo = await writeMasterKey(keyFile, plan.line)
         },
       })
+      reportCreated(input.output)(directory)
       input.output.result(
         `${summary(tables)} restored to ${directory}\n${masterKeyText(plan, keyFile)}`,
         {

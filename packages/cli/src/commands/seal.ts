@@ -27,6 +27,7 @@ import { workProgress } from '../sealed/output.ts'
 
 const sealCommand: Command = {
   name: 'seal',
+  kind: 'client',
   summary: 'Seal a secret and print the link that opens it once',
   secretArgs: true,
   options: {

@@ -1,25 +1,33 @@
 /** `strongroom secrets …`: lists and rotates server secrets, never shows their values. */
 import { systemClock } from '@strongroom/platform/clock'
-import type { SecretVersion } from '@strongroom/kit/secret-versions'
-import { createServerSecrets, type ServerSecretsAdmin } from '@strongroom/kit/server-secrets'
-import type { Command, CommandInput } from '../command.ts'
+import { listSecretVersions, type SecretVersion } from '@strongroom/kit/secret-versions'
+import { createServerSecrets } from '@strongroom/kit/server-secrets'
+import { serverTable } from '@strongroom/kit/server-table'
+import { requireTables } from '@strongroom/server/tables'
+import { refuseServer } from '../api-client.ts'
+import type { Command } from '../command.ts'
 import { parseDuration, pluralize } from '../output.ts'
-import { withKms } from '../store.ts'
+import { withKms, withStore } from '../store.ts'
 
 const DEFAULT_OVERLAP = '30d'
 
 const secretsList: Command = {
   name: 'secrets list',
+  kind: 'either',
   summary: 'List server secrets: names, versions and ages',
-  run: (input) =>
-    withSecrets(input, async (secrets) => {
-      const found = await secrets.list()
+  async run(input) {
+    refuseServer(input)
+    await withStore(input, async (store) => {
+      await requireTables(store, [serverTable])
+      const found = await listSecretVersions(store.db)
       input.output.result(found.map(line).join('') || 'There are no secrets yet\n', found)
-    }),
+    })
+  },
 }
 
 const secretsRotate: Command = {
   name: 'secrets rotate',
+  kind: 'either',
   args: 'NAME',
   summary: 'Rotate a server secret',
   options: {
@@ -36,8 +44,10 @@ used immediately, and everything made with older ones becomes invalid.`,
       'overlap',
       String(input.options['overlap'] ?? DEFAULT_OVERLAP),
     )
-    await withSecrets(input, async (secrets) => {
+    refuseServer(input)
+    await withKms(input, async ({ db }, { key }) => {
       const name = input.args[0] ?? ''
+      const secrets = createServerSecrets({ db, key, clock: systemClock })
       const made = await secrets.rotate(name, { overlapSeconds })
       const until = made.activeFrom + overlapSeconds
       input.output.result(
@@ -46,15 +56,6 @@ used immediately, and everything made with older ones becomes invalid.`,
       )
     })
   },
-}
-
-async function withSecrets(
-  input: CommandInput,
-  work: (secrets: ServerSecretsAdmin) => Promise<void>,
-): Promise<void> {
-  await withKms(input, ({ db }, { key }) =>
-    work(createServerSecrets({ db, key, clock: systemClock })),
-  )
 }
 
 function line({ name, version, createdAt, acceptedUntil }: SecretVersion): string {

@@ -1,9 +1,10 @@
 /** `strongroom serve`: what `npm start` runs. */
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { batchLines, createLog } from '@strongroom/kit/log'
 import { nearest } from '@strongroom/kit/nearest'
 import type { Service } from '@strongroom/kit/service'
+import { createPrivateFile } from '@strongroom/platform/private-file'
 import { type RunningServer, serve } from '@strongroom/server/serve'
 import { services } from '@strongroom/server/services'
 import { settings } from '@strongroom/server/settings'
@@ -11,12 +12,15 @@ import { version } from '@strongroom/server/version'
 import { type Command, usageError } from '../command.ts'
 import { askMasterKeyPassphrase } from '../input.ts'
 import { stopSignal } from '../stop-signal.ts'
+import { reportCreated } from '../store.ts'
 
 /** Options that set a setting. */
 const FLAGS = { port: 'PORT', host: 'HOST', data: 'STRONGROOM_DATA' } as const
 
 const serveCommand: Command = {
   name: 'serve',
+  kind: 'store',
+  creates: true,
   summary: 'Run the server with all services, or one',
   options: {
     only: { value: 'SERVICE', summary: 'Run only this service, at the root' },
@@ -49,6 +53,7 @@ const serveCommand: Command = {
       atRoot: options['only'] !== undefined,
       log,
       askPassphrase: askMasterKeyPassphrase({ json }),
+      onStoreCreated: reportCreated(output),
     })
     const { operatorToken: token } = server
     const shown = !json && process.stdout.isTTY
@@ -125,7 +130,8 @@ export async function saveToken(token: string, directory: string): Promise<Saved
 /** Returns false if the file exists. */
 async function writeNewFile(file: string, text: string): Promise<boolean> {
   try {
-    await writeFile(file, text, { mode: 0o600, flag: 'wx' })
+    await using handle = await createPrivateFile(file)
+    await handle.writeFile(text)
     return true
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false

@@ -1,47 +1,46 @@
-/** `strongroom sites …`: Form-Bridge's WordPress sites, on the configured store or through a server. */
+/** `strongroom sites …`: Form-Bridge's WordPress sites, through a server. */
 import type { SiteDetails } from '@strongroom/form-bridge/sites/view'
 import { ApiError } from '@strongroom/kit/errors'
 import { type Command, type CommandInput, usageError } from '../command.ts'
-import { type SiteAction, type SiteLine, withSites } from '../form-bridge/site-access.ts'
-import { serverOption } from '../api-client.ts'
+import { createSiteAccess, type SiteAction, type SiteLine } from '../form-bridge/site-access.ts'
+import { requiredServerOption } from '../api-client.ts'
 
 const statuses = ['active', 'suspended', 'disabled'] as const
 
 const sitesList: Command = {
   name: 'sites list',
+  kind: 'client',
   summary: 'List the sites of Form-Bridge, newest first',
   options: {
     status: { value: 'STATUS', summary: `One of ${statuses.join(', ')} (active)` },
     search: { value: 'TEXT', summary: 'Only domains that contain it' },
-    ...serverOption,
+    ...requiredServerOption,
   },
   async run(input) {
     const given = input.options['status'] ?? 'active'
     const status = statuses.find((each) => each === given)
     if (status === undefined) throw usageError(`--status must be one of ${statuses.join(', ')}`)
     const search = input.options['search']
-    await withSites(input, async (sites) => {
-      const found: SiteLine[] = []
-      const text = typeof search === 'string' ? search : undefined
-      for await (const page of sites.pages(status, text)) found.push(...page)
-      const lines = found.map(
-        ({ site_id, domain, created_at }) => `${site_id}  ${domain}  since ${day(created_at)}\n`,
-      )
-      input.output.result(lines.join('') || `There are no ${status} sites\n`, found)
-    })
+    const found: SiteLine[] = []
+    const text = typeof search === 'string' ? search : undefined
+    for await (const page of createSiteAccess(input).pages(status, text)) found.push(...page)
+    const lines = found.map(
+      ({ site_id, domain, created_at }) => `${site_id}  ${domain}  since ${day(created_at)}\n`,
+    )
+    input.output.result(lines.join('') || `There are no ${status} sites\n`, found)
   },
 }
 
 const sitesShow: Command = {
   name: 'sites show',
+  kind: 'client',
   args: 'SITE',
   summary: 'Show a site: status, version, agency, when it was last seen',
-  options: serverOption,
-  run: (input) =>
-    withSites(input, async (sites) => {
-      const found = await sites.show(parseSiteId(input))
-      input.output.result(textOf(found), found)
-    }),
+  options: requiredServerOption,
+  async run(input) {
+    const found = await createSiteAccess(input).show(parseSiteId(input))
+    input.output.result(textOf(found), found)
+  },
 }
 
 export const sitesSuspend = statusCommand(
@@ -61,16 +60,17 @@ export const sitesConfirm = statusCommand(
 function statusCommand(action: SiteAction, summary: string): Command {
   return {
     name: `sites ${action}`,
+    kind: 'client',
     args: 'SITE',
     summary,
-    options: serverOption,
-    run: (input) =>
-      withSites(input, async (sites) => {
-        const site = await sites.act(parseSiteId(input), action).catch((error: unknown) => {
-          throw toCliError(error, action)
-        })
-        input.output.result(`${site.domain} is ${site.status}\n`, site)
-      }),
+    options: requiredServerOption,
+    async run(input) {
+      const acted = createSiteAccess(input).act(parseSiteId(input), action)
+      const site = await acted.catch((error: unknown) => {
+        throw toCliError(error, action)
+      })
+      input.output.result(`${site.domain} is ${site.status}\n`, site)
+    },
   }
 }
 

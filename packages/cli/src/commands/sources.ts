@@ -28,6 +28,7 @@ const COUNTED_LATER =
 
 const sourcesList: Command = {
   name: 'sources list',
+  kind: 'client',
   summary: 'List the sources of Ferryhook',
   options: ferryhookOptions,
   about: COUNTED_LATER,
@@ -50,6 +51,7 @@ const sourcesList: Command = {
 
 const sourcesAdd: Command = {
   name: 'sources add',
+  kind: 'client',
   args: 'NAME',
   summary: 'Add a source and print the URL to point the sender at',
   options: { ...sourceOptions, ...ferryhookOptions },
@@ -76,6 +78,7 @@ const NOT_VERIFIED = 'The source has no signing secret: it accepts all requests'
 
 const sourcesShow: Command = {
   name: 'sources show',
+  kind: 'client',
   args: 'SOURCE',
   summary: 'Show a source: URL, verification, last event',
   options: ferryhookOptions,
@@ -103,6 +106,7 @@ const {
 
 const sourcesChange: Command = {
   name: 'sources change',
+  kind: 'client',
   args: 'SOURCE',
   summary: "Update a source's name, verification or event id field",
   options: {

@@ -8,9 +8,12 @@ import { withStore } from '../store.ts'
 
 const tablesCreate: Command = {
   name: 'tables create',
+  kind: 'store',
+  creates: true,
   summary: 'Create missing tables on the configured store',
   run: (input) =>
-    withStore(input, async ({ db, recoveryDays }, { STRONGROOM_TABLE_PREFIX: prefix }) => {
+    withStore(input, async (store, { STRONGROOM_TABLE_PREFIX: prefix }) => {
+      const { db, kind, label, location, recoveryDays } = store
       const done: { table: string; outcome: string }[] = []
       await createTables(db, everyTable, {
         recoveryDays,
@@ -20,6 +23,8 @@ const tablesCreate: Command = {
         },
       })
       const created = done.filter(({ outcome }) => outcome === 'created').length
+      if (created > 0 && kind !== 'embedded')
+        input.output.notice(`Created tables in ${label}, ${location}`)
       input.output.result(`${created} of ${done.length} tables created\n`, done)
     }),
 }
@@ -29,6 +34,7 @@ const tablesWithoutRecovery = everyTable.map((table) => ({ ...table, pointInTime
 
 const tablesVerify: Command = {
   name: 'tables verify',
+  kind: 'store',
   summary: 'Compare the tables of the configured store with their declarations',
   about: 'Exits with 1 if a table is missing or differs.',
   run: (input) =>
@@ -49,6 +55,7 @@ const tablesVerify: Command = {
 
 const tablesCloudFormation: Command = {
   name: 'tables cloudformation',
+  kind: 'store',
   summary: 'Print a CloudFormation template with tables and policies',
   async run({ env, output }) {
     const { STRONGROOM_TABLE_PREFIX: prefix } = settings.parse(env)

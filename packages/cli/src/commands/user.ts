@@ -4,11 +4,14 @@ import { ferryhookService } from '@strongroom/ferryhook/service'
 import { FORBIDDEN_NAME_CHARACTERS } from '@strongroom/ferryhook/storage/schemas'
 import { systemClock } from '@strongroom/platform/clock'
 import { requireTables, tablesOf } from '@strongroom/server/tables'
+import { refuseServer } from '../api-client.ts'
 import { type Command, type CommandInput, usageError } from '../command.ts'
 import { withStore } from '../store.ts'
 
 const userAdd: Command = {
   name: 'user add',
+  kind: 'either',
+  creates: true,
   args: 'EMAIL',
   summary: 'Create a Ferryhook account and print its API key (shown once)',
   options: {
@@ -18,6 +21,7 @@ const userAdd: Command = {
 permissions; the account has no password until one is set with an operator's link.`,
   async run(input) {
     const user = parseUser(input)
+    refuseServer(input)
     await withStore(input, async (store, configured) => {
       await requireTables(store, tablesOf([ferryhookService]))
       // `configured` has the settings of every service.

@@ -7,9 +7,12 @@ import { type RunningWorkers, runWorkers } from '@strongroom/server/run-worker'
 import { type Command, usageError } from '../command.ts'
 import { askMasterKeyPassphrase } from '../input.ts'
 import { stopSignal } from '../stop-signal.ts'
+import { reportCreated } from '../store.ts'
 
 const workerCommand: Command = {
   name: 'worker',
+  kind: 'store',
+  creates: true,
   summary: 'Run a delivery worker',
   options: {
     data: {
@@ -44,6 +47,7 @@ delivers, unless FERRYHOOK_DELIVER is false.`,
       metricsPort,
       log,
       askPassphrase: askMasterKeyPassphrase({ json }),
+      onStoreCreated: reportCreated(output),
     })
     const { store, metricsUrl } = workers
     output.result(banner(workers), {

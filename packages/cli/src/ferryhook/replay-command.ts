@@ -23,6 +23,7 @@ interface Targets {
 
 export const eventsReplay: Command = {
   name: 'events replay',
+  kind: 'client',
   args: '[EVENT]',
   summary: 'Replay an event, or with --source all matching events',
   options: {

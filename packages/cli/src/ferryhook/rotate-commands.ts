@@ -19,6 +19,7 @@ const parseOverlap = ({ options }: CommandInput) =>
 
 export const sourcesRotate: Command = {
   name: 'sources rotate',
+  kind: 'client',
   args: 'SOURCE',
   summary: "Replace a source's signing secret",
   options: { ...secretOptions, ...overlap, ...ferryhookOptions },
@@ -37,6 +38,7 @@ export const sourcesRotate: Command = {
 
 export const connectionsRotate: Command = {
   name: 'connections rotate',
+  kind: 'client',
   args: 'CONNECTION',
   summary: "Replace a connection's signing secret and print the new one (shown once)",
   options: { ...overlap, ...ferryhookOptions },
@@ -54,6 +56,7 @@ Requires an API key with the permission admin.`,
 
 export const alertsRotate: Command = {
   name: 'alerts rotate',
+  kind: 'client',
   summary: 'Replace the signing secret of alerts and print the new one (shown once)',
   options: { ...overlap, ...ferryhookOptions },
   about: 'Requires an API key with the permission admin.',

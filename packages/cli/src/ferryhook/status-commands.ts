@@ -20,6 +20,7 @@ export function createStatusCommands(options: {
 
   const statusCommand = (action: 'pause' | 'resume'): Command => ({
     name: `${kind} ${action}`,
+    kind: 'client',
     args,
     summary: summaries[action],
     options: ferryhookOptions,
@@ -36,6 +37,7 @@ export function createStatusCommands(options: {
     resume: statusCommand('resume'),
     remove: {
       name: `${kind} remove`,
+      kind: 'client',
       args,
       summary: summaries.remove,
       options: ferryhookOptions,

@@ -1,14 +1,8 @@
-/** Access to sites, on the configured store or through a server. */
+/** Access to sites through a server. */
 import type { SiteDetails } from '@strongroom/form-bridge/sites/view'
 import type { SiteStatus } from '@strongroom/form-bridge/sites/item'
-import { systemClock } from '@strongroom/platform/clock'
-import { serverTable } from '@strongroom/kit/server-table'
-import { services } from '@strongroom/server/services'
-import { requireTables, tablesOf } from '@strongroom/server/tables'
 import type { CommandInput } from '../command.ts'
-import { createOperatorClientIfRequested, type ApiClient } from '../api-client.ts'
-import { withStore } from '../store.ts'
-import { siteAdminOn } from './store.ts'
+import { createServiceClient } from '../api-client.ts'
 
 export type SiteAction = 'suspend' | 'resume' | 'disable' | 'confirm'
 export type SiteLine = Pick<SiteDetails, 'site_id' | 'domain' | 'status' | 'created_at'>
@@ -21,48 +15,8 @@ export interface SiteAccess {
 
 const PAGE = 100
 
-export async function withSites<T>(
-  input: CommandInput,
-  work: (sites: SiteAccess) => Promise<T>,
-): Promise<T> {
-  const api = createOperatorClientIfRequested(input, 'form-bridge')
-  return api ? work(remoteSites(api)) : withLocalSites(input, work)
-}
-
-/** Only the tables of this service, because the others may not exist yet. */
-export function formBridgeTables() {
-  const own = services.filter(({ name }) => name === 'form-bridge')
-  return [serverTable, ...tablesOf(own)]
-}
-
-async function withLocalSites<T>(
-  input: CommandInput,
-  work: (sites: SiteAccess) => Promise<T>,
-): Promise<T> {
-  return withStore(input, async (store) => {
-    await requireTables(store, formBridgeTables())
-    const admin = siteAdminOn({ db: store.db, clock: systemClock })
-    return work({
-      async *pages(status, search) {
-        let after: Awaited<ReturnType<typeof admin.list>>['next']
-        do {
-          const page = await admin.list(status, { limit: PAGE, after, ...(search && { search }) })
-          yield page.items.map(({ site_id, domain, status: its, created_at }) => ({
-            site_id,
-            domain,
-            status: its,
-            created_at,
-          }))
-          after = page.next
-        } while (after)
-      },
-      show: admin.get,
-      act: (site_id, action) => admin[action](site_id),
-    })
-  })
-}
-
-function remoteSites(api: ApiClient): SiteAccess {
+export function createSiteAccess(input: CommandInput): SiteAccess {
+  const api = createServiceClient(input, 'form-bridge')
   const pathOf = (site_id: string) => `/sites/${encodeURIComponent(site_id)}`
   return {
     async *pages(status, search) {

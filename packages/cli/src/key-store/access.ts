@@ -112,7 +112,9 @@ function remoteKeys(api: ApiClient): KeyAccess {
     },
 
     async revealBeacon() {
-      throw usageError('A key is never sent over HTTP: use --reveal without --server')
+      throw usageError(
+        'A key is never sent over HTTP: use --reveal with --local where the store is',
+      )
     },
   }
 }
@@ -120,6 +122,6 @@ function remoteKeys(api: ApiClient): KeyAccess {
 function pathOf(id: string): string {
   // URLs resolve both as path segments, even if they are encoded.
   if (id === '.' || id === '..')
-    throw usageError(`A URL cannot contain the key id "${id}": omit --server`)
+    throw usageError(`A URL cannot contain the key id "${id}": use --local where the store is`)
   return `/keys/${encodeURIComponent(id)}`
 }

@@ -2,7 +2,6 @@
 import { rotateAll, type RotationSummary } from '@strongroom/key-store/branch-keys/rotate-all'
 import { type Command, type CommandInput, usageError } from '../command.ts'
 import { parseDuration, formatAge, pluralize, escapeControls } from '../output.ts'
-import { serverOption } from '../api-client.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { type KeyAccess, withKeys } from './access.ts'
 
@@ -14,12 +13,12 @@ const MAX_SHOWN = 20
 
 export const keysRotate: Command = {
   name: 'keys rotate',
+  kind: 'either',
   args: '[ID]',
   summary: 'Rotate a branch key, or all keys older than an age',
   options: {
     all: { summary: 'Rotate every key that is older than --older-than' },
     'older-than': { value: 'AGE', summary: 'Age for --all, such as 90d, 36h or 0d' },
-    ...serverOption,
   },
   about: `Older versions stay, so that data encrypted with them can be decrypted. With --all, a key whose
 creation time cannot be read counts as old, and a key that another process rotates concurrently

@@ -13,6 +13,7 @@ const fd = {
 
 export const kmsPassphraseSet: Command = {
   name: 'kms passphrase set',
+  kind: 'store',
   summary: 'Protect the master key with a passphrase',
   options: { fd },
   about: `Asks for it twice. Without a terminal, pass it with --fd or in STRONGROOM_MASTER_KEY_PASSPHRASE.
@@ -31,6 +32,7 @@ Every start then requires it.`,
 
 export const kmsPassphraseChange: Command = {
   name: 'kms passphrase change',
+  kind: 'store',
   summary: 'Change the passphrase of the master key',
   options: { fd },
   about: 'Asks for the current passphrase, or reads it from STRONGROOM_MASTER_KEY_PASSPHRASE.',
@@ -44,6 +46,7 @@ export const kmsPassphraseChange: Command = {
 
 export const kmsPassphraseRemove: Command = {
   name: 'kms passphrase remove',
+  kind: 'store',
   summary: 'Remove the passphrase of the master key',
   about: 'Asks for the current passphrase, or reads it from STRONGROOM_MASTER_KEY_PASSPHRASE.',
   async run(input) {

@@ -1,18 +1,19 @@
 /** `strongroom kms rekey`: replaces the master key of the embedded KMS. */
 import { Failure } from '@strongroom/kit/errors'
-import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { openStorage } from '@strongroom/engine/storage/open-storage'
 import { serverTable } from '@strongroom/kit/server-table'
 import { findMasterKeyCheck } from '@strongroom/server/kms/key-storage'
 import { inspectMasterKey, masterKeyPath } from '@strongroom/server/kms/master-key'
 import { type Settings, settings } from '@strongroom/server/settings'
+import { requireEmbeddedStore } from '@strongroom/server/store'
 import { type Command, type CommandInput, usageError } from '../command.ts'
 import { newPassphrase } from '../input.ts'
 import { requireEmbeddedKms, withEmbeddedKms } from '../store.ts'
 
 export const kmsRekey: Command = {
   name: 'kms rekey',
+  kind: 'store',
   summary: 'Replace the master key and re-wrap all keys',
   options: {
     fd: {
@@ -64,7 +65,7 @@ async function chooseNewPassphrase(
 /** Deployments with other prefixes in the directory may share the master key, and would lose it. */
 async function requireOneDeployment(configured: Settings): Promise<void> {
   const directory = resolve(configured.STRONGROOM_DATA)
-  if (!existsSync(directory)) return
+  requireEmbeddedStore(directory)
   const own = configured.STRONGROOM_TABLE_PREFIX + serverTable.name
   const storage = openStorage({ directory, sweepIntervalMs: 0 })
   try {

@@ -13,6 +13,8 @@ type Place = { port: number } | { socketPath: string }
 
 export const kmsServe: Command = {
   name: 'kms serve',
+  kind: 'store',
+  creates: true,
   summary: 'Serve the embedded KMS over HTTP, with the AWS KMS protocol',
   options: {
     port: { value: 'PORT', summary: `Port of 127.0.0.1 to listen on (${DEFAULT_PORT})` },

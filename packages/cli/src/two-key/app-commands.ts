@@ -2,7 +2,7 @@
 import { type Command, usageError } from '../command.ts'
 import { parseDuration } from '../output.ts'
 import { readSecret } from '../input.ts'
-import { requiredServerOption, createTwoKeyClient } from '../api-client.ts'
+import { requiredServerOption, createServiceClient } from '../api-client.ts'
 
 interface App {
   name: string
@@ -13,10 +13,11 @@ interface App {
 
 export const slackApps: Command = {
   name: 'slack apps',
+  kind: 'client',
   summary: 'List Slack apps',
   options: requiredServerOption,
   async run(input) {
-    const { items } = await createTwoKeyClient(input)<{ items: App[] }>('GET', '/apps')
+    const { items } = await createServiceClient(input, 'two-key')<{ items: App[] }>('GET', '/apps')
     const lines = items.map(({ name, url, upstream }) => `${name}  ${url} → ${upstream.url}\n`)
     input.output.result(
       lines.join('') || 'There are no apps: add one with "strongroom slack app add"\n',
@@ -27,6 +28,7 @@ export const slackApps: Command = {
 
 export const slackAppAdd: Command = {
   name: 'slack app add',
+  kind: 'client',
   args: 'NAME',
   summary: 'Add a Slack app and print its request URL',
   options: {
@@ -44,7 +46,7 @@ addresses; TWO_KEY_ALLOWED_NETWORKS and TWO_KEY_ALLOW_HTTP allow others.`,
     const { upstream, ferryhook, 'app-id': appId } = input.options
     if (typeof upstream !== 'string')
       throw usageError('Missing upstream: pass --upstream https://…')
-    const api = createTwoKeyClient(input)
+    const api = createServiceClient(input, 'two-key')
     const app = await api<App>('POST', '/apps', {
       name: input.args[0],
       signingSecret: await readSecret('Signing secret: '),
@@ -57,18 +59,20 @@ addresses; TWO_KEY_ALLOWED_NETWORKS and TWO_KEY_ALLOW_HTTP allow others.`,
 
 export const slackAppRemove: Command = {
   name: 'slack app remove',
+  kind: 'client',
   args: 'NAME',
   summary: 'Remove a Slack app and its tokens',
   options: requiredServerOption,
   async run(input) {
     const name = input.args[0] ?? ''
-    await createTwoKeyClient(input)('DELETE', `/apps/${encodeURIComponent(name)}`)
+    await createServiceClient(input, 'two-key')('DELETE', `/apps/${encodeURIComponent(name)}`)
     input.output.result(`${name} was removed\n`, { name, removed: true })
   },
 }
 
 export const slackSecretRotate: Command = {
   name: 'slack secret rotate',
+  kind: 'client',
   args: 'NAME',
   summary: "Replace a Slack app's signing secret",
   options: {
@@ -82,7 +86,7 @@ export const slackSecretRotate: Command = {
   async run(input) {
     const overlapSeconds = parseDuration('overlap', String(input.options['overlap'] ?? '1d'))
     const name = input.args[0] ?? ''
-    const api = createTwoKeyClient(input)
+    const api = createServiceClient(input, 'two-key')
     const signingSecret = await readSecret('New signing secret: ')
     const path = `/apps/${encodeURIComponent(name)}/signing-secrets`
     const app = await api<App>('POST', path, { signingSecret, overlapSeconds })

@@ -1,10 +1,11 @@
 /** `strongroom slack token …` and `decisions`: the workspaces of an app, and the latest decisions. */
 import { type Command, usageError } from '../command.ts'
 import { readSecret } from '../input.ts'
-import { requiredServerOption, createTwoKeyClient } from '../api-client.ts'
+import { requiredServerOption, createServiceClient } from '../api-client.ts'
 
 export const slackTokenSet: Command = {
   name: 'slack token set',
+  kind: 'client',
   args: 'APP TEAM',
   summary: "Store a workspace's bot token, encrypted",
   options: requiredServerOption,
@@ -12,7 +13,7 @@ export const slackTokenSet: Command = {
 it. TEAM is the id of the workspace (T…), or of the organisation (E…).`,
   async run(input) {
     const path = pathOf(input.args)
-    const api = createTwoKeyClient(input)
+    const api = createServiceClient(input, 'two-key')
     const token = await readSecret('Bot token: ')
     const stored = await api<{ team: string; missingScopes: string[] }>('PUT', path, { token })
     const missing =
@@ -25,12 +26,13 @@ it. TEAM is the id of the workspace (T…), or of the organisation (E…).`,
 
 export const slackTokens: Command = {
   name: 'slack tokens',
+  kind: 'client',
   args: 'APP',
   summary: 'List workspaces with a stored token',
   options: requiredServerOption,
   async run(input) {
     const app = encodeURIComponent(input.args[0] ?? '')
-    const { items } = await createTwoKeyClient(input)<{
+    const { items } = await createServiceClient(input, 'two-key')<{
       items: { team: string; installedAt: string }[]
     }>('GET', `/apps/${app}/tokens`)
     const lines = items.map(({ team, installedAt }) => `${team}  since ${installedAt}\n`)
@@ -43,11 +45,12 @@ export const slackTokens: Command = {
 
 export const slackTokenRemove: Command = {
   name: 'slack token remove',
+  kind: 'client',
   args: 'APP TEAM',
   summary: "Delete a workspace's bot token; its requests are then refused",
   options: requiredServerOption,
   async run(input) {
-    await createTwoKeyClient(input)('DELETE', pathOf(input.args))
+    await createServiceClient(input, 'two-key')('DELETE', pathOf(input.args))
     const [app, team] = input.args
     input.output.result(`The token of ${team} was removed\n`, { app, team, removed: true })
   },
@@ -62,6 +65,7 @@ interface DecisionLine {
 
 export const slackDecisions: Command = {
   name: 'slack decisions',
+  kind: 'client',
   args: 'APP',
   summary: "Show the server's latest decisions about an app",
   options: { limit: { value: 'NUMBER', summary: 'Maximum number (50)' }, ...requiredServerOption },
@@ -69,7 +73,7 @@ export const slackDecisions: Command = {
     const limit = String(input.options['limit'] ?? 50)
     if (!/^\d{1,3}$/.test(limit)) throw usageError('--limit must be a number up to 200')
     const app = encodeURIComponent(input.args[0] ?? '')
-    const { items } = await createTwoKeyClient(input)<{ items: DecisionLine[] }>(
+    const { items } = await createServiceClient(input, 'two-key')<{ items: DecisionLine[] }>(
       'GET',
       `/apps/${app}/decisions?limit=${limit}`,
     )

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { inProcess } from '../in-process.ts'
+import { withoutNotices } from '../notices.ts'
 import { pluginZip } from '../plugin-zip.ts'
 import { emptyDirectory, start, strongroom } from '../strongroom.ts'
 import { type Shape, shapeOf } from './shape.ts'
@@ -48,7 +49,7 @@ describe('the --json output', () => {
         stdin === undefined
           ? await inProcess(line, { cwd, env })
           : await strongroom(line, { cwd, env, stdin })
-      expect([line, code, stderr]).toEqual([line, 0, ''])
+      expect([line, code, withoutNotices(stderr)]).toEqual([line, 0, ''])
       return record(name, stdout)
     }
     /** The document that a command prints when it has started. */
@@ -83,11 +84,11 @@ describe('the --json output', () => {
     await run('config')
     await run('tables create')
     await run('tables verify')
-    await run('operator add', ['bob'])
-    await run('operator rotate', ['bob'])
-    await run('operator list')
-    await run('operator remove', ['bob'])
-    await run('secrets list')
+    await run('operator add', ['bob', '--local'])
+    await run('operator rotate', ['bob', '--local'])
+    await run('operator list', ['--local'])
+    await run('operator remove', ['bob', '--local'])
+    await run('secrets list', ['--local'])
     await run('kms status')
     await run('kms rotate')
     await run('kms audit verify')
@@ -145,16 +146,16 @@ describe('the --json output', () => {
     Object.assign(program.pending, await post('/register', given))
     const { registration_id, temp_key } = program.pending
     const { site_id = '' } = await post('/exchange', { registration_id, temp_key, site_url })
-    await run('sites list', ['--server', url])
-    await run('sites show', [site_id, '--server', url])
-    await run('sites suspend', [site_id, '--server', url])
-    await run('sites resume', [site_id, '--server', url])
-    await run('sites disable', [site_id, '--server', url])
+    await run('sites list')
+    await run('sites show', [site_id])
+    await run('sites suspend', [site_id])
+    await run('sites resume', [site_id])
+    await run('sites disable', [site_id])
     const zip = join(cwd, 'form-bridge.zip')
     await writeFile(zip, pluginZip('1.2.0'))
     await run('plugin sign', [zip, '--key', releaseKey])
-    await run('plugin publish', [zip, '--server', url])
-    await run('plugin versions', ['--server', url])
+    await run('plugin publish', [zip])
+    await run('plugin versions')
 
     const upstream = ['--upstream', program.url]
     const app = await run('slack app add', ['demo', ...upstream], slack.signingSecret)
@@ -175,7 +176,7 @@ describe('the --json output', () => {
     await run('open', [sealed.link], '')
     await run('burn', [sealed.managementLink])
 
-    await run('secrets rotate', ['ferryhook-cursors'])
+    await run('secrets rotate', ['ferryhook-cursors', '--local'])
     const copy = join(cwd, 'copy')
     await run('backup', [copy, '--with-master-key'])
     env = {}

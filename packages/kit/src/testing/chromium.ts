@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliDecompress } from 'node:zlib'
+import { isOwnDirectory } from '@strongroom/platform/private-file'
 import { type Browser, chromium } from 'playwright-core'
 
 const INSTALLED = [
@@ -72,6 +73,10 @@ async function findPackaged(): Promise<Found | undefined> {
   )
   const home = join(process.env['LASTING_TMPDIR'] ?? tmpdir(), 'strongroom-chromium-147')
   if (!existsSync(home)) await unpack(packed, home)
+  // The name can be guessed, and what is in there is executed.
+  if (!(await isOwnDirectory(home))) {
+    throw new Error(`"${home}" belongs to another user: remove it, or set LASTING_TMPDIR`)
+  }
   return {
     executablePath: join(home, 'chromium'),
     env: { LD_LIBRARY_PATH: join(home, 'lib'), FONTCONFIG_PATH: home },

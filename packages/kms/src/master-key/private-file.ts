@@ -1,8 +1,9 @@
 /** Files that other users of the machine cannot read or replace, written atomically. */
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { link, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
+import { link, lstat, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { createPrivateFile } from '@strongroom/platform/private-file'
 import { MasterKeyError } from './errors.ts'
 
 /** Only POSIX has these permissions; on other systems a user's directory is private by default. */
@@ -66,7 +67,7 @@ async function writeTemporary(path: string, text: string): Promise<string> {
   await clearLeftovers(directory, prefix)
   const temporary = join(directory, `${prefix}${randomBytes(6).toString('hex')}${SUFFIX}`)
   try {
-    await using file = await open(temporary, 'wx', 0o600)
+    await using file = await createPrivateFile(temporary)
     await file.writeFile(text)
     await file.sync()
   } catch (error) {
@@ -85,8 +86,9 @@ async function clearLeftovers(directory: string, prefix: string): Promise<void> 
     if (!name.startsWith(prefix) || !name.endsWith(SUFFIX)) continue
     const leftover = join(directory, name)
     // Its process may have just renamed it.
-    const found = await stat(leftover).catch(() => undefined)
-    if (found && Date.now() - found.mtimeMs > LEFTOVER_AGE_MS) await rm(leftover, { force: true })
+    const found = await lstat(leftover).catch(() => undefined)
+    if (found?.isFile() && Date.now() - found.mtimeMs > LEFTOVER_AGE_MS)
+      await rm(leftover, { force: true })
   }
 }
 

@@ -184,6 +184,19 @@ describe('what a crash leaves behind', () => {
     expect(await openMasterKeyFile(path)).toEqual(made)
   })
 
+  test('is left alone if it is a link that somebody planted', async () => {
+    const path = freshPath()
+    await createMasterKeyFile(path)
+    const old = join(path, '..', 'notes')
+    writeFileSync(old, 'notes')
+    utimesSync(old, 0, 0)
+    const link = join(path, '..', '.master.key.0123456789ab.tmp')
+    symlinkSync(old, link)
+    await changePassphrase(path, {})
+    expect(existsSync(link)).toBe(true)
+    expect(readFileSync(old, 'utf8')).toBe('notes')
+  })
+
   test('is left alone while it is young, because another process may be at work', async () => {
     const path = freshPath()
     await createMasterKeyFile(path)

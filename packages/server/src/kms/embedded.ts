@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Db } from '@strongroom/kit/db'
 import { ConditionFailed } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
+import { Failure } from '@strongroom/kit/errors'
 import { expr } from '@strongroom/kit/expression'
 import { serverTable } from '@strongroom/kit/server-table'
 import { type AuditFile, openAuditFile } from '@strongroom/kms/audit'
@@ -49,12 +50,27 @@ export function auditFilePath(settings: Settings): string {
 export async function openEmbeddedKms(
   db: Db,
   settings: Settings,
-  { clock, askPassphrase }: { clock: Clock; askPassphrase?: AskPassphrase | undefined },
+  {
+    clock,
+    askPassphrase,
+    mayCreate = true,
+  }: {
+    clock: Clock
+    askPassphrase?: AskPassphrase | undefined
+    /** Fails without changes if there never was a key. */
+    mayCreate?: boolean | undefined
+  },
 ): Promise<OpenEmbeddedKms> {
   const storage = createKmsKeyStorage(db)
   const file = masterKeyPath(settings)
   await finishFiles(storage, file)
   const isNew = (await storage.list()).length === 0 && (await findOwnKeyId(db)) === undefined
+  if (isNew && !mayCreate) {
+    throw new Failure(
+      'failed',
+      'The KMS of this store has no key yet: the first start of the server creates it',
+    )
+  }
   const masterKey = isNew
     ? await openOrCreateMasterKey(settings, askPassphrase)
     : await openMasterKey(settings, askPassphrase)

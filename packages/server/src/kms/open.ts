@@ -48,11 +48,11 @@ export function kmsKind(settings: Settings): OpenKms['kind'] {
 
 export async function openKms(
   settings: Settings,
-  { db }: Pick<Store, 'db'>,
+  { db, mayCreate }: Pick<Store, 'db' | 'mayCreate'>,
   options: { clock: Clock; askPassphrase?: AskPassphrase | undefined },
 ): Promise<OpenKms> {
   const kind = kmsKind(settings)
-  if (kind === 'embedded') return openEmbedded(settings, db, options)
+  if (kind === 'embedded') return openEmbedded(settings, db, { ...options, mayCreate })
   const { KMS_ENDPOINT: endpoint, KMS_KEY_ARN: arn = '' } = settings
   const region = arn.split(':')[3] ?? ''
   const place =

@@ -141,17 +141,8 @@ export async function verifyBackup(file: string): Promise<BackupManifest> {
   return manifest
 }
 
-/** Whether a file is a backup, or the beginning of one; not if it cannot be read. */
-export async function isBackup(file: string): Promise<boolean> {
-  const handle = await open(file, 'r').catch(() => undefined)
-  try {
-    return handle !== undefined && (await beginsAsBackup(handle))
-  } finally {
-    await handle?.close()
-  }
-}
-
-async function beginsAsBackup(handle: FileHandle): Promise<boolean> {
+/** Whether a file is a backup, or the beginning of one. */
+export async function beginsAsBackup(handle: FileHandle): Promise<boolean> {
   const start = Buffer.alloc(MAGIC.length)
   await handle.read(start, 0, MAGIC.length, 0)
   return start.equals(MAGIC)

@@ -5,6 +5,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -14,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { createPrivateFileSync, temporaryPath } from '@strongroom/platform/private-file'
 import { cannotOpen } from './failures.ts'
 
 /** Version 2 added logs of changes, and backups. */
@@ -28,7 +30,7 @@ const FORMAT_NAME = 'strongroom-engine'
  * Creates a directory and its parents. Node's recursive mkdir never returns if the system reports ENOENT
  * although the parent exists, as it does below /proc.
  */
-function makeDirectory(directory: string): void {
+export function makeDirectory(directory: string): void {
   const parent = dirname(directory)
   if (!existsSync(parent)) makeDirectory(parent)
   try {
@@ -36,6 +38,11 @@ function makeDirectory(directory: string): void {
   } catch (error) {
     if (!existsSync(directory) || !statSync(directory).isDirectory()) throw error
   }
+}
+
+/** Whether a directory has data, of this engine or not; opening it then creates no store. */
+export function hasData(directory: string): boolean {
+  return [FORMAT_FILE, DATA_FILE].some((name) => existsSync(join(directory, name)))
 }
 
 /** Creates an empty directory's format file, or checks an existing one. */
@@ -112,13 +119,23 @@ export function isKnownVersion(format: unknown): boolean {
 
 /** LMDB would create its files with the permissions of the umask. */
 export function createPrivateFiles(directory: string): void {
-  for (const name of [DATA_FILE, LOCK_FILE]) closeSync(openSync(join(directory, name), 'a', 0o600))
+  for (const name of [DATA_FILE, LOCK_FILE]) createUnlessExists(join(directory, name))
+}
+
+function createUnlessExists(file: string): void {
+  try {
+    closeSync(createPrivateFileSync(file))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    // LMDB would follow a link that others planted.
+    if (!lstatSync(file).isFile()) throw new Error(`"${file}" is not a file`, { cause: error })
+  }
 }
 
 /** Writes the file atomically, even if two processes create the directory at the same time. */
 export function writeFormat(directory: string): void {
-  const temporary = join(directory, `${FORMAT_FILE}.${process.pid}`)
-  const handle = openSync(temporary, 'w', 0o600)
+  const temporary = temporaryPath(join(directory, FORMAT_FILE))
+  const handle = createPrivateFileSync(temporary)
   try {
     writeSync(handle, `${JSON.stringify({ name: FORMAT_NAME, format: FORMAT_VERSION })}\n`)
     fsyncSync(handle)

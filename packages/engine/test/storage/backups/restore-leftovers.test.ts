@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { backup, restore } from '../../../src/backup.ts'
@@ -30,6 +30,7 @@ test('what a killed restore left behind is removed by the next one into the same
   const file = await backupFile()
   const directory = join(dirname(file), 'data')
   leave(directory, endedProcess())
+  leave(directory, `${endedProcess()}-a1B2c3`)
   await restore({ file, directory })
   expect(readdirSync(dirname(file)).toSorted()).toEqual(['backup', 'data'])
 })
@@ -54,4 +55,33 @@ test('a restore that is refused removes nothing', async () => {
   const left = leave(directory, endedProcess())
   await expect(restore({ file, directory })).rejects.toThrow('it is not a backup')
   expect(readdirSync(dirname(file)).toSorted()).toEqual(['backup', left])
+})
+
+test('a restore builds in a new private directory, whatever is planted beside it', async () => {
+  const file = await backupFile()
+  const directory = join(dirname(file), 'data')
+  const planted = leave(directory, process.pid)
+  const link = `${directory}.restoring-${endedProcess()}`
+  symlinkSync(join(dirname(file), planted), link)
+  const seen = new Set<string>()
+  const look = () => {
+    for (const name of readdirSync(dirname(file)))
+      if (name.startsWith(`data.restoring-${process.pid}-`)) {
+        seen.add((statSync(join(dirname(file), name)).mode & 0o777).toString(8))
+      }
+  }
+  await restore({ file, directory, onProgress: look })
+  expect([...seen]).toEqual(['700'])
+  expect(readdirSync(join(dirname(file), planted))).toEqual(['data.mdb'])
+  const names = ['backup', 'data', planted, basename(link)]
+  expect(readdirSync(dirname(file)).toSorted()).toEqual(names.toSorted())
+})
+
+test.runIf(process.getuid?.() === 0)('leftovers of other users stay', async () => {
+  const file = await backupFile()
+  const directory = join(dirname(file), 'data')
+  const left = leave(directory, endedProcess())
+  chownSync(join(dirname(file), left), 65_534, 65_534)
+  await restore({ file, directory })
+  expect(readdirSync(dirname(file)).toSorted()).toEqual(['backup', 'data', left])
 })
