@@ -45,6 +45,8 @@ export const functions: readonly ServiceFunction[] = [
         leadingKeys: ['SITE#*', 'SITEID#*', 'API#*', 'AGENCY#*'],
       },
       memberships,
+      // A move is signed.
+      ...authentication,
       ...limitsAndEvents,
     ],
   },
