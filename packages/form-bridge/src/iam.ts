@@ -12,10 +12,13 @@ const limitsAndEvents = [
   { table, actions: ['Query'], leadingKeys: ['ABUSE#*'] },
 ] as const
 
+/** Signed requests use a nonce up. */
+const nonces = { table, actions: ['PutItem'], leadingKeys: ['NONCE#*'] } as const
+
 /** Finds the site of a request and uses its nonce up. */
 const authentication = [
   { table, actions: ['GetItem'], leadingKeys: ['API#*', 'SITEID#*', 'SITE#*'] },
-  { table, actions: ['PutItem'], leadingKeys: ['NONCE#*'] },
+  nonces,
 ] as const
 
 /** The memberships of a site, which move and end with it. */
@@ -46,7 +49,7 @@ export const functions: readonly ServiceFunction[] = [
       },
       memberships,
       // A move is signed.
-      ...authentication,
+      nonces,
       ...limitsAndEvents,
     ],
   },
