@@ -89,9 +89,12 @@ function decodeText(bytes: Uint8Array): string {
   }
 }
 
+/** Far more than Slack sends; comparing names takes time for each of them. */
+const MAX_MEMBERS = 50_000
+
 function parseJson(text: string): JsonObject {
   const { members, depth } = scanJson(text)
-  if (depth > MAX_JSON_DEPTH) throw new PayloadError('malformed_body')
+  if (depth > MAX_JSON_DEPTH || members > MAX_MEMBERS) throw new PayloadError('malformed_body')
   let value: unknown
   try {
     value = JSON.parse(text)

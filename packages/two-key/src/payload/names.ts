@@ -76,23 +76,25 @@ export function countUnambiguousMembers(value: object): number {
       }
       continue
     }
-    const entries = Object.entries(part as Record<string, unknown>)
-    members += entries.length
-    if (levels === 0) requireDistinct(entries)
-    for (const [name, inner] of entries) {
-      if (typeof inner !== 'object' || inner === null) continue
+    const names = Object.keys(part)
+    members += names.length
+    if (levels === 0) requireDistinct(names)
+    const inner: unknown[] = Object.values(part)
+    for (const [at, each] of inner.entries()) {
+      if (typeof each !== 'object' || each === null) continue
+      const name = names[at] as string
       const own = Object.hasOwn(APP_NAMED_LEVELS, name) ? APP_NAMED_LEVELS[name] : undefined
-      remaining.push([inner, levels > 0 ? levels - 1 : (own ?? 0)])
+      remaining.push([each, levels > 0 ? levels - 1 : (own ?? 0)])
     }
   }
   return members
 }
 
-function requireDistinct(entries: readonly [string, unknown][]): void {
+function requireDistinct(names: readonly string[]): void {
   // Nearly all of Slack's names are plain, and then there is nothing to compare.
-  if (entries.every(([name]) => PLAIN_NAME.test(name))) return
+  if (names.every((name) => PLAIN_NAME.test(name))) return
   const folded = new Set<string>()
-  for (const [name] of entries) {
+  for (const name of names) {
     const key = foldName(name)
     const isRespelled = key !== name && readNames.has(key)
     if (isRespelled || folded.has(key)) throw new PayloadError('ambiguous_payload')
@@ -100,11 +102,14 @@ function requireDistinct(entries: readonly [string, unknown][]): void {
   }
 }
 
+const VISIBLE_ASCII = /^[ -~]*$/
+
 /**
  * The name as parsers compare it that ignore case, such as those of Go and ASP.NET, also for letters
  * that only become ASCII by it (ſ, ı, İ and the Kelvin sign), up to a NUL, where it ends in C.
  */
 function foldName(name: string): string {
+  if (VISIBLE_ASCII.test(name)) return name.toLowerCase()
   const [visible = ''] = name.split('\0', 1)
   return visible.replaceAll('İ', 'i').toUpperCase().toLowerCase()
 }
