@@ -108,6 +108,19 @@ describe('strongroom sources change', () => {
     expect(await json('sources', 'show', 'B')).toMatchObject({ hasSigningSecret: false })
   })
 
+  test('sets further headers that are credentials', async () => {
+    const { does, json } = await server.account()
+    await does('sources', 'add', 'Shop', '--credential-headers', 'X-Acme-Auth, x-pin')
+    expect(await does('sources', 'show', 'Shop')).toContain(
+      'credentials   standard, x-acme-auth, x-pin\n',
+    )
+    const change = async (names: string) =>
+      (await json('sources', 'change', 'Shop', '--credential-headers', names))['credentialHeaders']
+    expect(await change('x-other')).toEqual(['x-other'])
+    expect(await change('none')).toEqual([])
+    expect(await does('sources', 'show', 'Shop')).toContain('credentials   standard\n')
+  })
+
   test('changes how duplicates are recognised', async () => {
     const { does, json } = await server.account()
     const url = (await does('sources', 'add', 'Shop', '--dedup', '$.id')).trim()

@@ -212,6 +212,7 @@ describe('forwarding', () => {
       'x-hub-signature-256': 'sha256=abc',
       'x-many': ['1', '2'],
       'x-gitlab-token': '(not kept)',
+      'x-forwarded-user': 'admin',
       'content-type': 'application/octet-stream',
     },
     body: Buffer.from([0xff, 0x00, 0x0d, 0x0a]).toString('base64'),
@@ -241,6 +242,7 @@ describe('forwarding', () => {
     expect(request?.headers).not.toHaveProperty('transfer-encoding')
     // The program would compare the placeholder with its secret.
     expect(request?.headers).not.toHaveProperty('x-gitlab-token')
+    expect(request?.headers).not.toHaveProperty('x-forwarded-user')
   })
 
   test('does not follow redirects of the program', async () => {

@@ -9,6 +9,7 @@ import {
   text,
   url,
 } from '@strongroom/kit/config-types'
+import { headerName } from './events/credential-headers.ts'
 import { plans } from './plans.ts'
 
 export const ferryhookSettings = {
@@ -42,6 +43,12 @@ export const ferryhookSettings = {
     default: true,
     description:
       'Deliver events from the server process. Turn off if "strongroom worker" delivers them.',
+  },
+  FERRYHOOK_EXEMPT_HEADERS: {
+    type: list(header()),
+    default: [],
+    description:
+      'Headers to store and deliver although their names look like credentials, such as x-routing-key',
   },
   FERRYHOOK_SMTP_URL: {
     type: smtpUrl(),
@@ -90,6 +97,14 @@ export const ferryhookSettings = {
 } as const satisfies ConfigTable
 
 export type FerryhookSettings = ConfigValues<typeof ferryhookSettings>
+
+function header(): ConfigType<string> {
+  return {
+    expects: 'the name of a header',
+    parse: (value) => headerName.safeParse(value).data,
+    format: String,
+  }
+}
 
 function smtpUrl(): ConfigType<string> {
   return {

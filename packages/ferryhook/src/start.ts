@@ -7,6 +7,7 @@ import { createChannels } from './alerts/channels.ts'
 import { createAlertNotifier } from './alerts/notifier.ts'
 import { createApi } from './api.ts'
 import { createRetentionLoop } from './deliveries/retention.ts'
+import { createCredentialRule } from './events/credential-headers.ts'
 import { openCursors } from './http/cursors.ts'
 import { createIngest } from './ingest/handler.ts'
 import { eventLimits } from './ingest/limits.ts'
@@ -41,7 +42,7 @@ export async function startFerryhook(
   }: StartOptions = {},
 ): Promise<RunningService> {
   const delivery = await startDelivery(deps, { startTimer })
-  const { stores, worker, safeFetch } = delivery
+  const { stores, worker, safeFetch, isCredentialHeader } = delivery
   const localEvents: LocalEvents = {
     sourceChanged(sourceId) {
       worker.invalidate(sourceId)
@@ -56,6 +57,7 @@ export async function startFerryhook(
     ...deps,
     stores,
     limits: eventLimits(deps.config),
+    isCredentialHeader,
     payPalCertificates: createPayPalCertificates({ ...deps, fetch: (url) => safeFetch(url) }),
     alerts: delivery.notifier,
     onStored(sourceId) {
@@ -112,11 +114,13 @@ async function startDelivery(
   const safeFetch = createSafeFetch(destinationPolicy(deps.config))
   const channels = createChannels({ ...deps, stores, sealedSecrets, safeFetch, mailer })
   const notifier = createAlertNotifier({ ...deps, stores, channels, startTimer })
+  const isCredentialHeader = createCredentialRule(deps.config.FERRYHOOK_EXEMPT_HEADERS)
   const worker = createWorker({
     ...deps,
     stores,
     fetcher: safeFetch,
     sandbox,
+    isCredentialHeader,
     alerts: notifier,
     startTimer,
   })
@@ -132,6 +136,7 @@ async function startDelivery(
     channels,
     notifier,
     worker,
+    isCredentialHeader,
     startTimer,
     async close() {
       await Promise.all([retentionLoop.close(), worker.close()])

@@ -35,6 +35,10 @@ export const formBridgeError = defineErrors('form-bridge', {
   ],
   nonce_used: [401, 'The nonce was used before. Sign again with a new nonce.'],
   signature_required: [403, 'This request must be signed. An API key is not enough.'],
+  keys_replaced: [
+    403,
+    'These keys were replaced by a rotation. Use the current keys, or reconnect the site.',
+  ],
   site_suspended: [403, 'The site is suspended. Contact the operator of the server.'],
   site_disabled: [403, 'The site was disconnected. Connect it again.'],
   site_moved: [

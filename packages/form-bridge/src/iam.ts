@@ -12,10 +12,13 @@ const limitsAndEvents = [
   { table, actions: ['Query'], leadingKeys: ['ABUSE#*'] },
 ] as const
 
+/** Signed requests use a nonce up. */
+const nonces = { table, actions: ['PutItem'], leadingKeys: ['NONCE#*'] } as const
+
 /** Finds the site of a request and uses its nonce up. */
 const authentication = [
   { table, actions: ['GetItem'], leadingKeys: ['API#*', 'SITEID#*', 'SITE#*'] },
-  { table, actions: ['PutItem'], leadingKeys: ['NONCE#*'] },
+  nonces,
 ] as const
 
 /** The memberships of a site, which move and end with it. */
@@ -45,6 +48,8 @@ export const functions: readonly ServiceFunction[] = [
         leadingKeys: ['SITE#*', 'SITEID#*', 'API#*', 'AGENCY#*'],
       },
       memberships,
+      // A move is signed.
+      nonces,
       ...limitsAndEvents,
     ],
   },

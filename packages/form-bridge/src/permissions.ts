@@ -21,6 +21,9 @@ import type { RateLimits } from './limits/service.ts'
 export interface SiteEnv {
   Variables: AppVariables & { auth: Authenticated }
 }
+export interface SignerEnv {
+  Variables: AppVariables & { signer: Authenticated | undefined }
+}
 export interface AgencyEnv {
   Variables: AppVariables & { agency: Agency }
 }
@@ -43,6 +46,12 @@ export const signedRequestErrors = {
   ...errorResponses(formBridgeError, 'signature_required'),
 }
 
+/** Errors of routes for sites that need a signature with the current secret. */
+export const currentKeysErrors = {
+  ...signedRequestErrors,
+  ...errorResponses(formBridgeError, 'signature_required', 'keys_replaced'),
+}
+
 const declare = declarePermissions<'agency' | 'site'>('Form-Bridge')
 
 export type Permissions = ReturnType<typeof createPermissions>
@@ -63,8 +72,19 @@ export function createPermissions(deps: {
     await next()
   }
 
+  // Before the body is parsed, because the signature covers its bytes.
+  const findSigner: MiddlewareHandler<SignerEnv> = async (c, next) => {
+    c.set('signer', await siteAuthorization.findSigner(c))
+    await next()
+  }
+
   return {
     public: declare.public,
+    /** Public; a signature, if there is one, must be valid. */
+    optionallySigned: {
+      ...declare.need('public', findSigner),
+      parameters: [signatureParameter, ...signatureParameters({ required: false })],
+    },
     agency: { ...declare.need('agency', requireAgency), security: [{ formBridgeAgency: [] }] },
     operator: declare.operator(operators),
     site(requirements: SiteRequirements) {
@@ -81,6 +101,14 @@ export function createPermissions(deps: {
       }
     },
   }
+}
+
+const signatureParameter = {
+  name: 'X-FB-Signature',
+  in: 'header' as const,
+  required: false,
+  description: 'Only to move a site: signed with the secret of the site that moves',
+  schema: { type: 'string' as const, pattern: HEADER_PATTERNS.signature.source },
 }
 
 /** For the documentation only: `authorizeSite` checks the headers and returns its own errors. */

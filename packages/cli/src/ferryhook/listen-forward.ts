@@ -1,4 +1,5 @@
 /** Forwards an event to a local program with its original method, headers and bytes. */
+import { isProxyHeader } from '@strongroom/kit/proxy-headers'
 import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 
@@ -58,7 +59,8 @@ export function createForwarder(to: URL): Forwarder {
   function send(event: LiveEvent, signal: AbortSignal): Promise<number | undefined> {
     const body = Buffer.from(event.body, event.encoding)
     const headers = Object.entries(event.headers).filter(
-      ([name, value]) => value !== NOT_KEPT && !NOT_FORWARDED.has(name.toLowerCase()),
+      ([name, value]) =>
+        value !== NOT_KEPT && !NOT_FORWARDED.has(name.toLowerCase()) && !isProxyHeader(name),
     )
     return new Promise((resolve, reject) => {
       const sent = request(

@@ -94,6 +94,10 @@ export const sourceOptions = {
     value: 'WHERE',
     summary: 'Where the event id is: a header, or a path such as $.id; or none, standard',
   },
+  'credential-headers': {
+    value: 'NAMES',
+    summary: 'Further headers that are secrets, such as x-acme-auth,x-acme-pin; none removes them',
+  },
 } as const satisfies Record<string, CommandOption>
 
 export const providersHelp = `Providers: ${providers.slice(0, 10).join(', ')},
@@ -102,13 +106,19 @@ ${providers.slice(10).join(', ')}.`
 /** In the form of the API: null resets a value, undefined leaves it unchanged. */
 export async function parseSourceSettings({ options }: Pick<CommandInput, 'options'>) {
   const { provider, algorithm, 'signing-options': file, dedup } = options
+  const { 'credential-headers': names } = options
   return {
     provider:
       typeof provider === 'string' ? requireOneOf('provider', providers, provider) : undefined,
     signingAlgorithm: algorithm,
     signingOptions: await readJsonFile('signing-options', file),
     dedup: typeof dedup === 'string' ? parseDedup(dedup) : undefined,
+    credentialHeaders: typeof names === 'string' ? parseNames(names) : undefined,
   }
+}
+
+function parseNames(given: string): string[] {
+  return given === 'none' ? [] : given.split(',').map((name) => name.trim())
 }
 
 function parseDedup(given: string): DedupRule | null {

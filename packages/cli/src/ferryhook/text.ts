@@ -195,6 +195,7 @@ export function sourceText(source: Source, now: number): string {
     ['status', source.status],
     ['verification', hasSigningSecret ? (signingAlgorithm ?? provider) : 'none'],
     ['event id', dedupText(source)],
+    ['credentials', credentialsText(source)],
     ['events', `${source.eventCount} counted${came}`],
     ['created', formatRelative(source.createdAt, now)],
   ])
@@ -207,6 +208,11 @@ function dedupText({ dedup }: Source): string {
   return dedup.by === 'path'
     ? `${escapeControls(dedup.path)} in the body`
     : `the header ${escapeControls(dedup.name)}`
+}
+
+/** A server of another version may omit them. */
+function credentialsText({ credentialHeaders = [] }: Partial<Source>): string {
+  return escapeControls(['standard', ...credentialHeaders].join(', '))
 }
 
 export interface TestResult {

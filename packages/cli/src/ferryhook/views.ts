@@ -8,6 +8,7 @@ export interface Source {
   hasSigningSecret: boolean
   signingAlgorithm: string | null
   dedup: DedupRule | null
+  credentialHeaders: string[]
   eventCount: number
   lastEventAt: string | null
   createdAt: string

@@ -14,6 +14,7 @@ import type { Metrics } from '@strongroom/kit/metrics'
 import type { SecretBox } from '@strongroom/kit/secret-box'
 import { type Alerts, noAlerts } from '../alerts/alert.ts'
 import { ferryhookError } from '../errors.ts'
+import { createCredentialRule, type IsCredentialHeader } from '../events/credential-headers.ts'
 import { COMMIT_DEADLINE_MS, type CreateEventInput } from '../events/event-insert.ts'
 import { type Plan, planLimits } from '../plans.ts'
 import { createSealedSecrets } from '../signing/sealed-secrets.ts'
@@ -51,6 +52,8 @@ export interface IngestOptions {
   /** Defaults to the limits of the plans. */
   limits?: Readonly<Record<Plan, EventLimits>>
   payPalCertificates?: PayPalCertificates | undefined
+  /** Defaults to the rules without exemptions of the operator. */
+  isCredentialHeader?: IsCredentialHeader
   alerts?: Alerts
   startTimer?: StartTimer
 }
@@ -75,6 +78,7 @@ const RETRY_AFTER_SECONDS = '5'
 export function createIngest(options: IngestOptions): Ingest {
   const { stores, clock, publicUrl, onStored, log } = options
   const { limits = planLimits, alerts = noAlerts, startTimer = startBackgroundTimer } = options
+  const { isCredentialHeader = createCredentialRule() } = options
   const secretsOf = createSealedSecrets(options.secretBox)
   const sources = createSourceCache({ clock, load: (id) => loadSource(id, stores, secretsOf) })
   const minuteLimit = createMinuteLimit(clock)
@@ -89,7 +93,9 @@ export function createIngest(options: IngestOptions): Ingest {
     const cached = await sources.get(request.parameter)
     if (!cached) throw ferryhookError('source_not_found')
     const { source, scheme } = cached
-    const headers = parseHeaders(request.rawHeaders)
+    const headers = parseHeaders(request.rawHeaders, (name) =>
+      isCredentialHeader(name, source.credentialHeaders),
+    )
     const { method, query, body } = request
     if (query !== undefined && query.length > MAX_QUERY_LENGTH) {
       throw ferryhookError('query_too_long')

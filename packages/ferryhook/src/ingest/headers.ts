@@ -1,5 +1,6 @@
 /** The headers of a request, as an event stores them and as signatures need them. */
 import { ferryhookError } from '../errors.ts'
+import { PLACEHOLDER } from '../events/credential-headers.ts'
 
 export interface ParsedHeaders {
   /** Lower-case names; repeated headers joined with a comma. */
@@ -8,14 +9,14 @@ export interface ParsedHeaders {
   json: string
 }
 
-/** Stored instead of a credential. */
-const PLACEHOLDER = '(not kept)'
-
 /** What the item of an event can store. */
 const MAX_JSON_LENGTH = 65_536
 
 /** Throws `headers_too_large` if they do not fit into an event. */
-export function parseHeaders(rawHeaders: readonly string[]): ParsedHeaders {
+export function parseHeaders(
+  rawHeaders: readonly string[],
+  isCredentialHeader: (name: string) => boolean,
+): ParsedHeaders {
   const joined: Record<string, string> = {}
   /** Headers whose stored value differs from the joined one; usually none. */
   const overrides = new Map<string, string | string[]>()
@@ -36,25 +37,4 @@ export function parseHeaders(rawHeaders: readonly string[]): ParsedHeaders {
   const json = JSON.stringify(stored)
   if (json.length > MAX_JSON_LENGTH) throw ferryhookError('headers_too_large')
   return { joined, json }
-}
-
-/**
- * Headers whose value is itself a secret rather than a signature: anyone who reads it could
- * impersonate the sender. Only signature verification sees them.
- */
-const credentialHeaders = new Set([
-  'authorization',
-  'cookie',
-  'proxy-authorization',
-  'x-api-key',
-  'x-auth-token',
-  'x-gitlab-token',
-  'x-goog-channel-token',
-  'x-hook-secret',
-  'x-telegram-bot-api-secret-token',
-])
-
-/** By its name in lower case. */
-export function isCredentialHeader(name: string): boolean {
-  return credentialHeaders.has(name)
 }

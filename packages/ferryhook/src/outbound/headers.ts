@@ -1,10 +1,11 @@
 /** The headers of an outgoing webhook: those of the event, of the connection, and our own, in that order. */
+import { isProxyHeader } from '@strongroom/kit/proxy-headers'
 import {
   checkHeader,
   isForbiddenHeader,
   type RequestHeaders,
 } from '@strongroom/kit/safe-fetch/request-headers'
-import { isCredentialHeader } from '../ingest/headers.ts'
+import { type IsCredentialHeader, PLACEHOLDER } from '../events/credential-headers.ts'
 
 /** Reserved for our own headers. The event's headers of these names get a prefix. */
 const reserved = /^(?:webhook-|x-ferryhook-|user-agent$)/
@@ -28,7 +29,10 @@ export type HeaderFields = Readonly<Record<string, string | readonly string[]>>
 /** The headers of an event that are forwarded, with lower-case names. */
 export function forwardedHeaders(
   headers: HeaderFields,
-  { isBodyUnchanged }: { isBodyUnchanged: boolean },
+  {
+    isBodyUnchanged,
+    isCredentialHeader,
+  }: { isBodyUnchanged: boolean; isCredentialHeader: IsCredentialHeader },
 ): Record<string, string | readonly string[]> {
   const forwarded: Record<string, string | readonly string[]> = {}
   const hopByHop = namedByConnection(headers)
@@ -36,7 +40,9 @@ export function forwardedHeaders(
     const name = rawName.toLowerCase()
     if (isForbiddenHeader(name) || name === 'content-length' || hopByHop.has(name)) continue
     // Credentials of the sender are for Ferryhook only.
-    if (isCredentialHeader(name)) continue
+    if (value === PLACEHOLDER || isCredentialHeader(name)) continue
+    // A destination may believe them, as if its own proxy had set them.
+    if (isProxyHeader(name)) continue
     if (!isBodyUnchanged && bodyHeaders.has(name)) continue
     // A header that cannot be sent is dropped, so that it does not block the event.
     if (!isSendable(name, value)) continue

@@ -1,5 +1,6 @@
 /** A source: the URL that a provider sends its webhooks to. */
 import * as z from 'zod'
+import { CredentialHeaderNames } from '../events/credential-headers.ts'
 import { keyTemplate } from '../storage/key-template.ts'
 import { count, id, isoTime, json, milliseconds, sealed } from '../storage/schemas.ts'
 
@@ -41,6 +42,8 @@ export const SourceItem = z.object({
   signingOptions: json('object', 16_384).optional(),
   /** Where the provider's event id is, if not in the provider's usual place. */
   dedup: json('object', 1_024).optional(),
+  /** Headers that are credentials besides those of the rules; in lower case. */
+  credentialHeaders: CredentialHeaderNames.optional(),
   status: resourceStatus,
   eventCount: count,
   lastEventAt: isoTime.optional(),

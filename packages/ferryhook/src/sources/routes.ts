@@ -3,6 +3,7 @@ import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
 import { ferryhookError } from '../errors.ts'
 import { providers } from './item.ts'
+import { CredentialHeaderNames } from '../events/credential-headers.ts'
 import { DedupRule } from '../verification/dedup-key.ts'
 import type { Permissions } from '../http/permissions.ts'
 import { ById, Name, SecretRotation } from '../http/schemas.ts'
@@ -24,6 +25,11 @@ const SourceFields = z.strictObject({
   signingOptions: z.record(z.string(), z.unknown()).optional(),
   dedup: DedupRule.nullable().optional().openapi({
     description: 'Where the event id is; null selects the provider’s default',
+  }),
+  credentialHeaders: CredentialHeaderNames.optional().openapi({
+    description:
+      'Headers of the sender that are credentials, besides those whose names say so: they are neither stored nor delivered',
+    example: ['x-acme-auth'],
   }),
 })
 
@@ -91,7 +97,7 @@ export function sourceRoutes(deps: {
     path: '/v1/sources/{id}',
     summary: 'Update a source',
     description:
-      'Changing the verification (provider, signingSecret, signingAlgorithm or signingOptions) requires the admin permission.',
+      'Changing the verification (provider, signingSecret, signingAlgorithm or signingOptions) or credentialHeaders requires the admin permission.',
     request: { params: ById, body: jsonBody(SourceChange) },
     responses: {
       200: one,

@@ -19,6 +19,8 @@ export interface SourceInput extends SigningInput {
   name?: string | undefined
   /** null selects the provider's default. */
   dedup?: DedupRule | null | undefined
+  /** Replaces all; an empty list removes them. */
+  credentialHeaders?: readonly string[] | undefined
 }
 
 export type NewSource = SourceInput & { name: string; provider: Source['provider'] }
@@ -79,7 +81,13 @@ export function createSourceService(deps: {
       const id = { userId, sourceId: newId('src'), provider }
       const attributes = await signing.forNew(id, input)
       const by = { actor, action: 'source.created' } as const
-      const source = { ...id, ...attributes, ...dedupIn(input), name }
+      const source = {
+        ...id,
+        ...attributes,
+        ...dedupIn(input),
+        ...credentialHeadersIn(input),
+        name,
+      }
       return sources.create(source, { enforcePlanLimit: true, by }).catch((error: unknown) => {
         if (!(error instanceof WriteRejected && error.reason === 'plan_limit')) {
           return toAccountError(error)
@@ -88,15 +96,19 @@ export function createSourceService(deps: {
       })
     },
 
-    /** Verification decides which senders are trusted, so changing it requires an admin. */
+    /**
+     * Verification decides which senders are trusted, and `credentialHeaders` which of their secrets
+     * are stored, so changing them requires an admin.
+     */
     async change(principal: Principal, sourceId: string, input: SourceInput): Promise<Source> {
       const isSigning = changesSigning(input)
-      if (isSigning) requirePermission(principal, 'admin')
+      if (isSigning || input.credentialHeaders !== undefined) requirePermission(principal, 'admin')
       const action = isSigning ? 'source.signing_changed' : 'source.changed'
       return update(principal, sourceId, action, async (source) => ({
         ...(isSigning && (await signing.forUpdate(source, input))),
         ...(input.name !== undefined && { name: input.name }),
         ...dedupIn(input),
+        ...credentialHeadersIn(input),
       }))
     },
 
@@ -135,4 +147,11 @@ function changesSigning(input: SourceInput): boolean {
 function dedupIn({ dedup }: SourceInput): Pick<SourceChanges, 'dedup'> {
   if (dedup === undefined) return {}
   return { dedup: dedup === null ? undefined : JSON.stringify(dedup) }
+}
+
+function credentialHeadersIn({
+  credentialHeaders: names,
+}: SourceInput): Pick<SourceChanges, 'credentialHeaders'> {
+  if (names === undefined) return {}
+  return { credentialHeaders: names.length === 0 ? undefined : [...new Set(names)] }
 }

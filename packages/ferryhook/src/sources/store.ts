@@ -20,7 +20,14 @@ import { type Source, sourceById, SourceItem, sourceKey } from './item.ts'
 
 export type CreateSourceInput = Pick<
   Source,
-  'userId' | 'name' | 'provider' | 'signingSecret' | 'signingAlgorithm' | 'signingOptions' | 'dedup'
+  | 'userId'
+  | 'name'
+  | 'provider'
+  | 'signingSecret'
+  | 'signingAlgorithm'
+  | 'signingOptions'
+  | 'dedup'
+  | 'credentialHeaders'
 > & {
   /** Set by callers that sealed a secret for the source before. */
   sourceId?: string
@@ -33,6 +40,7 @@ const Changeable = SourceItem.pick({
   signingAlgorithm: true,
   signingOptions: true,
   dedup: true,
+  credentialHeaders: true,
   status: true,
 })
 /** An undefined value removes the attribute. */
@@ -157,6 +165,9 @@ export function createSourceStore({
         ...(input.signingAlgorithm !== undefined && { signingAlgorithm: input.signingAlgorithm }),
         ...(input.signingOptions !== undefined && { signingOptions: input.signingOptions }),
         ...(input.dedup !== undefined && { dedup: input.dedup }),
+        ...(input.credentialHeaders !== undefined && {
+          credentialHeaders: input.credentialHeaders,
+        }),
         status: 'active',
         eventCount: 0,
         createdAt: isoNow(clock),

@@ -13,6 +13,9 @@ export const SourceView = z
     signingAlgorithm: z.string().nullable(),
     signingOptions: z.record(z.string(), z.unknown()).nullable(),
     dedup: DedupRule.nullable(),
+    credentialHeaders: z.array(z.string()).openapi({
+      description: 'Headers that are credentials besides those of the rules',
+    }),
     eventCount: z.int(),
     lastEventAt: z.string().nullable(),
     createdAt: z.string(),
@@ -31,6 +34,7 @@ export function toSourceView(source: Source, publicUrl: string): z.infer<typeof 
     signingAlgorithm: source.signingAlgorithm ?? null,
     signingOptions: parsed<Record<string, unknown>>(source.signingOptions),
     dedup: parsed<DedupRule>(source.dedup),
+    credentialHeaders: source.credentialHeaders ?? [],
     eventCount,
     lastEventAt: source.lastEventAt ?? null,
     createdAt,

@@ -6,6 +6,7 @@ import type { Alerts } from '../alerts/alert.ts'
 import type { AttemptOutcome, SettleResult } from '../deliveries/settlement.ts'
 import type { Event } from '../events/item.ts'
 import { type SendResult, sendWebhook } from '../outbound/exchange.ts'
+import type { IsCredentialHeader } from '../events/credential-headers.ts'
 import { type DeliveryTask, isReplay, type LeasedTask } from '../queue/tasks.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { Stores } from '../stores.ts'
@@ -27,6 +28,7 @@ export interface DelivererDeps {
   startTimer: StartTimer
   fetcher: SafeFetch
   sandbox: Sandbox
+  isCredentialHeader: IsCredentialHeader
   random: () => number
   health: HealthTracker
   alerts: Alerts

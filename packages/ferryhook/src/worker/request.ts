@@ -3,6 +3,7 @@ import type { Clock } from '@strongroom/platform/clock'
 import type { Log } from '@strongroom/kit/log'
 import type { SafeFetchRequest } from '@strongroom/kit/safe-fetch'
 import { isUnreadable } from '@strongroom/kit/secret-box'
+import type { IsCredentialHeader } from '../events/credential-headers.ts'
 import type { ReceivedEvent } from '../filters/received-event.ts'
 import { type DeliveryTask, isReplay } from '../queue/tasks.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
@@ -33,8 +34,15 @@ export async function prepareRequest(
     sandbox,
     clock,
     attemptTimeoutMs,
+    isCredentialHeader,
     log,
-  }: { sandbox: Sandbox; clock: Clock; attemptTimeoutMs: number; log: Log },
+  }: {
+    sandbox: Sandbox
+    clock: Clock
+    attemptTimeoutMs: number
+    isCredentialHeader: IsCredentialHeader
+    log: Log
+  },
 ): Promise<Prepared> {
   const { connection } = destination
   const attemptedAt = clock.now()
@@ -80,7 +88,7 @@ export async function prepareRequest(
   const { body } = transformed
   const isBodyUnchanged = transform === undefined || transform.type === 'passthrough'
   const headers = mergeHeaders(
-    forwardedHeaders(event.headers, { isBodyUnchanged }),
+    forwardedHeaders(event.headers, { isBodyUnchanged, isCredentialHeader }),
     { 'content-type': transformed.contentType ?? 'application/json' },
     transformed.headers ?? {},
     opened.custom,

@@ -9,6 +9,7 @@ import type { SafeFetch } from '@strongroom/kit/safe-fetch'
 import type { SecretBox } from '@strongroom/kit/secret-box'
 import { type Clock, isRecent } from '@strongroom/platform/clock'
 import { type Alerts, noAlerts } from '../alerts/alert.ts'
+import { createCredentialRule, type IsCredentialHeader } from '../events/credential-headers.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { createSealedSecrets } from '../signing/sealed-secrets.ts'
 import type { Stores } from '../stores.ts'
@@ -33,6 +34,8 @@ export interface WorkerOptions {
   fetcher: SafeFetch
   secretBox: SecretBox
   sandbox: Sandbox
+  /** Defaults to the rules without exemptions of the operator. */
+  isCredentialHeader?: IsCredentialHeader
   alerts?: Alerts
   log: Log
   metrics: Metrics
@@ -55,6 +58,7 @@ export interface DeliveryWorker {
 export function createWorker(options: WorkerOptions): DeliveryWorker {
   const { stores, clock, startTimer = systemTimer, log, random = Math.random } = options
   const { fetcher, sandbox, alerts = noAlerts } = options
+  const { isCredentialHeader = createCredentialRule() } = options
   const config = { ...defaultConfig, ...options.workerConfig }
   const secrets = createSealedSecrets(options.secretBox)
   const inFlight = createInFlight()
@@ -75,7 +79,7 @@ export function createWorker(options: WorkerOptions): DeliveryWorker {
   const router = createRouter(parts)
   const dispatcher = createDispatcher({
     ...parts,
-    deliverer: createDeliverer({ ...parts, fetcher, sandbox, random }),
+    deliverer: createDeliverer({ ...parts, fetcher, sandbox, random, isCredentialHeader }),
     router,
     waker: createWaker(parts),
     track,

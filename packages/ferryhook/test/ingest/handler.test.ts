@@ -3,6 +3,7 @@ import { request as nodeRequest } from 'node:http'
 import { newId } from '@strongroom/kit/ids'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createCredentialRule } from '../../src/events/credential-headers.ts'
 import { type IngestBench, openIngestBench, type Sent } from '../support/test-ingest.ts'
 
 describe.each(serviceStores())('a webhook received on $name', (store) => {
@@ -105,6 +106,38 @@ describe.each(serviceStores())('a webhook received on $name', (store) => {
     const { Items } = await bench.db.scan({ TableName: 'ferryhook-events' })
     const everything = JSON.stringify(Items) + bench.lines.join('')
     expect(everything).not.toMatch(/the-shared-toke|the-other-token/)
+  })
+
+  test('is stored without further credential headers of its source, and with those that are exempt', async () => {
+    const receiver = await bench.another({
+      isCredentialHeader: createCredentialRule(['x-routing-key']),
+    })
+    const source = await bench.source({ credentialHeaders: ['x-acme-auth', 'x-event-key'] })
+    const sent = {
+      'x-acme-auth': 'secret-of-acme',
+      'x-event-key': 'secret-of-acme',
+      'x-routing-key': 'orders',
+      'x-other-key': 'secret-of-acme',
+    }
+    expect((await receiver.send(source.sourceId, { headers: sent })).status).toBe(200)
+    const [event] = await bench.eventsOf(source)
+    expect(JSON.parse(event?.headers ?? '')).toMatchObject({
+      'x-acme-auth': '(not kept)',
+      'x-event-key': '(not kept)',
+      'x-routing-key': 'orders',
+      'x-other-key': '(not kept)',
+    })
+    expect(JSON.stringify(event) + receiver.lines.join('')).not.toContain('secret-of-acme')
+  })
+
+  test('is recognised by an id in a header that is not stored', async () => {
+    const dedup = JSON.stringify({ by: 'header', name: 'x-message-key' })
+    const source = await bench.source({ dedup })
+    const send = () => bench.send(source.sourceId, { headers: { 'x-message-key': 'm-1' } })
+    const first = await send()
+    expect((await send()).body).toEqual({ ...first.body, duplicate: true })
+    const [event] = await bench.eventsOf(source)
+    expect(JSON.parse(event?.headers ?? '')).toMatchObject({ 'x-message-key': '(not kept)' })
   })
 
   test('has the client address that trusted proxies report', async () => {

@@ -70,6 +70,7 @@ describe.each(serviceStores())('sources on $name', (store) => {
       signingAlgorithm: null,
       signingOptions: null,
       dedup: null,
+      credentialHeaders: [],
       eventCount: 0,
       lastEventAt: null,
       createdAt: new Date(api.clock.now()).toISOString(),
@@ -178,6 +179,33 @@ describe.each(serviceStores())('sources on $name', (store) => {
     expect(body).toEqual((await ask('GET', `/${id}`)).body)
     const { body: log } = await api.ask('GET', '/audit?limit=1', { token: ada.token })
     expect(log.items).toMatchObject([{ action: 'source.created', target: id }])
+  })
+
+  test('have further credential headers, which only an admin changes', async () => {
+    const made = await ask('POST', '', {
+      name: 'Acme',
+      provider: 'custom',
+      credentialHeaders: ['X-Acme-Auth', 'x-acme-auth', 'X-Pin'],
+    })
+    expect(made.body.credentialHeaders).toEqual(['x-acme-auth', 'x-pin'])
+    const { id } = made.body
+    expect((await stored(id)).credentialHeaders).toEqual(['x-acme-auth', 'x-pin'])
+    const change = (credentialHeaders: unknown, token = ada.token) =>
+      api.ask('PATCH', `/sources/${id}`, { token, body: { credentialHeaders } })
+    const denied = await change([], await api.key(ada, 'write'))
+    expect([denied.status, denied.body.error.data]).toEqual([403, { permission: 'admin' }])
+    for (const names of [
+      ['a b'],
+      ['x:'],
+      [''],
+      ['é'],
+      Array.from({ length: 21 }, (_, n) => `x-${n}`),
+    ]) {
+      expect((await change(names)).status).toBe(400)
+    }
+    expect((await change(['x-other'])).body.credentialHeaders).toEqual(['x-other'])
+    expect((await change([])).body.credentialHeaders).toEqual([])
+    expect(await stored(id)).not.toHaveProperty('credentialHeaders')
   })
 
   test('changing the verification requires the admin permission and is audited', async () => {

@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Connection } from '../../src/connections/item.ts'
 import type { CreateEventInput } from '../../src/events/event-insert.ts'
+import { createCredentialRule } from '../../src/events/credential-headers.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { newSecretList, newSigningSecret, rotateSecret } from '../../src/signing/secret-list.ts'
 import { required } from '../support/test-stores.ts'
@@ -153,6 +154,63 @@ describe('the request to a destination', () => {
       expect(got).not.toHaveProperty(name)
     }
     expect(Number(got['content-length'])).toBe(required(received[0]).body.length)
+  })
+
+  test('contains no header by which the destination would believe its own proxy', async () => {
+    const { received } = await deliver({
+      headers: headers({
+        Forwarded: 'for=127.0.0.1',
+        'X-Forwarded-For': '127.0.0.1',
+        X_Forwarded_User: 'admin',
+        'X-Original-URL': '/admin',
+        'X-Original-Webhook-Id': 'forged',
+        'X-Rewrite-URL': '/admin',
+        'X-Real-IP': '127.0.0.1',
+        'X-HTTP-Method-Override': 'DELETE',
+        'Remote-User': 'admin',
+        'Authorization-Info': 'admin',
+        'X-GitHub-Event': 'push',
+      }),
+    })
+    const got = required(received[0]).headers
+    expect(got).toMatchObject({ 'x-github-event': 'push' })
+    const own =
+      /^(?:accept-encoding|connection|content-(?:length|type)|host|user-agent|webhook-|x-ferryhook-)/
+    expect(Object.keys(got).filter((name) => !own.test(name))).toEqual(['x-github-event'])
+  })
+
+  test('contains such a header if the connection sets it', async () => {
+    const path = `/request-${++paths}`
+    const source = await bench.newSource()
+    const connection = await bench.connect(source, path)
+    const own = { 'x-forwarded-proto': 'https', authorization: 'Bearer own' }
+    const customHeaders = await sealedSecrets.sealCustomHeaders(connection, own)
+    const { connectionId, sourceId } = connection
+    await bench.stores.connections.update(connectionId, { customHeaders }, { sourceId })
+    await bench.receive(source, { headers: headers({ authorization: 'Bearer forged' }) })
+    await bench.worker.runOnce()
+    expect(required(bench.sink.received(path)[0]).headers).toMatchObject(own)
+  })
+
+  test('contains exempt headers, and none that the event does not keep', async () => {
+    const path = `/exempt-${++paths}`
+    const isCredentialHeader = createCredentialRule(['x-routing-key'])
+    const worker = bench.anotherWorker({ isCredentialHeader })
+    const source = await bench.newSource()
+    await bench.connect(source, path)
+    await bench.receive(source, {
+      headers: headers({
+        'x-routing-key': 'orders',
+        'idempotency-key': 'k-1',
+        'x-acme-auth': '(not kept)',
+        'x-acme-key': 'stored by an earlier version',
+      }),
+    })
+    await worker.runOnce()
+    const got = required(bench.sink.received(path)[0]).headers
+    expect(got).toMatchObject({ 'x-routing-key': 'orders', 'idempotency-key': 'k-1' })
+    expect(got).not.toHaveProperty('x-acme-auth')
+    expect(got).not.toHaveProperty('x-acme-key')
   })
 
   test.each([

@@ -30,6 +30,8 @@ import type { AuthenticationStore } from './store.ts'
 export interface Authenticated {
   site: Site
   signed: boolean
+  /** With keys that a rotation has replaced and that still work for their grace period. */
+  inGrace: boolean
 }
 
 export const MAX_KEY_LENGTH = 200
@@ -54,12 +56,17 @@ export function createAuthenticate(deps: {
     return inGrace ? [webhook_secret, previous_webhook_secret] : [webhook_secret]
   }
 
-  async function isSigned(site: Site, text: string, signature: string): Promise<boolean> {
+  /** The encrypted secret that the signature was made with. */
+  async function findSigningSecret(
+    site: Site,
+    text: string,
+    signature: string,
+  ): Promise<string | undefined> {
     for (const encrypted of encryptedSecrets(site)) {
       const secret = await siteSecrets.decryptWebhookSecret(site.site_id, encrypted)
-      if (verifySignature(secret, text, signature)) return true
+      if (verifySignature(secret, text, signature)) return encrypted
     }
-    return false
+    return undefined
   }
 
   return {
@@ -70,10 +77,11 @@ export function createAuthenticate(deps: {
       }
       const site = await authentication.findSiteById(headers.site_id)
       const text = canonicalRequest(request, headers)
-      if (!site || !(await isSigned(site, text, headers.signature))) throw unauthorized()
+      const signedWith = site && (await findSigningSecret(site, text, headers.signature))
+      if (!site || signedWith === undefined) throw unauthorized()
       // Last, so a caller without the secret cannot use up nonces of the site.
       if (!(await authentication.useNonce(headers))) throw formBridgeError('nonce_used')
-      return { site, signed: true }
+      return { site, signed: true, inGrace: signedWith !== site.webhook_secret }
     },
 
     async bearer(key: string): Promise<Authenticated> {
@@ -81,7 +89,8 @@ export function createAuthenticate(deps: {
         ? await authentication.findSiteByApiKey(sha256Hex(key))
         : undefined
       if (!known) throw unauthorized()
-      return { site: known.site, signed: false }
+      const { site, key: item } = known
+      return { site, signed: false, inGrace: item.key_version < site.key_version }
     },
   }
 }
@@ -94,6 +103,8 @@ export interface SiteRequirements {
   scope: 'api' | 'webhook' | 'update_check'
   /** An API key is not enough. */
   signature?: true
+  /** Keys in their grace period are not enough. */
+  currentKeys?: true
   /** Suspended sites are allowed too, so they can read their status. */
   suspended?: true
 }
@@ -129,6 +140,13 @@ export function createSiteAuthorization(deps: {
     const { site_id } = parseSignatureHeaders((name) => c.req.header(name)) ?? {}
     const site = site_id === undefined ? undefined : await authentication.findSiteById(site_id)
     return site && nameOf(site)
+  }
+
+  async function identifyOrRecord<E extends AppEnv>(c: Context<E>, caller: Caller) {
+    return identify(c).catch(async (error: unknown) => {
+      await recordRefusal(error, c, caller)
+      throw error
+    })
   }
 
   /** Failed attempts count as abuse, except those of a site whose clock is wrong. */
@@ -181,6 +199,12 @@ export function createSiteAuthorization(deps: {
   }
 
   return {
+    /** The site that signed the request; undefined without a signature. */
+    async findSigner<E extends AppEnv>(c: Context<E>): Promise<Authenticated | undefined> {
+      if (c.req.header('x-fb-signature') === undefined) return undefined
+      return identifyOrRecord(c, await callers.fromRequest(c))
+    },
+
     /** Whether the request has credentials, valid or not. */
     hasCredentials: <E extends AppEnv>(c: Context<E>) =>
       c.req.header('x-fb-signature') !== undefined || c.req.header('authorization') !== undefined,
@@ -190,12 +214,10 @@ export function createSiteAuthorization(deps: {
       requirements: SiteRequirements,
     ): Promise<Authenticated> {
       const caller = await callers.fromRequest(c)
-      const auth = await identify(c).catch(async (error: unknown) => {
-        await recordRefusal(error, c, caller)
-        throw error
-      })
-      const { site, signed } = auth
+      const auth = await identifyOrRecord(c, caller)
+      const { site, signed, inGrace } = auth
       if (requirements.signature && !signed) throw formBridgeError('signature_required')
+      if (requirements.currentKeys && inGrace) throw formBridgeError('keys_replaced')
       if (site.status === 'disabled') throw formBridgeError('site_disabled')
       if (site.status === 'suspended' && !requirements.suspended) {
         throw formBridgeError('site_suspended')

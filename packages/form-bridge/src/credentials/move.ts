@@ -51,8 +51,8 @@ export function createSiteMoves({ db, clock }: StoreDeps) {
 
   return {
     /**
-     * The caller must have checked that the request has the old key of the site, because the proof
-     * of the new domain says nothing about the old one.
+     * The caller must have checked that the request is signed with the current secret of the site,
+     * because the proof of the new domain says nothing about the old one.
      */
     async move(registration: RegistrationRef, read: Site, keys: StoredKeys): Promise<MoveOutcome> {
       const { domain } = registration

@@ -1,6 +1,7 @@
 /** Issues credentials for a proved domain: to a new site, to its existing site, or to one that moves. */
 import type { JoinRefusal, MembershipStore, NewMembership } from '../agencies/membership.ts'
 import type { JoinTokenStore } from '../agencies/store.ts'
+import type { Authenticated } from '../authentication/service.ts'
 import type { AuthenticationStore } from '../authentication/store.ts'
 import { formBridgeError } from '../errors.ts'
 import type { Caller } from '../limits/caller.ts'
@@ -28,8 +29,14 @@ export interface ProvedDomain {
   address: SiteAddress
   proved_by: ProofMethod
   caller: Caller
-  /** The API key that the caller had before. */
-  previous: string | undefined
+  /** What the caller has of the site that it was before. */
+  previous: PreviousKeys
+}
+
+interface PreviousKeys {
+  api_key: string | undefined
+  /** The site that signed the request. */
+  signer: Authenticated | undefined
 }
 
 export type CredentialService = ReturnType<typeof createCredentialService>
@@ -49,14 +56,21 @@ export function createCredentialService(deps: {
   const { credentials, siteMoves, authentication, sites, memberships, joinTokens } = deps
   const { siteSecrets, events, initialRemaining } = deps
 
-  /** The active site that the previous key belongs to. */
-  async function requirePreviousSite(previous: string): Promise<Site> {
-    const known = isKey('live', previous)
-      ? await authentication.findSiteByApiKey(sha256Hex(previous))
+  /** The active site that the previous keys belong to; undefined without keys. */
+  async function findPreviousSite({ api_key, signer }: PreviousKeys): Promise<Site | undefined> {
+    if (api_key === undefined) return signer && requireActive(signer.site)
+    const known = isKey('live', api_key)
+      ? await authentication.findSiteByApiKey(sha256Hex(api_key))
       : undefined
-    if (!known) throw formBridgeError('previous_key_invalid')
-    requireActive(known.site)
-    return known.site
+    const isOther = signer !== undefined && signer.site.site_id !== known?.site.site_id
+    if (!known || isOther) throw formBridgeError('previous_key_invalid')
+    return requireActive(signer?.site ?? known.site)
+  }
+
+  /** The proof of the new domain says nothing about the old one: only the current secret does. */
+  function requireCanMove({ signer }: PreviousKeys): void {
+    if (!signer) throw formBridgeError('signature_required')
+    if (signer.inGrace) throw formBridgeError('keys_replaced')
   }
 
   /** Undefined if the registration has no join token, or the token was revoked or has expired. */
@@ -117,17 +131,16 @@ export function createCredentialService(deps: {
   ): Promise<Credentials> {
     requireActive(site)
     const { site_id, domain } = site
+    const known = await findPreviousSite(previous)
     // The key of another site: either that site moves here, or a copy of its database is here.
-    if (previous !== undefined && (await requirePreviousSite(previous)).site_id !== site_id) {
-      throw formBridgeError('domain_has_site')
-    }
+    if (known && known.site_id !== site_id) throw formBridgeError('domain_has_site')
     const [members, token] = await Promise.all([
       memberships.listBySite(site_id),
       findJoinToken(registration),
     ])
     // Without the old key it may be another owner, who must not get the destination and the agency.
     const isInOtherAgency = members.some(({ agency_id }) => agency_id !== token?.agency_id)
-    const confirmed = previous !== undefined || !(isInOtherAgency || site.destination !== undefined)
+    const confirmed = known !== undefined || !(isInOtherAgency || site.destination !== undefined)
     // An agency may confirm its sites, so an unconfirmed site cannot join one.
     const canJoin = confirmed && site.unconfirmed_since === undefined && members.length === 0
     const agency = canJoin ? await newMembership(registration, address) : undefined
@@ -185,15 +198,18 @@ export function createCredentialService(deps: {
     async connect(registration: Registration, proved: ProvedDomain): Promise<Credentials> {
       const owner = await sites.findByDomain(registration.domain)
       if (owner) return reconnectSite(owner, registration, proved)
-      if (proved.previous === undefined) return connectNewSite(registration, proved)
-      return moveSite(await requirePreviousSite(proved.previous), registration, proved)
+      const known = await findPreviousSite(proved.previous)
+      if (!known) return connectNewSite(registration, proved)
+      requireCanMove(proved.previous)
+      return moveSite(known, registration, proved)
     },
   }
 }
 
-function requireActive({ status }: Pick<Site, 'status'>): void {
-  if (status === 'suspended') throw formBridgeError('site_suspended')
-  if (status === 'disabled') throw formBridgeError('site_disabled')
+function requireActive(site: Site): Site {
+  if (site.status === 'suspended') throw formBridgeError('site_suspended')
+  if (site.status === 'disabled') throw formBridgeError('site_disabled')
+  return site
 }
 
 function refusedError(reason: 'registration' | 'site' | 'domain' | JoinRefusal) {

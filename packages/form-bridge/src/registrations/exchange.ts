@@ -1,5 +1,6 @@
 /** Exchanges a registration for credentials once its domain is proved. */
 import type { Clock } from '@strongroom/platform/clock'
+import type { Authenticated } from '../authentication/service.ts'
 import type { Credentials, CredentialService } from '../credentials/service.ts'
 import { formBridgeError } from '../errors.ts'
 import type { Caller } from '../limits/caller.ts'
@@ -20,6 +21,8 @@ export interface ExchangeInput extends RegistrationCredentials {
   methods?: readonly ProofMethod[] | undefined
   wait: boolean
   previous_api_key?: string | undefined
+  /** The site that signed the request. */
+  signer?: Authenticated | undefined
 }
 
 export type Exchange = ReturnType<typeof createExchange>
@@ -87,7 +90,8 @@ export function createExchange(deps: {
       const proved_by =
         recentProof(registration) ?? (await prove(registration, address, input, caller))
       if (proved_by === 'verifying') return proved_by
-      const previous = input.previous_api_key
+      const { previous_api_key, signer } = input
+      const previous = { api_key: previous_api_key, signer }
       return credentialService.connect(registration, { address, proved_by, caller, previous })
     },
   }

@@ -78,7 +78,7 @@ export function registrationRoutes(deps: {
   callers: Callers
   registrationService: RegistrationService
   exchange: Exchange
-  apiUrl(c: Context<AppEnv>): string
+  apiUrl(c: Pick<Context, 'req'>): string
 }): OpenAPIHono<AppEnv> {
   const { permit, callers, registrationService, exchange, apiUrl } = deps
 
@@ -102,7 +102,7 @@ export function registrationRoutes(deps: {
     },
   })
   const exchangeRoute = createRoute({
-    ...permit.public,
+    ...permit.optionallySigned,
     method: 'post',
     path: '/v1/exchange',
     summary: 'Prove the domain and get its credentials',
@@ -115,6 +115,11 @@ export function registrationRoutes(deps: {
         'registration_invalid',
         'proof_failed',
         'previous_key_invalid',
+        'unauthorized',
+        'timestamp_out_of_range',
+        'nonce_used',
+        'signature_required',
+        'keys_replaced',
         'domain_has_site',
         'changed_meanwhile',
         'agency_full',
@@ -141,7 +146,8 @@ export function registrationRoutes(deps: {
       return c.json({ registration_id, temp_key, domain, expires_in, expires_at, proofs }, 201)
     })
     .openapi(exchangeRoute, async (c) => {
-      const result = await exchange.exchange(c.req.valid('json'), await callers.fromRequest(c))
+      const input = { ...c.req.valid('json'), signer: c.get('signer') }
+      const result = await exchange.exchange(input, await callers.fromRequest(c))
       if (result === 'verifying') return c.json({ result, retry_after: RETRY_AFTER_SECONDS }, 202)
       const base = apiUrl(c)
       const endpoints = {

@@ -7,7 +7,12 @@ import { formBridgeError } from '../errors.ts'
 import { Version } from '../formats.ts'
 import type { RateLimits } from '../limits/service.ts'
 import { PluginVersion, WordPressVersion } from '../params.ts'
-import { type Permissions, signedRequestErrors, siteRequestErrors } from '../permissions.ts'
+import {
+  currentKeysErrors,
+  type Permissions,
+  signedRequestErrors,
+  siteRequestErrors,
+} from '../permissions.ts'
 import { SiteEnvironment, SiteStatus } from './item.ts'
 import type { SiteService } from './service.ts'
 
@@ -81,27 +86,28 @@ export function siteRoutes(deps: {
     },
   })
   const rotate = createRoute({
-    ...permit.site({ scope: 'api', signature: true }),
+    ...permit.site({ scope: 'api', signature: true, currentKeys: true }),
     method: 'post',
     path: '/v1/site/rotate',
     summary: "Rotate the site's keys",
     request: { body: jsonBody(RotateBody) },
     responses: {
       200: jsonResponse(RotatedKeysView, 'The new keys, shown once'),
-      ...signedRequestErrors,
+      ...currentKeysErrors,
       ...errorResponses(formBridgeError, 'changed_meanwhile', 'site_moved'),
     },
   })
   const disconnect = createRoute({
     // Not for a suspended site, which could come back as a new one; not for a clone of the site.
-    ...permit.site({ scope: 'api', signature: true }),
+    ...permit.site({ scope: 'api', signature: true, currentKeys: true }),
     method: 'post',
     path: '/v1/site/disconnect',
     summary: 'Disconnect the site',
     request: { body: jsonBody(z.strictObject({})) },
     responses: {
       200: jsonResponse(z.object({ status: z.literal('disabled') }), 'The site is disconnected'),
-      ...signedRequestErrors,
+      ...currentKeysErrors,
+      ...errorResponses(formBridgeError, 'changed_meanwhile', 'site_moved'),
     },
   })
 

@@ -71,7 +71,9 @@ export function createSiteService(deps: {
     },
 
     async disconnect(site: Site): Promise<void> {
-      const { kind } = await sites.disable(site)
+      // A rotation after the request was authenticated may have replaced its keys.
+      const { kind } = await sites.disable(site, { key_version: site.key_version })
+      if (kind === 'keys_changed') throw formBridgeError('changed_meanwhile')
       if (kind === 'already_disabled') throw formBridgeError('site_disabled')
     },
   }

@@ -147,13 +147,22 @@ export function createSiteStore({ db, clock }: StoreDeps) {
       return conditionHeld(sites.update(siteKey(name), setStatus('active'), hasStatus('suspended')))
     },
 
-    /** Permanent. Frees the domain and all agency memberships in one transaction. */
-    async disable(name: SiteName): Promise<{ kind: 'disabled' | 'already_disabled' }> {
+    /**
+     * Permanent. Frees the domain and all agency memberships in one transaction. With a
+     * `key_version`, only while the site has those keys.
+     */
+    async disable(
+      name: SiteName,
+      required: { key_version?: number } = {},
+    ): Promise<{ kind: 'disabled' | 'already_disabled' | 'keys_changed' }> {
       return retryOnConflict(
         async () => {
           // Read the site before its memberships: joining an agency changes key_version.
           const site = await sites.get(siteKey(name))
           if (!site || site.status === 'disabled') return { kind: 'already_disabled' }
+          if (site.key_version !== (required.key_version ?? site.key_version)) {
+            return { kind: 'keys_changed' }
+          }
           const canDisable = expr`${oneOf(attr('status'), ['active', 'suspended'])} AND ${attr('key_version')} = ${site.key_version}`
           const isFreeOrOwn = expr`attribute_not_exists(${owners.attr('PK')}) OR ${owners.attr('site_id')} = ${name.site_id}`
           const result = await transactParts<string>(db, {

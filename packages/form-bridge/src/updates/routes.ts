@@ -78,7 +78,7 @@ export function updateRoutes(deps: {
   siteAuthorization: SiteAuthorization
   updateService: UpdateService
   releases: Pick<ReleaseStore, 'package'>
-  apiUrl(c: Context<AppEnv>): string
+  apiUrl(c: Pick<Context, 'req'>): string
 }): OpenAPIHono<AppEnv> {
   const { permit, siteAuthorization, updateService, releases, apiUrl } = deps
 

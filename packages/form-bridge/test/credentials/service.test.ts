@@ -53,7 +53,7 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
         const { body } = await again(site, { previous_api_key: site.api_key })
         expect(body).toMatchObject({ result: 'reconnected' })
         await service.register(target)
-        const moved = await service.exchange(target, { previous_api_key: body.api_key })
+        const moved = await service.move(body, target)
         expect(moved.body).toMatchObject({ result: 'moved', site_id: site.site_id })
       } finally {
         lost.mockRestore()
@@ -85,6 +85,17 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
         token: service.operator,
         body,
       })
+      const response = await again(site, { previous_api_key: site.api_key })
+      expect(response.body).toMatchObject({ result: 'reconnected', confirmation_needed: false })
+    })
+
+    test('with a key in its grace period needs no confirmation, so a lost rotation can be repaired', async () => {
+      const site = await service.connected()
+      await service.call('PUT', `/sites/${site.site_id}/destination`, {
+        token: service.operator,
+        body: { url: `http://127.0.0.1:${service.host.port}/nowhere` },
+      })
+      await service.signed(site, 'POST', '/site/rotate', {})
       const response = await again(site, { previous_api_key: site.api_key })
       expect(response.body).toMatchObject({ result: 'reconnected', confirmation_needed: false })
     })
@@ -129,21 +140,75 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
       expect(await statusOf(site)).toBe(200)
     })
 
-    test('with the old key keeps the site id and all data, and leaves nothing at the old domain', async () => {
+    test('signed by the site keeps the site id and all data, and leaves nothing at the old domain', async () => {
       const site = await service.connected()
       const target = service.host.site()
       await service.register(target)
-      const { body } = await service.exchange(target, { previous_api_key: site.api_key })
+      const { body } = await service.move(site, target)
       expect(body).toMatchObject({ result: 'moved', site_id: site.site_id, domain: target.domain })
       expect(await statusOf(site)).toBe(401)
       expect((await service.signed(body, 'GET', '/site')).body.domain).toBe(target.domain)
       expect(await service.stores.sites.findByDomain(site.domain)).toBeUndefined()
     })
 
+    test('without waiting is signed with each request', async () => {
+      const site = await service.connected()
+      const target = service.host.site()
+      await service.register(target)
+      expect((await service.move(site, target, { wait: false })).status).toBe(202)
+      const moved = async () => (await service.move(site, target, { wait: false })).body.result
+      await expect.poll(moved).toBe('moved')
+    })
+
+    test('with only the API key is refused and changes nothing', async () => {
+      const site = await service.connected()
+      const target = service.host.site()
+      await service.register(target)
+      const response = await service.exchange(target, { previous_api_key: site.api_key })
+      expect(response).toMatchObject({ status: 403, code: 'form-bridge.signature_required' })
+      expect((await service.signed(site, 'GET', '/site')).body.domain).toBe(site.domain)
+    })
+
+    test('with keys in their grace period is refused and changes nothing', async () => {
+      const site = await service.connected()
+      const rotated = (await service.signed(site, 'POST', '/site/rotate', {})).body
+      const target = service.host.site()
+      await service.register(target)
+      const byKey = await service.exchange(target, { previous_api_key: site.api_key })
+      expect(byKey).toMatchObject({ status: 403, code: 'form-bridge.signature_required' })
+      for (const given of [{}, { previous_api_key: rotated.api_key }]) {
+        const signed = await service.move(site, target, given)
+        expect(signed).toMatchObject({ status: 403, code: 'form-bridge.keys_replaced' })
+      }
+      const current = { ...site, ...rotated }
+      expect((await service.signed(current, 'GET', '/site')).body.domain).toBe(site.domain)
+      expect((await service.move(current, target)).body.result).toBe('moved')
+    })
+
+    test('with a wrong or a used signature is refused and changes nothing', async () => {
+      const [site, other] = [await service.connected(), await service.connected()]
+      const target = service.host.site()
+      await service.register(target)
+      const { webhook_secret: secret } = other
+      const wrong = await service.move(site, target, {}, { secret })
+      expect(wrong).toMatchObject({ status: 401, code: 'form-bridge.unauthorized' })
+      const sent = Buffer.from('{}')
+      const altered = await service.move(site, target, {}, { sent })
+      expect(altered).toMatchObject({ status: 401, code: 'form-bridge.unauthorized' })
+      const nonce = '0'.repeat(32)
+      await service.signed(site, 'GET', '/site', undefined, { nonce })
+      const repeated = await service.move(site, target, {}, { nonce })
+      expect(repeated).toMatchObject({ status: 401, code: 'form-bridge.nonce_used' })
+      const mixed = await service.move(site, target, { previous_api_key: other.api_key })
+      expect(mixed).toMatchObject({ status: 403, code: 'form-bridge.previous_key_invalid' })
+      expect(await statusOf(site)).toBe(200)
+      expect(await service.stores.sites.findByDomain(target.domain)).toBeUndefined()
+    })
+
     test('to a domain that has a site is refused, and that site can be reconnected without a key', async () => {
       const [site, other] = [await service.connected(), await service.connected()]
       await service.register(other.wordpress)
-      const response = await service.exchange(other.wordpress, { previous_api_key: site.api_key })
+      const response = await service.move(site, other.wordpress)
       expect(response).toMatchObject({ status: 409, code: 'form-bridge.domain_has_site' })
       expect(await statusOf(site)).toBe(200)
       expect(await statusOf(other)).toBe(200)
@@ -156,7 +221,7 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
       await operate(site.site_id, 'suspend')
       const target = service.host.site()
       await service.register(target)
-      const response = await service.exchange(target, { previous_api_key: site.api_key })
+      const response = await service.move(site, target)
       expect(response.code).toBe('form-bridge.site_suspended')
     })
 
@@ -173,11 +238,10 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
         end(response, 200, JSON.stringify({ response: mac }))
       })
       const responses = await Promise.all(
-        [first, second].map(async ({ api_key }) => {
+        [first, second].map(async (site) => {
           const { registration_id, temp_key } = (await service.register(target)).body
           secrets.set(registration_id, temp_key)
-          const claim = { registration_id, temp_key, previous_api_key: api_key }
-          return service.exchange(target, claim)
+          return service.move(site, target, { registration_id, temp_key })
         }),
       )
       expect(responses.filter(({ status }) => status === 200)).toHaveLength(1)
@@ -189,15 +253,11 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
       const site = await service.connected()
       const targets = [service.host.site(), service.host.site(), service.host.site()]
       for (const target of targets) await service.register(target)
-      const responses = await Promise.all(
-        targets.map((target) => service.exchange(target, { previous_api_key: site.api_key })),
-      )
+      const responses = await Promise.all(targets.map((target) => service.move(site, target)))
       expect(responses.filter(({ status }) => status === 200)).toHaveLength(1)
       const losers = responses.filter(({ status }) => status !== 200).map(({ code }) => code)
       for (const code of losers) {
-        expect(['form-bridge.changed_meanwhile', 'form-bridge.previous_key_invalid']).toContain(
-          code,
-        )
+        expect(['form-bridge.changed_meanwhile', 'form-bridge.unauthorized']).toContain(code)
       }
     })
   })

@@ -48,18 +48,23 @@ describe.each(serviceStores())('a connected site on $name', (store) => {
       expect(new Set(versions).size).toBe(versions.length)
       const refusals = responses.filter(({ status }) => status !== 200).map(({ code }) => code)
       for (const code of refusals) {
-        expect(['form-bridge.changed_meanwhile', 'form-bridge.unauthorized']).toContain(code)
+        expect(['form-bridge.changed_meanwhile', 'form-bridge.keys_replaced']).toContain(code)
       }
       const newest = done.find(({ body }) => body.key_version === Math.max(...versions))
       expect((await service.signed({ ...site, ...newest?.body }, 'GET', '/site')).status).toBe(200)
     })
 
-    test('whose response was lost can be repeated with the old secret', async () => {
+    test('is refused with keys in their grace period, which still read and send', async () => {
       const site = await service.connected()
-      await service.signed(site, 'POST', '/site/rotate', {})
       const { body } = await service.signed(site, 'POST', '/site/rotate', {})
-      expect(body.key_version).toBe(3)
-      expect((await service.signed({ ...site, ...body }, 'GET', '/site')).status).toBe(200)
+      for (const grace_seconds of [0, 3600]) {
+        const response = await service.signed(site, 'POST', '/site/rotate', { grace_seconds })
+        expect(response).toMatchObject({ status: 403, code: 'form-bridge.keys_replaced' })
+      }
+      const beat = await service.signed(site, 'POST', '/site/heartbeat', heartbeat)
+      expect(beat.status).toBe(200)
+      const current = await service.signed({ ...site, ...body }, 'GET', '/site')
+      expect(current.body.key_version).toBe(2)
     })
   })
 
@@ -137,6 +142,17 @@ describe.each(serviceStores())('a connected site on $name', (store) => {
       const next = await service.connected({}, site.wordpress)
       expect(next).toMatchObject({ result: 'connected' })
       expect(next.site_id).not.toBe(site.site_id)
+    })
+
+    test('is refused with keys in their grace period', async () => {
+      const site = await service.connected()
+      const { body } = await service.signed(site, 'POST', '/site/rotate', {})
+      const response = await service.signed(site, 'POST', '/site/disconnect', {})
+      expect(response).toMatchObject({ status: 403, code: 'form-bridge.keys_replaced' })
+      const current = { ...site, ...body }
+      expect((await service.signed(current, 'GET', '/site')).body.status).toBe('active')
+      const done = await service.signed(current, 'POST', '/site/disconnect', {})
+      expect(done.body).toEqual({ status: 'disabled' })
     })
 
     test('does not end a suspension', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { newSiteId } from '../../src/sites/item.ts'
 import { onServiceStores } from '../support/on-every-store.ts'
-import { newDomain } from '../support/test-stores.ts'
+import { newDomain, newKeys } from '../support/test-stores.ts'
 
 onServiceStores('a site', (newStores) => {
   test('is found by domain and site id, by domain alone, and by site id while it is active', async () => {
@@ -59,6 +59,15 @@ onServiceStores('a site', (newStores) => {
     })
     const active = await connectedSite()
     expect(await sites.disable(active)).toEqual({ kind: 'disabled' })
+  })
+
+  test('is not disabled with keys that a rotation replaced after they were read', async () => {
+    const { connectedSite, credentials, sites } = newStores()
+    const site = await connectedSite()
+    await credentials.rotate(site, newKeys(), 3600)
+    expect(await sites.disable(site, site)).toEqual({ kind: 'keys_changed' })
+    expect(await sites.get(site)).toMatchObject({ status: 'active', key_version: 2 })
+    expect(await sites.disable(site, { key_version: 2 })).toEqual({ kind: 'disabled' })
   })
 
   test('that is disabled frees its domain for a new site', async () => {

@@ -82,6 +82,13 @@ export interface TestService {
   another(env?: Record<string, string>, clock?: TestClock): Promise<CallApi>
   register(wordpress: WordPressSite, given?: object, peer?: string): Promise<ApiResponse>
   exchange(wordpress: WordPressSite, given?: object, peer?: string): Promise<ApiResponse>
+  /** Exchanges the pending registration of `wordpress`, signed with the keys of `site`. */
+  move(
+    site: Credentials,
+    wordpress: WordPressSite,
+    given?: object,
+    signing?: Signing,
+  ): Promise<ApiResponse>
   connected(given?: object, wordpress?: WordPressSite): Promise<ConnectedSite>
   signed(
     site: Credentials,
@@ -189,6 +196,11 @@ export function createTestService(store: TestStore, env: Record<string, string> 
     const { registration_id, temp_key } = wordpress.pending ?? {}
     const body = { registration_id, temp_key, site_url: wordpress.url, ...given }
     return opened.call('POST', '/exchange', { body, ...(peer && { peer }) })
+  }
+  opened.move = (site, wordpress, given = {}, signing = {}) => {
+    const { registration_id, temp_key } = wordpress.pending ?? {}
+    const body = { registration_id, temp_key, site_url: wordpress.url, ...given }
+    return opened.signed(site, 'POST', '/exchange', body, signing)
   }
   opened.connected = async (given = {}, wordpress = opened.host.site()) => {
     const registered = await opened.register(wordpress, given)

@@ -2,6 +2,7 @@
 import { MAX_JSON_DEPTH } from '@strongroom/platform/json-depth'
 import { PayloadError } from './error.ts'
 import { isObject, type JsonObject } from './ids.ts'
+import { countUnambiguousMembers } from './names.ts'
 
 /** Slack sends events as JSON, commands as a form, and interactions as JSON in a form. */
 export type BodyEncoding = 'json' | 'form' | 'payload'
@@ -15,9 +16,7 @@ export interface ParsedBody {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export function parseBody(rawBody: Uint8Array, contentType: string | undefined): ParsedBody {
-  // Parameters such as a charset change nothing: Slack sends UTF-8.
-  const [type = ''] = (contentType ?? '').split(';', 1)
-  switch (type.trim().toLowerCase()) {
+  switch (mediaType(contentType ?? '')) {
     case 'application/json':
       return { encoding: 'json', body: parseJson(decodeText(rawBody)) }
     case 'application/x-www-form-urlencoded':
@@ -27,10 +26,48 @@ export function parseBody(rawBody: Uint8Array, contentType: string | undefined):
   }
 }
 
+/** Slack sends UTF-8. The app may decode the bytes by the charset that the header names. */
+function mediaType(contentType: string): string | undefined {
+  const [type, ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase())
+  return parameters.every((parameter) => UTF8_PARAMETERS.has(parameter)) ? type : undefined
+}
+
+const UTF8_PARAMETERS: ReadonlySet<string> = new Set(['', 'charset=utf-8', 'charset="utf-8"'])
+
+/** The names of a slash command, an interaction and an ssl_check. */
+const FORM_NAMES: ReadonlySet<string> = new Set([
+  'api_app_id',
+  'channel_id',
+  'channel_name',
+  'command',
+  'enterprise_id',
+  'enterprise_name',
+  'is_enterprise_install',
+  'payload',
+  'response_url',
+  'ssl_check',
+  'team_domain',
+  'team_id',
+  'text',
+  'token',
+  'trigger_id',
+  'user_id',
+  'user_name',
+])
+
+/**
+ * Visible ASCII without the semicolon, which ends a field for some parsers. Slack encodes all other
+ * bytes; some parsers remove a byte order mark, and others take it for a part of the first name.
+ */
+const FORM_TEXT = /^[!-:<-~]*$/
+
 function parseForm(text: string): ParsedBody {
+  if (!FORM_TEXT.test(text)) throw new PayloadError('malformed_body')
   const fields = new Map<string, string>()
   // URLSearchParams removes one leading question mark, so it gets one that is not the sender's.
   for (const [name, value] of new URLSearchParams(`?${text}`)) {
+    // Parsers ignore case or change a name: PHP takes "user.id", "user[id" and "+user_id" for others.
+    if (!FORM_NAMES.has(name)) throw new PayloadError('unknown_payload')
     // Some readers of a duplicate name take the first value, others the last.
     if (fields.has(name)) throw new PayloadError('ambiguous_payload')
     fields.set(name, value)
@@ -52,9 +89,12 @@ function decodeText(bytes: Uint8Array): string {
   }
 }
 
+/** Far more than Slack sends; comparing names takes time for each of them. */
+const MAX_MEMBERS = 50_000
+
 function parseJson(text: string): JsonObject {
   const { members, depth } = scanJson(text)
-  if (depth > MAX_JSON_DEPTH) throw new PayloadError('malformed_body')
+  if (depth > MAX_JSON_DEPTH || members > MAX_MEMBERS) throw new PayloadError('malformed_body')
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -64,7 +104,7 @@ function parseJson(text: string): JsonObject {
   if (!isObject(value)) throw new PayloadError('malformed_body')
   // A duplicate name appears twice in the text and once in the value. Some readers of the text would
   // take its first value, others the last.
-  if (members !== countMembers(value)) throw new PayloadError('ambiguous_payload')
+  if (members !== countUnambiguousMembers(value)) throw new PayloadError('ambiguous_payload')
   return value
 }
 
@@ -92,15 +132,4 @@ function scanJson(text: string): { members: number; depth: number } {
     else if (code === CLOSE_OBJECT || code === CLOSE_LIST) level--
   }
   return { members, depth }
-}
-
-function countMembers(value: object): number {
-  let members = 0
-  const remaining: object[] = [value]
-  for (let each = remaining.pop(); each; each = remaining.pop()) {
-    const inner: unknown[] = Array.isArray(each) ? each : Object.values(each)
-    if (inner !== each) members += inner.length
-    for (const part of inner) if (typeof part === 'object' && part !== null) remaining.push(part)
-  }
-  return members
 }

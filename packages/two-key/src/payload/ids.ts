@@ -1,6 +1,7 @@
 /** Reads ids from payloads, and those of commands, actions, shortcuts and views. */
 import { isSlackId, type SlackIds } from '../slack-ids.ts'
 import { PayloadError } from './error.ts'
+import type { ReadName } from './names.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -9,12 +10,12 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** A property of the payload itself, never an inherited one. */
-export function ownValue(object: JsonObject, name: string): unknown {
+export function ownValue(object: JsonObject, name: ReadName): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
 /** An empty object if there is none of that name. */
-export function objectAt(object: JsonObject, name: string): JsonObject {
+export function objectAt(object: JsonObject, name: ReadName): JsonObject {
   const value = ownValue(object, name)
   return isObject(value) ? value : {}
 }

@@ -12,6 +12,7 @@ import {
   parseCommandIds,
   parseInteractionIds,
 } from './ids.ts'
+import type { ReadName } from './names.ts'
 
 /** The kind of listener that receives it. */
 export type RequestKind = 'event' | 'command' | 'action' | 'options' | 'shortcut' | 'view'
@@ -92,7 +93,7 @@ const INTERACTIONS: Readonly<Record<string, RequestKind>> = {
 }
 
 /** Fields by which a handler may take a payload for another kind than its type says. */
-const DISCRIMINATORS = ['event', 'command', 'actions', 'view', 'name', 'payload']
+const DISCRIMINATORS = ['event', 'command', 'actions', 'view', 'name', 'payload'] as const
 
 function toPayload({ encoding, body }: ParsedBody): SlackPayload {
   if (encoding === 'form' && ownValue(body, 'ssl_check') !== undefined) return { kind: 'ssl_check' }
@@ -130,7 +131,7 @@ function requireEncoding(encoding: BodyEncoding | undefined, expected: BodyEncod
   if (encoding !== undefined && encoding !== expected) throw new PayloadError('unknown_payload')
 }
 
-function requireAbsent(body: JsonObject, names: readonly string[]): void {
+function requireAbsent(body: JsonObject, names: readonly ReadName[]): void {
   if (names.some((name) => ownValue(body, name) !== undefined)) {
     throw new PayloadError('ambiguous_payload')
   }

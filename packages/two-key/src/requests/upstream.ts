@@ -1,7 +1,6 @@
 /** Sends verified requests to the app, byte for byte. */
 import type { SafeFetch, SafeFetchResponse } from '@strongroom/kit/safe-fetch'
 import { SafeFetchError } from '@strongroom/kit/safe-fetch/error'
-import { isForbiddenHeader } from '@strongroom/kit/safe-fetch/request-headers'
 
 export interface UpstreamRequest {
   headers: Headers
@@ -23,7 +22,7 @@ export function createUpstream(safeFetch: SafeFetch): SendUpstream {
     try {
       return await safeFetch(url, {
         method: 'POST',
-        headers: originalHeaders(headers),
+        headers: slackHeaders(headers),
         body,
         timeoutMs,
         maxResponseBytes: MAX_RESPONSE_BYTES,
@@ -35,7 +34,12 @@ export function createUpstream(safeFetch: SafeFetch): SendUpstream {
   }
 }
 
-/** All but those of the connection, so that the app can verify the signature too. */
-function originalHeaders(headers: Headers): Record<string, string> {
-  return Object.fromEntries([...headers].filter(([name]) => !isForbiddenHeader(name)))
+/**
+ * The headers that Slack sends, so that the app can verify the signature too. No other header is
+ * forwarded: the signature does not cover headers, and an app may believe those of its own proxy.
+ */
+const SLACK_HEADERS = /^(?:accept|content-type|user-agent|x-slack-[a-z0-9-]+)$/
+
+function slackHeaders(headers: Headers): Record<string, string> {
+  return Object.fromEntries([...headers].filter(([name]) => SLACK_HEADERS.test(name)))
 }

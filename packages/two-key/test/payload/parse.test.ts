@@ -260,6 +260,21 @@ describe.each<[string, (text: string) => Signed]>([
     expect(await decide(nested(200_000, open, close))).toMatchObject(rejected)
   })
 
+  test('may have 50,000 members and no more', async () => {
+    // A member for each colon outside strings.
+    const colons =
+      JSON.stringify(sample)
+        .replaceAll(/"(?:[^"\\]|\\.)*"/g, '')
+        .match(/:/g)?.length ?? 0
+    const many = (members: number) => {
+      const added = Array.from({ length: members - colons - 1 }, (_, index) => `"N${index}":0`)
+      return sign(`${JSON.stringify(sample).slice(0, -1)},"many":{${added.join(',')}}}`)
+    }
+    expect(await decide(many(50_000))).toMatchObject({ ok: true })
+    const rejected = { ok: false, stage: 'payload', code: 'malformed_body', status: 400 }
+    expect(await decide(many(50_001))).toMatchObject(rejected)
+  })
+
   test('may have any number of brackets in its strings', async () => {
     const text = '[{'.repeat(2_000)
     const body = { ...sample, text }

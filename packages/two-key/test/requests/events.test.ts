@@ -43,6 +43,39 @@ describe.each(serviceStores())('events of Slack, on $name', (store) => {
     expect(upstream.received[0]?.headers).toMatchObject(event.headers)
   })
 
+  test('reach the app without headers that Slack does not send, which the app may believe', async () => {
+    const event = newEvent()
+    const forged = {
+      authorization: 'Bearer forged',
+      cookie: 'session=forged',
+      forwarded: 'for=127.0.0.1',
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-user': 'admin',
+      x_forwarded_user: 'admin',
+      'x-original-url': '/admin',
+      'x-rewrite-url': '/admin',
+      'x-real-ip': '127.0.0.1',
+      'x-http-method-override': 'DELETE',
+      'content-encoding': 'identity',
+      'x-anything': 'else',
+    }
+    const genuine = {
+      ...event.headers,
+      accept: '*/*',
+      'user-agent': 'Slackbot 1.0 (+https://api.slack.com/robots)',
+      'x-slack-retry-num': '1',
+      'x-slack-retry-reason': 'http_timeout',
+    }
+    const sent = { ...event, headers: { ...forged, ...genuine } }
+    expect(await machine.send(app, sent)).toMatchObject({ status: 200 })
+    const names = Object.keys(upstream.received[0]?.headers ?? {})
+    const own = ['accept-encoding', 'connection', 'content-length', 'host']
+    expect(names.filter((name) => !own.includes(name)).toSorted()).toEqual(
+      Object.keys(genuine).toSorted(),
+    )
+    expect(upstream.received[0]?.headers).toMatchObject(genuine)
+  })
+
   test('are delivered once, although Slack sends them again', async () => {
     const event = newEvent()
     for (let delivery = 0; delivery < 3; delivery++) {

@@ -54,6 +54,21 @@ final class Client {
 	 * @param string[] $required
 	 */
 	public function send_signed_json( Credentials $credentials, string $method, string $path, string $text, array $required = array() ): Response {
+		$response = $this->send_with_signature( $credentials, $method, $path, $text, $required );
+		$this->state->record( $response );
+		return $response;
+	}
+
+	/**
+	 * Sends a request that is signed with the keys of another address. The response says nothing about
+	 * the state of this site.
+	 */
+	public function send_signed_elsewhere( Credentials $credentials, string $method, string $path, array $body ): Response {
+		return $this->send_with_signature( $credentials, $method, $path, self::encode( $body ), array() );
+	}
+
+	/** @param string[] $required */
+	private function send_with_signature( Credentials $credentials, string $method, string $path, string $text, array $required ): Response {
 		$url      = $this->url( $path );
 		$response = $this->send( $method, $url, $text, $this->sign( $credentials, $method, $url, $text ), $required );
 		if ( $response->is( 'timestamp_out_of_range' ) && isset( $response->data['server_time'] ) ) {
@@ -63,7 +78,6 @@ final class Client {
 			$response = $this->send( $method, $url, $text, $this->sign( $credentials, $method, $url, $text ), $required );
 		}
 		$this->backoff->record( $response );
-		$this->state->record( $response );
 		return $response;
 	}
 

@@ -196,11 +196,7 @@ final class Connector {
 			'site_url'        => $pending['site_url'],
 			'wait'            => false,
 		);
-		$key = $this->previous_key( $stored );
-		if ( '' !== $key ) {
-			$body['previous_api_key'] = $key;
-		}
-		$response = $this->services->client->send_unsigned( 'POST', '/exchange', $body );
+		$response = $this->send_exchange( $stored, $body );
 		if ( ! $response->ok() ) {
 			$this->handle_error( $stored, $response );
 		} elseif ( 'verifying' === ( $response->body['result'] ?? '' ) ) {
@@ -214,6 +210,18 @@ final class Connector {
 		} else {
 			$this->fail_unconfirmed();
 		}
+	}
+
+	/** A move is signed, because the service does not move a site for its key alone. */
+	private function send_exchange( array $stored, array $body ): Response {
+		$previous = $this->previous_credentials( $stored );
+		if ( null !== $previous && self::MOVE === $stored['purpose'] ) {
+			return $this->services->client->send_signed_elsewhere( $previous, 'POST', '/exchange', $body );
+		}
+		if ( null !== $previous ) {
+			$body['previous_api_key'] = $previous->api_key;
+		}
+		return $this->services->client->send_unsigned( 'POST', '/exchange', $body );
 	}
 
 	private function handle_error( array $stored, Response $response ): void {
@@ -243,14 +251,14 @@ final class Connector {
 		return in_array( $stored['purpose'], array( self::CONNECT, self::MOVE ), true );
 	}
 
-	/** The key that proves that this is the same site as before. */
-	private function previous_key( array $stored ): string {
+	/** The keys that prove that this is the same site as before. */
+	private function previous_credentials( array $stored ): ?Credentials {
 		$credentials = $this->services->credentials->load();
 		if ( null === $credentials || ! self::is_same_site( $stored ) || ! empty( $stored['keyless'] ) ) {
-			return '';
+			return null;
 		}
-		// Only a move may use the key of another address.
-		return self::CONNECT === $stored['purpose'] && $credentials->belong_to_another_address() ? '' : $credentials->api_key;
+		// Only a move may use the keys of another address.
+		return self::CONNECT === $stored['purpose'] && $credentials->belong_to_another_address() ? null : $credentials;
 	}
 
 	private function finish( array $stored, array $body ): void {

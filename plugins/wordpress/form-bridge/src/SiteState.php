@@ -63,7 +63,7 @@ final class SiteState {
 			return;
 		}
 		$this->update( array( 'complaint' => $response->message ) );
-		if ( $response->is( 'unauthorized' ) ) {
+		if ( $response->is( 'unauthorized', 'keys_replaced' ) ) {
 			$this->set_name( 'rejected' );
 		} elseif ( $response->is( 'site_suspended' ) ) {
 			$this->set_name( 'suspended' );

@@ -5,6 +5,7 @@ use FormBridge\Cli;
 use FormBridge\Connector;
 use FormBridge\Credentials;
 use FormBridge\Services;
+use FormBridge\SiteService;
 
 const REGISTERED = array(
 	'registration_id' => 'reg_01JBKQ5W8ZC3V7N2M4X6T9R0PD',
@@ -126,16 +127,17 @@ test(
 );
 
 test(
-	'only a move sends the key of another address',
+	'only a move is signed with the keys of another address, and no request sends their API key',
 	function () {
-		foreach ( array( Connector::MOVE => true, Connector::NEW_SITE => false, Connector::STAGING => false, Connector::CONNECT => false ) as $purpose => $shows ) {
+		foreach ( array( Connector::MOVE => true, Connector::NEW_SITE => false, Connector::STAGING => false, Connector::CONNECT => false ) as $purpose => $is_signed ) {
 			Site::reset();
 			$services              = connected_site();
 			Site::$options['home'] = 'https://copy.example.net';
 			Site::respond( 201, REGISTERED );
 			Site::respond( 200, CONNECTED );
 			connect( $services, $purpose );
-			same( $shows, isset( Site::sent( 1 )['previous_api_key'] ) );
+			same( false, isset( Site::sent( 1 )['previous_api_key'] ) );
+			same( $is_signed, isset( Site::$requests[1]['headers']['X-FB-Signature'] ) );
 			same( Connector::STAGING === $purpose ? 'staging' : 'production', Site::sent( 0 )['environment'] );
 			same( 'connected', $services->status() );
 		}
@@ -177,15 +179,55 @@ test(
 );
 
 test(
-	'a move without a valid key fails and does not become a reconnection',
+	'a move with keys that are not accepted fails, does not become a reconnection and can be chosen again',
+	function () {
+		foreach ( array( 'unauthorized', 'keys_replaced' ) as $code ) {
+			Site::reset();
+			$services              = connected_site();
+			Site::$options['home'] = 'https://copy.example.net';
+			Site::respond( 201, REGISTERED );
+			Site::fail( 403, "form-bridge.$code" );
+			connect( $services, Connector::MOVE );
+			same( "form-bridge.$code", $services->connector->failure()['code'] );
+			same( 2, count( Site::$requests ) );
+			same( 'moved', $services->status() );
+			Site::$options['home'] = 'https://example.com';
+			same( 'connected', $services->status() );
+		}
+	}
+);
+
+test(
+	'a move is signed again with the time of the service if the clock is off',
 	function () {
 		$services              = connected_site();
 		Site::$options['home'] = 'https://copy.example.net';
 		Site::respond( 201, REGISTERED );
-		Site::fail( 403, 'form-bridge.previous_key_invalid' );
+		Site::fail( 401, 'form-bridge.timestamp_out_of_range', array( 'server_time' => 1000000000 ) );
+		Site::respond( 202, VERIFYING );
+		Site::respond( 200, CONNECTED );
 		connect( $services, Connector::MOVE );
-		same( 'form-bridge.previous_key_invalid', $services->connector->failure()['code'] );
-		same( 2, count( Site::$requests ) );
+		same( '10000000', substr( Site::$requests[2]['headers']['X-FB-Timestamp'], 0, 8 ) );
+		same( false, Site::$requests[2]['headers']['X-FB-Nonce'] === Site::$requests[3]['headers']['X-FB-Nonce'] );
+		same( 'connected', $services->status() );
+	}
+);
+
+test(
+	'a site whose new keys were lost is offered to reconnect, with the old keys',
+	function () {
+		foreach ( array( 'rotate_keys', 'disconnect' ) as $action ) {
+			Site::reset();
+			$services = connected_site();
+			Site::fail( 403, 'form-bridge.keys_replaced' );
+			same( 'form-bridge.keys_replaced', ( new SiteService( $services ) )->$action( 0 )->code );
+			same( 'rejected', $services->status() );
+			Site::respond( 201, REGISTERED );
+			Site::respond( 200, CONNECTED );
+			connect( $services );
+			same( 'fb_live_0a1b2c3d_key_crc', Site::sent( 2 )['previous_api_key'] );
+			same( 'connected', $services->status() );
+		}
 	}
 );
 
