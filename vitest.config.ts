@@ -7,7 +7,7 @@ import { bundledFile, bundleForBrowser } from './scripts/browser-bundle.mjs'
 import { bundleForThread, threadFile } from './scripts/thread-bundle.mjs'
 
 /** Short files with many or slow tests. */
-const LONG = /conformance-|crash\.test|test\/page\/|cli\/test\//
+const LONG = /test\/conformance\/|crash\.test|test\/page\/|cli\/test\//
 
 /** Without recorded durations vitest runs large files first, and a slow one might run alone at the end. */
 class LongFirst extends BaseSequencer {

@@ -1,4 +1,4 @@
-// What is measured. A target that lacks an operation leaves it out.
+// The measured cases. A system that lacks an operation omits its case.
 
 export const CASES = ['get', 'put', 'update', 'transaction', 'query'] as const
 export type Case = (typeof CASES)[number]
@@ -11,14 +11,14 @@ export const CASE_TEXT: Record<Case, string> = {
   query: 'query of 25',
 }
 
-/** The i-th call of a case. A target whose reads are synchronous returns no promise. */
+/** The i-th call of a case. A system whose reads are synchronous returns no promise. */
 export type Call = (i: number) => unknown
 
-export interface Target {
+export interface System {
   readonly calls: Partial<Record<Case, Call>>
-  /** Processes other than this one whose CPU time belongs to the target. */
+  /** Processes other than this one whose CPU time belongs to the system. */
   readonly processes?: readonly number[]
-  /** How long the target took to answer its first request. */
+  /** The time until the first response. */
   readonly startMs?: number
   /** Writes items 0…count-1. */
   load(count: number): Promise<void>

@@ -1,5 +1,5 @@
-// A chart of how many calls per second each target does, as SVG: one group for each case, one bar for
-// each target, on a logarithmic scale, since they are orders of magnitude apart.
+// An SVG chart of the calls per second of each system: a group per case and a bar per system, on a
+// logarithmic scale because they are orders of magnitude apart.
 
 import { type Figures, median } from './rounds.ts'
 
@@ -14,7 +14,7 @@ const COLORS = ['#0b6e4f', '#2aa876', '#8fd3b6', '#c08a2d', '#b5543a', '#7a6a9b'
 export function chart(title: string, figures: readonly Figures[], concurrency: number): string {
   const shown = figures.filter((found) => found.concurrency === concurrency)
   const cases = [...new Set(shown.map(({ what }) => what))]
-  const targets = [...new Set(shown.map(({ target }) => target))]
+  const systems = [...new Set(shown.map(({ system }) => system))]
   const rates = shown.map((found) => median(found.rates))
   const lowest = 10 ** Math.floor(Math.log10(Math.min(...rates)))
   const highest = 10 ** Math.ceil(Math.log10(Math.max(...rates)))
@@ -29,10 +29,10 @@ export function chart(title: string, figures: readonly Figures[], concurrency: n
     parts.push(text(LEFT - 10, middle, what, 'end'))
     for (const found of bars) {
       const rate = median(found.rates)
-      const color = COLORS[targets.indexOf(found.target) % COLORS.length]!
+      const color = COLORS[systems.indexOf(found.system) % COLORS.length]!
       const width = Math.max(1, x(rate) - LEFT).toFixed(1)
       parts.push(
-        `<rect x="${LEFT}" y="${y}" width="${width}" height="${BAR - 2}" fill="${color}"><title>${escaped(found.target)}, ${escaped(what)}: ${whole(rate)} calls/s</title></rect>`,
+        `<rect x="${LEFT}" y="${y}" width="${width}" height="${BAR - 2}" fill="${color}"><title>${escaped(found.system)}, ${escaped(what)}: ${whole(rate)} calls/s</title></rect>`,
         text(x(rate) + 4, y + BAR - 4, whole(rate), 'start', 10),
       )
       y += BAR
@@ -43,10 +43,10 @@ export function chart(title: string, figures: readonly Figures[], concurrency: n
     (rate) =>
       `<line x1="${x(rate).toFixed(1)}" y1="${TOP - 6}" x2="${x(rate).toFixed(1)}" y2="${y - GAP}" stroke="#9ca3af" stroke-opacity="0.4"/>`,
   )
-  const legend = targets.map((target, at) => {
-    const left = LEFT + (at * (WIDTH - LEFT)) / targets.length
+  const legend = systems.map((system, at) => {
+    const left = LEFT + (at * (WIDTH - LEFT)) / systems.length
     const color = COLORS[at % COLORS.length]!
-    return `<rect x="${left}" y="30" width="10" height="10" fill="${color}"/>${text(left + 14, 39, target, 'start', 11)}`
+    return `<rect x="${left}" y="30" width="10" height="10" fill="${color}"/>${text(left + 14, 39, system, 'start', 11)}`
   })
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y}" font-family="system-ui, sans-serif" role="img" aria-label="${escaped(title)}">`,

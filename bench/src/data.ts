@@ -1,4 +1,4 @@
-// The data that every target works on: items of about 1 KB, fifty to a partition, of which
+// The data that every system works on: items of about 1 KB, fifty to a partition, of which
 // twenty-five share the sort key prefix that queries ask for.
 
 export const TABLE = 'Bench'
@@ -6,7 +6,7 @@ const PER_PARTITION = 50
 const PER_QUERY = 25
 export const ORDER_PREFIX = 'ORDER#'
 
-/** What a seller might keep of an order; a type, not an interface, so that it is also an item. */
+/** An order. A type instead of an interface, so that it is assignable to an item. */
 // oxlint-disable-next-line typescript/consistent-type-definitions
 export type Order = {
   pk: string
@@ -55,12 +55,12 @@ export function orderOf({ pk, sk }: Key, version = 0): Order {
   }
 }
 
-/** The keys that calls use, made beforehand so that making them is no part of any measurement. */
+/** The keys for the calls, created before the measurement. */
 export class Sample {
   readonly #keys: Key[]
 
   constructor(count: number) {
-    const size = Math.min(Math.max(count, 1), MOST_KEYS)
+    const size = Math.min(Math.max(count, 1), MAX_KEYS)
     this.#keys = Array.from({ length: size }, (_, i) => keyOf(scattered(i, Math.max(count, 1))))
   }
 
@@ -85,10 +85,10 @@ export class Sample {
   }
 }
 
-const MOST_KEYS = 50_000
+const MAX_KEYS = 50_000
 
-/** Visits 0…count-1 in an order without pattern, the same for every target; no number twice. */
+/** Visits each of 0…count-1 once in a scattered order, the same for every system. */
 function scattered(i: number, count: number): number {
-  // A step without a common factor with 10ⁿ or 2ⁿ reaches every number.
+  // A step that is coprime to 10ⁿ and 2ⁿ reaches every number.
   return (i * 618_033_989) % count
 }

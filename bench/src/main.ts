@@ -1,5 +1,5 @@
-// The benchmark: runs the chosen sections one after the other and reports. Ends with 1 if a bar falls
-// short, so that a script can tell.
+// The benchmark: runs the selected sections one after the other and prints a report. Exits with 1 if a
+// target is missed.
 
 import { fileURLToPath } from 'node:url'
 import { writeDocument } from './document.ts'
@@ -55,7 +55,7 @@ async function run(options: Options): Promise<void> {
   console.log(
     options.json ? JSON.stringify({ machine: machine(), results: all }, null, 2) : summary(all),
   )
-  if (all.some(({ bars }) => bars.some(({ met }) => !met))) process.exitCode = 1
+  if (all.some(({ targets }) => targets.some(({ met }) => !met))) process.exitCode = 1
 }
 
 try {

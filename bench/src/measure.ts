@@ -1,5 +1,5 @@
-// Calls a function for a while, a number of calls at a time, and takes wall time and CPU time: of all
-// threads of this process (lmdb commits on a thread of its own) and of the processes behind it.
+// Calls a function concurrently for a given time and measures wall time and CPU time, of all threads of
+// this process (lmdb commits on another thread) and of the server processes.
 
 import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
@@ -24,7 +24,7 @@ export async function measure(
   const end = start + milliseconds
 
   const caller = async (): Promise<void> => {
-    // The clock is not read at each call: a get takes little longer than reading it.
+    // The clock is not read for each call, because a get takes little longer than that.
     const perLook = concurrency === 1 ? 16 : 1
     while (performance.now() < end) {
       for (let n = 0; n < perLook; n++) {
@@ -43,12 +43,12 @@ export async function measure(
 
 const TICK_MS = 10
 
-/** Milliseconds of CPU that other processes have used; nothing where there is no /proc. */
+/** CPU time of other processes in milliseconds; 0 without /proc. */
 export function cpuOf(processes: readonly number[]): number {
   let ticks = 0
   for (const pid of processes) {
     try {
-      // After the name, which may hold anything, user and system time are fields 12 and 13.
+      // User and system time are fields 12 and 13 after the name, which may contain anything.
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       ticks += Number(fields[11]) + Number(fields[12])

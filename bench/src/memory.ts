@@ -1,9 +1,9 @@
-// Anonymous memory: what a process really takes. Resident size also counts the pages of the data file
-// that happen to be in the page cache, which the system can drop at any time.
+// Anonymous memory of a process. The resident size also includes pages of the data file in the page cache,
+// which the operating system can drop at any time.
 
 import { readFileSync } from 'node:fs'
 
-/** In megabytes; undefined on systems that do not tell. */
+/** In megabytes; undefined on systems without /proc. */
 export function anonymousMb(pid: number | 'self' = 'self'): number | undefined {
   try {
     const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')

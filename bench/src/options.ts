@@ -19,9 +19,9 @@ export type Section = (typeof SECTIONS)[number]
 
 export interface Options {
   sections: readonly Section[]
-  /** For each cell of a table, over all rounds. */
+  /** Measuring time per figure, over all rounds. */
   seconds: number
-  /** Also with a million items. */
+  /** Also measure a million items. */
   large: boolean
   json: boolean
   /** Write docs/performance.md and its charts. */
@@ -30,11 +30,11 @@ export interface Options {
 
 export const USAGE = `npm run bench -- [--only <section,…>] [--seconds <n>] [--large] [--json] [--write]
 
-  --only      of: ${SECTIONS.join(', ')}
-  --seconds   for each figure, all rounds together (default 1; 0.3 for a quick look)
-  --large     growth and memory up to a million items: some minutes, 2 GB of disk
-  --json      for machines
-  --write     docs/performance.md and its charts, of what was run
+  --only      sections: ${SECTIONS.join(', ')}
+  --seconds   measuring time per figure, over all rounds (default 1; 0.3 for a quick look)
+  --large     also measure a million items: several minutes, 5 GB of disk
+  --json      print the results as JSON
+  --write     write docs/performance.md and its charts
 `
 
 /** Throws a message for the user. */
@@ -56,7 +56,7 @@ export function readOptions(parameters: string[]): Options | undefined {
   const wanted = values.only?.flatMap((names) => names.split(','))
   const unknown = wanted?.find((name) => !SECTIONS.includes(name as Section))
   if (unknown !== undefined) {
-    throw new Error(`There is no section "${unknown}": choose of ${SECTIONS.join(', ')}`)
+    throw new Error(`Unknown section "${unknown}". Choose from ${SECTIONS.join(', ')}`)
   }
   const sections = wanted ? SECTIONS.filter((name) => wanted.includes(name)) : SECTIONS
   return { sections, seconds, large: values.large, json: values.json, write: values.write }

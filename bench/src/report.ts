@@ -1,42 +1,42 @@
-// Results as text for people.
+// Prints results as text.
 
 import { availableParallelism, loadavg } from 'node:os'
-import type { Bar, Result } from './result.ts'
+import type { Target, Result } from './result.ts'
 import { type Figures, median } from './rounds.ts'
 
 export function machine(): string {
   return `Node ${process.versions.node}, ${process.platform} ${process.arch}, ${availableParallelism()} CPUs`
 }
 
-/** A warning if others use the machine too. */
+/** A warning if the machine is busy. */
 export function busyNote(): string | undefined {
   const [load = 0] = loadavg()
   const cpus = availableParallelism()
   if (load < cpus / 2) return undefined
-  return `This machine is busy (load ${load.toFixed(1)} on ${cpus} CPUs): rates will jump, CPU time less so.`
+  return `This machine is busy (load ${load.toFixed(1)} on ${cpus} CPUs): rates vary, CPU time less so.`
 }
 
-export function report({ title, figures, bars, notes }: Result): string {
+export function report({ title, figures, targets, notes }: Result): string {
   const lines = [title, '']
   if (figures.length > 0) lines.push(...figureTable(figures), '')
-  if (bars.length > 0) lines.push(...bars.map(barLine), '')
+  if (targets.length > 0) lines.push(...targets.map(targetLine), '')
   if (notes.length > 0) lines.push(...notes, '')
   return lines.join('\n')
 }
 
 function figureTable(figures: readonly Figures[]): string[] {
-  const rows = figures.map(({ target, what, concurrency, rates, cpu }) => [
+  const rows = figures.map(({ system, what, concurrency, rates, cpu }) => [
     `${what} @${concurrency}`,
-    target,
+    system,
     whole(median(rates)),
     whole(Math.max(...rates)),
     (1_000_000 / median(rates)).toFixed(1),
     median(cpu).toFixed(1),
   ])
-  return table(['case', 'target', 'calls/s', 'best', 'wall µs/call', 'CPU µs/call'], rows)
+  return table(['case', 'system', 'calls/s', 'best', 'wall µs/call', 'CPU µs/call'], rows)
 }
 
-/** Two columns of text, the rest numbers. */
+/** The first two columns are text, the others numbers. */
 function table(head: string[], rows: string[][]): string[] {
   const widths = head.map((text, at) =>
     Math.max(text.length, ...rows.map((row) => row[at]!.length)),
@@ -56,13 +56,23 @@ function table(head: string[], rows: string[][]): string[] {
   return [line(head), line(widths.map((width) => '─'.repeat(width))), ...shown]
 }
 
-function barLine({ text, required, atMost, exactly, unit, actual, best, cpu, met }: Bar): string {
+function targetLine({
+  text,
+  required,
+  atMost,
+  exactly,
+  unit,
+  actual,
+  best,
+  cpu,
+  met,
+}: Target): string {
   const shown = (value: number) => `${value.toFixed(unit === '%' || value >= 100 ? 0 : 1)} ${unit}`
   const detail = [
     best === undefined ? '' : `best rounds ${shown(best)}`,
     cpu === undefined ? '' : `by CPU time ${shown(cpu)}`,
   ].filter((part) => part !== '')
-  const verdict = met ? 'met       ' : 'FALLS SHORT'
+  const verdict = met ? 'met   ' : 'MISSED'
   const wanted = `${exactly ? 'exactly' : atMost ? 'less than' : 'at least'} ${required} ${unit}`
   return `${verdict} ${text}: ${shown(actual)} (${wanted}${detail.length > 0 ? `; ${detail.join(', ')}` : ''})`
 }
@@ -72,9 +82,9 @@ function whole(value: number): string {
 }
 
 export function summary(results: readonly Result[]): string {
-  const bars = results.flatMap((result) => result.bars)
-  const short = bars.filter((bar) => !bar.met)
-  if (bars.length === 0) return 'These sections have no bars.'
-  if (short.length === 0) return `All ${bars.length} bars are met.`
-  return `${short.length} of ${bars.length} bars fall short:\n${short.map((bar) => `  ${bar.text}`).join('\n')}`
+  const targets = results.flatMap((result) => result.targets)
+  const missed = targets.filter((target) => !target.met)
+  if (targets.length === 0) return 'These sections have no targets.'
+  if (missed.length === 0) return `All ${targets.length} targets are met.`
+  return `${missed.length} of ${targets.length} targets missed:\n${missed.map((target) => `  ${target.text}`).join('\n')}`
 }

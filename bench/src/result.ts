@@ -1,17 +1,17 @@
-// What a section of the benchmark gives: figures for the table, and bars that are met or not.
+// The result of a section: figures for the table, and targets that are met or missed.
 
 import { bestRatio, cpuRatio, type Figures, pairedRatio } from './rounds.ts'
 
-export interface Bar {
+export interface Target {
   text: string
-  /** At least, or at most, this. */
+  /** The minimum, or the maximum if `atMost`. */
   required: number
   atMost?: boolean
-  /** Neither more nor less. */
+  /** `actual` must equal `required`. */
   exactly?: boolean
   unit: '%' | '×' | 'µs' | 'ms' | 'MB' | 'calls' | 'races' | 'requests'
   actual: number
-  /** The same figure from the best rounds, and from CPU time; only for rates. */
+  /** The same ratio for the best rounds, and by CPU time; only for rates. */
   best?: number
   cpu?: number
   met: boolean
@@ -20,18 +20,18 @@ export interface Bar {
 export interface Result {
   title: string
   figures: Figures[]
-  bars: Bar[]
+  targets: Target[]
   /** Lines to print below the table. */
   notes: string[]
 }
 
-/** Compares rates: `left` is to reach `required` times (or percent of) `right`. */
-export function rateBar(
+/** Compares rates: `left` must reach `required` times (or percent of) `right`. */
+export function rateTarget(
   text: string,
   [left, right]: readonly [Figures, Figures],
   required: number,
   unit: '%' | '×',
-): Bar {
+): Target {
   const scale = unit === '%' ? 100 : 1
   const actual = scale * pairedRatio(left, right)
   return {
@@ -45,21 +45,31 @@ export function rateBar(
   }
 }
 
-/** Compares by CPU time alone: `left` is to do `required` times as much with each second of it. */
-export function cpuBar(
+/** Compares by CPU time only: `left` must do `required` times as much per CPU second. */
+export function cpuTarget(
   text: string,
   [left, right]: readonly [Figures, Figures],
   required: number,
   unit: '%' | '×' = '×',
-): Bar {
+): Target {
   const actual = (unit === '%' ? 100 : 1) * cpuRatio(left, right)
   return { text, required, unit, actual, met: actual >= required }
 }
 
-export function limitBar(text: string, actual: number, limit: number, unit: Bar['unit']): Bar {
+export function limitTarget(
+  text: string,
+  actual: number,
+  limit: number,
+  unit: Target['unit'],
+): Target {
   return { text, required: limit, atMost: true, unit, actual, met: actual < limit }
 }
 
-export function exactBar(text: string, actual: number, required: number, unit: Bar['unit']): Bar {
+export function exactTarget(
+  text: string,
+  actual: number,
+  required: number,
+  unit: Target['unit'],
+): Target {
   return { text, required, exactly: true, unit, actual, met: actual === required }
 }

@@ -1,29 +1,29 @@
-// Targets measured in turns: round by round, so that whatever else the machine does meets all alike.
+// Measures systems in turns, round by round, so that other load on the machine affects all of them equally.
 
 import { type Case, CASE_TEXT } from './cases.ts'
 import type { Measurement } from './measure.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 export interface Timing {
-  /** Compilers and caches settle first; what is measured meanwhile is thrown away. */
+  /** Lets compilers and caches settle; these measurements are discarded. */
   warmUpSeconds: number
-  /** One unless told; more where a round is a number of calls rather than a time. */
+  /** Default 1; more if a round is a number of calls instead of a time. */
   warmUpRounds?: number
   rounds: number
   /** All rounds together. */
   seconds: number
 }
 
-/** One of the things that are compared in a case. */
+/** One of the systems that are compared in a case. */
 export interface Contender {
   name: string
-  /** Undefined if it cannot do this at all. */
+  /** Undefined if it does not support the case. */
   measure(concurrency: number, milliseconds: number): Promise<Measurement | undefined>
 }
 
-/** What one target did in one case, round by round. */
+/** The results of one system in one case, by round. */
 export interface Figures {
-  target: string
+  system: string
   /** The case, in words. */
   what: string
   concurrency: number
@@ -49,7 +49,7 @@ export async function measureInTurns(
       if (measured === undefined || isWarmUp) continue
       let found = figures.get(contender)
       if (found === undefined) {
-        found = { target: contender.name, what, concurrency, rates: [], cpu: [] }
+        found = { system: contender.name, what, concurrency, rates: [], cpu: [] }
         figures.set(contender, found)
       }
       found.rates.push((1000 * measured.calls) / measured.wallMs)
@@ -59,7 +59,7 @@ export async function measureInTurns(
   return [...figures.values()]
 }
 
-/** The same for a case of DynamoDB calls, each store in a process of its own. */
+/** The same for a case of DynamoDB calls, each store in its own process. */
 export function measureStoresInTurns(
   workers: readonly WorkerProcess[],
   what: Case,
@@ -83,7 +83,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
-/** How much faster `left` is than `right`: the median of the rounds, each compared with its neighbour. */
+/** How much faster `left` is than `right`: the median over the rounds. */
 export function pairedRatio(left: Figures, right: Figures): number {
   return median(left.rates.map((rate, round) => rate / right.rates[round]!))
 }
@@ -92,14 +92,14 @@ export function bestRatio(left: Figures, right: Figures): number {
   return Math.max(...left.rates) / Math.max(...right.rates)
 }
 
-/** The same by CPU time: how much less of it `left` takes. */
+/** The same by CPU time. */
 export function cpuRatio(left: Figures, right: Figures): number {
   return median(right.cpu) / median(left.cpu)
 }
 
-/** Ours and the other's, of two that were measured in turns. */
+/** The figures of our system and of the other one. */
 export function pair(figures: readonly Figures[]): [Figures, Figures] {
   const [ours, theirs] = figures
-  if (!ours || !theirs) throw new Error('Both have to be measured')
+  if (!ours || !theirs) throw new Error('Both systems must be measured')
   return [ours, theirs]
 }

@@ -1,4 +1,4 @@
-// The engine's HTTP face in a process of its own, as one of the servers to compare: <directory> <port>.
+// The engine's HTTP face in its own process. Usage: <directory> <port>.
 
 import { openEngine } from '@strongroom/engine/engine'
 import { serve } from '@strongroom/engine/wire/server'

@@ -1,10 +1,10 @@
-// Whether the time of an answer tells one kind of request from another: Welch's t-test on many
-// interleaved calls, without the slowest tenth, which is the machine's and not the server's.
+// Checks whether response times distinguish kinds of requests: Welch's t-test on many interleaved calls,
+// without the slowest tenth, which is noise of the machine.
 
 import { performance } from 'node:perf_hooks'
 import type { Call, Caller } from './http/call.ts'
 
-/** Beyond this, two kinds would be told apart by somebody with as many calls as here. */
+/** Above this value an attacker with as many calls could distinguish the two kinds. */
 const SUSPICIOUS = 4.5
 
 export async function timings(
@@ -25,14 +25,14 @@ export async function timings(
   return times
 }
 
-/** Each kind compared with the first. */
+/** Compares each kind with the first. */
 export function timingNotes(times: ReadonlyMap<string, readonly number[]>): string[] {
   const [first, ...others] = [...times].map(([kind, all]) => ({ kind, ...summary(all) }))
   if (!first) return []
   return others.map((other) => {
     const t = (other.mean - first.mean) / Math.sqrt(other.error + first.error)
     const micros = Math.round(1000 * (other.mean - first.mean))
-    const verdict = Math.abs(t) < SUSPICIOUS ? 'cannot be told apart' : 'CAN BE TOLD APART'
+    const verdict = Math.abs(t) < SUSPICIOUS ? 'not distinguishable' : 'DISTINGUISHABLE'
     return `timing, ${other.kind} and ${first.kind}: ${micros} µs apart, t = ${t.toFixed(1)} of ${other.count} calls each: ${verdict}`
   })
 }

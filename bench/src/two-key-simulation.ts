@@ -1,4 +1,4 @@
-// A flood of invented ids and an outage of Slack, in time that a clock of their own says it is.
+// Simulates a flood of invented ids and an outage of Slack, with a simulated clock.
 
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { testTimers } from '@strongroom/kit/testing/test-timers'
@@ -9,7 +9,7 @@ const MINUTES = 20
 const INVENTED_A_SECOND = 1_000
 const USERS = 50
 const CHANNELS = 12
-/** Each user does something every so many seconds. */
+/** The interval between requests of a user. */
 const PACE = 7
 const OUTAGE_SECONDS = 60
 
@@ -55,7 +55,7 @@ async function world() {
 export async function simulateFlood() {
   const { timers, slack, check } = await world()
   const started = performance.now()
-  const found = { refused: 0, passed: 0, mostUsers: 0, mostChannels: 0, decisions: 0 }
+  const found = { refused: 0, passed: 0, maxUsers: 0, maxChannels: 0, decisions: 0 }
   let counted = slack.calls().length
   const real = async (ids: Ids) => {
     if (!(await check(ids)).ok) found.refused++
@@ -77,8 +77,8 @@ export async function simulateFlood() {
     const calls = slack.calls().slice(counted)
     counted += calls.length
     const made = (method: string) => calls.filter((call) => call.method === method).length
-    found.mostUsers = Math.max(found.mostUsers, made('users.info'))
-    found.mostChannels = Math.max(found.mostChannels, made('conversations.info'))
+    found.maxUsers = Math.max(found.maxUsers, made('users.info'))
+    found.maxChannels = Math.max(found.maxChannels, made('conversations.info'))
   }
   await timers.pass({ seconds: 2 })
   await Promise.all(waiting)

@@ -5,24 +5,24 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Case } from './cases.ts'
 import type { Measurement } from './measure.ts'
-import type { TargetName } from './targets/open.ts'
+import type { SystemName } from './systems/open.ts'
 import type { Opened, Order } from './worker.ts'
 
 const WORKER = fileURLToPath(new URL('worker.js', import.meta.url))
 
 export class WorkerProcess {
-  readonly name: TargetName
+  readonly name: SystemName
   readonly opened: Opened
   readonly #child: ChildProcess
 
-  private constructor(name: TargetName, child: ChildProcess, opened: Opened) {
+  private constructor(name: SystemName, child: ChildProcess, opened: Opened) {
     this.name = name
     this.#child = child
     this.opened = opened
   }
 
-  /** Opens a target on a directory for `count` items; they need not be there yet. */
-  static async start(name: TargetName, directory: string, count: number): Promise<WorkerProcess> {
+  /** Opens a system on a directory for `count` items, which may still have to be loaded. */
+  static async start(name: SystemName, directory: string, count: number): Promise<WorkerProcess> {
     const child = fork(WORKER, [name, directory, `${count}`])
     return new WorkerProcess(name, child, (await answerOf(child)) as Opened)
   }
@@ -31,7 +31,7 @@ export class WorkerProcess {
     await this.#ask({ do: 'load', count })
   }
 
-  /** Undefined if the target lacks the operation. */
+  /** Undefined if the system lacks the operation. */
   async measure(
     what: Case,
     concurrency: number,

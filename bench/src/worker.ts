@@ -1,11 +1,11 @@
-// A process for one target, so that no target's code, garbage or memory shows in another's figures.
-// It is told by its parent what to do, one thing at a time.
+// A process for one system, so that its code, garbage collection and memory do not affect others.
+// The parent sends it one command at a time.
 
 import type { Case } from './cases.ts'
 import { Sample } from './data.ts'
 import { measure } from './measure.ts'
 import { anonymousMb } from './memory.ts'
-import { openTarget, type TargetName } from './targets/open.ts'
+import { openSystem, type SystemName } from './systems/open.ts'
 
 export type Order =
   | { do: 'load'; count: number }
@@ -13,18 +13,18 @@ export type Order =
   | { do: 'memory' }
   | { do: 'close' }
 
-/** What a worker says of itself once its target is open. */
+/** The message that a worker sends when its system is open. */
 export interface Opened {
   available: boolean
   startMs?: number | undefined
-  /** Anonymous memory before the target was opened, and of processes behind it. */
+  /** Anonymous memory before the system was opened, and of processes behind it. */
   idleMb?: number | undefined
 }
 
 const [name, directory = '', count = '0'] = process.argv.slice(2)
 const sample = new Sample(Number(count))
 const idleMb = anonymousMb()
-const target = await openTarget(name as TargetName, directory, sample)
+const system = await openSystem(name as SystemName, directory, sample)
 
 process.on('message', (order: Order) => {
   execute(order).then(
@@ -34,24 +34,24 @@ process.on('message', (order: Order) => {
   )
 })
 
-const opened: Opened = { available: target !== undefined, startMs: target?.startMs, idleMb }
+const opened: Opened = { available: system !== undefined, startMs: system?.startMs, idleMb }
 process.send!({ answer: opened })
 
 async function execute(order: Order): Promise<unknown> {
-  if (target === undefined) throw new Error(`${name} is not available`)
+  if (system === undefined) throw new Error(`${name} is not available`)
   switch (order.do) {
     case 'load':
-      await target.load(order.count)
+      await system.load(order.count)
       return undefined
     case 'measure': {
-      const call = target.calls[order.what]
+      const call = system.calls[order.what]
       if (call === undefined) return undefined
-      return measure(call, order.concurrency, order.milliseconds, target.processes)
+      return measure(call, order.concurrency, order.milliseconds, system.processes)
     }
     case 'memory':
       return memoryMb()
     case 'close':
-      await target.close()
+      await system.close()
       setImmediate(() => process.disconnect())
       return undefined
   }
@@ -59,6 +59,6 @@ async function execute(order: Order): Promise<unknown> {
 
 function memoryMb(): number {
   let sum = 0
-  for (const pid of target?.processes ?? (['self'] as const)) sum += anonymousMb(pid) ?? 0
+  for (const pid of system?.processes ?? (['self'] as const)) sum += anonymousMb(pid) ?? 0
   return sum
 }

@@ -4,11 +4,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TargetName } from './targets/open.ts'
+import type { SystemName } from './systems/open.ts'
 import { WorkerProcess } from './worker-process.ts'
 
 export class Workspace {
-  /** Not in /tmp if that is memory: BENCH_DIR names a directory on a disk. */
+  /** Set BENCH_DIR to a directory on a disk if /tmp is in memory. */
   readonly #root = mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'strongroom-bench-'))
   readonly #loaded = new Map<string, Promise<string>>()
   #directories = 0
@@ -18,7 +18,7 @@ export class Workspace {
     return join(this.#root, `${this.#directories}`)
   }
 
-  /** A directory that holds `count` items of a target that keeps them on disk. */
+  /** A directory that holds `count` items of a system that keeps them on disk. */
   loaded(name: 'engine' | 'lmdb', count: number): Promise<string> {
     const id = `${name} ${count}`
     let loading = this.#loaded.get(id)
@@ -34,8 +34,8 @@ export class Workspace {
     return WorkerProcess.start(name, await this.loaded(name, count), count)
   }
 
-  /** Starts a worker with data of its own; undefined if the target is not installed. */
-  async fresh(name: TargetName, count: number): Promise<WorkerProcess | undefined> {
+  /** Starts a worker with data of its own; undefined if the system is not installed. */
+  async fresh(name: SystemName, count: number): Promise<WorkerProcess | undefined> {
     const worker = await WorkerProcess.start(name, this.directory(), count)
     if (!worker.opened.available) {
       await worker.close()
@@ -50,7 +50,7 @@ export class Workspace {
   }
 }
 
-async function load(name: TargetName, directory: string, count: number): Promise<string> {
+async function load(name: SystemName, directory: string, count: number): Promise<string> {
   const worker = await WorkerProcess.start(name, directory, count)
   await worker.load(count)
   await worker.close()

@@ -1,4 +1,4 @@
-// Latency by rate as an SVG, both axes logarithmic; light or dark as the reader's page is.
+// An SVG chart of latency by rate with logarithmic axes, in light or dark mode.
 
 import type { Latency } from './latency.ts'
 

@@ -1,5 +1,5 @@
-// From the sending of an event to its delivery: one at a time when nothing else happens, and at a
-// steady rate, whether or not the events before have arrived.
+// Latency from sending an event to its delivery: one event at a time without other load, and at a steady
+// rate that does not wait for deliveries.
 
 import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -47,7 +47,7 @@ export async function latencyAt(way: Way, rate: number, seconds: number): Promis
     const due = start + (1000 * number) / rate
     // oxlint-disable-next-line no-await-in-loop -- each at its time
     if (due > performance.now()) await pause(due - performance.now())
-    // From when it should have been sent: a sender that is held up must not hide it.
+    // Measured from the scheduled time, so that a delayed sender does not hide latency.
     sent.push(due)
     answers.push(send(caller, path, number))
   }

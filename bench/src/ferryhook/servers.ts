@@ -5,7 +5,7 @@ import { ServerProcess } from '../http/server-process.ts'
 
 const STRONGROOM = fileURLToPath(new URL('../../packages/cli/bin/strongroom.mjs', import.meta.url))
 
-/** Everybody may send and be sent to here: what is measured is the way, not what keeps from it. */
+/** Disables limits and address checks, which are not part of the measurement. */
 function environment(directory: string, delivers: boolean): NodeJS.ProcessEnv {
   return {
     STRONGROOM_DATA: directory,
@@ -31,7 +31,7 @@ export function startWorker(directory: string): Promise<ServerProcess> {
 }
 
 export interface Account {
-  /** A new source, with connections to these addresses; where events are sent to. */
+  /** Creates a source with connections to these addresses; returns the path for events. */
   source(...destinations: string[]): Promise<string>
 }
 

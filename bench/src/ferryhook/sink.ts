@@ -1,4 +1,4 @@
-// Where events are delivered to: answers 200 and remembers when each came.
+// The destination of deliveries: responds with 200 and records the arrival of each event.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -34,12 +34,12 @@ export class Sink {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`
   }
 
-  /** When an event came, on the clock of this process. */
+  /** The arrival time of an event on the clock of this process. */
   timeOf(number: number): number | undefined {
     return this.#came.get(number)
   }
 
-  /** Resolves when so many different events have come. */
+  /** Resolves when this many different events have arrived. */
   async until(count: number): Promise<void> {
     if (this.#came.size >= count) return
     await new Promise<void>((resolve) => this.#waiting.add({ count, resolve }))

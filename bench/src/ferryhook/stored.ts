@@ -1,5 +1,5 @@
-// Stored events in any number, without waiting for so many requests: copies of one that was
-// received, each with an id of its own, put into the table beside the running server.
+// Adds stored events without sending requests: copies of a received event, each with its own id, written
+// into the table of the running server.
 
 import { randomBytes } from 'node:crypto'
 import { type Engine, openEngine } from '@strongroom/engine/engine'
@@ -7,7 +7,7 @@ import { inParallel } from '../parallel.ts'
 
 const TABLE = 'ferryhook-events'
 const AT_ONCE = 32
-/** DynamoDB takes 25 items in a batch, and an event is two. */
+/** A batch has at most 25 items, and an event has two. */
 const EVENTS_PER_BATCH = 12
 
 type Item = NonNullable<Awaited<ReturnType<Engine['getItem']>>['Item']>

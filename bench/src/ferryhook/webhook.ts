@@ -1,4 +1,4 @@
-/** About 1 KB, as providers send them; the number tells one from another. */
+/** A typical webhook of about 1 KB; the number makes it unique. */
 export function webhook(number: number): string {
   return JSON.stringify({
     number,

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Listens and prints where, as `ServerProcess` expects it; ends when told to. */
+/** Listens, prints the URL for `ServerProcess`, and closes on SIGTERM. */
 export function announce(server: Server): void {
   server.listen(0, '127.0.0.1', () => {
     const { port } = server.address() as AddressInfo

@@ -1,5 +1,4 @@
-// As little receiver of webhooks as there can be: reads the body, stores nothing, and answers as
-// Ferryhook does.
+// A minimal receiver of webhooks: reads the body, stores nothing, and responds like Ferryhook.
 
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'

@@ -1,6 +1,5 @@
-// As little server as there can be: parses what is sent, keeps it in a Map, gives it back once, in
-// answers of the same shape as Sealed's. Nothing is checked, nothing is durable. `POST /secrets` and
-// `POST /secrets/{id}/reveal`.
+// A minimal server for `POST /secrets` and `POST /secrets/{id}/reveal`: keeps secrets in a Map and returns
+// each once, in responses like Sealed's. Nothing is validated or durable.
 
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'

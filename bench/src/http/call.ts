@@ -1,4 +1,4 @@
-// HTTP calls with as little client as possible.
+// A small HTTP client.
 
 import { Agent, request } from 'node:http'
 

@@ -1,4 +1,4 @@
-// One of two servers that are asked the same in turns.
+// One of two servers that get the same requests in turns.
 
 import { cpuOf, type Measurement } from '../measure.ts'
 import { inParallel } from '../parallel.ts'
@@ -8,7 +8,7 @@ import type { ServerProcess } from './server-process.ts'
 
 type Measured = (caller: Caller, calls: readonly Call[], status: number) => Promise<Answer[]>
 
-/** Measures the calls alone, and the server's process alone. */
+/** Measures only the calls, and only the CPU time of the server process. */
 export function contender(
   name: string,
   { pid }: Pick<ServerProcess, 'pid'>,

@@ -1,9 +1,9 @@
-// A server that reads each request whole and answers, without looking into it, as many bytes as the
-// engine would: <port>. It is the floor of what an HTTP server in Node costs.
+// An empty server: reads each request and responds with as many bytes as the engine would. Shows the
+// minimum cost of an HTTP server in Node. Usage: <port>.
 
 import { createServer } from 'node:http'
 import { keyOf, orderOf } from '../data.ts'
-import { attributes } from '../targets/sdk.ts'
+import { attributes } from '../systems/sdk.ts'
 
 const item = attributes(orderOf(keyOf(0)))
 const items = Array.from({ length: 25 }, () => item)

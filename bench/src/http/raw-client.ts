@@ -1,5 +1,5 @@
-// The leanest client there can be: sockets that stay open, requests that are bytes already, and of an
-// answer only its status and length are looked at. What is left of the machine belongs to the server.
+// A minimal client: keeps sockets open, sends prepared bytes, and reads only the status and length of a
+// response, so that the server gets most of the CPU.
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -54,7 +54,7 @@ export class RawClient {
 
 type Done = (error: Error | undefined, body: Buffer) => void
 
-/** Opened anew when the server has closed it while nothing was asked. */
+/** Reconnects if the server has closed an idle connection. */
 class Connection {
   readonly #port: number
   #socket: Socket | undefined

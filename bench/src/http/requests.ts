@@ -1,14 +1,14 @@
-// The requests of the wire protocol as bytes, made beforehand: the same for every server.
+// Prepared requests of the wire protocol, the same for every server.
 
 import { CASES, type Case } from '../cases.ts'
 import { keyOf, ORDER_PREFIX, orderOf, type Sample, TABLE } from '../data.ts'
-import { TABLE_INPUT } from '../targets/engine.ts'
-import { attributes } from '../targets/sdk.ts'
+import { TABLE_INPUT } from '../systems/engine.ts'
+import { attributes } from '../systems/sdk.ts'
 
 const BATCH = 25
-const MOST_REQUESTS = 600
+const MAX_REQUESTS = 600
 
-/** Signed, as every server wants it; none of them looks at the signature. */
+/** All servers require a signature, but none of them verifies it. */
 export function requestBytes(operation: string, input: object): Buffer {
   const body = JSON.stringify(input)
   return Buffer.from(
@@ -65,7 +65,7 @@ const build: Record<Case, (sample: Sample, i: number) => Buffer> = {
 export function caseRequests(sample: Sample): Record<Case, Buffer[]> {
   const made = CASES.map((what) => [
     what,
-    Array.from({ length: MOST_REQUESTS }, (_, i) => build[what](sample, i)),
+    Array.from({ length: MAX_REQUESTS }, (_, i) => build[what](sample, i)),
   ])
   return Object.fromEntries(made) as Record<Case, Buffer[]>
 }

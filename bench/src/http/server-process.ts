@@ -1,4 +1,4 @@
-// A server in a process of its own, whose CPU time alone is measured: not that of those who call it.
+// A server in its own process, so that its CPU time is measured without that of the client.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ export class ServerProcess {
     this.#child = child
   }
 
-  /** Starts it; the first thing that it prints is JSON, with its `url` if it has one. */
+  /** Starts the server; its first output must be JSON, with its `url` if it has one. */
   static async start(args: string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
     const child = spawn(process.execPath, args, {
       cwd: options.cwd,

@@ -1,9 +1,8 @@
-// The engine in process, on disk and durable, against dynalite, in memory, through the AWS SDK: what
-// a Node program gains that has used dynalite so far.
+// The engine in process and durable, compared with dynalite in memory through the AWS SDK.
 
 import { CASE_TEXT, type Case } from '../cases.ts'
 import type { Options } from '../options.ts'
-import { type Bar, rateBar, type Result } from '../result.ts'
+import { type Target, rateTarget, type Result } from '../result.ts'
 import { type Figures, measureStoresInTurns } from '../rounds.ts'
 import type { Workspace } from '../workspace.ts'
 
@@ -20,21 +19,21 @@ export async function dynaliteSection(workspace: Workspace, options: Options): P
   const title = 'The engine in process (durable) and dynalite in memory through the AWS SDK'
   const dynalite = await workspace.fresh('dynalite', ITEMS)
   if (dynalite === undefined) {
-    return { title, figures: [], bars: [], notes: ['dynalite is not installed'] }
+    return { title, figures: [], targets: [], notes: ['dynalite is not installed'] }
   }
   const engine = await workspace.on('engine', ITEMS)
   const timing = { warmUpSeconds: 0.5, rounds: 7, seconds: options.seconds }
   const figures: Figures[] = []
-  const bars: Bar[] = []
+  const targets: Target[] = []
   for (const { what, concurrency, times } of PLAN) {
     // oxlint-disable-next-line no-await-in-loop -- one case after the other
     const pair = await measureStoresInTurns([engine, dynalite], what, concurrency, timing)
     figures.push(...pair)
     if (times === undefined) continue
     const text = `${CASE_TEXT[what]} @${concurrency}, times dynalite's rate`
-    bars.push(rateBar(text, pair as [Figures, Figures], times, '×'))
+    targets.push(rateTarget(text, pair as [Figures, Figures], times, '×'))
   }
   await engine.close()
   await dynalite.close()
-  return { title, figures, bars, notes: [] }
+  return { title, figures, targets, notes: [] }
 }

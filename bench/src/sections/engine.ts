@@ -1,8 +1,8 @@
-// What the engine costs over the store below it: both in process, on disk, durable.
+// The overhead of the engine over the underlying store: both in process, on disk, durable.
 
 import { CASE_TEXT, type Case } from '../cases.ts'
 import type { Options } from '../options.ts'
-import { type Bar, rateBar, type Result } from '../result.ts'
+import { type Target, rateTarget, type Result } from '../result.ts'
 import { type Figures, measureStoresInTurns } from '../rounds.ts'
 import type { Workspace } from '../workspace.ts'
 
@@ -22,21 +22,21 @@ export async function engineSection(workspace: Workspace, options: Options): Pro
   const lmdb = await workspace.on('lmdb', ITEMS)
   const timing = { warmUpSeconds: 1.5, rounds: 7, seconds: options.seconds }
   const figures: Figures[] = []
-  const bars: Bar[] = []
+  const targets: Target[] = []
   for (const { what, concurrency, percent } of PLAN) {
     // oxlint-disable-next-line no-await-in-loop -- one case after the other
     const pair = await measureStoresInTurns([engine, lmdb], what, concurrency, timing)
     figures.push(...pair)
     if (percent === undefined) continue
-    const text = `${CASE_TEXT[what]} @${concurrency}, of raw lmdb's rate`
-    bars.push(rateBar(text, pair as [Figures, Figures], percent, '%'))
+    const text = `${CASE_TEXT[what]} @${concurrency}, share of raw lmdb's rate`
+    targets.push(rateTarget(text, pair as [Figures, Figures], percent, '%'))
   }
   await engine.close()
   await lmdb.close()
   return {
     title: 'In process, on disk, durable, 100,000 items of 1 KB: the engine and raw lmdb',
     figures,
-    bars,
+    targets,
     notes: [],
   }
 }

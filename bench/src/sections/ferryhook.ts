@@ -1,6 +1,5 @@
-// Ferryhook as `strongroom serve` and `strongroom worker` run it, durable on disk: ingest beside a
-// bare server that stores nothing, deliveries, the time from one to the other, and what stored events
-// cost.
+// Ferryhook as `strongroom serve` and `strongroom worker` run it, durable on disk: ingest compared with a
+// bare server that stores nothing, deliveries, latency, and the cost of stored events.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
@@ -19,16 +18,16 @@ import { cpuOf } from '../measure.ts'
 import type { Options } from '../options.ts'
 import { inParallel } from '../parallel.ts'
 import { machine } from '../report.ts'
-import { type Bar, cpuBar, limitBar, type Result } from '../result.ts'
+import { type Target, cpuTarget, limitTarget, type Result } from '../result.ts'
 import { type Figures, measureInTurns, median, pair } from '../rounds.ts'
 import type { Workspace } from '../workspace.ts'
 
 const CONNECTIONS = 64
 const ROUNDS = 7
-/** Compiling thousands of lines takes some thousand requests. */
+/** The compiler needs some thousand requests to settle. */
 const WARM_UP_ROUNDS = 6
 const PER_SECOND = 8000
-/** The worker goes a long way with an event: it takes that many until its code is compiled for good. */
+/** Delivering an event involves much code, which needs this many events to be fully compiled. */
 const WORKER_WARM_UP = 10_000
 const SIZES = [1000, 10_000, 100_000]
 const LARGE = 1_000_000
@@ -45,28 +44,28 @@ export async function ferryhookSection(workspace: Workspace, options: Options): 
   return {
     title: 'Ferryhook, durable on disk, and a bare server that stores nothing',
     figures: ingest.figures,
-    bars: [
-      cpuBar('ingest, of the bare server for each CPU-second', pair(ingest.figures), 50, '%'),
-      atLeast('deliveries for each CPU-second of the worker', deliveries, 2000, 'calls'),
-      limitBar('from ingest to delivered when idle, p50', percentile(idle, 50), 10, 'ms'),
+    targets: [
+      cpuTarget('ingest per CPU second, share of the bare server', pair(ingest.figures), 50, '%'),
+      atLeast('deliveries per CPU second of the worker', deliveries, 2000, 'calls'),
+      limitTarget('latency from ingest to delivery when idle, p50', percentile(idle, 50), 10, 'ms'),
     ],
     notes: [
       ...ingest.notes,
       ...loaded.map(
         ({ rate, p50, p99 }) =>
-          `from ingest to delivered at ${rate} events/s: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`,
+          `latency from ingest to delivery at ${rate} events/s: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`,
       ),
     ],
   }
 }
 
-/** Beside the bare server first, then alone with more and more stored events. */
+/** First in turns with the bare server, then alone with more and more stored events. */
 async function measureIngest(workspace: Workspace, options: Options) {
   const directory = workspace.directory()
   const server = await startServer(directory, { delivers: false })
   const bare = await ServerProcess.start([BARE])
   const [caller, bareCaller] = [server, bare].map(({ url }) => new Caller(url, CONNECTIONS))
-  if (!caller || !bareCaller) throw new Error('There is nobody to call')
+  if (!caller || !bareCaller) throw new Error('There is no server to call')
   const path = await (await signUp(server.url)).source()
   const count = Math.max(100, Math.round((PER_SECOND * options.seconds) / ROUNDS))
   const calls = Array.from({ length: count }, (_, number) => ({ path, body: webhook(number) }))
@@ -95,9 +94,9 @@ async function measureIngest(workspace: Workspace, options: Options) {
     notes.push(
       `ingest with ${size.toLocaleString('en')} more events stored: ${cpu.toFixed(0)} µs of CPU, ${(cpu / median(first.cpu)).toFixed(1)} ×`,
     )
-    figures.push({ ...found, target: `${size.toLocaleString('en')} stored` })
+    figures.push({ ...found, system: `${size.toLocaleString('en')} stored` })
   }
-  if (!options.large) notes.push('--large goes on to 1,000,000 stored events')
+  if (!options.large) notes.push('use --large for 1,000,000 stored events')
   caller.close()
   bareCaller.close()
   await server.close()
@@ -105,7 +104,7 @@ async function measureIngest(workspace: Workspace, options: Options) {
   return { figures, notes }
 }
 
-/** What a worker alone does with events that wait for it: those after a warm-up are counted. */
+/** Deliveries of a worker from a full queue, counted after a warm-up. */
 async function measureWorker(workspace: Workspace, options: Options): Promise<number> {
   const directory = workspace.directory()
   const sink = await Sink.open()
@@ -117,7 +116,7 @@ async function measureWorker(workspace: Workspace, options: Options): Promise<nu
   await inParallel(count, CONNECTIONS, async (number) => {
     const path = paths[number % paths.length]!
     const { status } = await caller.post({ path, body: webhook(number) })
-    if (status !== 200) throw new Error(`Ferryhook answered ${status}`)
+    if (status !== 200) throw new Error(`Ferryhook responded with ${status}`)
   })
   caller.close()
   await server.close()
@@ -155,6 +154,6 @@ async function measureLatency(workspace: Workspace, options: Options) {
   return { idle, loaded }
 }
 
-function atLeast(text: string, actual: number, required: number, unit: Bar['unit']): Bar {
+function atLeast(text: string, actual: number, required: number, unit: Target['unit']): Target {
   return { text, required, unit, actual, met: actual >= required }
 }

@@ -1,5 +1,5 @@
-// Form-Bridge on the embedded store, in process: what it costs to know a signed request (two reads,
-// a nonce, a limit), and whether limits and exchanges hold when many come at once.
+// Form-Bridge on the embedded store, in process: the cost of authenticating a signed request (two reads, a
+// nonce, a limit), and whether limits and exchanges hold under concurrency.
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { openEngine } from '@strongroom/engine/engine'
@@ -23,7 +23,7 @@ import { createKms } from '@strongroom/kms/kms'
 import { memoryKeyStorage } from '@strongroom/kms/testing/memory-key-storage'
 import { measure } from '../measure.ts'
 import type { Options } from '../options.ts'
-import { exactBar, type Result } from '../result.ts'
+import { exactTarget, type Result } from '../result.ts'
 import { measureInTurns, median } from '../rounds.ts'
 import type { Workspace } from '../workspace.ts'
 
@@ -47,7 +47,7 @@ export async function formBridgeSection(workspace: Workspace, options: Options):
   const sites = await Promise.all(
     Array.from({ length: SITES }, () => connected(stores, siteSecrets)),
   )
-  // Signing is the work of the sites, and done beforehand.
+  // Sites sign requests, so signing is done before the measurement.
   const signedBefore = Array.from({ length: SIGNED }, (_, at) => headersOf(sites[at % SITES]!))
 
   const figures = await measureInTurns(
@@ -79,16 +79,16 @@ export async function formBridgeSection(workspace: Workspace, options: Options):
   return {
     title: 'Form-Bridge: signed requests on the embedded store, in process',
     figures,
-    bars: [
+    targets: [
       {
-        text: 'signed requests authenticated for each CPU-second',
+        text: 'signed requests authenticated per CPU second',
         required: REQUIRED,
         unit: 'calls',
         actual: perCpuSecond,
         met: perCpuSecond >= REQUIRED,
       },
-      exactBar('admitted of 400 at a limit of 90, 64 at once', admitted, 90, 'calls'),
-      exactBar('credentials given by 20 exchanges at once', successes, 1, 'calls'),
+      exactTarget('admitted of 400 with a limit of 90, 64 concurrent', admitted, 90, 'calls'),
+      exactTarget('credentials issued by 20 concurrent exchanges', successes, 1, 'calls'),
     ],
     notes: [],
   }
@@ -158,7 +158,7 @@ function headersOf({ site_id, webhook_secret }: Site) {
   return { site_id, signature, ...moment }
 }
 
-/** In one window: a burst that meets the end of a minute is tried again. */
+/** Within one window: a burst that spans the end of a minute is repeated. */
 async function admittedOf400(limits: ReturnType<typeof limitsOf>): Promise<number> {
   const minute = () => Math.floor(systemClock.now() / 60_000)
   for (;;) {

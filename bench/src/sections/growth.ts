@@ -1,8 +1,8 @@
-// What the size of a table does to the cost of a call, and how much memory it takes.
+// The cost of a call as a table grows, and the memory that the engine uses.
 
 import type { Case } from '../cases.ts'
 import type { Options } from '../options.ts'
-import { limitBar, type Bar, type Result } from '../result.ts'
+import { limitTarget, type Target, type Result } from '../result.ts'
 import { type Figures, measureStoresInTurns, pairedRatio, cpuRatio } from '../rounds.ts'
 import type { WorkerProcess } from '../worker-process.ts'
 import type { Workspace } from '../workspace.ts'
@@ -10,7 +10,7 @@ import type { Workspace } from '../workspace.ts'
 const SIZES = [1000, 100_000]
 const LARGE = 1_000_000
 
-/** What one caller waits for; many at once share a commit, whose pages are LMDB's matter. */
+/** Only the cost of single calls has targets: concurrent puts share a commit, whose cost is LMDB's. */
 const PLAN: { what: Case; concurrency: number; times?: number }[] = [
   { what: 'get', concurrency: 1, times: 2 },
   { what: 'put', concurrency: 1, times: 2 },
@@ -28,8 +28,8 @@ export async function growthSection(workspace: Workspace, options: Options): Pro
 
   const timing = { warmUpSeconds: 0.7, rounds: 7, seconds: options.seconds }
   const figures: Figures[] = []
-  const bars: Bar[] = []
-  const notes = options.large ? [] : ['--large goes on to 1,000,000 items']
+  const targets: Target[] = []
+  const notes = options.large ? [] : ['use --large for 1,000,000 items']
   for (const { what, concurrency, times } of PLAN) {
     // oxlint-disable-next-line no-await-in-loop -- one case after the other
     const bySize = await measureStoresInTurns([...engines, ...floor], what, concurrency, timing)
@@ -39,12 +39,12 @@ export async function growthSection(workspace: Workspace, options: Options): Pro
     ]
     const named = [...sizes, smallest, largest].map(text)
     figures.push(
-      ...bySize.map((found, at) => ({ ...found, target: `${found.target}, ${named[at]} items` })),
+      ...bySize.map((found, at) => ({ ...found, system: `${found.system}, ${named[at]} items` })),
     )
-    const subject = `${what} @${concurrency}: cost with ${text(largest)} items over ${text(smallest)}`
+    const subject = `${what} @${concurrency}: cost with ${text(largest)} items relative to ${text(smallest)}`
     const [ours, theirs] = growths as [Growth, Growth]
     if (times !== undefined)
-      bars.push({ ...limitBar(subject, ours.wall, times, '×'), cpu: ours.cpu })
+      targets.push({ ...limitTarget(subject, ours.wall, times, '×'), cpu: ours.cpu })
     notes.push(`${subject}: engine ${shown(ours)}; raw lmdb ${shown(theirs)}`)
   }
 
@@ -52,12 +52,12 @@ export async function growthSection(workspace: Workspace, options: Options): Pro
   const { idleMb } = last.opened
   if (idleMb !== undefined) {
     const used = (await last.memoryMb()) - idleMb
-    const subject = `anonymous memory over an idle process, ${text(largest)} items, after these calls`
-    bars.push(limitBar(subject, used, 60, 'MB'))
+    const subject = `anonymous memory added to an idle process, ${text(largest)} items, after these calls`
+    targets.push(limitTarget(subject, used, 60, 'MB'))
   }
   // oxlint-disable-next-line no-await-in-loop
   for (const worker of [...engines, ...floor]) await worker.close()
-  return { title: 'The engine in process as a table grows', figures, bars, notes }
+  return { title: 'The engine in process as a table grows', figures, targets, notes }
 }
 
 interface Growth {

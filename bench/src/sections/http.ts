@@ -1,5 +1,5 @@
-// The HTTP face of the engine and the other servers, all with their data on disk, by a client so lean
-// that the server is what is measured; and a server that does nothing, as the floor.
+// The HTTP face of the engine and other servers, all with their data on disk, called by a client so small
+// that the server dominates the measurement. The baseline is an empty server.
 
 import { type Case, CASE_TEXT, CASES } from '../cases.ts'
 import { Sample } from '../data.ts'
@@ -8,7 +8,7 @@ import { RawClient } from '../http/raw-client.ts'
 import { cpuOf, measure } from '../measure.ts'
 import type { Options } from '../options.ts'
 import { inParallel } from '../parallel.ts'
-import { type Bar, limitBar, rateBar, type Result } from '../result.ts'
+import { type Target, limitTarget, rateTarget, type Result } from '../result.ts'
 import {
   type Contender,
   cpuRatio,
@@ -17,13 +17,13 @@ import {
   median,
   storeContender,
 } from '../rounds.ts'
-import { type RunningServer, type ServerName, startServer } from '../targets/servers.ts'
+import { type RunningServer, type ServerName, startServer } from '../systems/servers.ts'
 import type { WorkerProcess } from '../worker-process.ts'
 import type { Workspace } from '../workspace.ts'
 
 const ITEMS = 2000
-const MOST_AT_ONCE = 32
-/** Compilers, ours and Java's, take some thousand calls of every case to settle. */
+const MAX_CONCURRENCY = 32
+/** The compilers of Node and Java need some thousand calls of every case to settle. */
 const WARM_UP_CALLS = 4000
 const SERVERS: ServerName[] = [
   'engine-http',
@@ -38,7 +38,7 @@ const TIMES: Partial<Record<ServerName, number>> = {
   dynoxide: 2,
   'dynamodb-local': 20,
 }
-/** Every server is quick enough at reading one item. */
+/** Reads of one item have no targets, because every server is fast at them. */
 const COMPARED: Case[] = ['put', 'update', 'query', 'transaction']
 
 interface Measured {
@@ -48,7 +48,8 @@ interface Measured {
 }
 
 export async function httpSection(workspace: Workspace, options: Options): Promise<Result> {
-  const title = 'Servers with their data on disk, by a lean client; CPU time of the server alone'
+  const title =
+    'Servers with their data on disk, called by a minimal client; CPU time of the server only'
   const notes: string[] = []
   const measured: Measured[] = []
   const lmdb = await workspace.on('lmdb', ITEMS)
@@ -60,8 +61,8 @@ export async function httpSection(workspace: Workspace, options: Options): Promi
       else measured.push(started)
     }
     const all = await measureAll(measured, lmdb, options)
-    const figures = all.filter(({ target }) => target !== 'lmdb')
-    return { title, figures, bars: barsOf(figures), notes: [...notes, ...floorNotes(all)] }
+    const figures = all.filter(({ system }) => system !== 'lmdb')
+    return { title, figures, targets: targetsOf(figures), notes: [...notes, ...floorNotes(all)] }
   } finally {
     await lmdb.close()
     for (const { server, client } of measured) {
@@ -75,7 +76,7 @@ export async function httpSection(workspace: Workspace, options: Options): Promi
 async function start(name: ServerName, directory: string): Promise<Measured | undefined> {
   const server = await startServer(name, directory, 'disk')
   if (server === undefined) return undefined
-  const client = await RawClient.open(server.port, MOST_AT_ONCE)
+  const client = await RawClient.open(server.port, MAX_CONCURRENCY)
   await client.send(createTableRequest())
   const requests = loadRequests(ITEMS)
   await inParallel(requests.length, 4, async (n) => {
@@ -98,12 +99,12 @@ async function measureAll(
     for (const { client } of ableTo(what)) {
       const call = (n: number) => client.send(requests[what][n % requests[what].length]!)
       // oxlint-disable-next-line no-await-in-loop -- one server after the other
-      await inParallel(WARM_UP_CALLS, MOST_AT_ONCE, async (n) => void (await call(n)))
+      await inParallel(WARM_UP_CALLS, MAX_CONCURRENCY, async (n) => void (await call(n)))
     }
   }
   for (const what of CASES) {
     const able = ableTo(what)
-    for (const concurrency of [1, MOST_AT_ONCE]) {
+    for (const concurrency of [1, MAX_CONCURRENCY]) {
       const servers = able.map((each) => contender(each, requests[what]))
       const store = storeContender(lmdb, what)
       const contenders = [...servers, store]
@@ -129,46 +130,46 @@ function contender({ name, server, client }: Measured, requests: Buffer[]): Cont
 
 function figuresOf(
   figures: readonly Figures[],
-  target: ServerName | 'lmdb',
+  system: ServerName | 'lmdb',
   what: Case,
 ): Figures | undefined {
   return figures.find(
     (found) =>
-      found.target === target &&
+      found.system === system &&
       found.what === CASE_TEXT[what] &&
-      found.concurrency === MOST_AT_ONCE,
+      found.concurrency === MAX_CONCURRENCY,
   )
 }
 
-/** What lies beneath: HTTP without a store, and the store, with its default encoding, without HTTP. */
+/** Compares with the baselines: HTTP without a store, and raw lmdb without HTTP. */
 function floorNotes(figures: readonly Figures[]): string[] {
   return CASES.flatMap((what) => {
     const [engine, nothing, lmdb] = (['engine-http', 'null-server', 'lmdb'] as const).map(
-      (target) => figuresOf(figures, target, what),
+      (system) => figuresOf(figures, system, what),
     )
     if (!engine || !nothing || !lmdb) return []
     const [cost, http, store] = [engine, nothing, lmdb].map(({ cpu }) => median(cpu))
     const together = http! + store!
-    return `${CASE_TEXT[what]} @${MOST_AT_ONCE}: ${cost!.toFixed(0)} µs of CPU; a server that does nothing and raw lmdb together ${together.toFixed(0)} µs (${(cost! / together).toFixed(1)} ×)`
+    return `${CASE_TEXT[what]} @${MAX_CONCURRENCY}: ${cost!.toFixed(0)} µs of CPU; an empty server and raw lmdb together ${together.toFixed(0)} µs (${(cost! / together).toFixed(1)} ×)`
   })
 }
 
-function barsOf(figures: readonly Figures[]): Bar[] {
-  const of = (target: ServerName, what: Case) => figuresOf(figures, target, what)
-  const bars: Bar[] = []
+function targetsOf(figures: readonly Figures[]): Target[] {
+  const of = (system: ServerName, what: Case) => figuresOf(figures, system, what)
+  const targets: Target[] = []
   for (const what of CASES) {
     const [engine, floor] = [of('engine-http', what), of('null-server', what)]
     if (engine === undefined || floor === undefined) continue
-    const text = `${CASE_TEXT[what]} @${MOST_AT_ONCE}, server CPU, times that of a server that does nothing`
-    bars.push(limitBar(text, cpuRatio(floor, engine), TIMES_NULL, '×'))
+    const text = `${CASE_TEXT[what]} @${MAX_CONCURRENCY}, server CPU, relative to an empty server`
+    targets.push(limitTarget(text, cpuRatio(floor, engine), TIMES_NULL, '×'))
   }
   for (const [name, times] of Object.entries(TIMES) as [ServerName, number][]) {
     for (const what of COMPARED) {
       const [engine, other] = [of('engine-http', what), of(name, what)]
       if (engine === undefined || other === undefined) continue
-      const text = `${CASE_TEXT[what]} @${MOST_AT_ONCE} over HTTP, times ${name}'s rate`
-      bars.push(rateBar(text, [engine, other], times, '×'))
+      const text = `${CASE_TEXT[what]} @${MAX_CONCURRENCY} over HTTP, times ${name}'s rate`
+      targets.push(rateTarget(text, [engine, other], times, '×'))
     }
   }
-  return bars
+  return targets
 }

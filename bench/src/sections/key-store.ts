@@ -1,5 +1,5 @@
-// The key store and its envelope against AWS's own libraries, in one process, on the same table and
-// the same KMS, neither of which leaves the process.
+// The key store and its envelope compared with AWS's libraries, on the same table and the same KMS, all in
+// one process.
 
 import { randomBytes } from 'node:crypto'
 import { BranchKeyStoreNode } from '@aws-crypto/branch-keystore-node'
@@ -27,7 +27,7 @@ import { embedded as embeddedKms } from '@strongroom/kms/sdk'
 import { memoryKeyStorage } from '@strongroom/kms/testing/memory-key-storage'
 import { measure } from '../measure.ts'
 import type { Options } from '../options.ts'
-import { cpuBar, limitBar, rateBar, type Result } from '../result.ts'
+import { cpuTarget, limitTarget, rateTarget, type Result } from '../result.ts'
 import { type Contender, type Figures, measureInTurns } from '../rounds.ts'
 import type { Workspace } from '../workspace.ts'
 
@@ -62,7 +62,7 @@ export async function keyStoreSection(workspace: Workspace, options: Options): P
     keyManagement: { kmsClient: new KMSClient(embeddedKms(kms)) },
   })
 
-  // The tenant's branch key, as the envelope names it.
+  // The id that the envelope gives the tenant's branch key.
   const place = { service: 'ferryhook', tenant: 'u1', entity: 'src_1', attribute: 'secret' }
   const branchKeyIdentifier = `${place.service}:${place.tenant}`
   await keyStore.createKey({ branchKeyIdentifier, encryptionContext: { purpose: 'bench' } })
@@ -83,7 +83,7 @@ export async function keyStoreSection(workspace: Workspace, options: Options): P
 
   const secret = randomBytes(1024)
   const envelope = createEnvelope({ keyStore, branchKeys })
-  // The suite of the envelope; AWS's default signs as well, and takes several times as long for it.
+  // The envelope's suite; AWS's default also signs and takes several times as long.
   const suiteId = AlgorithmSuiteIdentifier.ALG_AES256_GCM_IV12_TAG16_HKDF_SHA512_COMMIT_KEY
   const { encrypt, decrypt } = buildClient(CommitmentPolicy.REQUIRE_ENCRYPT_REQUIRE_DECRYPT)
   const keyring = new KmsHierarchicalKeyRingNode({
@@ -107,14 +107,14 @@ export async function keyStoreSection(workspace: Workspace, options: Options): P
   )
   await engine.close()
 
-  const cold = `KMS calls of ${READERS} first reads at once`
+  const cold = `KMS calls of ${READERS} concurrent first reads`
   return {
     title: "The key store (cached) and AWS's libraries: same table, same KMS, in process",
     figures: [...reads, ...seals],
-    bars: [
-      rateBar("cached getActiveBranchKey, times AWS's rate", pair(reads), 20, '×'),
-      cpuBar("seal and open of 1 KB for each CPU-second, times AWS's", pair(seals), 3),
-      limitBar(cold, coldReads, 2, 'calls'),
+    targets: [
+      rateTarget("cached getActiveBranchKey, times AWS's rate", pair(reads), 20, '×'),
+      cpuTarget("seal and open of 1 KB per CPU second, times AWS's", pair(seals), 3),
+      limitTarget(cold, coldReads, 2, 'calls'),
     ],
     notes: [],
   }

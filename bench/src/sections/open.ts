@@ -1,6 +1,6 @@
-// How long it takes to open a directory that holds data, up to the answer to the first get.
+// The time to open a directory with data, until the response to the first get.
 
-import { limitBar, type Result } from '../result.ts'
+import { limitTarget, type Result } from '../result.ts'
 import { median } from '../rounds.ts'
 import type { Workspace } from '../workspace.ts'
 
@@ -19,9 +19,9 @@ export async function openSection(workspace: Workspace): Promise<Result> {
   }
   const shown = times.map((time) => time.toFixed(1)).join(', ')
   return {
-    title: 'Opening a directory with 100,000 items, to the first answer',
+    title: 'Opening a directory with 100,000 items, until the first response',
     figures: [],
-    bars: [limitBar('open 100,000 items', median(times), 50, 'ms')],
-    notes: [`milliseconds, a new process each: ${shown}`],
+    targets: [limitTarget('open 100,000 items', median(times), 50, 'ms')],
+    notes: [`milliseconds, each in a new process: ${shown}`],
   }
 }

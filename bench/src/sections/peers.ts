@@ -1,15 +1,15 @@
-// Every face of the engine and every other DynamoDB that can be installed, with the same SDK client.
+// Every face of the engine and other implementations of DynamoDB, with the same SDK client.
 
 import { CASES } from '../cases.ts'
 import type { Options } from '../options.ts'
 import type { Result } from '../result.ts'
 import { type Figures, measureStoresInTurns } from '../rounds.ts'
-import type { TargetName } from '../targets/open.ts'
+import type { SystemName } from '../systems/open.ts'
 import type { WorkerProcess } from '../worker-process.ts'
 import type { Workspace } from '../workspace.ts'
 
 const ITEMS = 2000
-const TARGETS: TargetName[] = [
+const SYSTEMS: SystemName[] = [
   'engine',
   'engine-sdk',
   'engine-http',
@@ -21,7 +21,7 @@ const TARGETS: TargetName[] = [
 export async function peersSection(workspace: Workspace, options: Options): Promise<Result> {
   const workers: WorkerProcess[] = []
   const notes: string[] = []
-  for (const name of TARGETS) {
+  for (const name of SYSTEMS) {
     // oxlint-disable-next-line no-await-in-loop -- one start at a time
     const worker = await workspace.fresh(name, ITEMS)
     if (worker === undefined) notes.push(`${name}: not installed`)
@@ -40,16 +40,16 @@ export async function peersSection(workspace: Workspace, options: Options): Prom
     const { startMs } = worker.opened
     // oxlint-disable-next-line no-await-in-loop
     const memory = await worker.memoryMb()
-    const start = startMs === undefined ? '' : `first answer after ${startMs.toFixed(0)} ms, `
+    const start = startMs === undefined ? '' : `first response after ${startMs.toFixed(0)} ms, `
     notes.push(`${worker.name}: ${start}${memory.toFixed(0)} MB of anonymous memory at the end`)
     // oxlint-disable-next-line no-await-in-loop
     await worker.close()
   }
   return {
     title:
-      'Faces of the engine (durable) and other engines (in memory), all but the first by the SDK',
+      'Faces of the engine (durable) and other engines (in memory), all but the first through the AWS SDK',
     figures,
-    bars: [],
+    targets: [],
     notes,
   }
 }

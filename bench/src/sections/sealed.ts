@@ -1,6 +1,5 @@
-// Sealed as `strongroom serve` runs it, durable on disk, beside a bare server with a Map: requests
-// for each CPU-second of the server alone. Then twenty readers of one secret, and what an answer's
-// time gives away.
+// Sealed as `strongroom serve` runs it, durable on disk, compared with a bare server with a Map: requests
+// per CPU second of the server. Then races of twenty readers, and a test of response times.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +8,7 @@ import { contender } from '../http/contender.ts'
 import { ServerProcess } from '../http/server-process.ts'
 import type { Options } from '../options.ts'
 import { inParallel } from '../parallel.ts'
-import { cpuBar, limitBar, type Result } from '../result.ts'
+import { cpuTarget, limitTarget, type Result } from '../result.ts'
 import { measureInTurns, pair } from '../rounds.ts'
 import { timingNotes, timings } from '../timing-leak.ts'
 import type { Workspace } from '../workspace.ts'
@@ -94,10 +93,10 @@ export async function sealedSection(workspace: Workspace, options: Options): Pro
   return {
     title: 'Sealed, durable on disk, and a bare server with a Map',
     figures: [...creates, ...reveals],
-    bars: [
-      cpuBar('create, of the bare server for each CPU-second', pair(creates), 45, '%'),
-      cpuBar('reveal, of the bare server for each CPU-second', pair(reveals), 30, '%'),
-      limitBar(
+    targets: [
+      cpuTarget('create per CPU second, share of the bare server', pair(creates), 45, '%'),
+      cpuTarget('reveal per CPU second, share of the bare server', pair(reveals), 30, '%'),
+      limitTarget(
         `races of ${READERS} readers without exactly one winner, of ${TRIALS}`,
         lost,
         1,
@@ -171,7 +170,7 @@ async function trialsWithoutOneWinner(caller: Caller): Promise<number> {
   return wrong
 }
 
-/** Whether those who do not hold a link can tell by time what there is. */
+/** Checks whether response times reveal the state of a secret to callers without the link. */
 async function timingLeak(caller: Caller, options: Options): Promise<string[]> {
   const [waiting, consumed] = await tokens(caller, 2)
   if (!waiting || !consumed) throw new Error('There are no tokens')

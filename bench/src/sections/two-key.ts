@@ -1,5 +1,5 @@
 // Two-key: key one against Bolt's verification in the same process, key two from its memory, then a
-// flood and an outage in simulated time. Slack is in the process and answers at once.
+// flood and an outage in simulated time. Slack is simulated in the process and responds immediately.
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { verifySlackRequest } from '@slack/bolt'
@@ -10,7 +10,7 @@ import { sampleTeam } from '@strongroom/two-key/fake-slack/fixtures'
 import { createSignatureVerifier } from '@strongroom/two-key/signature'
 import { measure } from '../measure.ts'
 import type { Options } from '../options.ts'
-import { type Bar, limitBar, rateBar, type Result } from '../result.ts'
+import { type Target, limitTarget, rateTarget, type Result } from '../result.ts'
 import { type Contender, type Figures, measureInTurns, median } from '../rounds.ts'
 import type { Workspace } from '../workspace.ts'
 import { simulateFlood, simulateOutage } from '../two-key-simulation.ts'
@@ -27,26 +27,26 @@ export async function twoKeySection(_workspace: Workspace, options: Options): Pr
   )
   const [decisions] = await measureInTurns([await cachedDecision()], 'cached decision', 1, timing)
   const [ours, bolt] = signatures
-  if (!ours || !bolt || !decisions) throw new Error('All of it has to be measured')
+  if (!ours || !bolt || !decisions) throw new Error('All systems must be measured')
   const flood = await simulateFlood()
   const outage = await simulateOutage()
   return {
     title: 'Two-key and Bolt, in one process; a flood and an outage in simulated time',
     figures: [...signatures, decisions],
-    bars: [
-      rateBar("signature check of 600 bytes, times Bolt's rate", [ours, bolt], 3, '×'),
+    targets: [
+      rateTarget("signature check of 600 bytes, times Bolt's rate", [ours, bolt], 3, '×'),
       cpuLimit('cached decision, CPU', decisions, 20),
-      limitBar('requests of 50 real users refused in a flood', flood.refused, 1, 'requests'),
-      limitBar('invented ids that passed', flood.passed, 1, 'requests'),
-      limitBar('calls of users.info in the busiest minute', flood.mostUsers, 101, 'calls'),
-      limitBar(
+      limitTarget('requests of 50 real users rejected in a flood', flood.refused, 1, 'requests'),
+      limitTarget('invented ids that passed', flood.passed, 1, 'requests'),
+      limitTarget('calls of users.info in the busiest minute', flood.maxUsers, 101, 'calls'),
+      limitTarget(
         'calls of conversations.info in the busiest minute',
-        flood.mostChannels,
+        flood.maxChannels,
         51,
         'calls',
       ),
-      limitBar('requests that passed in an outage', outage.passed, 1, 'requests'),
-      limitBar('longest decision in an outage, simulated', outage.longestMs, 2001, 'ms'),
+      limitTarget('requests that passed in an outage', outage.passed, 1, 'requests'),
+      limitTarget('longest decision in an outage, simulated', outage.longestMs, 2001, 'ms'),
     ],
     notes: [
       `The flood had ${flood.decisions.toLocaleString('en')} decisions in ${flood.minutes} simulated minutes and took ${flood.seconds.toFixed(1)} s.`,
@@ -98,6 +98,6 @@ function contender(name: string, call: () => unknown): Contender {
   return { name, measure: (concurrency, milliseconds) => measure(call, concurrency, milliseconds) }
 }
 
-function cpuLimit(text: string, { cpu }: Figures, microseconds: number): Bar {
-  return limitBar(text, median(cpu), microseconds, 'µs')
+function cpuLimit(text: string, { cpu }: Figures, microseconds: number): Target {
+  return limitTarget(text, median(cpu), microseconds, 'µs')
 }

@@ -1,5 +1,6 @@
 /** Reports failures to people and programs, and chooses the exit code. */
-import { CommitFailed, DataError } from '@strongroom/engine/storage/lmdb/failures'
+import { DynamoError } from '@strongroom/engine/errors'
+import { DataError } from '@strongroom/engine/storage/lmdb/failures'
 import { ApiError, Failure } from '@strongroom/kit/errors'
 import { KmsError } from '@strongroom/kms/errors'
 import { MasterKeyError } from '@strongroom/kms/master-key/errors'
@@ -58,11 +59,11 @@ function isExpected(error: unknown): error is Error {
     ApiError,
     Failure,
     DataError,
-    CommitFailed,
     KmsError,
     MasterKeyError,
     SealedError,
     RequestFailed,
   ]
+  if (error instanceof DynamoError) return error.isDiskFailure === true
   return expected.some((kind) => error instanceof kind)
 }

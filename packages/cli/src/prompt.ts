@@ -16,7 +16,7 @@ export interface Keyboard {
 }
 
 /** The terminal, even if standard input is redirected; undefined if there is none. */
-export function openKeyboard(): Keyboard | undefined {
+function openKeyboard(): Keyboard | undefined {
   const interrupt = () => void process.kill(process.pid, 'SIGINT')
   if (process.stdin.isTTY) {
     const print = (text: string) => void process.stderr.write(text)

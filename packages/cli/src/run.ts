@@ -99,15 +99,15 @@ function group(
 }
 
 function inputOf(command: Command, argv: readonly string[], terminal: Terminal): CommandInput {
-  const given = Object.entries({ ...command.options, ...common })
+  const declarations = Object.entries({ ...command.options, ...common })
   const declared = Object.fromEntries(
-    given.map(([name, { value, multiple = false }]) => [
+    declarations.map(([name, { value, multiple = false }]) => [
       name,
       { type: value === undefined ? ('boolean' as const) : ('string' as const), multiple },
     ]),
   )
   const { values, positionals } = parsed(command, argv, declared)
-  const [empty] = given.filter(([name]) => [values[name]].flat().includes(''))
+  const [empty] = declarations.filter(([name]) => [values[name]].flat().includes(''))
   if (empty) {
     const [name, { value }] = empty
     throw usageError(`--${name} has no value: pass ${value}, or omit it`)

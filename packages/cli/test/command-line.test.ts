@@ -50,7 +50,7 @@ describe('strongroom on the command line', () => {
     }
   })
 
-  // A bundle in pieces may run them in another order than the sources say.
+  // A bundle in chunks may run them in another order than the sources.
   test.runIf(process.env['SLOW'])('loads every command by itself, as it is bundled', async () => {
     for (const word of Object.keys(commands)) {
       const { code, stderr } = await strongroom([word, '--help'])

@@ -1,4 +1,4 @@
-/** What is wrong is one line that says what to do; part of ferryhook.test.ts, on its server. */
+/** Errors of one line that say what to do; part of ferryhook.test.ts, on its server. */
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'

@@ -178,7 +178,7 @@ describe('an invalid setting is reported in one line and changes nothing', () =>
       'URL must be absolute, such as https://shop.example.com/hooks',
     ],
     [
-      // A file that is there, whatever it has.
+      // Any file that exists.
       ['sources', 'change', 'Shop', '--unsigned', '--secret-file', launcher],
       2,
       '--unsigned excludes a signing secret: omit one of them',

@@ -17,7 +17,7 @@ const running: Replay = {
 const done: Replay = { ...running, state: 'done', progress: 1 }
 const refused = (status: ErrorStatus, code: string) => new ApiError({ code, status, message: 'No' })
 
-/** A server that gives these answers, one after the other. */
+/** A server that returns these responses in order. */
 function answering(...answers: (Replay | ApiError)[]) {
   const asked: string[] = []
   const ask = (async (method: string) => {

@@ -1,7 +1,6 @@
 /**
- * Runs `strongroom` in the process of the test, on the data of a directory: for what a process of
- * its own would not show better, and takes many times longer to. Not for what reads standard input
- * or has paths that begin at the directory.
+ * Runs `strongroom` in the process of the test, on the data of a directory, which is much faster than
+ * a process of its own. Not for commands that read standard input or take relative paths.
  */
 import { join } from 'node:path'
 import { reportFailure } from '../src/failure.ts'

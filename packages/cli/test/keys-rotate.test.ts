@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { inProcess } from './in-process.ts'
-import { makeKeys, onBranchKeysOf } from './keys-made.ts'
+import { makeKeys, onBranchKeysOf } from './test-keys.ts'
 import { emptyDirectory, start } from './strongroom.ts'
 
 const OLD = ['keys', 'rotate', '--all', '--older-than', '90d']

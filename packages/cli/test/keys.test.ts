@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { inProcess } from './in-process.ts'
-import { onBranchKeysOf } from './keys-made.ts'
+import { onBranchKeysOf } from './test-keys.ts'
 import { emptyDirectory, strongroom } from './strongroom.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/

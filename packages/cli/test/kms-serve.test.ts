@@ -135,7 +135,7 @@ describe('strongroom kms serve', () => {
       expect([refused.code, refused.stdout, refused.stderr]).toEqual([
         1,
         '',
-        'A store that several machines reach needs a KMS that they reach too: set KMS_KEY_ARN, and STRONGROOM_KMS=aws or KMS_ENDPOINT\n',
+        'A shared store requires a shared KMS: set KMS_KEY_ARN, and STRONGROOM_KMS=aws or KMS_ENDPOINT\n',
       ])
     }
     const { endpoint, arn } = await served(cwd)

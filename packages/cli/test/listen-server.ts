@@ -1,4 +1,4 @@
-/** What `strongroom listen` talks to: a server that streams what a test says, and a local program. */
+/** The peers of `strongroom listen`: a server that streams what a test writes, and a local program. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,9 +8,9 @@ export interface StreamServer {
   url: string
   /** The requests for the stream, in the order in which they came. */
   requests: IncomingMessage[]
-  /** Resolves with the connection of a request, once it is there. */
+  /** Resolves with the connection of a request when it arrives. */
   connection(number: number): Promise<ServerResponse>
-  /** What the next requests are answered with instead; nothing goes back to streaming. */
+  /** The response to the next requests instead of a stream; undefined streams again. */
   refuse(answer?: Refusal): void
 }
 

@@ -23,9 +23,9 @@ export interface SealedServer {
   url: string
   /** What came in so far. */
   requests: { call: string; body: string }[]
-  /** Answers in place of Sealed if it returns an answer, here for the next request only. */
+  /** If it returns a response, that is sent instead of Sealed's, for the next request only. */
   intercept: ((request: Request) => Response) | undefined
-  /** Whether the answer to the next such call gets lost on its way. */
+  /** Whether the response to the next such call is lost. */
   loses: string | undefined
 }
 

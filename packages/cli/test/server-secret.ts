@@ -8,7 +8,7 @@ import { settings } from '@strongroom/server/settings'
 import { openStore } from '@strongroom/server/store'
 import { requireTables } from '@strongroom/server/tables'
 
-/** The versions that are honoured; made if there are none. */
+/** The accepted versions; created if there are none. */
 export async function serverSecret(
   cwd: string,
   { name = 'cursor', data = 'data', env = {} } = {},

@@ -10,7 +10,7 @@ import { emptyDirectory } from './strongroom.ts'
 const WAITING = 'Waiting for another setup to finish'
 const scripts = ['setup.mjs', 'setup-lock.mjs', 'build.mjs', 'root.mjs']
 
-/** Stands for npm: says that it began, and is done when the test says so. */
+/** Replaces npm: reports that it started, and ends when the test says so. */
 const npm = `
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 appendFileSync('npm.log', process.pid + '\\n')

@@ -40,7 +40,7 @@ test.skipIf(process.platform === 'win32')('a script runs also by way of a link',
     const source = new URL(`../../../scripts/${name}`, import.meta.url)
     await copyFile(source, join(scripts, name))
   }
-  // Where no npm is found it cannot install, which it says only if it runs.
+  // Without npm in PATH an installation would fail with a message.
   const env = { PATH: join(directory, 'nothing') }
   const script = join(directory, 'link', 'scripts', 'setup.mjs')
   const run = promisify(execFile)(process.execPath, [script], { env })

@@ -1,4 +1,4 @@
-/** Standard output that nobody reads, or that leads to a full disk. */
+/** Standard output without a reader, or on a full disk. */
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { inShell } from './in-shell.ts'

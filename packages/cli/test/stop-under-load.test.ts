@@ -25,7 +25,7 @@ describe('a stop under load leaves no request without a response from', () => {
     return Number(/http:\/\/127\.0\.0\.1:(\d+)/.exec(printed)?.[1])
   }
 
-  /** Clients ask until they are told that it was the last time; the statuses that they have seen. */
+  /** Clients send requests until the server closes the connection; returns the statuses they got. */
   async function stoppedUnderLoad(port: number, requests: string[]): Promise<Set<number>> {
     const statuses = new Set<number>()
     let answers = 0
@@ -37,7 +37,7 @@ describe('a stop under load leaves no request without a response from', () => {
         statuses.add(answer.status)
         answers += 1
         if (answers === ANSWERS) server?.process.kill('SIGTERM')
-        // Whoever is late finds out that a connection was closed before it asks on it again.
+        // A slow client notices that a connection was closed before it reuses it.
         await nextTurn()
         await nextTurn()
       }
@@ -61,7 +61,7 @@ describe('a stop under load leaves no request without a response from', () => {
 
   test('strongroom kms serve', async () => {
     const port = await started(['kms', 'serve'])
-    // Not signed: that this is said is an answer too.
+    // Not signed: the error is a response too.
     const requests = [written('TrentService.ListKeys', {})]
     expect(await stoppedUnderLoad(port, requests)).toEqual(new Set([403]))
   })

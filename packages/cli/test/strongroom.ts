@@ -1,4 +1,4 @@
-/** Runs `strongroom` as a person does: as a process, in a directory of its own. */
+/** Runs `strongroom` as a process in its own directory, as a person does. */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 
 export const launcher = fileURLToPath(new URL('../bin/strongroom.mjs', import.meta.url))
 
-/** What Node 22 and later keep there need not be compiled for each process anew. */
+/** Node 22 and later cache compiled code here for all processes. */
 const compiled = join(tmpdir(), 'strongroom-compiled')
 
 export interface Finished {
@@ -43,10 +43,10 @@ export function start(args: readonly string[], options: StartOptions = {}): Runn
   const { PATH, HOME } = process.env
   const child = spawn(process.execPath, [launcher, ...args], {
     cwd,
-    // Nothing of the developer's own settings may decide a test.
+    // The developer's own settings must not affect tests.
     env: { PATH, HOME, NODE_COMPILE_CACHE: compiled, ...env },
     stdio: ['pipe', 'pipe', 'pipe', fd3 === undefined ? 'ignore' : 'pipe'],
-    // Without the terminal of whoever runs the tests, so that nothing waits for them.
+    // Without the developer's terminal, so that no process waits for input.
     detached: stdin !== undefined,
   }) as ChildProcessWithoutNullStreams
   if (stdin !== undefined) child.stdin.end(stdin)

@@ -11,7 +11,7 @@ const ofTables = Object.keys(sdk)
   .filter((name) => /^[A-Z]\w*Command$/.test(name))
   .map((name) => name.slice(0, -'Command'.length))
 
-/** Each with what stands before it in the header that names it. */
+/** Each with its prefix in the x-amz-target header. */
 export const awsOperations: readonly { name: string; target: string }[] = [
   ...ofTables.map((name) => ({ name, target: `DynamoDB_20120810.${name}` })),
   ...ofStreams.map((name) => ({ name, target: `DynamoDBStreams_20120810.${name}` })),

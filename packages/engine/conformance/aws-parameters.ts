@@ -67,7 +67,7 @@ function unread(given: unknown, shape: Shape, path: string): string[] {
       return member ? unread(members[at], member, `${path}.${name}`) : [`${path}.${name}`]
     })
   }
-  // A schema with traits stands in a list with them.
+  // A schema with traits is in a list with them.
   return Array.isArray(kind) || typeof kind === 'function' ? unread(kind, shape, path) : []
 }
 

@@ -42,7 +42,7 @@ export function batchGetItem(target: Target): void {
       expect(output.Responses?.[other]).toEqual([{ m: { M: { x: { N: '1' } } } }])
     })
 
-    test('answers with an empty list for a table of which no item is there', async () => {
+    test('returns an empty list for a table without matching items', async () => {
       const output = await batch({ [table]: { Keys: keys('nobody') } })
       expect(output.Responses).toEqual({ [table]: [] })
     })
@@ -52,7 +52,7 @@ export function batchGetItem(target: Target): void {
       expect(output.Responses).toEqual({ [table]: [{}] })
     })
 
-    test('takes a hundred keys, and reads consistently when asked', async () => {
+    test('accepts a hundred keys, and reads consistently if requested', async () => {
       const output = await batch({
         [table]: { Keys: items.map(({ pk }) => ({ pk: pk ?? { S: '' } })), ConsistentRead: true },
       })

@@ -135,7 +135,7 @@ export function consumedCapacity(target: Target): void {
       })
     })
 
-    describe('of a local index that is asked for more than it holds', () => {
+    describe('of a query for attributes that a local index does not project', () => {
       const other = useTable(
         target,
         {

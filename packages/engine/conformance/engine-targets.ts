@@ -1,7 +1,7 @@
 /**
- * The three faces of the engine as targets, each on an engine of its own in a temporary directory.
+ * The three faces of the engine as targets, each with its own engine in a temporary directory.
  *
- * The in-process face takes no SDK commands, so `plain-face.ts` stands between the SDK and it.
+ * The in-process face does not accept SDK commands, so `plain-face.ts` adapts it.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

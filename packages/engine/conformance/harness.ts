@@ -43,7 +43,7 @@ export interface TableShape {
 const run = Math.random().toString(36).slice(2, 8)
 let tables = 0
 
-/** A table name nobody else uses, on a target that may be shared by several runs. */
+/** A unique table name, because several runs may share a target. */
 export function freshName(): string {
   tables += 1
   return `conformance.${run}.${process.pid}-${tables}`

@@ -175,7 +175,7 @@ export function indexes(target: Target): void {
       expect(await here('four')).toEqual([])
     })
 
-    test('an index shows a changed attribute at once', async () => {
+    test('an index returns a changed attribute immediately', async () => {
       const Key = { pk: { S: 'changed' }, sk: { N: '1' } }
       await write(target, table, [{ ...Key, g: { S: 'changed' }, a: { S: 'old' } }])
       await client.send(

@@ -61,7 +61,7 @@ export function itemCollections(target: Target): void {
       expect(transaction.ItemCollectionMetrics).toEqual({ [table]: [metrics('c')] })
     })
 
-    test('are not returned of a table without local indexes, or unless asked for', async () => {
+    test('are not returned for a table without local indexes, or if not requested', async () => {
       const of = async (input: object, TableName: string) =>
         (await client.send(new PutItemCommand({ TableName, Item: key('x'), ...input })))
           .ItemCollectionMetrics

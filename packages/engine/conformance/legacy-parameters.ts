@@ -428,7 +428,7 @@ export function legacyParameters(target: Target): void {
         ])
       })
 
-      test('KeyConditions may stand beside a FilterExpression', async () => {
+      test('KeyConditions can be combined with a FilterExpression', async () => {
         expect(
           await find({
             KeyConditions: { pk: partition },

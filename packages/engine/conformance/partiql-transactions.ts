@@ -54,7 +54,7 @@ export function partiQlTransactions(target: Target): void {
       expect(await stored('deleted')).toBeUndefined()
     })
 
-    test('writes nothing if one statement fails, and tells which', async () => {
+    test('writes nothing if one statement fails, and reports which', async () => {
       await write(target, table, [{ ...key('kept'), n: { N: '1' } }])
       expect(
         await reasons([

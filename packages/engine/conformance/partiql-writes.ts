@@ -138,7 +138,7 @@ export function partiQlWrites(target: Target): void {
         expect(await updated('REMOVE was REMOVE n REMOVE lost')).toEqual(rest)
       })
 
-      test('returns nothing unless it is told to', async () => {
+      test('returns nothing without RETURNING', async () => {
         await write(target, table, [key('quiet')])
         expect((await execute(`UPDATE TABLE SET n = 1 ${where('quiet')}`)).Items).toEqual([])
         expect(await stored('quiet')).toEqual({ ...key('quiet'), n: { N: '1' } })
@@ -203,7 +203,7 @@ export function partiQlWrites(target: Target): void {
     })
 
     describe('DELETE', () => {
-      test('deletes the item, and returns it if it is told to', async () => {
+      test('deletes the item, and returns it with RETURNING', async () => {
         await write(target, table, [{ ...key('gone'), n: { N: '1' } }])
         const { Items } = await execute(`DELETE FROM TABLE ${where('gone')} RETURNING ALL OLD *`)
         expect(Items).toEqual([{ ...key('gone'), n: { N: '1' } }])

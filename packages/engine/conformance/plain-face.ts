@@ -11,7 +11,7 @@ import { NumberValue } from '../src/values/types.ts'
 type Json = Record<string, unknown>
 type Convert = (value: unknown) => unknown
 
-/** Where attribute values stand in requests and responses, by the names of their fields. */
+/** The members of requests and responses that contain attribute values. */
 const inputs: Record<string, (convert: Convert) => Convert> = {
   Item: mapOf,
   Key: mapOf,

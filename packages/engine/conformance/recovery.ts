@@ -86,7 +86,7 @@ export function recovery(target: Target): void {
       expect(Item).toBeDefined()
     })
 
-    test('reaches back as far as is asked for', async () => {
+    test('covers the requested period', async () => {
       const { ContinuousBackupsDescription } = await enable(table, { RecoveryPeriodInDays: 7 })
       const description = ContinuousBackupsDescription?.PointInTimeRecoveryDescription
       expect(description).toMatchObject({

@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest'
 import { failure, read, refuses, useTable } from './harness.ts'
 import type { Target } from './target.ts'
 
-/** Common ones, the first and the last of the list, and some that nobody expects. */
+/** Common ones, the first and the last of the list, and some surprising ones. */
 const reserved = [
   'ABORT ZONE name status Value data date time timestamp user users type key keys index count',
   'counter owner role roles state items ttl url uuid year hash range token source region path',

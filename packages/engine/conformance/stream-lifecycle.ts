@@ -244,7 +244,7 @@ export function streamLifecycle(target: Target): void {
       }
 
       if (target.kind !== 'db') {
-        test('to be asked for as if they were tables', async () => {
+        test('that cannot be used like tables', async () => {
           const wrong = streamRequests(target, 'DynamoDB_20120810')
           expect((await failure(wrong('ListStreams', {}))).name).toBe('UnknownOperationException')
         })

@@ -54,7 +54,7 @@ export function streams(target: Target): void {
     describe('records', () => {
       const { table, arn } = useStream('NEW_AND_OLD_IMAGES')
 
-      test('say what, where, when, and how large it is', async () => {
+      test('describe the change, its table, time and size', async () => {
         await put(table, { ...key, n: { N: '1' } })
         const [event] = await read(arn())
         expect(event).toMatchObject({

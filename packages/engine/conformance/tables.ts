@@ -46,7 +46,7 @@ export function tables(target: Target): void {
   }
 
   describe('CreateTable', () => {
-    test('answers with the description of the new table', async () => {
+    test('returns the description of the new table', async () => {
       const name = freshName()
       const input = tableInput(name, { key: { pk: 'S', sk: 'N' } })
       const { TableDescription } = await client.send(new CreateTableCommand(input))
@@ -228,7 +228,7 @@ export function tables(target: Target): void {
   })
 
   describe('DeleteTable', () => {
-    test('answers with the description of the table and removes it with its items', async () => {
+    test('returns the description of the table and deletes it with its items', async () => {
       const name = await created({ key: { pk: 'S' } })
       await write(target, name, [{ pk: { S: 'a' } }])
       const { TableDescription } = await client.send(new DeleteTableCommand({ TableName: name }))

@@ -36,7 +36,7 @@ export function timeToLive(target: Target): void {
       expect(await described(table)).toEqual({ TimeToLiveStatus: 'DISABLED' })
     })
 
-    test('can be enabled, and says so', async () => {
+    test('can be enabled, and is described as enabled', async () => {
       const output = await update(true)
       expect(output.TimeToLiveSpecification).toEqual({ Enabled: true, AttributeName: 'expires' })
       const description = await described(table)

@@ -14,7 +14,7 @@ export function transactGetItems(target: Target): void {
       target.client.send(new TransactGetItemsCommand({ TransactItems }))
     const first = { Get: { TableName: table, Key: { pk: { S: '1' } } } }
 
-    test('returns items in the order they were asked for, from several tables', async () => {
+    test('returns items in the order of the request, from several tables', async () => {
       const output = await get([
         { Get: { TableName: other, Key: two } },
         { Get: { TableName: table, Key: { pk: { S: 'nobody' } } } },

@@ -1,4 +1,4 @@
-/** Attribute types: what comes back is what was stored, and what is no value at all is refused. */
+/** Attribute types: values are returned as stored, and invalid values are rejected. */
 import { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
 import { type Item, read, refuses, useTable } from './harness.ts'
@@ -64,7 +64,7 @@ export function types(target: Target): void {
       })
     }
 
-    test('sets come back with all their members, in any order', async () => {
+    test('sets are returned with all their members, in any order', async () => {
       expect((await stored({ SS: ['b', 'a', 'c'] }))?.SS?.toSorted()).toEqual(['a', 'b', 'c'])
       expect((await stored({ NS: ['10', '9', '-1'] }))?.NS?.toSorted()).toEqual(['-1', '10', '9'])
       const set = (await stored({ BS: [bytes(2), bytes(1)] }))?.BS

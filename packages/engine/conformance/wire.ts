@@ -36,7 +36,7 @@ export function wire(target: Target): void {
       return { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
     }
 
-    test('an answer has the content type of the protocol, a request id and a checksum', async () => {
+    test('a response has the content type of the protocol, a request id and a checksum', async () => {
       const { status, headers, text } = await post('GetItem', { TableName: table, Key: key })
       expect(status).toBe(200)
       expect(text).toBe('{}')

@@ -1,5 +1,5 @@
-// What is in a backup, for programs that decide by it whether to restore. Only for a file that was
-// found to be whole: `restore` calls `onVerified` when it was.
+// Reads the contents of a backup, for programs that must inspect them before restoring. The file must
+// have been verified: call it from `onVerified` of `restore`.
 
 import {
   ATTACHMENT_FRAME,
@@ -30,7 +30,7 @@ export async function backupAttachment(
   name: string,
 ): Promise<BackupAttachment | undefined> {
   for await (const frame of readFrames(file)) {
-    // They come before the tables.
+    // Attachments precede the tables.
     if (frame.type === TABLE_FRAME) return undefined
     if (frame.type !== ATTACHMENT_FRAME) continue
     const found = parse<{ name: string; content: string }>(frame)

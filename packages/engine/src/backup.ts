@@ -1,8 +1,8 @@
-// Backup and restore. A backup holds the tables and items of one snapshot, taken while others read
-// and write. Indexes are not in it, since restoring builds them anew; nor are idempotency tokens,
-// which live for ten minutes, nor the past: what streams and recovery keep of changes, and backups
-// within the directory. Streams and recovery are on again after restoring, and begin anew. Tables can be left out by name, so it is a copy of items and not of
-// LMDB's file, whose pages would still hold the left-out ones.
+// Backup and restore. A backup contains the tables and items of one snapshot, taken while others read and
+// write. It does not contain indexes, which a restore rebuilds, idempotency tokens, which expire after
+// ten minutes, logged changes, and backups within the directory. Streams and point-in-time recovery are
+// enabled again by a restore, but without their history. Because tables can be left out, a backup copies
+// items instead of LMDB's file, whose pages would still contain the excluded tables.
 
 import { open, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -41,7 +41,7 @@ import type { Item } from './values/types.ts'
 export interface Progress {
   table: string
   items: number
-  /** The last one of its table: every table has one, also an empty one. */
+  /** The table is complete; reported once for every table, even an empty one. */
   isWhole: boolean
 }
 
@@ -49,7 +49,7 @@ export interface BackupOptions {
   file: string
   /** Names of tables to leave out. */
   exclude?: string[]
-  /** What belongs to the data and is no table. */
+  /** Data that is not a table, such as the master key. */
   attachments?: BackupAttachment[]
   clock?: Clock
   onProgress?: (progress: Progress) => void
@@ -57,16 +57,16 @@ export interface BackupOptions {
 
 export interface RestoreOptions {
   file: string
-  /** Must not exist, or be empty. */
+  /** Must be empty or not exist. */
   directory: string
-  /** Names that may already exist in the directory; they are left untouched. */
+  /** Files that may already exist in the directory; they are not changed. */
   beside?: readonly string[]
-  /** Called after the backup was verified and before anything is written; may throw to stop. */
+  /** Called after the backup was verified and before anything is written; throw to stop. */
   onVerified?: () => Promise<void>
   onProgress?: (progress: Progress) => void
 }
 
-/** The file appears under its name only when it is complete and on disk; an older one is replaced. */
+/** Replaces the file atomically when the backup is complete and flushed. */
 export async function backup(
   storage: OpenStorage,
   options: BackupOptions,
@@ -117,7 +117,7 @@ export async function backup(
   }
 }
 
-/** What the system says of a full disk, or of a directory of that name; anything else is passed on. */
+/** Advice for a full disk, or for a directory at the path of the file; other errors are rethrown. */
 function cannotWrite(file: string, error: unknown): unknown {
   if (!(error instanceof Error && 'syscall' in error)) return error
   return cannotBackUp(file, error.message, error)
@@ -148,7 +148,7 @@ async function writeTable(
   return items
 }
 
-/** Without the ids, which belong to the directory. */
+/** The table without its ids, which are only valid in this directory. */
 function definition(table: TableRecord): BackupTable {
   const { id: _id, version: _version, streamLabel: _label, indexes, ttl, logs, ...rest } = table
   const kept = logs?.filter(({ kind }) => kind !== 'copy') ?? []
@@ -162,7 +162,7 @@ function definition(table: TableRecord): BackupTable {
   }
 }
 
-/** Builds beside the directory and moves it there when every check has passed; else leaves nothing. */
+/** Builds in a sibling of the directory and renames it after all checks; a failure leaves nothing. */
 export async function restore(options: RestoreOptions): Promise<BackupManifest> {
   const { file, beside = [] } = options
   const directory = resolve(options.directory)
@@ -182,7 +182,7 @@ export async function restore(options: RestoreOptions): Promise<BackupManifest> 
   }
 }
 
-/** Returns what is there all the same. */
+/** Returns the existing files that are allowed. */
 async function assertEmpty(
   file: string,
   directory: string,
@@ -212,7 +212,7 @@ async function moveTo(
     syncDirectory(dirname(directory))
     return
   }
-  // What is there stays where it is. The format file comes last: without it nothing opens the rest.
+  // Existing files are kept. The format file is last, because a directory without it cannot be opened.
   const names = (await readdir(staging)).filter((name) => name !== FORMAT_FILE)
   for (const name of [...names, FORMAT_FILE]) {
     await rename(join(staging, name), join(directory, name))

@@ -1,4 +1,4 @@
-/** The operations on backups of tables, in process: DynamoDB's own inputs and outputs. */
+/** The in-process face of backups: DynamoDB's own inputs and outputs. */
 import type {
   GlobalSecondaryIndex,
   LocalSecondaryIndex,

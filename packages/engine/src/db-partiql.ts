@@ -12,7 +12,7 @@ type CapacityDetail = 'NONE' | 'TOTAL' | 'INDEXES'
 
 interface StatementInput {
   Statement: string
-  /** What the `?` of the statement stand for, in their order. */
+  /** The values of the `?` in the statement, in order. */
   Parameters?: Value[]
   ReturnValuesOnConditionCheckFailure?: 'NONE' | 'ALL_OLD'
 }
@@ -48,7 +48,7 @@ export interface BatchStatementResponse {
 
 export interface BatchExecuteStatementOutput {
   Responses?: BatchStatementResponse[]
-  /** One for each statement, in their order. */
+  /** One for each statement, in order. */
   ConsumedCapacity?: ConsumedCapacity[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * The operations on streams, in process: DynamoDB's own inputs and outputs, with plain JavaScript
- * values in place of typed attribute values.
+ * The in-process face of streams: DynamoDB's own inputs and outputs, with plain JavaScript values instead
+ * of typed attribute values.
  */
 import type { Item } from './values/types.ts'
 
@@ -59,7 +59,7 @@ export interface GetRecordsInput {
 
 export interface GetRecordsOutput {
   Records?: StreamEvent[]
-  /** Not there when the stream is closed and has been read to its end. */
+  /** Undefined when a closed stream has been read to its end. */
   NextShardIterator?: string
 }
 
@@ -79,6 +79,6 @@ export interface StreamEvent {
     SizeBytes?: number
     StreamViewType?: string
   }
-  /** Of items whose time to live had passed. */
+  /** Set for items that were deleted because their time to live had passed. */
   userIdentity?: { PrincipalId?: string; Type?: string }
 }

@@ -1,9 +1,9 @@
 /**
- * The in-process face: DynamoDB's own operations, inputs and outputs, with plain JavaScript values in
- * place of typed attribute values. Failures have AWS's names (`error.name`), see `errors.ts`.
+ * The in-process face: DynamoDB's own operations, inputs and outputs, with plain JavaScript values
+ * instead of typed attribute values. Errors have AWS's names (`error.name`), see `errors.ts`.
  *
- * `Db` is what programs need day to day; `TableAdmin` holds the rest of the table operations. Only
- * parameters that the engine honours are declared.
+ * `Db` has the operations that programs use regularly; `TableAdmin` has the other table operations. Only
+ * parameters that have an effect are declared.
  */
 import type { Item, Value } from './values/types.ts'
 
@@ -59,19 +59,19 @@ export interface ConsumedCapacity extends Capacity {
   LocalSecondaryIndexes?: Record<string, Capacity>
 }
 
-/** Only of tables with a local secondary index; the size is an estimate in AWS, and constant here. */
+/** Only for tables with a local secondary index. The size is an estimate in AWS, and constant here. */
 export interface ItemCollectionMetrics {
   ItemCollectionKey?: Item
   SizeEstimateRangeGB?: number[]
 }
 
-/** The names and values that an expression's placeholders stand for. */
+/** The names and values of the placeholders in expressions. */
 interface Placeholders {
   ExpressionAttributeNames?: Record<string, string>
   ExpressionAttributeValues?: Record<string, Value>
 }
 
-/** A comparison as it was written before there were expressions. */
+/** A legacy comparison, replaced by expressions. */
 export interface Comparison {
   ComparisonOperator:
     | 'EQ'
@@ -96,12 +96,12 @@ export interface Expectation extends Partial<Comparison> {
 }
 
 export interface AttributeUpdate {
-  /** PUT if not given. */
+  /** Default PUT. */
   Action?: 'PUT' | 'ADD' | 'DELETE'
   Value?: Value
 }
 
-/** What ConditionExpression was before there were expressions. */
+/** The legacy form of ConditionExpression. */
 interface LegacyConditional {
   Expected?: Record<string, Expectation>
   ConditionalOperator?: 'AND' | 'OR'
@@ -173,7 +173,7 @@ export interface PageInput extends Placeholders, Metered {
 }
 
 export interface QueryInput extends PageInput {
-  /** Required, unless KeyConditions are given. */
+  /** Required, unless KeyConditions is present. */
   KeyConditionExpression?: string
   KeyConditions?: Record<string, Comparison>
   QueryFilter?: Record<string, Comparison>
@@ -330,7 +330,7 @@ export interface ThroughputDescription extends Partial<Throughput> {
   NumberOfDecreasesToday?: number
 }
 
-/** What is said of a table; every part is optional because AWS's own types say so. */
+/** The description of a table; all members are optional, as in AWS's types. */
 export interface TableDescription {
   TableName?: string
   TableStatus?: string

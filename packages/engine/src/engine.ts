@@ -1,8 +1,8 @@
 /**
  * The engine: a DynamoDB in this process, stored in a directory.
  *
- * It is the in-process face (`Db`); the other two faces, `wire/server.ts` and `wire/sdk.ts`, call `handle`.
- * Several engines, also in other processes, can share a directory.
+ * It is the in-process face (`Db`); the other two faces, `wire/server.ts` and `wire/sdk.ts`, call
+ * `handle`. Several engines, even in different processes, can share a directory.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, systemClock } from '@strongroom/platform/clock'
@@ -18,8 +18,8 @@ import { openStorage, type OpenStorage } from './storage/open-storage.ts'
 import { checkRequest } from './validation/request.ts'
 
 /**
- * Reads are synchronous underneath, and a loop of awaited reads would never yield to the event loop.
- * So every so many calls one waits for the next turn.
+ * Reads are synchronous internally, so a loop of awaited reads would starve the event loop. One in this
+ * many calls waits for the next turn.
  */
 const CALLS_PER_TURN = 256
 
@@ -29,7 +29,7 @@ export interface EngineOptions {
   clock?: Clock
   /** Part of ARNs only. */
   region?: string
-  /** How often expired items are deleted; 0 leaves it to explicit calls of `sweep`. */
+  /** Interval of the deletion of expired items; with 0 only calls of `sweep` delete them. */
   sweepIntervalMs?: number
 }
 

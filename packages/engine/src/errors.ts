@@ -1,12 +1,12 @@
 /**
- * The failures the engine reports: AWS's exception names with AWS's texts.
+ * The errors of the engine, with AWS's exception names and messages.
  *
- * One class serves all of them, because callers distinguish them by `name`, as with the AWS SDK.
- * How an exception looks on the wire (`__type`, its namespace) is the protocol's business.
+ * All have one class, because callers distinguish them by `name`, as with the AWS SDK. Their form on the
+ * wire is in `wire/failure.ts`.
  */
 import type { Item } from './values/types.ts'
 
-/** Why one action of a cancelled transaction failed; `Code` is 'None' for those that did not. */
+/** The reason why an action of a cancelled transaction failed; `Code` is 'None' if it did not. */
 export interface CancellationReason {
   Code: string
   Message?: string
@@ -16,13 +16,16 @@ export interface CancellationReason {
 interface Details {
   Item?: Item | undefined
   CancellationReasons?: CancellationReason[] | undefined
+  isDiskFailure?: true
 }
 
 export class DynamoError extends Error {
   readonly statusCode: number
-  /** The item that failed a condition, when the caller asked for it. */
+  /** The item that failed a condition, if the caller asked for it. */
   declare readonly Item?: Item
   declare readonly CancellationReasons?: CancellationReason[]
+  /** The disk or the system is at fault; the message says what to do. */
+  declare readonly isDiskFailure?: true
 
   constructor(name: string, message: string, statusCode = 400, details: Details = {}) {
     super(message)
@@ -30,6 +33,7 @@ export class DynamoError extends Error {
     this.statusCode = statusCode
     if (details.Item) this.Item = details.Item
     if (details.CancellationReasons) this.CancellationReasons = details.CancellationReasons
+    if (details.isDiskFailure) this.isDiskFailure = true
   }
 }
 
@@ -43,7 +47,7 @@ export function conditionalCheckFailed(item?: Item): DynamoError {
   })
 }
 
-/** Only INSERT of PartiQL minds an item that is there already. */
+/** Only PartiQL's INSERT fails for an existing item. */
 export function duplicateItem(): DynamoError {
   return new DynamoError('DuplicateItemException', 'Duplicate primary key exists in table')
 }

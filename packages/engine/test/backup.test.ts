@@ -24,7 +24,7 @@ import {
   ORDERS,
   temporaryDirectory,
   temporaryStorage,
-} from './programs-storage/harness.ts'
+} from './support/programs/harness.ts'
 
 const SECRET = 'never-in-a-backup'
 
@@ -168,7 +168,7 @@ describe('a backup', () => {
     expect(openRestored(`${file}.restored`).tables()).toHaveLength(3)
   })
 
-  test('tells how far it is, and so does restoring', async () => {
+  test('reports progress, and so does a restore', async () => {
     const storage = await filled()
     const file = join(temporaryDirectory(), 'backup')
     const seen: string[] = []
@@ -207,7 +207,7 @@ async function backupFile(): Promise<string> {
   return path
 }
 
-/** Why restoring failed; also tells if anything is left of it. */
+/** The error of a failed restore; also checks that it left nothing. */
 async function refusal(path: string): Promise<string> {
   const directory = join(dirname(path), 'restored')
   try {
@@ -347,7 +347,7 @@ describe('restoring is refused, and leaves nothing behind,', () => {
     expect(readdirSync(directory)).toEqual(['mine'])
   })
 
-  test('if somebody begins in the directory meanwhile, who keeps what is there', async () => {
+  test('if another process creates data in the directory, which is kept', async () => {
     const path = await backupFile()
     const directory = join(dirname(path), 'begun')
     const onVerified = async () => {
@@ -361,7 +361,7 @@ describe('restoring is refused, and leaves nothing behind,', () => {
     expect(kept.tables().map(({ name }) => name)).toEqual(['counters'])
   })
 
-  test('if whoever restores says no once it was verified', async () => {
+  test('if the caller rejects it after verification', async () => {
     const path = await backupFile()
     const directory = join(dirname(path), 'refused')
     const onVerified = async () => {
@@ -372,7 +372,7 @@ describe('restoring is refused, and leaves nothing behind,', () => {
     expect(readdirSync(dirname(path))).toEqual(['backup'])
   })
 
-  test('but what may stand beside the data is accepted, and stays as it is', async () => {
+  test('but files that are listed as allowed are accepted and left unchanged', async () => {
     const path = await backupFile()
     const directory = join(dirname(path), 'shared')
     mkdirSync(join(directory, 'keys'), { recursive: true })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Item, NumberValue } from '../src/values/types.ts'
-import { freshEngine, plain, refusal } from './engine-support.ts'
+import { freshEngine, plain, refusal } from './support/engine.ts'
 
 const byName = ([left]: [string, unknown], [right]: [string, unknown]) => (left < right ? -1 : 1)
 
@@ -14,7 +14,7 @@ const putIfNew = (id: string) => ({
 })
 
 describe('plain values in process', () => {
-  test('come back as they were stored, every type of them', async () => {
+  test('keep their type and value', async () => {
     const engine = await freshEngine()
     await engine.createTable(plain)
     const Item = {

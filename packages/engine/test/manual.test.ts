@@ -3,7 +3,7 @@ import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { expect, test } from 'vitest'
 import { openEngine } from '../src/engine.ts'
 import { embedded } from '../src/wire/sdk.ts'
-import { temporaryDirectory } from './programs-storage/harness.ts'
+import { temporaryDirectory } from './support/programs/harness.ts'
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 

@@ -52,22 +52,21 @@ import type { SealedSecrets } from './signing/sealed-secrets.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import { createSourceService } from './sources/service.ts'
 import type { Stores } from './stores.ts'
-import { analyticsRoutes } from './usage/routes.ts'
-import { createOverview } from './usage/service.ts'
-import { createUsageReport } from './usage/usage.ts'
-import type { Timers } from './worker/timers.ts'
+import { usageRoutes } from './usage/routes.ts'
+import { createUsageService } from './usage/service.ts'
+import type { StartTimer } from '@strongroom/platform/timers'
 
 export function createApi(deps: {
   stores: Stores
   clock: Clock
-  timers: Timers
+  startTimer: StartTimer
   log: Log
   config: FerryhookSettings
   publicUrl: string
   secrets: ServerSecrets
   operators: Operators
   cursors: RotatingCursors
-  kept: SealedSecrets
+  sealedSecrets: SealedSecrets
   passwordHasher: PasswordHasher
   sandbox: Sandbox
   safeFetch: SafeFetch
@@ -126,11 +125,7 @@ export function createApi(deps: {
       permit,
       replays: createReplayService({ ...events, onJobStarted: () => replayRunner.wake() }),
     }),
-    analyticsRoutes({
-      permit,
-      overview: createOverview(events),
-      usage: createUsageReport(deps),
-    }),
+    usageRoutes({ permit, usageService: createUsageService(events) }),
     liveRoutes({ permit, live }),
   ]) {
     routes.route('/', part)

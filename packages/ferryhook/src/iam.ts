@@ -14,7 +14,7 @@ export const functions: readonly ServiceFunction[] = [
   },
   {
     name: 'worker',
-    summary: 'Routes and delivers events, retries, wakes and counts',
+    summary: 'Routes, delivers and retries events, and meters usage',
     allows: [
       {
         table: mainTable,

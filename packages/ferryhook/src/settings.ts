@@ -9,7 +9,6 @@ import {
   text,
   url,
 } from '@strongroom/kit/config-types'
-import type { SafeFetchOptions } from '@strongroom/kit/safe-fetch'
 import { plans } from './plans.ts'
 
 export const ferryhookSettings = {
@@ -91,18 +90,6 @@ export const ferryhookSettings = {
 } as const satisfies ConfigTable
 
 export type FerryhookSettings = ConfigValues<typeof ferryhookSettings>
-
-/** Where events, tests of destinations and alerts may be sent. */
-export function destinationPolicy(
-  settings: Pick<FerryhookSettings, 'FERRYHOOK_ALLOWED_NETWORKS' | 'FERRYHOOK_ALLOW_HTTP'>,
-): Pick<SafeFetchOptions, 'allow' | 'allowHttp' | 'ports' | 'userAgent'> {
-  return {
-    allow: settings.FERRYHOOK_ALLOWED_NETWORKS,
-    allowHttp: settings.FERRYHOOK_ALLOW_HTTP,
-    ports: 'unprivileged',
-    userAgent: 'Ferryhook/1.0',
-  }
-}
 
 function smtpUrl(): ConfigType<string> {
   return {

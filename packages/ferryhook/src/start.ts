@@ -13,14 +13,14 @@ import { eventLimits } from './ingest/limits.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import type { LocalEvents } from './local-events.ts'
 import { openMailer } from './mail/mailer.ts'
+import { destinationPolicy } from './outbound/destination-url.ts'
 import { createReplayRunner } from './replays/runner.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
 import type { FerryhookNeeds } from './service.ts'
-import { destinationPolicy } from './settings.ts'
 import { createSealedSecrets } from './signing/sealed-secrets.ts'
 import { createStores } from './stores.ts'
 import { createPayPalCertificates } from './verification/paypal-certificates.ts'
-import { systemTimers, type Timers } from './worker/timers.ts'
+import { startTimer as systemTimer, type StartTimer } from '@strongroom/platform/timers'
 import { createWorker } from './worker/worker.ts'
 
 export interface StartOptions {
@@ -29,7 +29,7 @@ export interface StartOptions {
   /** Whether this process delivers events; defaults to the setting. */
   delivers?: boolean
   /** Tests control time. */
-  timers?: Timers
+  startTimer?: StartTimer
 }
 
 export async function startFerryhook(
@@ -37,10 +37,10 @@ export async function startFerryhook(
   {
     passwordHasher = createPasswordHasher(),
     delivers = deps.config.FERRYHOOK_DELIVER,
-    timers,
+    startTimer,
   }: StartOptions = {},
 ): Promise<RunningService> {
-  const delivery = await startDelivery(deps, { timers })
+  const delivery = await startDelivery(deps, { startTimer })
   const { stores, worker, safeFetch } = delivery
   const localEvents: LocalEvents = {
     sourceChanged(sourceId) {
@@ -102,37 +102,37 @@ export async function startFerryhookWorker(
 /** What servers and stand-alone workers have in common. */
 async function startDelivery(
   deps: ServiceDeps & FerryhookNeeds,
-  { timers = systemTimers }: { timers?: Timers | undefined },
+  { startTimer = systemTimer }: { startTimer?: StartTimer | undefined },
 ) {
   const mailer = await openMailer(deps.config)
   const cursors = await openCursors(deps.secrets)
   const stores = createStores({ ...deps, cursors })
-  const kept = createSealedSecrets(deps.secretBox)
+  const sealedSecrets = createSealedSecrets(deps.secretBox)
   const sandbox = createSandbox()
   const safeFetch = createSafeFetch(destinationPolicy(deps.config))
-  const channels = createChannels({ ...deps, stores, kept, safeFetch, mailer })
-  const notifier = createAlertNotifier({ ...deps, stores, channels, timers })
+  const channels = createChannels({ ...deps, stores, sealedSecrets, safeFetch, mailer })
+  const notifier = createAlertNotifier({ ...deps, stores, channels, startTimer })
   const worker = createWorker({
     ...deps,
     stores,
     fetcher: safeFetch,
     sandbox,
     alerts: notifier,
-    timers,
+    startTimer,
   })
-  const retentionLoop = createRetentionLoop({ ...deps, stores, timers })
+  const retentionLoop = createRetentionLoop({ ...deps, stores, startTimer })
   retentionLoop.start()
   return {
     cursors,
     stores,
-    kept,
+    sealedSecrets,
     sandbox,
     safeFetch,
     mailer,
     channels,
     notifier,
     worker,
-    timers,
+    startTimer,
     async close() {
       await Promise.all([retentionLoop.close(), worker.close()])
       await notifier.close()

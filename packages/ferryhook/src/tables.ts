@@ -1,4 +1,4 @@
-/** The two tables, as the specification declares them. The items in them are in `items/`. */
+/** The two tables, as the specification declares them. Each folder's `item.ts` has the items. */
 import { defineTable } from '@strongroom/kit/table'
 
 const key = (name: string) => ({ name, type: 'S' }) as const
@@ -21,11 +21,11 @@ export const mainTable = defineTable({
 
 export const eventsTable = defineTable({
   name: 'ferryhook-events',
-  description: 'Events, their deliveries and attempts, due work, and whatever else expires',
+  description: 'Events, deliveries, attempts, tasks and everything else that expires',
   partitionKey: { name: 'PK', type: 'S' },
   sortKey: { name: 'SK', type: 'S' },
   indexes: {
-    // Keys only: an index with all attributes would be written again at each change of status.
+    // Keys only: an index with all attributes would be rewritten by each change of status.
     GSI1: { partitionKey: key('GSI1PK'), sortKey: key('GSI1SK'), projection: 'KEYS_ONLY' },
   },
   ttl: 'expiresAt',

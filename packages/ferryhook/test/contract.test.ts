@@ -61,7 +61,7 @@ describe.each(serviceStores())('the position in a stream, on $name', (store) => 
     const { id } = await stream.next()
     await stream.leave()
     await bench.close()
-    // The key of the bench.
+    // The cursor key of the test stores.
     const cursors = createCursors(new Uint8Array(32).fill(7))
     expect(cursors.open(['ferryhook.stream', source.sourceId], String(id))).toEqual({
       receivedAt: expect.any(Number),

@@ -17,7 +17,7 @@ import {
   times,
 } from './support/test-stores.ts'
 
-/** Some eighty calls over HTTP, on a machine that may be busy. */
+/** About eighty HTTP requests, on a machine that may be busy. */
 const PATIENCE_MS = 30_000
 
 describe('the data model', () => {
@@ -33,7 +33,7 @@ describe('the data model', () => {
 
 describe.each(testStores())('the functions of the data model on $name', (store) => {
   test(
-    'can do their work with what they are allowed, and with nothing less',
+    'each function works with exactly the permissions it declares',
     async () => {
       const bench = await openWorkbench({ store })
       const used = new Map<string, Set<string>>()
@@ -87,7 +87,7 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
 
       await worker.connections.listBySource(sourceId)
       await worker.connections.getById(connectionId)
-      // More than one transaction of routing takes, so that its task is also checked without ending.
+      // More than one routing transaction takes, so that the task is also checked without completing.
       const others = times(40, () => newId('conn'))
       await worker.routing.route(
         await routeTaskOf(worker, event.eventId),
@@ -137,7 +137,7 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
   )
 })
 
-/** Tells what IAM would be asked for. */
+/** Records which permissions IAM would require. */
 function observed(db: Db, tell: (what: string) => void): Db {
   const ask = (table: string, action: TableAction, index?: string) => {
     tell(`${table} ${action}`)

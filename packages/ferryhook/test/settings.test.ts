@@ -1,12 +1,13 @@
 import { defineConfig } from '@strongroom/kit/config'
 import { describe, expect, test } from 'vitest'
 import { createProviders } from '../src/accounts/oauth/providers.ts'
-import { destinationPolicy, ferryhookSettings } from '../src/settings.ts'
+import { destinationPolicy } from '../src/outbound/destination-url.ts'
+import { ferryhookSettings } from '../src/settings.ts'
 
 const parse = (env: Record<string, string>) => defineConfig(ferryhookSettings).parse(env)
 
 describe('the settings of Ferryhook', () => {
-  test('are those of a server of one’s own unless told', () => {
+  test('default to a private server', () => {
     expect(parse({})).toMatchObject({
       FERRYHOOK_SIGNUP: 'invite',
       FERRYHOOK_DEFAULT_PLAN: 'team',
@@ -17,7 +18,7 @@ describe('the settings of Ferryhook', () => {
     expect(createProviders(parse({}))).toEqual({})
   })
 
-  test('let events out to public addresses over https only, unless told', () => {
+  test('allow deliveries only to public addresses over https by default', () => {
     expect(destinationPolicy(parse({}))).toMatchObject({
       allow: [],
       allowHttp: false,
@@ -38,30 +39,33 @@ describe('the settings of Ferryhook', () => {
     'localhost/8',
     '10.1.0.0/16;x',
     'fe80::%1/64',
-  ])('refuse %s as a network', (given) => {
+  ])('reject %s as a network', (given) => {
     expect(() => parse({ FERRYHOOK_ALLOWED_NETWORKS: given })).toThrow(
       'The configuration is not valid',
     )
   })
 
-  test.each(['GITHUB', 'GOOGLE'])('want both halves of what %s gave, or none', (provider) => {
-    for (const half of ['CLIENT_ID', 'CLIENT_SECRET']) {
-      const settings = parse({ [`FERRYHOOK_${provider}_${half}`]: 'one half' })
-      expect(() => createProviders(settings)).toThrow(
-        `FERRYHOOK_${provider}_CLIENT_ID and FERRYHOOK_${provider}_CLIENT_SECRET belong together`,
-      )
-    }
-  })
+  test.each(['GITHUB', 'GOOGLE'])(
+    'require both the client ID and the secret of %s, or neither',
+    (provider) => {
+      for (const half of ['CLIENT_ID', 'CLIENT_SECRET']) {
+        const settings = parse({ [`FERRYHOOK_${provider}_${half}`]: 'one half' })
+        expect(() => createProviders(settings)).toThrow(
+          `FERRYHOOK_${provider}_CLIENT_ID and FERRYHOOK_${provider}_CLIENT_SECRET belong together`,
+        )
+      }
+    },
+  )
 
   test.each(['smtps://ada:hush@mail.example.com', 'smtp://localhost:25?requireTLS=true'])(
-    'take %s for a mail server',
+    'accept %s as a mail server',
     (given) => {
       expect(parse({ FERRYHOOK_SMTP_URL: given })['FERRYHOOK_SMTP_URL']).toBe(given)
     },
   )
 
   test.each(['mail.example.com', 'https://mail.example.com', 'smtp://', 'smtp://a b'])(
-    'refuse %s as a mail server, and do not repeat it',
+    'reject %s as a mail server without quoting it',
     (given) => {
       const refused = () => parse({ FERRYHOOK_SMTP_URL: given })
       expect(refused).toThrow(/FERRYHOOK_SMTP_URL must be an address like smtps:/)

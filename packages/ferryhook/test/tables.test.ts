@@ -43,7 +43,7 @@ describe('the tables', () => {
     expect(events.ttl).toBe('expiresAt')
   })
 
-  test.each(testStores())('are made on $name with the TTL attribute switched on', async (store) => {
+  test.each(testStores())('are created on $name with the TTL attribute enabled', async (store) => {
     const { db, close } = await store.open()
     await createTables(db, tables)
     const { TimeToLiveDescription } = await db.describeTimeToLive({ TableName: events.name })

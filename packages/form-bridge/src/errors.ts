@@ -3,7 +3,7 @@ import { defineErrors } from '@strongroom/kit/errors'
 
 export const formBridgeError = defineErrors('form-bridge', {
   // Connecting
-  domain_invalid: [400, 'The site address is not a public address. Use one that is.'],
+  domain_invalid: [400, 'The site address is not public. Use a public address.'],
   https_required: [400, 'The site address does not use https. Use the https address.'],
   blocked: [
     403,
@@ -39,7 +39,7 @@ export const formBridgeError = defineErrors('form-bridge', {
   site_disabled: [403, 'The site was disconnected. Connect it again.'],
   site_moved: [
     409,
-    'The site is at another address than the one it was connected at. Choose one of data.choices.',
+    'The site address has changed since the site was connected. Choose one of data.choices.',
   ],
   rate_limited: [429, 'Too many requests. Retry after the time in Retry-After.'],
 

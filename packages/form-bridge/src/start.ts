@@ -44,7 +44,7 @@ export function startFormBridge(
   const { clock, log, metrics, secrets, config, publicUrl } = deps
   const stores = createStores(deps)
   const siteFetch = createSafeFetch(sitePolicy(config))
-  // Sends no secrets, so it may use http to check whether a site responds to it.
+  // Sends no secrets, so it may check whether a site responds over http.
   const validationFetch = createSafeFetch({ ...sitePolicy(config), allowHttp: true })
   const destinationFetch = createSafeFetch(destinationPolicy(config))
 

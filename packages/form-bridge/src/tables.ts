@@ -1,7 +1,9 @@
 /** The table of Form-Bridge and how long its items live. Each noun has its items in `item.ts`. */
 import type { Clock } from '@strongroom/platform/clock'
-import type { Db } from '@strongroom/kit/db'
+import type { Db, Item } from '@strongroom/kit/db'
+import { ItemMismatch } from '@strongroom/kit/db-errors'
 import { defineTable } from '@strongroom/kit/table'
+import type { z } from 'zod'
 
 export const formBridgeTable = defineTable({
   name: 'form-bridge-plugin-auth',
@@ -78,3 +80,13 @@ export interface StoreDeps {
 
 /** Items on a page of a list. */
 export const DEFAULT_PAGE_SIZE = 50
+
+/** An update sends values and not the whole item, so they are checked against the schema first. */
+export function checkValues<Schema extends z.ZodObject>(
+  schema: Schema,
+  key: Item,
+  values: Partial<z.infer<Schema>>,
+): void {
+  const result = schema.partial().safeParse(values)
+  if (!result.success) throw new ItemMismatch(formBridgeTable, key, 'write', result.error)
+}

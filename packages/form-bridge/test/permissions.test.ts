@@ -13,11 +13,11 @@ interface Parameter {
 
 describe.each(serviceStores())('operators on $name', (store) => {
   const service = createTestService(store)
-  const get = (path: string) => service.ask('GET', path, { token: service.operator })
+  const get = (path: string) => service.call('GET', path, { token: service.operator })
 
-  test('list sites by status, search them, and go through pages', async () => {
+  test('list sites by status, search and page', async () => {
     const sites = [await service.connected(), await service.connected(), await service.connected()]
-    await service.ask('POST', `/sites/${sites[0]!.site_id}/suspend`, { token: service.operator })
+    await service.call('POST', `/sites/${sites[0]!.site_id}/suspend`, { token: service.operator })
     const ids = (items: { site_id: string }[]) => items.map(({ site_id }) => site_id)
     expect(ids((await get('/sites?status=suspended')).body.items)).toEqual([sites[0]!.site_id])
     const first = (await get('/sites?limit=1')).body
@@ -38,7 +38,7 @@ describe.each(serviceStores())('operators on $name', (store) => {
     expect(JSON.stringify(body)).not.toMatch(/hash|secret|AgR4/)
   })
 
-  test('see pending registrations, until they are exchanged', async () => {
+  test('list pending registrations until they are exchanged', async () => {
     const wordpress = service.host.site()
     const { registration_id } = (await service.register(wordpress)).body
     const pending = async () =>
@@ -52,7 +52,7 @@ describe.each(serviceStores())('operators on $name', (store) => {
 
   test('list security events by type, by site and by time', async () => {
     const site = await service.connected()
-    await service.ask('GET', '/site', { token: 'guess' })
+    await service.call('GET', '/site', { token: 'guess' })
     const home = 'https://clone.example.org'
     await service.signed(site, 'GET', '/site', undefined, { home })
     const failures = (await get('/security-events?type=auth_failure')).body.items
@@ -66,7 +66,7 @@ describe.each(serviceStores())('operators on $name', (store) => {
   test('list rate limit overrides', async () => {
     const { site_id } = await service.connected()
     const body = { limits: { day: 7 } }
-    await service.ask('PUT', `/rate-limits/webhook/${site_id}`, { token: service.operator, body })
+    await service.call('PUT', `/rate-limits/webhook/${site_id}`, { token: service.operator, body })
     const { items } = (await get('/rate-limits')).body
     expect(items.filter(({ scope }: { scope: string }) => scope === 'webhook')).toMatchObject([
       { id: site_id, limits: { day: 7 } },
@@ -97,7 +97,7 @@ describe.each(serviceStores())('operators on $name', (store) => {
         .replace('{version}', '1.0.0')
         .replace('{id}', 'a'.repeat(64))
 
-    test('of a site describes each header that its signature needs', async () => {
+    test('for sites documents each header that a signature needs', async () => {
       const { paths = {} } = document()
       const headersOf = (path: string, method: 'get' | 'post') =>
         (paths[`/form-bridge/v1${path}`]?.[method]?.parameters ?? []) as Parameter[]
@@ -110,13 +110,13 @@ describe.each(serviceStores())('operators on $name', (store) => {
       expect(summary(headersOf('/site', 'get'))).toEqual(all(false))
       for (const { example, schema } of headersOf('/webhook', 'post'))
         expect(example).toMatch(new RegExp(schema.pattern))
-      // They are described and not validated: who sends none is told who may call.
-      expect((await service.ask('POST', '/webhook', { body: {} })).code).toBe(
+      // They are documented but not validated, so a request without them gets the authentication error.
+      expect((await service.call('POST', '/webhook', { body: {} })).code).toBe(
         'form-bridge.unauthorized',
       )
     })
 
-    test('says who may call it', () => {
+    test('declares who may call it', () => {
       const needs = routes().map(({ need }) => need)
       expect(needs.length).toBeGreaterThan(35)
       expect(new Set(needs)).toEqual(new Set(['public', 'site', 'agency', 'operator']))
@@ -131,7 +131,7 @@ describe.each(serviceStores())('operators on $name', (store) => {
       ])
     })
 
-    test('refuses everybody else, whatever else they may do', async () => {
+    test('rejects every other caller, whatever else that caller may do', async () => {
       const site = await service.connected()
       const { api_key: agency } = await service.agency()
       const tokens: Record<string, string | undefined> = {
@@ -147,8 +147,8 @@ describe.each(serviceStores())('operators on $name', (store) => {
         for (const [who, token] of Object.entries(tokens)) {
           if (who === need) continue
           const body = method === 'GET' || method === 'DELETE' ? {} : { body: {} }
-          const answer = await service.ask(method, filled(path), { token, ...body })
-          expect([`${method} ${path} ${who}`, answer.status]).toEqual([
+          const response = await service.call(method, filled(path), { token, ...body })
+          expect([`${method} ${path} ${who}`, response.status]).toEqual([
             `${method} ${path} ${who}`,
             401,
           ])

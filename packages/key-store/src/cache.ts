@@ -1,12 +1,11 @@
 /**
  * Caches branch keys in memory, so that most reads need neither the store nor KMS.
  *
- * Concurrent requests for a key read it once. No two callers share a buffer:
- * each caller gets a copy, and what is wiped is only what the cache itself holds, once everybody
- * who waits for it has taken theirs.
+ * Concurrent requests for a key share one read. Each caller gets a copy of its own. The cache wipes only
+ * its own buffer, after the last waiting caller has taken a copy.
  */
 import { type Clock, isRecent } from '@strongroom/platform/clock'
-import type { BranchKeyMaterials, BranchKeySource } from './store/materials.ts'
+import type { BranchKeyMaterials, BranchKeySource } from './store/key-store.ts'
 
 export interface CacheOptions {
   clock: Clock
@@ -16,7 +15,7 @@ export interface CacheOptions {
 }
 
 export interface CachedBranchKeys extends BranchKeySource {
-  /** Drops all of a branch key, as after its rotation. */
+  /** Drops all versions of a branch key, for example after a rotation. */
   forget(branchKeyIdentifier: string): void
   clear(): void
 }
@@ -24,19 +23,19 @@ export interface CachedBranchKeys extends BranchKeySource {
 /** A key that is being read or has been read. Its buffer belongs to the cache until its last reader is done. */
 interface Entry {
   branchKeyIdentifier: string
-  /** When it was requested, in milliseconds: the result may be as old as that. */
+  /** The time of the request in milliseconds, because the result may be that old. */
   since: number
   reading: Promise<BranchKeyMaterials>
-  /** Undefined as long as it is being read. */
+  /** Undefined while it is being read. */
   materials: BranchKeyMaterials | undefined
-  /** How many have yet to take their copy. */
+  /** The number of callers that have not taken their copy yet. */
   waiting: number
   dropped: boolean
 }
 
 export function cachedBranchKeys(source: BranchKeySource, options: CacheOptions): CachedBranchKeys {
   const { clock, ttlSeconds, capacity } = validateOptions(options)
-  /** The one used longest ago comes first. */
+  /** The least recently used key is first. */
   const entries = new Map<string, Entry>()
 
   function isFresh({ since }: Entry): boolean {
@@ -108,7 +107,7 @@ export function cachedBranchKeys(source: BranchKeySource, options: CacheOptions)
         source.getBranchKeyVersion({ branchKeyIdentifier: id, branchKeyVersion: version }),
       ),
 
-    // A read that is under way is dropped too: what it brings may be from before.
+    // A running read is dropped, too, because its result may be stale.
     forget: (id) => dropAll((entry) => entry.branchKeyIdentifier === id),
     clear: () => dropAll(() => true),
   }

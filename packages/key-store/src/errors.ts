@@ -1,4 +1,4 @@
-/** Everything that the key store throws, and what operators see of it over HTTP. */
+/** The errors of the key store, and how operators see them over HTTP. */
 import type { Item } from '@strongroom/kit/db'
 import { defineErrors } from '@strongroom/kit/errors'
 import { ItemMismatch } from '@strongroom/kit/db-errors'
@@ -49,7 +49,7 @@ type OperatorCode = keyof typeof keyStoreError.table
 
 /** `name: [operator code, message]`. Messages say what to do and contain no ids and no values. */
 const FAILURES = {
-  // Refused before KMS is called or anything is written.
+  // Rejected before KMS is called or anything is written.
   InvalidKmsConfiguration: [undefined, 'The KMS configuration is invalid.'],
   KmsAliasNotAllowed: [
     undefined,
@@ -150,7 +150,7 @@ const FAILURES = {
 export type KeyStoreFailure = keyof typeof FAILURES
 
 export interface FailureDetails {
-  /** What exactly is wrong, in place of the usual message. */
+  /** Replaces the usual message with a more specific one. */
   message?: string
   cause?: unknown
   table?: string
@@ -161,7 +161,7 @@ export interface FailureDetails {
 /** Every failure of the key store. Recognise it by `name`, which docs/library-errors.md lists. */
 export class KeyStoreError extends Error {
   override readonly name: KeyStoreFailure
-  /** The item concerned, where one is. */
+  /** The item concerned, if there is one. */
   readonly table: string | undefined
   readonly key: Item | undefined
   readonly attribute: string | undefined

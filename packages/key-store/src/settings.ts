@@ -1,4 +1,4 @@
-/** The key store has no settings of its own: store and KMS are the server's. */
+/** The key store has no settings; it uses the store and the KMS of the server. */
 import type { ConfigTable } from '@strongroom/kit/config'
 
 export const keyStoreSettings = {} satisfies ConfigTable

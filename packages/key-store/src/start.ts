@@ -29,12 +29,12 @@ export function openKeyStoreOn({ db, clock, kmsKey: { kms, arn } }: On): KeyStor
   })
 }
 
-/** The keys that it has; to look at them takes no KMS. */
+/** Lists branch keys, without KMS. */
 export function openListingOn(db: Db): KeyListing {
   return createKeyListing(tableOn(db))
 }
 
-/** What operators do with it. */
+/** The operations for operators. */
 export function openBranchKeys(on: On): BranchKeys {
   return createBranchKeys({
     keyStore: openKeyStoreOn(on),

@@ -6,12 +6,12 @@ export const branchKeysTable = defineTable({
   description: 'Branch keys and beacon keys, each wrapped by KMS',
   partitionKey: { name: 'branch-key-id', type: 'S' },
   sortKey: { name: 'type', type: 'S' },
-  // A lost branch key is everything that was encrypted under it.
+  // Losing a branch key means losing everything that was encrypted under it.
   pointInTimeRecovery: true,
 })
 
 /**
- * Bound to every key by KMS, and never stored. A constant, so that keys stay readable when the
+ * KMS binds every key to this name, which is not stored. It is a constant, so keys stay readable if the
  * table gets another prefix or is restored under another name.
  */
 export const LOGICAL_KEY_STORE_NAME = 'strongroom-branch-keys'

@@ -3,7 +3,7 @@ import { serviceStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { describe, expect, test } from 'vitest'
 import { cachedBranchKeys } from '../src/cache.ts'
-import type { BranchKeyMaterials, BranchKeySource } from '../src/store/materials.ts'
+import type { BranchKeyMaterials, BranchKeySource } from '../src/store/key-store.ts'
 import { openTestKeyStore } from './support/open-key-store.ts'
 
 const VERSION = randomUUID()
@@ -40,11 +40,11 @@ function source() {
     hold: () => {
       held = true
     },
-    /** Lets those that come later end at once. */
+    /** Lets later reads finish immediately. */
     pass: () => {
       held = false
     },
-    /** Ends all reads that are under way; those that come later end at once. */
+    /** Finishes all running reads; later ones finish immediately. */
     release(failure?: Error) {
       held = false
       for (const end of waiting.splice(0)) end(failure)
@@ -121,7 +121,7 @@ describe('a cache of branch keys', () => {
     expect(handedOut).toHaveLength(2)
   })
 
-  test('counts the time from when a key was asked for, not from when it came', async () => {
+  test('counts the age from the request of a key, not from its arrival', async () => {
     const { clock, get, handedOut, hold, release } = open({ ttlSeconds: 60 })
     hold()
     const slow = get('a')
@@ -157,7 +157,7 @@ describe('a cache of branch keys', () => {
     expect(handedOut).toHaveLength(5)
   })
 
-  test('does not let go of a key that is being read, however many others come meanwhile', async () => {
+  test('does not evict a key that is being read, however many others are requested', async () => {
     const { get, handedOut, hold, pass, release } = open({ capacity: 1 })
     hold()
     const first = get('a')
@@ -219,7 +219,7 @@ describe('a cache of branch keys', () => {
 
   const wiped = new Uint8Array(32)
 
-  test('gives fifty who ask at once fifty buffers of one read', async () => {
+  test('gives fifty concurrent callers fifty buffers from one read', async () => {
     const { get, handedOut } = open()
     const copies = await Promise.all(Array.from({ length: 50 }, () => get('a')))
     expect(handedOut).toHaveLength(1)
@@ -256,7 +256,7 @@ describe('a cache of branch keys', () => {
     expect(copy.branchKey).not.toEqual(wiped)
   })
 
-  test('wipes what a read brings that was forgotten meanwhile, after those who wait have it', async () => {
+  test('wipes the result of a read that was dropped, after the waiting callers have their copies', async () => {
     const { cache, get, handedOut, hold, release } = open()
     hold()
     const reads = [get('a'), get('a')]
@@ -303,7 +303,7 @@ describe('a cache of branch keys', () => {
 describe.each(serviceStores())('a cache of the branch keys on $name', (store) => {
   const opened = openTestKeyStore(store)
 
-  test('makes one call to KMS for fifty first reads at once, and each gets the right key', async () => {
+  test('makes one call to KMS for fifty concurrent first reads, and each gets the right key', async () => {
     const { keyStore, calls } = opened.open()
     const key = await keyStore.createKey({ encryptionContext: { tenant: 'one' } })
     const known = await keyStore.getActiveBranchKey(key)

@@ -14,7 +14,7 @@ interface Citation {
   number: string
   /** `packages/key-store/test/store/storage.test.ts:42` */
   place: string
-  /** Whether it stands above a test or a group of tests, or in the name of one. */
+  /** Whether it is above a test or a group of tests, or in the name of one. */
   ofTest: boolean
 }
 
@@ -69,7 +69,7 @@ describe('docs/spec/key-storage.md', () => {
     expect(unknown.map(({ number, place }) => `${number} at ${place}`)).toEqual([])
   })
 
-  test('is cited in test files by tests, not by what stands around them', () => {
+  test('is cited in test files by tests, not by other code', () => {
     const stray = citations.filter(({ place, ofTest }) => /\.test\.ts:/.test(place) && !ofTest)
     expect(stray.map(({ number, place }) => `${number} at ${place}`)).toEqual([])
   })

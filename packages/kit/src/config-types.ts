@@ -11,19 +11,19 @@ export interface ConfigType<T> {
   /** Completes "must be …". */
   readonly expects: string
   /** The value, or undefined when the text is not one. */
-  parse(given: string): T | undefined
+  parse(input: string): T | undefined
   format(value: T): string
 }
 
 export function text(): ConfigType<string> {
-  return { expects: 'text', parse: (given) => given, format: String }
+  return { expects: 'text', parse: (input) => input, format: String }
 }
 
 export function integer({ min, max }: { min: number; max: number }): ConfigType<number> {
   return {
     expects: `a whole number from ${min} to ${max}`,
-    parse(given) {
-      const value = /^-?\d{1,16}$/.test(given) ? Number(given) : Number.NaN
+    parse(input) {
+      const value = /^-?\d{1,16}$/.test(input) ? Number(input) : Number.NaN
       return value >= min && value <= max ? value : undefined
     },
     format: String,
@@ -48,8 +48,8 @@ export function boolean(): ConfigType<boolean> {
   }
   return {
     expects: 'true or false',
-    parse: (given) =>
-      Object.hasOwn(words, given.toLowerCase()) ? words[given.toLowerCase()] : undefined,
+    parse: (input) =>
+      Object.hasOwn(words, input.toLowerCase()) ? words[input.toLowerCase()] : undefined,
     format: String,
   }
 }
@@ -57,7 +57,7 @@ export function boolean(): ConfigType<boolean> {
 export function oneOf<const T extends string>(...choices: readonly [T, ...T[]]): ConfigType<T> {
   return {
     expects: choices.length === 1 ? `"${choices[0]}"` : `one of ${choices.join(', ')}`,
-    parse: (given) => choices.find((choice) => choice === given),
+    parse: (input) => choices.find((choice) => choice === input),
     format: String,
   }
 }
@@ -68,8 +68,8 @@ const HOST_NAME =
 export function host(): ConfigType<string> {
   return {
     expects: 'a host name or an IP address, without scheme and port',
-    parse: (given) =>
-      isIP(given) !== 0 || (HOST_NAME.test(given) && !/^[\d.]+$/.test(given)) ? given : undefined,
+    parse: (input) =>
+      isIP(input) !== 0 || (HOST_NAME.test(input) && !/^[\d.]+$/.test(input)) ? input : undefined,
     format: String,
   }
 }
@@ -78,8 +78,8 @@ export function host(): ConfigType<string> {
 export function url({ originOnly = false }: { originOnly?: boolean } = {}): ConfigType<string> {
   return {
     expects: `an http or https address without user, query and fragment${originOnly ? ', and without a path' : ''}`,
-    parse(given) {
-      const parsed = /^https?:\/\/[^\s?#\\@]+$/i.test(given) ? parseUrl(given) : undefined
+    parse(input) {
+      const parsed = /^https?:\/\/[^\s?#\\@]+$/i.test(input) ? parseUrl(input) : undefined
       if (!parsed || (originOnly && parsed.pathname !== '/')) return undefined
       return parsed.href.replace(/\/+$/, '')
     },
@@ -90,25 +90,25 @@ export function url({ originOnly = false }: { originOnly?: boolean } = {}): Conf
 export function network(): ConfigType<string> {
   return {
     expects: 'a network like 10.1.0.0/16 or fd12::/48',
-    parse(given) {
-      const [, address = '', bits = ''] = /^([^/%]+)\/(\d{1,3})$/.exec(given) ?? []
+    parse(input) {
+      const [, address = '', bits = ''] = /^([^/%]+)\/(\d{1,3})$/.exec(input) ?? []
       const version = isIP(address)
-      return version !== 0 && Number(bits) <= (version === 4 ? 32 : 128) ? given : undefined
+      return version !== 0 && Number(bits) <= (version === 4 ? 32 : 128) ? input : undefined
     },
     format: String,
   }
 }
 
-/** A path as given; it is created and checked where it is used. */
+/** A path, unchanged; it is created and checked where it is used. */
 export function directory(): ConfigType<string> {
   return {
     expects: 'the path of a directory',
-    parse: (given) => (given.includes('\0') ? undefined : given),
+    parse: (input) => (input.includes('\0') ? undefined : input),
     format: String,
   }
 }
 
-/** A path as given; it is checked where it is used. */
+/** A path, unchanged; it is checked where it is used. */
 export function file(): ConfigType<string> {
   return { ...directory(), expects: 'the path of a file' }
 }
@@ -117,9 +117,9 @@ export function file(): ConfigType<string> {
 export function list<T>(of: ConfigType<T>): ConfigType<readonly T[]> {
   return {
     expects: `a list separated by commas, each entry ${of.expects}`,
-    parse(given) {
+    parse(input) {
       const values: T[] = []
-      for (const part of given.split(',').map((each) => each.trim())) {
+      for (const part of input.split(',').map((each) => each.trim())) {
         if (part === '') continue
         const value = of.parse(part)
         if (value === undefined) return undefined

@@ -11,7 +11,7 @@ import type { ConfigType } from './config-types.ts'
 export interface Setting<T> {
   type: ConfigType<T>
   description: string
-  /** Undefined unless given. */
+  /** Undefined if omitted. */
   default?: T
   required?: true
   /** Never shown; may also be read from the file in `NAME_FILE`. */

@@ -37,7 +37,7 @@ export interface Cursors {
 /** Seals with the first key and opens with any, so that a key can be rotated with overlap. */
 export function createCursors(keys: Uint8Array | readonly Uint8Array[]): Cursors {
   const [current, ...older] = (keys instanceof Uint8Array ? [keys] : keys).map(copyKey)
-  if (current === undefined) throw new TypeError('Cannot create cursors: give at least one key')
+  if (current === undefined) throw new TypeError('Cannot create cursors without a key')
   const all = [current, ...older]
 
   return {

@@ -66,7 +66,7 @@ export class ItemMismatch extends Error {
   }
 }
 
-/** Too much is going on in the store, or at one item, to finish now: a 503, to be tried again later. */
+/** The store, or one item of it, is overloaded: a 503, to be retried later. */
 export class StoreBusy extends Error {
   override readonly name = 'StoreBusy'
 }

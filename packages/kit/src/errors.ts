@@ -41,7 +41,7 @@ export class ApiError extends Error {
 }
 
 /**
- * Why a start or a command cannot go on, as one line that a person can act on. Shown without a stack.
+ * Why a start or a command failed, as one line that a person can act on. Shown without a stack.
  */
 export class Failure extends Error {
   override readonly name = 'Failure'

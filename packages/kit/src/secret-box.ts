@@ -15,6 +15,11 @@ export function isUnreadable(error: unknown): boolean {
   return isNamed(error, 'EnvelopeUnreadable')
 }
 
+/** For a service whose own format inside a ciphertext is broken. */
+export function unreadable(message: string): Error {
+  return Object.assign(new Error(message), { name: 'EnvelopeUnreadable' })
+}
+
 /** An attribute of an entity of a tenant. What is sealed for one place opens at no other. */
 export interface SecretPlace {
   service: string

@@ -11,7 +11,7 @@ describe('a store whose responses are lost', () => {
     for (const end of ends.splice(0)) end()
   })
 
-  /** Takes every request and breaks the connection in place of an answer. */
+  /** Accepts every request and breaks the connection instead of responding. */
   async function silentStore() {
     let requests = 0
     const server = createServer((request) => {

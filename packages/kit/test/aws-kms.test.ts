@@ -13,7 +13,7 @@ interface Seen {
   body: unknown
 }
 
-/** A KMS that answers each request with the next of these, and the last one from then on. */
+/** A KMS that returns these responses in order and then repeats the last one. */
 async function kmsThatAnswers(...answers: { status: number; body: object }[]) {
   const seen: Seen[] = []
   const port = await serveHttp((request, response) => {

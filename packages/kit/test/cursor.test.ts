@@ -55,7 +55,7 @@ describe('A cursor', () => {
   test('keeps an exact number of a store with its own number class', () => {
     class EngineNumber {
       readonly value = '12345678901234567890'
-      // The same member as NumberValue, so that the compiler takes it for one.
+      // Has the same member as NumberValue, so that the compiler accepts it.
       toString() {
         return this.value
       }
@@ -147,7 +147,7 @@ describe('A cursor of another listing', () => {
 
 describe('Creating cursors', () => {
   test('needs at least one key, and keys of 32 bytes', () => {
-    expect(() => createCursors([])).toThrow('give at least one key')
+    expect(() => createCursors([])).toThrow('without a key')
     expect(() => createCursors(new Uint8Array(16))).toThrow('keys have 32 bytes')
     expect(() => createCursors([key(1), new Uint8Array(33)])).toThrow('keys have 32 bytes')
   })

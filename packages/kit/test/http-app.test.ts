@@ -22,7 +22,7 @@ function testApp(options: Partial<AppOptions> = {}) {
   return { app, metrics, lines, logged }
 }
 
-/** The environment that Node's server gives for a connection from this address. */
+/** The `c.env` of Node's server for a connection from this address. */
 const from = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } })
 
 const Box = z.object({
@@ -31,7 +31,7 @@ const Box = z.object({
   tags: z.array(z.strictObject({ id: z.string() })).optional(),
 })
 
-/** A service as services are: an app of its own without any setting, mounted in the app. */
+/** A typical service: its own app without settings, mounted in the app. */
 function withBoxes(options: Partial<AppOptions> = {}) {
   const made = testApp(options)
   const boxes = new OpenAPIHono<AppEnv>()
@@ -554,7 +554,7 @@ describe('the access line', () => {
       {
         time: expect.any(String),
         level: 'info',
-        message: 'Request',
+        message: 'request',
         requestId: response.headers.get('x-request-id'),
         service: 'server',
         method: 'GET',

@@ -7,7 +7,7 @@ import { createMetrics } from '../src/metrics.ts'
 
 const metrics = createMetrics()
 
-/** What the server takes for the client's address and network. */
+/** The client's address and network as the server sees them. */
 async function client(
   trustedProxies: TrustedProxies | undefined,
   peer: string | undefined,

@@ -48,7 +48,7 @@ describe('a request that takes too long', () => {
     expect(await outcomeOf(response)).toEqual([503, 'request.timeout'])
     expect(response.headers.get('x-content-type-options')).toBe('nosniff')
     expect(logged().at(-1)).toMatchObject({
-      message: 'Request',
+      message: 'request',
       route: '/slow',
       status: 503,
       code: 'request.timeout',
@@ -119,7 +119,7 @@ describe('a request that takes too long', () => {
     store.resolve()
     await timers.pass({ seconds: 1 })
     expect(written).toEqual(['item'])
-    expect(logged().filter(({ message }) => message === 'Request')).toHaveLength(1)
+    expect(logged().filter(({ message }) => message === 'request')).toHaveLength(1)
   })
 
   test('logs a failure after the deadline, which has no response to be in', async () => {

@@ -27,7 +27,7 @@ describe('a listener', () => {
       'x-content-type-options': 'nosniff',
     })
     expect(JSON.parse(lines.join(''))).toMatchObject({
-      message: 'Request',
+      message: 'request',
       requestId: response.headers.get('x-request-id'),
       route: 'starting',
       status: 503,

@@ -4,7 +4,7 @@ import { build } from 'esbuild'
 import { expect, test } from 'vitest'
 import { batchLines, createLog } from '../src/log.ts'
 
-/** A log that writes, and whose process exits, when a test says so. */
+/** A log whose timer and process exit the test controls. */
 function logged() {
   const written: string[] = []
   const later: (() => void)[] = []

@@ -14,14 +14,14 @@ function recorded(options: LogOptions = {}) {
   return { log, lines, last: () => JSON.parse(lines.at(-1) ?? 'null') as Record<string, unknown> }
 }
 
-/** What the log makes of one field. */
+/** One field as the log writes it. */
 function logged(value: unknown): unknown {
   const { log, last } = recorded()
   log.info('Message', { value })
   return last()['value']
 }
 
-/** What the log makes of a text. */
+/** A text as the log writes it. */
 function said(text: string): unknown {
   const { log, last } = recorded()
   log.info(text)

@@ -10,7 +10,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { TlsOptions } from 'node:tls'
 import { onTestFinished } from 'vitest'
 
-/** An HTTP server; gives its port. */
+/** An HTTP server; returns its port. */
 export function serveHttp(listener: RequestListener): Promise<number> {
   return listen(createServer({ maxHeaderSize: 65_536 }, listener))
 }
@@ -24,7 +24,7 @@ export function serveTcp(onSocket: (socket: Socket) => void): Promise<number> {
   return listen(createNetServer((socket) => onSocket(socket.on('error', () => {}))))
 }
 
-/** A port on which nobody listens. */
+/** A port on which nothing listens. */
 export async function closedPort(): Promise<number> {
   const server = createNetServer()
   const port = await listening(server)

@@ -39,7 +39,7 @@ describe('a sliding window', () => {
     maxLength: 300,
   })
 
-  /** Asks at each moment; returns the moments that were admitted. */
+  /** Makes a request at each time; returns the times that were admitted. */
   function admissions(rate: RateLimit, moments: number[]): number[] {
     let cells: Cells = emptyCells
     return moments.filter((now) => {

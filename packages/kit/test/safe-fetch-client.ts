@@ -14,7 +14,7 @@ export function strictFetch(options: SafeFetchOptions = {}): SafeFetch {
     allowHttp: true,
     ports: 'unprivileged',
     resolve: () => Promise.resolve(['127.0.0.1']),
-    // Long enough never to pass by itself on a slow machine: tests that want a timeout cause it.
+    // Too long to pass even on a slow machine: tests trigger timeouts themselves.
     timeoutMs: 60_000,
     ...options,
   })
@@ -24,7 +24,7 @@ export function strictFetch(options: SafeFetchOptions = {}): SafeFetch {
   return safeFetch
 }
 
-/** A resolver that gives these answers one after the other, then the last, and counts. */
+/** A resolver that returns these addresses in order, then repeats the last, and counts its calls. */
 export function resolver(...answers: [readonly string[], ...(readonly string[])[]]) {
   const asked: string[] = []
   const resolve = (hostname: string) => {
@@ -34,7 +34,7 @@ export function resolver(...answers: [readonly string[], ...(readonly string[])[
   return { resolve, asked }
 }
 
-/** A timer that goes off when the test says so. */
+/** A timer that the test fires. */
 export function manualTimer() {
   let expire: (() => void) | undefined
   return {
@@ -57,7 +57,7 @@ export async function failure(request: Promise<unknown>): Promise<SafeFetchError
   throw new Error('The request succeeded')
 }
 
-/** One address of each kind that nobody outside may reach through us. */
+/** One private address of each kind. */
 export const inside = [
   '127.0.0.1',
   '127.0.0.53',

@@ -6,7 +6,7 @@ import { selfSigned } from './self-signed.ts'
 
 const certificate = selfSigned('hook.example.com')
 
-/** A server with the certificate, which answers with the names it was called by. */
+/** A server with the certificate that returns the names in SNI and Host. */
 function serveNames(): Promise<number> {
   return serveHttps(certificate, (request, response) => {
     const { servername } = request.socket as TLSSocket & { servername: string | false }

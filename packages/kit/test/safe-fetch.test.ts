@@ -91,7 +91,7 @@ describe('A request', () => {
     const port = await serveHttp((_request, response) => response.end())
     const safeFetch = loopbackFetch({ resolve })
     await safeFetch(`http://hook.example.com:${port}/1`)
-    // undici takes a connection back into its pool one turn after the end of the response.
+    // undici returns a connection to its pool one turn after the end of the response.
     await setImmediate()
     await safeFetch(`http://hook.example.com:${port}/2`)
     expect(asked).toEqual(['hook.example.com'])

@@ -1,4 +1,4 @@
-/** A key and a certificate for one host name, made on the spot: no key in the repository, no expiry. */
+/** A key and a certificate for one host name, created for each run: no key in the repository, no expiry. */
 import { generateKeyPairSync, sign } from 'node:crypto'
 
 export function selfSigned(hostname: string): { key: string; cert: string } {

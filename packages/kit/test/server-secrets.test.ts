@@ -45,7 +45,7 @@ describe.each(everyStore())('server secrets on $name', (store) => {
     (await db.getItem({ TableName: serverTable.name, Key: itemKey(name, version) })).Item
   const put = (Item: Item) => db.putItem({ TableName: serverTable.name, Item })
 
-  /** As many processes as are asked for, on one store and one clock. */
+  /** Any number of processes on one store and one clock. */
   function processes() {
     const clock = testClock()
     return { clock, start: () => createServerSecrets({ db, key, clock }) }

@@ -107,7 +107,7 @@ describe('a mounted service', () => {
     expect(await (await app.request('/box/v1/boxes/b1')).json()).toEqual({ id: 'red-b1' })
     expect(logged()).toMatchObject([
       { message: 'Opened', service: 'box' },
-      { message: 'Request', service: 'box', route: '/box/v1/boxes/:id' },
+      { message: 'request', service: 'box', route: '/box/v1/boxes/:id' },
     ])
     expect(await metrics.text()).toContain('service="box",route="/box/v1/boxes/:id"')
   })
@@ -127,8 +127,8 @@ describe('a mounted service', () => {
       expect([answer.status, await answer.json()]).toEqual([200, { id: 'b1' }])
       await app.request('/in/none', { method: 'POST' })
       expect(logged()).toMatchObject([
-        { message: 'Request', service: 'box', route: '/in/:id', status: 200 },
-        { message: 'Request', service: 'box', route: '/in/:id', code: 'box.gone' },
+        { message: 'request', service: 'box', route: '/in/:id', status: 200 },
+        { message: 'request', service: 'box', route: '/in/:id', code: 'box.gone' },
       ])
       expect(await metrics.text()).toContain('service="box",route="/in/:id"')
     },

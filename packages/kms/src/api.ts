@@ -1,8 +1,8 @@
-/** AWS KMS's own inputs and outputs, as far as this KMS has them, with plain bytes and dates. */
+/** The supported inputs and outputs of AWS KMS, with plain bytes and dates. */
 import type { EncryptionContext } from './blob.ts'
 import type { KeyState } from './key-storage.ts'
 
-/** This KMS has no grants: tokens are checked for their form and have no effect. */
+/** This KMS has no grants: the form of tokens is checked, but they have no effect. */
 interface WithGrantTokens {
   GrantTokens?: readonly string[] | undefined
 }
@@ -40,7 +40,7 @@ export interface EncryptInput extends KeyInput, WithContext {
 
 export interface DecryptInput extends WithContext {
   CiphertextBlob: Uint8Array
-  /** Without it the blob says which key it is; with it, no other key will do. */
+  /** The key that must have encrypted the blob; if undefined, the blob determines the key. */
   KeyId?: string | undefined
 }
 
@@ -53,7 +53,7 @@ export interface ReEncryptInput extends WithGrantTokens {
 }
 
 export interface ScheduleKeyDeletionInput extends KeyInput {
-  /** 7 to 30; 30 if not given. */
+  /** 7 to 30; default 30. */
   PendingWindowInDays?: number | undefined
 }
 
@@ -85,7 +85,7 @@ export interface ListKeysOutput {
   NextMarker?: string
 }
 
-/** In every answer `KeyId` is the ARN. */
+/** In every response `KeyId` is the ARN. */
 export interface BlobOutput {
   KeyId: string
   CiphertextBlob: Uint8Array

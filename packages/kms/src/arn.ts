@@ -1,5 +1,5 @@
 /**
- * Where a KMS is, and what its keys are called there.
+ * The location of a KMS (partition, region, account), and the ARNs of its keys.
  *
  * A multi-Region key has the same id and material in every region and an ARN in each of them.
  */
@@ -33,7 +33,7 @@ export function keyArn({ partition, region, account }: Location, id: string): st
   return `arn:${partition}:kms:${region}:${account}:key/${id}`
 }
 
-/** The ARN of a stored key at this location, or undefined for a key that is only elsewhere. */
+/** The ARN of a stored key at this location; undefined for a key of another location. */
 export function arnAt(location: Location, { id, arn }: KeyRecord): string | undefined {
   const here = keyArn(location, id)
   if (here === arn) return arn

@@ -1,6 +1,6 @@
 /**
- * Reads an audit file and says what is wrong with it. A chain cannot tell that its end was removed:
- * to detect that, store `last` elsewhere and compare it later.
+ * Verifies an audit file. The chain of hashes cannot reveal that the end was removed: to detect that,
+ * store `last` elsewhere and compare it later.
  */
 import { createReadStream } from 'node:fs'
 import { type AuditRecord, NO_HASH, readRecord } from './audit.ts'
@@ -9,8 +9,8 @@ export interface AuditProblem {
   /** Counts from 1. */
   line: number
   /**
-   * `torn`: a crash or a full disk cut this line short. `altered`: it is not what was written.
-   * `missing`: what this line follows is not there, or not as it was, or this line was moved.
+   * `torn`: a crash or a full disk truncated this line. `altered`: the line was changed. `missing`: the
+   * line that this one follows is missing or was changed, or this line was moved.
    */
   kind: 'torn' | 'altered' | 'missing'
   message: string
@@ -23,7 +23,7 @@ export interface AuditVerification {
   findings: AuditProblem[]
 }
 
-/** Writers at the same moment follow a line a little way up, never one that is far away. */
+/** With concurrent writers, a line may follow one that is a few lines up, but not further. */
 const REACH = 1000
 
 export async function verifyAudit(path: string): Promise<AuditVerification> {
@@ -34,7 +34,7 @@ export async function verifyAudit(path: string): Promise<AuditVerification> {
 
   for await (const line of linesOf(path)) {
     number += 1
-    // A writer that saw half of another's line, just being written, begins a new one to be safe.
+    // A writer that sees an incomplete line, possibly still being written, starts a new line.
     if (line === '') continue
     const record = readRecord(line)
     if (!record) {
@@ -62,7 +62,7 @@ function follows(record: AuditRecord, recent: string[], written: Map<string, num
   return inOrder && recent.includes(record.previous)
 }
 
-/** Ends lines at line feeds alone: contexts may hold other characters that end a line elsewhere. */
+/** Splits at line feeds only, because contexts may contain other line terminators. */
 async function* linesOf(path: string): AsyncGenerator<string> {
   let rest = ''
   for await (const chunk of createReadStream(path, 'utf8') as AsyncIterable<string>) {
@@ -73,7 +73,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   if (rest !== '') yield rest
 }
 
-/** A line that was cut short is no whole JSON; anything else did not come from a writer. */
+/** A truncated line is incomplete JSON; other invalid lines were not written by the KMS. */
 function unreadable(line: string, number: number): AuditProblem {
   return isJson(line)
     ? { line: number, kind: 'altered', message: 'This line is not what was written' }

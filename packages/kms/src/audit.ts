@@ -1,6 +1,6 @@
 /**
- * What is recorded of each call: who did what to which key in which context, and how it ended. Never
- * plaintext, key material or blobs. Contexts stand here in clear, so they must hold no secrets.
+ * Audit records: caller, operation, key, context and outcome of each call, but never plaintext, key
+ * material or blobs. Contexts are recorded in the clear, so they must not contain secrets.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, fchmodSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
@@ -22,15 +22,15 @@ export interface AuditEvent extends Readonly<AuditFields> {
 /** Throws if the record cannot be written; the call then fails and returns nothing. */
 export type Audit = (event: AuditEvent) => void
 
-// Audit records in a file: one line of JSON each, which holds the hash of the line before it, so that
-// a removed or altered line shows (`audit-verify.ts`).
-// A record is handed to the operating system before its call is answered, which survives a crash of
-// the process. It is not forced to disk each time, which would make calls many times slower: a power
-// failure may take the last seconds of the file with it.
-// Several processes may write to one file. Each writer numbers its own records, because two that
-// write at the same moment follow the same line, and then one of them is followed by none.
+// The audit file has one line of JSON per record. Each contains the hash of the previous line, so removed
+// or altered lines are detected (`audit-verify.ts`).
+// A record is passed to the operating system before the call returns, so it survives a crash of the
+// process. It is not flushed each time, which would make calls many times slower: a power failure may
+// lose the last seconds.
+// Several processes may write to one file. Each writer numbers its own records, because two concurrent
+// writers may follow the same line, and then no line follows one of them.
 
-/** What the first line of a file follows. */
+/** The previous hash of the first line. */
 export const NO_HASH = '0'.repeat(64)
 const HASH_MEMBER = /,"hash":"([0-9a-f]{64})"\}$/
 const LINE_FEED = 0x0a
@@ -47,22 +47,22 @@ export interface AuditRecord {
   previous: string
 }
 
-/** As the system appends to a file: may throw, or write only a part, of which it returns the length. */
+/** Appends to a file; may throw, or write only a part and return its length. */
 export type Append = (fd: number, bytes: Buffer) => number
 
-/** Continues the file, or starts it and its directory, readable for their owner only. */
+/** Opens the file, or creates it and its directory, readable by their owner only. */
 export function openAuditFile(path: string, append: Append = writeSync): AuditFile {
   const writer = randomBytes(8).toString('hex')
   let fd = withDiskAdvice(path, () => openPrivate(path))
   let seq = 0
-  /** As this writer left the file; another size means that others wrote, or that nothing was read yet. */
+  /** The file after the last write; a different size means that others wrote, or that it was not read yet. */
   let end = -1
   let previous = NO_HASH
   let torn = false
 
   const catchUp = () => {
     if (fstatSync(fd).nlink === 0) {
-      // The file was removed: the first line of the next one follows a record that is missing there.
+      // The file was removed, so the first line of the new file follows a missing record.
       const next = withDiskAdvice(path, () => openPrivate(path))
       closeSync(fd)
       fd = next
@@ -138,7 +138,7 @@ function readTail(fd: number, size: number): { hash: string | undefined; torn: b
   }
 }
 
-// What the KMS says when its audit log cannot be written: why, and what to do.
+// Errors of writing the audit file: the cause, and what to do.
 
 /** Runs a disk operation and adds advice to a failure of the system. */
 export function withDiskAdvice<T>(path: string, act: () => T): T {
@@ -152,11 +152,11 @@ export function withDiskAdvice<T>(path: string, act: () => T): T {
 /** Errors without a system code are defects and stay unchanged. */
 function auditFailed(path: string, error: unknown): unknown {
   if (!(error instanceof Error && 'errno' in error && typeof error.errno === 'number')) return error
-  // Node has the negative of the system's number.
+  // Node negates the system's error numbers.
   return cannotWrite(path, diskAdvice(dirname(path), -error.errno) ?? error.message, error)
 }
 
-/** Only a part of the record was written, for which the system gives no reason. */
+/** Only a part of the record was written, without an error of the system. */
 export function auditCutShort(path: string): KmsError {
   return cannotWrite(path, diskAdvice(dirname(path), constants.errno.EIO) ?? 'it was cut short')
 }

@@ -3,8 +3,8 @@
  *
  *     format 1 | kind of id 1 | id 16 | backing key version 4 | salt 16 | IV 12 | ciphertext | tag 16
  *
- * The first four are the header. AES-256-GCM under a key of the blob's own, derived from the backing
- * key and the salt, so that random IVs never run out; header and encryption context are authenticated.
+ * The first four are the header. The encryption is AES-256-GCM with a key derived from the backing key
+ * and the salt, so random IVs never run out. Header and encryption context are authenticated.
  */
 import { createCipheriv, createDecipheriv, randomFillSync, type KeyObject } from 'node:crypto'
 import { isMultiRegion } from './arn.ts'
@@ -21,7 +21,7 @@ const BODY_AT = HEADER_BYTES + SALT_BYTES + IV_BYTES
 const LABEL = 'strongroom-kms'
 const CIPHER = 'aes-256-gcm'
 
-/** The key and the backing key that a blob says it was made with. */
+/** The key and the backing key that a blob claims to be encrypted with. */
 export interface BlobHeader {
   readonly id: string
   readonly version: number
@@ -51,7 +51,7 @@ export function sealBlob(
   return blob
 }
 
-/** Undefined for bytes that are no blob of this KMS. What it says is not authenticated yet. */
+/** Parses the header without authenticating it; undefined for bytes that are not a blob of this KMS. */
 export function readHeader(blob: Uint8Array): BlobHeader | undefined {
   if (blob.length <= BODY_AT + TAG_BYTES || blob[0] !== FORMAT) return undefined
   const header = Buffer.from(blob.buffer, blob.byteOffset, HEADER_BYTES)
@@ -62,7 +62,7 @@ export function readHeader(blob: Uint8Array): BlobHeader | undefined {
   return { id: hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'), version }
 }
 
-/** The plaintext in memory of its own; undefined if blob, backing key or context do not belong together. */
+/** The plaintext in its own memory; undefined if blob, backing key and context do not match. */
 export function openBlob(
   blob: Uint8Array,
   backingKey: KeyObject,
@@ -93,8 +93,8 @@ function ivOf(blob: Uint8Array): Uint8Array {
 }
 
 /**
- * The encryption context as bytes to authenticate: the same for the same pairs in any order, and
- * different for any other pairs. It is never part of a blob.
+ * The encryption context as bytes to authenticate: equal for the same pairs in any order, and different
+ * for other pairs. It is not part of the blob.
  */
 export type EncryptionContext = Readonly<Record<string, string>>
 

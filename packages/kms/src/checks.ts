@@ -52,7 +52,7 @@ export function checkGrantTokens(value: unknown): void {
   for (const token of value) parseText(token, 'A grant token', 1, 8192)
 }
 
-/** Parameters of AWS that this KMS lacks: ignoring them would promise something that is not done. */
+/** Unsupported parameters of AWS are rejected, because ignoring them would be misleading. */
 export function rejectUnsupported(
   input: Readonly<Record<string, unknown>>,
   members: Readonly<Record<string, readonly unknown[]>>,

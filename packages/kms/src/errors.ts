@@ -1,6 +1,6 @@
 /**
- * The failures the KMS reports: AWS's exception names. Callers distinguish them by `name`, as with
- * the AWS SDK. Messages name parameters and key ids, never contexts, blobs or key material.
+ * The errors of the KMS, with AWS's exception names. Callers distinguish them by `name`, as with the AWS
+ * SDK. Messages contain parameter names and key ids, never contexts, blobs or key material.
  */
 export class KmsError extends Error {
   readonly statusCode: number
@@ -46,7 +46,7 @@ export function unsupported(message: string): KmsError {
   return new KmsError('UnsupportedOperationException', message)
 }
 
-/** Another process changed the key at the same moment; the same call may succeed now. */
+/** Another process changed the key concurrently; a retry may succeed. */
 export function conflict(message: string): KmsError {
   return new KmsError('ConflictException', message)
 }

@@ -1,11 +1,10 @@
 /**
- * The keys of a KMS at its location: finds them, tells whether they may be used, and holds their
+ * The keys of a KMS at its location: finds them, checks whether they can be used, and caches their
  * material.
  *
- * The record of a key is read on every call, so that a key disabled by another process is refused
- * from then on. Material never changes once written, so it is unwrapped once and kept. It stays in
- * here: what callers get is made with it. It is dropped, not overwritten, because a call under way
- * may still be using it.
+ * The record of a key is read on every call, so a key that another process disabled is rejected
+ * immediately. Material never changes, so it is unwrapped once and cached. It is not overwritten when it
+ * is dropped, because a running call may still be using it.
  */
 import type { KeyObject } from 'node:crypto'
 import { arnAt, isKeyId, keyArn, type Location } from './arn.ts'
@@ -21,14 +20,14 @@ export interface FoundKey {
 }
 
 export interface Keys {
-  /** By ARN or bare id; throws NotFoundException. */
+  /** Finds a key by ARN or bare id; throws NotFoundException. */
   find(keyId: string): Promise<FoundKey>
-  /** By bare id, as blobs have it. */
+  /** Finds a key by the bare id in a blob. */
   lookUp(id: string): Promise<FoundKey | undefined>
   list(): Promise<FoundKey[]>
-  /** The material of a version that the key has. */
+  /** The material of an existing version of the key. */
   material(key: FoundKey, version: number): Promise<KeyObject>
-  /** The material that encrypts. */
+  /** The material of the version that encrypts. */
   currentMaterial(key: FoundKey): Promise<KeyObject>
 }
 
@@ -101,7 +100,7 @@ export function createKeys({ storage, wrapping, location, clock, removed }: Keys
   }
 }
 
-/** After a change of the master key, a process continues with the material it has in memory. */
+/** After a change of the master key, a process continues with its cached material. */
 function wrongMasterKey(arn: string): string {
   return `${arn} belongs to another master key: start this process again if it was changed, or with that one`
 }
@@ -115,12 +114,12 @@ export function requireUsable({ arn, record }: FoundKey): void {
   if (record.state === 'Disabled') throw disabled(arn)
 }
 
-/** Throws unless the key is wrapped by this master key now, whatever is in memory. */
+/** Throws unless this master key wraps the key now, even if its material is cached. */
 export function requireWrappedBy({ check }: Wrapping, { arn, record }: FoundKey): void {
   if (Buffer.compare(record.masterKeyCheck, check) !== 0) throw invalidState(wrongMasterKey(arn))
 }
 
-/** The id in a KeyId that can be of this location. */
+/** The id in a KeyId; undefined if it belongs to another location. */
 function bareId(keyId: string, location: Location): string {
   if (isKeyId(keyId)) return keyId
   if (keyId.startsWith('alias/') || /^arn:[^:]*:kms:[^:]*:[^:]*:alias\//.test(keyId)) {

@@ -55,7 +55,7 @@ export interface KmsOperations {
 export interface EmbeddedKms extends KmsOperations {
   readonly region: string
   readonly clock: Clock
-  /** The same KMS with another name for the caller in audit records; `in-process` if not named. */
+  /** The same KMS with another caller in audit records; default `in-process`. */
   as(caller: string): EmbeddedKms
   /** Removes the keys whose deletion is due, which also happens when one is used. */
   sweep(): Promise<void>

@@ -1,6 +1,6 @@
 /**
- * AWS's JSON 1.1 protocol without its transport: the operation and the bytes of a request, the status
- * and the JSON of a response. `sdk.ts` and `serve.ts` carry them.
+ * AWS's JSON 1.1 protocol without the transport: from operation and request bytes to status and response
+ * JSON. `sdk.ts` and `serve.ts` are the transports.
  */
 import { isRecord } from './checks.ts'
 import { KmsError } from './errors.ts'
@@ -33,7 +33,7 @@ const OPERATIONS: ReadonlyMap<string, keyof KmsOperations> = new Map([
   ['CancelKeyDeletion', 'cancelKeyDeletion'],
 ])
 
-/** Throws as the KMS does; `wireFailure` turns that into a response. */
+/** Throws the errors of the KMS, which `wireFailure` converts to a response. */
 export async function execute(
   kms: KmsOperations,
   target: string | undefined,
@@ -48,7 +48,7 @@ export async function execute(
   return { statusCode: 200, body: toWire(await call(fromWire(body))) }
 }
 
-/** Anything but a KmsError is a defect; its text is not sent to clients. */
+/** An error that is not a KmsError is a defect, and its message is not sent. */
 export function wireFailure(error: unknown): WireResponse {
   const { name, message, statusCode } = failureOf(error)
   return { statusCode, body: { __type: name, message } }
@@ -68,7 +68,7 @@ export function cannotAnswer(): KmsError {
 }
 
 function fromWire(body: Uint8Array): object {
-  const request = parsed(body)
+  const request = parseJson(body)
   if (!isRecord(request)) throw serializationError('The request must be a JSON object')
   for (const name of BLOBS) {
     const value = request[name]
@@ -81,7 +81,7 @@ function fromWire(body: Uint8Array): object {
   return request
 }
 
-function parsed(body: Uint8Array): unknown {
+function parseJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString())
   } catch {

@@ -1,11 +1,11 @@
 /**
- * Another master key for a store. The steps are such that a process that is killed between any two
- * of them leaves the old master key or the new one in use, each with every key:
+ * Replaces the master key of a store. If a process is killed between any two steps, either the old or the
+ * new master key is in use and opens every key:
  *
  *     begin | next file | stage each key | decide | exchange files | promote each key | end
  *
- * Before `decide` the next start continues with the old master key, and the next change starts over.
- * After it every start finishes what is left, for which it needs the new passphrase alone.
+ * Before `decide`, the next start continues with the old master key, and the next change starts over.
+ * After `decide`, the next start finishes the change, for which it needs only the new passphrase.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { conflict, invalidState } from './errors.ts'
@@ -29,12 +29,12 @@ export interface RekeyOptions {
   storage: Storage
   /** The master key file. */
   file: string
-  /** The present master key. */
+  /** The current master key. */
   masterKey: MasterKey
-  /** Of the new one; without it the file is not protected by a passphrase. */
+  /** The passphrase of the new file; without it the file is not protected by one. */
   passphrase?: string | undefined
   cost?: ScryptCost
-  /** Called once, and again if a crash left it unknown whether it was. */
+  /** Called once, and possibly again after a crash. */
   changed(): void
 }
 
@@ -42,11 +42,11 @@ export interface RekeyOptions {
 export async function rekey(options: RekeyOptions): Promise<{ keys: number; old: string }> {
   const { storage, file, masterKey, changed } = options
   const present = wrappingBy(masterKey)
-  // What does not open is found before anything is written.
+  // Verify that all keys open before anything is written.
   await requireMasterKey(storage, present.check)
   const next = newMasterKey()
   const coming = wrappingBy(next)
-  for (const record of await storage.list()) await rewrapped(storage, record, present, coming)
+  for (const record of await storage.list()) await rewrapKeys(storage, record, present, coming)
 
   await begin(storage, file, present.check, coming.check)
   let keys
@@ -66,13 +66,13 @@ export async function rekey(options: RekeyOptions): Promise<{ keys: number; old:
   return { keys, old }
 }
 
-/** Puts the file of a decided change in its place: before the master key is opened. */
+/** Installs the file of a decided change; call it before the master key is opened. */
 export async function finishFiles(storage: RekeyStorage, file: string): Promise<void> {
   const change = await storage.change()
   if (change?.decided === true) await exchangeFiles(file, change)
 }
 
-/** Does the rest of a decided change, with the new master key. */
+/** Finishes a decided change with the new master key. */
 export async function finishKeys(
   storage: Storage,
   { check }: Pick<Wrapping, 'check'>,
@@ -93,11 +93,11 @@ async function begin(
 ): Promise<void> {
   const cutShort = (await storage.change())?.next
   if (!(await storage.begin(current, next, cutShort))) throw rekeyConflict()
-  // Never used, and never will be: its change can no longer be decided.
+  // The file of an abandoned change was never used and never will be.
   if (cutShort) await removeNextFile(file, cutShort)
 }
 
-/** Not if it was decided and only the response was lost. */
+/** Succeeds if the change was decided and only the response was lost. */
 async function giveUp(storage: Storage, file: string, next: Uint8Array): Promise<void> {
   await storage.abandon(next)
   const change = await storage.change()
@@ -110,7 +110,7 @@ async function writeNextFile(
   path: string,
 ): Promise<void> {
   await createMasterKeyFile(path, { passphrase, masterKey, ...(cost && { cost }) })
-  // The old file is about to go: the new one must open before that.
+  // Verify that the new file opens before the old one is replaced.
   const reopened = await openMasterKeyFile(path, { passphrase })
   if (!timingSafeEqual(reopened, masterKey))
     throw new MasterKeyError('MasterKeyError', `"${path}" does not open: nothing was changed`)
@@ -122,7 +122,7 @@ async function stage(
   present: Wrapping,
   coming: Wrapping,
 ): Promise<void> {
-  const backingKeys = await rewrapped(storage, record, present, coming)
+  const backingKeys = await rewrapKeys(storage, record, present, coming)
   if (backingKeys.length === 0) return
   if (await storage.stage(record.id, backingKeys, coming.check)) return
   if (await storage.load(record.id)) throw rekeyConflict()
@@ -132,18 +132,18 @@ async function promote(storage: Storage, { id }: KeyRecord, check: Uint8Array): 
   let tried = 0
   for (;;) {
     const record = await storage.load(id)
-    // Removed because its time had come, or done by another process.
+    // The key was deleted, or another process has promoted it.
     if (!record || isSame(record.masterKeyCheck, check)) return
     const { arn, currentVersion, revision } = record
     if (revision === tried) throw invalidState(`${arn} is damaged: restore the store from a backup`)
     if (await storage.promote(id, currentVersion, check, revision)) return
-    // Disabled, say, at this very moment.
+    // The record changed concurrently, for example because the key was disabled.
     tried = revision
   }
 }
 
-/** The backing keys of a key under the coming master key; none if the key was removed in the meantime. */
-async function rewrapped(
+/** The backing keys of a key, wrapped by the next master key; none if the key was removed. */
+async function rewrapKeys(
   storage: Storage,
   { id, arn, currentVersion }: KeyRecord,
   present: Wrapping,

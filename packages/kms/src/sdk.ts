@@ -1,7 +1,7 @@
 /**
  * The AWS SDK's own client on a KMS in this process: `new KMSClient({ ...embedded(kms) })`.
  *
- * There is no socket and no signature: who has the object may use it.
+ * There is no socket and no signature: code that has the object can use it.
  */
 import {
   type EmbeddedConfig,
@@ -15,21 +15,26 @@ import { MasterKeyError } from './master-key/errors.ts'
 import { CONTENT_TYPE, execute, type WireResponse, wireFailure } from './protocol.ts'
 
 export function embedded(kms: EmbeddedKms): EmbeddedConfig {
-  return createEmbeddedConfig(kms.region, async (request) => respond(await answer(kms, request)))
+  return createEmbeddedConfig(kms.region, async (request) =>
+    respond(await handleRequest(kms, request)),
+  )
 }
 
-async function answer(kms: EmbeddedKms, { headers, body }: SdkRequest): Promise<WireResponse> {
+async function handleRequest(
+  kms: EmbeddedKms,
+  { headers, body }: SdkRequest,
+): Promise<WireResponse> {
   try {
     const target = headers['x-amz-target'] ?? headers['X-Amz-Target']
     return await execute(kms, target, bytesOf(body))
   } catch (error) {
-    // A defect is shown as it is: client and KMS are one program.
+    // A defect is thrown unchanged, because client and KMS are one program.
     if (!(error instanceof KmsError) && !(error instanceof MasterKeyError)) throw error
     return wireFailure(error)
   }
 }
 
-/** The SDK hands over bytes; other handlers in between may have made text of them. */
+/** The SDK passes bytes; middleware may have turned them into text. */
 function bytesOf(body: unknown): Uint8Array {
   if (body instanceof Uint8Array) return body
   return Buffer.from(typeof body === 'string' ? body : '')

@@ -1,8 +1,8 @@
 /**
  * The wire face: AWS KMS's protocol over HTTP, for SDKs of any language.
  *
- * A caller that may decrypt effectively has the master key, so every request must be signed, and it is reachable
- * from this machine only: on 127.0.0.1 or on a socket of this user. There is no unsigned mode.
+ * A caller that can decrypt effectively has the master key, so every request must be signed, and the
+ * server is reachable only from this machine: on 127.0.0.1 or on a socket of this user.
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -25,7 +25,7 @@ import { cannotAnswer, CONTENT_TYPE, execute, type WireResponse, wireFailure } f
 
 /** Ten grant tokens of 8192 characters, a blob, a plaintext, and room for contexts. */
 const MAX_BODY_BYTES = 256 * 1024
-/** A client that is still sending gets to read the response, within this limit. */
+/** The rest of a rejected body is read up to this limit, so that the client can read the response. */
 const MAX_DISCARDED_BYTES = 16 * MAX_BODY_BYTES
 
 export type ServeKmsOptions = Place & {
@@ -56,13 +56,13 @@ export async function serveKms(kms: EmbeddedKms, options: ServeKmsOptions): Prom
       keepAliveTimeout: 60_000,
     },
     (request, response) => {
-      answer(kms, verifier, request, onFailure)
+      handleRequest(kms, verifier, request, onFailure)
         .then((result) => send(request, response, result))
         .catch(() => response.destroy())
     },
   )
   server.on('clientError', rejectBroken)
-  // A closing server no longer looks for requests that take too long to arrive.
+  // A closing server no longer enforces the request timeout.
   const close = enableGracefulClose(server, requestTimeoutMs)
   await listen(server, options)
   const address = server.address() as AddressInfo | string
@@ -73,7 +73,7 @@ export async function serveKms(kms: EmbeddedKms, options: ServeKmsOptions): Prom
   }
 }
 
-async function answer(
+async function handleRequest(
   kms: EmbeddedKms,
   verifier: Verifier,
   request: IncomingMessage,
@@ -98,7 +98,7 @@ async function answer(
       error instanceof SignatureError ? new KmsError(error.name, error.message, 403) : error,
     )
     if (failure.statusCode < 500) return failure
-    // A client that disconnected is no failure of the KMS.
+    // A client that disconnected is not a failure of the KMS.
     if (request.complete) onFailure(error)
     return wireFailure(cannotAnswer())
   }
@@ -133,13 +133,13 @@ const rejectBroken = rejectBrokenRequests(CONTENT_TYPE, (reason) =>
   }),
 )
 
-// Where the HTTP face may listen: a port of this machine alone, or a socket of this user alone.
+// The HTTP face listens on a port of 127.0.0.1 or on a socket that only this user can open.
 
 const LOOPBACK = '127.0.0.1'
 
 export type Place =
   | {
-      /** On 127.0.0.1; 0 takes a free one. */
+      /** On 127.0.0.1; 0 chooses a free port. */
       port: number
     }
   | { socketPath: string }
@@ -154,19 +154,19 @@ export async function listen(server: Server, place: Place): Promise<void> {
   await clearAbandoned(socketPath)
   server.listen(socketPath)
   await once(server, 'listening')
-  // Until here it had the permissions of a new file; requests must be signed in any case.
+  // Before this it had the permissions of a new file, but requests must be signed anyway.
   if (process.platform !== 'win32') await chmod(socketPath, 0o600)
 }
 
-/** A socket without a listener is left over from a crash. */
+/** Removes a socket without a listener, which a crash left. */
 async function clearAbandoned(socketPath: string): Promise<void> {
   const found = await lstat(socketPath).catch(() => undefined)
   if (!found) return
   if (!found.isSocket()) {
-    throw new Error(`Cannot listen on "${socketPath}": there is a file of that name`)
+    throw new Error(`Cannot listen on "${socketPath}": a file with that name exists`)
   }
   if (await isAnswered(socketPath)) {
-    throw new Error(`Cannot listen on "${socketPath}": another process does`)
+    throw new Error(`Cannot listen on "${socketPath}": another process is listening there`)
   }
   await rm(socketPath)
 }

@@ -6,8 +6,8 @@ import { type Append, openAuditFile } from '../src/audit.ts'
 import { verifyAudit } from '../src/audit-verify.ts'
 import { KmsError } from '../src/errors.ts'
 import { serveKms } from '../src/serve.ts'
-import { freshDirectory, freshKms } from './kms-support.ts'
-import { credentials, send, signed } from './serve-support.ts'
+import { freshDirectory, freshKms } from './support/kms.ts'
+import { credentials, send, signed } from './support/serve.ts'
 
 /** A KMS whose next record is appended in another way than the others. */
 async function audited(next: Append) {
@@ -29,7 +29,7 @@ function full(): never {
   })
 }
 
-test('a call that a full disk cannot record is refused in one line that says what to do', async () => {
+test('a call that cannot be recorded on a full disk fails with one line that says what to do', async () => {
   const { path, kms } = await audited(full)
   const refused = await kms.listKeys({}).catch((error: unknown) => error)
   expect(refused).toBeInstanceOf(KmsError)
@@ -40,7 +40,7 @@ test('a call that a full disk cannot record is refused in one line that says wha
   })
 })
 
-test('so is one of which only a part is written, and the log goes on once there is room', async () => {
+test('a partially written record also fails the call, and the log continues when there is room', async () => {
   const { path, kms } = await audited((fd, bytes) => writeSync(fd, bytes.subarray(0, 20)))
   await expect(kms.listKeys({})).rejects.toMatchObject({
     name: 'KMSInternalException',
@@ -50,16 +50,16 @@ test('so is one of which only a part is written, and the log goes on once there 
   expect(await verifyAudit(path)).toMatchObject({ records: 2, findings: [{ kind: 'torn' }] })
 })
 
-test('a log that cannot be opened is told in one line too', () => {
+test('a log that cannot be opened is also reported in one line', () => {
   const path = freshDirectory()
   expect(() => openAuditFile(path)).toThrow(KmsError)
   expect(() => openAuditFile(path)).toThrow(`Cannot write the audit log "${path}": EISDIR`)
 })
 
-test('over HTTP the caller is told to come back, and only whoever runs the KMS of the path', async () => {
+test('over HTTP the client is asked to retry, and only the operator sees the path', async () => {
   const { path, kms } = await audited(full)
-  const told: unknown[] = []
-  const onFailure = (error: unknown) => void told.push(error)
+  const reported: unknown[] = []
+  const onFailure = (error: unknown) => void reported.push(error)
   const server = await serveKms(kms, { port: 0, credentials: [credentials], onFailure })
   onTestFinished(() => server.close())
   const request = await signed(server, 'TrentService.ListKeys', '{}')
@@ -70,9 +70,9 @@ test('over HTTP the caller is told to come back, and only whoever runs the KMS o
       message: 'The KMS cannot answer now: try again later',
     },
   })
-  expect(told).toEqual([
+  expect(reported).toEqual([
     expect.objectContaining({ message: expect.stringContaining(`audit log "${path}": no space`) }),
   ])
   expect(await send(server, request)).toMatchObject({ status: 200 })
-  expect(told).toHaveLength(1)
+  expect(reported).toHaveLength(1)
 })

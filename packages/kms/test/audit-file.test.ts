@@ -9,7 +9,7 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openAuditFile } from '../src/audit.ts'
 import { verifyAudit } from '../src/audit-verify.ts'
-import { freshDirectory, freshKms } from './kms-support.ts'
+import { freshDirectory, freshKms } from './support/kms.ts'
 
 const run = promisify(execFile)
 
@@ -88,7 +88,7 @@ describe('an audit file', () => {
     expect(await kinds(path)).toEqual([])
   })
 
-  test('is continued after a record that is longer than what is read at once', async () => {
+  test('is continued after a record that is longer than one read', async () => {
     const { path, file } = freshFile(1)
     file.audit(event('Long', { a: 'x'.repeat(100_000) }))
     opened(path).audit(event('Later'))

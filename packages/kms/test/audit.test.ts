@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createKms } from '../src/kms.ts'
-import { bytes, freshKms, refusal } from './kms-support.ts'
+import { bytes, freshKms, refusal } from './support/kms.ts'
 
 test('every call is recorded with operation, key, context, caller and outcome', async () => {
   const { kms, arn, events, clock } = await freshKms()
@@ -114,7 +114,7 @@ test('no record holds plaintext, key material or a blob', async () => {
   ])
 })
 
-test('a call that cannot be recorded is not answered', async () => {
+test('a call that cannot be recorded returns nothing', async () => {
   const { kms, storage, masterKey, arn } = await freshKms()
   const { CiphertextBlob } = await kms.encrypt({ KeyId: arn, Plaintext: bytes('x') })
   const unrecorded = await createKms({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createKms } from '../src/kms.ts'
-import { bytes, freshKms, refusal, text } from './kms-support.ts'
+import { bytes, freshKms, refusal, text } from './support/kms.ts'
 
 const ABSENT = '00000000-0000-4000-8000-000000000000'
 
@@ -130,7 +130,7 @@ describe('rotation', () => {
     expect(await refusal(kms.rotateKeyOnDemand({ KeyId: arn }))).toBe('LimitExceededException')
   })
 
-  test('by two processes at once gives one new version each, or a conflict, and loses nothing', async () => {
+  test('by two processes concurrently gives one new version each, or a conflict, and loses nothing', async () => {
     const { kms, storage, masterKey, arn, id } = await freshKms()
     const others = await Promise.all(
       Array.from({ length: 8 }, () => createKms({ masterKey, storage })),
@@ -153,7 +153,7 @@ describe('rotation', () => {
 })
 
 describe('a disabled key', () => {
-  test('is refused for every use and works again when it is enabled', async () => {
+  test('is rejected for every use and works again when it is enabled', async () => {
     const { kms, arn } = await freshKms()
     const { CiphertextBlob } = await kms.encrypt({ KeyId: arn, Plaintext: bytes('x') })
     await kms.disableKey({ KeyId: arn })
@@ -192,7 +192,7 @@ describe('a disabled key', () => {
     expect(storage.keys.get(id)?.record.revision).toBe(2)
   })
 
-  test('ends in one state when many processes change it at once', async () => {
+  test('ends in one state when many processes change it concurrently', async () => {
     const { kms, storage, masterKey, arn } = await freshKms()
     const others = await Promise.all(
       Array.from({ length: 6 }, () => createKms({ masterKey, storage })),

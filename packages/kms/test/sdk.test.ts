@@ -25,7 +25,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { embedded } from '../src/sdk.ts'
 import { serveKms } from '../src/serve.ts'
-import { bytes, freshDirectory, freshKms, refusal, text, type FreshKms } from './kms-support.ts'
+import { bytes, freshDirectory, freshKms, refusal, text, type FreshKms } from './support/kms.ts'
 
 const credentials = { accessKeyId: 'AKIDTEST', secretAccessKey: 'secret of the test' }
 

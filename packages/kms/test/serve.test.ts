@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { serveKms } from '../src/serve.ts'
-import { freshDirectory, freshKms } from './kms-support.ts'
+import { freshDirectory, freshKms } from './support/kms.ts'
 import {
   credentials,
   freshServer,
@@ -14,11 +14,11 @@ import {
   send,
   sendBytes,
   signed,
-} from './serve-support.ts'
+} from './support/serve.ts'
 
 const target = (name: string) => `TrentService.${name}`
 
-describe('an answer', () => {
+describe('a response', () => {
   test('has bytes in base64 and dates in seconds', async () => {
     const { server, arn } = await freshServer()
     const call = async (name: string, body: object) =>
@@ -52,7 +52,7 @@ describe('an answer', () => {
     })
   })
 
-  test('to an operation that there is not says so', async () => {
+  test("to an unknown operation has AWS's error", async () => {
     const { server } = await freshServer()
     for (const name of ['TrentService.MakeCoffee', 'TrentService.', 'ListKeys', 'x.ListKeys']) {
       const answer = await send(server, await signed(server, name, '{}'))
@@ -67,17 +67,17 @@ describe('an answer', () => {
   test('to a defect has status 500, and the text of the defect stays inside', async () => {
     const { kms } = await freshKms()
     const broken = { ...kms, as: () => broken, listKeys: () => Promise.reject(new Error('detail')) }
-    const told: unknown[] = []
-    const onFailure = (error: unknown) => void told.push(error)
+    const reported: unknown[] = []
+    const onFailure = (error: unknown) => void reported.push(error)
     const server = await serveKms(broken, { port: 0, credentials: [credentials], onFailure })
     onTestFinished(() => server.close())
     const answer = await send(server, await signed(server, target('ListKeys'), '{}'))
     expect(answer).toMatchObject({ status: 500, body: { __type: 'KMSInternalException' } })
     expect(JSON.stringify(answer.body)).not.toContain('detail')
-    expect(told).toEqual([new Error('detail')])
+    expect(reported).toEqual([new Error('detail')])
   })
 
-  test('to a body that is too large is a refusal, whoever signed it', async () => {
+  test('to a body that is too large is an error, even if it is signed', async () => {
     const { server } = await freshServer()
     const body = JSON.stringify({ Description: 'x'.repeat(256 * 1024) })
     const answer = await send(server, await signed(server, target('CreateKey'), body))
@@ -192,21 +192,21 @@ describe('the server', () => {
   test('is not started without credentials, or with some that are not safe', async () => {
     const { kms } = await freshKms()
     const start = (given: (typeof credentials)[]) => serveKms(kms, { port: 0, credentials: given })
-    await expect(start([])).rejects.toThrow('Give credentials')
+    await expect(start([])).rejects.toThrow('Credentials must')
     await expect(start([{ ...credentials, secretAccessKey: '' }])).rejects.toThrow(
-      'Give credentials',
+      'Credentials must',
     )
-    await expect(start([{ ...credentials, accessKeyId: '' }])).rejects.toThrow('Give credentials')
-    await expect(start([credentials, credentials])).rejects.toThrow('Give credentials')
+    await expect(start([{ ...credentials, accessKeyId: '' }])).rejects.toThrow('Credentials must')
+    await expect(start([credentials, credentials])).rejects.toThrow('Credentials must')
   })
 
-  test('tells a port that is taken', async () => {
+  test('reports a port that is in use', async () => {
     const { server, kms } = await freshServer()
     const second = serveKms(kms, { port: server.port ?? 0, credentials: [credentials] })
     await expect(second).rejects.toThrow('EADDRINUSE')
   })
 
-  test('answers a client that closes its side after its request', async () => {
+  test('responds to a client that half-closes the connection after its request', async () => {
     const { server } = await freshServer()
     const socket = connect(server.port ?? 0, '127.0.0.1').setEncoding('utf8')
     socket.end(written(await signed(server, target('CreateKey'), '{}')))
@@ -215,7 +215,7 @@ describe('the server', () => {
     expect(received).toContain('"KeyMetadata"')
   })
 
-  test('answers what is on its way on an idle connection while it closes, and that it was the last', async () => {
+  test('responds to a request on its way on an idle connection while it closes, and announces that it is the last', async () => {
     const { server } = await freshServer()
     const request = written(await signed(server, target('ListKeys'), '{}'))
     const socket = connect(server.port ?? 0, '127.0.0.1').setEncoding('utf8')
@@ -228,7 +228,7 @@ describe('the server', () => {
     await Promise.all([ended, closed])
   })
 
-  test('answers what is under way before it closes', async () => {
+  test('finishes running requests before it closes', async () => {
     const { server } = await freshServer()
     const request = await signed(server, target('ListKeys'), '{}')
     const answering = send(server, request)
@@ -257,7 +257,7 @@ describe('a socket', () => {
     const server = await serveKms(kms, { socketPath, credentials: [credentials] })
     onTestFinished(() => server.close())
     const second = serveKms(kms, { socketPath, credentials: [credentials] })
-    await expect(second).rejects.toThrow('another process does')
+    await expect(second).rejects.toThrow('another process is listening there')
     expect(statSync(socketPath).isSocket()).toBe(true)
   })
 
@@ -278,7 +278,7 @@ describe('a socket', () => {
     const socketPath = place()
     writeFileSync(socketPath, 'mine')
     const server = serveKms(kms, { socketPath, credentials: [credentials] })
-    await expect(server).rejects.toThrow('there is a file of that name')
+    await expect(server).rejects.toThrow('a file with that name exists')
   })
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type RawRequest, credentials, freshServer, send, signed } from './serve-support.ts'
+import { type RawRequest, credentials, freshServer, send, signed } from './support/serve.ts'
 
 const LIST = 'TrentService.ListKeys'
 const NOW = Date.parse('2100-01-01T00:00:00Z')
@@ -28,7 +28,7 @@ const without = (name: string) =>
 
 const wrong = 'InvalidSignatureException'
 
-test('a request that is signed is answered', async () => {
+test('a signed request succeeds', async () => {
   const { server, arn, id } = await freshServer()
   expect(await send(server, await signed(server, LIST, '{}'))).toMatchObject({
     status: 200,

@@ -13,27 +13,27 @@ export interface Credentials {
   secretAccessKey: string
 }
 
-/** What signatures are checked against. */
+/** The expected service and credentials of signatures. */
 export interface Verifier {
-  /** As in the scope of a credential: `dynamodb`, `kms`. */
+  /** The service in the scope of a credential: `dynamodb` or `kms`. */
   service: string
   known: ReadonlyMap<string, Credentials>
   clock: Clock
 }
 
-/** What the headers of a request claim; not verified yet. */
+/** The unverified signature in the headers of a request. */
 export interface SignatureClaim {
   credentials: Credentials
   /** Day, region and service. */
   scope: readonly [day: string, region: string, service: string]
   /** As in x-amz-date. */
   time: string
-  /** The headers that are signed, with their values, in the order of the signature. */
+  /** The signed headers, in the order of the signature. */
   headers: readonly (readonly [name: string, value: string])[]
   signature: Buffer
 }
 
-/** Its name is the name of AWS's exception. */
+/** Has the name of AWS's exception. Each service turns it into its own error. */
 export class SignatureError extends Error {
   constructor(name: string, message: string) {
     super(message)
@@ -45,10 +45,10 @@ const MAX_SKEW_MS = 5 * 60 * 1000
 const AUTHORIZATION =
   /^AWS4-HMAC-SHA256 Credential=([^/,\s]+)\/(\d{8})\/([^/,\s]+)\/([^/,\s]+)\/aws4_request, ?SignedHeaders=([^,\s]+), ?Signature=([0-9a-f]{64})$/
 const AMZ_DATE = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/
-/** Where, when and what; the last may be absent, which makes the operation unknown. */
+/** The target may be absent, which makes the operation unknown. */
 const MUST_BE_SIGNED = ['host', 'x-amz-date', 'x-amz-target']
 
-/** Credentials by access key. Throws for a set that is empty, ambiguous or has an empty part. */
+/** Credentials by access key. Throws if there are none, or if a key is empty or occurs twice. */
 export function indexCredentials(
   credentials: readonly Credentials[],
 ): ReadonlyMap<string, Credentials> {
@@ -57,7 +57,7 @@ export function indexCredentials(
     ({ accessKeyId, secretAccessKey }) => accessKeyId !== '' && secretAccessKey !== '',
   )
   if (known.size === 0 || known.size < credentials.length || !areUsable) {
-    throw new Error('Give credentials with different access keys, each with a secret')
+    throw new Error('Credentials must have different access keys, each with a secret')
   }
   return known
 }
@@ -100,7 +100,7 @@ export function parseSignature(
   }
 }
 
-/** For a POST to `/` without a query, as every request to DynamoDB and KMS is. */
+/** Verifies a POST to `/` without a query, the only form of requests to DynamoDB and KMS. */
 export function verifySignature(claim: SignatureClaim, body: Uint8Array): void {
   const { credentials, scope, time, headers } = claim
   const hash = createHash('sha256').update(body).digest('hex')

@@ -1,10 +1,10 @@
-/** What a failed write to a disk means, and what to do about it. */
+/** Explains failed writes to a disk and what to do about them. */
 import { statfsSync } from 'node:fs'
 import { constants } from 'node:os'
 
 const { ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, EIO } = constants.errno
 
-/** A disk with less free space counts as full. A new data directory takes a fifth of it. */
+/** A disk with less free space counts as full. A new data directory needs a fifth of it. */
 const MIN_FREE_BYTES = 1 << 20
 
 export const DISK_FULL_ADVICE = 'no space is left on its disk. Free some space and try again'

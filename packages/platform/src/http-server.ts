@@ -1,21 +1,21 @@
-/** What every HTTP server here needs: a graceful close, and a response to requests that are broken. */
+/** Graceful close of HTTP servers, and responses to malformed requests. */
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** A connection that looks idle may have a request on its way, which still gets its response. */
+/** How long a connection that looks idle stays open, because a request may be on its way. */
 const IDLE_GRACE_MS = 50
 
 type Responses = Set<ServerResponse>
 
 /**
- * Prepares a server, before it listens, to lose no response: neither when a client closes its own side
- * and waits, nor when the server closes while requests are running. Returns the function that closes
- * it: no connection is accepted any more, the last response on each connection says so, and what takes
- * longer than `graceMs` is cut off.
+ * Prepares a server, before it listens, to lose no response: neither if a client half-closes its
+ * connection and waits, nor if the server closes while requests are running. Returns the function that
+ * closes it: new connections are refused, the last response on each connection says `close`, and requests
+ * that take longer than `graceMs` are aborted.
  */
 export function enableGracefulClose(server: Server, graceMs: number): () => Promise<void> {
-  // Otherwise Node ends a connection together with its client's side, even before the response. Node
-  // has had this property since its first versions, without documentation.
+  // Otherwise Node ends a half-closed connection even before the response. Node has had this undocumented
+  // property since its first versions.
   Object.assign(server, { httpAllowHalfOpen: true })
   /** The running responses of each connection: more than one if the client pipelines. */
   const connections = new Map<Socket, Responses>()
@@ -54,7 +54,7 @@ export function enableGracefulClose(server: Server, graceMs: number): () => Prom
   return () => (closing ??= close())
 }
 
-/** In the last response, because Node ends the connection after the one that says `close`. */
+/** Set on the last response, because Node ends the connection after a response that says `close`. */
 function announceEnd(responses: Responses): void {
   const last = [...responses].at(-1)
   for (const response of responses) response.shouldKeepAlive = response !== last
@@ -71,8 +71,8 @@ function endIfIdle(socket: Socket, responses: Responses): void {
 }
 
 /**
- * A listener for `clientError`: responds to bytes that are no HTTP request (400) and to requests that
- * take too long to arrive (408), with the JSON that the protocol has for it.
+ * A listener for `clientError`: responds to malformed HTTP (400) and to requests that take too long to
+ * arrive (408), with the JSON of the protocol.
  */
 export function rejectBrokenRequests(
   contentType: string,

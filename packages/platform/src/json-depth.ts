@@ -1,10 +1,9 @@
 /**
- * How deep JSON may nest. The checks use no recursion, because they protect code that recurses: a
- * value that can be parsed may still be too deep for `JSON.stringify`, and where that fails depends
- * on the free stack of the moment.
+ * Limits how deep JSON may nest. The checks are not recursive, because they protect recursive code: a
+ * value that can be parsed may still be too deep for `JSON.stringify`, depending on the free stack.
  */
 
-/** Lists and objects inside each other, the outermost one included. Far below what any stack holds. */
+/** Counts nested lists and objects, including the outermost. Far below what any stack can hold. */
 export const MAX_JSON_DEPTH = 1_000
 
 const QUOTE = 0x22
@@ -14,7 +13,7 @@ const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** Whether JSON, as UTF-8 bytes, nests deeper. Of bytes that are not JSON it says nothing useful. */
+/** Whether JSON, as UTF-8 bytes, nests deeper. The result is meaningless for bytes that are not JSON. */
 export function isJsonDeeperThan(json: Uint8Array, maxDepth: number = MAX_JSON_DEPTH): boolean {
   let depth = 0
   let isInString = false
@@ -35,7 +34,7 @@ export function isJsonDeeperThan(json: Uint8Array, maxDepth: number = MAX_JSON_D
   return false
 }
 
-/** Whether a parsed value nests deeper. A value that contains itself does. */
+/** Whether a parsed value nests deeper, which is true for a value that contains itself. */
 export function isDeeperThan(value: unknown, maxDepth: number = MAX_JSON_DEPTH): boolean {
   let level = isContainer(value) ? [value] : []
   for (let depth = 1; level.length > 0; depth += 1) {

@@ -1,6 +1,6 @@
 /**
- * Reads bodies up to a limit. The result is an outcome instead of an error, because each server words
- * its refusals in its own protocol.
+ * Reads bodies up to a limit. Returns an outcome instead of throwing, because each protocol has its own
+ * errors.
  */
 import type { IncomingMessage } from 'node:http'
 
@@ -14,7 +14,7 @@ const TOO_LARGE = { kind: 'too_large' } as const
 const INCOMPLETE = { kind: 'incomplete' } as const
 
 /**
- * The body of a request to Node's server, by events: they cost a third of what an iterator does.
+ * Reads the body of a request to Node's server, with events because they cost a third of an iterator.
  * A body that is too large is left unread; call `discardRest` so that the client can read the response.
  */
 export function readRequestBody(
@@ -22,7 +22,7 @@ export function readRequestBody(
   maxBytes: number,
 ): Promise<BodyRead<Buffer>> {
   return new Promise((resolve) => {
-    // From the raw headers: `request.headers` would parse all of them for this one.
+    // Uses the raw headers, because `request.headers` would parse all of them.
     const declared = findHeader(request.rawHeaders, 'content-length')
     if (declared !== undefined && Number(declared) > maxBytes) return resolve(TOO_LARGE)
     const chunks: Buffer[] = []
@@ -50,7 +50,7 @@ export function readRequestBody(
   })
 }
 
-/** All bytes of a stream. Leaving the loop early cancels the stream. A failure of the stream is thrown. */
+/** Reads all bytes of a stream. Leaving the loop early cancels the stream. Errors of the stream are thrown. */
 export async function readStream(
   stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   maxBytes: number,
@@ -69,11 +69,11 @@ export interface StreamStart {
   bytes: Uint8Array
   /** The stream had more bytes than `maxBytes`, or failed. */
   isTruncated: boolean
-  /** What the stream failed with; the bytes before the failure are kept. */
+  /** The error of the stream; the bytes before it are kept. */
   error: unknown
 }
 
-/** The first bytes of a stream, also of one that fails on the way. */
+/** Reads the first bytes of a stream, even if it fails. */
 export async function readStart(
   stream: AsyncIterable<Uint8Array>,
   maxBytes: number,
@@ -98,8 +98,8 @@ export async function readStart(
 }
 
 /**
- * Reads the rest of a rejected body and drops it, within a limit: a connection that is closed with
- * unread bytes is reset, and the client may then never see the response.
+ * Reads and drops the rest of a rejected body, up to a limit: closing a connection with unread bytes
+ * resets it, and the client may never see the response.
  */
 export function discardRest(
   request: IncomingMessage,
@@ -120,7 +120,7 @@ export function discardRest(
   request.resume()
 }
 
-/** The value of the first header of that name, which is given in lower case. */
+/** The value of the first header with that lower-case name. */
 export function findHeader(rawHeaders: readonly string[], name: string): string | undefined {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const candidate = rawHeaders[at] ?? ''
@@ -130,7 +130,7 @@ export function findHeader(rawHeaders: readonly string[], name: string): string 
   return undefined
 }
 
-/** A copy on its own memory, which may be transferred or kept. */
+/** A copy with its own memory, which can be transferred or kept. */
 function concat(chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size)
   let at = 0

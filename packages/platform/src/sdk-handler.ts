@@ -1,6 +1,6 @@
 /**
- * Connects clients of the AWS SDK with a service in the same process. The SDK is not imported: what it
- * needs from a request handler and a signer is small enough to be declared here.
+ * Connects clients of the AWS SDK with a service in the same process. The SDK is not imported; the parts
+ * of its request handler and signer that matter are declared here.
  */
 
 export interface SdkRequest {
@@ -36,7 +36,7 @@ export interface EmbeddedConfig {
   region: string
   endpoint: string
   credentials: { accessKeyId: string; secretAccessKey: string }
-  /** Requests do not leave the process, and signing them would take a third of a call. */
+  /** Requests do not leave the process, and signing would take a third of a call. */
   httpAuthSchemes: AuthScheme[]
   httpAuthSchemeProvider(): { schemeId: string }[]
   requestHandler: {
@@ -48,7 +48,7 @@ export interface EmbeddedConfig {
   }
 }
 
-/** `respond` gets each request of the client; what it throws, the client throws. */
+/** `respond` handles each request of the client; the client throws what it throws. */
 export function createEmbeddedConfig(
   region: string,
   respond: (request: SdkRequest) => Promise<SdkResponse>,

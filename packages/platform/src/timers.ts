@@ -1,4 +1,4 @@
-/** Timers as values that are passed in, so that tests control when they fire. */
+/** Injected timers, so that tests control when they fire. */
 
 /** Calls `fire` once after `ms`, unless the returned function is called first. */
 export type StartTimer = (ms: number, fire: () => void) => () => void

@@ -21,7 +21,7 @@ describe('a failed write', () => {
     expect(diskAdvice(tmpdir(), ENOENT)).toBeUndefined()
   })
 
-  test('is because of a full disk if the system says so', () => {
+  test('is caused by a full disk if the system reports it', () => {
     expect([ENOSPC, EDQUOT, EACCES].map((errno) => isDiskFull(tmpdir(), errno))).toStrictEqual([
       true,
       true,

@@ -41,7 +41,7 @@ describe('a client that closes its side after its request', () => {
     expect(await received(socket)).toMatch(/^HTTP\/1\.1 200 [^]*answer to \/a/)
   })
 
-  test('gets the answers to all of its requests, in their order', async () => {
+  test('gets the responses to all of its requests in order', async () => {
     const { connected } = await served((request, response) => {
       const end = () => response.end(`answer to ${request.url}.`)
       // The second is ready first.
@@ -53,7 +53,7 @@ describe('a client that closes its side after its request', () => {
     expect(await received(socket)).toMatch(/answer to \/a\.[^]*answer to \/b\./)
   })
 
-  test('is not waited for once it has its answer', async () => {
+  test('is not waited for once it has its response', async () => {
     const { connected, close } = await served((_, response) => void response.end('done'))
     const socket = connected()
     socket.end(get('a'))
@@ -67,7 +67,7 @@ describe('a client that closes its side after its request', () => {
 })
 
 describe('a server that ends', () => {
-  test('answers the next request of a client that was told that the connection is kept', async () => {
+  test('responds to the next request of a client whose connection was kept alive', async () => {
     const { promise: ready, resolve: finish } = resolvable()
     const { connected, close } = await served((request, response) => {
       response.flushHeaders()
@@ -84,7 +84,7 @@ describe('a server that ends', () => {
     await closed
   })
 
-  test('says so with the last of the answers that a client has not waited for', async () => {
+  test('announces it with the last response of a pipelining client', async () => {
     const { promise: asked, resolve: arrived } = resolvable()
     const { promise: ready, resolve: finish } = resolvable()
     const { connected, close } = await served((request, response) => {

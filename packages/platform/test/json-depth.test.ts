@@ -23,7 +23,7 @@ describe.each([
     expect(isDeeper(json, max)).toBe(deeper)
   })
 
-  test('is limited to 1,000 levels unless told otherwise', () => {
+  test('is limited to 1,000 levels by default', () => {
     expect(isDeeper(nested(MAX_JSON_DEPTH))).toBe(false)
     expect(isDeeper(nested(MAX_JSON_DEPTH + 1))).toBe(true)
   })

@@ -97,8 +97,8 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
   }
 
   // Created on the first request: it would be a sixth of the work of a start.
-  let made: ReturnType<typeof describe> | undefined
-  const document = () => (made ??= describe(app, publicUrl))
+  let cached: ReturnType<typeof describe> | undefined
+  const document = () => (cached ??= describe(app, publicUrl))
   const home = createHomeProps(options, new Date(clock.now()))
   app.route('/', pageRoutes({ document, home }))
   const endStreams = () => {

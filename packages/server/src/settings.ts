@@ -129,7 +129,7 @@ export type Settings = ReturnType<typeof settings.parse>
 function tablePrefix() {
   return {
     expects: 'up to 32 letters, digits, dots, hyphens and underscores',
-    parse: (given: string) => (/^[A-Za-z0-9._-]{0,32}$/.test(given) ? given : undefined),
+    parse: (input: string) => (/^[A-Za-z0-9._-]{0,32}$/.test(input) ? input : undefined),
     format: String,
   }
 }
@@ -138,8 +138,8 @@ function kmsKeyArn() {
   return {
     expects:
       'the ARN of a KMS key, such as arn:aws:kms:eu-central-1:111122223333:key/…, not of an alias',
-    parse: (given: string) =>
-      /^arn:[a-z0-9-]+:kms:[a-z0-9-]+:\d{12}:key\/[A-Za-z0-9-]+$/.test(given) ? given : undefined,
+    parse: (input: string) =>
+      /^arn:[a-z0-9-]+:kms:[a-z0-9-]+:\d{12}:key\/[A-Za-z0-9-]+$/.test(input) ? input : undefined,
     format: String,
   }
 }

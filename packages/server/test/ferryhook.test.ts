@@ -25,7 +25,7 @@ describe.each(serviceStores())('Ferryhook in the server, on $name', (store) => {
 
   beforeAll(async () => {
     ;({ db, close: closeStore } = await store.open())
-    // As with `--only ferryhook`: the table of the branch keys is there without their service.
+    // As with `--only ferryhook`: the table of branch keys exists without the key store.
     await createTables(db, tablesOf([ferryhookService]))
     key = await testKmsKey()
     operator = await createOperators({ db, clock }).add('ops')

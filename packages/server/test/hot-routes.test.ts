@@ -21,7 +21,7 @@ const LIMIT = 1_000
 
 type Handle = HotRoute['handle']
 
-/** A route that tells what it was given. */
+/** A route that returns its input. */
 const echo: Handle = async ({ body, rawHeaders, ...request }) => ({
   status: 200,
   contentType: 'application/json',
@@ -32,7 +32,7 @@ const echo: Handle = async ({ body, rawHeaders, ...request }) => ({
   }),
 })
 
-/** The same route on a server: answered by Node, or by the app alone. */
+/** The same route on a server, run by Node or by the app. */
 async function serving(
   face: 'Node' | 'the app',
   handle: Handle,
@@ -181,8 +181,8 @@ describe.each(['Node', 'the app'] as const)('a hot route run by %s', (face) => {
     expect(busy.headers.get('content-type')).toBe('application/json')
     const id = busy.headers.get('x-request-id')
     expect(logged()).toMatchObject([
-      { message: 'Request failed', requestId: id, error: { message: 'Why' } },
-      { message: 'Request', requestId: id, status: 503, code: 'server.unavailable' },
+      { message: 'request failed', requestId: id, error: { message: 'Why' } },
+      { message: 'request', requestId: id, status: 503, code: 'server.unavailable' },
     ])
     const defect = await fetch(`${url}/in/defect`, post('b0dy'))
     expect(defect.status).toBe(500)
@@ -202,7 +202,7 @@ describe.each(['Node', 'the app'] as const)('a hot route run by %s', (face) => {
     const { url, logged, metrics } = await serving(face, echo)
     await fetch(`${url}/in/src_1?secret=1`, post('x'))
     expect(logged()).toMatchObject([
-      { message: 'Request', service: 'box', method: 'POST', route: '/in/:id', status: 200 },
+      { message: 'request', service: 'box', method: 'POST', route: '/in/:id', status: 200 },
     ])
     const text = await metrics.text()
     expect(text).toContain(

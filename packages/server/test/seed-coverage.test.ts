@@ -13,7 +13,7 @@ interface Row {
   test: string
 }
 
-/** The rows of one service's table: what its specification says, where it is done, what shows it. */
+/** The rows of one service's table: requirement, source file, test. */
 function rowsOf(service: string): Row[] {
   return readFileSync(join(packages, service, 'seed-coverage.md'), 'utf8')
     .split('\n')

@@ -1,4 +1,4 @@
-/** The layout that CONTRIBUTING.md describes: whoever knows one service knows all five. */
+/** Checks the layout that CONTRIBUTING.md describes. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -36,7 +36,6 @@ const OTHER_FOLDERS = {
 const SMALL_FILES = new Set([
   'ferryhook/accounts/sessions/password-thread.ts', // the entry of a worker thread
   'ferryhook/local-events.ts', // an interface between services that do not know each other
-  'ferryhook/worker/timers.ts', // the timers of several parts, replaced together in tests
   'kms/testing/cheap-passphrase.ts', // a constant for tests of other packages
   'sealed/page/mark.ts', // an SVG
   'server/version.ts', // loaded by commands that must not load anything else

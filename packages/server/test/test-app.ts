@@ -10,7 +10,7 @@ import { createServerApp, type ServerApp, type ServerOptions } from '../src/app.
 type Given = Omit<Partial<ServerOptions>, 'store' | 'kms'> &
   Pick<ServerOptions, 'services' | 'settings'> & {
     db: Db
-    /** Only needed by who starts it anew, or else it has a key of its own. */
+    /** For tests that restart it; otherwise it gets a new key. */
     key?: KmsKey
   }
 

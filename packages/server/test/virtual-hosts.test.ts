@@ -38,7 +38,7 @@ const countRun: MiddlewareHandler<AppEnv> = async (_, next) => {
   await next()
 }
 
-/** Notes with a page, and with a host name of their own if NOTES_ORIGIN gives them one. */
+/** Notes with a page, and with their own host name if NOTES_ORIGIN is set. */
 const notes: Service = {
   ...notesService,
   hasPage: true,

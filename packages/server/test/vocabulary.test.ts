@@ -1,7 +1,6 @@
 /**
  * Keeps words that a reader would have to decode out of file names and exported names. It reads
- * neither comments nor strings. A name that is right all the same stands in vocabulary.json with
- * its reason.
+ * neither comments nor strings. Exceptions are in vocabulary.json, each with its reason.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'

@@ -4,7 +4,7 @@ import { functions } from './iam.ts'
 import { KnownIdsItem } from './existence/known-id-store.ts'
 import { AppItem, FirstAppItem } from './apps/item.ts'
 import { cacheTable, dedupeTable, tokensTable } from './tables.ts'
-import { CacheItem } from './existence/cache-store.ts'
+import { TripleItem } from './existence/triple-store.ts'
 import { EventItem } from './requests/event-store.ts'
 import { TokenItem } from './tokens/store.ts'
 
@@ -18,7 +18,7 @@ export const dataModel: DataModel = {
         cache_key:
           '{team_id}#{user_id}#{channel_id}, of every app but the first {app}:{team_id}#{user_id}#{channel_id}',
       },
-      schema: CacheItem,
+      schema: TripleItem,
       lifetime: '300 seconds',
     },
     {

@@ -2,7 +2,7 @@
 import { awsDbOf } from '@strongroom/kit/aws-db'
 import { type Clock, systemClock } from '@strongroom/platform/clock'
 import { prefixTables } from '@strongroom/kit/prefix-tables'
-import { createCacheStore, type CacheStore } from './existence/cache-store.ts'
+import { createTripleStore, type TripleStore } from './existence/triple-store.ts'
 import { appKeys } from './keys.ts'
 
 export interface DynamoCacheOptions {
@@ -14,8 +14,8 @@ export interface DynamoCacheOptions {
   clock?: Clock
 }
 
-export function dynamoCache(options: DynamoCacheOptions): CacheStore {
+export function dynamoCache(options: DynamoCacheOptions): TripleStore {
   const { client, tablePrefix = '', app, clock = systemClock } = options
   const db = prefixTables(awsDbOf(client), tablePrefix)
-  return createCacheStore({ db, clock, keys: appKeys(app) })
+  return createTripleStore({ db, clock, keys: appKeys(app) })
 }

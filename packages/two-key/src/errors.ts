@@ -6,7 +6,7 @@ export const twoKeyError = defineErrors('two-key', {
   app_not_found: [404, 'Slack app not found. List the apps with "strongroom slack apps".'],
   app_exists: [409, 'A Slack app with this name exists. Choose another name, or change that app.'],
   changed_meanwhile: [409, 'The app was changed at the same time. Try again.'],
-  invalid_upstream: [400, 'Requests cannot be sent to this URL. Correct what details names.'],
+  invalid_upstream: [400, 'Requests cannot be sent to this URL. Fix the problems in details.'],
   too_many_secrets: [
     409,
     'Too many signing secrets are active. Wait until one expires, or rotate without an overlap.',

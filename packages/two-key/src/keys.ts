@@ -20,20 +20,14 @@ export const CACHE_KEY = new RegExp(`^${PREFIX}${SLACK_ID}#${SLACK_ID}#${SLACK_I
 export const TEAM_KEY = new RegExp(`^${PREFIX}${SLACK_ID}$`)
 export const EVENT_KEY = new RegExp(`^${PREFIX}${EVENT_ID}$`)
 
-/** An id that Slack cannot have issued; no key is built from it. */
-export class InvalidSlackId extends Error {
-  override readonly name = 'InvalidSlackId'
-  readonly attribute: string
-  readonly part: string
-
-  constructor(attribute: string, part: string) {
-    super(`Cannot build ${attribute}: the ${part} is not a Slack id.`)
-    this.attribute = attribute
-    this.part = part
-  }
+export function isEventId(text: string): boolean {
+  return eventId.test(text)
 }
 
-/** Without a name: the keys of the first app. */
+/**
+ * Without a name: the keys of the first app. No key is built from an id that Slack cannot have
+ * issued; callers check what a request names.
+ */
 export function appKeys(app?: string): AppKeys {
   if (app !== undefined && !isAppName(app)) {
     throw new TypeError('An app name has 1 to 32 lower-case letters, digits and hyphens.')
@@ -43,13 +37,14 @@ export function appKeys(app?: string): AppKeys {
   return {
     cacheKey({ team, user, channel }) {
       for (const [part, id] of Object.entries({ team, user, channel })) {
-        if (!isSlackId(id)) throw new InvalidSlackId('cache_key', part)
+        if (!isSlackId(id))
+          throw new TypeError(`Cannot build cache_key: the ${part} is not a Slack id.`)
       }
       return { cache_key: `${prefix}${team}#${user}#${channel}` }
     },
 
     teamKey(team) {
-      if (!isSlackId(team)) throw new InvalidSlackId('team_id', 'team')
+      if (!isSlackId(team)) throw new TypeError('Cannot build team_id: the team is not a Slack id.')
       return { team_id: prefix + team }
     },
 
@@ -59,7 +54,8 @@ export function appKeys(app?: string): AppKeys {
     },
 
     eventKey(event) {
-      if (!eventId.test(event)) throw new InvalidSlackId('event_id', 'event')
+      if (!isEventId(event))
+        throw new TypeError('Cannot build event_id: it is not a Slack event id.')
       return { event_id: prefix + event }
     },
   }

@@ -49,7 +49,7 @@ export function createTwoKeyMetrics({ registry }: Metrics): TwoKeyMetrics {
     cacheHit: () => hits.inc(),
     cacheMiss: () => misses.inc(),
     failed: (reason) => failures.inc({ reason }),
-    slackAnswered: (method, milliseconds) => latency.observe({ method }, milliseconds),
+    slackResponded: (method, milliseconds) => latency.observe({ method }, milliseconds),
     forwarded: (outcome) => forwards.inc({ outcome }),
   }
 }

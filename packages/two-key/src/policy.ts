@@ -47,12 +47,12 @@ function isForApp({ type, body }: CheckablePayload, appId: string): boolean {
 }
 
 const SLACK_HOST = 'hooks.slack.com'
-/** Excludes what URL parsers disagree about, such as a backslash or a line break. */
+/** Excludes characters that URL parsers disagree about, such as a backslash or a line break. */
 const PLAIN_URL = /^[\w\-./~:?#@!$&'()*+,;=%]+$/
 
 /**
  * Whether every response URL of a payload is Slack's. With a leaked signing secret an attacker could
- * sign a URL of his own, and frameworks would post the app's responses there.
+ * sign any URL, and frameworks would post the app's responses there.
  */
 function createResponseUrlCheck(otherHosts: readonly string[] = []): (body: JsonObject) => boolean {
   const prefixes = [SLACK_HOST, ...otherHosts].map((host) => `https://${host}/`)

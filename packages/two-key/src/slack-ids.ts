@@ -1,4 +1,4 @@
-/** Slack's ids: the form of one, and the groups of them that a payload names. */
+/** Slack's ids: their format, and the groups of ids that a payload names. */
 
 /** The ids that a request names, as far as its payload has them. */
 export interface SlackIds {
@@ -14,7 +14,7 @@ export interface SlackIds {
   otherTeams?: readonly string[]
 }
 
-/** What one entry of the shared cache verifies. */
+/** The ids that one entry of the shared cache verifies. */
 export interface Triple {
   team: string
   user: string

@@ -1,4 +1,4 @@
-/** Composes the service: stores, routes and the task of each minute. */
+/** Composes the service: stores, routes and the task that runs every minute. */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { operatorOnly } from '@strongroom/kit/http/permissions'

@@ -1,13 +1,13 @@
 /** The stores of one app. */
 import type { Db } from '@strongroom/kit/db'
 import type { Clock } from '@strongroom/platform/clock'
-import { type CacheStore, createCacheStore } from './existence/cache-store.ts'
+import { type TripleStore, createTripleStore } from './existence/triple-store.ts'
 import { appKeys } from './keys.ts'
 import { createEventStore, type EventStore } from './requests/event-store.ts'
 import { createTokenStore, type TokenStore } from './tokens/store.ts'
 
 export interface TwoKeyStores {
-  cache: CacheStore
+  cache: TripleStore
   tokens: TokenStore
   events: EventStore
 }
@@ -17,7 +17,7 @@ export function createStores(options: { db: Db; clock: Clock; app?: string }): T
   const { db, clock, app } = options
   const parts = { db, clock, keys: appKeys(app) }
   return {
-    cache: createCacheStore(parts),
+    cache: createTripleStore(parts),
     tokens: createTokenStore(parts),
     events: createEventStore(parts),
   }

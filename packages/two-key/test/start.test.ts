@@ -5,12 +5,12 @@ import { testClock } from '@strongroom/kit/testing/test-clock'
 import { secretBox, testSecrets } from '@strongroom/kit/testing/test-secrets'
 import { describe, expect, test } from 'vitest'
 import { startTwoKey } from '../src/start.ts'
-import { openDb } from './support/scene.ts'
+import { openDb } from './support/test-checkers.ts'
 
 describe.each(serviceStores())('the service on $name', (store) => {
   const opened = openDb(store)
 
-  test('stops its maintenance when it is closed during it', async () => {
+  test('stops its maintenance when it is closed while maintenance is running', async () => {
     const timers = new Set<() => void>()
     const clock = testClock()
     const running = startTwoKey(

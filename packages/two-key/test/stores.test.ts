@@ -4,7 +4,7 @@ import { testStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { appKeys } from '../src/keys.ts'
 import { createStores } from '../src/stores.ts'
-import { CacheItem } from '../src/existence/cache-store.ts'
+import { TripleItem } from '../src/existence/triple-store.ts'
 import { EventItem } from '../src/requests/event-store.ts'
 import { TokenItem } from '../src/tokens/store.ts'
 import { newEvent, newIds, openTwoKeyStore } from './support/open-store.ts'
@@ -17,12 +17,10 @@ describe('keys', () => {
     const ids = { team: 'T01234567', user: 'U01234567', channel: 'C01234567' }
     for (const part of ['team', 'user', 'channel']) {
       expect(() => keys.cacheKey({ ...ids, [part]: wrong })).toThrow(
-        expect.objectContaining({ name: 'InvalidSlackId', attribute: 'cache_key', part }),
+        `Cannot build cache_key: the ${part} is not`,
       )
     }
-    expect(() => keys.teamKey(wrong)).toThrow(
-      expect.objectContaining({ name: 'InvalidSlackId', attribute: 'team_id' }),
-    )
+    expect(() => keys.teamKey(wrong)).toThrow('Cannot build team_id')
   })
 
   test('are built from ids of 2 to 32 capitals and digits', () => {
@@ -35,9 +33,7 @@ describe('keys', () => {
   test.each(['', 'deploy-bot:Ev1', 'Ev#1', 'E'.repeat(65)])(
     'are never built from "%s", which is not an event id',
     (wrong) => {
-      expect(() => appKeys().eventKey(wrong)).toThrow(
-        expect.objectContaining({ name: 'InvalidSlackId', attribute: 'event_id' }),
-      )
+      expect(() => appKeys().eventKey(wrong)).toThrow('Cannot build event_id')
     },
   )
 
@@ -82,7 +78,7 @@ describe('items', () => {
     ['mac', new Uint8Array(31)],
   ])('of the cache with an invalid %s are rejected: %s', (attribute, value) => {
     const item = { cache_key: 'T1#U1#C1', ttl: at, [attribute]: value }
-    expect(wrong(CacheItem.safeParse(item))).toEqual([attribute])
+    expect(wrong(TripleItem.safeParse(item))).toEqual([attribute])
   })
 
   test.each([
@@ -137,12 +133,12 @@ describe.each(testStores())('an invalid item on $name', (store) => {
   test('is never read: an id that is not a Slack id reaches no store', async () => {
     const unused = new Proxy({} as typeof opened.db, {
       get() {
-        throw new Error('The store was asked')
+        throw new Error('The store was called')
       },
     })
     const { cache, tokens, events } = createStores({ db: unused, clock })
     const ids = newIds()
-    const invalid = { name: 'InvalidSlackId' }
+    const invalid = { name: 'TypeError', message: expect.stringMatching(/^Cannot build/) }
     await expect(cache.get({ ...ids, user: 'u#1' })).rejects.toMatchObject(invalid)
     await expect(cache.put({ ...ids, channel: '' })).rejects.toMatchObject(invalid)
     await expect(tokens.get('T1#')).rejects.toMatchObject(invalid)

@@ -8,8 +8,8 @@ import { createFakeChecker } from './support/fake-checker.ts'
 import { CHANNEL, command, eventBody, message, samples, TEAM, USER } from './support/samples.ts'
 import { official, signed, signedForm, signedJson } from './support/signed.ts'
 
-function openTwoKey(verdict?: ExistenceResult, options: Partial<TwoKeyOptions> = {}) {
-  const checker = createFakeChecker(verdict)
+function openTwoKey(result?: ExistenceResult, options: Partial<TwoKeyOptions> = {}) {
+  const checker = createFakeChecker(result)
   const clock = testClock()
   const lines: string[] = []
   const log = createLog({ level: 'debug', clock, sink: (line) => lines.push(line) })
@@ -163,7 +163,7 @@ describe('by options', () => {
 describe('every decision', () => {
   test('is reported and logged with its reason, without an id, a token or content of the request', async () => {
     const { keys, checker, lines, decisions } = openTwoKey()
-    const verdicts: ExistenceResult[] = [
+    const results: ExistenceResult[] = [
       { ok: true, source: 'cache' },
       refused('user'),
       refused('no_token'),
@@ -172,15 +172,15 @@ describe('every decision', () => {
       undecidable('slack_error'),
       undecidable('credential'),
     ]
-    for (const verdict of verdicts) {
-      checker.result = verdict
+    for (const result of results) {
+      checker.result = result
       await verifySlackRequest(signedForm(command), keys)
       await verifySlackRequest(signedJson(eventBody(message)), keys)
     }
     await verifySlackRequest(signedJson(eventBody({ ...message, type: TEAM, user: 'x' })), keys)
     await verifySlackRequest({ ...signedForm(command), headers: {} }, keys)
 
-    expect(decisions).toHaveLength(2 * verdicts.length + 2)
+    expect(decisions).toHaveLength(2 * results.length + 2)
     expect(lines).toHaveLength(decisions.length)
     const text = lines.join('')
     for (const secret of [TEAM, USER, CHANNEL, 'café', 'deploy', official.secret, 'Ev00000001']) {

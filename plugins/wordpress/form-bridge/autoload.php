@@ -1,5 +1,5 @@
 <?php
-/** Finds the classes of this plugin: FormBridge\Admin\Page is src/Admin/Page.php. */
+/** Finds the classes of this plugin: FormBridge\Admin\SettingsPage is src/Admin/Page.php. */
 
 defined( 'ABSPATH' ) || exit;
 

@@ -14,17 +14,17 @@ export async function listConnections(api: ApiClient, sourceId: string): Promise
   return (await api<Page<Connection>>('GET', `/sources/${sourceId}/connections`)).items
 }
 
-export async function findSource(api: ApiClient, given: string): Promise<Source> {
-  if (isId('src', given)) return api<Source>('GET', `/sources/${given}`)
-  return findByName('source', given, await listSources(api))
+export async function findSource(api: ApiClient, idOrName: string): Promise<Source> {
+  if (isId('src', idOrName)) return api<Source>('GET', `/sources/${idOrName}`)
+  return findByName('source', idOrName, await listSources(api))
 }
 
-export async function findConnection(api: ApiClient, given: string): Promise<Connection> {
-  if (isId('conn', given)) return api<Connection>('GET', `/connections/${given}`)
+export async function findConnection(api: ApiClient, idOrName: string): Promise<Connection> {
+  if (isId('conn', idOrName)) return api<Connection>('GET', `/connections/${idOrName}`)
   const all: Connection[] = []
   // Sequentially, because of the rate limit of API keys; most accounts have few sources.
   for (const { id } of await listSources(api)) all.push(...(await listConnections(api, id)))
-  return findByName('connection', given, all)
+  return findByName('connection', idOrName, all)
 }
 
 export function isId(prefix: 'src' | 'conn' | 'evt' | 'rpl', text: string): boolean {
@@ -33,17 +33,17 @@ export function isId(prefix: 'src' | 'conn' | 'evt' | 'rpl', text: string): bool
 
 function findByName<T extends { name: string }>(
   kind: 'source' | 'connection',
-  given: string,
+  idOrName: string,
   all: readonly T[],
 ): T {
-  const called = `called "${escapeControls(given)}"`
-  const [found, another] = all.filter(({ name }) => name === given)
+  const called = `called "${escapeControls(idOrName)}"`
+  const [found, another] = all.filter(({ name }) => name === idOrName)
   if (another) {
     throw usageError(`Several ${kind}s are ${called}: use the id from "strongroom ${kind}s list"`)
   }
   if (found) return found
   const names = all.map(({ name }) => name)
-  const meant = nearest(given, names)
+  const meant = nearest(idOrName, names)
   const hint =
     meant === undefined
       ? `see "strongroom ${kind}s list"`
@@ -53,7 +53,7 @@ function findByName<T extends { name: string }>(
 }
 
 /** An event has no name. */
-export function parseEventId({ args: [given = ''] }: Pick<CommandInput, 'args'>): string {
-  if (isId('evt', given)) return given
+export function parseEventId({ args: [id = ''] }: Pick<CommandInput, 'args'>): string {
+  if (isId('evt', id)) return id
   throw usageError('EVENT must be an id, evt_ and 16 characters: see "strongroom events list"')
 }

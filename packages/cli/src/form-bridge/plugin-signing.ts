@@ -1,14 +1,13 @@
 /** Signs plugin packages, on a machine that the server has no access to. */
 import { createPrivateKey } from 'node:crypto'
 import { readPackage, readSlug } from '@strongroom/form-bridge/releases/package'
-import { InvalidZip } from '@strongroom/form-bridge/releases/zip'
 import {
   createReleaseKey,
   formatPublicKey,
   packageHash,
   signRelease,
 } from '@strongroom/form-bridge/releases/signature'
-import { Failure } from '@strongroom/kit/errors'
+import { ApiError, Failure } from '@strongroom/kit/errors'
 
 /** A new release key: the private half as PEM, the public half as in settings. */
 export function newSigningKey(): { pem: string; publicKey: string } {
@@ -28,9 +27,9 @@ export function readPackageFacts(zip: Uint8Array): PackageFacts {
     const { slug, version } = readPackage(zip, readSlug(zip))
     return { slug, version, sha256: packageHash(zip) }
   } catch (error) {
-    if (error instanceof InvalidZip)
-      throw new Failure('failed', `${error.message}. Fix the package and sign it again.`)
-    throw error
+    const [problem] = error instanceof ApiError ? (error.details ?? []) : []
+    if (!problem) throw error
+    throw new Failure('failed', `${problem.message}. Fix the package and sign it again.`)
   }
 }
 

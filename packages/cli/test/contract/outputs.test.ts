@@ -13,7 +13,7 @@ import { type Shape, shapeOf } from './shape.ts'
 
 const networks = '127.0.0.0/8'
 
-/** A program that answers everything, and proves to Form-Bridge that it is the site. */
+/** A program that responds to everything, and proves to Form-Bridge that it is the site. */
 async function localProgram() {
   const pending = { temp_key: '', registration_id: '', domain: '' }
   const server = createServer((request, response) => {

@@ -1,7 +1,7 @@
 /** The keys and types of a JSON document, without its values. */
 export type Shape = string | Shape[] | { [key: string]: Shape }
 
-/** Names that somebody chose: not part of the contract. */
+/** Names that users chose are not part of the contract. */
 const MAPS = new Set(['headers', 'encryptionContext'])
 
 export function shapeOf(value: unknown, key = ''): Shape {

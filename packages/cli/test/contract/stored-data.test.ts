@@ -1,6 +1,6 @@
 /**
  * A server starts on the backup of an earlier version with all services in use, reads what is
- * stored and opens every secret in it. The fixture is not written anew: data of that version exists.
+ * stored and opens every secret in it. The fixture is never regenerated, because data of that version exists.
  */
 import { createHash, createHmac } from 'node:crypto'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ import { emptyDirectory, type Running, start } from '../strongroom.ts'
 
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url))
 
-/** Credentials that the people and programs of that version were given. */
+/** Credentials from that version. */
 const known = JSON.parse(readFileSync(fixture('all-services.json'), 'utf8')) as {
   apiKey: string
   operatorToken: string
@@ -178,7 +178,7 @@ describe('a server on the data of an earlier version', () => {
       const { error } = (await response.json()) as { error?: { code: string } }
       return [response.status, error?.code]
     }
-    // Nothing listens at the destination, which is asked only for a submission that is verified.
+    // Nothing listens at the destination, which is called only for a verified submission.
     expect(await submit(known.site.webhook_secret)).toEqual([
       503,
       'form-bridge.destination_unreachable',
@@ -188,7 +188,7 @@ describe('a server on the data of an earlier version', () => {
 
   test('opens the signing secret and the token of a Slack app', async () => {
     const [app] = await run('slack', 'apps')
-    // Nothing listens at its upstream, which is asked only for a request that is verified.
+    // Nothing listens at its upstream, which is called only for a verified request.
     const sent = await inProcess(['fake-slack', 'send', 'message', app.url, '--json'], { cwd })
     expect(JSON.parse(sent.stdout)).toMatchObject({
       status: 503,

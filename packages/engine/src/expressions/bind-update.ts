@@ -1,6 +1,6 @@
 /**
- * Binds a parsed update to a request's placeholders, with the checks that AWS makes before it
- * looks at the item: all targets first, then all values, and of several mistakes the last.
+ * Binds a parsed update to the placeholders of a request, with the checks that AWS makes before it reads
+ * the item: first all targets, then all values. Of several mistakes the last one is reported.
  */
 import { typeOf, type Value } from '../values/types.ts'
 import {
@@ -20,7 +20,7 @@ import type { ActionSyntax, ArithmeticSyntax, OperandSyntax } from './syntax.ts'
 
 const KIND = 'UpdateExpression'
 
-/** What SET assigns. */
+/** A value that SET assigns. */
 export type Assigned =
   | PathOperand
   | ValueOperand
@@ -41,9 +41,9 @@ export type Action =
 export interface Update {
   readonly actions: readonly Action[]
   readonly paths: readonly Path[]
-  /** The paths again, as a tree; a leaf is the index of its action. */
+  /** The paths as a tree; a leaf is the index of its action. */
   readonly branches: PathBranches<number>
-  /** What is said of an ADD or DELETE that does not fit the attribute, if not the usual. */
+  /** Replaces the usual message for an ADD or DELETE that does not fit the attribute's type. */
   readonly mismatch?: string
 }
 
@@ -65,7 +65,7 @@ export function bindUpdate(syntax: readonly ActionSyntax[], placeholders: Placeh
 function boundAction(action: ActionSyntax, placeholders: Placeholders): Action {
   if (action.type === 'REMOVE') return { type: 'REMOVE' }
   if (action.type === 'SET') {
-    return { type: 'SET', assigned: boundAssigned(action.value, placeholders) }
+    return { type: 'SET', assigned: bindAssigned(action.value, placeholders) }
   }
   const value = bindValue(KIND, action.value, placeholders)
   const type = typeOf(value)
@@ -92,7 +92,7 @@ const TYPE_WORDS = {
   BS: 'BINARY_SET',
 }
 
-function boundAssigned(
+function bindAssigned(
   syntax: OperandSyntax | ArithmeticSyntax,
   placeholders: Placeholders,
 ): Assigned {
@@ -102,8 +102,8 @@ function boundAssigned(
     case 'value':
       return { type: 'value', value: bindValue(KIND, syntax, placeholders) }
     case 'arithmetic': {
-      const left = boundAssigned(syntax.left, placeholders)
-      const right = boundAssigned(syntax.right, placeholders)
+      const left = bindAssigned(syntax.left, placeholders)
+      const right = bindAssigned(syntax.right, placeholders)
       assertType(syntax.operator, 'N', left)
       assertType(syntax.operator, 'N', right)
       return { type: 'arithmetic', operator: syntax.operator, left, right }
@@ -111,7 +111,7 @@ function boundAssigned(
     case 'call':
       return boundCall(
         syntax.name,
-        syntax.operands.map((operand) => boundAssigned(operand, placeholders)),
+        syntax.operands.map((operand) => bindAssigned(operand, placeholders)),
       )
   }
 }
@@ -129,7 +129,7 @@ function boundCall(name: string, operands: Assigned[]): Assigned {
   return { type: 'list_append', left, right }
 }
 
-/** Only of a value written in the request is the type known before the item is. */
+/** Only the type of a value in the request is known before the item is read. */
 function assertType(operator: string, expected: 'N' | 'L', operand: Assigned): void {
   if (operand.type !== 'value') return
   const type = typeOf(operand.value)

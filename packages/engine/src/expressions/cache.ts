@@ -1,6 +1,6 @@
 /**
- * Remembers parses by their text. The oldest entry makes room for the newest, so that however many
- * different expressions a program sends, memory stays bounded (an expression has at most 4 KB).
+ * Caches parsed expressions by their text. It evicts the oldest entry, so memory is bounded for any
+ * number of different expressions (an expression has at most 4 KB).
  */
 
 const MAX_ENTRIES = 500

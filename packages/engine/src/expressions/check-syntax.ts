@@ -1,7 +1,6 @@
 /**
- * The checks that need nothing but the text, made once a text: which functions may stand where,
- * reserved words, list indexes. AWS reports the first of them in reading order, and all of them
- * before it looks at a placeholder.
+ * The checks that depend on the text alone, made once per text: positions of functions, reserved words,
+ * list indexes. AWS reports the leftmost mistake, and all of these before it resolves placeholders.
  */
 import { expressionError } from './parser.ts'
 import { isReserved } from './reserved-words.ts'
@@ -22,7 +21,7 @@ const CONDITIONS: ReadonlySet<string> = new Set([
 ])
 const UPDATE_FUNCTIONS: ReadonlySet<string> = new Set(['if_not_exists', 'list_append'])
 
-/** Where a function stands: as a condition or a whole value, or as an operand of something. */
+/** Whether a function is a whole condition or value, or an operand. */
 type Place = 'whole' | 'operand'
 
 export function checkConditionSyntax(kind: ExpressionKind, condition: ConditionSyntax): void {

@@ -1,8 +1,9 @@
 /**
- * Conditions ready to be evaluated: parsed once a text, then bound to a request's placeholders.
+ * Conditions ready for evaluation: parsed once per text, then bound to the placeholders of a request.
  *
- * Binding checks what AWS checks before it reads an item, in AWS's order: operands before their
- * operator, from left to right. What depends on the item's types is no error, it is false.
+ * Binding makes the checks that AWS makes before it reads an item, in AWS's order: operands before their
+ * operator, from left to right. A condition that does not fit the types of an item is false, not an
+ * error.
  */
 import { compare } from '../values/compare.ts'
 import { numberText } from '../values/numbers.ts'
@@ -251,7 +252,7 @@ class Binder {
   }
 }
 
-/** As AWS prints a bound; bytes are printed the way Java prints a buffer. */
+/** Prints a bound as AWS does; bytes as Java prints a buffer. */
 function attributeValueText(value: Value): string {
   if (value instanceof Uint8Array) {
     const { length } = value

@@ -1,6 +1,6 @@
 /**
- * Whether an item meets a condition. A missing attribute or one of an unfitting type makes a
- * comparison false, never an error; only `<>` is true of what cannot be compared.
+ * Evaluates conditions on items. If an attribute is missing or has another type, a comparison is false,
+ * not an error; only `<>` is then true.
  */
 import { compare, equal } from '../values/compare.ts'
 import { hasMember, type Member } from '../values/sets.ts'
@@ -19,7 +19,7 @@ import type { Comparator } from './syntax.ts'
 
 const NO_ITEM: Item = {}
 
-/** Without an item, the condition is evaluated as on one without attributes. */
+/** A missing item is evaluated like an item without attributes. */
 export function evaluate(condition: Condition, item: Item | undefined): boolean {
   return holds(condition, item ?? NO_ITEM)
 }
@@ -75,7 +75,7 @@ function operandValue(operand: Operand, item: Item): Value | undefined {
   return value === undefined ? undefined : sizeOf(value)
 }
 
-/** Characters of a string, bytes, members, elements or attributes; nothing else has a size. */
+/** The number of characters, bytes, members, elements or attributes; other values have no size. */
 function sizeOf(value: Value): number | undefined {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null || value instanceof NumberValue) return undefined
@@ -115,7 +115,7 @@ function beginsWith(value: Value | undefined, prefix: Value | undefined): boolea
   )
 }
 
-/** A substring of a string or a binary, a member of a set, or an element of a list. */
+/** Looks for a substring of a string or binary, a member of a set, or an element of a list. */
 function contains(value: Value | undefined, part: Value | undefined): boolean {
   if (value === undefined || part === undefined) return false
   if (typeof value === 'string') return typeof part === 'string' && value.includes(part)

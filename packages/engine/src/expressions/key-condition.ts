@@ -1,6 +1,6 @@
 /**
- * Turns a key condition into what to look for: one value of the partition key and, at most, one
- * range of the sort key. Written in either order and with either operand first, as AWS allows.
+ * Turns a key condition into one value of the partition key and at most one range of the sort key. The
+ * two conditions and their operands can be in any order, as in AWS.
  */
 import { type DynamoError, validationError } from '../errors.ts'
 import { typeOf, type Value } from '../values/types.ts'
@@ -34,7 +34,7 @@ export interface AttributeCondition {
   values: Value[]
 }
 
-/** The conditions of a KeyConditionExpression, by attribute. */
+/** The conditions of a KeyConditionExpression by attribute. */
 export function keyConditionsIn(condition: Condition): Map<string, AttributeCondition> {
   const conditions = new Map<string, AttributeCondition>()
   collect(condition, conditions)
@@ -121,7 +121,7 @@ function collectComparison(
   conditions: Map<string, AttributeCondition>,
 ): void {
   const [left, right] = operands as [Operand, Operand]
-  if (left.type === 'size' || right.type === 'size') throw nested()
+  if (left.type === 'size' || right.type === 'size') throw nestedOperations()
   if (left.type === 'path' && right.type === 'path') throw severalNames()
   if (left.type === 'path' && right.type === 'value') {
     return add(conditions, left.path, comparator, [right.value])
@@ -140,18 +140,18 @@ function collectRange(
   conditions: Map<string, AttributeCondition>,
 ): void {
   const [first, ...others] = operands as [Operand, ...Operand[]]
-  if (first.type === 'size') throw nested()
+  if (first.type === 'size') throw nestedOperations()
   if (first.type !== 'path') {
     throw invalidCondition(`${op} operator must have the key attribute as its first operand`)
   }
   const values = others.map((other) => {
     if (other.type === 'value') return other.value
-    throw other.type === 'path' ? severalNames() : nested()
+    throw other.type === 'path' ? severalNames() : nestedOperations()
   })
   add(conditions, first.path, op, values)
 }
 
-function nested(): DynamoError {
+function nestedOperations(): DynamoError {
   return validationError('KeyConditionExpressions cannot contain nested operations')
 }
 

@@ -1,10 +1,10 @@
-/** The document paths that expressions name, for checks that need the table: its keys, an index. */
+/** Collects the document paths in expressions, for checks against the keys of a table or an index. */
 import type { Assigned, Update } from './bind-update.ts'
 import type { Condition } from './condition.ts'
 import type { Operand } from './operands.ts'
 import type { Path } from './paths.ts'
 
-/** Every path that a condition names, in reading order. */
+/** Every path in a condition, from left to right. */
 export function pathsOf(condition: Condition, paths: Path[] = []): Path[] {
   switch (condition.type) {
     case 'and':
@@ -25,7 +25,7 @@ export function pathsOf(condition: Condition, paths: Path[] = []): Path[] {
   }
 }
 
-/** A condition that compares operands. */
+/** The paths of a condition that compares operands. */
 type Leaf = Exclude<Condition, { type: 'and' | 'or' | 'not' | 'exists' }>
 
 export function operandsOf(condition: Leaf): readonly Operand[] {
@@ -41,7 +41,7 @@ export function operandsOf(condition: Leaf): readonly Operand[] {
   }
 }
 
-/** Every path that an update reads; those it writes are its `paths`. */
+/** Every path that an update reads; the paths it writes are in `paths`. */
 export function pathsReadBy({ actions }: Update): Path[] {
   const paths: Path[] = []
   for (const action of actions) if (action.type === 'SET') addPathsOf(action.assigned, paths)

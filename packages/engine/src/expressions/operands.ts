@@ -1,6 +1,6 @@
 /**
- * Operands with their placeholders resolved: paths, values, and what functions make of them. Here
- * are the checks that AWS makes of every operand before it looks at an item.
+ * Operands with resolved placeholders: paths, values and functions of them, with the checks that AWS
+ * makes on every operand before it reads an item.
  */
 import type { DynamoError } from '../errors.ts'
 import { type TypeName, typeOf, type Value } from '../values/types.ts'
@@ -68,7 +68,7 @@ export function bindValue(
   )
 }
 
-/** The type an operand has in every item; undefined if the item decides. */
+/** The type of an operand; undefined if it depends on the item. */
 export function staticType(operand: Operand): TypeName | undefined {
   if (operand.type === 'size') return 'N'
   return operand.type === 'value' ? typeOf(operand.value) : undefined
@@ -106,7 +106,7 @@ interface AnyOperand {
   readonly path?: Path
 }
 
-/** Comparing an attribute with itself is always a mistake. */
+/** Rejects the comparison of an attribute with itself, as AWS does. */
 export function assertDistinct(
   kind: ExpressionKind,
   operator: string,

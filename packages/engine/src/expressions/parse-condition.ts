@@ -1,6 +1,6 @@
 /**
- * The grammar of conditions: comparisons, BETWEEN, IN and functions, joined by NOT, AND and OR in
- * that order of precedence. Chains of AND, OR and NOT are one node each, however long.
+ * Parses conditions: comparisons, BETWEEN, IN and functions, joined by NOT, AND and OR in that order of
+ * precedence. A chain of ANDs, ORs or NOTs becomes one node.
  */
 import { Parser } from './parser.ts'
 import type { Comparator, ConditionSyntax, ExpressionKind, OperandSyntax } from './syntax.ts'
@@ -14,10 +14,10 @@ export function conditionSyntax(kind: ExpressionKind, text: string): ConditionSy
   return parsed
 }
 
-/** What may stand in parentheses: a condition, or an operand of a comparison to come. */
+/** The content of parentheses: a condition, or the first operand of a comparison. */
 type Parsed = ConditionSyntax | OperandSyntax
 
-/** A lone function counts as a condition; whether it may be one is checked after the syntax. */
+/** A single function is parsed as a condition; a later check decides whether it can be one. */
 function isCondition(parsed: Parsed): parsed is ConditionSyntax {
   return parsed.type !== 'path' && parsed.type !== 'value'
 }
@@ -60,7 +60,7 @@ function isOperand(parsed: Parsed): parsed is OperandSyntax {
   return parsed.type === 'path' || parsed.type === 'value' || parsed.type === 'call'
 }
 
-/** The operand itself if no comparison follows it. */
+/** Returns the operand itself if no comparison follows it. */
 function comparison(parser: Parser, operand: OperandSyntax): Parsed {
   const kind = parser.kind
   if (COMPARATORS.has(kind)) {

@@ -1,6 +1,6 @@
 /**
- * The grammar of updates: sections SET, REMOVE, ADD and DELETE in any order, each with its list of
- * actions. A section written twice is only noted, because AWS complains of it later.
+ * Parses updates: the sections SET, REMOVE, ADD and DELETE in any order, each with a list of actions. A
+ * repeated section is only recorded, because AWS reports it after other errors.
  */
 import { Parser } from './parser.ts'
 import type { ActionSyntax, ArithmeticSyntax, OperandSyntax, UpdateSyntax } from './syntax.ts'

@@ -1,10 +1,10 @@
 /**
- * What the grammars share: a cursor over the tokens, syntax errors in AWS's words, document paths
- * and operands.
+ * The common part of the parsers: a cursor over the tokens, syntax errors with AWS's messages, document
+ * paths and operands.
  *
- * The grammars are parsed by recursive descent. Parentheses nest at most MAX_NESTING deep, which
- * no valid expression reaches: doubled parentheses are refused, so each further level needs one of
- * the 300 operators an expression may have.
+ * The parsers use recursive descent. Parentheses nest at most MAX_NESTING deep, which no valid
+ * expression reaches: redundant parentheses are rejected, so each level needs one of the 300 operators
+ * that an expression may have.
  */
 import { type DynamoError, validationError } from '../errors.ts'
 import type { CallSyntax, ExpressionKind, OperandSyntax, PathSyntax } from './syntax.ts'
@@ -20,7 +20,7 @@ export class Parser {
   readonly #tokens: Token[]
   #position = 0
   #nesting = 0
-  /** Nodes that stood in parentheses of their own. */
+  /** Nodes that were enclosed in parentheses. */
   readonly #enclosed = new WeakSet<object>()
 
   constructor(kind: ExpressionKind, text: string) {
@@ -45,7 +45,7 @@ export class Parser {
     return this.#token(this.#position + 1).kind
   }
 
-  /** Goes on behind the current token and returns its text. */
+  /** Consumes the current token and returns its text. */
   take(): string {
     const { start, end } = this.#token(this.#position++)
     return this.#text.slice(start, end)
@@ -62,7 +62,7 @@ export class Parser {
     return this.take()
   }
 
-  /** Parses the inside of parentheses, of which the first has been taken. */
+  /** Parses the content of parentheses after the opening one, and the closing one. */
   enclosed<T extends object>(parse: () => T): T {
     if (++this.#nesting > MAX_NESTING) throw this.#tooNested()
     const inner = parse()
@@ -117,7 +117,7 @@ export class Parser {
     return elements
   }
 
-  /** The current token is one that no rule allows here. */
+  /** The error for a token that is not allowed here. */
   syntaxError(position = this.#position): DynamoError {
     const token = this.#token(position)
     const from = position > 0 ? this.#token(position - 1).start : 0
@@ -131,7 +131,7 @@ export class Parser {
     return expressionError(this.#kind, 'The expression has redundant parentheses;')
   }
 
-  /** Invalid in any case; what AWS says first depends on whether the parentheses pair up. */
+  /** The error for too deep nesting; AWS's message depends on whether the parentheses are balanced. */
   #tooNested(): DynamoError {
     let open = 0
     for (const [position, token] of this.#tokens.entries()) {

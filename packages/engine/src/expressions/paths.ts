@@ -1,7 +1,6 @@
 /**
- * Document paths: where a value stands in an item, and trees of paths that do not get in each
- * other's way. Projections and updates both keep their paths as such a tree, because it shows
- * overlaps and lets every list and map on the way be visited once.
+ * Document paths, and trees of paths that do not overlap. Projections and updates use such a tree
+ * because it detects overlaps, and each list and map along the paths is visited once.
  */
 import type { DynamoError } from '../errors.ts'
 import { attribute, type Item, isMap, type Value } from '../values/types.ts'
@@ -29,14 +28,14 @@ export function equalPaths(a: Path, b: Path): boolean {
   return a.length === b.length && a.every((part, index) => part === b[index])
 }
 
-/** Either a place that a path ends at, or the places below. */
+/** Either the end of a path, or the branches below. */
 export type PathTree<T> =
   | { readonly path: Path; readonly leaf: T; readonly branches?: undefined }
   | { readonly branches: Map<string | number, PathTree<T>>; readonly leaf?: undefined }
 
 export type PathBranches<T> = Map<string | number, PathTree<T>>
 
-/** Adds a path; throws if it overlaps another, or uses as a list what another uses as a map. */
+/** Adds a path; throws if it overlaps another, or uses a list where another path uses a map. */
 export function addPath<T>(root: PathBranches<T>, path: Path, leaf: T, kind: ExpressionKind): void {
   let branches = root
   for (let depth = 0; ; depth++) {
@@ -87,7 +86,7 @@ function clash(kind: ExpressionKind, how: string, one: Path, two: Path): DynamoE
   )
 }
 
-/** As AWS prints a path: [a, [0], b]. */
+/** Prints a path as AWS does: [a, [0], b]. */
 export function pathText(path: Path): string {
   return `[${path.map((part) => (typeof part === 'number' ? `[${part}]` : part)).join(', ')}]`
 }

@@ -1,15 +1,15 @@
 /**
- * The `#names` and `:values` of one request. All expressions of the request share them, so only
- * after the last one is parsed can it be said that some were never used.
+ * The `#names` and `:values` of one request. All its expressions share them, so unused ones are only
+ * known after the last expression has been parsed.
  */
 import { validationError } from '../errors.ts'
 import { valueSize } from '../values/size.ts'
 import type { Value } from '../values/types.ts'
 
 export interface Placeholders {
-  /** The attribute name behind a `#placeholder`, undefined if there is none. */
+  /** The attribute name of a `#placeholder`. */
   name(placeholder: string): string | undefined
-  /** The value behind a `:placeholder`, undefined if there is none. */
+  /** The value of a `:placeholder`. */
   value(placeholder: string): Value | undefined
   assertAllUsed(): void
 }
@@ -96,7 +96,7 @@ function assertUsed(field: string, map: object, used: ReadonlySet<string>): void
   )
 }
 
-/** AWS lists the keys in the order of a Java hash set; the same text needs the same order. */
+/** AWS lists the keys in the order of a Java hash set, which the message must have, too. */
 function inHashOrder(keys: string[]): string[] {
   let buckets = 16
   while (keys.length > buckets * 0.75) buckets *= 2

@@ -1,6 +1,6 @@
 /**
- * Projections: which parts of an item to return. A nested path returns only what it names, inside
- * the lists and maps it stands in; elements of a list close ranks.
+ * Projections: the parts of an item to return. A nested path returns its value inside the lists and maps
+ * that contain it; gaps between list elements are closed.
  */
 import { type Item, isMap, setAttribute, type Value } from '../values/types.ts'
 import { cachedByText } from './cache.ts'

@@ -1,6 +1,6 @@
 /**
- * The 573 words that Amazon reserves: none may stand for itself as an attribute name in an
- * expression, whatever its case. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ReservedWords.html
+ * The 573 reserved words, which cannot be attribute names in an expression, in upper or lower case.
+ * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ReservedWords.html
  */
 
 const RESERVED: ReadonlySet<string> = new Set(

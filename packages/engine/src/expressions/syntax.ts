@@ -1,6 +1,6 @@
 /**
- * What the parsers produce: expressions as written, with placeholders unresolved, so that one
- * parse serves every request that sends the same text.
+ * Syntax trees of expressions. Placeholders are not resolved, so all requests with the same text can
+ * share one tree.
  */
 
 export type ExpressionKind =
@@ -11,8 +11,8 @@ export type ExpressionKind =
   | 'ProjectionExpression'
 
 /**
- * Attribute names, `#placeholders` and list indexes; only a placeholder begins with '#'. An index
- * that no list can have is a bigint, and refused before the path is used.
+ * Attribute names, `#placeholders` and list indexes; only placeholders begin with '#'. An index that is
+ * too large for any list is a bigint, and rejected before the path is used.
  */
 export interface PathSyntax {
   readonly type: 'path'
@@ -21,7 +21,7 @@ export interface PathSyntax {
 
 export interface ValueSyntax {
   readonly type: 'value'
-  /** With its colon. */
+  /** Includes the colon. */
   readonly placeholder: string
 }
 
@@ -54,7 +54,7 @@ export type ConditionSyntax =
       readonly operand: OperandSyntax
       readonly choices: readonly OperandSyntax[]
     }
-  /** `count` is how many NOT stand in a row. */
+  /** `count` is the number of consecutive NOTs. */
   | { readonly type: 'not'; readonly count: number; readonly condition: ConditionSyntax }
   | { readonly type: 'and' | 'or'; readonly conditions: readonly ConditionSyntax[] }
 
@@ -76,6 +76,6 @@ export type ActionSyntax =
 
 export interface UpdateSyntax {
   readonly actions: readonly ActionSyntax[]
-  /** The first section that is written twice, if there is one. */
+  /** The first section that occurs twice. */
   readonly repeatedSection?: string
 }

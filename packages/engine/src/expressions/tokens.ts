@@ -1,8 +1,8 @@
 /**
- * Splits an expression into tokens, in one pass over the text.
+ * Splits an expression into tokens in one pass.
  *
- * A character that belongs to no token becomes a token of its own kind, which no rule of the
- * grammar accepts, so that the parser reports it where it stands.
+ * An unknown character becomes a token of its own kind, which the grammar accepts nowhere, so the parser
+ * reports it with its position.
  */
 
 export type TokenKind =
@@ -53,7 +53,7 @@ const SYMBOLS: ReadonlySet<string> = new Set<Symbol>([
 ])
 const MAX_KEYWORD_LENGTH = 7
 
-/** All tokens of the text, the last one of kind 'end' behind its last character. */
+/** All tokens of the text, followed by one of kind 'end'. */
 export function tokensOf(text: string): Token[] {
   const tokens: Token[] = []
   let position = 0
@@ -101,7 +101,7 @@ function endOfWord(text: string, from: number): number {
   return end
 }
 
-/** A number has no leading zero, so "01" is two of them. */
+/** A number has no leading zero, so "01" is two tokens. */
 function endOfNumber(text: string, start: number, first: number): number {
   let end = start + 1
   if (first === ZERO) return end

@@ -1,10 +1,10 @@
 /**
- * Update expressions: what they make of an item. Every operand is read from the item as it was
- * before, and every index means the place an element had before: removals do not shift later
- * actions, and elements set beyond the end of a list are appended in the order of their indexes.
+ * Applies updates to items. Operands and list indexes refer to the item before the update: removals do
+ * not shift later actions, and elements set beyond the end of a list are appended in the order of their
+ * indexes.
  *
- * The old item stays as it is; lists and maps on the way to a change are copied, all else is
- * shared between the two.
+ * The old item is not modified. Lists and maps along the changed paths are copied; everything else is
+ * shared between the old and the new item.
  */
 import { validationError } from '../errors.ts'
 import { assertDepth } from '../values/depth.ts'
@@ -40,7 +40,7 @@ export function parseUpdate(text: string, placeholders: Placeholders): Update {
   return bindUpdate(parse(text), placeholders)
 }
 
-/** What UPDATED_OLD (given the old item) or UPDATED_NEW (given the new one) shows. */
+/** The attributes that UPDATED_OLD (for the old item) or UPDATED_NEW (for the new one) returns. */
 export function updatedAttributes(update: Update, item: Item): Item {
   return projectedMap(update.branches, item)
 }
@@ -50,7 +50,7 @@ export function updateTargets(update: Update): readonly string[] {
   return [...update.branches.keys()] as string[]
 }
 
-/** The item after the update, and the paths that the update names. */
+/** The item after the update, and the paths in the update. */
 export function applyUpdate(update: Update, item: Item): { item: Item; paths: readonly Path[] } {
   const values: (Value | undefined)[] = []
   let bytes = 0
@@ -69,7 +69,7 @@ export function updatedItemTooLarge() {
   return validationError('Item size to update has exceeded the maximum allowed size')
 }
 
-/** What is to stand at the path; undefined for nothing. */
+/** The new value at the path; undefined removes it. */
 function newValue(
   action: Action,
   path: Path,
@@ -89,7 +89,7 @@ function newValue(
   return change(old, action.value, mismatch)
 }
 
-/** The map or list that the path's last part belongs to; it must be there already. */
+/** The map or list that contains the last part of the path; it must exist. */
 function placeOf(path: Path, item: Item): Value {
   if (path.length === 1) return item
   const place = valueAt(item, path.slice(0, -1))
@@ -149,7 +149,7 @@ function assignedValue(assigned: Assigned, item: Item): Value {
       )
     }
     case 'if_not_exists': {
-      // The other value has to exist even where it is not needed.
+      // AWS requires the other value to exist even if it is not used.
       const otherwise = assignedValue(assigned.otherwise, item)
       const value = valueAt(item, assigned.path)
       return value === undefined ? otherwise : value
@@ -179,7 +179,7 @@ function sumOf(old: Value, value: Value, mismatch: string | undefined): Value {
   return union(old, value as SetValue)
 }
 
-/** A set that would be empty is no value at all. */
+/** DynamoDB has no empty sets: an empty result removes the attribute. */
 function remainder(old: Value, value: Value, mismatch: string | undefined): Value | undefined {
   if (!(old instanceof Set) || typeOf(old) !== typeOf(value)) throw incorrectType(mismatch)
   const left = difference(old, value as SetValue)

@@ -87,7 +87,7 @@ function onWire(operation: Operation<unknown, object>): [string, WireOperation] 
   ]
 }
 
-/** By the name on the wire. `checkRequest` has verified the input of each before it runs. */
+/** Operations by their wire name. `checkRequest` verifies the input before an operation runs. */
 export const wireOperations: ReadonlyMap<string, WireOperation> = new Map(
   Object.values(operations as unknown as Record<string, Operation<unknown, object>>).map(onWire),
 )

@@ -1,4 +1,4 @@
-/** What is said of a backup, and its name: the table's, the time in milliseconds, and its id. */
+/** The description of a backup, and its ARN: table name, time in milliseconds, id. */
 import type { BackupDetails, BackupOutput } from '../db-backups.ts'
 import { DynamoError, validationError } from '../errors.ts'
 import type { BackupRecord } from '../storage/backups/backup-records.ts'
@@ -13,7 +13,7 @@ export function backupArn(context: Context, { id, createdAt, table }: BackupReco
   return `${tableArn(context, table.name)}/backup/${time}-${id.toString(16).padStart(8, '0')}`
 }
 
-/** Where a backup stands in the order in which they were made. */
+/** The position of a backup in order of creation. */
 export function readBackupArn(arn: string): { createdAt: number; id: number } {
   const [, , time = '', id = ''] = BACKUP_ARN.exec(arn) ?? []
   if (id === '') throw validationError('Invalid Backup ARN')

@@ -1,6 +1,6 @@
 /**
- * CreateBackup, DescribeBackup, ListBackups and DeleteBackup. A backup is the table as it was when it
- * was asked for; its items are copied in the background, and it outlives its table.
+ * CreateBackup, DescribeBackup, ListBackups and DeleteBackup. A backup contains the table as of the
+ * request; its items are copied in the background. It outlives its table.
  */
 import type {
   BackupDetails,
@@ -105,7 +105,7 @@ export const listBackups: Operation<ListBackupsInput, ListBackupsOutput> = {
   }),
 
   run(context, input) {
-    const rest = context.storage.backups.all().filter(wanted(input)).toSorted(byAge)
+    const rest = context.storage.backups.all().filter(backupFilter(input)).toSorted(byAge)
     const page = rest.slice(0, input.Limit ?? MAX_BACKUPS)
     const last = page.at(-1)
     return {
@@ -121,7 +121,7 @@ export const listBackups: Operation<ListBackupsInput, ListBackupsOutput> = {
   },
 }
 
-function wanted(input: ListBackupsInput): (backup: BackupRecord) => boolean {
+function backupFilter(input: ListBackupsInput): (backup: BackupRecord) => boolean {
   const { TimeRangeLowerBound: lower, TimeRangeUpperBound: upper } = input
   const [from, to] = [(lower ?? 0) * 1000, upper ? upper * 1000 : Infinity]
   if (from > to) {

@@ -1,6 +1,6 @@
 /**
- * BatchExecuteStatement: up to 25 statements, all of which read or all of which write. Each is about
- * one item and succeeds or fails by itself.
+ * BatchExecuteStatement: up to 25 statements, either all reads or all writes. Each is about one item and
+ * succeeds or fails independently.
  */
 import type { ConsumedCapacity } from '../db.ts'
 import type {
@@ -55,7 +55,7 @@ export const batchExecuteStatement: Operation<
   }),
 
   async run(context, input, form) {
-    const plans = input.Statements.map((statement) => planned(context, statement, form))
+    const plans = input.Statements.map((statement) => planStatement(context, statement, form))
     const kinds = new Set(plans.flatMap(({ kind }) => kind ?? []))
     if (kinds.size > 1) {
       throw validationError('Read and write requests together in the same batch is not supported.')
@@ -65,7 +65,7 @@ export const batchExecuteStatement: Operation<
       throw validationError('Provided list of item keys contains duplicates')
     }
     const detail = input.ReturnConsumedCapacity
-    const outcomes = await Promise.all(plans.map((plan) => executed(context, plan, detail)))
+    const outcomes = await Promise.all(plans.map((plan) => executePlan(context, plan, detail)))
     const consumed = outcomes.flatMap(({ ConsumedCapacity }) => ConsumedCapacity ?? [])
     return {
       Responses: outcomes.map(({ response }) => response),
@@ -83,7 +83,7 @@ export const batchExecuteStatement: Operation<
   }),
 }
 
-/** What a statement is to do, or why it cannot be done. */
+/** A statement that can be executed, or its error. */
 interface Plan {
   kind?: 'read' | 'write'
   work?: Work
@@ -101,7 +101,7 @@ interface Done {
   ConsumedCapacity?: ConsumedCapacity
 }
 
-function planned(context: Context, statement: BatchStatementInput, form: Form): Plan {
+function planStatement(context: Context, statement: BatchStatementInput, form: Form): Plan {
   let kind: Plan['kind']
   try {
     const { body, bound } = readStatement(form, statement.Statement, statement.Parameters)
@@ -144,7 +144,7 @@ function writing(write: WriteAction, returning: Returning | undefined): Work {
   return { table, key, run: (context, detail) => runWrite(context, write, returning, detail) }
 }
 
-async function executed(
+async function executePlan(
   context: Context,
   { work, failure }: Plan,
   detail: Detail,

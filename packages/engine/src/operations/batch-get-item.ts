@@ -109,7 +109,7 @@ export const batchGetItem: Operation<BatchGetItemInput, BatchGetItemOutput> = {
   }),
 }
 
-/** The same names with other values; entries become own properties whatever their names. */
+/** Maps the values of an object; entries become own properties, even `__proto__`. */
 export function mapped<T, U>(
   record: Record<string, T>,
   change: (value: T) => U,

@@ -1,6 +1,6 @@
 /**
- * BatchWriteItem: up to 25 puts and deletes. Here they are one write transaction, so unlike in AWS
- * either all of them happen or none, and nothing is ever left unprocessed.
+ * BatchWriteItem: up to 25 puts and deletes. Unlike in AWS they are one transaction, so either all of
+ * them happen or none, and there are never unprocessed items.
  */
 import type { BatchWriteItemInput, BatchWriteItemOutput, WriteRequest } from '../db.ts'
 import { validationError } from '../errors.ts'
@@ -112,7 +112,7 @@ export const batchWriteItem: Operation<BatchWriteItemInput, BatchWriteItemOutput
 
 function readWrite({ PutRequest, DeleteRequest }: WriteRequest, form: Form): Write {
   if (!PutRequest === !DeleteRequest) {
-    // AWS gives this reason for a request of no kind as well.
+    // AWS has the same message for a request that is neither.
     throw validationError(
       'Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes',
     )
@@ -123,7 +123,7 @@ function readWrite({ PutRequest, DeleteRequest }: WriteRequest, form: Form): Wri
   return { item }
 }
 
-/** Unlike in PutItem, a wrong key of an item to put is reported as a wrong key. */
+/** Unlike PutItem, an invalid key of an item is reported like an invalid Key parameter. */
 function checkWrite(table: TableRecord, write: Write): void {
   if ('key' in write) {
     rejectEmptyKeys(table, write.key)

@@ -1,6 +1,7 @@
 /**
- * Capacity units as AWS counts them: reads by 4 KB, half for eventual consistency; writes by 1 KB,
- * of the larger of old and new item; an index for what changes in its own view; transactions twice.
+ * Capacity units as AWS counts them. Reads count per 4 KB, half of that if eventually consistent. Writes
+ * count per 1 KB of the larger of old and new item. An index counts changes of its projection.
+ * Transactions count twice.
  */
 import type { IndexRecord, TableRecord } from '../storage/storage.ts'
 import { equal } from '../values/compare.ts'
@@ -8,7 +9,8 @@ import { itemSize } from '../values/size.ts'
 import { attribute, type Item } from '../values/types.ts'
 import { keyAttributes } from '../validation/keys.ts'
 import type { ConsumedCapacity } from '../db.ts'
-import { isIndexed, pick, projectedNames } from './index-view.ts'
+import { isIndexed } from '../storage/keys.ts'
+import { pick, projectedNames } from './index-view.ts'
 
 type CapacityDetail = 'NONE' | 'TOTAL' | 'INDEXES'
 
@@ -24,7 +26,7 @@ function sizeOf(item: Item | undefined): number {
   return item ? itemSize(item) : 0
 }
 
-/** Adds up what one request consumed, table by table. */
+/** Sums the consumption of one request by table. */
 export interface CapacityMeter {
   read(table: TableRecord, index: IndexRecord | undefined, units: number): void
   write(table: TableRecord, old: Item | undefined, item: Item | undefined): void
@@ -38,7 +40,7 @@ interface Usage {
   kinds: Map<string, IndexRecord['kind']>
 }
 
-/** Whether a request wants to know what it consumed. */
+/** Whether a request asks for its consumed capacity. */
 export function isMetered(
   detail: CapacityDetail | null | undefined,
 ): detail is 'TOTAL' | 'INDEXES' {
@@ -115,7 +117,7 @@ function report(
   }
 }
 
-/** A change that an index does not show costs it nothing; a changed key is a delete and an insert. */
+/** A change outside the projection costs nothing; a changed key counts as a delete and an insert. */
 function indexWriteUnits(
   table: TableRecord,
   index: IndexRecord,
@@ -123,8 +125,8 @@ function indexWriteUnits(
   item: Item | undefined,
 ): number {
   const names = projectedNames(table, index)
-  const before = old && isIndexed(index, old) ? pick(names, old) : undefined
-  const after = item && isIndexed(index, item) ? pick(names, item) : undefined
+  const before = old && isIndexed(index.keys, old) ? pick(names, old) : undefined
+  const after = item && isIndexed(index.keys, item) ? pick(names, item) : undefined
   if (!before && !after) return 0
   if (!before || !after) return writeUnits(Math.max(sizeOf(before), sizeOf(after)))
   const sameKey = keyAttributes(index.keys).every(({ name }) => {

@@ -1,6 +1,6 @@
 /**
- * UpdateContinuousBackups and DescribeContinuousBackups: from the moment that recovery to a point in
- * time is switched on, what each write replaces is kept for the time asked for.
+ * UpdateContinuousBackups and DescribeContinuousBackups. While point-in-time recovery is enabled, the
+ * item that each write replaces is kept for the recovery period.
  */
 import type {
   DescribeContinuousBackupsOutput,
@@ -21,7 +21,7 @@ export const describeContinuousBackups: Operation<TableInput, DescribeContinuous
   input: structure('DescribeContinuousBackupsInput', { 'TableName!': tableName }),
 
   run({ storage, clock }, input) {
-    return described(backedUpTable(storage, input.TableName), clock.now())
+    return describeRecovery(backedUpTable(storage, input.TableName), clock.now())
   },
 }
 
@@ -49,7 +49,7 @@ export const updateContinuousBackups: Operation<
     const table = backedUpTable(storage, input.TableName)
     const others = (table.logs ?? []).filter(({ kind }) => kind !== 'recovery')
     const logs = enabled ? [...others, recoveryLog(table, days, clock.now())] : others
-    return described(await storage.replaceTable({ ...table, logs }), clock.now())
+    return describeRecovery(await storage.replaceTable({ ...table, logs }), clock.now())
   },
 }
 
@@ -61,11 +61,11 @@ function recoveryLog(
   const current = recoveryOf(table)
   const keepMs = (days ?? MAX_RECOVERY_DAYS) * DAY_MS
   if (!current) return { kind: 'recovery', view: 'OLD_IMAGE', keepMs }
-  // What a shorter period has let go does not come back with a longer one.
+  // Extending the period does not bring back what a shorter one has removed.
   return { ...current, keepMs, createdAt: earliestOf(current, now) }
 }
 
-/** These operations have an exception name of their own for a missing table. */
+/** These operations have their own exception for a missing table. */
 export function backedUpTable(storage: Storage, tableNameOrArn: string): TableRecord {
   const name = nameOf(tableNameOrArn)
   const table = storage.table(name)
@@ -77,12 +77,12 @@ export function recoveryOf({ logs }: TableRecord): LogRecord | undefined {
   return logs?.find(({ kind }) => kind === 'recovery')
 }
 
-/** The first moment to which a table can be restored; the last one is now. */
+/** The earliest time to which a table can be restored. */
 export function earliestOf({ createdAt, keepMs }: LogRecord, now: number): number {
   return Math.max(createdAt, now - keepMs)
 }
 
-function described(table: TableRecord, now: number): DescribeContinuousBackupsOutput {
+function describeRecovery(table: TableRecord, now: number): DescribeContinuousBackupsOutput {
   const recovery = recoveryOf(table)
   return {
     ContinuousBackupsDescription: {

@@ -1,5 +1,5 @@
 /**
- * CreateTable. The table is usable at once, so its status is never CREATING. Replicas and encryption
+ * CreateTable. The table is usable immediately, so its status is never CREATING. Replicas and encryption
  * settings are not stored.
  */
 import { randomUUID } from 'node:crypto'

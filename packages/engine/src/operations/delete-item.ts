@@ -1,4 +1,4 @@
-/** DeleteItem: no item with that key afterwards, whether or not there was one. */
+/** DeleteItem: deletes an item, if it exists. */
 import type { DeleteItemInput, WriteOutput } from '../db.ts'
 import { checkKey } from '../validation/keys.ts'
 import { existingTable } from '../validation/names.ts'

@@ -1,6 +1,6 @@
 /**
- * DeleteTable. The name is free at once; items are removed in the background. As in AWS, those of a
- * table with point-in-time recovery stay as a system backup.
+ * DeleteTable. The name is free immediately; items are removed in the background. As in AWS, the items of
+ * a table with point-in-time recovery are kept as a system backup.
  */
 import type { TableDescription, TableInput } from '../db.ts'
 import { validationError } from '../errors.ts'
@@ -24,12 +24,15 @@ export const deleteTable: Operation<TableInput, { TableDescription?: TableDescri
         'Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.',
       )
     }
-    await context.storage.dropTable(table.name, recoveryOf(table) ? kept(context, table) : {})
+    await context.storage.dropTable(
+      table.name,
+      recoveryOf(table) ? keepOptions(context, table) : {},
+    )
     return { TableDescription: describeTable(context, table, 'DELETING') }
   },
 }
 
-function kept({ storage }: Context, table: TableRecord): DropOptions {
+function keepOptions({ storage }: Context, table: TableRecord): DropOptions {
   const name = `${table.name}$DeletedTableBackup`
   return { keepAs: { name, keepMs: SYSTEM_BACKUP_MS, items: storage.count(table) } }
 }

@@ -1,4 +1,4 @@
-/** DescribeEndpoints: the address a client is to use, which is the one it is using. */
+/** DescribeEndpoints returns the address that the client is already using. */
 import type { DescribeEndpointsOutput } from '../db.ts'
 import { structure } from '../validation/shapes.ts'
 import type { Operation } from './operation.ts'

@@ -12,7 +12,7 @@ export const describeTable: Operation<TableInput, { Table?: TableDescription }> 
 
   async run(context, input) {
     const table = namedTable(context.storage, input.TableName)
-    // Who polls for an index to be filled must let it be filled.
+    // A client that polls until an index is filled must not starve the job that fills it.
     if (table.indexes.some((index) => index.status === 'CREATING')) await nextTurn()
     return { Table: described(context, table) }
   },

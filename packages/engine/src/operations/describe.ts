@@ -1,14 +1,14 @@
 /**
- * What is said of a table, and what the operations record with it beyond keys and indexes.
+ * The description of a table, and what the operations store with it besides keys and indexes.
  *
- * Sizes and counts are as of now where that is cheap; AWS's own are hours old. Capacity is recorded
- * and shown, but limits nothing.
+ * Sizes and counts are current where that is cheap; AWS's are hours old. Capacity is stored and returned,
+ * but limits nothing.
  */
 import type { AttributeDefinition, TableDescription, Tag, Throughput } from '../db.ts'
 import type { IndexRecord, KeySchema, Storage, TableRecord } from '../storage/storage.ts'
 import type { Context } from './operation.ts'
 
-/** What the operations keep in a table's record. */
+/** The data of the operations in the record of a table. */
 export interface TableDetails {
   tableId: string
   definitions: AttributeDefinition[]
@@ -19,7 +19,7 @@ export interface TableDetails {
   deletionProtection?: boolean
   tableClass?: string
   tags?: Tag[]
-  /** What it is being restored from. */
+  /** The source of a running restore. */
   restored?: NonNullable<TableDescription['RestoreSummary']>
 }
 
@@ -27,7 +27,7 @@ export function detailsOf(table: TableRecord): TableDetails {
   return table.details as unknown as TableDetails
 }
 
-/** A copy of the record with other details, to be passed to `replaceTable`. */
+/** A copy of the record with other details, for `replaceTable`. */
 export function withDetails(table: TableRecord, change: Partial<TableDetails>): TableRecord {
   return { ...table, details: { ...detailsOf(table), ...change } }
 }

@@ -13,7 +13,7 @@ import type { Form } from './form.ts'
 import { readFilter } from './legacy-conditions.ts'
 import { readAttributesToGet } from './legacy-updates.ts'
 
-/** The top-level attributes a condition looks at. */
+/** The top-level attributes in a condition. */
 export function conditionNames(condition: Condition | undefined): string[] {
   return [...new Set(condition ? pathsOf(condition).map(([name]) => String(name)) : [])]
 }
@@ -24,7 +24,7 @@ interface Expressions {
   update?: Update | undefined
 }
 
-/** A key is a string, a number or a binary: there is nothing inside it. */
+/** A key is a string, number or binary, so a path cannot go into it. */
 export function rejectPathsIntoKeys(table: TableRecord, expressions: Expressions): void {
   const { condition, projection, update } = expressions
   if (!condition && !projection && !update) return

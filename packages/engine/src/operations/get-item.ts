@@ -64,7 +64,7 @@ interface Projecting {
   ExpressionAttributeNames?: Record<string, string>
 }
 
-/** The projection of a read that has no other expression. */
+/** The projection of a read without other expressions. */
 export function readProjection(input: Projecting, form: Form): Projection | undefined {
   const { ProjectionExpression: text, AttributesToGet } = input
   if (AttributesToGet) return readAttributesToGet(AttributesToGet)

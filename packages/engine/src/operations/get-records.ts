@@ -22,7 +22,7 @@ export const getRecords: Operation<GetRecordsInput, GetRecordsOutput> = {
 
   run(context, input) {
     const { storage } = context
-    // Of writes that another process has acknowledged, too.
+    // Includes writes that another process has acknowledged.
     storage.refresh()
     const { stream, after } = readIterator(context, input.ShardIterator)
     const limit = input.Limit ?? MAX_RECORDS

@@ -1,6 +1,6 @@
 /**
- * GlobalSecondaryIndexUpdates of UpdateTable: at most one index created or deleted at a time, the
- * throughput of others changed. Local indexes are as they were created for as long as the table is.
+ * GlobalSecondaryIndexUpdates of UpdateTable: creates or deletes at most one index at a time, and changes
+ * the throughput of others. Local indexes cannot be changed.
  */
 import type {
   AttributeDefinition,
@@ -42,7 +42,7 @@ export function checkIndexUpdates(updates: IndexUpdates | null | undefined): voi
   if (updates.filter(({ Create, Delete }) => Create ?? Delete).length > 1) throw onlyOneIndex()
 }
 
-/** The indexes of the table once it is billed as `details` say. */
+/** The indexes of the table after the update; `details` has the new billing mode. */
 export function changedIndexes(
   table: TableRecord,
   input: UpdateTableInput,
@@ -66,15 +66,15 @@ export function changedIndexes(
   return details.billingMode === 'PAY_PER_REQUEST' ? indexes.map(onDemand) : indexes
 }
 
-/** Nothing is assigned to the indexes of a table that comes to be provisioned. */
+/** The indexes of a table that becomes provisioned must have throughput. */
 function checkAllProvisioned(
   table: TableRecord,
   updates: IndexUpdates,
   details: TableDetails,
 ): void {
-  const comesToBe =
+  const becomesProvisioned =
     details.billingMode === 'PROVISIONED' && detailsOf(table).billingMode !== 'PROVISIONED'
-  if (!comesToBe) return
+  if (!becomesProvisioned) return
   const given = new Set<string>()
   for (const { Update } of updates) if (Update?.ProvisionedThroughput) given.add(Update.IndexName)
   const missing = table.indexes.filter(({ kind, name }) => kind === 'global' && !given.has(name))
@@ -167,7 +167,7 @@ function unique(definitions: readonly AttributeDefinition[]): AttributeDefinitio
   return [...new Map(definitions.map((each) => [each.AttributeName, each])).values()]
 }
 
-/** Definitions come and go with the keys they belong to. */
+/** Adds definitions of new keys and removes unused ones. */
 export function usedDefinitions(
   table: Pick<TableRecord, 'keys'>,
   indexes: readonly NewIndex[],

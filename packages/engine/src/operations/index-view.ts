@@ -1,12 +1,12 @@
 /**
- * What an index shows of an item: its projection. Storage keeps only keys in an index and hands out
- * whole items, so projection, its size and its cost are worked out here.
+ * The projection of an index. Storage keeps only keys in an index and returns whole items, so the
+ * projected attributes are selected here.
  */
-import type { IndexRecord, KeyType, TableRecord } from '../storage/storage.ts'
-import { attribute, type Item, setAttribute, typeOf } from '../values/types.ts'
+import type { IndexRecord, TableRecord } from '../storage/storage.ts'
+import { attribute, type Item, setAttribute } from '../values/types.ts'
 import { keyAttributes } from '../validation/keys.ts'
 
-/** The attributes an index can show, or undefined if that is all of them. */
+/** The attributes that an index projects; undefined if it projects all. */
 export function projectedNames(
   table: TableRecord,
   index: IndexRecord | undefined,
@@ -29,15 +29,4 @@ export function pick(names: readonly string[] | undefined, item: Item): Item {
     if (value !== undefined) setAttribute(view, name, value)
   }
   return view
-}
-
-/** Whether an item has an entry in an index: all its key attributes, of the right types. */
-export function isIndexed(index: IndexRecord, item: Item): boolean {
-  const { partition, sort } = index.keys
-  return has(item, partition.name, partition.type) && (!sort || has(item, sort.name, sort.type))
-}
-
-function has(item: Item, name: string, type: KeyType): boolean {
-  const value = attribute(item, name)
-  return value !== undefined && typeOf(value) === type
 }

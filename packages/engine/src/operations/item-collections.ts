@@ -1,6 +1,6 @@
 /**
- * ItemCollectionMetrics: which item collections, the partitions of a table with local indexes, a write
- * has changed. AWS limits a collection to 10 GB and estimates its size; here nothing limits it, and the
+ * ItemCollectionMetrics: the item collections (partitions of a table with local indexes) that a write
+ * changed. AWS limits a collection to 10 GB and estimates its size. Here there is no limit, and the
  * estimate is always the lowest.
  */
 import type { ItemCollectionMetrics } from '../db.ts'
@@ -12,7 +12,7 @@ import { mapped } from './batch-get-item.ts'
 type Wanted = 'NONE' | 'SIZE' | undefined
 type ByTable = Record<string, ItemCollectionMetrics[]>
 
-/** What ReturnItemCollectionMetrics adds to the response of a write of one item. */
+/** The ItemCollectionMetrics of a write of one item. */
 export function collectionMetrics(
   table: TableRecord,
   item: Item,
@@ -24,7 +24,7 @@ export function collectionMetrics(
   return { ItemCollectionMetrics: { ItemCollectionKey: key, SizeEstimateRangeGB: [0, 1] } }
 }
 
-/** The same for a write of many items: each collection once, table by table. */
+/** The same for a write of several items: each collection once, by table. */
 export function allCollectionMetrics(
   writes: readonly { table: TableRecord; item: Item }[],
   wanted: Wanted,

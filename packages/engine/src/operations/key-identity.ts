@@ -1,9 +1,9 @@
-/** One text per item of a table, to find the same item twice in one request. */
+/** A text that identifies an item of a table, to find duplicates in a request. */
 import type { TableRecord } from '../storage/storage.ts'
 import { numberText } from '../values/numbers.ts'
 import { attribute, type Item, NumberValue, type Value } from '../values/types.ts'
 
-/** The key must have been checked; other attributes of `item` do not count. */
+/** The key must be valid; other attributes of `item` are ignored. */
 export function keyIdentity(table: TableRecord, item: Item): string {
   const { partition, sort } = table.keys
   const first = text(attribute(item, partition.name))
@@ -19,7 +19,7 @@ function text(value: Value | undefined): string {
 
 const SURROGATE = /[\uD800-\uDFFF]/
 
-/** UTF-8 has no half of a surrogate pair: all halves are stored as the same character. */
+/** UTF-8 has no lone surrogates: all of them are stored as the same replacement character. */
 function asStored(value: string): string {
   return Buffer.from(value).toString()
 }

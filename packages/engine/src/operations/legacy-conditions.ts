@@ -1,6 +1,6 @@
 /**
- * Expected, QueryFilter, ScanFilter and KeyConditions: conditions as they were written before there
- * were expressions. They are checked in AWS's words and become the same trees as expressions.
+ * Expected, QueryFilter, ScanFilter and KeyConditions, the predecessors of expressions. They are checked
+ * with AWS's messages and converted to the same trees as expressions.
  */
 import type { Comparison, Expectation } from '../db.ts'
 import { validationError } from '../errors.ts'
@@ -22,7 +22,7 @@ export function readFilter(
   const conditions = Object.entries(filter ?? {}).map(([name, { ComparisonOperator, ...rest }]) =>
     conditionOf(name, ComparisonOperator, readValues(form, rest.AttributeValueList)),
   )
-  return joined(conditions, join)
+  return joinConditions(conditions, join)
 }
 
 export function readExpected(
@@ -33,10 +33,10 @@ export function readExpected(
   const conditions = Object.entries(expected ?? {}).map(([name, each]) =>
     expectation(form, name, each),
   )
-  return joined(conditions, join)
+  return joinConditions(conditions, join)
 }
 
-/** The conditions on a key, by attribute; which of them a key allows is the planner's business. */
+/** The conditions on a key by attribute; the planner checks which of them a key allows. */
 export function readKeyConditions(
   form: Form,
   conditions: Record<string, Comparison>,
@@ -70,7 +70,7 @@ function readValues(form: Form, values: readonly unknown[] | null | undefined): 
   return (values ?? []).map((value) => form.ownValue(value))
 }
 
-function joined(conditions: readonly Condition[], join: Join): Condition | undefined {
+function joinConditions(conditions: readonly Condition[], join: Join): Condition | undefined {
   if (join) {
     if (conditions.length === 0) {
       throw validationError('ConditionalOperator cannot be used without Filter or Expected')
@@ -147,7 +147,7 @@ function conditionOf(name: string, operator: Operator, values: Value[]): Conditi
     case 'CONTAINS':
       return { type: 'contains', left, right: first }
     case 'NOT_CONTAINS': {
-      // Unlike NOT contains(…), it is not true of an attribute that is missing.
+      // Unlike NOT contains(…), it is false if the attribute is missing.
       const contains: Condition = { type: 'contains', left, right: first }
       return {
         type: 'and',
@@ -165,7 +165,7 @@ function conditionOf(name: string, operator: Operator, values: Value[]): Conditi
 const COMPARATORS = { EQ: '=', NE: '<>', LT: '<', LE: '<=', GT: '>', GE: '>=' } as const
 
 const SCALARS: readonly TypeName[] = ['S', 'N', 'B']
-/** Of what type the values of a comparison may be; those not listed take any. */
+/** The types allowed for the values of a comparison; those not listed allow all types. */
 const TYPES: Partial<Record<Operator, readonly TypeName[]>> = {
   LT: SCALARS,
   LE: SCALARS,

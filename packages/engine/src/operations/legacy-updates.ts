@@ -1,6 +1,6 @@
 /**
- * AttributeUpdates and AttributesToGet: what UpdateExpression and ProjectionExpression were before
- * there were expressions. They name top-level attributes only, and become the same trees.
+ * AttributeUpdates and AttributesToGet, the predecessors of UpdateExpression and ProjectionExpression.
+ * They contain top-level attributes only, and are converted to the same trees.
  */
 import type { AttributeUpdate } from '../db.ts'
 import { validationError } from '../errors.ts'

@@ -1,9 +1,9 @@
 /**
  * The parts of an operation: the shape of its request, and a function from request to response.
  *
- * An operation takes requests of both faces. They differ only in how attribute values are written,
- * so an operation reads those through a `Form` and returns plain values; `toResponse` turns them into
- * the JSON of the wire.
+ * An operation handles requests of both faces. They differ only in the form of attribute values, so an
+ * operation reads them through a `Form` and returns plain values; `toResponse` converts them to the JSON
+ * of the wire.
  */
 import type { Clock } from '@strongroom/platform/clock'
 import type { Storage } from '../storage/storage.ts'
@@ -21,8 +21,8 @@ export interface Operation<Input, Output> {
   readonly name: string
   readonly input: StructureShape
   run(context: Context, input: Input, form: Form): Output | Promise<Output>
-  /** The response as JSON; absent if the output holds no attribute values and is JSON already. */
+  /** Converts the output to JSON; undefined if the output contains no attribute values. */
   readonly toResponse?: (output: Output) => object
-  /** The text or bytes of that JSON, where writing it directly is faster. */
+  /** The text or bytes of that JSON, for operations where writing it directly is faster. */
   readonly text?: (output: Output) => string | Buffer
 }

@@ -1,9 +1,9 @@
 /**
- * What Query and Scan have in common: which items one page holds, and where the next one starts.
+ * The common part of Query and Scan: the items of one page, and where the next page starts.
  *
- * A page ends at Limit items read or with the item that completes 1 MB of them, as an index shows them, and the filter
- * comes after both. Long pages are read in pieces with a turn of the event loop between them, so a
- * page need not be one snapshot; DynamoDB does not promise that either.
+ * A page ends after Limit items, or with the item that completes 1 MB, both before filtering. Sizes are
+ * those of the index's projection. A long page is read in several turns of the event loop, so it may span
+ * several snapshots, as in DynamoDB.
  */
 import { performance } from 'node:perf_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -22,7 +22,7 @@ import { pick, projectedNames } from './index-view.ts'
 import type { Context } from './operation.ts'
 
 export const MAX_PAGE_BYTES = 1024 * 1024
-/** Few enough to read in some milliseconds; how long a filter takes is up to the request. */
+/** Can be read in a few milliseconds; the time for a filter depends on the request. */
 export const ITEMS_PER_TURN = 2000
 const FILTER_MS_PER_TURN = 10
 
@@ -33,7 +33,7 @@ export interface PagePlan {
   ranges: readonly RangeQuery[]
   filter: Condition | undefined
   projection: Projection | undefined
-  /** What the index shows of an item; undefined for whole items. */
+  /** The attributes that the index projects; undefined for whole items. */
   shown: readonly string[] | undefined
 }
 
@@ -45,7 +45,7 @@ export async function readPage(
   const keyNames = pageKeyNames(table, index)
   const limit = Math.floor(input.Limit ?? Infinity)
   const consistent = ranges[0]?.consistent === true
-  /** What a local index holds, if the request needs more: every item is then read from the table. */
+  /** The attributes in a local index, if the request needs others, so that items are read from the table. */
   const held = shown ? undefined : projectedNames(table, index)
   const items: Item[] = []
   const counting = input.Select === 'COUNT'
@@ -59,7 +59,7 @@ export async function readPage(
   /** Where this range continues in the next turn. */
   let startKey = range?.startKey
 
-  /** Reads until the page ends (true) or this turn's share is used up (false). */
+  /** Returns true when the page is complete, and false when this turn of the event loop has read enough. */
   const readTurn = (): boolean => {
     const turnEnd = scanned + ITEMS_PER_TURN
     const filterEnd = filter ? performance.now() + FILTER_MS_PER_TURN : Infinity
@@ -111,7 +111,7 @@ export function pageKeyNames(table: TableRecord, index: IndexRecord | undefined)
   return names
 }
 
-/** The index a request names; one that is still being filled cannot be read. */
+/** The index of a request; an index that is still being filled cannot be read. */
 export function requestedIndex(table: TableRecord, input: PageInput): IndexRecord | undefined {
   const { IndexName: name } = input
   if (name === undefined || name === null) return undefined
@@ -126,7 +126,7 @@ export function requestedIndex(table: TableRecord, input: PageInput): IndexRecor
   return index
 }
 
-/** Select against ProjectionExpression and IndexName; AWS speaks of querying even when it scans. */
+/** Checks Select against ProjectionExpression and IndexName; AWS's messages say "query" for scans, too. */
 export function checkSelect(input: PageInput): void {
   const projection = projectionParameter(input)
   switch (input.Select) {
@@ -166,8 +166,8 @@ function projectionParameter(input: PageInput): string | undefined {
 }
 
 /**
- * A query through an index may filter only by what the index projects, also through a local one. A
- * scan may filter by anything: what the index does not project is missing there.
+ * A query through an index, even a local one, can only filter by projected attributes. A scan can filter
+ * by any attribute; those that the index does not project count as missing.
  */
 export function rejectUnprojectedFilter(
   { table, index }: Pick<PagePlan, 'table' | 'index'>,
@@ -183,8 +183,8 @@ export function rejectUnprojectedFilter(
 }
 
 /**
- * The attributes a page may show: what the index projects, or undefined for whole items. A local
- * index fetches what it lacks from its table; a global one refuses to be asked for it.
+ * The attributes that a page may contain: those that the index projects, or undefined for whole items.
+ * Other attributes are read from the table for a local index and rejected for a global one.
  */
 export function requestedNames(
   input: PageInput,
@@ -192,17 +192,19 @@ export function requestedNames(
 ): readonly string[] | undefined {
   const names = projectedNames(table, index)
   if (!index || !names) return undefined
-  const asked = new Set(projection?.paths.map(([name]) => String(name)))
-  const unshown = [...asked].filter((name) => !names.includes(name))
+  const requested = new Set(projection?.paths.map(([name]) => String(name)))
+  const unprojected = [...requested].filter((name) => !names.includes(name))
   const everything = input.Select === 'ALL_ATTRIBUTES'
-  if (index.kind === 'local') return everything || unshown.length > 0 ? undefined : names
+  if (index.kind === 'local') return everything || unprojected.length > 0 ? undefined : names
   if (everything) {
     throw invalid(
       `Select type ALL_ATTRIBUTES is not supported for global secondary index ${index.name} because its projection type is not ALL`,
     )
   }
-  if (unshown.length > 0) {
-    throw invalid(`Global secondary index ${index.name} does not project [${unshown.join(', ')}]`)
+  if (unprojected.length > 0) {
+    throw invalid(
+      `Global secondary index ${index.name} does not project [${unprojected.join(', ')}]`,
+    )
   }
   return names
 }

@@ -1,4 +1,4 @@
-/** PutItem: an item in place of whatever has its key. */
+/** PutItem: creates or replaces an item. */
 import type { PutItemInput, WriteOutput } from '../db.ts'
 import { validationError } from '../errors.ts'
 import { checkItem, keyOf } from '../validation/keys.ts'
@@ -55,15 +55,9 @@ export const putItem: Operation<PutItemInput, WriteOutput> = {
     checkItem(table, item)
 
     const wantsOld = input.ReturnValues === 'ALL_OLD'
-    if (
-      !condition &&
-      !wantsOld &&
-      !isMetered(input.ReturnConsumedCapacity) &&
-      table.indexes.length === 0 &&
-      !table.ttl
-    ) {
+    if (!condition && !wantsOld && !isMetered(input.ReturnConsumedCapacity)) {
       await storage.overwrite(table, item)
-      return {}
+      return collectionMetrics(table, item, input.ReturnItemCollectionMetrics)
     }
 
     const meter = capacityMeter(input.ReturnConsumedCapacity)
@@ -85,7 +79,7 @@ export const putItem: Operation<PutItemInput, WriteOutput> = {
   toResponse: writeResponse,
 }
 
-/** A put and a delete can return only what was there before. */
+/** Put and delete can only return the old item. */
 export function checkReturnValues(value: string | undefined): void {
   if (value !== undefined && value !== null && value !== 'NONE' && value !== 'ALL_OLD') {
     throw validationError('ReturnValues can only be ALL_OLD or NONE')

@@ -124,7 +124,7 @@ export const query: Operation<QueryInput, PageOutput> = {
   text: (page) => (page instanceof WirePage ? page.json : pageText(page)),
 }
 
-/** What an expression asks of keys is looked into later, when all parameters have been read. */
+/** The keys in an expression are checked later, after all parameters have been read. */
 function readConditions(input: QueryInput, placeholders: Placeholders, form: Form) {
   const { KeyConditionExpression: text, KeyConditions } = input
   if (text !== undefined && text !== null) {

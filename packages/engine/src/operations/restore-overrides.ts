@@ -1,6 +1,7 @@
 /**
- * What a restored table is: keys, indexes and billing of its source, or of them what the request
- * overrides. As in AWS its stream, time to live, tags, protection, class and recovery are not restored.
+ * The definition of a restored table: keys, indexes and billing of its source, unless the request
+ * overrides them. As in AWS, stream, time to live, tags, deletion protection, table class and
+ * point-in-time recovery are not restored.
  */
 import { randomUUID } from 'node:crypto'
 import type { GlobalSecondaryIndex, LocalSecondaryIndex, TableDescription } from '../db.ts'
@@ -72,7 +73,7 @@ function indexesOf(
   const kept = (kind: IndexRecord['kind']) => source.indexes.filter((each) => each.kind === kind)
   const of = (kind: IndexRecord['kind'], override: Override[] | null | undefined) =>
     override
-      ? override.map((wanted) => overridden(kept(kind), wanted, source, input, billing))
+      ? override.map((wanted) => overrideIndex(kept(kind), wanted, source, input, billing))
       : kept(kind).map((index) => withoutId(index, billing))
   const global = of('global', input.GlobalSecondaryIndexOverride)
   const unprovisioned = global.find(({ details }) => billing === 'PROVISIONED' && !details)
@@ -92,8 +93,8 @@ function indexesOf(
   return indexes
 }
 
-/** An index of the source, by any name: its keys and its projection tell which. */
-function overridden(
+/** Finds an index of the source by keys and projection; its name may differ. */
+function overrideIndex(
   known: readonly IndexRecord[],
   wanted: Override,
   source: TableRecord,
@@ -120,7 +121,7 @@ function needlessThroughput(input: RestoreOverrides, of = ''): Error {
 
 type Override = LocalSecondaryIndex | GlobalSecondaryIndex
 
-/** An override can leave indexes out, but not make other ones. */
+/** An override can omit indexes, but not add others. */
 function isSame(index: IndexRecord, wanted: Override, source: TableRecord): boolean {
   const { keys, projection } = checkIndex({ ...wanted }, detailsOf(source).definitions)
   const attributes = (of: IndexRecord['projection']) => (of.attributes ?? []).toSorted().join(' ')

@@ -1,6 +1,6 @@
 /**
- * RestoreTableFromBackup and RestoreTableToPointInTime: a new table, which is CREATING until all its
- * items are there.
+ * RestoreTableFromBackup and RestoreTableToPointInTime create a table, which is CREATING until all items
+ * are copied.
  */
 import type {
   RestoreFromBackupInput,
@@ -95,7 +95,7 @@ function enabledRecovery(table: TableRecord): LogRecord {
 function checkTime(time: number, earliest: number, latest: number): void {
   if (time >= earliest && time <= latest) return
   const text = (ms: number) => new Date(ms).toISOString()
-  // Beyond what a date can name.
+  // Outside the range of JavaScript dates.
   const wanted = Math.abs(time) <= 8.64e15 ? text(time) : String(time / 1000)
   throw new DynamoError(
     'InvalidRestoreTimeException',

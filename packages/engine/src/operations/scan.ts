@@ -1,4 +1,4 @@
-/** Scan: all items of a table or index, or of one of several disjoint parts of it. */
+/** Scan: all items of a table or index, or of one segment of it. */
 import type { PageOutput, ScanInput } from '../db.ts'
 import { validationError } from '../errors.ts'
 import { existingTable } from '../validation/names.ts'
@@ -107,7 +107,7 @@ function readSegment(input: ScanInput): { index: number; total: number } | undef
   return { index, total }
 }
 
-/** AWS cuts off what follows the point. */
+/** AWS truncates fractions. */
 function whole(number: number | null | undefined): number | undefined {
   return number === undefined || number === null ? undefined : Math.floor(number)
 }

@@ -1,6 +1,6 @@
 /**
- * GetShardIterator, and what an iterator is: the name of a stream and a sequence number after which to
- * read. It is good for a quarter of an hour. There is nothing secret in it.
+ * GetShardIterator, and the format of iterators: a stream, and the sequence number after which to read.
+ * An iterator is valid for 15 minutes and contains no secret.
  */
 import type { GetShardIteratorInput } from '../db-streams.ts'
 import { DynamoError, resourceNotFound, validationError } from '../errors.ts'
@@ -61,7 +61,7 @@ function endOf({ storage }: Context, { closed }: StreamRecord): number {
   return closed?.sequence ?? storage.streams.latest()
 }
 
-/** Only sequence numbers after this one are read with it. */
+/** The sequence number after which an iterator reads. */
 export function iterator(context: Context, stream: StreamRecord, after: number): string {
   const issued = context.clock.now().toString(36)
   return `${streamArn(context, stream)}|1|${after.toString(36)}.${issued}`

@@ -1,6 +1,6 @@
 /**
- * ExclusiveStartKey: it must be a key the page could have ended with. Query and Scan word the same
- * fault differently, as AWS does.
+ * ExclusiveStartKey must be a key that a page of the request could end with. As in AWS, Query and Scan
+ * have different messages for the same mistake.
  */
 import { validationError } from '../errors.ts'
 import type { KeyCondition } from '../expressions/key-condition.ts'

@@ -1,4 +1,4 @@
-/** The names of streams, of their one shard, and of positions in it. */
+/** ARNs of streams, ids of their shards, and sequence numbers. */
 import { resourceNotFound, validationError } from '../errors.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StreamRecord } from '../storage/changes/streams.ts'
@@ -22,7 +22,7 @@ export function existingStream(storage: Storage, arn: string): StreamRecord {
   return stream
 }
 
-/** All changes of a stream are in one shard, which stays open as long as the stream is on. */
+/** A stream has one shard, which is open while the stream is enabled. */
 export function shardId({ id, createdAt }: StreamRecord): string {
   return `shardId-${String(createdAt).padStart(20, '0')}-${id.toString(16).padStart(8, '0')}`
 }

@@ -37,7 +37,7 @@ export function checkStreamUpdate(input: UpdateTableInput): void {
   }
 }
 
-/** The logs of a table after an update that may switch its stream on or off. */
+/** The logs of a table after an update that may enable or disable its stream. */
 export function changedLogs(
   { name, logs = [] }: TableRecord,
   wanted: StreamSpecification | null | undefined,

@@ -27,7 +27,7 @@ export const listStreams: Operation<ListStreamsInput, ListStreamsOutput> = {
     const { storage } = context
     const all = storage.streams.all()
     const wanted = input.TableName ? nameOf(input.TableName) : undefined
-    // The stream that a page ended with is there for a day after it was closed.
+    // The stream of the cursor still exists, unless it was closed more than a day ago.
     const after = input.ExclusiveStartStreamArn
       ? existingStream(storage, input.ExclusiveStartStreamArn).id
       : 0

@@ -1,4 +1,4 @@
-/** TagResource, UntagResource and ListTagsOfResource: labels on tables, kept and shown. */
+/** TagResource, UntagResource and ListTagsOfResource: tags of tables. */
 import type {
   ListTagsOfResourceInput,
   ListTagsOfResourceOutput,
@@ -16,7 +16,7 @@ import type { Operation } from './operation.ts'
 const MAX_TAGS = 50
 const MAX_NAME_LENGTH = 128
 const MAX_VALUE_LENGTH = 256
-const WRITTEN = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u
+const TAG_TEXT = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u
 const arn = string({ min: 1, max: 1283 })
 
 export const tagResource: Operation<TagResourceInput, object> = {
@@ -65,12 +65,12 @@ export const listTagsOfResource: Operation<ListTagsOfResourceInput, ListTagsOfRe
   },
 }
 
-/** Whether tags can be given in one request; those that a table has already are not counted. */
+/** Checks the tags of one request; existing tags of the table do not count towards the limit. */
 export function checkTags(given: readonly Tag[]): void {
   const keys = new Set<string>()
   for (const { Key, Value } of given) {
     checkKey(Key)
-    if (!isWritten(Value, MAX_VALUE_LENGTH)) {
+    if (!isTagText(Value, MAX_VALUE_LENGTH)) {
       throw validationError(`The Tag Value provided is invalid, Value: ${Value ?? null}`)
     }
     if (keys.has(Key)) {
@@ -82,12 +82,12 @@ export function checkTags(given: readonly Tag[]): void {
 }
 
 function checkKey(key: string): void {
-  if (key && isWritten(key, MAX_NAME_LENGTH)) return
+  if (key && isTagText(key, MAX_NAME_LENGTH)) return
   throw validationError(`The Tag Key provided is invalid, Key: ${key ?? null}`)
 }
 
-function isWritten(text: string | null | undefined, mostLength: number): boolean {
-  return typeof text === 'string' && text.length <= mostLength && WRITTEN.test(text)
+function isTagText(text: string | null | undefined, maxLength: number): boolean {
+  return typeof text === 'string' && text.length <= maxLength && TAG_TEXT.test(text)
 }
 
 function tooMany(): Error {

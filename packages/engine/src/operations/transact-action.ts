@@ -1,6 +1,6 @@
 /**
- * One action of TransactWriteItems, in three steps: read from the request, bound to its table, and
- * decided on the old item. Every fault of the last two is the action's reason for cancellation.
+ * One action of TransactWriteItems, in three steps: read from the request, bind to the table, decide on
+ * the old item. Errors of the last two become the cancellation reason of the action.
  */
 import type { TransactWriteItem } from '../db.ts'
 import { validationError } from '../errors.ts'
@@ -31,7 +31,7 @@ export interface Action {
   tableName: string
   /** The item to put, or the key of the item to change. */
   item: Item
-  /** What else makes two actions the same, for idempotency. */
+  /** The rest of the action's identity, for idempotency. */
   expressions(): unknown
   on(table: TableRecord): TableAction
 }
@@ -39,13 +39,13 @@ export interface Action {
 export interface TableAction {
   table: TableRecord
   key: Item
-  /** Whether the old item decides anything. */
+  /** Whether the result depends on the old item. */
   needsOld: boolean
-  /** AWS refuses the whole request for these. */
+  /** Makes the checks for which AWS rejects the whole request. */
   refuseEmptyKeys(): void
-  /** What can be said without the old item. */
+  /** Makes the checks that do not need the old item. */
   check(): void
-  /** The item afterwards, if there is one. */
+  /** Returns the new item; undefined if there is none afterwards. */
   decide(old: Item | undefined): Item | undefined
   write(tx: WriteTx, old: Item | undefined, next: Item | undefined): void
 }

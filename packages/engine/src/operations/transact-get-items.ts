@@ -74,7 +74,7 @@ export const transactGetItems: Operation<TransactGetItemsInput, TransactGetItems
   }),
 }
 
-/** The items of checked keys, all from one moment. */
+/** Reads the items of valid keys from one snapshot. */
 export function readTogether(
   { storage }: Context,
   keys: readonly { table: TableRecord; key: Item }[],
@@ -84,7 +84,7 @@ export function readTogether(
   if (new Set(identities).size < identities.length) {
     throw validationError('Transaction request cannot include multiple operations on one item')
   }
-  // One synchronous turn reads from one snapshot; it is taken now, to be up to date.
+  // The reads of one synchronous turn share a snapshot; refreshing makes it current.
   storage.refresh()
   const meter = capacityMeter(detail, 'read')
   let bytes = 0

@@ -132,7 +132,7 @@ export async function writeAll(
       needsOld || showsOld ? tx.get(table, key) : undefined,
     )
     // A repeated request has happened already; AWS then charges it as a read.
-    if (known) return repeated(input, targets, old)
+    if (known) return repeatedOutput(input, targets, old)
 
     const next: (Item | undefined)[] = []
     assertNoReasons(
@@ -150,7 +150,7 @@ export async function writeAll(
   })
 }
 
-function repeated(
+function repeatedOutput(
   input: Pick<TransactWriteItemsInput, 'ReturnConsumedCapacity'>,
   targets: readonly TableAction[],
   old: readonly (Item | undefined)[],
@@ -176,12 +176,12 @@ function checkPayload(items: readonly Item[]): void {
 function fingerprint(actions: readonly Action[]): string {
   const hash = createHash('sha256')
   for (const { kind, tableName: name, item, expressions } of actions) {
-    hash.update(JSON.stringify([kind, name, itemToWire(item), expressions()], sorted))
+    hash.update(JSON.stringify([kind, name, itemToWire(item), expressions()], sortKeys))
   }
   return hash.digest('base64')
 }
 
-function sorted(_key: string, value: unknown): unknown {
+function sortKeys(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const entries = Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1))
   return entries.flat()

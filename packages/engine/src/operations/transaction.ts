@@ -1,8 +1,7 @@
 /**
- * What both kinds of transaction share: their limits, and cancellation with one reason per action.
+ * The common part of both kinds of transactions: limits, and cancellation with one reason per action.
  *
- * Requests are executed one after the other, so a transaction never meets another one half done, and
- * TransactionConflict never happens.
+ * Write transactions run one after the other, so TransactionConflict never happens.
  */
 import { type CancellationReason, DynamoError, transactionCanceled } from '../errors.ts'
 
@@ -11,7 +10,7 @@ export const MAX_TRANSACTION_BYTES = 4 * 1024 * 1024
 
 const FINE: CancellationReason = { Code: 'None' }
 
-/** Why an action cannot be done: what `attempt` throws, or 'None'. Defects are passed on. */
+/** The cancellation reason for what `attempt` throws, or 'None'. Defects are rethrown. */
 export function reasonOf(attempt: () => void): CancellationReason {
   try {
     attempt()
@@ -21,7 +20,7 @@ export function reasonOf(attempt: () => void): CancellationReason {
     if (error.name === 'ValidationException' && !refusesRequest(error)) {
       return { Code: 'ValidationError', Message: error.message }
     }
-    // AWS documents no code of a cancellation for it alone, as it does for statements in batches.
+    // AWS documents no cancellation code for it, only the one of statements in batches.
     if (error.name === 'DuplicateItemException') {
       return { Code: 'ValidationError', Message: error.message }
     }
@@ -36,7 +35,7 @@ export function reasonOf(attempt: () => void): CancellationReason {
   }
 }
 
-/** An index key set to nothing is a fault of the request as a whole. */
+/** An empty index key makes the whole request invalid, instead of cancelling the transaction. */
 function refusesRequest(error: DynamoError): boolean {
   return error.message.startsWith('One or more parameter values are not valid.')
 }

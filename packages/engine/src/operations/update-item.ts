@@ -1,4 +1,4 @@
-/** UpdateItem: changes to one item, which is created if there is none. */
+/** UpdateItem: updates an item, or creates it. */
 import type { UpdateItemInput, WriteOutput } from '../db.ts'
 import { validationError } from '../errors.ts'
 import type { Placeholders } from '../expressions/placeholders.ts'
@@ -97,7 +97,7 @@ export function readUpdate(
   return text === undefined || text === null ? undefined : parseUpdate(text, placeholders)
 }
 
-/** A key cannot be updated; that is known before the item is read. */
+/** Rejects updates of key attributes, before the item is read. */
 export function checkTargets(table: TableRecord, update: Update | undefined): void {
   if (!update) return
   const { partition, sort } = table.keys
@@ -110,7 +110,7 @@ export function checkTargets(table: TableRecord, update: Update | undefined): vo
   }
 }
 
-/** The item after the update, checked for what a table can hold. */
+/** The item after the update; throws if the table cannot store it. */
 export function updatedItem(table: TableRecord, update: Update | undefined, item: Item): Item {
   if (!update) return item
   const next = applyUpdate(update, item).item

@@ -1,6 +1,6 @@
 /**
- * UpdateTable: billing, protection, the stream, and one index created or deleted at a time. A new index is filled
- * in the background; until then it cannot be read.
+ * UpdateTable: changes billing, deletion protection or the stream, and creates or deletes one index at a
+ * time. A new index is filled in the background and cannot be read until then.
  */
 import type { TableDescription, UpdateTableInput } from '../db.ts'
 import { validationError } from '../errors.ts'
@@ -65,7 +65,7 @@ export const updateTable: Operation<UpdateTableInput, { TableDescription?: Table
   },
 }
 
-/** Without an index to create they are of no use, and may say what is not so. */
+/** Definitions are ignored unless an index is created, because they may contradict the table. */
 function newDefinitions({ AttributeDefinitions, GlobalSecondaryIndexUpdates }: UpdateTableInput) {
   const isNeeded = GlobalSecondaryIndexUpdates?.some(({ Create }) => Create)
   return isNeeded ? (AttributeDefinitions ?? []) : []
@@ -80,7 +80,7 @@ const CHANGES = [
   'TableClass',
 ] as const
 
-/** What is to be changed; no changes of indexes are none, but may not stand beside others. */
+/** The requested changes; an empty list of index updates is not a change. */
 function changesOf(input: UpdateTableInput) {
   return CHANGES.filter((name) => {
     const change = input[name] ?? undefined
@@ -88,7 +88,7 @@ function changesOf(input: UpdateTableInput) {
   })
 }
 
-/** What says how AWS runs a table has no effect, but a request may be about it alone. */
+/** Parameters about AWS's infrastructure have no effect, but a request may consist of them alone. */
 const WITHOUT_EFFECT = ['OnDemandThroughput', 'WarmThroughput', 'SSESpecification']
 
 function checkSomethingToDo(input: UpdateTableInput): void {
@@ -99,7 +99,7 @@ function checkSomethingToDo(input: UpdateTableInput): void {
   )
 }
 
-/** Changes that a request makes alone, or not together with those of indexes. */
+/** Rejects combinations of changes that AWS does not allow in one request. */
 function checkAlone(input: UpdateTableInput): void {
   const changes = changesOf(input)
   if (changes.length === 1) return

@@ -1,4 +1,4 @@
-/** UpdateTimeToLive: takes effect at once, so the states ENABLING and DISABLING never show. */
+/** UpdateTimeToLive takes effect immediately, so the states ENABLING and DISABLING never occur. */
 import type { UpdateTimeToLiveInput } from '../db.ts'
 import { validationError } from '../errors.ts'
 import { namedTable } from '../validation/names.ts'

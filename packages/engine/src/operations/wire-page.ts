@@ -1,7 +1,7 @@
 /**
- * A page of whole items of a table for the wire faces: their stored bytes become the bytes of the
- * response without being decoded, which is most of what a query costs. The rules of a page are those
- * of `page.ts`.
+ * A page of whole items of a table for the wire faces. Stored bytes are converted to the bytes of the
+ * response without decoding, which would be most of the cost of a query. Pages follow the rules of
+ * `page.ts`.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { PageInput, PageOutput } from '../db.ts'
@@ -13,7 +13,7 @@ import { pick } from './index-view.ts'
 import type { Context } from './operation.ts'
 import { ITEMS_PER_TURN, MAX_PAGE_BYTES, pageKeyNames, type PagePlan } from './page.ts'
 
-/** The finished response, in place of its parts. */
+/** The finished response. */
 export class WirePage implements PageOutput {
   readonly Count: number
   readonly json: Buffer
@@ -24,7 +24,7 @@ export class WirePage implements PageOutput {
   }
 }
 
-/** Whether the request wants complete items of the table, without filter or projection. */
+/** Whether the request is for whole items of the table, without filter or projection. */
 export function wantsWholeItems(input: PageInput, plan: PagePlan): boolean {
   const { index, filter, projection, shown, ranges } = plan
   return !(index || filter || projection || shown || input.Select === 'COUNT' || ranges.length > 1)
@@ -36,13 +36,13 @@ export function wantsWholeItems(input: PageInput, plan: PagePlan): boolean {
  */
 const spare: JsonWriter[] = []
 const MAX_SPARE_WRITERS = 32
-/** Larger buffers are not held while a client reads a page: the page is copied. */
+/** Larger buffers are not kept while a client reads a page; the page is copied instead. */
 const MAX_BORROWED_BYTES = 256 * 1024
 const MAX_LARGE_BYTES = 4 * MAX_PAGE_BYTES
 let large: JsonWriter | undefined
 const borrowed = new WeakMap<Buffer, JsonWriter>()
 
-/** Call after a response was sent or copied: its bytes may be overwritten from then on. */
+/** Call after a response was sent or copied, because its bytes may then be overwritten. */
 export function release(json: Buffer): void {
   const writer = borrowed.get(json)
   borrowed.delete(json)
@@ -90,7 +90,7 @@ export async function readWirePage(
   let bytes = 0
   let last = ''
 
-  /** Reads until the page ends (true) or this turn's share is used up (false). */
+  /** Returns true when the page is complete, and false when this turn of the event loop has read enough. */
   const readTurn = (): boolean => {
     const turnEnd = scanned + ITEMS_PER_TURN
     for (const stored of storage.storedRange(table, range)) {

@@ -1,6 +1,6 @@
 /**
- * Error texts of statements. Conditions and updates are checked like those of expressions, but a
- * statement has no parameter such as "FilterExpression" that an error could name.
+ * Error messages of statements. Conditions and updates are checked like expressions, but a statement has
+ * no parameter such as "FilterExpression" for the message to name.
  */
 import { DynamoError, validationError } from '../errors.ts'
 

@@ -1,6 +1,6 @@
 /**
- * What a WHERE clause says of keys. Only what must hold in any case counts: comparisons with values
- * that are joined by AND at the top.
+ * Finds the key values in a WHERE clause. Only comparisons with values that are joined by AND at the top
+ * level count, because they must always hold.
  */
 import { validationError } from '../errors.ts'
 import type { Condition } from '../expressions/condition.ts'
@@ -20,13 +20,13 @@ export function allOf(conditions: readonly Condition[]): Condition | undefined {
   return conditions.length < 2 ? conditions[0] : { type: 'and', conditions }
 }
 
-/** The key of the one item that a statement is about, and what else it asks of that item. */
+/** The key of the item that a statement is about, and the remaining conditions on it. */
 export interface OneItem {
   key: Item
   rest: Condition | undefined
 }
 
-/** Undefined if the clause does not have an equality for every key attribute. */
+/** Undefined unless the clause has an equality for every key attribute. */
 export function oneItem(table: TableRecord, where: Condition | undefined): OneItem | undefined {
   let left = conjuncts(where)
   const key: Item = {}
@@ -49,7 +49,7 @@ export function oneItem(table: TableRecord, where: Condition | undefined): OneIt
   return { key, rest: allOf(left) }
 }
 
-/** A comparison of the attribute with values that a key can be looked up by. */
+/** A comparison of the attribute with values that can be used for a key lookup. */
 export function comparisonOf(name: string, condition: Condition): AttributeCondition | undefined {
   switch (condition.type) {
     case 'compare': {
@@ -82,7 +82,7 @@ export function comparisonOf(name: string, condition: Condition): AttributeCondi
 
 const MIRRORED = { '=': '=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const
 
-/** The values that the attribute must have one of: by `=`, by IN, or by several of these with OR. */
+/** The possible values of the attribute: from `=`, IN, or several of these joined by OR. */
 export function choicesOf(name: string, condition: Condition): Value[] | undefined {
   if (condition.type === 'in') {
     if (!isAttribute(name, condition.operand)) return undefined

@@ -1,6 +1,6 @@
 /**
- * Where a SELECT continues: the key its page ended with, and a fingerprint of the statement, because a
- * token is of use for the statement it came from only.
+ * The token with which a SELECT continues: the last key of the page, and a fingerprint of the statement,
+ * because a token is only valid for its own statement.
  */
 import { createHash } from 'node:crypto'
 import type { Item, Value } from '../values/types.ts'
@@ -25,7 +25,7 @@ export function readNextToken(
       return itemFromWire(read['key'])
     }
   } catch {
-    // Whatever is wrong with it, it is not a token.
+    // All defects of a token have the same error.
   }
   throw invalidToken()
 }

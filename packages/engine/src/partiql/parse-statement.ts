@@ -1,4 +1,4 @@
-/** The grammar of statements: SELECT, INSERT, UPDATE, DELETE, and EXISTS around a SELECT. */
+/** Parses statements: SELECT, INSERT, UPDATE, DELETE, and EXISTS with a SELECT. */
 import { validationError } from '../errors.ts'
 import { cachedByText } from '../expressions/cache.ts'
 import { checkConditionSyntax, checkPath, checkUpdateSyntax } from '../expressions/check-syntax.ts'
@@ -17,14 +17,14 @@ import { withoutKind } from './errors.ts'
 
 export const parseStatement = cachedByText((text): Statement => {
   const parser = new StatementParser(text)
-  const body = statementBody(parser)
+  const body = parseStatementBody(parser)
   parser.skip(';')
   if (parser.token.kind !== 'end') throw parser.malformed()
   const { names, literals, parameters } = parser
   return { body, names, literals, parameters }
 })
 
-function statementBody(parser: StatementParser): Statement['body'] {
+function parseStatementBody(parser: StatementParser): Statement['body'] {
   if (parser.isWord('select')) return select(parser)
   if (parser.skipWord('insert')) return insert(parser)
   if (parser.skipWord('update')) return update(parser)
@@ -152,7 +152,7 @@ function update(parser: StatementParser): Change {
 function assignment(parser: StatementParser): ActionSyntax {
   const path = parser.path()
   parser.expect('=')
-  const value = assigned(parser)
+  const value = parseAssignedValue(parser)
   if (value.type !== 'call' || (value.name !== 'set_add' && value.name !== 'set_delete')) {
     return { type: 'SET', path, value }
   }
@@ -173,7 +173,7 @@ function samePath({ names }: StatementParser, one: PathSyntax, other: PathSyntax
   return left.length === right.length && left.every((part, at) => part === right[at])
 }
 
-function assigned(parser: StatementParser): OperandSyntax | ArithmeticSyntax {
+function parseAssignedValue(parser: StatementParser): OperandSyntax | ArithmeticSyntax {
   const left = parser.operand()
   const operator = parser.is('+') ? '+' : '-'
   if (!parser.skip(operator)) return left

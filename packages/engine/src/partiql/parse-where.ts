@@ -1,6 +1,6 @@
 /**
- * The grammar of WHERE: comparisons, BETWEEN, IN, IS MISSING, IS NULL and functions, joined by NOT,
- * AND and OR in that order of precedence.
+ * Parses WHERE: comparisons, BETWEEN, IN, IS MISSING, IS NULL and functions, joined by NOT, AND and OR in
+ * that order of precedence.
  */
 import { validationError } from '../errors.ts'
 import type { Comparator, ConditionSyntax, OperandSyntax } from '../expressions/syntax.ts'
@@ -10,7 +10,7 @@ export function whereClause(parser: StatementParser): ConditionSyntax {
   return asCondition(disjunction(parser))
 }
 
-/** What may stand in parentheses: a condition, or an operand of a comparison to come. */
+/** The content of parentheses: a condition, or the first operand of a comparison. */
 type Parsed = ConditionSyntax | OperandSyntax
 
 function asCondition(parsed: Parsed): ConditionSyntax {
@@ -53,7 +53,7 @@ function term(parser: StatementParser): Parsed {
   return isOperand ? comparison(parser, inner) : inner
 }
 
-/** The operand itself if no comparison follows it. */
+/** Returns the operand itself if no comparison follows it. */
 function comparison(parser: StatementParser, operand: OperandSyntax): Parsed {
   const { kind, text } = parser.token
   if (kind === 'symbol') {
@@ -116,7 +116,7 @@ function rangeOrChoice(
   return { type: 'in', operand, choices }
 }
 
-/** IS [NOT] MISSING, IS [NOT] NULL. An attribute that is missing is not NULL. */
+/** IS [NOT] MISSING, IS [NOT] NULL. A missing attribute is not NULL. */
 function nature(parser: StatementParser, operand: OperandSyntax): ConditionSyntax {
   const isNegated = parser.skipWord('not')
   if (parser.skipWord('missing')) {

@@ -1,15 +1,14 @@
 /**
- * What the rules of PartiQL share: a cursor over the tokens, names, paths, values and operands.
+ * The common part of the PartiQL parsers: a cursor over the tokens, names, paths, values and operands.
  *
- * Statements are parsed by recursive descent; brackets of all kinds nest at most MAX_NESTING deep,
- * so that no statement can exhaust the stack.
+ * Statements are parsed by recursive descent. Brackets nest at most MAX_NESTING deep, so no statement
+ * can exhaust the stack.
  */
 import { type DynamoError, validationError } from '../errors.ts'
 import type { CallSyntax, OperandSyntax, PathSyntax } from '../expressions/syntax.ts'
-import { checkAttributeName } from '../values/attribute-names.ts'
 import { setOf, type Member } from '../values/sets.ts'
 import { parseNumber } from '../values/numbers.ts'
-import { type Item, setAttribute, typeOf, type Value } from '../values/types.ts'
+import { checkAttributeName, type Item, setAttribute, typeOf, type Value } from '../values/types.ts'
 import { isKeyword, type Token, tokensOf } from './tokens.ts'
 import type { Literal } from './syntax.ts'
 
@@ -68,7 +67,7 @@ export class StatementParser {
     if (!this.skipWord(...words)) throw this.malformed()
   }
 
-  /** A name as it is, or in double quotes. */
+  /** A name, with or without double quotes. */
   name(): string {
     const { kind, text } = this.token
     if (kind === 'name') {
@@ -94,7 +93,7 @@ export class StatementParser {
     }
   }
 
-  /** What stands in the brackets of a path: an index, or a name as text. */
+  /** The content of brackets in a path: an index, or a name as text. */
   #step(): string | number | bigint {
     const { kind, text } = this.take()
     if (kind === 'string') return this.#placeName(text)
@@ -210,7 +209,7 @@ export class StatementParser {
     return map
   }
 
-  /** The rest of a tuple, of which the first brace has been taken. */
+  /** The rest of a tuple after its opening brace. */
   entries<T>(parse: () => T): [name: string, value: T][] {
     const names = new Set<string>()
     return this.#elements('}', (): [string, T] => {
@@ -231,7 +230,7 @@ export class StatementParser {
     })
   }
 
-  /** The current token, or one near it, is one that no rule allows there. */
+  /** The error for a token that is not allowed there. */
   malformed(offset = 0): DynamoError {
     const { start } = this.#at(this.#position + offset)
     return validationError(

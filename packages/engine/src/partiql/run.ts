@@ -1,4 +1,4 @@
-/** Executes one statement that writes and returns what its RETURNING clause asks for. */
+/** Executes one statement that writes; returns what its RETURNING clause asks for. */
 import type { ConsumedCapacity } from '../db.ts'
 import type { Projection } from '../expressions/projection.ts'
 import { capacityMeter } from '../operations/capacity.ts'
@@ -49,7 +49,7 @@ export interface OneRead {
   projection: Projection | undefined
 }
 
-/** Undefined if the statement could be about several items. */
+/** Undefined if the statement could match several items. */
 export function readOne(storage: Storage, body: Select, bound: Bound): OneRead | undefined {
   const where = bindWhere(bound, body.where)
   const projection = bindSelection(bound, body.paths)

@@ -1,6 +1,6 @@
 /**
- * SELECT: a query where the clause says which partitions, else a scan; in either case in pages as
- * Query and Scan have them.
+ * SELECT: a query if the WHERE clause determines the partitions, otherwise a scan. Pages are those of
+ * Query and Scan.
  */
 import type { PageOutput } from '../db.ts'
 import type { ExecuteStatementInput } from '../db-partiql.ts'
@@ -76,7 +76,7 @@ export async function runSelect(
 interface Search {
   partitions: Value[]
   sort: AttributeCondition | undefined
-  /** All of the clause that the search does not settle. */
+  /** The conditions that the key ranges do not already guarantee. */
   filter: Condition | undefined
 }
 
@@ -109,13 +109,13 @@ function assertNotEmpty(name: string, value: Value): void {
   )
 }
 
-/** In order, each once: the order is that of the pages. */
+/** Sorts and deduplicates the partitions; pages are in this order. */
 function distinct(values: readonly Value[]): Value[] {
   const sorted = values.toSorted(compare)
   return sorted.filter((value, at) => at === 0 || !equal(value, sorted[at - 1] as Value))
 }
 
-/** Whether the sort key runs backwards. Partitions are turned around here. */
+/** Whether sort keys are in descending order. Reverses the partitions if they must be. */
 function validateOrder(keys: KeySchema, { order, where }: Select, search: Search | undefined) {
   if (order.length === 0) return false
   if (!where) {
@@ -139,7 +139,7 @@ function validateOrder(keys: KeySchema, { order, where }: Select, search: Search
   return isDescending(keys.sort?.name)
 }
 
-/** The ranges that are left behind a key, which is one that a page of this search ended with. */
+/** The ranges that remain after the last key of the previous page. */
 function rangesFrom(
   table: TableRecord,
   index: IndexRecord | undefined,

@@ -1,7 +1,7 @@
 /**
- * The attributes a SELECT returns. A path goes by its last name; of a path into a list, what the list
- * holds goes by the name and the first index, as in `DateWatched[0]`. In a batch or a transaction it
- * is a plain projection instead.
+ * The attributes that a SELECT returns. A path is returned under its last name; a path into a list under
+ * the name and the first index, such as `DateWatched[0]`. Batches and transactions use a plain projection
+ * instead.
  */
 import { validationError } from '../errors.ts'
 import { bindPath } from '../expressions/operands.ts'

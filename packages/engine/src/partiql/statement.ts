@@ -1,4 +1,4 @@
-/** One statement of a request: parsed, and bound to its parameters. */
+/** Parses a statement of a request and binds it to its parameters. */
 import { validationError } from '../errors.ts'
 import { bindCondition, type Condition } from '../expressions/condition.ts'
 import type { Placeholders } from '../expressions/placeholders.ts'
@@ -11,7 +11,7 @@ import { withoutKind } from './errors.ts'
 import { parseStatement } from './parse-statement.ts'
 import type { Statement, Insert, Literal } from './syntax.ts'
 
-/** The shapes of its members, in every request. */
+/** The shapes of the members that all requests with statements have. */
 export const statementText = string({ min: 1, max: 8192 })
 export const statementParameters = list(attribute, { min: 1 })
 
@@ -46,7 +46,7 @@ export function bind(statement: Statement, parameters: readonly Value[]): Bound 
   const valueOf = (literal: Literal): Value => {
     if ('parameter' in literal) return parameters[literal.parameter] as Value
     assertDepth(literal.value, 1)
-    // Statements are cached, and what becomes of a value is not known here.
+    // A copy, because statements are cached and the caller may modify the value.
     return copyValue(literal.value)
   }
   const at = (placeholder: string) => Number(placeholder.slice(1))

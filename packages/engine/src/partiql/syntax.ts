@@ -1,12 +1,12 @@
 /**
- * What a statement says, with nothing looked up: neither table nor parameters, so that one parse
- * serves every request that sends the same text. Conditions and updates are those of expressions;
- * their `#` and `:` placeholders are places in `names` and `literals`.
+ * Syntax trees of statements. Tables and parameters are not resolved, so all requests with the same text
+ * can share one tree. Conditions and updates are those of expressions; their `#` and `:` placeholders are
+ * indexes into `names` and `literals`.
  */
 import type { ActionSyntax, ConditionSyntax, PathSyntax } from '../expressions/syntax.ts'
 import type { Value } from '../values/types.ts'
 
-/** A value written out, or the place of a parameter. */
+/** A literal value, or the index of a parameter. */
 export type Literal = { readonly value: Value } | { readonly parameter: number }
 
 export type Returning = 'ALL_OLD' | 'ALL_NEW' | 'UPDATED_OLD' | 'UPDATED_NEW'
@@ -35,7 +35,7 @@ export interface Change {
   readonly returning?: Returning
 }
 
-/** The existence of an item that meets a condition, as part of a transaction. */
+/** A condition check of a transaction: an item exists and meets a condition. */
 export interface Exists {
   readonly type: 'exists'
   readonly select: Select
@@ -45,6 +45,6 @@ export interface Statement {
   readonly body: Select | Insert | Change | Exists
   readonly names: readonly string[]
   readonly literals: readonly Literal[]
-  /** How many `?` there are. */
+  /** The number of `?`. */
   readonly parameters: number
 }

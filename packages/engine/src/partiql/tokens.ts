@@ -1,13 +1,13 @@
 /**
- * Splits a PartiQL statement into tokens, in one pass over the text. A character or an open quote
- * that belongs to no token becomes one of kind 'unknown', which no rule of the grammar accepts.
+ * Splits a PartiQL statement into tokens in one pass. An unknown character or an unclosed quote becomes
+ * a token of kind 'unknown', which the grammar accepts nowhere.
  */
 
 export type TokenKind = 'word' | 'name' | 'string' | 'number' | 'symbol' | 'unknown' | 'end'
 
 export interface Token {
   readonly kind: TokenKind
-  /** Of a word and a number as written, of a quoted token what stands between its quotes. */
+  /** A word or number as written; for a quoted token the text between the quotes. */
   readonly text: string
   readonly start: number
 }
@@ -21,18 +21,18 @@ const NUMBER = /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y
 
 export function tokensOf(statement: string): Token[] {
   const tokens: Token[] = []
-  let position = skipped(statement, 0)
+  let position = skipSpace(statement, 0)
   while (position < statement.length) {
     const { end, ...token } = tokenAt(statement, position)
     tokens.push(token)
-    position = skipped(statement, end)
+    position = skipSpace(statement, end)
   }
   tokens.push({ kind: 'end', text: '', start: statement.length })
   return tokens
 }
 
-/** Behind white space and comments. */
-function skipped(text: string, from: number): number {
+/** Skips white space and comments. */
+function skipSpace(text: string, from: number): number {
   let position = from
   for (;;) {
     if (position < text.length && SPACE.test(text.charAt(position))) {
@@ -52,25 +52,25 @@ function skipped(text: string, from: number): number {
 
 function tokenAt(text: string, start: number): Token & { end: number } {
   const first = text.charAt(start)
-  if (LETTER.test(first)) return matched('word', WORD, text, start)
+  if (LETTER.test(first)) return matchToken('word', WORD, text, start)
   if (/\d/.test(first) || (first === '.' && /\d/.test(text.charAt(start + 1)))) {
-    return matched('number', NUMBER, text, start)
+    return matchToken('number', NUMBER, text, start)
   }
-  if (first === "'" || first === '"') return quoted(text, start, first)
+  if (first === "'" || first === '"') return readQuoted(text, start, first)
   const pair = text.slice(start, start + 2)
   if (PAIRS.has(pair)) return { kind: 'symbol', text: pair, start, end: start + 2 }
   const kind = SINGLES.includes(first) ? 'symbol' : 'unknown'
   return { kind, text: first, start, end: start + 1 }
 }
 
-function matched(kind: 'word' | 'number', pattern: RegExp, text: string, start: number) {
+function matchToken(kind: 'word' | 'number', pattern: RegExp, text: string, start: number) {
   pattern.lastIndex = start
   const found = pattern.exec(text)?.[0] ?? ''
   return { kind, text: found, start, end: start + found.length }
 }
 
-/** A quote inside is written twice. */
-function quoted(text: string, start: number, quote: string): Token & { end: number } {
+/** A quote within the text is doubled. */
+function readQuoted(text: string, start: number, quote: string): Token & { end: number } {
   let content = ''
   let from = start + 1
   for (;;) {
@@ -85,7 +85,7 @@ function quoted(text: string, start: number, quote: string): Token & { end: numb
   }
 }
 
-/** Reserved words of PartiQL: an attribute or a table with such a name needs double quotes. */
+/** Reserved words of PartiQL; as names of attributes and tables they need double quotes. */
 
 const KEYWORDS: ReadonlySet<string> = new Set(
   `

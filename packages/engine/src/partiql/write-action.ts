@@ -19,7 +19,7 @@ export interface WriteAction {
   action: TableAction
   /** Decides what RETURNING returns. */
   update: Update | undefined
-  /** What is written, for the size of a transaction. */
+  /** The written item, which counts towards the size of a transaction. */
   item: Item
 }
 
@@ -91,7 +91,7 @@ function change(table: TableRecord, body: Change, bound: Bound, onFailure: OnFai
     update: undefined,
     onFailure,
   })
-  // Where there is no item, there is nothing to delete and nothing to hold against it.
+  // Deleting a missing item succeeds without evaluating the condition.
   const action: TableAction = { ...removal, decide: (old) => old && removal.decide(old) }
   return { action, update: undefined, item: key }
 }
@@ -115,7 +115,7 @@ function existence(
   return { action, update: undefined, item: found.key }
 }
 
-/** The item exists, and meets the condition. */
+/** Succeeds if the item exists and meets the condition. */
 function there(table: TableRecord, condition: Condition | undefined): Condition | undefined {
   const exists: Condition = { type: 'exists', path: [table.keys.partition.name], expected: true }
   return allOf(condition ? [exists, condition] : [exists])

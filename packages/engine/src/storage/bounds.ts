@@ -1,5 +1,5 @@
-// The byte range of a query or scan: from `low` up to, but without, `high`. Base items end with the
-// raw sort key, index entries have it escaped and followed by the item key, so "just after this sort
+// The byte range of a query or scan, from `low` (inclusive) to `high` (exclusive). Item keys end with
+// the raw sort key. Index entries have it escaped and followed by the item key, so "just after this sort
 // key" is a different byte string in each.
 
 import type { Item, Value } from '../values/types.ts'
@@ -25,7 +25,7 @@ function bytesTo(end: number): FastBuffer {
   return Buffer.from(scratch.subarray(0, end)) as FastBuffer
 }
 
-/** The first byte string after all that start with the first `end` bytes of the scratch. */
+/** The first byte string after all those that start with the first `end` bytes of the scratch. */
 function pastPrefix(end: number): FastBuffer {
   let last = end
   while (last > 0 && scratch[last - 1] === 0xff) last--

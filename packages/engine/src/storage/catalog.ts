@@ -1,14 +1,14 @@
-// The tables of a data directory, cached. A version counter, stored beside them and raised with every
-// change, tells each process when its copy is old: one small read per snapshot or transaction.
-// Committed state and the state inside a running write transaction are two views, because a commit
-// can still fail.
+// A cache of the tables of a data directory. Every change raises a stored version counter, which each
+// process reads once per snapshot or transaction to see whether its copy is stale. Committed state and
+// the state inside a write transaction have separate caches, because a commit can still fail.
 
 import type { Environment } from './lmdb/lmdb.ts'
 import type { BackupRecord } from './backups/backup-records.ts'
 import type { IndexRecord, TableRecord, TtlRecord } from './storage.ts'
+import type { Transaction } from './transaction.ts'
 
 export const VERSION_KEY = 'version'
-export const NEXT_ID_KEY = 'next-id'
+const NEXT_ID_KEY = 'next-id'
 
 export function tableKey(name: string): string[] {
   return ['table', name]
@@ -17,7 +17,7 @@ export function tableKey(name: string): string[] {
 export const ALL_TABLES = { start: ['table'], end: ['table!'] }
 const ALL_BACKUPS = { start: ['backup'], end: ['backup!'] }
 
-/** Whatever has entries of its own: an index, or the time-ordered list behind a time to live. */
+/** An index, or the time-ordered list of a time to live: both have entries of their own. */
 export type EntryOwner = IndexRecord | TtlRecord
 
 export class Catalog {
@@ -41,8 +41,8 @@ export class Catalog {
       byName.set(record.name, record)
       byId.set(record.id, record)
     }
-    // The items of a backup lie under an id as those of a table do, but have no name. One that is made
-    // is never written to, above all not what is left of a dropped table, in the name of that table.
+    // The items of a backup are stored under an id like those of a table. Only unfinished backups are
+    // listed: a finished one, such as that of a dropped table, must never be written to.
     for (const { value } of this.#env.meta.getRange(ALL_BACKUPS)) {
       const { space, status } = deepFreeze(value as BackupRecord)
       if (status === 'CREATING') byId.set(space.id, space)
@@ -83,4 +83,27 @@ function deepFreeze<T>(value: T): T {
     for (const part of Object.values(value)) deepFreeze(part)
   }
   return value
+}
+
+/**
+ * Allocates ids of tables, indexes, TTL lists, logs, backups and jobs from one counter. Ids are never
+ * reused. Create one per transaction; `save` stores the counter and raises the catalog's version.
+ */
+export class Ids {
+  readonly #tx: Transaction
+  #next: number
+
+  constructor(tx: Transaction) {
+    this.#tx = tx
+    this.#next = (tx.env.meta.get(NEXT_ID_KEY) as number | undefined) ?? 1
+  }
+
+  take(): number {
+    return this.#next++
+  }
+
+  save(): void {
+    this.#tx.putMeta(NEXT_ID_KEY, this.#next)
+    this.#tx.raiseVersion()
+  }
 }

@@ -1,13 +1,13 @@
-// Whether a data directory is whole: every item decodes and lies under its own key, every index and
-// TTL entry belongs to an item, and no item lacks an entry. Works on one snapshot while others write;
-// what a background job has still to fill or to remove is not a problem.
+// Verifies a data directory: every item decodes and is stored under its own key, every index and TTL
+// entry belongs to an item, and no item lacks an entry. It works on one snapshot while others write.
+// Entries that a background job has yet to add or remove are not problems.
 
 import type { Item } from '../values/types.ts'
 import { allBackups } from './backups/backup-records.ts'
 import { allocate, type FastBuffer } from './lmdb/bytes.ts'
 import { owners, type EntryOwner } from './catalog.ts'
 import { hasEntry, writeEntryKey } from './indexes.ts'
-import type { Job } from './jobs/job-records.ts'
+import type { Job } from './jobs/jobs.ts'
 import { writeItemKey } from './keys.ts'
 import { entryKey, KeySource, type Environment, type Snapshot, type Table } from './lmdb/lmdb.ts'
 import type { OpenStorage } from './open-storage.ts'
@@ -18,7 +18,7 @@ import { allStreams } from './changes/streams.ts'
 export interface CheckReport {
   items: number
   entries: number
-  /** Empty if all is well; at most a hundred. */
+  /** At most a hundred. */
   problems: string[]
 }
 
@@ -115,8 +115,8 @@ class Check {
   }
 
   #item(table: TableRecord, key: FastBuffer, item: Item): void {
-    if (!this.#liesUnder(table, key, item)) {
-      this.#problem(`An item of table "${table.name}" lies under a key that is not its own`)
+    if (!this.#hasKey(table, key, item)) {
+      this.#problem(`An item of table "${table.name}" is stored under a key that is not its own`)
       return
     }
     for (const owner of owners(table)) {
@@ -130,12 +130,12 @@ class Check {
     }
   }
 
-  #liesUnder(table: TableRecord, key: FastBuffer, item: Item): boolean {
+  #hasKey(table: TableRecord, key: FastBuffer, item: Item): boolean {
     try {
       const end = writeItemKey(table.id, table.keys, item, this.#itemKey, 0)
       return key.compare(this.#itemKey, 0, end) === 0
     } catch {
-      // It lacks a key attribute, or has it with another type.
+      // A key attribute is missing or has another type.
       return false
     }
   }
@@ -145,7 +145,7 @@ class Check {
     try {
       item = this.#env.items.get(this.#source.ofBytes(key, offset, key.length), this.#snapshot)
     } catch {
-      // That the item cannot be read was said when the items were checked.
+      // The check of the items has already reported it.
       return
     }
     if (item !== undefined && hasEntry(owner, item)) {
@@ -157,7 +157,7 @@ class Check {
     this.#problem(`An entry in ${place} does not belong to any item`)
   }
 
-  /** Goes on behind what cannot be decoded. */
+  /** Continues after a value that cannot be decoded. */
   async #scan<V>(
     table: Table<V>,
     what: string,
@@ -171,7 +171,7 @@ class Check {
         let seen = 0
         for (const { value } of table.getRange(range)) {
           visit(entryBytes(), value)
-          if (++seen % YIELD_EVERY === 0) await this.#breathe()
+          if (++seen % YIELD_EVERY === 0) await this.#yield()
         }
         done = true
       } catch (error) {
@@ -182,7 +182,7 @@ class Check {
     }
   }
 
-  async #breathe(): Promise<void> {
+  async #yield(): Promise<void> {
     this.#options.onProgress?.({ items: this.report.items, entries: this.report.entries })
     await new Promise((resolve) => setImmediate(resolve))
   }

@@ -1,6 +1,6 @@
-// Stored items as the bytes of DynamoDB's JSON, without decoding them on the way: texts are stored as
-// UTF-8 and go out as UTF-8, with the few characters escaped that must be. It says the same as the
-// JSON of the decoded item, and counts the item's size as it goes.
+// Converts stored items directly to the bytes of DynamoDB's JSON, without decoding them: stored UTF-8 is
+// copied, and only the characters that JSON requires are escaped. The result equals the JSON of the
+// decoded item. The item's size is counted in the same pass.
 
 import { numberText } from '../values/numbers.ts'
 import { numberTextSize } from '../values/size.ts'
@@ -31,11 +31,11 @@ const CLOSE_LIST = 0x5d
 
 const CONTAINER_BYTES = 3
 const ENTRY_BYTES = 1
-/** Escaping turns a byte into at most six, and the text around a value is short. */
+/** Escaping turns a byte into at most six, and the JSON around a value is short. */
 const MAX_ESCAPED_BYTES = 6
 const ROOM = 64
 
-/** Four bytes at a time: whether one of them must be escaped, by the arithmetic of whole words. */
+/** Whether one of the four bytes of a word must be escaped. */
 function needsEscape(word: number): boolean {
   const quote = word ^ 0x22222222
   const backslash = word ^ 0x5c5c5c5c
@@ -54,7 +54,7 @@ function isEscaped(byte: number): boolean {
 const double = new Float64Array(1)
 const doubleBytes = new Uint8Array(double.buffer)
 
-/** A buffer that only grows, into which items and texts are written one after the other. */
+/** Writes items and texts one after the other into a growing buffer. */
 export class JsonWriter {
   bytes: FastBuffer = allocate(0x10000)
   position = 0
@@ -78,7 +78,7 @@ export class JsonWriter {
     if (stored[0] !== codec.CODEC_VERSION) {
       throw codec.corrupt(`unknown item version ${stored[0]}`)
     }
-    // lmdb reads into the same memory again and again.
+    // lmdb reuses the memory of the bytes for the next read.
     if (stored.buffer !== this.#source.buffer || stored.byteOffset !== this.#source.byteOffset) {
       this.#sourceView = new DataView(stored.buffer, stored.byteOffset)
     }
@@ -101,13 +101,13 @@ export class JsonWriter {
       this.bytes[this.position++] = COLON
       size += perEntry + length + this.#value(depth)
     }
-    // Maps that end together would use up what the last value left.
+    // Nested maps that end together need room for all their closing brackets.
     this.#reserve(ROOM)
     this.bytes[this.position++] = CLOSE
     return size
   }
 
-  /** Leaves room for what comes after it. */
+  /** Also reserves room for the JSON that follows. */
   #value(depth: number): number {
     const tag = this.#source[this.#at++]
     switch (tag) {
@@ -245,7 +245,7 @@ export class JsonWriter {
     return length
   }
 
-  /** Copies a text of the source with quotes around it; what is not plain is left to JSON itself. */
+  /** Copies a quoted text from the source; JSON.stringify handles texts that need escapes. */
   #quoted(length: number): void {
     const start = this.#take(length)
     this.#reserve(MAX_ESCAPED_BYTES * length + ROOM)
@@ -260,7 +260,7 @@ export class JsonWriter {
     this.position = position + this.bytes.utf8Write(text, position)
   }
 
-  /** False, with whatever was written to be overwritten, if a character needs an escape. */
+  /** Returns false if a character needs an escape; the bytes written so far are then invalid. */
   #copyPlain(from: number, length: number, to: number): boolean {
     const source = this.#sourceView
     const target = this.#view
@@ -292,7 +292,7 @@ export class JsonWriter {
     this.position = position + part.length
   }
 
-  /** Returns where this many bytes start and continues reading behind them. */
+  /** Skips this many bytes and returns where they start. */
   #take(length: number): number {
     const start = this.#at
     if (!(start + length <= this.#source.length)) throw codec.corrupt('a text ends too early')

@@ -1,7 +1,7 @@
-// Items as bytes: a version byte, then one attribute map. Compact, self-delimiting, no schema.
-// Attribute names are interned while decoding; texts that are pure ASCII are marked as such, since
-// they decode several times faster. A number is an int32, a double, or (what a double cannot hold)
-// its decimal text. Decoded values never share memory with the bytes they came from.
+// Encodes items as bytes: a version byte, then one attribute map. The format is compact, self-delimiting
+// and has no schema. Attribute names are interned while decoding. ASCII texts are marked, because they
+// decode several times faster. A number is an int32, a double, or decimal text if a double cannot hold
+// it. Decoded values never share memory with their bytes.
 
 import { NumberValue, setAttribute, type Item, type Value } from '../values/types.ts'
 import { allocate, latin1Slice, utf8Slice, type FastBuffer } from './lmdb/bytes.ts'
@@ -28,13 +28,13 @@ export const BINARY_SET = 16
 
 export const LONG_NAME = 255
 
-/** Deeper than any checked value; a corrupt or unchecked one ends here instead of in the stack. */
+/** Deeper than any valid value; protects the stack from corrupt or unchecked ones. */
 export const MAX_DEPTH = 100
 
 const double = new Float64Array(1)
 const doubleBytes = new Uint8Array(double.buffer)
 
-/** Encodes items one after the other into a buffer that only grows; offsets stay valid until `reset`. */
+/** Encodes items one after the other into a growing buffer; offsets stay valid until `reset`. */
 export class ItemWriter {
   bytes: FastBuffer = allocate(0x10000)
   position = 0
@@ -58,7 +58,7 @@ export class ItemWriter {
   }
 
   #map(map: Item, depth: number): void {
-    // In a map from a parser every enumerable property is an own one; keys() also skips inherited ones.
+    // In a parsed map every enumerable property is an own one; keys() also skips inherited ones.
     const names = Object.keys(map)
     this.#count(names.length)
     for (let i = 0; i < names.length; i++) {
@@ -159,7 +159,7 @@ export class ItemWriter {
     const bytes = this.bytes
     const position = this.position
     if (value === (value | 0)) {
-      // Also the way -0 becomes 0.
+      // This also turns -0 into 0.
       if (value >= -128 && value <= 127) {
         bytes[position] = INT8
         bytes[position + 1] = value
@@ -228,8 +228,8 @@ export class ItemWriter {
   }
 }
 
-// Behind the end of the bytes everything reads as undefined and the position becomes not-a-number, so
-// bounds are checked as `!(at <= length)`.
+// Reads after the end of the bytes return undefined and make the position NaN, so bounds are checked as
+// `!(at <= length)`.
 let source: Uint8Array = new Uint8Array(0)
 let at = 0
 

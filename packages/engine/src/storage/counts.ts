@@ -1,6 +1,6 @@
-// How many items a table or index holds. LMDB can only count by walking the keys, on the event loop, so
-// the count of a large table is remembered for a hundred times as long as it took: counting never
-// takes more than a hundredth of the time. DynamoDB itself brings this figure up to date every six hours.
+// Counts the items of a table or index. LMDB can only count by walking the keys, which blocks the event
+// loop, so a count is cached for a hundred times as long as it took. DynamoDB updates this figure about
+// every six hours.
 
 import { performance } from 'node:perf_hooks'
 import { boundsOfId } from './bounds.ts'

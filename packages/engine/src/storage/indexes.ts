@@ -1,6 +1,5 @@
-// Which entries an item has in the indexes and the TTL list of its table, and how they change with
-// it. An entry holds only keys: the index's and, at the end, the item's. Items that lack a key
-// attribute, or have it with another type, have no entry.
+// The entries of an item in the indexes and the TTL list of its table. An entry consists of the index
+// key followed by the item key. Items without a key attribute of the right type have no entry.
 
 import { attribute, NumberValue, type Item, type Value } from '../values/types.ts'
 import { copyBytes, type FastBuffer } from './lmdb/bytes.ts'
@@ -14,7 +13,7 @@ export function hasEntry(owner: EntryOwner, item: Item): boolean {
     : expiryOf(attribute(item, owner.attribute)) !== undefined
 }
 
-/** Writes the part of the item's entry that stands before the item key; the item must have one. */
+/** Writes the part of the item's entry that precedes the item key; the item must have an entry. */
 export function writeEntryPrefix(
   owner: EntryOwner,
   item: Item,
@@ -26,7 +25,7 @@ export function writeEntryPrefix(
     : writeTtlPrefix(owner.id, expiryOf(attribute(item, owner.attribute))!, target, start)
 }
 
-/** Writes a whole entry key; returns its end and where the item key starts within it. */
+/** Writes a whole entry key; returns its end and the offset of the item key in it. */
 export function writeEntryKey(
   owner: EntryOwner,
   item: Item,
@@ -39,7 +38,7 @@ export function writeEntryKey(
   return { end, offset: prefixEnd - start }
 }
 
-/** Whether two versions of an item, both with an entry, have the same one. */
+/** Whether two versions of an item have the same entry; both must have one. */
 export function sameEntry(owner: EntryOwner, a: Item, b: Item): boolean {
   if ('keys' in owner) return sameKeys(owner.keys, a, b)
   return expiryOf(attribute(a, owner.attribute)) === expiryOf(attribute(b, owner.attribute))

@@ -1,11 +1,11 @@
-// Encoded keys, whose byte order is DynamoDB's order.
+// Encodes keys so that their byte order is DynamoDB's order.
 //
 //   item:        table id (4) | hash (2) | partition key | sort key, raw, to the end
 //   index entry: index id (4) | hash (2) | partition key | sort key, escaped | item key
 //   TTL entry:   ttl id (4) | expiry in epoch seconds (6) | item key
 //
-// A partition key is its length (1) and its bytes; longer than 255 bytes: a zero and the SHA-256 of
-// them, since partitions have no order. Escaping turns 00 into 00 FF and ends with 00 00, which
+// A partition key is its length (1) and its bytes, or if it is longer than 255 bytes, a zero and its
+// SHA-256, because partitions have no order. Escaping turns 00 into 00 FF and ends with 00 00, which
 // keeps the order of sort keys of different lengths. The longest entry (a local index on 1,024 zero
 // bytes) has 3,598 bytes, below LMDB's limit of 4,026.
 
@@ -15,13 +15,11 @@ import { attribute, NumberValue, type Item, type Value } from '../values/types.t
 import { allocate, copyBytes, writeText, type FastBuffer } from './lmdb/bytes.ts'
 import type { KeyAttribute, KeySchema, KeyType } from './storage.ts'
 
-export const MAX_KEY_BYTES = 4026
-
 const MAX_PARTITION_BYTES = 2048
 const MAX_SORT_BYTES = 1024
 const MAX_RAW_PARTITION_BYTES = 255
 
-// Texts beyond the limits are measured before they are written, so this never overflows.
+// Long texts are measured before they are written, so this never overflows.
 const scratch = allocate(3 * 2048 + 64)
 
 export function writeId(id: number, target: FastBuffer, start: number): number {
@@ -46,7 +44,7 @@ function writeRaw(value: Value, type: KeyType, target: FastBuffer, start: number
   throw new TypeError(`Cannot use a value as a key attribute of type ${type}`)
 }
 
-/** Whether a value may stand in a key of that type: such an item has an index entry. */
+/** Whether a value can be a key of that type. */
 export function isKeyValue(value: Value | undefined, key: KeyAttribute, maxBytes: number): boolean {
   switch (key.type) {
     case 'S':
@@ -116,7 +114,7 @@ export function writeSort(value: Value, type: KeyType, target: FastBuffer, start
   return writeRaw(value, type, target, start)
 }
 
-/** Escapes without the terminator, so that it can also be the prefix of a range. */
+/** Escapes without the terminator, so that the result can also be the prefix of a range. */
 export function writeEscapedSort(
   value: Value,
   type: KeyType,
@@ -157,14 +155,12 @@ export function writeItemKey(
 export function isIndexed(keys: KeySchema, item: Item): boolean {
   const { partition, sort } = keys
   return (
-    Object.hasOwn(item, partition.name) &&
-    isKeyValue(item[partition.name], partition, MAX_PARTITION_BYTES) &&
-    (sort === undefined ||
-      (Object.hasOwn(item, sort.name) && isKeyValue(item[sort.name], sort, MAX_SORT_BYTES)))
+    isKeyValue(attribute(item, partition.name), partition, MAX_PARTITION_BYTES) &&
+    (sort === undefined || isKeyValue(attribute(item, sort.name), sort, MAX_SORT_BYTES))
   )
 }
 
-/** Writes the part of an index entry that stands before the item key. */
+/** Writes the part of an index entry that precedes the item key. */
 export function writeIndexPrefix(
   id: number,
   keys: KeySchema,
@@ -191,7 +187,7 @@ export function writeIndexPrefix(
 export const TTL_PREFIX_BYTES = 10
 const MAX_EXPIRY = 2 ** 48 - 1
 
-/** The second at which an item expires, or undefined: not a number, negative or absurdly far away. */
+/** The epoch second at which an item expires; undefined if it is not a number, negative or too large. */
 export function expiryOf(value: Value | undefined): number | undefined {
   if (typeof value !== 'number' || value < 0 || value > MAX_EXPIRY) return undefined
   return Math.floor(value)

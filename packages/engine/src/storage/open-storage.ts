@@ -1,5 +1,5 @@
-// Opens the storage of a data directory: puts together the environment, the catalog, the write queue
-// and the background work, and implements the API of `store.ts` with them.
+// Opens the storage of a data directory: composes the environment, the catalog, the write queue and the
+// background jobs into the interface of `storage.ts`.
 
 import { systemClock, type Clock } from '@strongroom/platform/clock'
 import { Catalog } from './catalog.ts'
@@ -7,9 +7,9 @@ import { Backups } from './backups/backups.ts'
 import { Counts } from './counts.ts'
 import { openEnvironment } from './lmdb/environment.ts'
 import { storageClosed } from './lmdb/failures.ts'
-import { Jobs } from './jobs/jobs.ts'
+import { hasUnfinished } from './jobs/copies.ts'
+import { JobRunner } from './jobs/job-runner.ts'
 import type { Environment } from './lmdb/lmdb.ts'
-import { hasUnfinished } from './jobs/lost-copies.ts'
 import { WriteQueue } from './write-queue.ts'
 import { readItem, readRange, readStoredRange } from './reads.ts'
 import type { NewTable, Storage, TableChange, TableRecord, WriteTx } from './storage.ts'
@@ -21,11 +21,11 @@ import { Transaction } from './transaction.ts'
 export interface StorageOptions {
   directory: string
   clock?: Clock
-  /** How often expired items are looked for; 0 leaves it to explicit calls of `sweep`. */
+  /** Interval of the search for expired items; with 0 only calls of `sweep` delete them. */
   sweepIntervalMs?: number
 }
 
-/** What tools beside the operations (backup, integrity check) also need. */
+/** Also gives the backup and the integrity check access to the environment. */
 export interface OpenStorage extends Storage {
   readonly environment: Environment
 }
@@ -37,7 +37,7 @@ export function openStorage(options: StorageOptions): OpenStorage {
   const committed = new Catalog(env)
   const transaction = new Transaction(env, new Catalog(env), clock)
   const queue = new WriteQueue(env, transaction, directory)
-  const jobs = new Jobs(env, queue)
+  const jobs = new JobRunner(env, queue)
   const counts = new Counts(env)
   const sweeper = new Sweeper(env, queue, clock, () => tables())
   let stale = true
@@ -66,7 +66,7 @@ export function openStorage(options: StorageOptions): OpenStorage {
     stale = true
   }
 
-  /** Failures show in `settled` and are taken up again by the timer. */
+  /** `settled` reports failures, and the timer retries them. */
   function startJobs(): void {
     jobs.run().catch(() => undefined)
   }
@@ -82,7 +82,7 @@ export function openStorage(options: StorageOptions): OpenStorage {
       if (!jobs.isIdle()) startJobs()
       await sweeper.sweep()
     } catch {
-      // A full disk must not end the process; the next tick tries again.
+      // A full disk must not end the process; the next tick retries.
     }
   }
 

@@ -1,6 +1,5 @@
-// Reads: one item by key, or a range of items from one snapshot. A range through an index reads the
-// entry, then the item it names, in the same snapshot. Ranges are lazy, so the caller decides where a
-// page ends.
+// Reads one item by key, or a range of items from one snapshot. A range through an index reads each
+// entry and then its item in the same snapshot. Ranges are lazy, so the caller decides where a page ends.
 
 import type { Item } from '../values/types.ts'
 import { boundsOf, type Bounds } from './bounds.ts'
@@ -40,7 +39,7 @@ function* storedIn(env: Environment, bounds: Bounds, reverse: boolean): Iterable
   for (const { value } of env.stored.getRange(lmdbRange(bounds, reverse))) yield value
 }
 
-/** lmdb's range runs from an inclusive start; backwards, ours excludes it and includes the end. */
+/** The start of an lmdb range is inclusive; in reverse, ours excludes it and includes the end. */
 export function lmdbRange(
   { low, high }: Bounds,
   reverse: boolean,
@@ -63,7 +62,7 @@ export function lmdbRange(
 }
 
 function* itemsIn(env: Environment, bounds: Bounds, reverse: boolean): Iterable<Item> {
-  // A range holds its snapshot by itself, and lmdb can then use one cursor again and again.
+  // A range keeps its own snapshot, so lmdb can reuse one cursor.
   for (const { value } of env.items.getRange(lmdbRange(bounds, reverse))) yield value
 }
 

@@ -4,8 +4,8 @@
 import { allBackups, removeBackup } from './backups/backup-records.ts'
 import { allocate } from './lmdb/bytes.ts'
 import { firstChange, readChanges, writeChangeKey } from './changes/changes.ts'
-import { Ids } from './ids.ts'
-import { copiesOf } from './jobs/job-records.ts'
+import { Ids } from './catalog.ts'
+import { copiesOf } from './jobs/jobs.ts'
 import type { Environment } from './lmdb/lmdb.ts'
 import type { TableRecord } from './storage.ts'
 import { allStreams, streamKey, type StreamRecord } from './changes/streams.ts'
@@ -40,7 +40,7 @@ export function retainedRecords(
   return kept
 }
 
-/** A plain read, so that nothing is written where nothing is due. */
+/** Reads outside a transaction, so that nothing is written if nothing is due. */
 export function isPastRetention(env: Environment, kept: Retained, now: number): boolean {
   if (kept.what === 'backup') return copiesOf(env, kept.id).length === 0
   const first = firstChange(env, kept.log)
@@ -52,7 +52,7 @@ export function isPastRetention(env: Environment, kept: Retained, now: number): 
 
 /** Removes a batch; returns whether more may be left. */
 export function removePastRetention(tx: Transaction, kept: Retained, now: number): boolean {
-  // Another process may have been faster.
+  // Another process may have removed it.
   if (!isPastRetention(tx.env, kept, now)) return false
   if (kept.what === 'changes') return trim(tx, kept.log, now - kept.keepMs)
   if (kept.what === 'stream') tx.putMeta(streamKey(kept.log), undefined)

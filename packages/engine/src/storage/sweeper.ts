@@ -1,6 +1,5 @@
-// Runs expiry: items with a time to live, old changes, closed streams and backups, then idempotency
-// tokens, in bounded batches. Looks first, in a plain read, so that an idle directory is never
-// written to.
+// Deletes expired data in bounded batches: items with a time to live, old changes, closed streams,
+// backups and idempotency tokens. It checks with a read first, so an idle directory is never written to.
 
 import { epochSeconds, type Clock } from '@strongroom/platform/clock'
 import type { Environment } from './lmdb/lmdb.ts'
@@ -40,7 +39,7 @@ export class Sweeper {
   }
 
   async #sweep(): Promise<number> {
-    // Those of processes that were killed would keep old pages from being reused.
+    // The reader slots of killed processes would keep old pages from being reused.
     this.#env.root.readerCheck()
     const now = epochSeconds(this.#clock)
     let total = 0

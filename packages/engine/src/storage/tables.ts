@@ -1,13 +1,10 @@
-// Creating, changing and dropping tables, inside a write transaction. Ids of tables, indexes and TTL
-// lists come from one counter and are never used again, so whatever a crash leaves behind under an
-// old id can never be mistaken for something new.
+// Creates, changes and drops tables inside a write transaction. Ids are never reused, so data that a
+// crash leaves under an old id cannot be mistaken for something new.
 
 import { resourceInUse, resourceNotFound, type DynamoError } from '../errors.ts'
 import { keepDropped } from './backups/backup-records.ts'
-import { owners, tableKey } from './catalog.ts'
-import { logsForCopies } from './jobs/copy-logs.ts'
-import { Ids } from './ids.ts'
-import { addJob } from './jobs/job-records.ts'
+import { Ids, owners, tableKey } from './catalog.ts'
+import { addJob, copiesOf } from './jobs/jobs.ts'
 import type {
   DropOptions,
   IndexRecord,
@@ -33,7 +30,7 @@ export function createTable(tx: Transaction, table: NewTable, now: number): Tabl
   return record
 }
 
-/** The record of a new table, not yet written. */
+/** Builds the record of a new table without writing it. */
 export function newRecord(
   tx: Transaction,
   { ttl, logs = [], ...table }: NewTable,
@@ -59,7 +56,7 @@ function newLog(log: NewLog, createdAt: number, ids: Ids): LogRecord {
   return { ...log, id: ids.take(), createdAt }
 }
 
-/** The record with these logs, of which those of streams that are not there yet are opened. */
+/** Sets the logs of a record, and opens the stream of a new stream log. */
 function withLogs(tx: Transaction, record: TableRecord, logs: LogRecord[]): TableRecord {
   const { logs: before = [], ...rest } = record
   if (logs.length === 0) return rest
@@ -106,7 +103,7 @@ function indexRecord(current: TableRecord, index: IndexRecord | NewIndex, ids: I
   if (!('id' in index)) return { ...index, id: ids.take(), status: 'CREATING' }
   const known = current.indexes.find((each) => each.id === index.id)
   if (known === undefined) throw resourceNotFound()
-  // Its keys are in its entries, and its status belongs to the job that fills it.
+  // The entries contain the keys, and only the job that fills the index changes its status.
   return { ...index, keys: known.keys, status: known.status }
 }
 
@@ -114,7 +111,7 @@ function ttlRecord(current: TableRecord, attribute: string, ids: Ids): TtlRecord
   return current.ttl?.attribute === attribute ? current.ttl : { attribute, id: ids.take() }
 }
 
-/** Closes the logs that are gone and opens new ones; those of copies belong to their jobs. */
+/** Opens new logs and closes those no longer listed. The logs of copies belong to their jobs. */
 function replaceLogs(
   tx: Transaction,
   current: TableRecord,
@@ -132,6 +129,13 @@ function replaceLogs(
     if (logs.every(({ id }) => id !== log.id)) closeLog(tx, log, now, ids)
   }
   return withLogs(tx, { ...record, ...(before.length > 0 && { logs: before }) }, logs)
+}
+
+/** A log that was switched off continues only for the copies that still need it. */
+function logsForCopies(tx: Transaction, logs: LogRecord[]): LogRecord[] {
+  return logs
+    .filter(({ id, kind }) => kind === 'copy' || copiesOf(tx.env, id).length > 0)
+    .map((log) => ({ ...log, kind: 'copy' }))
 }
 
 function closeLog(tx: Transaction, { id, kind }: LogRecord, now: number, ids: Ids): void {
@@ -154,7 +158,7 @@ export function dropTable(
   const table = tx.catalog.byName(name)
   if (table === undefined) throw resourceNotFound()
   if (table.restoring) throw beingCreated(table)
-  // Copies of it that are being made need not be waited for: jobs are done one after the other.
+  // Running copies need no special care: jobs run in order, so the items are removed after them.
   const ids = new Ids(tx)
   if (keepAs === undefined) addJob(tx, ids.take(), { kind: 'remove', space: 'items', id: table.id })
   else keepDropped(tx, table, keepAs, now)
@@ -163,7 +167,7 @@ export function dropTable(
   ids.save()
 }
 
-/** The record of a table, and the entries of its items. */
+/** Removes the record of a table, and the index entries of its items. */
 export function removeRecord(tx: Transaction, table: TableRecord, ids: Ids): void {
   for (const { id } of owners(table)) {
     addJob(tx, ids.take(), { kind: 'remove', space: 'entries', id })

@@ -13,13 +13,13 @@ export function tokenExpiryKey(expiresAt: number, token: string): (string | numb
 
 const BATCH = 500
 
-/** Forgets tokens that expired by `now` (milliseconds); returns whether more may be left. */
+/** Deletes tokens that expired by `now` (milliseconds); returns whether more may be left. */
 export function forgetTokens(tx: Transaction, now: number): boolean {
   let found = 0
   for (const key of tx.env.meta.getKeys(expired(now))) {
     const [, expiresAt, token] = key as [string, number, string]
     tx.putMeta(key as (string | number)[], undefined)
-    // The token may have been used again since, with a later expiry.
+    // The token may have been used again, with a later expiry.
     const record = tx.env.meta.get(tokenKey(token)) as { expiresAt: number } | undefined
     if (record?.expiresAt === expiresAt) tx.putMeta(tokenKey(token), undefined)
     found++

@@ -1,6 +1,6 @@
-// One `run` of a write: its reads, and the writes it asked for, encoded but not applied. Applying
-// happens after `run` returned, so a `run` that throws, at any point, has written nothing, and an item
-// that cannot be encoded fails before the first byte reaches LMDB.
+// One `run` of a write: its reads, and its writes, encoded but not applied. They are applied after `run`
+// has returned, so a `run` that throws has written nothing, and an item that cannot be encoded fails
+// before the first byte reaches LMDB.
 
 import { resourceNotFound } from '../errors.ts'
 import type { Clock } from '@strongroom/platform/clock'
@@ -50,9 +50,9 @@ export class Transaction implements WriteTx {
   readonly #source = new KeySource()
   #operations: Operation[] = []
   #meta: { key: MetaKey; value: unknown }[] = []
-  /** That of the last change of this `run`, if it logged one. */
+  /** The position of the last change that this `run` logged. */
   #position: Position | undefined
-  /** The sequence of the last change before this `run`, read on first use. */
+  /** The position of the last change before this `run`, read on first use. */
   #last: Position | undefined
   #hasLogged = false
 
@@ -147,7 +147,7 @@ export class Transaction implements WriteTx {
     return current
   }
 
-  /** Adds the entry of an item that is stored already: filling a new index. */
+  /** Adds the entry of a stored item to a new index. */
   fill(table: TableRecord, owner: EntryOwner, item: Item): void {
     if (!hasEntry(owner, item)) return
     const keyStart = this.#room()
@@ -202,14 +202,14 @@ export class Transaction implements WriteTx {
     if (this.#meta.length > 0) this.catalog.refresh()
   }
 
-  /** The position of the last change that was logged, by whomever. */
+  /** The position of the last change that any process logged. */
   position(): Position {
     if (this.#position !== undefined) return this.#position
     this.#last ??= (this.env.meta.get(SEQUENCE_KEY) as Position | undefined) ?? NO_CHANGE
     return this.#last
   }
 
-  /** Of tables with logs only: what a write leaves as it was is no change. */
+  /** For tables with logs. A write that leaves the item as it was is not a change. */
   #log(table: TableRecord, old: Item | undefined, item: Item | undefined, expired?: 'expired') {
     const { sequence, at } = this.position()
     const next = { sequence: sequence + 1, at: Math.max(at, this.#clock.now()) }

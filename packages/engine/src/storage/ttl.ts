@@ -1,6 +1,6 @@
-// Deleting items whose time to live has passed, found through a time-ordered list instead of a scan.
-// As in DynamoDB, an item that expired more than five years ago is left alone. The TTL attribute is
-// read again inside the transaction, so an item whose expiry was extended in the meantime stays.
+// Deletes items whose time to live has passed, found through a time-ordered list instead of a scan. As
+// in DynamoDB, items that expired more than five years ago are kept. The TTL attribute is read again
+// inside the transaction, so an item whose expiry was just extended is kept.
 
 import { performance } from 'node:perf_hooks'
 import type { Item } from '../values/types.ts'
@@ -13,11 +13,11 @@ import type { TableRecord, TtlRecord } from './storage.ts'
 import type { Transaction } from './transaction.ts'
 
 const FIVE_YEARS_SECONDS = 5 * 365 * 24 * 60 * 60
-/** A batch is one commit and runs on the event loop: a few milliseconds each, also of large items. */
+/** A batch is one commit and blocks the event loop, so its time is limited for large items, too. */
 const BATCH = 200
 const BATCH_MS = 5
 
-/** Times at or after the lower and before the upper end of which items are due. */
+/** The half-open range of expiry times whose items are due. */
 function due(ttl: TtlRecord, now: number): Bounds {
   const low = allocate(TTL_PREFIX_BYTES)
   const high = allocate(TTL_PREFIX_BYTES)

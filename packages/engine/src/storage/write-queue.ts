@@ -1,7 +1,7 @@
-// The write queue: everything that waits when LMDB grants the write lock goes into one commit, so
-// concurrent writes share one flush. The commit is a child transaction, which rolls back as a whole
-// if applying fails. Promises settle only after the flush, also those of a `run` that threw, since
-// its decision may rest on writes of the same commit.
+// The write queue: all writes that are queued when LMDB grants the write lock become one commit, so
+// concurrent writes share one flush. The commit is a child transaction, which rolls back as a whole if
+// applying fails. Promises settle only after the flush. This includes the promise of a `run` that threw,
+// because its decision may depend on writes of the same commit.
 
 import { performance } from 'node:perf_hooks'
 import type { DynamoError } from '../errors.ts'
@@ -17,7 +17,7 @@ interface Waiting {
   outcome: unknown
 }
 
-/** A commit never holds the event loop longer than about this, nor by many large items. */
+/** Limits how long one commit blocks the event loop. */
 const MAX_COMMIT_MS = 15
 const MAX_COMMIT_BYTES = 4 << 20
 
@@ -56,7 +56,7 @@ export class WriteQueue {
     })
   }
 
-  /** Refuses new writes and resolves when the queued ones are settled. */
+  /** Rejects new writes; resolves when the queued ones have settled. */
   async close(): Promise<void> {
     this.#closed = true
     if (this.#isIdle()) return
@@ -103,12 +103,12 @@ export class WriteQueue {
     } finally {
       this.#waiting = this.#waiting.slice(batch.length)
       this.#executing = false
-      // Releases what the last `run` encoded.
+      // Releases the buffers of the last `run`.
       this.#transaction.begin()
     }
   }
 
-  /** Queued writes cannot be decided without the catalog and must not wait forever. */
+  /** If the catalog cannot be read, all queued writes fail, so that none waits forever. */
   #refreshCatalog(batch: Waiting[]): void {
     try {
       this.#transaction.catalog.refresh()
@@ -141,7 +141,7 @@ export class WriteQueue {
   #rejectAll(batch: Waiting[], error: unknown): void {
     this.#env.commits.rejected++
     this.#committing.delete(batch)
-    // What the failed transaction wrote to the catalog never happened.
+    // The catalog may contain changes of the failed transaction.
     this.#transaction.catalog.invalidate()
     const failure = commitFailed(this.#directory, failureCode(error) || this.#code)
     failure.cause = error
@@ -158,8 +158,8 @@ export class WriteQueue {
   }
 
   /**
-   * A transaction that could not even begin leaves lmdb's promises pending for ever and its lock
-   * taken: nothing can be written any more before the process starts again.
+   * If a transaction could not begin, lmdb never settles its promises and keeps its lock: nothing can be
+   * written until the process restarts.
    */
   #noteFailure(code: number): void {
     this.#code = code

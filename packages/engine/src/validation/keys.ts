@@ -1,8 +1,8 @@
 /**
- * Whether keys and items fit a table's key schema and its indexes, with AWS's texts.
+ * Checks keys and items against the key schema of a table and its indexes, with AWS's messages.
  *
- * Empty key values are told apart from every other fault, because AWS refuses a whole transaction
- * for them, but cancels it, with a reason per action, for the others.
+ * Empty key values have their own check: AWS rejects the whole request of a transaction for them, but
+ * cancels the transaction with a reason per action for other mistakes.
  */
 import { validationError } from '../errors.ts'
 import type { IndexRecord, KeyAttribute, KeySchema, TableRecord } from '../storage/storage.ts'
@@ -15,14 +15,14 @@ export function keyAttributes(keys: KeySchema): KeyAttribute[] {
   return keys.sort ? [keys.partition, keys.sort] : [keys.partition]
 }
 
-/** The table's part of an item or of a longer key. */
+/** The table key in an item, or in a key that also has index attributes. */
 export function keyOf(table: TableRecord, item: Item): Item {
   const { partition, sort } = table.keys
   const key: Item = onlyAttribute(partition.name, item)
   return sort ? Object.assign(key, onlyAttribute(sort.name, item)) : key
 }
 
-/** Computed keys define own properties, also for the name `__proto__`. */
+/** Computed keys define own properties, even for the name `__proto__`. */
 function onlyAttribute(name: string, item: Item): Item {
   return { [name]: attribute(item, name) as Value }
 }
@@ -63,7 +63,7 @@ function refuseEmptyKey(attributes: Item, name: string): void {
   }
 }
 
-/** An item to put: it has the table's keys, and index keys of the right types where it has any. */
+/** Checks that an item has the table's keys, and that its index keys have the right types. */
 export function checkItem(table: TableRecord, item: Item): void {
   rejectEmptyKeys(table, item)
   rejectEmptyIndexKeys(table, item)
@@ -103,7 +103,7 @@ function checkKeySizes(partition: Value, sort: Value | undefined): void {
 /** Numbers are never too long to be a key. */
 function byteLength(value: Value): number {
   if (typeof value === 'string') {
-    // A UTF-16 unit becomes three bytes at most, so short keys need no counting.
+    // A UTF-16 unit has at most three bytes, so short keys need not be measured.
     return value.length * 3 <= SORT_KEY_BYTES ? value.length : Buffer.byteLength(value)
   }
   return value instanceof Uint8Array ? value.length : 0
@@ -124,7 +124,7 @@ export function rejectEmptyIndexKeys(table: TableRecord, item: Item): void {
   )
 }
 
-/** The same for an update, whose text names neither index nor key. */
+/** The same for an update, for which AWS's message names neither index nor key. */
 export function rejectEmptyUpdatedIndexKeys(table: TableRecord, item: Item): void {
   const found = emptyIndexKey(table, item)
   if (!found) return

@@ -1,6 +1,6 @@
 /**
- * Names of tables: a plain name or an ARN that ends in one. Account and region of an ARN are not
- * looked at, since one engine is one account in one region.
+ * Table names: a plain name, or an ARN that ends with one. Account and region of an ARN are ignored,
+ * because an engine has only one of each.
  */
 import { resourceNotFound, validationError } from '../errors.ts'
 import type { Storage, TableRecord } from '../storage/storage.ts'
@@ -8,7 +8,7 @@ import type { Storage, TableRecord } from '../storage/storage.ts'
 const patterns = new Map<string, RegExp>()
 const ARN = /^arn:[^:]+:dynamodb:[^:]*:[^:]*:table\/([a-zA-Z0-9_.-]{3,255})$/
 
-/** Whether the whole text matches; where a table is named, its ARN passes too. */
+/** Whether the whole text matches; a table name can also be an ARN. */
 export function matches(pattern: string, text: string, arn = false): boolean {
   let compiled = patterns.get(pattern)
   if (!compiled) {
@@ -22,14 +22,14 @@ export function nameOf(tableNameOrArn: string): string {
   return ARN.exec(tableNameOrArn)?.[1] ?? tableNameOrArn
 }
 
-/** The table an item operation names. */
+/** The table of an item operation. */
 export function existingTable(storage: Storage, tableNameOrArn: string): TableRecord {
   const table = storage.table(tableNameOrArn) ?? storage.table(nameOf(tableNameOrArn))
   if (!table || table.restoring) throw resourceNotFound()
   return table
 }
 
-/** The table a table operation names; AWS's text then includes the name. */
+/** The table of a table operation, for which AWS's message includes the name. */
 export function namedTable(storage: Storage, tableNameOrArn: string): TableRecord {
   const name = nameOf(tableNameOrArn)
   const table = storage.table(name)
@@ -37,7 +37,7 @@ export function namedTable(storage: Storage, tableNameOrArn: string): TableRecor
   return table
 }
 
-/** The table whose ARN this is, for the operations on resources. */
+/** The table with this ARN, for operations on resources. */
 export function tableOfArn(storage: Storage, arn: string): TableRecord {
   const name = ARN.exec(arn)?.[1]
   if (name === undefined) {

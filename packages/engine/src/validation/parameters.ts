@@ -1,5 +1,5 @@
 /**
- * Which parameters may stand together in one request: expressions and their placeholders, or the
+ * Checks which parameters can be combined in a request: expressions and their placeholders, or the legacy
  * parameters that expressions replaced.
  */
 import { validationError } from '../errors.ts'
@@ -34,7 +34,7 @@ export function checkExpressionParameters(
   if (given(input, 'ExpressionAttributeValues')) checkValuesHaveAUse(expressions, used)
 }
 
-/** KeyConditions may stand beside the expression of a filter, just not beside its own. */
+/** KeyConditions can be combined with FilterExpression, but not with KeyConditionExpression. */
 function isKeyOfFilter(input: Given, name: string): boolean {
   return name === 'KeyConditions' && !given(input, 'KeyConditionExpression')
 }

@@ -1,8 +1,8 @@
 /**
- * How AWS prints a value that failed a constraint: Java's toString of the request's classes.
+ * Prints a value that failed a constraint as AWS does, with Java's toString of the request classes.
  *
  * Attribute values are printed as `AttributeValue(…)` without their contents, and long texts and lists
- * are cut short, because a request may hold megabytes and the response should not.
+ * are truncated, because a request may contain megabytes.
  */
 import type { Shape } from './shapes.ts'
 
@@ -37,7 +37,7 @@ function javaText(shape: Shape, value: unknown): string {
   }
 }
 
-/** Members joined with commas, as many as may be shown. */
+/** Joins the members with commas, up to the limit. */
 function bounded<T>(members: readonly T[], text: (member: T) => string): string {
   const shown: string[] = []
   let length = 0

@@ -2,15 +2,15 @@
  * Checks a request against its shape, in AWS's order: first that every member has the right JSON
  * type, then all constraints together, reported as "N validation errors detected".
  *
- * A request that fits, the usual case, is walked once and nothing is built for it. Attribute values
- * are left to `operations/form.ts`.
+ * A valid request is walked once, without allocations. Attribute values are checked by
+ * `operations/form.ts`.
  */
 import { serializationError, validationError } from '../errors.ts'
 import { matches } from './names.ts'
 import { render } from './render.ts'
 import type { MapShape, Shape, StructureShape } from './shapes.ts'
 
-/** AWS stops counting there. */
+/** AWS reports at most this many. */
 const MAX_REPORTED_ERRORS = 10
 
 export function checkRequest(shape: StructureShape, request: unknown): void {
@@ -24,7 +24,7 @@ export function checkRequest(shape: StructureShape, request: unknown): void {
   throw validationError(`${errors.length} validation error${plural} detected: ${errors.join('; ')}`)
 }
 
-/** Absent, on either face. */
+/** Whether a member is absent, on either face. */
 const missing = (value: unknown): value is null | undefined => value === null || value === undefined
 
 function fits(shape: Shape, value: unknown): boolean {
@@ -118,7 +118,7 @@ function checkTypes(shape: Shape, value: unknown): void {
     case 'attributes':
     case 'attribute':
       if (!isObject(value)) {
-        // In process an attribute is any value; only the wire's form of it is an object.
+        // In-process attribute values can be anything; on the wire they must be objects.
         if (shape.kind === 'attribute') return
         throw notA('map', value)
       }
@@ -140,7 +140,7 @@ const JAVA_TYPE: Record<string, string> = {
 
 function checkScalar(kind: 'string' | 'boolean' | 'integer', integer: string, value: unknown) {
   const expected = kind === 'integer' ? 'number' : kind
-  // Only callers in this process can send a number that is none.
+  // Only in-process callers can pass NaN.
   if (typeof value === expected && !Number.isNaN(value)) return
   if (typeof value === 'object') throw startOf(value)
   const target = { string: 'String', boolean: 'Boolean', integer }[kind]

@@ -1,9 +1,8 @@
 /**
  * The shapes of requests: member names, types and constraints as AWS's service model states them.
  *
- * A shape says nothing about attribute values; those are read by `operations/form.ts`, because the
- * wire and the in-process face write them differently. Members are declared in the order in which
- * AWS reports their errors.
+ * Shapes do not cover attribute values, which `operations/form.ts` reads, because they differ between the
+ * wire and the in-process face. Members are in the order in which AWS reports their errors.
  */
 
 interface Length {
@@ -15,7 +14,7 @@ interface StringShape extends Length {
   kind: 'string'
   enum?: readonly string[]
   pattern?: string
-  /** Names a table, for which its ARN will do. */
+  /** The member is a table name, which can also be an ARN. */
   arn?: true
 }
 
@@ -44,13 +43,13 @@ export interface MapShape extends Length {
 
 export interface StructureShape {
   kind: 'structure'
-  /** As AWS prints it when it echoes a value. */
+  /** The name that AWS prints in messages that contain a value. */
   name: string
   members: ReadonlyMap<string, Shape>
   required: readonly string[]
 }
 
-/** An attribute value, or a map or list of them: not looked into here. */
+/** An attribute value, or a map or list of them, whose content is not checked here. */
 interface AttributeShape {
   kind: 'attribute' | 'attributes'
 }
@@ -83,7 +82,7 @@ export const long = (rules: { min?: number; max?: number } = {}): IntegerShape =
   ...rules,
 })
 
-/** Epoch seconds, with a fraction or without. */
+/** Epoch seconds, possibly with a fraction. */
 export const timestamp = long()
 
 export const boolean: BooleanShape = { kind: 'boolean' }
@@ -116,7 +115,7 @@ const NAME = '[a-zA-Z0-9_.-]+'
 
 /** The name of a table to create. */
 export const newTableName = string({ pattern: NAME, min: 3, max: 255 })
-/** The name of a table in any other request; an ARN counts as well, see `names.ts`. */
+/** The name or ARN of a table in other requests, see `names.ts`. */
 export const tableName = string({ pattern: NAME, min: 1, max: 255, arn: true })
 export const indexName = string({ pattern: NAME, min: 3, max: 255 })
 export const tableNames = { pattern: NAME, max: 255, min: 1, arn: true } as const
@@ -142,7 +141,7 @@ const comparisonOperator = oneOf(
   'CONTAINS',
 )
 
-/** Members of the time before expressions. */
+/** Legacy members, replaced by expressions. */
 export const legacy = {
   AttributesToGet: list(string(), { min: 1, max: 255 }),
   ConditionalOperator: oneOf('OR', 'AND'),

@@ -1,6 +1,6 @@
 /**
- * Whether the keys, indexes and throughput of a table make sense together, with AWS's texts, and
- * their translation into storage's terms.
+ * Checks that the keys, indexes and throughput of a table are consistent, with AWS's messages, and
+ * converts them to storage's types.
  */
 import type {
   AttributeDefinition,
@@ -23,7 +23,7 @@ const MAX_LOCAL_INDEXES = 5
 const MAX_PROJECTED_ATTRIBUTES = 100
 const MAX_CAPACITY_UNITS = 1_000_000_000_000
 
-/** Throughput is given exactly when the table is billed by it. */
+/** Throughput must be present if and only if the table is provisioned. */
 export function checkThroughput(
   billing: 'PROVISIONED' | 'PAY_PER_REQUEST',
   throughput: Throughput | null | undefined,
@@ -92,7 +92,7 @@ interface Definition {
   GlobalSecondaryIndexes?: GlobalSecondaryIndex[]
 }
 
-/** The indexes of a table to create, local ones first, as AWS checks them. */
+/** The indexes of a new table; local ones are checked first, as in AWS. */
 export function checkIndexes(
   { AttributeDefinitions, LocalSecondaryIndexes, GlobalSecondaryIndexes }: Definition,
   keys: KeySchema,
@@ -209,7 +209,7 @@ function checkProjection({ ProjectionType, NonKeyAttributes }: IndexProjection):
   return { type, ...(attributes && { attributes }) }
 }
 
-/** Every definition is the key of something, unless AWS's caller forgot to say of what. */
+/** Every attribute definition must be the key of the table or of an index. */
 export function checkDefinitionsUsed(
   definitions: readonly AttributeDefinition[],
   keys: KeySchema,
@@ -234,7 +234,7 @@ export function checkDefinitionsUsed(
   )
 }
 
-/** In one pass: a request may have a hundred thousand names. */
+/** Linear, because a request may have a hundred thousand names. */
 function duplicateOf(names: readonly string[]): string | undefined {
   const seen = new Set<string>()
   return names.find((name) => seen.size === seen.add(name).size)

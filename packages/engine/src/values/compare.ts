@@ -1,7 +1,6 @@
 /**
- * Equality and order as DynamoDB defines them: types never convert into each other, sets and maps
- * have no order, strings sort by their UTF-8 bytes. Values are at most 32 levels deep, so plain
- * recursion is safe.
+ * DynamoDB's equality and order: types are never converted, sets and maps have no order, strings sort by
+ * their UTF-8 bytes. Values have at most 32 levels, so recursion is safe.
  */
 import { compareNumbers } from './numbers.ts'
 import { equalSets } from './sets.ts'
@@ -36,14 +35,14 @@ function equalMaps(a: { [name: string]: Value }, b: { [name: string]: Value }): 
   return true
 }
 
-/** Negative, zero or positive; the caller has made sure of two S, two N or two B. */
+/** Negative, zero or positive; both values must be S, N or B and of the same type. */
 export function compare(a: Value, b: Value): number {
   if (typeof a === 'string') return compareStrings(a, b as string)
   if (a instanceof Uint8Array) return Buffer.compare(a, b as Uint8Array)
   return compareNumbers(a as number | NumberValue, b as number | NumberValue)
 }
 
-/** Order by UTF-8 bytes, which is order by code point and not by JavaScript's UTF-16 units. */
+/** Compares by UTF-8 bytes, which is the order of code points and not of UTF-16 units. */
 function compareStrings(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let index = 0; index < length; index++) {
@@ -54,7 +53,7 @@ function compareStrings(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** Surrogates stand for code points above all that a single unit can name. */
+/** Surrogates encode code points above those of all single units. */
 function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit
 }

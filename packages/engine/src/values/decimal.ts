@@ -1,7 +1,7 @@
 /**
- * Exact decimals: taking numbers apart into sign, digits and exponent, and putting them together
- * again in canonical form. DynamoDB keeps 38 significant digits and magnitudes from 1e-130 to
- * 9.99…e125; whatever leaves that range is refused here, in the order AWS refuses it.
+ * Exact decimals: converts numbers to sign, digits and exponent, and back to canonical form. DynamoDB
+ * stores 38 significant digits and magnitudes from 1e-130 to 9.99…e125; numbers outside that range are
+ * rejected in AWS's order.
  */
 import { validationError } from '../errors.ts'
 import { NumberValue } from './types.ts'
@@ -18,10 +18,10 @@ const MIN_EXPONENT = -130
 const MAX_DIGITS = 38
 const ZERO: Decimal = { negative: false, digits: '', exponent: 0 }
 
-// No two parts can match the same characters, so that a long text fails in linear time.
+// No two parts match the same characters, so a long text fails in linear time.
 const DECIMAL_TEXT = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?\d{1,10}))?$/
 
-/** Takes apart a decimal text; undefined if it is none. */
+/** Parses a decimal text; undefined if it is not a number. */
 export function decimalFromText(text: string): Decimal | undefined {
   const match = DECIMAL_TEXT.exec(text)
   if (!match) return undefined
@@ -33,14 +33,14 @@ export function decimalFromText(text: string): Decimal | undefined {
 export function decimalOf(number: number | NumberValue): Decimal {
   if (typeof number !== 'number') return decimalFromText(number.value) ?? ZERO
   if (number === 0) return ZERO
-  // Without an argument, toExponential prints the shortest digits that name this very number.
+  // Without an argument, toExponential prints the fewest digits that identify the number.
   const text = Math.abs(number).toExponential()
   const split = text.indexOf('e')
   const digits = split === 1 ? text.slice(0, 1) : text.charAt(0) + text.slice(2, split)
   return { negative: number < 0, digits, exponent: Number(text.slice(split + 1)) }
 }
 
-/** `exponent` is that of the first digit given, zeros included. */
+/** `exponent` is that of the first digit, which may be a zero. */
 export function normalised(negative: boolean, digits: string, exponent: number): Decimal {
   let start = 0
   let end = digits.length
@@ -50,7 +50,7 @@ export function normalised(negative: boolean, digits: string, exponent: number):
   return { negative, digits: digits.slice(start, end), exponent: exponent - start }
 }
 
-/** The canonical value of a decimal that DynamoDB can store; AWS's refusal for any other. */
+/** The canonical value of a decimal; throws AWS's error if DynamoDB cannot store it. */
 export function storable(decimal: Decimal): number | NumberValue {
   const { negative, digits, exponent } = decimal
   if (digits === '') return 0
@@ -67,7 +67,7 @@ export function storable(decimal: Decimal): number | NumberValue {
   if (digits.length > MAX_DIGITS) {
     throw validationError('Attempting to store more than 38 significant digits in a Number')
   }
-  // A double keeps any 15 digits, may keep 16 or 17, and never prints more than 17.
+  // A double holds any 15 digits, some numbers with 16 or 17, and never prints more than 17.
   if (digits.length <= 17) {
     const number = Number(`${negative ? '-' : ''}${digits}e${exponent - digits.length + 1}`)
     if (digits.length <= 15 || decimalOf(number).digits === digits) return number
@@ -75,7 +75,7 @@ export function storable(decimal: Decimal): number | NumberValue {
   return new NumberValue(plainText(decimal))
 }
 
-/** Digits without an exponent, the way DynamoDB writes every number. */
+/** Digits without an exponent, as DynamoDB writes all numbers. */
 export function plainText({ negative, digits, exponent }: Decimal): string {
   if (digits === '') return '0'
   const sign = negative ? '-' : ''

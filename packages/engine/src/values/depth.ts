@@ -1,7 +1,7 @@
 /**
- * The limits that keep every walk over a value short: 32 levels, and as many parts as fit into the
- * largest request. Without the second, a small value that holds itself many times over would take
- * for ever, and without the first one that holds itself would never end.
+ * Limits of every traversal of a value: 32 levels, and as many parts as fit into the largest request. The
+ * first stops at a value that contains itself; the second at a small value that repeats one object many
+ * times on several levels.
  */
 import { validationError } from '../errors.ts'
 import { isMap, type Value } from './types.ts'
@@ -10,14 +10,14 @@ export const MAX_DEPTH = 32
 
 const TOO_DEEP = 'Nesting Levels have exceeded supported limits'
 
-/** For a value in a request; AWS says less of one that an update has made too deep. */
+/** For a value in a request; AWS has a shorter message for a result of an update. */
 export function tooDeep() {
   return validationError(
     `${TOO_DEEP}: Attributes in the item have nested levels beyond supported limit`,
   )
 }
 
-/** Counts the parts of a value while it is checked; each takes a byte of an item at least. */
+/** Counts the parts of a value while it is checked; each has at least one byte in an item. */
 export class PartBudget {
   #left = 2 * 1024 * 1024
 
@@ -28,7 +28,7 @@ export class PartBudget {
   }
 }
 
-/** Refuses a value that would reach below 32 levels when it stands on the given level. */
+/** Rejects a value that would exceed 32 levels when placed on the given level. */
 export function assertDepth(value: Value, level: number): void {
   if (typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {

@@ -1,6 +1,5 @@
 /**
- * Reading the shapes that a request's JSON may have, with AWS's words for what has another shape.
- * These are the refusals of AWS's deserialiser, which come before any validation.
+ * Reads the JSON of a request, with the errors of AWS's deserializer, which precede all validation.
  */
 import { serializationError } from '../errors.ts'
 
@@ -46,7 +45,7 @@ function tokenName(json: unknown): string {
 
 const NOT_BASE64 = /[^A-Za-z0-9+/=]|=[^=]/
 
-/** Strict base64, padding included, because AWS refuses anything else. */
+/** Strict base64 with padding, because AWS rejects anything else. */
 export function bytesFromBase64(text: string): Uint8Array {
   if (text.length % 4 !== 0) {
     throw serializationError(

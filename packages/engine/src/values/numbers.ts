@@ -1,7 +1,7 @@
 /**
- * DynamoDB's numbers: parsing, exact addition, order, and keys that sort as the numbers do.
+ * DynamoDB's numbers: parsing, exact addition, order, and keys that sort like the numbers.
  *
- * Safe integers take a short way through every function, because nearly all numbers are such.
+ * Every function has a fast path for safe integers, because nearly all numbers are.
  */
 import { validationError } from '../errors.ts'
 import {
@@ -16,7 +16,7 @@ import type { NumberValue } from './types.ts'
 
 const SHORT_INTEGER = /^(?:0|-?[1-9]\d{0,14})$/
 
-/** The number a text names, in canonical form. */
+/** Parses a number into canonical form. */
 export function parseNumber(text: string): number | NumberValue {
   if (SHORT_INTEGER.test(text)) return Number(text)
   const decimal = decimalFromText(text)
@@ -34,7 +34,7 @@ export function parseNumber(text: string): number | NumberValue {
 export function canonicalNumber(number: number): number {
   if (number === 0) return 0
   const magnitude = Math.abs(number)
-  // Whatever lies between has at most 17 digits; for the rest, storable has the refusal.
+  // Numbers in this range have at most 17 digits; `storable` rejects invalid ones.
   if (magnitude < 1e-130 || magnitude >= 1e126) storable(decimalOf(number))
   return number
 }
@@ -106,14 +106,14 @@ const NEGATIVE = 1
 const ZERO_KEY = Uint8Array.of(2)
 const POSITIVE = 3
 const EXPONENT_BIAS = 130
-// Higher than any byte of digits: of two negative numbers the one with more digits is smaller.
+// Higher than any byte of digits, because of two negative numbers the one with more digits is smaller.
 const END_OF_NEGATIVE = 102
 
 /**
- * Bytes whose order is the order of the numbers, over the whole range.
+ * Bytes whose order is the order of the numbers.
  *
- * A byte for the sign, one for the exponent, then two digits a byte; all but the sign are turned
- * around for negative numbers. Equal numbers give equal bytes, at most 22 of them.
+ * One byte for the sign, one for the exponent, then two digits per byte; all but the sign are inverted
+ * for negative numbers. Equal numbers have equal bytes, at most 22.
  */
 export function orderedNumberBytes(number: number | NumberValue): Uint8Array {
   const { negative, digits, exponent } = decimalOf(number)

@@ -1,19 +1,25 @@
 /**
- * Values from callers in this process, checked as the wire would check them.
+ * Checks values of in-process callers like those from the wire.
  *
- * A value that is already canonical is returned itself, not copied; a copy is made only where a
- * number has to change its form. What JavaScript has and DynamoDB lacks (undefined, NaN, bigint,
- * functions, symbols, dates, other class instances) is refused, never converted silently.
+ * A canonical value is returned without copying; a copy is made only if the form of a number must change.
+ * JavaScript values that DynamoDB does not have (undefined, NaN, bigint, functions, symbols, dates, other
+ * class instances) are rejected, never converted.
  */
 import { validationError } from '../errors.ts'
-import { checkAttributeName } from './attribute-names.ts'
 import { MAX_DEPTH, PartBudget, tooDeep } from './depth.ts'
 import { setOf, type Member } from './sets.ts'
 import { canonicalNumber, parseNumber } from './numbers.ts'
-import { type Item, NumberValue, setAttribute, type SetValue, type Value } from './types.ts'
+import {
+  checkAttributeName,
+  type Item,
+  NumberValue,
+  setAttribute,
+  type SetValue,
+  type Value,
+} from './types.ts'
 
 export function validateValue(value: unknown): Value {
-  return checked(value, 1, new PartBudget())
+  return checkValue(value, 1, new PartBudget())
 }
 
 export function validateItem(value: unknown): Item {
@@ -21,7 +27,7 @@ export function validateItem(value: unknown): Item {
   return validateMap(value, 1, new PartBudget())
 }
 
-function checked(value: unknown, depth: number, budget: PartBudget): Value {
+function checkValue(value: unknown, depth: number, budget: PartBudget): Value {
   budget.spend()
   if (depth > MAX_DEPTH) throw tooDeep()
   switch (typeof value) {
@@ -48,7 +54,7 @@ function validateNumber(value: number): number {
   return canonicalNumber(value)
 }
 
-/** Every library has its own class for long numbers; all of them carry the text as `value`. */
+/** Each library has its own class for long numbers; all have the text as `value`. */
 function validateNumberValue(value: object): number | NumberValue {
   if (!('value' in value) || typeof value.value !== 'string') {
     throw refused('an attribute value', value)
@@ -62,7 +68,7 @@ function validateNumberValue(value: object): number | NumberValue {
 function validateList(list: unknown[], depth: number, budget: PartBudget): Value[] {
   let copy: Value[] | undefined
   for (let index = 0; index < list.length; index++) {
-    const element = checked(list[index], depth + 1, budget)
+    const element = checkValue(list[index], depth + 1, budget)
     if (!Object.is(element, list[index])) copy ??= list.slice() as Value[]
     if (copy) copy[index] = element
   }
@@ -73,7 +79,7 @@ function validateMap(map: Record<string, unknown>, depth: number, budget: PartBu
   let copy: Item | undefined
   for (const name of Object.keys(map)) {
     checkAttributeName(name)
-    const value = checked(map[name], depth, budget)
+    const value = checkValue(map[name], depth, budget)
     if (!Object.is(value, map[name])) copy ??= { ...map } as Item
     if (copy) setAttribute(copy, name, value)
   }
@@ -85,7 +91,7 @@ function validateSet(set: Set<unknown>, budget: PartBudget): SetValue {
   let type: 'SS' | 'NS' | 'BS' | undefined
   let isCanonical = true
   for (const element of set) {
-    const member = checked(element, MAX_DEPTH, budget)
+    const member = checkValue(element, MAX_DEPTH, budget)
     const memberType = setTypeOf(member)
     if (!memberType || (type && memberType !== type)) throw refused('a member of this set', element)
     if (!Object.is(member, element)) isCanonical = false
@@ -105,7 +111,7 @@ function setTypeOf(member: Value): 'SS' | 'NS' | 'BS' | undefined {
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)
-  // The second case is Object.prototype, also that of another realm.
+  // The second case is Object.prototype, possibly of another realm.
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 

@@ -1,13 +1,13 @@
 /**
  * Membership in DynamoDB's sets. JavaScript compares a NumberValue or a Uint8Array by identity, so
- * members are told apart by a key: themselves, or the text that stands for them.
+ * members are compared by a key: the member itself, or a text for it.
  */
 import { validationError } from '../errors.ts'
 import { NumberValue, type SetValue } from './types.ts'
 
 export type Member = string | number | NumberValue | Uint8Array
 
-/** Equal members have equal keys; only members of one type of set may be compared by it. */
+/** Equal members have equal keys, within one type of set. */
 export function memberKey(member: Member): string | number {
   if (typeof member !== 'object') return member
   if (member instanceof NumberValue) return member.value
@@ -34,7 +34,7 @@ export function equalSets(a: SetValue, b: SetValue): boolean {
   return true
 }
 
-/** Both sets are of one type; neither is changed. */
+/** Both sets must have the same type; neither is changed. */
 export function union(a: SetValue, b: SetValue): SetValue {
   const keys = memberKeys(a)
   const result = new Set<Member>(a as Set<Member>)
@@ -42,7 +42,7 @@ export function union(a: SetValue, b: SetValue): SetValue {
   return result as SetValue
 }
 
-/** The members of `a` that `b` lacks; neither is changed. May be empty, which no stored set is. */
+/** The members of `a` that are not in `b`, possibly none; neither set is changed. */
 export function difference(a: SetValue, b: SetValue): SetValue {
   const keys = memberKeys(b)
   const result = new Set<Member>()
@@ -50,8 +50,8 @@ export function difference(a: SetValue, b: SetValue): SetValue {
   return result as SetValue
 }
 
-// What makes a collection of members a set: not empty, one type, no duplicates. AWS words each
-// refusal differently for the three types of sets.
+// A set must not be empty, and has members of one type without duplicates. AWS's messages differ between
+// the three types of sets.
 
 type SetType = 'SS' | 'NS' | 'BS'
 

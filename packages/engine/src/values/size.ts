@@ -1,13 +1,13 @@
 /**
- * How many bytes DynamoDB counts for a value: names and strings in UTF-8, a byte for two digits of
- * a number, three bytes for a list or a map and one for each of its entries. Amazon documents the
- * size of a number as approximate; that digits are paired from the decimal point was measured.
+ * The size of values as DynamoDB counts it: names and strings in UTF-8, one byte per two digits of a
+ * number, three bytes for a list or map and one for each of its entries. Amazon documents the size of a
+ * number as approximate; measurements show that digits are paired from the decimal point.
  */
 import { numberText } from './numbers.ts'
 import type { Member } from './sets.ts'
 import { NumberValue, type Item, type Value } from './types.ts'
 
-/** 400 KB, names included. */
+/** Includes attribute names. */
 export const MAX_ITEM_BYTES = 400 * 1024
 
 const CONTAINER_BYTES = 3
@@ -19,12 +19,12 @@ const ZERO = 48
 const NINE = 57
 const MINUS = 45
 
-/** Whether an item has at most this many bytes; most items are decided without a full count. */
+/** Whether an item has at most this many bytes; an estimate is enough for most items. */
 export function isWithin(item: Item, bytes: number): boolean {
   return sizeBound(item) <= bytes || itemSize(item) <= bytes
 }
 
-/** Not less than the size: a UTF-16 unit is three bytes at most. */
+/** An upper bound of the size: a UTF-16 unit has at most three bytes. */
 function sizeBound(value: Value): number {
   if (typeof value === 'string') return 3 * value.length
   if (typeof value !== 'object' || value === null) return NUMBER_BYTES
@@ -74,7 +74,7 @@ function numberSize(number: number | NumberValue): number {
   return numberTextSize(numberText(number))
 }
 
-/** Of a number as plain digits; only the places from the first to the last that is not 0 count. */
+/** The size of a number given as plain digits; leading and trailing zeros do not count. */
 export function numberTextSize(text: string): number {
   const point = text.indexOf('.')
   const units = point < 0 ? text.length - 1 : point - 1
@@ -83,7 +83,7 @@ export function numberTextSize(text: string): number {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code <= ZERO || code > NINE) continue
-    // The power of ten: behind the point the places go on from -1.
+    // The power of ten; digits after the decimal point start with -1.
     last = at <= units ? units - at : units + 1 - at
     if (Number.isNaN(first)) first = last
   }
@@ -101,7 +101,7 @@ function integerSize(integer: number): number {
 
 const SHORT = 64
 
-/** Short text, such as most names, is counted here faster than a call into Node takes. */
+/** For short texts, such as most names, this loop is faster than a call into Node. */
 function utf8Length(text: string): number {
   if (text.length > SHORT) return Buffer.byteLength(text)
   for (let index = 0; index < text.length; index++) {

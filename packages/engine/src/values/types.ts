@@ -1,10 +1,13 @@
 /**
  * The engine's values: plain JavaScript, from the request's edge to the storage codec.
  *
- * A number is a JavaScript number whenever `String(number)` names exactly the same decimal, and a
- * NumberValue otherwise; every module may rely on that form being canonical. An attribute may have
- * any name, `__proto__` included: read with `attribute`, write with `setAttribute`.
+ * A number is a JavaScript number if `String(number)` is exactly the same decimal, and a NumberValue
+ * otherwise; all modules rely on this canonical form. Attributes can have any name, even `__proto__`: read
+ * with `attribute`, write with `setAttribute`.
  */
+import { validationError } from '../errors.ts'
+
+const MAX_NAME_BYTES = 65_535
 
 /** A number that JavaScript cannot hold exactly, as canonical decimal text. */
 export class NumberValue {
@@ -34,12 +37,12 @@ export type Value =
 
 export type Item = Record<string, Value>
 
-/** The values of a set, without saying which of the three kinds it is. */
+/** A set of any of the three types. */
 export type SetValue = Set<string> | Set<number | NumberValue> | Set<Uint8Array>
 
 export type TypeName = 'S' | 'N' | 'B' | 'BOOL' | 'NULL' | 'L' | 'M' | 'SS' | 'NS' | 'BS'
 
-/** The DynamoDB type of a checked value. Sets are never empty, so the first member decides. */
+/** The DynamoDB type of a valid value. Sets are never empty, so the first member decides. */
 export function typeOf(value: Value): TypeName {
   switch (typeof value) {
     case 'string':
@@ -65,7 +68,7 @@ function setTypeOf(value: SetValue): TypeName {
   return 'SS'
 }
 
-/** Whether a value is a map, the only kind of value whose attributes may be read by name. */
+/** Whether a value is a map, the only type whose attributes can be read by name. */
 export function isMap(value: Value | undefined): value is { [name: string]: Value } {
   return (
     typeof value === 'object' &&
@@ -78,8 +81,8 @@ export function isMap(value: Value | undefined): value is { [name: string]: Valu
 }
 
 /**
- * The attribute of that name, never something inherited from a prototype: all that plain objects
- * inherit is functions, which no value is, and `__proto__`.
+ * The attribute with that name, never an inherited property: plain objects inherit only functions, which
+ * are not values, and `__proto__`.
  */
 export function attribute(map: Item, name: string): Value | undefined {
   if (name === '__proto__') return Object.hasOwn(map, name) ? map[name] : undefined
@@ -87,7 +90,7 @@ export function attribute(map: Item, name: string): Value | undefined {
   return typeof value === 'function' ? undefined : value
 }
 
-/** Sets an attribute as an own property, whatever its name. */
+/** Sets an attribute as an own property, even if its name is `__proto__`. */
 export function setAttribute(map: Item, name: string, value: Value): void {
   if (name === '__proto__') {
     Object.defineProperty(map, name, {
@@ -98,5 +101,13 @@ export function setAttribute(map: Item, name: string, value: Value): void {
     })
   } else {
     map[name] = value
+  }
+}
+
+export function checkAttributeName(name: string): void {
+  if (name === '') throw validationError('Empty attribute name')
+  // A UTF-16 unit has at most three bytes, so only long names need to be measured.
+  if (name.length * 3 > MAX_NAME_BYTES && Buffer.byteLength(name) > MAX_NAME_BYTES) {
+    throw validationError('Attribute name is too large, must be less than 65536 bytes')
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Items as the text of their JSON form, made in one go. It says the same as `JSON.stringify` of what
- * `wire.ts` makes of them, without building objects for it: most of what a query costs.
+ * Writes items directly as JSON text. The result equals `JSON.stringify` of the objects that `wire.ts`
+ * creates, without creating them, which would be most of the cost of a query.
  */
 import { numberText } from './numbers.ts'
 import type { Member } from './sets.ts'
@@ -19,7 +19,7 @@ export function itemText(item: Item): string {
 }
 
 function valueText(value: Value): string {
-  if (typeof value === 'string') return `{"S":${quoted(value)}}`
+  if (typeof value === 'string') return `{"S":${quote(value)}}`
   if (typeof value === 'number') return `{"N":"${numberText(value)}"}`
   if (typeof value === 'boolean') return value ? '{"BOOL":true}' : '{"BOOL":false}'
   if (value === null) return '{"NULL":true}'
@@ -32,13 +32,13 @@ function valueText(value: Value): string {
 
 function setText(set: SetValue): string {
   const members = Array.from(set as Set<Member>, (member) => {
-    if (typeof member === 'string') return quoted(member)
+    if (typeof member === 'string') return quote(member)
     return `"${member instanceof Uint8Array ? base64(member) : numberText(member)}"`
   })
   return `{"${typeOf(set)}":[${members.join(',')}]}`
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`
 }
 
@@ -46,7 +46,7 @@ function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }
 
-/** The same names recur in every item, so their JSON is cached, up to this many. */
+/** The JSON of attribute names is cached, because they recur in every item. */
 const MAX_CACHED_NAMES = 2000
 const names = new Map<string, string>()
 
@@ -59,7 +59,7 @@ function nameText(name: string): string {
   return text
 }
 
-/** A response whose first members are already text, followed by the others. */
+/** A response of members that are already text, followed by the other members. */
 export function responseText(texts: Record<string, string | undefined>, rest: object): string {
   const others = JSON.stringify(rest)
   let members = ''

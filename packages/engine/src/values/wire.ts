@@ -1,19 +1,25 @@
 /**
- * Attribute values between JSON (`{"S": "x"}`) and the engine's plain values.
+ * Converts attribute values between JSON (`{"S": "x"}`) and the engine's plain values.
  *
- * Checks come in AWS's order: what does not have the shape of an AttributeValue at all is a
- * SerializationException, then each datatype present is checked, then how many there are. A null
- * member counts as absent, and unknown members are ignored, as AWS does.
+ * Checks are in AWS's order: a value without the shape of an AttributeValue is a SerializationException,
+ * then each present datatype is checked, then their number. As in AWS, a null member counts as absent,
+ * and unknown members are ignored.
  */
 import { validationError } from '../errors.ts'
-import { checkAttributeName } from './attribute-names.ts'
 import { bytesFromBase64, listOf, objectOf, stringOf, booleanOf } from './json.ts'
 import { MAX_DEPTH, tooDeep } from './depth.ts'
 import { setOf, type Member } from './sets.ts'
 import { numberText, parseNumber } from './numbers.ts'
-import { type Item, NumberValue, setAttribute, typeOf, type Value } from './types.ts'
+import {
+  checkAttributeName,
+  type Item,
+  NumberValue,
+  setAttribute,
+  typeOf,
+  type Value,
+} from './types.ts'
 
-/** An AttributeValue as it stands in JSON. */
+/** An AttributeValue in JSON. */
 export type WireValue = { [type: string]: unknown }
 
 export function fromWire(json: unknown): Value {
@@ -24,7 +30,7 @@ export function itemFromWire(json: unknown): Item {
   return mapFromWire(json, 1)
 }
 
-/** `ExpressionAttributeValues`: the values, with AWS's wording for a bad one among them. */
+/** Reads `ExpressionAttributeValues`, with AWS's message for an invalid one. */
 export function placeholderValuesFromWire(json: unknown): Record<string, Value> {
   const values: Record<string, Value> = {}
   const wire = objectOf(json)

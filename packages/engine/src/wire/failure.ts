@@ -1,4 +1,4 @@
-/** A failure as the wire shows it: status, `__type` with its namespace, and the items it carries. */
+/** An error as sent over the wire: status, `__type` with its namespace, and its items. */
 import { DynamoError, internalError } from '../errors.ts'
 import { itemToWire } from '../values/wire.ts'
 
@@ -21,7 +21,7 @@ const NAMESPACES: ReadonlyMap<string, string> = new Map([
   ['RequestTimeoutException', 'com.amazon.coral.service'],
 ])
 
-/** What is not a DynamoError is a defect; its text stays inside. */
+/** An error that is not a DynamoError is a defect, and its message is not sent. */
 export function wireFailure(error: unknown): WireFailure {
   const failure = error instanceof DynamoError ? error : internalError()
   const { name, message, statusCode, Item, CancellationReasons } = failure
@@ -41,7 +41,7 @@ export function wireFailure(error: unknown): WireFailure {
   }
 }
 
-/** AWS writes it both ways. */
+/** AWS uses both spellings. */
 function messageMember(name: string): string {
   return name === 'TransactionCanceledException' || name === 'SerializationException'
     ? 'Message'

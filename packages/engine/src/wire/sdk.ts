@@ -2,8 +2,8 @@
  * The AWS SDK's own client on an engine in this process: `new DynamoDBClient({ ...embedded(engine) })`,
  * and likewise a DynamoDBStreamsClient.
  *
- * Requests go from the SDK's serializer straight to the engine; there is no socket, no signature and
- * no region to look up.
+ * Requests go directly from the SDK's serializer to the engine, without a socket, a signature or a region
+ * lookup.
  */
 import {
   type EmbeddedConfig,
@@ -24,28 +24,28 @@ export function embedded(engine: Engine): EmbeddedConfig {
 async function respond(engine: Engine, { headers, body }: SdkRequest): Promise<SdkResponse> {
   try {
     const target = headers['x-amz-target'] ?? headers['X-Amz-Target'] ?? ''
-    return response(200, await engine.handle(operationOf(target) ?? '', parsed(body)))
+    return response(200, await engine.handle(operationOf(target) ?? '', parseBody(body)))
   } catch (error) {
-    // A defect is shown as it is: client and engine are one program.
+    // A defect is thrown unchanged, because client and engine are one program.
     if (!(error instanceof DynamoError)) throw error
     const failure = wireFailure(error)
     return response(failure.statusCode, JSON.stringify(failure.body))
   }
 }
 
-function parsed(body: unknown): unknown {
+function parseBody(body: unknown): unknown {
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
     throw serializationError('The request has no body')
   }
   if (typeof body === 'string') return JSON.parse(body)
-  // The SDK's bytes pretend to be a string as well; a view on their memory does not wake that up.
+  // The SDK's byte arrays convert themselves to strings; a view of their memory avoids that.
   return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString())
 }
 
-function response(statusCode: number, answer: string | Buffer): SdkResponse {
+function response(statusCode: number, json: string | Buffer): SdkResponse {
   // The client may keep the bytes.
-  const body = Buffer.from(answer as Buffer)
-  if (typeof answer !== 'string') release(answer)
+  const body = Buffer.from(json as Buffer)
+  if (typeof json !== 'string') release(json)
   return {
     statusCode,
     reason: statusCode === 200 ? 'OK' : 'Bad Request',

@@ -1,10 +1,10 @@
 /**
  * The wire face: DynamoDB's JSON 1.0 protocol over HTTP, for SDKs of any language.
  *
- * With credentials, every request must be signed with one of them. Without, it listens on loopback
- * addresses only, and it must be out of reach of web pages too: no CORS headers, no response without the
- * headers that force a preflight request, and none to a Host that is not this machine. TLS and HTTP/2
- * are not supported.
+ * With credentials, every request must be signed with one of them. Without credentials, the server
+ * listens on loopback addresses only and is also protected from web pages: it sends no CORS headers,
+ * requires headers that force a preflight request, and rejects a Host that is not this machine. TLS and
+ * HTTP/2 are not supported.
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -32,9 +32,9 @@ import { encodeResponse } from './response.ts'
 
 const CONTENT_TYPE = 'application/x-amz-json-1.0'
 const MAX_BODY_BYTES = 16 * 1024 * 1024
-/** A client that is still sending gets to read the response, within this limit. */
+/** The rest of a rejected body is read up to this limit, so that the client can read the response. */
 const MAX_DISCARDED_BYTES = 4 * MAX_BODY_BYTES
-/** A document of 32 levels has two levels of JSON for each, inside a request of a few more. */
+/** A document of 32 levels has two levels of JSON for each, plus a few for the request. */
 const MAX_BODY_DEPTH = 256
 /** Smaller bodies cannot nest deep enough to matter. */
 const MIN_CHECKED_BYTES = 16 * 1024
@@ -78,11 +78,11 @@ export async function serve(engine: Engine, options: ServeOptions = {}): Promise
       keepAliveTimeout: 60_000,
     },
     (request, response) => {
-      answer(engine, verifier, request, response).catch(() => response.destroy())
+      handleRequest(engine, verifier, request, response).catch(() => response.destroy())
     },
   )
   server.on('clientError', rejectBroken)
-  // A closing server no longer looks for requests that take too long to arrive.
+  // A closing server no longer enforces the request timeout.
   const close = enableGracefulClose(server, requestTimeoutMs)
   server.listen(port, host)
   await once(server, 'listening')
@@ -100,7 +100,7 @@ function verifierOf(credentials: readonly Credentials[], clock: Clock = systemCl
   return { service: 'dynamodb', known: indexCredentials(credentials), clock }
 }
 
-async function answer(
+async function handleRequest(
   engine: Engine,
   verifier: Verifier | undefined,
   request: IncomingMessage,
@@ -113,7 +113,7 @@ async function answer(
   if (!request.complete) discardRest(request, { bytes: MAX_DISCARDED_BYTES })
   headers.push('content-type', CONTENT_TYPE, 'x-amzn-requestid', randomUUID())
   response.writeHead(statusCode, headers)
-  // By then the operating system has taken all bytes.
+  // On 'finish' the operating system has taken all bytes.
   if (typeof text !== 'string') response.once('finish', () => release(text))
   await endOfTurn()
   response.end(content)
@@ -122,8 +122,8 @@ async function answer(
 let turn: Promise<void> | undefined
 
 /**
- * Responses of one turn of the event loop are sent together: waking the client for each one costs a
- * quarter of a small read.
+ * Responses of one turn of the event loop are sent together, because waking the client for each one costs
+ * a quarter of a small read.
  */
 function endOfTurn(): Promise<void> {
   turn ??= nextTurn().then(() => (turn = undefined))

@@ -1,10 +1,10 @@
-/** The operation that an `x-amz-target` header names; streams are a service of their own in AWS. */
+/** The operation in an `x-amz-target` header; in AWS, streams are a separate service. */
 
 const DYNAMODB = 'DynamoDB_20120810.'
 const STREAMS = 'DynamoDBStreams_20120810.'
 const ofStreams = new Set(['ListStreams', 'DescribeStream', 'GetShardIterator', 'GetRecords'])
 
-/** Undefined if there can be no such operation. */
+/** Undefined if the target is of another service. */
 export function operationOf(target: string): string | undefined {
   if (target.startsWith(DYNAMODB)) {
     const name = target.slice(DYNAMODB.length)

@@ -13,7 +13,7 @@ import type { AlertSettings } from './item.ts'
 
 export interface ChannelDeps {
   stores: Pick<Stores, 'users' | 'rateLimits'>
-  kept: Pick<SealedSecrets, 'alertSecrets'>
+  sealedSecrets: Pick<SealedSecrets, 'alertSecrets'>
   safeFetch: SafeFetch
   mailer: Mailer | undefined
   clock: Clock
@@ -23,7 +23,7 @@ export interface ChannelDeps {
 export type Channels = ReturnType<typeof createChannels>
 
 export function createChannels(deps: ChannelDeps) {
-  const { stores, kept, safeFetch, mailer, clock, publicUrl } = deps
+  const { stores, sealedSecrets, safeFetch, mailer, clock, publicUrl } = deps
 
   return {
     /** Makes one attempt; undefined if the user has no webhook. */
@@ -32,7 +32,7 @@ export function createChannels(deps: ChannelDeps) {
       if (webhookUrl === undefined) return undefined
       const body = new TextEncoder().encode(toWebhookBody(message))
       const now = clock.now()
-      const secrets = activeSecrets(await kept.alertSecrets(settings), now)
+      const secrets = activeSecrets(await sealedSecrets.alertSecrets(settings), now)
       const signed = signatureHeaders({ eventId: message.id, body, secrets, now })
       const headers = { 'content-type': 'application/json', ...signed }
       return sendWebhook({ fetcher: safeFetch, clock }, webhookUrl, {

@@ -7,8 +7,9 @@ import { createInFlight } from '@strongroom/kit/in-flight'
 import type { Log } from '@strongroom/kit/log'
 import type { Clock } from '@strongroom/platform/clock'
 import pLimit from 'p-limit'
+import { permanentFailures } from '../outbound/exchange.ts'
 import type { Stores } from '../stores.ts'
-import type { Timers } from '../worker/timers.ts'
+import type { StartTimer } from '@strongroom/platform/timers'
 import { type Alert, type AlertMessage, type Alerts, groupKey, toAlertMessage } from './alert.ts'
 import type { Channels } from './channels.ts'
 import type { AlertSettings } from './item.ts'
@@ -21,13 +22,6 @@ const SEND_CONCURRENCY = 20
 const MAX_GROUPS = 10_000
 const MAX_QUEUED = 10_000
 
-/** A retry would fail in the same way. */
-const permanentFailures: ReadonlySet<string> = new Set([
-  'blocked_address',
-  'invalid_url',
-  'invalid_request',
-])
-
 interface Group {
   last: Alert
   at: number
@@ -38,7 +32,7 @@ export interface AlertNotifierDeps {
   stores: Pick<Stores, 'alertSettings'>
   channels: Channels
   clock: Clock
-  timers: Timers
+  startTimer: StartTimer
   log: Log
 }
 
@@ -50,7 +44,7 @@ export interface AlertNotifier extends Alerts {
 }
 
 export function createAlertNotifier(deps: AlertNotifierDeps): AlertNotifier {
-  const { stores, channels, clock, timers, log } = deps
+  const { stores, channels, clock, startTimer, log } = deps
   const groups = new Map<string, Group>()
   const cancelTimers = new Set<() => void>()
   const limit = pLimit(SEND_CONCURRENCY)
@@ -65,7 +59,7 @@ export function createAlertNotifier(deps: AlertNotifierDeps): AlertNotifier {
   }
 
   function after(ms: number, call: () => void): void {
-    const cancel = timers.after(ms, () => {
+    const cancel = startTimer(ms, () => {
       cancelTimers.delete(cancel)
       call()
     })

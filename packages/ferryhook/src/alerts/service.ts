@@ -26,28 +26,28 @@ const MAX_UPDATE_ATTEMPTS = 20
 
 export function createAlertService(deps: {
   stores: Pick<Stores, 'alertSettings' | 'audit'>
-  kept: Pick<SealedSecrets, 'alertSecrets' | 'sealAlertSecrets'>
+  sealedSecrets: Pick<SealedSecrets, 'alertSecrets' | 'sealAlertSecrets'>
   safeFetch: Pick<SafeFetch, 'check'>
   channels: Pick<Channels, 'webhook'>
   /** Whether this server can send mail. */
   sendsMail: boolean
   clock: Clock
 }) {
-  const { stores, kept, safeFetch, channels, clock } = deps
+  const { stores, sealedSecrets, safeFetch, channels, clock } = deps
   const settings = stores.alertSettings
 
   /** `decide` gets the current settings, and is called again after a concurrent change. */
   async function update(
     { user: { userId }, actor }: Principal,
     action: 'alerts.changed' | 'alerts.secret_rotated',
-    decide: (seen: AlertSettings | null) => Promise<AlertSettingsInput>,
+    decide: (expected: AlertSettings | null) => Promise<AlertSettingsInput>,
   ): Promise<AlertSettings> {
     return retryOnConflict(
       async () => {
-        const seen = await settings.get(userId)
+        const expected = await settings.get(userId)
         const by = { actor, action }
         return settings
-          .put(userId, await decide(seen), { seen, by })
+          .put(userId, await decide(expected), { expected, by })
           .catch(toAccountError)
           .catch(toConflict('alerts_changed'))
       },
@@ -66,15 +66,15 @@ export function createAlertService(deps: {
       if (email && !deps.sendsMail) throw ferryhookError('mail_not_configured')
       if (webhookUrl !== null) checkDestination(safeFetch, webhookUrl, 'body.webhookUrl')
       let newSecret: string | undefined
-      const changed = await update(principal, 'alerts.changed', async (seen) => {
+      const changed = await update(principal, 'alerts.changed', async (expected) => {
         newSecret = undefined
         const common = { kinds: [...new Set(kinds)], email }
         if (webhookUrl === null) return common
-        const existing = seen?.signingSecret
+        const existing = expected?.signingSecret
         if (existing !== undefined) return { ...common, webhookUrl, signingSecret: existing }
         newSecret = newSigningSecret()
         const list = newSecretList(newSecret, clock.now())
-        const signingSecret = await kept.sealAlertSecrets(principal.user.userId, list)
+        const signingSecret = await sealedSecrets.sealAlertSecrets(principal.user.userId, list)
         return { ...common, webhookUrl, signingSecret }
       })
       return { settings: changed, signingSecret: newSecret }
@@ -85,12 +85,12 @@ export function createAlertService(deps: {
       { overlapSeconds }: { overlapSeconds: number },
     ): Promise<string> {
       const secret = newSigningSecret()
-      await update(principal, 'alerts.secret_rotated', async (seen) => {
-        if (seen?.signingSecret === undefined) throw ferryhookError('no_alert_webhook')
-        const list = await kept.alertSecrets(seen)
+      await update(principal, 'alerts.secret_rotated', async (expected) => {
+        if (expected?.signingSecret === undefined) throw ferryhookError('no_alert_webhook')
+        const list = await sealedSecrets.alertSecrets(expected)
         const rotated = rotateOrThrow(list, secret, { now: clock.now(), overlapSeconds })
-        const signingSecret = await kept.sealAlertSecrets(seen.userId, rotated)
-        const { kinds, email, webhookUrl } = seen
+        const signingSecret = await sealedSecrets.sealAlertSecrets(expected.userId, rotated)
+        const { kinds, email, webhookUrl } = expected
         return { kinds, email, ...(webhookUrl !== undefined && { webhookUrl }), signingSecret }
       })
       return secret
@@ -98,12 +98,13 @@ export function createAlertService(deps: {
 
     /** Sends a test alert to the webhook and returns the response. */
     async test({ user: { userId }, actor }: Principal): Promise<SendResult> {
-      const seen = await settings.get(userId)
+      const expected = await settings.get(userId)
       // Before it is sent, like every outgoing request.
-      if (seen?.webhookUrl !== undefined) {
+      if (expected?.webhookUrl !== undefined) {
         await stores.audit.add({ userId, actor, action: 'alerts.tested' })
       }
-      const result = seen && (await channels.webhook(seen, testAlertMessage(userId, clock.now())))
+      const result =
+        expected && (await channels.webhook(expected, testAlertMessage(userId, clock.now())))
       if (!result) throw ferryhookError('no_alert_webhook')
       return result
     },

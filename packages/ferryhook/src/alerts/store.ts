@@ -4,6 +4,7 @@ import { expr } from '@strongroom/kit/expression'
 import { transact } from '@strongroom/kit/transact'
 import type { Audited, AuditWriter } from '../accounts/audit/store.ts'
 import { UserItem, userKey } from '../accounts/users/item.ts'
+import { absent, exists } from '../storage/conditions.ts'
 import { isoNow } from '../storage/time.ts'
 import { WriteRejected } from '../storage/write-rejected.ts'
 import type { StoreDeps } from '../stores.ts'
@@ -29,25 +30,22 @@ export function createAlertSettingsStore({
       return (await settings.get(alertSettingsKey.of({ userId }))) ?? null
     },
 
-    /** Throws `WriteRejected`: `alerts_changed` if they are not as expected, `not_found` without a user. */
+    /** Rejected with `alerts_changed` if they are not as expected, and with `not_found` without a user. */
     async put(
       userId: string,
       choice: AlertSettingsInput,
-      { seen, by }: Audited & { seen: AlertSettings | null },
+      { expected, by }: Audited & { expected: AlertSettings | null },
     ): Promise<AlertSettings> {
       const item: AlertSettings = {
         ...alertSettingsKey.of({ userId }),
         userId,
         ...choice,
-        rev: (seen?.rev ?? 0) + 1,
+        rev: (expected?.rev ?? 0) + 1,
         updatedAt: isoNow(clock),
       }
-      const unchanged = seen
-        ? expr`${attr('rev')} = ${seen.rev}`
-        : expr`attribute_not_exists(${attr('PK')})`
-      const userExists = expr`attribute_exists(${users.attr('PK')})`
+      const unchanged = expected ? expr`${attr('rev')} = ${expected.rev}` : absent
       await transact(db, [
-        users.part.check(userKey.of({ userId }), userExists),
+        users.part.check(userKey.of({ userId }), exists),
         settings.part.put(item, unchanged),
         ...audit.parts(by, { userId }),
       ]).catch((error: unknown) => {

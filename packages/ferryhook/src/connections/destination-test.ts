@@ -16,11 +16,11 @@ export type TestDestination = (principal: Principal, connectionId: string) => Pr
 export function createTestDestination(deps: {
   stores: Pick<Stores, 'audit'>
   connections: Pick<ConnectionService, 'get'>
-  kept: SealedSecrets
+  sealedSecrets: SealedSecrets
   safeFetch: SafeFetch
   clock: Clock
 }): TestDestination {
-  const { stores, connections, kept, safeFetch, clock } = deps
+  const { stores, connections, sealedSecrets, safeFetch, clock } = deps
 
   return async (principal, connectionId) => {
     const connection = await connections.get(principal, connectionId)
@@ -30,10 +30,10 @@ export function createTestDestination(deps: {
     const body = new TextEncoder().encode(
       JSON.stringify({ type: 'ferryhook.test', id: eventId, sentAt }),
     )
-    const secrets = activeSecrets(await kept.connectionSecrets(connection), now)
+    const secrets = activeSecrets(await sealedSecrets.connectionSecrets(connection), now)
     const headers = mergeHeaders(
       { 'content-type': 'application/json' },
-      await kept.customHeaders(connection),
+      await sealedSecrets.customHeaders(connection),
       { ...signatureHeaders({ eventId, body, secrets, now }) },
     )
     const { user, actor } = principal

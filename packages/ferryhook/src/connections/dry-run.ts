@@ -11,7 +11,7 @@ import type { SourceService } from '../sources/service.ts'
 import type { Stores } from '../stores.ts'
 import { applyTransform } from '../transforms/apply.ts'
 import type { ScriptOptions } from '../transforms/javascript.ts'
-import { TransformError, type TransformErrorCode } from '../transforms/result.ts'
+import type { TransformFailureCode } from '../transforms/result.ts'
 import type { Transform } from '../transforms/transform.ts'
 
 export interface DryRunInput {
@@ -23,7 +23,7 @@ export interface DryRunInput {
 export type DryRunResult = (
   | { outcome: 'filtered'; reason: string }
   | { outcome: 'dropped'; reason: string }
-  | { outcome: 'failed'; error: { code: TransformErrorCode; message: string } }
+  | { outcome: 'failed'; error: { code: TransformFailureCode; message: string } }
   | {
       outcome: 'delivered'
       body: Uint8Array
@@ -42,15 +42,17 @@ export async function dryRun(
 ): Promise<DryRunResult> {
   const { matched, reason } = matchFilter(filter, event)
   if (!matched) return { outcome: 'filtered', matched, reason: reason ?? '', console: [] }
-  try {
-    const { console = [], ...result } = await applyTransform(transform, event, options)
-    if (result.dropped) return { outcome: 'dropped', matched, reason: result.reason, console }
-    return { outcome: 'delivered', matched, ...result, console }
-  } catch (error) {
-    if (!(error instanceof TransformError)) throw error
-    const { code, message, console } = error
+  const result = await applyTransform(transform, event, options)
+  const { console = [] } = result
+  if (result.kind === 'dropped') {
+    return { outcome: 'dropped', matched, reason: result.reason, console }
+  }
+  if (result.kind === 'failed') {
+    const { code, message } = result
     return { outcome: 'failed', matched, error: { code, message }, console }
   }
+  const { kind: _, ...transformed } = result
+  return { outcome: 'delivered', matched, ...transformed, console }
 }
 
 export interface SampleEvent {

@@ -42,9 +42,9 @@ const MAX_BODY_BYTES = 512 * 1024
 export function connectionRoutes(deps: {
   permit: Permissions
   connections: ConnectionService
-  kept: Pick<SealedSecrets, 'customHeaders'>
+  sealedSecrets: Pick<SealedSecrets, 'customHeaders'>
 }): OpenAPIHono<AppEnv> {
-  const { permit, connections, kept } = deps
+  const { permit, connections, sealedSecrets } = deps
   const one = jsonResponse(ConnectionView, 'The connection')
   const denied = errorResponses(ferryhookError, 'unauthorized', 'permission_required')
   const missing = errorResponses(ferryhookError, 'connection_not_found')
@@ -136,30 +136,32 @@ export function connectionRoutes(deps: {
     .openapi(create, async (c) => {
       const { id } = c.req.valid('param')
       const created = await connections.create(c.get('principal'), id, c.req.valid('json'))
-      const view = await toConnectionView(created.connection, kept)
+      const view = await toConnectionView(created.connection, sealedSecrets)
       return c.json({ ...view, signingSecret: created.signingSecret }, 201)
     })
     .openapi(list, async (c) => {
       const all = await connections.list(c.get('principal'), c.req.valid('param').id)
-      const items = await Promise.all(all.map((connection) => toConnectionView(connection, kept)))
+      const items = await Promise.all(
+        all.map((connection) => toConnectionView(connection, sealedSecrets)),
+      )
       return c.json({ items, cursor: null }, 200)
     })
     .openapi(get, async (c) => {
       const connection = await connections.get(c.get('principal'), c.req.valid('param').id)
-      return c.json(await toConnectionView(connection, kept), 200)
+      return c.json(await toConnectionView(connection, sealedSecrets), 200)
     })
     .openapi(change, async (c) => {
       const { id } = c.req.valid('param')
       const connection = await connections.change(c.get('principal'), id, c.req.valid('json'))
-      return c.json(await toConnectionView(connection, kept), 200)
+      return c.json(await toConnectionView(connection, sealedSecrets), 200)
     })
     .openapi(pause, async (c) => {
       const connection = await connections.pause(c.get('principal'), c.req.valid('param').id)
-      return c.json(await toConnectionView(connection, kept), 200)
+      return c.json(await toConnectionView(connection, sealedSecrets), 200)
     })
     .openapi(resume, async (c) => {
       const connection = await connections.resume(c.get('principal'), c.req.valid('param').id)
-      return c.json(await toConnectionView(connection, kept), 200)
+      return c.json(await toConnectionView(connection, sealedSecrets), 200)
     })
     .openapi(remove, async (c) => {
       await connections.delete(c.get('principal'), c.req.valid('param').id)

@@ -19,7 +19,6 @@ import { rotateOrThrow } from '../sources/signing.ts'
 import { toConflict, WriteRejected } from '../storage/write-rejected.ts'
 import type { Stores } from '../stores.ts'
 import { checkJavascript } from '../transforms/javascript.ts'
-import { TransformError } from '../transforms/result.ts'
 import type { Transform } from '../transforms/transform.ts'
 import type { Connection } from './item.ts'
 import type { ConnectionLimits } from './options.ts'
@@ -45,13 +44,13 @@ export type ConnectionService = ReturnType<typeof createConnectionService>
 export function createConnectionService(deps: {
   stores: Pick<Stores, 'connections' | 'audit'>
   sources: Pick<SourceService, 'get'>
-  kept: SealedSecrets
+  sealedSecrets: SealedSecrets
   safeFetch: Pick<SafeFetch, 'check'>
   sandbox: Sandbox
   clock: Clock
   localEvents: LocalEvents
 }) {
-  const { sources, kept, safeFetch, sandbox, clock, localEvents } = deps
+  const { sources, sealedSecrets, safeFetch, sandbox, clock, localEvents } = deps
   const { connections, audit } = deps.stores
 
   async function get({ user }: Principal, connectionId: string): Promise<Connection> {
@@ -102,19 +101,20 @@ export function createConnectionService(deps: {
       ...jsonAttribute('retryConfig', rest.retryConfig),
       ...jsonAttribute('limits', rest.limits),
       ...(headers !== undefined && {
-        customHeaders: isEmpty ? undefined : await kept.sealCustomHeaders(id, headers ?? {}),
+        customHeaders: isEmpty
+          ? undefined
+          : await sealedSecrets.sealCustomHeaders(id, headers ?? {}),
       }),
     }
   }
 
   async function checkTransform(transform: Transform, owner: string): Promise<void> {
     if (transform.type !== 'javascript') return
-    await checkJavascript(transform.code, { sandbox, owner }).catch((error: unknown) => {
-      if (!(error instanceof TransformError)) throw error
-      if (error.isTransient) throw serverError('unavailable', { headers: { 'retry-after': '1' } })
-      const details = [{ path: 'body.transform.code', message: error.message }]
-      throw ferryhookError('invalid_transform', { details })
-    })
+    const failure = await checkJavascript(transform.code, { sandbox, owner })
+    if (!failure) return
+    if (failure.isTransient) throw serverError('unavailable', { headers: { 'retry-after': '1' } })
+    const details = [{ path: 'body.transform.code', message: failure.message }]
+    throw ferryhookError('invalid_transform', { details })
   }
 
   return {
@@ -139,7 +139,7 @@ export function createConnectionService(deps: {
       const { name, destinationUrl } = input
       const attributes = await toAttributes(id, input)
       const list = newSecretList(signingSecret, clock.now())
-      const sealed = await kept.sealConnectionSecrets(id, list)
+      const sealed = await sealedSecrets.sealConnectionSecrets(id, list)
       const connection = await connections
         .create(
           { ...attributes, ...id, sourceId, name, destinationUrl, signingSecret: sealed },
@@ -202,16 +202,16 @@ export function createConnectionService(deps: {
       const signingSecret = newSigningSecret()
       const action = 'connection.secret_rotated'
       const connection = await update(principal, connectionId, action, async (current) => {
-        const list = await kept.connectionSecrets(current)
+        const list = await sealedSecrets.connectionSecrets(current)
         const rotated = rotateOrThrow(list, signingSecret, { now: clock.now(), overlapSeconds })
-        return { signingSecret: await kept.sealConnectionSecrets(current, rotated) }
+        return { signingSecret: await sealedSecrets.sealConnectionSecrets(current, rotated) }
       })
       return { connection, signingSecret }
     },
 
     async showSecrets(principal: Principal, connectionId: string): Promise<SecretList> {
       const connection = await get(principal, connectionId)
-      const list = await kept.connectionSecrets(connection)
+      const list = await sealedSecrets.connectionSecrets(connection)
       await audit.add({
         userId: principal.user.userId,
         actor: principal.actor,

@@ -29,7 +29,7 @@ export const ConnectionView = z
 
 export async function toConnectionView(
   connection: Connection,
-  kept: Pick<SealedSecrets, 'customHeaders'>,
+  sealedSecrets: Pick<SealedSecrets, 'customHeaders'>,
 ): Promise<z.infer<typeof ConnectionView>> {
   const { filters, transform, retryConfig } = connection
   return {
@@ -43,7 +43,7 @@ export async function toConnectionView(
       transform === undefined ? { type: 'passthrough' } : (JSON.parse(transform) as Transform),
     retryConfig: retryConfig === undefined ? null : (JSON.parse(retryConfig) as number[]),
     limits: limitsOf(connection),
-    headerNames: Object.keys(await kept.customHeaders(connection)),
+    headerNames: Object.keys(await sealedSecrets.customHeaders(connection)),
     status: connection.status,
     statusReason: connection.statusReason ?? null,
     failingSince: connection.failingSince ?? null,

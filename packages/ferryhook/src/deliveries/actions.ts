@@ -5,7 +5,6 @@
 import type { TransactWriteItem } from '@strongroom/kit/db'
 import { entity } from '@strongroom/kit/entity'
 import { transact } from '@strongroom/kit/transact'
-import { expr } from '@strongroom/kit/expression'
 import { retryOnConflict } from '@strongroom/kit/retry-on-conflict'
 import { isPending, pendingState } from './state.ts'
 import { type Delivery, DeliveryItem, deliveryKey } from './item.ts'
@@ -20,14 +19,14 @@ import {
 import { eventsTable } from '../tables.ts'
 import type { AuditWriter, Audited } from '../accounts/audit/store.ts'
 import { type Transitions, MAX_PARKED_SECONDS } from './transition.ts'
+import { exists } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
 import type { TaskQueue } from '../queue/store.ts'
 import type { EventUpdate } from '../events/event-update.ts'
-import { WriteRejected } from '../storage/write-rejected.ts'
 import { unlessExpired } from '../storage/time.ts'
 import type { Parking } from './parking.ts'
 
-export interface DeliveryControlDeps extends Pick<StoreDeps, 'db' | 'clock'> {
+export interface DeliveryActionsDeps extends Pick<StoreDeps, 'db' | 'clock'> {
   queue: TaskQueue
   eventUpdate: EventUpdate
   transitions: Transitions
@@ -46,27 +45,31 @@ export interface ParkedDelivery {
   task: DeliveryTask | ParkedTask
 }
 
-export function createDeliveryActions(deps: DeliveryControlDeps) {
+/** `in_progress`: an attempt is running or about to start. */
+export interface ActionRejected {
+  kind: 'not_found' | 'run_ended' | 'in_progress'
+}
+
+export type ActionResult = { kind: 'changed'; delivery: Delivery } | ActionRejected
+
+export function createDeliveryActions(deps: DeliveryActionsDeps) {
   const { db, clock, queue, eventUpdate, transitions, audit } = deps
   const deliveries = entity(db, eventsTable, DeliveryItem)
   const due = entity(db, eventsTable, DeliveryTaskItem)
   const parkedTasks = entity(db, eventsTable, ParkedTaskItem)
-  const exists = expr`attribute_exists(${parkedTasks.attr('PK')})`
 
-  /**
-   * Rejected with `not_found`, with `run_ended` if the run has ended, and with `in_progress` if an
-   * attempt is running or about to start.
-   */
-  async function find(id: DeliveryId): Promise<ParkedDelivery> {
+  async function find(
+    id: DeliveryId,
+  ): Promise<({ kind: 'found' } & ParkedDelivery) | ActionRejected> {
     const delivery = unlessExpired(clock, await deliveries.get(deliveryKey.of(id)))
-    if (!delivery) throw new WriteRejected('not_found')
-    if (!isPending(delivery.state)) throw new WriteRejected('run_ended')
+    if (!delivery) return { kind: 'not_found' }
+    if (!isPending(delivery.state)) return { kind: 'run_ended' }
     const { waitsAt } = delivery
     const isDue = waitsAt?.PK.startsWith('DUE#') ?? false
     const task = waitsAt && (isDue ? await due.get(waitsAt) : await parkedTasks.get(waitsAt))
     const isUnclaimed = task?.run === delivery.run && !('leaseId' in task)
-    if (!task || !isUnclaimed) throw new WriteRejected('in_progress')
-    return { delivery, task }
+    if (!task || !isUnclaimed) return { kind: 'in_progress' }
+    return { kind: 'found', delivery, task }
   }
 
   /** Removes the task and writes the change in one transaction; undefined changes nothing. */
@@ -74,22 +77,23 @@ export function createDeliveryActions(deps: DeliveryControlDeps) {
     { eventId, connectionId }: DeliveryId,
     { by }: Audited,
     toChange: (found: ParkedDelivery, event: Event) => Promise<Change | undefined>,
-  ): Promise<Delivery> {
+  ): Promise<ActionResult> {
     return retryOnConflict(async () => {
       const found = await find({ eventId, connectionId })
+      if (found.kind !== 'found') return found
       const event = await eventUpdate.get(found.delivery)
-      if (!event) throw new WriteRejected('not_found')
+      if (!event) return { kind: 'not_found' }
       const { task } = found
       const end =
         task.kind === 'deliver'
           ? queue.completePart(task)
           : parkedTasks.part.delete({ PK: task.PK, SK: task.SK }, exists)
       const change = await toChange(found, event)
-      if (!change) return found.delivery
+      if (!change) return { kind: 'changed', delivery: found.delivery }
       const { userId } = found.delivery
       const logged = audit.parts(by, { userId, target: `${eventId}/${connectionId}` })
       await transact(db, [end, ...change.parts, ...logged])
-      return change.delivery
+      return { kind: 'changed', delivery: change.delivery }
     })
   }
 
@@ -97,7 +101,7 @@ export function createDeliveryActions(deps: DeliveryControlDeps) {
     find,
 
     /** Makes it due now, in the state it had before it was held. */
-    attemptNow: (id: DeliveryId, logged: Audited = {}): Promise<Delivery> =>
+    attemptNow: (id: DeliveryId, logged: Audited = {}): Promise<ActionResult> =>
       take(id, logged, async ({ delivery, task }, event) => {
         const next = await queue.deliveryTask({ ...deliveryFields(task), dueAt: dueNow(task) })
         const { state: from } = delivery
@@ -108,7 +112,7 @@ export function createDeliveryActions(deps: DeliveryControlDeps) {
       }),
 
     /** Held until its owner releases it; a wake-up of its connection does not. Fails after thirty days. */
-    hold: (id: DeliveryId, logged: Audited = {}): Promise<Delivery> =>
+    hold: (id: DeliveryId, logged: Audited = {}): Promise<ActionResult> =>
       take(id, logged, async ({ delivery, task }, event) => {
         if (task.kind === 'wait' && task.reason === 'hold') return undefined
         const parkedAt = clock.now()
@@ -138,7 +142,7 @@ export function createDeliveryActions(deps: DeliveryControlDeps) {
       }),
 
     /** Fails the run with the reason `cancelled`. */
-    cancel: (id: DeliveryId, logged: Audited = {}): Promise<Delivery> =>
+    cancel: (id: DeliveryId, logged: Audited = {}): Promise<ActionResult> =>
       take(id, logged, async ({ delivery, task }, event) => {
         const reason = 'cancelled'
         const from = delivery.state

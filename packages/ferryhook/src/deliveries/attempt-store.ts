@@ -5,6 +5,7 @@ import { type Expression, expr } from '@strongroom/kit/expression'
 import { type Attempt, AttemptItem, attemptKey, MAX_TEXT_CHARACTERS } from './item.ts'
 import { EventRefItem, eventRefKey } from '../events/item.ts'
 import { eventsTable } from '../tables.ts'
+import { absent, exists } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
 import { WriteRejected } from '../storage/write-rejected.ts'
 import { isUnexpired, unlessExpired } from '../storage/time.ts'
@@ -24,16 +25,15 @@ export function createAttemptStore({ db, clock }: Pick<StoreDeps, 'db' | 'clock'
   const attempts = entity(db, eventsTable, AttemptItem)
   const refs = entity(db, eventsTable, EventRefItem)
   /** Absent, or expired and not yet deleted by TTL. Cached for a second, because every attempt needs it. */
-  let [absentAt, absentNow]: [number, Expression | undefined] = [0, undefined]
-  function absent(): Expression {
+  let [cachedAt, cachedCondition]: [number, Expression | undefined] = [0, undefined]
+  function absentOrExpired(): Expression {
     const now = epochSeconds(clock)
-    if (absentNow === undefined || absentAt !== now) {
-      absentAt = now
-      absentNow = expr`attribute_not_exists(${attempts.attr('PK')}) OR ${attempts.attr('expiresAt')} <= ${now}`
+    if (cachedCondition === undefined || cachedAt !== now) {
+      cachedAt = now
+      cachedCondition = expr`${absent} OR ${attempts.attr('expiresAt')} <= ${now}`
     }
-    return absentNow
+    return cachedCondition
   }
-  const exists = expr`attribute_exists(${attempts.attr('PK')})`
 
   async function stored(eventId: string): Promise<Attempt[]> {
     const { items } = await attempts.query({
@@ -50,7 +50,7 @@ export function createAttemptStore({ db, clock }: Pick<StoreDeps, 'db' | 'clock'
       const { connectionId, run = 1, ...result } = input
       const id = { eventId, connectionId, run, attemptNumber: attemptNum }
       const attempt = attemptItem(id, result, ref.expiresAt)
-      await attempts.put(attempt, absent())
+      await attempts.put(attempt, absentOrExpired())
       return attempt
     },
 
@@ -63,7 +63,8 @@ export function createAttemptStore({ db, clock }: Pick<StoreDeps, 'db' | 'clock'
       id: Pick<Attempt, 'eventId' | 'connectionId' | 'run' | 'attemptNumber'>,
       result: AttemptResult,
       expiresAt: number,
-    ): TransactWriteItem => attempts.part.put(attemptItem(id, result, expiresAt), absent()),
+    ): TransactWriteItem =>
+      attempts.part.put(attemptItem(id, result, expiresAt), absentOrExpired()),
 
     /** Extends the expiry of a delivery's attempts to that of the event. */
     async extendExpiryParts(

@@ -16,7 +16,7 @@ import type { TaskQueue } from '../queue/store.ts'
 import type { DeliveryTask, DueTask, RouteTask } from '../queue/tasks.ts'
 import type { StoreDeps, Stores } from '../stores.ts'
 import { eventsTable } from '../tables.ts'
-import type { Timers } from '../worker/timers.ts'
+import type { StartTimer } from '@strongroom/platform/timers'
 import type { AttemptStore } from './attempt-store.ts'
 import { type Delivery, DeliveryItem, deliveryKey } from './item.ts'
 
@@ -138,11 +138,11 @@ function addFailure(result: RetentionResult, error: unknown): void {
  */
 export function createRetentionLoop({
   stores,
-  timers,
+  startTimer,
   log,
 }: {
   stores: Pick<Stores, 'retention'>
-  timers: Timers
+  startTimer: StartTimer
   log: Log
 }) {
   const closing = new AbortController()
@@ -165,7 +165,7 @@ export function createRetentionLoop({
       log.error('overdue tasks not read, retrying', { error })
     }
     // Started only now, because a check can take longer than the interval.
-    if (!closing.signal.aborted) cancelTimer = timers.after(CHECK_INTERVAL_MS, start)
+    if (!closing.signal.aborted) cancelTimer = startTimer(CHECK_INTERVAL_MS, start)
   }
 
   function start(): void {

@@ -4,7 +4,6 @@
  */
 import { TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
-import { expr } from '@strongroom/kit/expression'
 import { newId } from '@strongroom/kit/ids'
 import { retryOnConflict } from '@strongroom/kit/retry-on-conflict'
 import { transact } from '@strongroom/kit/transact'
@@ -12,6 +11,7 @@ import type { EventUpdate } from '../events/event-update.ts'
 import type { Event } from '../events/item.ts'
 import type { TaskQueue } from '../queue/store.ts'
 import { type DeliveryTask, type RouteTask, RouteTaskItem } from '../queue/tasks.ts'
+import { exists } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
 import { eventsTable } from '../tables.ts'
 import type { Delivery } from './item.ts'
@@ -56,7 +56,6 @@ export interface RoutingDeps extends Pick<StoreDeps, 'db' | 'clock'> {
 export function createRouting(deps: RoutingDeps) {
   const { db, clock, queue, eventUpdate, transitions, deliveries } = deps
   const routes = entity(db, eventsTable, RouteTaskItem)
-  const exists = expr`attribute_exists(${routes.attr('PK')})`
 
   /**
    * Creates a delivery for each connection, with its task unless it is filtered, and completes the

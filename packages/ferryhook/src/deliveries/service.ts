@@ -5,10 +5,15 @@ import type { Principal } from '../accounts/authentication.ts'
 import { ferryhookError } from '../errors.ts'
 import type { EventService } from '../events/service.ts'
 import type { LocalEvents } from '../local-events.ts'
-import { WriteRejected } from '../storage/write-rejected.ts'
 import type { Stores } from '../stores.ts'
-import type { DeliveryId } from './actions.ts'
+import type { ActionRejected, ActionResult, DeliveryId } from './actions.ts'
 import type { Delivery } from './item.ts'
+
+const rejections = {
+  not_found: 'delivery_not_found',
+  run_ended: 'delivery_ended',
+  in_progress: 'delivery_in_progress',
+} as const satisfies Record<ActionRejected['kind'], string>
 
 export function createDeliveryService(deps: {
   stores: Pick<Stores, 'deliveryActions' | 'connections'>
@@ -22,17 +27,20 @@ export function createDeliveryService(deps: {
     principal: Principal,
     { eventId }: DeliveryId,
     action: AuditAction,
-    change: (logged: Audited) => Promise<Delivery>,
+    change: (logged: Audited) => Promise<ActionResult>,
   ): Promise<Delivery> {
     await eventService.get(principal, eventId)
-    const changed = await change({ by: { actor: principal.actor, action } }).catch(toServiceError)
+    const result = await change({ by: { actor: principal.actor, action } })
+    if (result.kind !== 'changed') throw ferryhookError(rejections[result.kind])
     localEvents.workDue()
-    return changed
+    return result.delivery
   }
 
   /** A paused connection would hold the delivery again. */
   async function requireActiveConnection(id: DeliveryId): Promise<Delivery> {
-    const { delivery } = await actions.find(id)
+    const found = await actions.find(id)
+    if (found.kind !== 'found') throw ferryhookError(rejections[found.kind])
+    const { delivery } = found
     const connection = await stores.connections.get(id.connectionId, delivery.sourceId)
     if (connection?.status === 'paused') throw ferryhookError('connection_paused')
     return delivery
@@ -61,10 +69,3 @@ export function createDeliveryService(deps: {
 }
 
 export type DeliveryService = ReturnType<typeof createDeliveryService>
-
-function toServiceError(error: unknown): never {
-  if (!(error instanceof WriteRejected)) throw error
-  if (error.reason === 'not_found') throw ferryhookError('delivery_not_found')
-  if (error.reason === 'run_ended') throw ferryhookError('delivery_ended')
-  throw error.reason === 'in_progress' ? ferryhookError('delivery_in_progress') : error
-}

@@ -15,7 +15,6 @@ import { expiryForAttempt } from './transition.ts'
 import type { StoreDeps } from '../stores.ts'
 import type { EventUpdate } from '../events/event-update.ts'
 import type { EventStore } from '../events/store.ts'
-import { WriteRejected } from '../storage/write-rejected.ts'
 import type { TaskQueue } from '../queue/store.ts'
 import { isUnexpired, unlessExpired } from '../storage/time.ts'
 
@@ -27,6 +26,11 @@ export interface ReplayOptions {
   /** Further parts of the transaction, such as an audit log entry shared by many replays. */
   extraParts?: readonly TransactWriteItem[]
 }
+
+/** `run_open`: a run is pending. `unverified`: the event failed verification and is not accepted. */
+export type ReplayDeliveryResult =
+  | { kind: 'started'; delivery: Delivery }
+  | { kind: 'not_found' | 'run_open' | 'unverified' }
 
 export interface DeliveryStoreDeps extends Pick<StoreDeps, 'db' | 'clock'> {
   queue: TaskQueue
@@ -72,29 +76,27 @@ export function createDeliveryStore(deps: DeliveryStoreDeps) {
     },
 
     /**
-     * Starts a new run that is due now, also to a connection that is newer than the event. Rejected
-     * with `run_open` while a run is pending, so that one of several concurrent replays succeeds; a
-     * delivery of the same replay is returned unchanged. Rejected with `unverified` if the event
-     * failed verification and `acceptUnverified` is not set.
+     * Starts a new run that is due now, also to a connection that is newer than the event. One of
+     * several concurrent replays succeeds; a delivery of the same replay is returned unchanged.
      */
     async replay(
       eventId: string,
       connectionId: string,
       { replayId = newId('rpl'), acceptUnverified = false, extraParts = [] }: ReplayOptions = {},
-    ): Promise<Delivery> {
+    ): Promise<ReplayDeliveryResult> {
       return retryOnConflict(async () => {
         const event = await events.getConsistent(eventId)
-        if (!event) throw new WriteRejected('not_found')
+        if (!event) return { kind: 'not_found' }
         const unverified = isUnverified(event)
-        if (unverified && !acceptUnverified) throw new WriteRejected('unverified')
+        if (unverified && !acceptUnverified) return { kind: 'unverified' }
         // An expired delivery with a pending task continues when a worker claims the task. If TTL has
         // deleted the delivery, its task ends when it finds this run.
         const all = (await listByEvent(eventId, { includeExpired: true })).filter(
           (delivery) => isUnexpired(clock, delivery) || isPending(delivery.state),
         )
         const before = all.find((delivery) => delivery.connectionId === connectionId)
-        if (before?.replayId === replayId) return before
-        if (before && isPending(before.state)) throw new WriteRejected('run_open')
+        if (before?.replayId === replayId) return { kind: 'started', delivery: before }
+        if (before && isPending(before.state)) return { kind: 'run_open' }
 
         const now = clock.now()
         const { sourceId, userId, receivedAt } = event
@@ -147,7 +149,7 @@ export function createDeliveryStore(deps: DeliveryStoreDeps) {
             : []),
           ...extraParts,
         ])
-        return replayed
+        return { kind: 'started', delivery: replayed }
       })
     },
   }

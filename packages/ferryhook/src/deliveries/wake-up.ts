@@ -17,6 +17,7 @@ import {
   type WakeUpTask,
   WakeUpTaskItem,
 } from '../queue/tasks.ts'
+import { exists } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
 import { eventsTable } from '../tables.ts'
 import { EXPIRY_NOTICE_SECONDS, EXPIRY_STEP_MS } from './parking.ts'
@@ -57,7 +58,6 @@ export function createWakeUps(deps: WakeUpDeps) {
   const { db, clock, queue, eventUpdate, transitions } = deps
   const parkedTasks = entity(db, eventsTable, ParkedTaskItem)
   const wakeUps = entity(db, eventsTable, WakeUpTaskItem)
-  const exists = expr`attribute_exists(${parkedTasks.attr('PK')})`
 
   async function listParked(connectionId: string, limit?: number): Promise<ParkedTask[]> {
     const { PK } = parkedTaskKey.of({ connectionId, parkedAt: '', eventId: '' })

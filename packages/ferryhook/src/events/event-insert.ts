@@ -26,9 +26,10 @@ import {
 import { QuotaItem, quotaKey } from '../usage/item.ts'
 import { expiryOf, type Plan } from '../plans.ts'
 import { eventsTable } from '../tables.ts'
+import { absent } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
 import { inlineBody, packBody } from './body.ts'
-import { DuplicateEvent, WriteRejected } from '../storage/write-rejected.ts'
+import { WriteRejected } from '../storage/write-rejected.ts'
 import type { TaskQueue } from '../queue/store.ts'
 
 export interface CreateEventInput extends Pick<
@@ -43,11 +44,17 @@ export interface CreateEventInput extends Pick<
   receivedAt?: number | undefined
   /** `signature_failed` is stored for the owner to see. It is neither routed nor deduplicated. */
   status?: 'received' | 'signature_failed'
-  /** The provider's id of the event; a second one of the same source is a `DuplicateEvent`. */
+  /** The provider's id of the event; a second event of the same source with it is a `duplicate`. */
   dedupKey?: string | undefined
-  /** Counts the event, or rejects it with `month_limit` if the owner has reached the limit. */
+  /** Counts the event, unless the owner has reached the limit of the month. */
   quota?: { month: string; limit: number } | undefined
 }
+
+/** `duplicate`: the provider sent the event before, and `eventId` is that of the stored one. */
+export type InsertResult =
+  | { kind: 'stored'; event: Event }
+  | { kind: 'duplicate'; eventId: string }
+  | { kind: 'month_limit' }
 
 /**
  * No write starts later than this after the receipt. Events are metered two minutes after their
@@ -76,7 +83,6 @@ export function createEventInsert({
   const bodies = entity(db, eventsTable, EventBodyItem)
   const dedups = entity(db, eventsTable, DedupItem)
   const quotas = entity(db, eventsTable, QuotaItem)
-  const absent = expr`attribute_not_exists(${events.attr('PK')})`
 
   function dedupPart(key: string, { sourceId, eventId, expiresAt }: Event): TransactWriteItem {
     const keyHash = createHash('sha256').update(key).digest('base64url')
@@ -106,7 +112,7 @@ export function createEventInsert({
   async function store(
     input: CreateEventInput,
     putEvent: (event: Event) => TransactWriteItem,
-  ): Promise<Event> {
+  ): Promise<InsertResult> {
     if (input.body.byteLength > MAX_BODY_BYTES) throw new WriteRejected('body_too_large')
     const event = newEvent(input, input.receivedAt ?? clock.now())
     const { eventId, sourceId, userId, receivedAt, expiresAt } = event
@@ -129,17 +135,16 @@ export function createEventInsert({
       }
       try {
         await transact(db, parts)
-        return event
+        return { kind: 'stored', event }
       } catch (error) {
         if (error instanceof TransactionFailed) {
           // The id is new, so an earlier attempt was stored and its response was lost.
-          if (error.conditionFailed(0)) return event
+          if (error.conditionFailed(0)) return { kind: 'stored', event }
           if (error.conditionFailed(dedupAt)) {
             const first = dedups.parse(error.reasons[dedupAt]?.item ?? {})
-            throw new DuplicateEvent(first.eventId, { cause: error })
+            return { kind: 'duplicate', eventId: first.eventId }
           }
-          if (error.conditionFailed(quotaAt))
-            throw new WriteRejected('month_limit', { cause: error })
+          if (error.conditionFailed(quotaAt)) return { kind: 'month_limit' }
         }
         if (!isResponseLost(error) || attempt >= MAX_ATTEMPTS) throw error
       }
@@ -147,14 +152,18 @@ export function createEventInsert({
   }
 
   return {
-    create: (input: CreateEventInput): Promise<Event> =>
-      store(input, (event) => events.part.put(event, absent)),
+    /** Rejected with `duplicate` or `month_limit`. */
+    async create(input: CreateEventInput): Promise<Event> {
+      const result = await store(input, (event) => events.part.put(event, absent))
+      if (result.kind !== 'stored') throw new WriteRejected(result.kind)
+      return result.event
+    },
 
     /**
      * Without validating the event. Ingest builds every value itself, and validation would be a
      * sixth of its work.
      */
-    createUnchecked: (input: CreateEventInput): Promise<Event> =>
+    createUnchecked: (input: CreateEventInput): Promise<InsertResult> =>
       store(input, (event) => ({ Put: { TableName, Item: event as Item, ...ifAbsent } })),
   }
 }

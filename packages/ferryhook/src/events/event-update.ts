@@ -16,6 +16,7 @@ import {
 } from './item.ts'
 import { eventsTable } from '../tables.ts'
 import { validateChanges } from '../storage/update-expression.ts'
+import { exists } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
 import { isUnexpired, unlessExpired } from '../storage/time.ts'
 
@@ -81,7 +82,6 @@ export function createEventUpdate({ db, clock }: Pick<StoreDeps, 'db' | 'clock'>
       const { eventId } = event
       const attribute = refs.attr('expiresAt')
       const extend = expr`SET ${attribute} = ${expiresAt}`
-      const exists = expr`attribute_exists(${refs.attr('PK')})`
       parts.push(refs.part.update(eventRefKey.of({ eventId }), extend, exists))
       if (event.body === undefined) {
         parts.push(bodies.part.update(eventBodyKey.of({ eventId }), extend, exists))

@@ -1,7 +1,7 @@
 /** Searching events by receipt time and by text in headers or body, ignoring case. */
 import { z } from '@hono/zod-openapi'
 import type { Stores } from '../stores.ts'
-import type { Search } from '../storage/live-page.ts'
+import type { Search } from '../storage/paging.ts'
 import type { Event } from './item.ts'
 import type { HeaderFields } from '../outbound/headers.ts'
 

@@ -22,7 +22,7 @@ import type { StoreDeps, PaginatedResult } from '../stores.ts'
 import { unpackBody } from './body.ts'
 import type { EventInsert } from './event-insert.ts'
 import type { EventUpdate } from './event-update.ts'
-import { readPage, type PageOpts, type Search } from '../storage/live-page.ts'
+import { readPage, type PageOpts, type Search } from '../storage/paging.ts'
 import { WriteRejected } from '../storage/write-rejected.ts'
 import { isUnexpired, unlessExpired } from '../storage/time.ts'
 

@@ -3,7 +3,7 @@ import type { Budget } from './budget.ts'
 
 /**
  * How deeply the value of a condition or a constant of a transform may be nested. The recursive
- * functions below need such a bound, because the stack of the runtime is none to rely on.
+ * functions below need a bound that does not depend on the stack of the runtime.
  */
 export const MAX_VALUE_DEPTH = 16
 

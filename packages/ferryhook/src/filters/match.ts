@@ -4,7 +4,7 @@
  * A condition can be undecided, for example if it needs a part of a body that is not JSON. Undecided
  * stays undecided under `not`, and an event passes only if the filter certainly matches.
  */
-import { type Budget, BudgetExceeded, createBudget } from './budget.ts'
+import { type Budget, BUDGET_EXCEEDED, createBudget } from './budget.ts'
 import type { Condition } from './condition.ts'
 import type { Filter, FilterRule } from './filter.ts'
 import { createOperator, explainMismatch, type ValueOperator } from './operators.ts'
@@ -107,7 +107,7 @@ function compileCondition(rule: Condition, at: string): Check {
         : values.length > 0
       return isFound === isNegated ? { matches: false, reason: mismatch } : { matches: true }
     } catch (error) {
-      if (!(error instanceof BudgetExceeded)) throw error
+      if (error !== BUDGET_EXCEEDED) throw error
       const reason = `${at}: ${shownPath} takes too long to check for this event`
       return { matches: undefined, reason }
     }

@@ -21,7 +21,7 @@ export const NewPassword = z.string().min(10, 'Must have at least 10 characters'
 /** A password to check, which need not follow the rules for new ones. */
 export const CurrentPassword = z.string().max(256)
 
-/** Any text: one that is no id is as unknown as an id that does not exist. */
+/** Any text is accepted: an invalid id is not found, like an unknown one. */
 export const ById = z.object({ id: z.string().min(1).max(100) })
 
 export const PageQuery = z.object({

@@ -4,11 +4,9 @@ import { expr } from '@strongroom/kit/expression'
 import * as z from 'zod'
 import { keyTemplate } from '../storage/key-template.ts'
 import { count, id, milliseconds, seconds } from '../storage/schemas.ts'
-import { isUnexpired } from '../storage/time.ts'
+import { HOUR_MS, isUnexpired } from '../storage/time.ts'
 import type { StoreDeps } from '../stores.ts'
 import { eventsTable } from '../tables.ts'
-
-export const HOUR_MS = 3_600_000
 
 const RETENTION_SECONDS = 30 * 86_400
 

@@ -1,15 +1,15 @@
 /**
- * Counts requests that leave no event, so that the owner of a source sees them. Counts are kept in
+ * Counts requests that leave no event, so that the owner of a source sees them. Counts are held in
  * memory and written every few seconds, because a flood of requests must not become a flood of
  * writes.
  */
 import type { Clock } from '@strongroom/platform/clock'
 import { newId } from '@strongroom/kit/ids'
 import type { Log } from '@strongroom/kit/log'
-import { startBackgroundTimer } from '@strongroom/platform/timers'
+import { startBackgroundTimer, type StartTimer } from '@strongroom/platform/timers'
 import type { Source } from '../sources/item.ts'
+import { HOUR_MS } from '../storage/time.ts'
 import {
-  HOUR_MS,
   type IngestCounter,
   type IngestCounterStore,
   type IngestCountName,
@@ -22,13 +22,17 @@ export interface IngestCountersDeps {
   store: Pick<IngestCounterStore, 'put'>
   clock: Clock
   log: Log
-  /** Runs a function later; defaults to a timer. */
-  later?: ((run: () => void) => void) | undefined
+  startTimer?: StartTimer | undefined
 }
 
 const FLUSH_INTERVAL_MS = 5_000
 
-export function createIngestCounters({ store, clock, log, later = runLater }: IngestCountersDeps) {
+export function createIngestCounters({
+  store,
+  clock,
+  log,
+  startTimer = startBackgroundTimer,
+}: IngestCountersDeps) {
   const hours = new Map<string, HourCounter>()
   const changed = new Set<HourCounter>()
   let isScheduled = false
@@ -67,7 +71,7 @@ export function createIngestCounters({ store, clock, log, later = runLater }: In
   function schedule(): void {
     if (isScheduled) return
     isScheduled = true
-    later(() => {
+    startTimer(FLUSH_INTERVAL_MS, () => {
       isScheduled = false
       void flush().then(() => void (changed.size > 0 && schedule()))
     })
@@ -89,7 +93,3 @@ export function createIngestCounters({ store, clock, log, later = runLater }: In
 }
 
 export type IngestCounters = ReturnType<typeof createIngestCounters>
-
-function runLater(run: () => void): void {
-  startBackgroundTimer(FLUSH_INTERVAL_MS, run)
-}

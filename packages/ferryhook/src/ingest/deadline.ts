@@ -4,7 +4,7 @@
  */
 import { type Clock, isRecent } from '@strongroom/platform/clock'
 import { StoreBusy } from '@strongroom/kit/db-errors'
-import type { Timers } from '../worker/timers.ts'
+import type { StartTimer } from '@strongroom/platform/timers'
 
 const CHECK_INTERVAL_MS = 1_000
 
@@ -15,11 +15,11 @@ interface Pending {
 
 export function createDeadline({
   clock,
-  timers,
+  startTimer,
   maxMs,
 }: {
   clock: Clock
-  timers: Timers
+  startTimer: StartTimer
   maxMs: number
 }) {
   /** Oldest first. */
@@ -39,7 +39,7 @@ export function createDeadline({
   function schedule(): void {
     if (isScheduled || pending.size === 0) return
     isScheduled = true
-    timers.after(CHECK_INTERVAL_MS, check)
+    startTimer(CHECK_INTERVAL_MS, check)
   }
 
   /** Settles like `work`, or rejects with `StoreBusy` if it takes longer than `maxMs`. */

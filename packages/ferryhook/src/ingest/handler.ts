@@ -3,6 +3,7 @@
  * then the sender is responsible for the event, so every failure asks it to retry.
  */
 import type { Clock } from '@strongroom/platform/clock'
+import { startBackgroundTimer, type StartTimer } from '@strongroom/platform/timers'
 import { ApiError } from '@strongroom/kit/errors'
 import { requestError, serverError } from '@strongroom/kit/http/errors'
 import type { HotRequest } from '@strongroom/kit/http/hot-routes'
@@ -14,12 +15,10 @@ import type { SecretBox } from '@strongroom/kit/secret-box'
 import { type Alerts, noAlerts } from '../alerts/alert.ts'
 import { ferryhookError } from '../errors.ts'
 import { COMMIT_DEADLINE_MS, type CreateEventInput } from '../events/event-insert.ts'
-import type { Event } from '../events/item.ts'
 import { type Plan, planLimits } from '../plans.ts'
 import { createSealedSecrets } from '../signing/sealed-secrets.ts'
 import { activeSecrets } from '../signing/secret-list.ts'
 import type { Source } from '../sources/item.ts'
-import { DuplicateEvent, WriteRejected } from '../storage/write-rejected.ts'
 import type { Stores } from '../stores.ts'
 import { dedupKeyOf } from '../verification/dedup-key.ts'
 import { answerHandshake } from '../verification/handshake.ts'
@@ -27,8 +26,7 @@ import type { PayPalCertificates } from '../verification/paypal-certificates.ts'
 import type { FailureReason } from '../verification/scheme.ts'
 import { verifySignature } from '../verification/schemes.ts'
 import type { SignedRequest } from '../verification/signed-request.ts'
-import { systemTimers, type Timers } from '../worker/timers.ts'
-import { createIngestCounters, type IngestCountersDeps } from './counters.ts'
+import { createIngestCounters } from './counters.ts'
 import { createDeadline } from './deadline.ts'
 import { parseHeaders, type ParsedHeaders } from './headers.ts'
 import {
@@ -54,8 +52,7 @@ export interface IngestOptions {
   limits?: Readonly<Record<Plan, EventLimits>>
   payPalCertificates?: PayPalCertificates | undefined
   alerts?: Alerts
-  later?: IngestCountersDeps['later']
-  timers?: Timers
+  startTimer?: StartTimer
 }
 
 export interface Ingest {
@@ -77,7 +74,7 @@ const RETRY_AFTER_SECONDS = '5'
 
 export function createIngest(options: IngestOptions): Ingest {
   const { stores, clock, publicUrl, onStored, log } = options
-  const { limits = planLimits, alerts = noAlerts, timers = systemTimers } = options
+  const { limits = planLimits, alerts = noAlerts, startTimer = startBackgroundTimer } = options
   const secretsOf = createSealedSecrets(options.secretBox)
   const sources = createSourceCache({ clock, load: (id) => loadSource(id, stores, secretsOf) })
   const minuteLimit = createMinuteLimit(clock)
@@ -85,7 +82,7 @@ export function createIngest(options: IngestOptions): Ingest {
   const unverifiedCap = createUnverifiedCap(clock)
   const counters = createIngestCounters({ ...options, store: stores.ingestCounters, log })
   const countOutcome = createIngestMetrics(options.metrics)
-  const withDeadline = createDeadline({ clock, timers, maxMs: COMMIT_DEADLINE_MS })
+  const withDeadline = createDeadline({ clock, startTimer, maxMs: COMMIT_DEADLINE_MS })
 
   async function receive(request: HotRequest): Promise<HttpResponse> {
     const receivedAt = clock.now()
@@ -156,27 +153,23 @@ export function createIngest(options: IngestOptions): Ingest {
       throw rateLimited(exceeded)
     }
     input.quota = month.quota
-    let event: Pick<Event, 'eventId'>
-    try {
-      event = await stores.events.createUnchecked(input)
-    } catch (error) {
+    const result = await stores.events.createUnchecked(input).catch((error: unknown) => {
       minuteLimit.release(sourceId)
-      return answerNotStored(cached, error)
+      throw error
+    })
+    if (result.kind !== 'stored') minuteLimit.release(sourceId)
+    if (result.kind === 'duplicate') {
+      countOutcome('duplicate')
+      return json({ id: result.eventId, status: 'received', duplicate: true })
+    }
+    if (result.kind === 'month_limit') {
+      monthLimit.markFull(cached)
+      throw rejectForMonth(cached)
     }
     if (month.isBeyond) reportLimit(cached, 'beyondMonth')
     countOutcome('received')
     onStored(sourceId)
-    return json({ id: event.eventId, status: 'received' })
-  }
-
-  function answerNotStored(cached: CachedSource, error: unknown): HttpResponse {
-    if (error instanceof DuplicateEvent) {
-      countOutcome('duplicate')
-      return json({ id: error.eventId, status: 'received', duplicate: true })
-    }
-    if (!(error instanceof WriteRejected && error.reason === 'month_limit')) throw error
-    monthLimit.markFull(cached)
-    throw rejectForMonth(cached)
+    return json({ id: result.event.eventId, status: 'received' })
   }
 
   function rejectForMonth(cached: CachedSource): ApiError {

@@ -10,8 +10,7 @@ import {
 } from '@strongroom/kit/sliding-window'
 import { type Plan, type PlanLimits, planLimits } from '../plans.ts'
 import type { FerryhookSettings } from '../settings.ts'
-import { monthStart, nextMonthStart } from '../storage/time.ts'
-import { HOUR_MS } from './counter-store.ts'
+import { HOUR_MS, monthStart, nextMonthStart } from '../storage/time.ts'
 import type { CachedSource } from './source-cache.ts'
 
 export type EventLimits = Pick<

@@ -32,7 +32,7 @@ export interface Follower {
   position(): StreamPosition
 }
 
-type Given = Pick<Event, 'receivedAt' | 'eventId'>
+type ReturnedEvent = Pick<Event, 'receivedAt' | 'eventId'>
 
 export async function createFollower(
   sourceId: string,
@@ -41,7 +41,7 @@ export async function createFollower(
 ): Promise<Follower> {
   let start = after?.since ?? clock.now() - SKEW_MS
   /** Returned events, sorted by time of receipt. */
-  let given: Given[] = []
+  let returned: ReturnedEvent[] = []
   const ids = new Set<string>()
   let latest: EventPosition = after ?? { receivedAt: start }
   let backAt = clock.now() + FULL_LOOK_BACK_INTERVAL_MS
@@ -52,7 +52,7 @@ export async function createFollower(
 
   /** Marks earlier events as returned, unless a late one was stored in between. */
   async function restore(): Promise<void> {
-    const before: Given[] = []
+    const before: ReturnedEvent[] = []
     const to = after?.receivedAt
     for await (const event of from({ receivedAt: start }, to)) {
       if (!after || !isAfter(event, after)) before.push(event)
@@ -92,23 +92,23 @@ export async function createFollower(
     }
   }
 
-  function note({ receivedAt, eventId }: Given): void {
+  function note({ receivedAt, eventId }: ReturnedEvent): void {
     const event = { receivedAt, eventId }
     ids.add(eventId)
-    const place = given.findLastIndex((other) => other.receivedAt <= receivedAt) + 1
-    given.splice(place, 0, event)
+    const place = returned.findLastIndex((other) => other.receivedAt <= receivedAt) + 1
+    returned.splice(place, 0, event)
     if (isAfter(event, latest)) latest = event
     const old = settledCount()
     if (old < FORGET_BATCH) return
-    for (const forgotten of given.slice(0, old)) ids.delete(forgotten.eventId)
-    given = given.slice(old)
+    for (const forgotten of returned.slice(0, old)) ids.delete(forgotten.eventId)
+    returned = returned.slice(old)
   }
 
   /** How many returned events are too old for a new event before them. */
   function settledCount(): number {
     const since = earliestOpen()
-    const first = given.findIndex(({ receivedAt }) => receivedAt >= since)
-    return first === -1 ? given.length : first
+    const first = returned.findIndex(({ receivedAt }) => receivedAt >= since)
+    return first === -1 ? returned.length : first
   }
 
   function earliestOpen(): number {
@@ -133,11 +133,11 @@ export async function createFollower(
       }
     },
 
-    position: () => ({ ...latest, since: earliestOpen(), given: given.length - settledCount() }),
+    position: () => ({ ...latest, since: earliestOpen(), given: returned.length - settledCount() }),
   }
 }
 
-function isAfter(event: Given, position: EventPosition): boolean {
+function isAfter(event: ReturnedEvent, position: EventPosition): boolean {
   if (event.receivedAt !== position.receivedAt) return event.receivedAt > position.receivedAt
   return position.eventId === undefined || event.eventId > position.eventId
 }

@@ -6,7 +6,7 @@ import type { Clock } from '@strongroom/platform/clock'
 import type { Authenticate, Principal } from '../accounts/authentication.ts'
 import { ferryhookError } from '../errors.ts'
 import type { Stores } from '../stores.ts'
-import type { Timers } from '../worker/timers.ts'
+import type { StartTimer } from '@strongroom/platform/timers'
 import { openStream } from './stream.ts'
 
 /** Limited, because each stream reads the store every second. */
@@ -19,7 +19,7 @@ export function createLiveService(deps: {
   stores: Pick<Stores, 'events' | 'sources'>
   authenticate: Authenticate
   clock: Clock
-  timers: Timers
+  startTimer: StartTimer
   cursors: Cursors
   log: Log
 }) {

@@ -16,7 +16,7 @@ import {
   toHeadersView,
 } from '../events/view.ts'
 import type { Stores } from '../stores.ts'
-import type { Timers } from '../worker/timers.ts'
+import type { StartTimer } from '@strongroom/platform/timers'
 import { createFollower, type StreamPosition } from './follower.ts'
 import type { Subscriptions } from './service.ts'
 
@@ -35,7 +35,7 @@ type EndReason = 'unauthorized' | 'source_deleted' | 'stopping'
 export interface StreamDeps {
   events: Pick<Stores['events'], 'listForward' | 'getBody'>
   clock: Clock
-  timers: Timers
+  startTimer: StartTimer
   cursors: Cursors
   subscriptions: Pick<Subscriptions, 'subscribe'>
   log: Log
@@ -57,11 +57,11 @@ export async function openStream(
   deps: StreamDeps,
   { sourceId, lastEventId, checkAccess, stopping, onEnd }: StreamOptions,
 ): Promise<ReadableStream<Uint8Array>> {
-  const { events, clock, timers, cursors, subscriptions, log } = deps
+  const { events, clock, startTimer, cursors, subscriptions, log } = deps
   const scope = ['ferryhook.stream', sourceId] as const
   const after = lastEventId === undefined ? undefined : toPosition(cursors.open(scope, lastEventId))
   const follower = await createFollower(sourceId, after, deps)
-  const alarm = createAlarm(timers)
+  const alarm = createAlarm(startTimer)
   const unwatch = subscriptions.subscribe(sourceId, alarm.ring)
   stopping.addEventListener('abort', alarm.ring)
   const disconnected = new AbortController()
@@ -157,7 +157,7 @@ function toPosition(item: object): StreamPosition {
 }
 
 /** Waits until it rings or a maximum time has passed, but at least a minimum time. */
-function createAlarm(timers: Timers) {
+function createAlarm(startTimer: StartTimer) {
   let isRung = false
   let wake = () => {}
   return {
@@ -166,10 +166,10 @@ function createAlarm(timers: Timers) {
       wake()
     },
     async wait(minMs: number, maxMs: number): Promise<void> {
-      await new Promise<void>((resolve) => void timers.after(minMs, resolve))
+      await new Promise<void>((resolve) => void startTimer(minMs, resolve))
       if (!isRung) {
         await new Promise<void>((resolve) => {
-          const cancel = timers.after(maxMs - minMs, resolve)
+          const cancel = startTimer(maxMs - minMs, resolve)
           wake = () => {
             cancel()
             resolve()

@@ -1,8 +1,21 @@
-import type { SafeFetch } from '@strongroom/kit/safe-fetch'
+/** Which URLs events, alerts and tests may be sent to. */
+import type { SafeFetch, SafeFetchOptions } from '@strongroom/kit/safe-fetch'
 import { SafeFetchError } from '@strongroom/kit/safe-fetch/error'
 import { ferryhookError } from '../errors.ts'
+import type { FerryhookSettings } from '../settings.ts'
 
-/** For a friendly answer now; what is really dialled is checked at each request. */
+export function destinationPolicy(
+  settings: Pick<FerryhookSettings, 'FERRYHOOK_ALLOWED_NETWORKS' | 'FERRYHOOK_ALLOW_HTTP'>,
+): Pick<SafeFetchOptions, 'allow' | 'allowHttp' | 'ports' | 'userAgent'> {
+  return {
+    allow: settings.FERRYHOOK_ALLOWED_NETWORKS,
+    allowHttp: settings.FERRYHOOK_ALLOW_HTTP,
+    ports: 'unprivileged',
+    userAgent: 'Ferryhook/1.0',
+  }
+}
+
+/** Reports a bad URL when it is saved. Every request checks the resolved address again. */
 export function checkDestination(
   safeFetch: Pick<SafeFetch, 'check'>,
   url: string,

@@ -14,6 +14,13 @@ export type SendOutcome =
   | 'transform'
   | 'signing'
 
+/** Another attempt would fail in the same way until the URL or the headers are changed. */
+export const permanentFailures: ReadonlySet<SendOutcome> = new Set([
+  'blocked_address',
+  'invalid_url',
+  'invalid_request',
+])
+
 export interface SendResult {
   attempt: AttemptResult
   end: SendOutcome

@@ -56,9 +56,9 @@ export function mergeHeaders(...layers: readonly HeaderFields[]): RequestHeaders
 
 /** Hop-by-hop headers that the Connection header names (RFC 9110 section 7.6.1). */
 function namedByConnection(headers: HeaderFields): ReadonlySet<string> {
-  const given = Object.keys(headers).find((name) => name.toLowerCase() === 'connection')
-  if (given === undefined) return noNames
-  const names = [headers[given] ?? ''].flat().join(',').split(',')
+  const connection = Object.keys(headers).find((name) => name.toLowerCase() === 'connection')
+  if (connection === undefined) return noNames
+  const names = [headers[connection] ?? ''].flat().join(',').split(',')
   return new Set(names.map((name) => name.trim().toLowerCase()))
 }
 

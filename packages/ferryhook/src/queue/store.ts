@@ -9,6 +9,7 @@ import { type Expression, expr } from '@strongroom/kit/expression'
 import { newId } from '@strongroom/kit/ids'
 import { queryPage } from '@strongroom/kit/paging'
 import { transact } from '@strongroom/kit/transact'
+import { absent, exists } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
 import { eventsTable } from '../tables.ts'
 import type { Shards } from './shards.ts'
@@ -50,8 +51,7 @@ export function createTaskQueue({
   const wakeUps = entity(db, eventsTable, WakeUpTaskItem)
   const meterings = entity(db, eventsTable, MeteringTaskItem)
   const purges = entity(db, eventsTable, PurgeTaskItem)
-  const absent = expr`attribute_not_exists(${deliveries.attr('PK')})`
-  const unleased = expr`attribute_exists(${deliveries.attr('PK')}) AND attribute_not_exists(${deliveries.attr('leaseId')})`
+  const unleased = expr`${exists} AND attribute_not_exists(${deliveries.attr('leaseId')})`
 
   function parse(item: Item): DueTask | ItemMismatch {
     try {

@@ -9,9 +9,8 @@ import type { Log } from '@strongroom/kit/log'
 import { type Event, isUnverified } from '../events/item.ts'
 import { createTextSearch } from '../events/search.ts'
 import type { EventPosition } from '../events/store.ts'
-import { WriteRejected } from '../storage/write-rejected.ts'
 import type { Stores } from '../stores.ts'
-import type { Timers } from '../worker/timers.ts'
+import type { StartTimer } from '@strongroom/platform/timers'
 import { MAX_STEP_EVENTS, type Replay, type ReplayStep, type ReplayTask } from './item.ts'
 
 const POLL_MS = 1_000
@@ -33,12 +32,12 @@ export interface ReplayRunner {
 export function createReplayRunner(deps: {
   stores: Pick<Stores, 'replays' | 'events' | 'connections' | 'deliveries' | 'statistics'>
   clock: Clock
-  timers: Timers
+  startTimer: StartTimer
   log: Log
   /** Called when deliveries are due. */
   onReplayed(): void
 }): ReplayRunner {
-  const { stores, clock, timers, log } = deps
+  const { stores, clock, startTimer, log } = deps
   const { replays } = stores
   let running: Promise<void> | undefined
   let isStarted = false
@@ -97,16 +96,11 @@ export function createReplayRunner(deps: {
     const outcomes: ('replayed' | 'runOpen')[] = []
     await stores.statistics.scheduleRecount({ sourceId, userId, receivedAt })
     for (const connectionId of connectionIds) {
-      try {
-        await stores.deliveries.replay(eventId, connectionId, { replayId })
-        outcomes.push('replayed')
-      } catch (error) {
-        if (!(error instanceof WriteRejected)) throw error
-        if (error.reason === 'run_open') outcomes.push('runOpen')
-        // The event expired or was deleted after it was selected.
-        else if (error.reason === 'not_found') return ['gone']
-        else throw error
-      }
+      const { kind } = await stores.deliveries.replay(eventId, connectionId, { replayId })
+      // The event expired or was deleted after it was selected.
+      if (kind === 'not_found') return ['gone']
+      if (kind === 'unverified') throw new TypeError('The step selected an unverified event')
+      outcomes.push(kind === 'started' ? 'replayed' : 'runOpen')
     }
     return outcomes
   }
@@ -138,7 +132,7 @@ export function createReplayRunner(deps: {
 
   function poll(): void {
     isStarted = true
-    stopPolling = timers.after(POLL_MS, poll)
+    stopPolling = startTimer(POLL_MS, poll)
     pollNow()
   }
 

@@ -16,7 +16,6 @@ import { type Event, type EventStatus, isUnverified } from '../events/item.ts'
 import type { TextQuery } from '../events/search.ts'
 import type { EventService } from '../events/service.ts'
 import type { LocalEvents } from '../local-events.ts'
-import { WriteRejected } from '../storage/write-rejected.ts'
 import type { Stores } from '../stores.ts'
 import type { Replay } from './item.ts'
 
@@ -85,10 +84,13 @@ export function createReplayService(deps: {
     const started: Delivery[] = []
     for (const connectionId of targets) {
       const options = { replayId, acceptUnverified, extraParts: auditParts }
-      const delivery = await stores.deliveries
-        .replay(eventId, connectionId, options)
-        .catch((error: unknown) => rethrow(error, connectionId))
-      started.push(delivery)
+      const result = await stores.deliveries.replay(eventId, connectionId, options)
+      if (result.kind === 'run_open') throw pendingRuns([connectionId])
+      if (result.kind !== 'started') {
+        const isMissing = result.kind === 'not_found'
+        throw ferryhookError(isMissing ? 'event_not_found' : 'unverified_event')
+      }
+      started.push(result.delivery)
       auditParts.length = 0
     }
     return started
@@ -205,19 +207,11 @@ export function createReplayService(deps: {
     /** Deliveries that the job has already started continue. */
     async cancelJob({ user, actor }: Principal, replayId: string): Promise<Replay> {
       const by = { actor, action: 'replay.cancelled' } as const
-      return replays.cancel(user.userId, replayId, { by }).catch((error: unknown) => {
-        if (!(error instanceof WriteRejected)) throw error
-        throw ferryhookError(error.reason === 'not_found' ? 'replay_not_found' : 'replay_ended')
-      })
+      const result = await replays.cancel(user.userId, replayId, { by })
+      if (result.kind === 'cancelled') return result.replay
+      throw ferryhookError(result.kind === 'not_found' ? 'replay_not_found' : 'replay_ended')
     },
   }
-}
-
-function rethrow(error: unknown, connectionId: string): never {
-  if (!(error instanceof WriteRejected)) throw error
-  if (error.reason === 'run_open') throw pendingRuns([connectionId])
-  if (error.reason === 'unverified') throw ferryhookError('unverified_event')
-  throw error.reason === 'not_found' ? ferryhookError('event_not_found') : error
 }
 
 function pendingRuns(connectionIds: string[]): ApiError {

@@ -23,8 +23,8 @@ import {
 import { eventsTable } from '../tables.ts'
 import type { AuditWriter, Audited } from '../accounts/audit/store.ts'
 import { updateExpression } from '../storage/update-expression.ts'
+import { exists } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
-import { WriteRejected } from '../storage/write-rejected.ts'
 import { isUnexpired, isoNow, unlessExpired } from '../storage/time.ts'
 
 export type CreateReplayInput = Pick<
@@ -32,6 +32,9 @@ export type CreateReplayInput = Pick<
   'userId' | 'sourceId' | 'connectionIds' | 'from' | 'to' | 'perSecond' | 'createdBy'
 > &
   Partial<Pick<Replay, 'status' | 'header' | 'body'>>
+
+/** `done`: the job has finished. */
+export type CancelResult = { kind: 'cancelled'; replay: Replay } | { kind: 'not_found' | 'done' }
 
 /** An attribute that is undefined is removed. */
 type ReplayChanges = { [Name in keyof Replay]?: Replay[Name] | undefined }
@@ -78,7 +81,7 @@ export function createReplayStore({
   /** Requires that the task still has the lease that was read. */
   function completePart({ PK, SK, leaseId }: ReplayTask): TransactWriteItem {
     const lease = tasks.attr('leaseId')
-    const free = expr`attribute_exists(${tasks.attr('PK')}) AND attribute_not_exists(${lease})`
+    const free = expr`${exists} AND attribute_not_exists(${lease})`
     return tasks.part.delete({ PK, SK }, leaseId === undefined ? free : expr`${lease} = ${leaseId}`)
   }
 
@@ -185,19 +188,20 @@ export function createReplayStore({
       await transact(db, [completePart(task)]).catch(ignoreLeaseLost)
     },
 
-    /** Throws `WriteRejected`: `not_found`, or `run_ended` if the job is finished. */
-    async cancel(userId: string, replayId: string, { by }: Audited = {}): Promise<Replay> {
+    async cancel(userId: string, replayId: string, { by }: Audited = {}): Promise<CancelResult> {
       return retryOnConflict(async () => {
         const replay = await get(userId, replayId)
-        if (!replay) throw new WriteRejected('not_found')
-        if (replay.state === 'cancelled') return replay
-        if (replay.state === 'done') throw new WriteRejected('run_ended')
+        if (!replay) return { kind: 'not_found' }
+        if (replay.state === 'cancelled') return { kind: 'cancelled', replay }
+        if (replay.state === 'done') return { kind: 'done' }
         const [change, unchanged] = changeParts(replay, { state: 'cancelled' })
         await transact(db, [
           replays.part.update(replayKey.of(replay), change, unchanged),
           ...audit.parts(by, { userId, target: replayId }),
         ])
-        return { ...replay, state: 'cancelled', updatedAt: isoNow(clock), rev: replay.rev + 1 }
+        const updatedAt = isoNow(clock)
+        const cancelled: Replay = { ...replay, state: 'cancelled', updatedAt, rev: replay.rev + 1 }
+        return { kind: 'cancelled', replay: cancelled }
       })
     },
   }

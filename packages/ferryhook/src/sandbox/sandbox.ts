@@ -1,6 +1,6 @@
 /** Runs scripts of users in worker threads, isolated from the event loop and from each other. */
 import type { StartTimer } from '@strongroom/platform/timers'
-import { createThreadPool } from './thread-pool.ts'
+import { createThreadPool, type JobResult } from './thread-pool.ts'
 
 export interface ScriptJob {
   /** The user whose script it is. */
@@ -44,8 +44,7 @@ export interface ScriptResult {
 }
 
 export interface Sandbox {
-  /** Throws `ThreadFailed` if the script could not be run, or was stopped. */
-  run(job: ScriptJob): Promise<ScriptResult>
+  run(job: ScriptJob): Promise<JobResult<ScriptResult>>
   close(): Promise<void>
 }
 

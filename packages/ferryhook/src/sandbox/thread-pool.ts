@@ -9,7 +9,7 @@ import { createFairQueue, type QueueLimits } from './fair-queue.ts'
 
 export interface ThreadPool<Job, Result> {
   /** Owners take turns, and none gets more than its share of threads and queue places. */
-  run(job: Job, owner?: string): Promise<Result>
+  run(job: Job, owner?: string): Promise<JobResult<Result>>
   close(): Promise<void>
 }
 
@@ -26,21 +26,15 @@ export interface ThreadPoolOptions {
 
 export type ThreadFailure = 'overloaded' | 'unresponsive' | 'crashed' | 'closed'
 
-export class ThreadFailed extends Error {
-  override readonly name = 'ThreadFailed'
-  readonly failure: ThreadFailure
-
-  constructor(failure: ThreadFailure, cause?: unknown) {
-    super(`Worker thread job failed: ${failure}`, { cause })
-    this.failure = failure
-  }
-}
+/** `failed`: the thread could not run the job, or was stopped. */
+export type JobResult<Result> =
+  | { kind: 'done'; result: Result }
+  | { kind: 'failed'; failure: ThreadFailure; cause?: unknown }
 
 interface Task {
   job: unknown
   owner: string
-  resolve(result: unknown): void
-  reject(error: ThreadFailed): void
+  resolve(result: JobResult<unknown>): void
 }
 
 interface Thread {
@@ -99,14 +93,14 @@ export function createThreadPool<Job, Result>(options: ThreadPoolOptions): Threa
     thread.cancelTimeout?.()
     thread.task = undefined
     thread.worker.unref()
-    task?.resolve(result)
+    task?.resolve({ kind: 'done', result })
     runNext()
   }
 
   function end(thread: Thread, failure: ThreadFailure, cause?: unknown) {
     if (!threads.delete(thread)) return
     thread.cancelTimeout?.()
-    thread.task?.reject(new ThreadFailed(failure, cause))
+    thread.task?.resolve({ kind: 'failed', failure, cause })
     void thread.worker.terminate()
     runNext()
   }
@@ -129,10 +123,10 @@ export function createThreadPool<Job, Result>(options: ThreadPoolOptions): Threa
     async run(job, owner = '') {
       loading ??= options.code()
       code = await loading
-      if (isClosed) throw new ThreadFailed('closed')
-      return new Promise<Result>((resolve, reject) => {
-        const task: Task = { job, owner, resolve, reject }
-        if (!queue.add(owner, task)) reject(new ThreadFailed('overloaded'))
+      if (isClosed) return { kind: 'failed', failure: 'closed' }
+      return new Promise<JobResult<Result>>((resolve) => {
+        const task: Task = { job, owner, resolve: resolve as Task['resolve'] }
+        if (!queue.add(owner, task)) resolve({ kind: 'failed', failure: 'overloaded' })
         runNext()
       })
     },
@@ -146,7 +140,7 @@ export function createThreadPool<Job, Result>(options: ThreadPoolOptions): Threa
         cancelTimeout?.()
         if (task) unfinished.push(task)
       }
-      for (const { reject } of unfinished) reject(new ThreadFailed('closed'))
+      for (const { resolve } of unfinished) resolve({ kind: 'failed', failure: 'closed' })
       await Promise.all(ending.map(({ worker }) => worker.terminate()))
     },
   }

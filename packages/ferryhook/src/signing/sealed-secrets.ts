@@ -1,10 +1,13 @@
-/** Seals the secrets of sources, connections and alerts, each for the attribute that stores it. */
-import type { SecretBox } from '@strongroom/kit/secret-box'
+/**
+ * Seals the secrets of sources, connections and alerts, each for the attribute that stores it. Reads
+ * throw an `isUnreadable` error if a retry cannot help; any other error means that the keys are unavailable.
+ */
+import { type SecretBox, unreadable } from '@strongroom/kit/secret-box'
 import * as z from 'zod'
 import type { AlertSettings } from '../alerts/item.ts'
 import type { Connection } from '../connections/item.ts'
 import type { Source } from '../sources/item.ts'
-import { packSecrets, type SecretList, unpackSecrets } from './secret-list.ts'
+import { decodeSigningSecret, packSecrets, type SecretList, unpackSecrets } from './secret-list.ts'
 
 /** Headers that a connection adds to deliveries, by lower-case name. */
 export const CustomHeaders = z.record(z.string(), z.string())
@@ -52,8 +55,11 @@ export function createSealedSecrets(box: SecretBox) {
     async connectionSecrets(
       connection: ConnectionId & Pick<Connection, 'signingSecret'>,
     ): Promise<SecretList> {
-      const { signingSecret } = connection
-      return unpackSecrets(await open(signingSecret, ofConnection(connection, 'signingSecret')))
+      const at = ofConnection(connection, 'signingSecret')
+      const list = unpackSecrets(await open(connection.signingSecret, at))
+      const isUsable = list.every(({ secret }) => decodeSigningSecret(secret) !== undefined)
+      if (!isUsable) throw unreadable('Not a list of signing secrets')
+      return list
     },
 
     sealAlertSecrets: (userId: string, list: SecretList) =>
@@ -76,7 +82,16 @@ export function createSealedSecrets(box: SecretBox) {
       const { customHeaders } = connection
       if (customHeaders === undefined) return {}
       const text = await open(customHeaders, ofConnection(connection, 'customHeaders'))
-      return CustomHeaders.parse(JSON.parse(text))
+      return unpackHeaders(text)
     },
+  }
+}
+
+/** Throws an error that `isUnreadable` recognises, without quoting the text, which may contain credentials. */
+function unpackHeaders(text: string): CustomHeaders {
+  try {
+    return CustomHeaders.parse(JSON.parse(text))
+  } catch {
+    throw unreadable('Not an object of headers')
   }
 }

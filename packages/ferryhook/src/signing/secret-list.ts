@@ -2,6 +2,7 @@
  * The active secrets of a source or connection, newest first, stored as sealed JSON. A rotation adds
  * a secret; the others stay valid for an overlap, so that the other side has time to switch.
  */
+import { unreadable } from '@strongroom/kit/secret-box'
 import { randomBytes } from 'node:crypto'
 import type { RandomSource } from '@strongroom/kit/ids'
 import * as z from 'zod'
@@ -51,12 +52,12 @@ export function packSecrets(list: SecretList): string {
   return JSON.stringify(list)
 }
 
-/** The error does not quote the text, which contains secrets. */
+/** Throws an error that `isUnreadable` recognises, without quoting the text, which contains secrets. */
 export function unpackSecrets(text: string): SecretList {
   try {
     return SecretList.parse(JSON.parse(text))
   } catch {
-    throw new TypeError('Not a list of secrets')
+    throw unreadable('Not a list of secrets')
   }
 }
 

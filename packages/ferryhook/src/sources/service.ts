@@ -29,7 +29,7 @@ export type SourceService = ReturnType<typeof createSourceService>
 
 export function createSourceService(deps: {
   stores: Pick<Stores, 'sources'>
-  kept: SealedSecrets
+  sealedSecrets: SealedSecrets
   clock: Clock
   localEvents: LocalEvents
 }) {

@@ -22,7 +22,13 @@ export interface SigningInput {
 
 type SourceId = Pick<Source, 'sourceId' | 'userId' | 'provider'>
 
-export function createSourceSigning({ kept, clock }: { kept: SealedSecrets; clock: Clock }) {
+export function createSourceSigning({
+  sealedSecrets,
+  clock,
+}: {
+  sealedSecrets: SealedSecrets
+  clock: Clock
+}) {
   /** Throws `invalid_signing`. */
   async function toAttributes(
     source: SourceId,
@@ -39,7 +45,8 @@ export function createSourceSigning({ kept, clock }: { kept: SealedSecrets; cloc
       }))
       throw ferryhookError('invalid_signing', { details })
     }
-    const signingSecret = list.length === 0 ? undefined : await kept.sealSourceSecrets(source, list)
+    const signingSecret =
+      list.length === 0 ? undefined : await sealedSecrets.sealSourceSecrets(source, list)
     if (checked.scheme) return { provider, signingSecret, ...signingAttributes(checked.scheme) }
     // An explicit `none` stays off; without an algorithm, setting a secret turns verification on.
     const signingAlgorithm = input.signingAlgorithm === 'none' ? 'none' : undefined
@@ -59,7 +66,7 @@ export function createSourceSigning({ kept, clock }: { kept: SealedSecrets; cloc
       const { signingSecret } = input
       const list =
         signingSecret === undefined
-          ? await kept.sourceSecrets(source)
+          ? await sealedSecrets.sourceSecrets(source)
           : signingSecret === null
             ? []
             : newSecretList(signingSecret, clock.now())
@@ -77,7 +84,7 @@ export function createSourceSigning({ kept, clock }: { kept: SealedSecrets; cloc
       source: Source,
       { signingSecret, overlapSeconds }: { signingSecret: string; overlapSeconds: number },
     ): Promise<SourceChanges> {
-      const list = await kept.sourceSecrets(source)
+      const list = await sealedSecrets.sourceSecrets(source)
       if (list.length === 0) throw ferryhookError('no_secret')
       const rotated = rotateOrThrow(list, signingSecret, { now: clock.now(), overlapSeconds })
       const { signingAlgorithm } = source

@@ -1,7 +1,7 @@
-/** Kinds of values that several items hold. */
+/** Schemas of values that several items share. */
 import * as z from 'zod'
 
-/** `evt_` and 16 characters, as kit/ids makes them. */
+/** `evt_` and 16 characters, as kit/ids creates them. */
 export function id(prefix: string): z.ZodString {
   return z.string().regex(new RegExp(`^${prefix}_[A-Za-z0-9_-]{16}$`))
 }
@@ -16,7 +16,7 @@ export const seconds = z.number().int().positive()
 
 export const count = z.number().int().nonnegative()
 
-/** What no name has: names stand in mails and on terminals, and half a character is stored as another. */
+/** Names are shown in mails and terminals, and stores replace half a surrogate pair. */
 export const FORBIDDEN_NAME_CHARACTERS = /[\p{Cc}\p{Cs}]/u
 
 /**
@@ -30,11 +30,11 @@ export const sealed = z
 
 export const bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array)
 
-/** JSON kept as text, because the specification stores it so. */
-export function json(kind: 'array' | 'object', longest: number): z.ZodType<string, string> {
+/** JSON as text, as the specification stores it. */
+export function json(kind: 'array' | 'object', maxLength: number): z.ZodType<string, string> {
   return z
     .string()
-    .max(longest)
+    .max(maxLength)
     .refine((text) => kindOfJson(text) === kind)
 }
 

@@ -1,4 +1,8 @@
+/** Times as items store them, and expiry. */
 import { type Clock, epochSeconds } from '@strongroom/platform/clock'
+
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 24 * HOUR_MS
 
 export function isoNow(clock: Clock): string {
   return new Date(clock.now()).toISOString()

@@ -45,12 +45,12 @@ export function validateChanges(
 ): void {
   const entries = Object.entries(changes)
   // Attribute by attribute, because building a schema for each update is slow.
-  const fits = ([name, value]: [string, unknown]) =>
+  const isValid = ([name, value]: [string, unknown]) =>
     Object.hasOwn(allowed.shape, name) && shapeOf(allowed, name).safeParse(value).success
-  if (entries.every(fits)) return
+  if (entries.every(isValid)) return
   const names = Object.keys(changes).filter((name) => Object.hasOwn(allowed.shape, name))
-  const given = Object.fromEntries(names.map((name) => [name, shapeOf(allowed, name)]))
-  const { error } = z.strictObject(given).safeParse(changes)
+  const shape = Object.fromEntries(names.map((name) => [name, shapeOf(allowed, name)]))
+  const { error } = z.strictObject(shape).safeParse(changes)
   if (error) throw new ItemMismatch(table, { ...changes, ...key }, 'write', error)
 }
 

@@ -1,3 +1,4 @@
+/** The error of a write that a store rejects. */
 import { CONFLICT } from '@strongroom/kit/retry-on-conflict'
 
 /** Why a store rejects a write. Services map each reason to an error of their catalogue. */
@@ -10,14 +11,9 @@ export type RejectionReason =
   | 'password_changed'
   | 'plan_limit'
   | 'month_limit'
+  | 'duplicate'
   | 'body_too_large'
-  | 'run_open'
-  | 'run_ended'
-  | 'run_replaced'
-  | 'in_progress'
-  | 'unverified'
   | 'status_derived'
-  | 'lease_lost'
   | 'connection_changed'
   | 'source_changed'
   | 'alerts_changed'
@@ -37,17 +33,5 @@ export function toConflict(reason: RejectionReason) {
   return (error: unknown): typeof CONFLICT => {
     if (error instanceof WriteRejected && error.reason === reason) return CONFLICT
     throw error
-  }
-}
-
-/** The provider sent this event before; nothing was written. */
-export class DuplicateEvent extends Error {
-  override readonly name = 'DuplicateEvent'
-  /** The event that was stored then. */
-  readonly eventId: string
-
-  constructor(eventId: string, options?: ErrorOptions) {
-    super('This event was received before', options)
-    this.eventId = eventId
   }
 }

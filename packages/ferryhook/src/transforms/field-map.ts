@@ -1,16 +1,17 @@
 /** Builds a new JSON body from parts of the old body and of the request, and from constants. */
+import { MAX_BODY_BYTES } from '../events/item.ts'
 import { createBudget } from '../filters/budget.ts'
 import { type EventPath, wildcard, parsePath, select } from '../filters/path.ts'
 import { decodeBody, parseJson, type ReceivedEvent } from '../filters/received-event.ts'
 import { unparsedNode, type JsonNode, findNodes, putAt, removeAt, toJson } from './json-tree.ts'
-import { TransformError } from './result.ts'
+import { transformFailure, type TransformResult } from './result.ts'
 import { type FieldMap, type FieldRule, parseTarget } from './transform.ts'
 
-/** Returns the JSON of the new body. Rules whose source does not exist have no effect. */
-export function mapFields({ rules, start }: FieldMap, event: ReceivedEvent): string {
+/** Rules whose source does not exist have no effect. */
+export function mapFields({ rules, start }: FieldMap, event: ReceivedEvent): TransformResult {
   const text = decodeBody(event.body)
   if (text === undefined || !parseJson(text)) {
-    throw new TransformError(
+    return transformFailure(
       'body_not_json',
       'A field map needs a JSON body. The body of this event is not JSON.',
     )
@@ -18,7 +19,10 @@ export function mapFields({ rules, start }: FieldMap, event: ReceivedEvent): str
   const original = unparsedNode(text)
   const mapped = unparsedNode(start === 'body' ? text : '{}')
   for (const rule of rules) applyRule(rule, mapped, original, event)
-  return toJson(mapped)
+  const body = new TextEncoder().encode(toJson(mapped))
+  return body.byteLength <= MAX_BODY_BYTES
+    ? { kind: 'transformed', body, contentType: 'application/json' }
+    : transformFailure('output_limit', `The mapped body is larger than ${MAX_BODY_BYTES} bytes`)
 }
 
 function applyRule(

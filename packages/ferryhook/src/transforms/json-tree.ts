@@ -32,7 +32,7 @@ export function findNodes(root: JsonNode, steps: readonly Step[]): JsonNode[] {
   return found
 }
 
-/** Creates missing containers on the way, and replaces values that are no containers. */
+/** Creates missing containers on the way, and replaces values that are not containers. */
 export function putAt(root: JsonNode, steps: readonly (string | number)[], text: string): void {
   let node = root
   for (const step of steps)

@@ -1,26 +1,37 @@
-/** The result of a transform, and the error of one that failed. */
+/** The result of a transform. */
 import type { ScriptFailure } from '../sandbox/sandbox.ts'
 
-export type TransformResult = (Transformed | Dropped) & {
-  /** Console output of a script. */
-  console?: readonly string[]
-}
+export type TransformResult = Transformed | Dropped | TransformFailure
 
 export interface Transformed {
+  kind: 'transformed'
   body: Uint8Array
   contentType?: string
   /** Replace outgoing headers of the same names; names are in lower case. */
   headers?: Readonly<Record<string, string>>
-  dropped?: never
+  /** Console output of a script. */
+  console?: readonly string[]
 }
 
 /** The event is not delivered, as if it had been filtered. */
 export interface Dropped {
-  dropped: true
+  kind: 'dropped'
   reason: string
+  console: readonly string[]
 }
 
-export type TransformErrorCode =
+/** The message is for the owner of the transform and may quote what the code threw. */
+export interface TransformFailure {
+  kind: 'failed'
+  code: TransformFailureCode
+  message: string
+  /** Whether a retry with the same event may succeed. */
+  isTransient: boolean
+  /** Console output before the failure. */
+  console: readonly string[]
+}
+
+export type TransformFailureCode =
   | ScriptFailure
   | 'body_not_json'
   | 'body_not_text'
@@ -28,27 +39,16 @@ export type TransformErrorCode =
   | 'overloaded'
 
 /** These are not caused by the transform itself, so a retry may succeed. */
-const transient: ReadonlySet<TransformErrorCode> = new Set([
+const transient: ReadonlySet<TransformFailureCode> = new Set([
   'unresponsive',
   'crashed',
   'overloaded',
 ])
 
-/** The message is for the owner of the transform and may quote what the code threw. */
-export class TransformError extends Error {
-  override readonly name = 'TransformError'
-  readonly code: TransformErrorCode
-  /** Console output before the failure. */
-  readonly console: readonly string[]
-
-  constructor(code: TransformErrorCode, message: string, console: readonly string[] = []) {
-    super(message)
-    this.code = code
-    this.console = console
-  }
-
-  /** Whether a retry with the same event may succeed. */
-  get isTransient(): boolean {
-    return transient.has(this.code)
-  }
+export function transformFailure(
+  code: TransformFailureCode,
+  message: string,
+  console: readonly string[] = [],
+): TransformFailure {
+  return { kind: 'failed', code, message, isTransient: transient.has(code), console }
 }

@@ -9,15 +9,15 @@ import { eventsTable } from '../tables.ts'
 import type { StoreDeps } from '../stores.ts'
 
 export interface CountResult {
-  figures: EventStatistics
+  statistics: EventStatistics
   /** When the first of them expires, in seconds since the epoch. */
   firstExpiry: number | undefined
   events: number
-  /** False if there are more than were to be read. */
+  /** False if there are more events than the limit. */
   isComplete: boolean
 }
 
-const READ_AT_ONCE = 1_000
+const READ_BATCH = 1_000
 
 const Counted = EventItem.pick({
   status: true,
@@ -37,12 +37,12 @@ export function createEventCounter({ db }: Pick<StoreDeps, 'db'>) {
   )
 
   async function read(sourceId: string, from: number, until: number, limit: number, after?: Item) {
-    // The mark of those who count may be in a time to come, if the clock was set back.
+    // The watermark may be in the future if the clock was set back.
     if (until <= from) return { items: [], next: undefined }
     const { PK } = eventKey.of({ sourceId, receivedAt: '', eventId: '' })
     const placeholders = new Placeholders()
     const [partition, sort] = [events.attr('PK'), events.attr('SK')]
-    // Whatever was received at `until` itself has that and an id behind it, and so comes after.
+    // Excludes events received at `until`: their keys continue with an id, so they sort after it.
     const range = expr`${partition} = ${PK} AND ${sort} BETWEEN ${keyAt(from)} AND ${keyAt(until)}`
     const KeyConditionExpression = placeholders.render(range)
     const ProjectionExpression = placeholders.render(projection)
@@ -60,29 +60,29 @@ export function createEventCounter({ db }: Pick<StoreDeps, 'db'>) {
   }
 
   return {
-    /** Counts those received from one time up to before another, `most` of them unless all. */
+    /** Counts the events received from one time until before another, up to a limit. */
     async count(
       { sourceId, from, until }: { sourceId: string; from: number; until: number },
-      most = Number.POSITIVE_INFINITY,
+      max = Number.POSITIVE_INFINITY,
     ): Promise<CountResult> {
-      const figures = emptyStatistics()
+      const statistics = emptyStatistics()
       let firstExpiry: number | undefined
       let counted = 0
       let next: Item | undefined
       do {
-        const limit = Math.min(READ_AT_ONCE, most - counted)
+        const limit = Math.min(READ_BATCH, max - counted)
         const page = await read(sourceId, from, until, limit, next)
         for (const event of page.items) {
-          addEvent(figures, event)
+          addEvent(statistics, event)
           firstExpiry = Math.min(firstExpiry ?? event.expiresAt, event.expiresAt)
         }
         counted += page.items.length
         next = page.next
-      } while (next && counted < most)
-      return { figures, firstExpiry, events: counted, isComplete: next === undefined }
+      } while (next && counted < max)
+      return { statistics, firstExpiry, events: counted, isComplete: next === undefined }
     },
 
-    /** The first that was received at a time or after it, and before another. */
+    /** When the first event in a range of time was received; the range excludes its end. */
     async first(sourceId: string, from: number, until: number): Promise<number | undefined> {
       const { items } = await read(sourceId, from, until, 1)
       return items[0]?.receivedAt
@@ -104,14 +104,14 @@ export interface EventStatistics {
 
 export type StoredStatistics = Pick<Rollup, 'events' | 'deliveries' | 'latencies'>
 
-/** What is known of an event without reading what it says. */
+/** The attributes that statistics need. */
 export type CountedEvent = Pick<
   Event,
   'status' | 'counts' | 'receivedAt' | 'deliveredAt' | 'replayedAt'
 >
 
-/** Classes of times in each doubling: what they tell is right to a twentieth. */
-const CLASSES = 8
+/** Latency classes per power of two, which makes percentiles accurate to 5 %. */
+const CLASSES_PER_DOUBLING = 8
 
 export function emptyStatistics(): EventStatistics {
   const events = Object.fromEntries(eventStatuses.map((status) => [status, 0]))
@@ -122,41 +122,45 @@ export function emptyStatistics(): EventStatistics {
   }
 }
 
-export function addEvent(figures: EventStatistics, event: CountedEvent): void {
-  figures.events[event.status] += 1
-  for (const state of deliveryStates) figures.deliveries[state] += event.counts[state]
+export function addEvent(statistics: EventStatistics, event: CountedEvent): void {
+  statistics.events[event.status] += 1
+  for (const state of deliveryStates) statistics.deliveries[state] += event.counts[state]
   const { deliveredAt, replayedAt } = event
   // A replay is late on purpose, so its latency says nothing.
   if (event.status !== 'delivered' || deliveredAt === undefined || replayedAt !== undefined) return
-  addTo(figures.latencies, classOf(deliveredAt - event.receivedAt), 1)
+  addTo(statistics.latencies, classOf(deliveredAt - event.receivedAt), 1)
 }
 
-export function mergeStatistics(figures: EventStatistics, more: StoredStatistics): void {
-  for (const status of eventStatuses) figures.events[status] += more.events[status] ?? 0
-  for (const state of deliveryStates) figures.deliveries[state] += more.deliveries[state] ?? 0
-  for (const [name, count] of Object.entries(more.latencies)) addTo(figures.latencies, name, count)
+export function mergeStatistics(statistics: EventStatistics, more: StoredStatistics): void {
+  for (const status of eventStatuses) statistics.events[status] += more.events[status] ?? 0
+  for (const state of deliveryStates) statistics.deliveries[state] += more.deliveries[state] ?? 0
+  for (const [name, count] of Object.entries(more.latencies))
+    addTo(statistics.latencies, name, count)
 }
 
-/** The latency in milliseconds that so large a part of all stayed within; undefined if there is none. */
-export function latencyPercentile(part: number, { latencies }: Pick<EventStatistics, 'latencies'>) {
+/** The latency in milliseconds at a percentile from 0 to 1; undefined if nothing was delivered. */
+export function latencyPercentile(
+  percentile: number,
+  { latencies }: Pick<EventStatistics, 'latencies'>,
+): number | undefined {
   const classes = Object.entries(latencies)
     .map(([name, count]) => ({ number: Number(name), count }))
     .toSorted((a, b) => a.number - b.number)
-  let left = part * classes.reduce((sum, { count }) => sum + count, 0)
+  let left = percentile * classes.reduce((sum, { count }) => sum + count, 0)
   for (const { number, count } of classes) {
     left -= count
-    if (left <= 0) return Math.round(2 ** ((number + 0.5) / CLASSES))
+    if (left <= 0) return Math.round(2 ** ((number + 0.5) / CLASSES_PER_DOUBLING))
   }
   return undefined
 }
 
-/** Those of which something is still expected. */
+/** Events whose deliveries have not all finished. */
 export function pendingEvents({ events }: Pick<EventStatistics, 'events'>): number {
   return events.received + events.processing + events.retrying + events.held
 }
 
 function classOf(ms: number): string {
-  return String(Math.floor(Math.log2(Math.max(ms, 1)) * CLASSES))
+  return String(Math.floor(Math.log2(Math.max(ms, 1)) * CLASSES_PER_DOUBLING))
 }
 
 function addTo(counts: Record<string, number>, name: string, count: number): void {

@@ -14,48 +14,38 @@ import { type MeteringTask, MeteringTaskItem } from '../queue/tasks.ts'
 import { UserItem, userKey } from '../accounts/users/item.ts'
 import { eventsTable, mainTable } from '../tables.ts'
 import { validateChanges } from '../storage/update-expression.ts'
+import { equalsOrAbsent, exists } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
-import { WriteRejected } from '../storage/write-rejected.ts'
-import type { StatisticsStore } from './statistics-store.ts'
+import { type StatisticsStore, SETTLED_AFTER_MS } from './statistics-store.ts'
 import type { TaskQueue } from '../queue/store.ts'
 import { nextMonthStart, monthStart } from '../storage/time.ts'
 
 export interface CountedEvents {
-  /** The new mark; events received before it are counted. Of the same month as what was counted. */
+  /** The new watermark: events received before it are counted. In the same month as these events. */
   until: number
   events: number
   lastEventAt?: string
-  /** Of the time before the mark. */
+  /** Recent counts by interval, all before the watermark. */
   parts?: CountedPart[]
 }
 
 type CountedPart = NonNullable<Source['countedParts']>[number]
 
-type SourceName = Pick<Source, 'sourceId' | 'userId'>
+type SourceId = Pick<Source, 'sourceId' | 'userId'>
 
-/**
- * Events are counted when they have been there for so long: none may be committed later with a time
- * of receipt that was counted already.
- */
-const SETTLED_AFTER_MS = 120_000
+const METERING_INTERVAL_MS = 300_000
 
-/** A source that receives events is counted so often. */
-const COUNTING_STEP_MS = 300_000
+/** This much before the watermark is counted again: with clock skew, events may be stored late. */
+const RECOUNT_MS = 900_000
 
-/**
- * So long before the mark, what was counted is counted again: where clocks disagree, or one was set
- * back, events come late.
- */
-const COUNTED_AGAIN_MS = 900_000
-
-/** Only against clocks that disagree: nothing is received before its source is made. */
+/** Allows for clock skew; otherwise no event is received before its source is created. */
 const BEFORE_CREATION_MS = 3_600_000
 
 export function createMetering({
   db,
   clock,
   queue,
-  statistics: stats,
+  statistics,
 }: Pick<StoreDeps, 'db' | 'clock'> & {
   queue: TaskQueue
   statistics: Pick<StatisticsStore, 'refresh'>
@@ -63,9 +53,9 @@ export function createMetering({
   const sources = entity(db, mainTable, SourceItem)
   const users = entity(db, mainTable, UserItem)
   const events = entity(db, eventsTable, EventItem)
-  const counts = entity(db, eventsTable, MeteringTaskItem)
+  const tasks = entity(db, eventsTable, MeteringTaskItem)
 
-  /** How many events that count for quotas were received from one time up to before another. */
+  /** The events that count for the quota, received from one time until before another. */
   async function countReceived(sourceId: string, from: number, until: number): Promise<number> {
     if (until <= from) return 0
     const placeholders = new Placeholders()
@@ -93,7 +83,7 @@ export function createMetering({
 
   function range(sourceId: string, from: number, until: number) {
     const { PK } = eventKey.of({ sourceId, receivedAt: '', eventId: '' })
-    // Whatever was received at `until` itself has that and an id behind it, and so comes after.
+    // Excludes events received at `until`: their keys continue with an id, so they sort after it.
     return expr`${events.attr('PK')} = ${PK} AND ${events.attr('SK')} BETWEEN ${`EVT#${from}`} AND ${`EVT#${until}`}`
   }
 
@@ -106,19 +96,19 @@ export function createMetering({
     return (await events.query({ key, newestFirst, limit: 1 })).items[0]?.receivedAt
   }
 
-  /** What came late to the time before the mark; undefined if nothing did. */
-  async function lateIn(source: Source): Promise<CountedEvents | undefined> {
-    const until = markOf(source)
+  /** Events before the watermark that were stored after it moved; undefined if there are none. */
+  async function lateEvents(source: Source): Promise<CountedEvents | undefined> {
+    const until = watermarkOf(source)
     const { sourceId, countedParts = [] } = source
     const [first] = countedParts
     const known = countedParts.reduce((sum, part) => sum + part.events, 0)
-    // All at once: most often nothing is late.
+    // One count for all intervals, because usually nothing is late.
     if (!first || (await countReceived(sourceId, first.from, until)) <= known) return undefined
     let late = 0
     const parts: CountedPart[] = []
     for (const [index, { from, events: before }] of countedParts.entries()) {
       const found = await countReceived(sourceId, from, countedParts[index + 1]?.from ?? until)
-      // Fewer, if some have expired.
+      // A lower count means that events have expired.
       parts.push({ from, events: Math.max(found, before) })
       late += Math.max(found - before, 0)
     }
@@ -126,41 +116,43 @@ export function createMetering({
   }
 
   /**
-   * What came after the mark, up to a time, of one month; undefined if nothing did. The mark goes no
-   * further than the events: a clock that is ahead would leave out those to come.
+   * Events after the watermark, up to a time and of one month; undefined if there are none. The
+   * watermark moves to the last event only: a clock that is ahead would skip later events.
    */
-  async function nextIn(source: Source, upTo: number): Promise<CountedEvents | undefined> {
+  async function nextEvents(source: Source, upTo: number): Promise<CountedEvents | undefined> {
     const { sourceId, countedParts = [] } = source
-    const from = markOf(source)
+    const from = watermarkOf(source)
     const first = await oneReceived(sourceId, { from, until: upTo, newestFirst: false })
     if (first === undefined) return undefined
     const end = Math.min(upTo, nextMonthStart(first))
     const last = await oneReceived(sourceId, { from, until: end, newestFirst: true })
     const until = (last ?? first) + 1
-    // What comes late to a month that is over does not enter the next.
-    const again = Math.max(until - COUNTED_AGAIN_MS, Date.parse(monthStart(until - 1)))
-    const recent = Math.max(from, again)
+    // An event that is stored late is not counted for the next month.
+    const recountFrom = Math.max(until - RECOUNT_MS, Date.parse(monthStart(until - 1)))
+    const recent = Math.max(from, recountFrom)
     const part = { from: recent, events: await countReceived(sourceId, recent, until) }
     const received = part.events + (await countReceived(sourceId, from, recent))
-    const kept = countedParts.filter((_, index) => (countedParts[index + 1]?.from ?? from) > again)
+    const retained = countedParts.filter(
+      (_, index) => (countedParts[index + 1]?.from ?? from) > recountFrom,
+    )
     return {
       until,
       events: received,
       ...(received > 0 && { lastEventAt: new Date(until - 1).toISOString() }),
-      parts: [...kept, part],
+      parts: [...retained, part],
     }
   }
 
   return {
     /** Schedules the counting of a source's events; returns when it is due. */
-    plan: (source: SourceName): Promise<number> => planAt(source, clock.now() + SETTLED_AFTER_MS),
+    plan: (source: SourceId): Promise<number> => planAt(source, clock.now() + SETTLED_AFTER_MS),
 
     /** Counts what a source has received since the last count, and completes the task. */
     async roll(task: MeteringTask): Promise<void> {
-      const isThere = await catchUp(task)
-      const againAt = isThere ? await stats.refresh(task.sourceId) : undefined
-      if (againAt !== undefined) await planAt(task, againAt)
-      await counts.delete({ PK: task.PK, SK: task.SK })
+      const isFound = await catchUp(task)
+      const nextAt = isFound ? await statistics.refresh(task.sourceId) : undefined
+      if (nextAt !== undefined) await planAt(task, nextAt)
+      await tasks.delete({ PK: task.PK, SK: task.SK })
     },
 
     advance,
@@ -169,95 +161,87 @@ export function createMetering({
     /** Events of the current month that are not counted yet. */
     async pending(source: Source): Promise<number> {
       const now = clock.now()
-      const [month, mark] = [monthStart(now), markOf(source)]
-      const late = monthStart(mark - 1) === month ? await lateIn(source) : undefined
-      // To its end: other clocks may be ahead.
-      const from = Math.max(mark, Date.parse(month))
+      const [month, watermark] = [monthStart(now), watermarkOf(source)]
+      const late = monthStart(watermark - 1) === month ? await lateEvents(source) : undefined
+      // Until the end of the month, because other clocks may be ahead.
+      const from = Math.max(watermark, Date.parse(month))
       return (late?.events ?? 0) + (await countReceived(source.sourceId, from, nextMonthStart(now)))
     },
   }
 
-  async function planAt({ sourceId, userId }: SourceName, at: number): Promise<number> {
-    const step = COUNTING_STEP_MS
+  async function planAt({ sourceId, userId }: SourceId, at: number): Promise<number> {
+    const step = METERING_INTERVAL_MS
     const dueAt = Math.ceil(at / step) * step
     await queue.putMetering({ sourceId, userId, dueAt })
     return dueAt
   }
 
   /** The watermark: events received before it are counted. */
-  function markOf({ countedUntil, createdAt }: Source): number {
+  function watermarkOf({ countedUntil, createdAt }: Source): number {
     return countedUntil ?? Date.parse(createdAt) - BEFORE_CREATION_MS
   }
 
   /** Counts new events; false if the source or its owner was deleted. */
-  async function catchUp(name: SourceName): Promise<boolean> {
+  async function catchUp(id: SourceId): Promise<boolean> {
     const upTo = clock.now() - SETTLED_AFTER_MS
-    let isCounted: boolean | undefined = false
+    let isCounted = false
     for (;;) {
-      const source = await sources.get(sourceKey.of(name))
+      const source = await sources.get(sourceKey.of(id))
       if (!source) return false
-      // What came late was looked for before, unless another worker was faster.
-      const late: CountedEvents | undefined = isCounted ? undefined : await lateIn(source)
-      const counted: CountedEvents | undefined = late ?? (await nextIn(source, upTo))
+      // Late events were counted in the previous round, unless another worker won the race.
+      const late: CountedEvents | undefined = isCounted ? undefined : await lateEvents(source)
+      const counted: CountedEvents | undefined = late ?? (await nextEvents(source, upTo))
       if (!counted) return true
-      isCounted = await advance(source, counted).catch(unlessGone)
-      if (isCounted === undefined) return false
+      const result = await advance(source, counted)
+      if (result === 'user_missing') return false
+      isCounted = result === 'counted'
     }
   }
 
-  /** False, and nothing is counted, if another worker moved the watermark since the read. */
+  /** `conflict`: another worker has moved the watermark since the read, and nothing was counted. */
   async function advance(
     source: Pick<Source, 'sourceId' | 'userId' | 'countedUntil' | 'eventCount'>,
     { until, events: received, lastEventAt, parts = [] }: CountedEvents,
-  ): Promise<boolean> {
+  ): Promise<'counted' | 'conflict' | 'user_missing'> {
     validateChanges(mainTable, SourceItem, sourceKey.of(source), {
       eventCount: received,
       countedUntil: until,
       countedParts: parts,
       lastEventAt,
     })
-    // One before: a mark at the very end of a month still belongs to it.
+    // A watermark at the end of a month still belongs to that month.
     const month = monthStart(until - 1)
     const { countedUntil } = source
     const mark = sources.attr('countedUntil')
     const [total, last] = [sources.attr('eventCount'), sources.attr('lastEventAt')]
-    const unmoved =
-      countedUntil === undefined
-        ? expr`attribute_not_exists(${mark})`
-        : expr`${mark} = ${countedUntil}`
+    const unmoved = equalsOrAbsent(mark, countedUntil)
     const set = expr`SET ${total} = ${total} + ${received}, ${mark} = ${until}`
     const count = expr`${set}, ${sources.attr('countedParts')} = ${parts}`
-    // What came late is counted without moving the mark.
+    // Counting late events does not move the watermark, so the total must be unchanged as well.
     const uncounted = expr`${total} = ${source.eventCount}`
     const moved = sources.part.update(
       sourceKey.of(source),
       lastEventAt === undefined ? count : expr`${count}, ${last} = ${lastEventAt}`,
-      all(expr`attribute_exists(${sources.attr('PK')})`, unmoved, uncounted),
+      all(exists, unmoved, uncounted),
     )
     return retryOnConflict(async () => {
       const user = await users.get(userKey.of(source))
-      if (!user) throw new WriteRejected('not_found')
+      if (!user) return 'user_missing'
       const [usage, period] = [users.attr('usageThisMonth'), users.attr('usagePeriodStart')]
-      const begun = user.usagePeriodStart
-      const before = month < begun
+      const started = user.usagePeriodStart
+      const isEarlier = month < started
       const change =
-        month > begun
+        month > started
           ? expr`SET ${usage} = ${received}, ${period} = ${month}`
-          : expr`SET ${usage} = ${usage} + ${before ? 0 : received}`
-      const samePeriod = expr`${period} = ${begun}`
+          : expr`SET ${usage} = ${usage} + ${isEarlier ? 0 : received}`
+      const samePeriod = expr`${period} = ${started}`
       try {
         await transact(db, [moved, users.part.update(userKey.of(source), change, samePeriod)])
-        return true
+        return 'counted'
       } catch (error) {
-        if (error instanceof TransactionFailed && error.conditionFailed(0)) return false
+        if (error instanceof TransactionFailed && error.conditionFailed(0)) return 'conflict'
         throw error
       }
     })
   }
-}
-
-/** Of an account that was deleted nothing is counted any more. */
-function unlessGone(error: unknown): undefined {
-  if (error instanceof WriteRejected && error.reason === 'not_found') return undefined
-  throw error
 }

@@ -1,3 +1,4 @@
+/** Delivery statistics and the usage of the plan. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonResponse } from '@strongroom/kit/http/openapi'
@@ -6,8 +7,7 @@ import { ferryhookError } from '../errors.ts'
 import { deliveryStates } from '../deliveries/state.ts'
 import { eventStatuses } from '../events/item.ts'
 import { plans } from '../plans.ts'
-import { type OverviewOf, periods } from './service.ts'
-import type { UsageOf } from './usage.ts'
+import { periods, type UsageService } from './service.ts'
 
 const OverviewView = z
   .object({
@@ -57,12 +57,11 @@ const UsageView = z
   })
   .openapi('FerryhookUsage')
 
-export function analyticsRoutes(deps: {
+export function usageRoutes(deps: {
   permit: Permissions
-  overview: OverviewOf
-  usage: UsageOf
+  usageService: UsageService
 }): OpenAPIHono<AppEnv> {
-  const { permit } = deps
+  const { permit, usageService } = deps
   const denied = errorResponses(ferryhookError, 'unauthorized', 'permission_required')
 
   const overview = createRoute({
@@ -95,7 +94,7 @@ export function analyticsRoutes(deps: {
   return new OpenAPIHono<AppEnv>()
     .openapi(overview, async (c) => {
       const query = c.req.valid('query')
-      const found = await deps.overview(c.get('principal'), query)
+      const found = await usageService.overview(c.get('principal'), query)
       const { minute, month, unverified, beyondMonth } = found.refused
       const { p50 = null, p99 = null } = found.latency
       const view = {
@@ -116,7 +115,7 @@ export function analyticsRoutes(deps: {
       return c.json(view, 200)
     })
     .openapi(usage, async (c) => {
-      const { plan, limits, periodStart, periodEnd, events, sources } = await deps.usage(
+      const { plan, limits, periodStart, periodEnd, events, sources } = await usageService.usage(
         c.get('principal'),
       )
       const { eventsPerMonth: limit, connectionsPerSource, eventsPerMinute } = limits

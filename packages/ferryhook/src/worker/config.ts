@@ -1,4 +1,6 @@
 /** Tuning of a worker. The documentation states the defaults. */
+import { HOUR_MS } from '../storage/time.ts'
+
 export interface WorkerConfig {
   /** How often all shards are polled; `wake` polls immediately. */
   pollMs: number
@@ -39,8 +41,6 @@ export interface HealthConfig {
   pauseAttempts: number
   warnedForMs: number
 }
-
-const HOUR_MS = 3_600_000
 
 export const defaultConfig: WorkerConfig = {
   pollMs: 1_000,

@@ -19,12 +19,12 @@ import type { WorkerMetrics } from './metrics.ts'
 import type { MissingEvents } from './missing-events.ts'
 import { breakerResult, healthResult, outcomeOf } from './outcome.ts'
 import { prepareRequest } from './request.ts'
-import type { Timers } from './timers.ts'
+import type { StartTimer } from '@strongroom/platform/timers'
 
 export interface DelivererDeps {
   stores: Pick<Stores, 'deliveries' | 'events' | 'settlement'>
   clock: Clock
-  timers: Timers
+  startTimer: StartTimer
   fetcher: SafeFetch
   sandbox: Sandbox
   random: () => number
@@ -44,7 +44,7 @@ const WRITE_RETRY_MS = 250
 export type Deliverer = ReturnType<typeof createDeliverer>
 
 export function createDeliverer(deps: DelivererDeps) {
-  const { stores, clock, timers, health, alerts, metrics, missingEvents, config } = deps
+  const { stores, clock, startTimer, health, alerts, metrics, missingEvents, config } = deps
 
   async function write(
     task: DeliveryTask,
@@ -79,7 +79,7 @@ export function createDeliverer(deps: DelivererDeps) {
         return false
       } catch (error) {
         if (attempt === MAX_WRITE_ATTEMPTS || clock.now() >= task.dueAt) throw error
-        await new Promise<void>((resume) => void timers.after(WRITE_RETRY_MS * attempt, resume))
+        await new Promise<void>((resume) => void startTimer(WRITE_RETRY_MS * attempt, resume))
       }
     }
   }
@@ -154,7 +154,7 @@ export function createDeliverer(deps: DelivererDeps) {
         case 'busy':
           return 'busy'
         case 'key_unavailable':
-          deps.keyOutageLog.report(prepared.error)
+          deps.keyOutageLog.report(prepared.cause)
           return 'key_unavailable'
         case 'dropped':
           await conclude(task, { state: 'filtered', reason: prepared.reason }, destination, loaded)

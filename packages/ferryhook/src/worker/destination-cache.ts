@@ -58,8 +58,8 @@ export function createDestinationCache({
   }
 
   function cache<T>(map: Map<string, Cached<T>>, id: string, read: () => Promise<T>) {
-    const known = map.get(id)
-    if (known && isRecent(clock, known.readAt, cacheMs)) return known.value
+    const cached = map.get(id)
+    if (cached && isRecent(clock, cached.readAt, cacheMs)) return cached.value
     const entry = { value: read(), readAt: clock.now() }
     map.set(id, entry)
     // Do not cache a failed read.
@@ -78,9 +78,9 @@ export function createDestinationCache({
       }),
 
     async get({ connectionId, sourceId }) {
-      const known = bySource.get(sourceId)
-      if (known && isRecent(clock, known.readAt, cacheMs)) {
-        const { destinations } = await known.value
+      const cached = bySource.get(sourceId)
+      if (cached && isRecent(clock, cached.readAt, cacheMs)) {
+        const { destinations } = await cached.value
         const found = destinations.find((each) => each.connection.connectionId === connectionId)
         if (found) return found
       }

@@ -11,7 +11,7 @@ import type { LeasedTask } from '../queue/tasks.ts'
 import type { WorkerConfig } from './config.ts'
 import type { Destination } from './destination.ts'
 import type { LoadedEvent } from './loaded-event.ts'
-import type { Timers } from './timers.ts'
+import type { StartTimer } from '@strongroom/platform/timers'
 
 /**
  * The result of an attempt, for the breakers. `busy` and `key_unavailable`: no attempt was made,
@@ -76,7 +76,7 @@ const BUSY_RETRY_MS = 5_000
 
 export interface DestinationQueueOptions {
   clock: Clock
-  timers: Timers
+  startTimer: StartTimer
   config: Pick<WorkerConfig, 'destinationBreaker' | 'keyBreaker'>
   limits: DestinationLimits
   inFlight: InFlight
@@ -101,7 +101,7 @@ interface Entry {
 }
 
 export function createDestinationQueue(options: DestinationQueueOptions): DestinationQueue {
-  const { clock, timers, config, inFlight, handlers } = options
+  const { clock, startTimer, config, inFlight, handlers } = options
   const destinationBreaker = createCircuitBreaker({ clock, ...config.destinationBreaker })
   const keyBreaker = createCircuitBreaker({ clock, ...config.keyBreaker })
   const bucket = createTokenBucket(clock)
@@ -196,7 +196,7 @@ export function createDestinationQueue(options: DestinationQueueOptions): Destin
       }
       const delayMs = limits.perSecond === undefined ? 0 : bucket.take(limits.perSecond)
       if (delayMs > 0) {
-        cancelPump = timers.after(delayMs, pump)
+        cancelPump = startTimer(delayMs, pump)
         return
       }
       dequeue(1)
@@ -252,8 +252,8 @@ export function createDestinationQueue(options: DestinationQueueOptions): Destin
     },
     postponement,
     capacity,
-    setLimits: (given) => {
-      limits = given
+    setLimits: (newLimits) => {
+      limits = newLimits
     },
     checkProgress() {
       checksSinceProgress += 1

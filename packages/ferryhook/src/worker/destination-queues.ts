@@ -8,7 +8,7 @@ import {
   type DestinationQueue,
   type InFlight,
 } from './destination-queue.ts'
-import type { Timers } from './timers.ts'
+import type { StartTimer } from '@strongroom/platform/timers'
 
 export interface DestinationQueues {
   forDestination(destination: Destination): DestinationQueue
@@ -27,12 +27,12 @@ const PROGRESS_INTERVAL_MS = 250
 
 export function createDestinationQueues({
   clock,
-  timers,
+  startTimer,
   config,
   handlers,
 }: {
   clock: Clock
-  timers: Timers
+  startTimer: StartTimer
   config: Pick<WorkerConfig, 'maxInFlight' | 'destinationBreaker' | 'keyBreaker'>
   handlers: AttemptHandlers
 }): DestinationQueues {
@@ -44,18 +44,18 @@ export function createDestinationQueues({
   /** Uses timers, not the clock: while the process itself is blocked, no queue can move. */
   function checkProgress(): void {
     for (const queue of queues.values()) queue.checkProgress()
-    cancelCheck = inFlight.count > 0 ? timers.after(PROGRESS_INTERVAL_MS, checkProgress) : undefined
+    cancelCheck = inFlight.count > 0 ? startTimer(PROGRESS_INTERVAL_MS, checkProgress) : undefined
   }
 
   return {
     forDestination({ connection: { connectionId }, limits }) {
       let queue = queues.get(connectionId)
       if (!queue) {
-        queue = createDestinationQueue({ clock, timers, config, limits, inFlight, handlers })
+        queue = createDestinationQueue({ clock, startTimer, config, limits, inFlight, handlers })
         queues.set(connectionId, queue)
       }
       queue.setLimits(limits)
-      cancelCheck ??= timers.after(PROGRESS_INTERVAL_MS, checkProgress)
+      cancelCheck ??= startTimer(PROGRESS_INTERVAL_MS, checkProgress)
       return queue
     },
     capacity: (partition) =>

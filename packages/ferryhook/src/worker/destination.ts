@@ -7,10 +7,9 @@ import type { FilteredEvent } from '../filters/received-event.ts'
 import type { HeaderFields } from '../outbound/headers.ts'
 import type { SealedSecrets } from '../signing/sealed-secrets.ts'
 import { activeSecrets, type SecretList } from '../signing/secret-list.ts'
-import { TransformError } from '../transforms/result.ts'
 import { Transform } from '../transforms/transform.ts'
 import type { DestinationLimits } from './destination-queue.ts'
-import { retryScheduleOf } from './outcome.ts'
+import { retryScheduleOf } from './retry-schedule.ts'
 
 export type OpenSecrets = Pick<SealedSecrets, 'connectionSecrets' | 'customHeaders'>
 
@@ -20,8 +19,7 @@ export interface Destination {
   limits: DestinationLimits
   /** Why the event is filtered; undefined if it is not. */
   filteredFor(event: FilteredEvent): string | undefined
-  /** Throws a TransformError if the stored transform is invalid. */
-  transform(): Transform | undefined
+  transform: Transform | 'invalid' | undefined
   /** The secrets that are active at this time, in milliseconds since the epoch. */
   secrets(now: number): Promise<string[]>
   customHeaders(): Promise<HeaderFields>
@@ -33,8 +31,6 @@ export function destinationOf(
 ): Destination {
   const filter = parseFilter(connection)
   const limits = limitsOf(connection)
-  const transform =
-    connection.transform === undefined ? undefined : parseTransform(connection.transform)
   let secrets: Promise<SecretList> | undefined
   let headers: Promise<HeaderFields> | undefined
   return {
@@ -47,7 +43,7 @@ export function destinationOf(
       const { matched, reason = 'The filter does not match' } = matchFilter(filter, event)
       return matched ? undefined : reason
     },
-    transform: () => transform?.(),
+    transform: parseTransform(connection),
     async secrets(now) {
       secrets ??= open.connectionSecrets(connection)
       // Do not cache a failure: the key store may be unavailable.
@@ -68,10 +64,8 @@ function parseFilter({ filters }: Connection): Filter | 'invalid' | undefined {
   return data ?? 'invalid'
 }
 
-function parseTransform(stored: string): () => Transform {
-  const { data } = Transform.safeParse(JSON.parse(stored))
-  return () => {
-    if (data) return data
-    throw new TransformError('invalid_code', 'The transform is invalid. Save it again.')
-  }
+function parseTransform({ transform }: Connection): Transform | 'invalid' | undefined {
+  if (transform === undefined) return undefined
+  const { data } = Transform.safeParse(JSON.parse(transform))
+  return data ?? 'invalid'
 }

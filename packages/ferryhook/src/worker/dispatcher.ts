@@ -19,13 +19,13 @@ import type { LoadedEvent } from './loaded-event.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { MissingEvents } from './missing-events.ts'
 import type { Router } from './router.ts'
-import type { Timers } from './timers.ts'
+import type { StartTimer } from '@strongroom/platform/timers'
 import type { Waker } from './waker.ts'
 
 export interface DispatcherDeps {
   stores: Pick<Stores, 'queue' | 'parking' | 'metering' | 'accountPurge'>
   clock: Clock
-  timers: Timers
+  startTimer: StartTimer
   destinations: DestinationCache
   deliverer: Deliverer
   router: Router

@@ -8,13 +8,13 @@ export function createWorkerMetrics({ registry }: Metrics, inFlight: () => numbe
   const registers = [registry]
   const attempts = new Counter({
     name: 'strongroom_ferryhook_attempts_total',
-    help: 'Attempts to deliver, by how they ended',
+    help: 'Delivery attempts, by result',
     labelNames: ['end'] as const,
     registers,
   })
   const durations = new Histogram({
     name: 'strongroom_ferryhook_attempt_duration_seconds',
-    help: 'Time from the begin of an attempt to the end of its response',
+    help: 'Time from the start of an attempt to the end of its response',
     buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   })
@@ -26,29 +26,29 @@ export function createWorkerMetrics({ registry }: Metrics, inFlight: () => numbe
   })
   const deliveries = new Counter({
     name: 'strongroom_ferryhook_deliveries_total',
-    help: 'Deliveries that came to an end, by how',
+    help: 'Finished deliveries, by state',
     labelNames: ['state'] as const,
     registers,
   })
   const parked = new Counter({
     name: 'strongroom_ferryhook_parked_total',
-    help: 'Deliveries put aside because they might not be attempted, by why',
+    help: 'Parked deliveries, by reason',
     labelNames: ['reason'] as const,
     registers,
   })
   const lost = new Counter({
     name: 'strongroom_ferryhook_leases_lost_total',
-    help: 'Writes refused because another worker had taken over the task',
+    help: 'Writes rejected because another worker had claimed the task',
     registers,
   })
   const replaced = new Counter({
     name: 'strongroom_ferryhook_runs_replaced_total',
-    help: 'Deliveries that ended because a replay had taken their place after they had expired',
+    help: 'Tasks that ended because a replay had replaced their expired delivery',
     registers,
   })
   const failed = new Counter({
     name: 'strongroom_ferryhook_task_errors_total',
-    help: 'Tasks that failed in the worker itself and are tried again, by kind',
+    help: 'Tasks that failed in the worker and are retried, by kind',
     labelNames: ['kind'] as const,
     registers,
   })
@@ -60,7 +60,7 @@ export function createWorkerMetrics({ registry }: Metrics, inFlight: () => numbe
   })
   const inFlightGauge: Gauge = new Gauge({
     name: 'strongroom_ferryhook_deliveries_in_hand',
-    help: 'Deliveries that this worker has begun or is about to begin',
+    help: 'Deliveries that are queued or running in this worker',
     registers: [],
     collect: () => inFlightGauge.set(inFlight()),
   })

@@ -2,15 +2,14 @@
 import type { Clock } from '@strongroom/platform/clock'
 import type { Log } from '@strongroom/kit/log'
 import type { SafeFetchRequest } from '@strongroom/kit/safe-fetch'
+import { isUnreadable } from '@strongroom/kit/secret-box'
 import type { ReceivedEvent } from '../filters/received-event.ts'
 import { type DeliveryTask, isReplay } from '../queue/tasks.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { signatureHeaders } from '../signing/signature.ts'
 import { applyTransform } from '../transforms/apply.ts'
-import { TransformError } from '../transforms/result.ts'
 import type { Destination } from './destination.ts'
 import type { SendResult } from '../outbound/exchange.ts'
-import { KeyUnavailable } from './key-unavailable.ts'
 import { forwardedHeaders, type HeaderFields, mergeHeaders } from '../outbound/headers.ts'
 
 export type Prepared =
@@ -19,7 +18,7 @@ export type Prepared =
   | { kind: 'dropped'; reason: string }
   /** The sandbox has no room now. */
   | { kind: 'busy' }
-  | { kind: 'key_unavailable'; error: KeyUnavailable }
+  | { kind: 'key_unavailable'; cause: unknown }
   /** Counts as a failed attempt. */
   | { kind: 'failed'; result: SendResult }
 
@@ -53,63 +52,66 @@ export async function prepareRequest(
       isFinal,
     },
   })
-  try {
-    const transform = destination.transform()
-    const transformed = await applyTransform(transform, event, {
-      sandbox,
-      owner: connection.userId,
-    })
-    if (transformed.dropped) return { kind: 'dropped', reason: transformed.reason }
+  const { transform } = destination
+  if (transform === 'invalid') {
+    return failed('transform', 'invalid_code: The transform is invalid. Save it again.', true)
+  }
+  const transformed = await applyTransform(transform, event, { sandbox, owner: connection.userId })
+  if (transformed.kind === 'dropped') return { kind: 'dropped', reason: transformed.reason }
+  if (transformed.kind === 'failed') {
+    const { code, message, isTransient } = transformed
+    if (code === 'overloaded') return { kind: 'busy' }
+    return failed('transform', `${code}: ${message}`, !isTransient)
+  }
 
-    let custom: HeaderFields
-    let signed: HeaderFields
-    try {
-      custom = await destination.customHeaders()
-      signed = await signature(destination, event.id, transformed.body, clock.now())
-    } catch (error) {
-      if (error instanceof KeyUnavailable) return { kind: 'key_unavailable', error }
-      // The owner sees what to do, the operator the cause.
-      log.warn('secrets of a connection not decrypted. Check the key store.', { error })
-      return failed(
-        'signing',
-        'The secrets of the connection cannot be decrypted. Rotate them if this persists.',
-        false,
-      )
-    }
-
-    const isBodyUnchanged = transform === undefined || transform.type === 'passthrough'
-    const headers = mergeHeaders(
-      forwardedHeaders(event.headers, { isBodyUnchanged }),
-      { 'content-type': transformed.contentType ?? 'application/json' },
-      transformed.headers ?? {},
-      custom,
-      { 'x-ferryhook-attempt': String(task.attemptNumber) },
-      isReplay(task) ? { 'x-ferryhook-replay': task.replayId ?? 'true' } : {},
-      signed,
+  const now = clock.now()
+  const opened = await openSecrets(destination, now)
+  if (opened.kind === 'key_unavailable') return opened
+  if (opened.kind === 'unreadable') {
+    // The owner sees what to do, the operator the cause.
+    log.warn('secrets of a connection not decrypted. Check the key store.', { error: opened.error })
+    return failed(
+      'signing',
+      'The secrets of the connection cannot be decrypted. Rotate them if this persists.',
+      false,
     )
-    return {
-      kind: 'ready',
-      request: {
-        method: event.method === 'PUT' ? 'PUT' : 'POST',
-        headers,
-        body: transformed.body,
-        timeoutMs: attemptTimeoutMs,
-        maxResponseBytes: MAX_RESPONSE_BYTES,
-      },
-    }
-  } catch (error) {
-    if (!(error instanceof TransformError)) throw error
-    if (error.code === 'overloaded') return { kind: 'busy' }
-    return failed('transform', `${error.code}: ${error.message}`, !error.isTransient)
+  }
+
+  const { body } = transformed
+  const isBodyUnchanged = transform === undefined || transform.type === 'passthrough'
+  const headers = mergeHeaders(
+    forwardedHeaders(event.headers, { isBodyUnchanged }),
+    { 'content-type': transformed.contentType ?? 'application/json' },
+    transformed.headers ?? {},
+    opened.custom,
+    { 'x-ferryhook-attempt': String(task.attemptNumber) },
+    isReplay(task) ? { 'x-ferryhook-replay': task.replayId ?? 'true' } : {},
+    { ...signatureHeaders({ eventId: event.id, body, secrets: opened.secrets, now }) },
+  )
+  return {
+    kind: 'ready',
+    request: {
+      method: event.method === 'PUT' ? 'PUT' : 'POST',
+      headers,
+      body,
+      timeoutMs: attemptTimeoutMs,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
+    },
   }
 }
 
-/** Rejects if there is no usable secret: nothing is sent unsigned. */
-async function signature(
-  destination: Destination,
-  eventId: string,
-  body: Uint8Array,
-  now: number,
-): Promise<HeaderFields> {
-  return { ...signatureHeaders({ eventId, body, secrets: await destination.secrets(now), now }) }
+type OpenedSecrets =
+  | { kind: 'opened'; custom: HeaderFields; secrets: string[] }
+  | { kind: 'unreadable'; error: unknown }
+  | { kind: 'key_unavailable'; cause: unknown }
+
+/** Any error that is not `isUnreadable` means that the keys are unavailable, see `SecretBox`. */
+async function openSecrets(destination: Destination, now: number): Promise<OpenedSecrets> {
+  try {
+    const custom = await destination.customHeaders()
+    return { kind: 'opened', custom, secrets: await destination.secrets(now) }
+  } catch (error) {
+    if (isUnreadable(error)) return { kind: 'unreadable', error }
+    return { kind: 'key_unavailable', cause: error }
+  }
 }

@@ -17,18 +17,18 @@ import { createHealthTracker } from './connection-health.ts'
 import { createDeliverer } from './deliverer.ts'
 import { createDestinationCache } from './destination-cache.ts'
 import { createDispatcher } from './dispatcher.ts'
-import { createKeyOutageLog, withKeyUnavailable } from './key-unavailable.ts'
+import { createKeyOutageLog } from './key-unavailable.ts'
 import { createWorkerMetrics } from './metrics.ts'
 import { createMissingEvents } from './missing-events.ts'
 import { createPoller } from './poller.ts'
 import { createRouter } from './router.ts'
-import { systemTimers, type Timers } from './timers.ts'
+import { startTimer as systemTimer, type StartTimer } from '@strongroom/platform/timers'
 import { createWaker } from './waker.ts'
 
 export interface WorkerOptions {
   stores: Stores
   clock: Clock
-  timers?: Timers
+  startTimer?: StartTimer
   /** Reaches only public addresses and those that the operator allows. */
   fetcher: SafeFetch
   secretBox: SecretBox
@@ -53,10 +53,10 @@ export interface DeliveryWorker {
 }
 
 export function createWorker(options: WorkerOptions): DeliveryWorker {
-  const { stores, clock, timers = systemTimers, log, random = Math.random } = options
+  const { stores, clock, startTimer = systemTimer, log, random = Math.random } = options
   const { fetcher, sandbox, alerts = noAlerts } = options
   const config = { ...defaultConfig, ...options.workerConfig }
-  const secrets = createSealedSecrets(withKeyUnavailable(options.secretBox))
+  const secrets = createSealedSecrets(options.secretBox)
   const inFlight = createInFlight()
   const metrics = createWorkerMetrics(options.metrics, () => dispatcher.queues.inFlight)
   const missingEvents = createMissingEvents({ clock, log, metrics })
@@ -70,7 +70,7 @@ export function createWorker(options: WorkerOptions): DeliveryWorker {
     config: config.health,
     onOutdated: ({ sourceId }) => destinations.invalidate(sourceId),
   })
-  const shared = { stores, clock, timers, destinations, health, config, alerts, metrics, log }
+  const shared = { stores, clock, startTimer, destinations, health, config, alerts, metrics, log }
   const parts = { ...shared, missingEvents, keyOutageLog }
   const router = createRouter(parts)
   const dispatcher = createDispatcher({
@@ -107,7 +107,7 @@ export function createWorker(options: WorkerOptions): DeliveryWorker {
   }
 
   function poll(): void {
-    cancelPoll = timers.after(config.pollMs, poll)
+    cancelPoll = startTimer(config.pollMs, poll)
     inFlight.track(poller.poll()).catch(logPollFailure)
     inFlight.track(maintain()).catch(logPollFailure)
   }

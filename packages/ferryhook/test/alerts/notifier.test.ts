@@ -14,7 +14,7 @@ import { newSecretList } from '../../src/signing/secret-list.ts'
 import { type Mailbox, openMailbox } from '../support/mailbox.ts'
 import { answer, openSink, type Sink } from '../support/test-destination.ts'
 import { openWorkbench, required, type Workbench } from '../support/test-stores.ts'
-import { keptSecrets, SECRET } from '../support/test-worker.ts'
+import { sealedSecrets, SECRET } from '../support/test-worker.ts'
 
 describe.each(serviceStores())('alerts on $name', (store) => {
   let bench: Workbench
@@ -43,11 +43,11 @@ describe.each(serviceStores())('alerts on $name', (store) => {
       })
       const mailer = await openMailer(mailbox.env as never)
       const publicUrl = 'https://hooks.example'
-      const given = { stores, kept: keptSecrets, safeFetch, mailer, clock, publicUrl }
+      const given = { stores, sealedSecrets, safeFetch, mailer, clock, publicUrl }
       return createAlertNotifier({
         ...given,
         channels: createChannels(given),
-        timers: { after: startTimer },
+        startTimer,
         log: silentLog,
       })
     }
@@ -66,9 +66,9 @@ describe.each(serviceStores())('alerts on $name', (store) => {
     const { userId } = await bench.stores.users.create({ email, name: 'Ada', plan: 'team' })
     const list = newSecretList(SECRET, bench.clock.now())
     const choice = { kinds: [...alertKinds], email: false, ...given }
-    const signingSecret = await keptSecrets.sealAlertSecrets(userId, list)
+    const signingSecret = await sealedSecrets.sealAlertSecrets(userId, list)
     const webhook = path === undefined ? {} : { webhookUrl: sink.url(path), signingSecret }
-    await bench.stores.alertSettings.put(userId, { ...choice, ...webhook }, { seen: null })
+    await bench.stores.alertSettings.put(userId, { ...choice, ...webhook }, { expected: null })
     return { userId, email }
   }
 
@@ -83,7 +83,7 @@ describe.each(serviceStores())('alerts on $name', (store) => {
   })
   const bodies = (path: string) =>
     sink.received(path).map(({ body }) => JSON.parse(body.toString()) as { data: object })
-  /** Lets time pass and what happens then come to its end. */
+  /** Lets time pass and waits until all messages are sent. */
   const pass = async (ms: number) => {
     await timers.pass({ ms })
     await notifier.settled()
@@ -126,7 +126,7 @@ describe.each(serviceStores())('alerts on $name', (store) => {
       summary:
         "499 deliveries to connection 'Billing' failed permanently (last: all retries failed).",
     })
-    // Nothing more: the next one is a first one again.
+    // Nothing more is sent, so the next alert is the first of a group again.
     await pass(600_000)
     notifier.raise(failed(userId, 501))
     await notifier.settled()
@@ -171,7 +171,7 @@ describe.each(serviceStores())('alerts on $name', (store) => {
     const { kinds, email, signingSecret } = seen
     const webhookUrl = sink.url('/corrected')
     const choice = { kinds, email, webhookUrl, signingSecret }
-    await bench.stores.alertSettings.put(userId, choice, { seen })
+    await bench.stores.alertSettings.put(userId, choice, { expected: seen })
     await pass(10_000)
     expect(sink.received('/mistyped')).toHaveLength(1)
     expect(sink.received('/corrected')).toHaveLength(1)
@@ -206,7 +206,7 @@ describe.each(serviceStores())('alerts on $name', (store) => {
     await sink.until('/quick', 1)
     await sink.until('/slow', 1)
     sink.behave('/slow', answer(200))
-    // The deadline ends it, and then it is tried again.
+    // The deadline ends it, and then it is retried.
     await pass(10_000)
     await pass(10_000)
     expect(sink.received('/slow')).toHaveLength(2)

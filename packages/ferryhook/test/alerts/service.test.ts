@@ -68,7 +68,7 @@ describe.each(serviceStores())('alert settings on $name', (store) => {
       ALL.map((kind) => api.ask('PUT', '/alerts', { token, body: { webhookUrl, kinds: [kind] } })),
     )
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
-    // The first that got through made the secret, which the others kept.
+    // The first successful request created the secret, and the others retained it.
     expect(answers.filter(({ body }) => 'signingSecret' in body)).toHaveLength(1)
   })
 

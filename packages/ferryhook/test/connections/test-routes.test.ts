@@ -5,7 +5,7 @@ import { answer, openSink, type Sink } from '../support/test-destination.ts'
 import { eventInput, required } from '../support/test-stores.ts'
 import { openApi, type Person } from '../support/test-api.ts'
 
-describe.each(serviceStores())('trying things out on $name', (store) => {
+describe.each(serviceStores())('dry runs and destination tests on $name', (store) => {
   const api = openApi(store, {
     FERRYHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
     FERRYHOOK_ALLOW_HTTP: 'true',
@@ -131,7 +131,7 @@ describe.each(serviceStores())('trying things out on $name', (store) => {
     })
     const payload = JSON.parse(received.body.toString())
     expect(payload).toMatchObject({ type: 'ferryhook.test', id: received.headers['webhook-id'] })
-    // Not by its `verify`, which takes the time of the machine for now.
+    // Not with its `verify`, which uses the system clock.
     const signed = new Webhook(signingSecret).sign(
       payload.id,
       new Date(Number(received.headers['webhook-timestamp']) * 1000),

@@ -46,7 +46,7 @@ describe.each(serviceStores())('attempts on $name', (store) => {
     })
   })
 
-  test('an attempt without an answer has the status code 0 and no response', async () => {
+  test('an attempt without a response has the status code 0 and no response', async () => {
     const { eventId } = await stores.events.create(eventInput())
     const timeout = result({ statusCode: 0, responseBody: undefined, error: 'timeout' })
     const attempt = await stores.attempts.create(eventId, 1, {
@@ -58,7 +58,7 @@ describe.each(serviceStores())('attempts on $name', (store) => {
     expect(raw).not.toHaveProperty('responseBody')
   })
 
-  test('the first 1,000 characters of a response are kept, and never half of one', async () => {
+  test('the first 1,000 characters of a response are stored, and never half a character', async () => {
     const { eventId } = await stores.events.create(eventInput())
     const kept = async (responseBody: string) =>
       (
@@ -71,7 +71,7 @@ describe.each(serviceStores())('attempts on $name', (store) => {
     expect(await kept(`${'x'.repeat(999)}😀`)).toBe('x'.repeat(999))
   })
 
-  test('of an error as long as a certificate has names the first 1,000 characters are kept', async () => {
+  test('the first 1,000 characters of a long error are stored', async () => {
     const { event, tasks } = await leasedEvent(bench)
     const error = `altnames: ${'DNS:shop.example, '.repeat(100)}`
     await stores.settlement.settle(required(tasks[0]), {
@@ -110,14 +110,14 @@ describe.each(serviceStores())('attempts on $name', (store) => {
     )
   })
 
-  test('an attempt is written once: a second of the same number, connection and run is refused', async () => {
+  test('a second attempt with the same number, connection and run is rejected', async () => {
     const { eventId } = await stores.events.create(eventInput())
     const input = { ...result(), connectionId: newId('conn') }
     await stores.attempts.create(eventId, 1, input)
     await expect(stores.attempts.create(eventId, 1, input)).rejects.toThrow(ConditionFailed)
   })
 
-  test('the attempts of an event are listed by number, and nothing else of the event', async () => {
+  test('the attempts of an event are listed by number, without its other items', async () => {
     const { eventId } = await stores.events.create(eventInput())
     const connectionId = newId('conn')
     for (const n of [3, 1, 8, 2])
@@ -127,7 +127,7 @@ describe.each(serviceStores())('attempts on $name', (store) => {
     expect(await stores.attempts.listByEvent(newId('evt'))).toEqual([])
   })
 
-  test('an attempt that does not fit, or of an event that is gone, is refused', async () => {
+  test('an invalid attempt, or one of a missing event, is rejected', async () => {
     const { eventId } = await stores.events.create(eventInput())
     const input = { ...result(), connectionId: newId('conn') }
     for (const n of [0, 9, 1.5]) {
@@ -140,7 +140,7 @@ describe.each(serviceStores())('attempts on $name', (store) => {
     expect(await outcomes([stores.attempts.create(newId('evt'), 1, input)])).toEqual(['not_found'])
   })
 
-  test('expired attempts and deliveries are gone although they are still stored', async () => {
+  test('expired attempts and deliveries are not returned even if they are still stored', async () => {
     const { event, tasks } = await leasedEvent(bench, { plan: 'free' })
     const task = required(tasks[0])
     await stores.settlement.settle(task, { state: 'delivered', attempt: result() })

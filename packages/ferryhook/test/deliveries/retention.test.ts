@@ -13,14 +13,14 @@ import {
   type Workbench,
 } from '../support/test-stores.ts'
 
-describe('a keeper', () => {
-  test('looks again ten minutes after it has looked, however long that took', async () => {
+describe('the retention loop', () => {
+  test('checks again ten minutes after the last check ended, however long it took', async () => {
     const timers = testTimers(testClock())
     const looks: ((kept: RetentionResult) => void)[] = []
     const extendOverdue = () => new Promise<RetentionResult>((resolve) => void looks.push(resolve))
     const stores = { retention: { extendOverdue } }
-    const keeper = createRetentionLoop({ stores, timers: { after: timers.start }, log: silentLog })
-    keeper.start()
+    const loop = createRetentionLoop({ stores, startTimer: timers.start, log: silentLog })
+    loop.start()
     await timers.pass({ seconds: 3_600 })
     expect(looks).toHaveLength(1)
     looks[0]?.({ tasks: 0, failures: 0 })
@@ -30,7 +30,7 @@ describe('a keeper', () => {
     expect(looks).toHaveLength(2)
   })
 
-  test('that is closed stops what it does, and does not begin again', async () => {
+  test('stops a running check when it is closed, and does not start another', async () => {
     const timers = testTimers(testClock())
     const extendOverdue = vi.fn<(signal?: AbortSignal) => Promise<RetentionResult>>(
       (signal) =>
@@ -39,15 +39,15 @@ describe('a keeper', () => {
         }),
     )
     const stores = { retention: { extendOverdue } }
-    const keeper = createRetentionLoop({ stores, timers: { after: timers.start }, log: silentLog })
-    keeper.start()
-    await keeper.close()
+    const loop = createRetentionLoop({ stores, startTimer: timers.start, log: silentLog })
+    loop.start()
+    await loop.close()
     await timers.pass({ seconds: 3_600 })
     expect(extendOverdue).toHaveBeenCalledTimes(1)
   })
 })
 
-describe.each(serviceStores())('overdue work on $name', (store) => {
+describe.each(serviceStores())('overdue tasks on $name', (store) => {
   let bench: Workbench
   beforeEach(async () => {
     bench = await openWorkbench({ store })
@@ -55,14 +55,14 @@ describe.each(serviceStores())('overdue work on $name', (store) => {
   afterEach(() => bench.close())
 
   async function overdue(many: number) {
-    // Of one source, so that all of them lie in one shard.
+    // Events of one source, so that all tasks are in one shard.
     const input = eventInput({ plan: 'free' })
     const events = await Promise.all(times(many, () => bench.stores.events.create(input)))
     bench.clock.advance({ hours: 23 })
     return events
   }
 
-  /** The store, which tells how many transactions are under way. */
+  /** The store, counting the transactions in flight. */
   function watched(onWrite: (underWay: number) => void): Db {
     let underWay = 0
     return {
@@ -78,7 +78,7 @@ describe.each(serviceStores())('overdue work on $name', (store) => {
     }
   }
 
-  test('is kept a few at a time', async () => {
+  test('are extended a few at a time', async () => {
     await overdue(12)
     let most = 0
     const db = watched((underWay) => (most = Math.max(most, underWay)))
@@ -88,7 +88,7 @@ describe.each(serviceStores())('overdue work on $name', (store) => {
     expect(most).toBeLessThanOrEqual(4)
   })
 
-  test('is left to the next process by one that is told to end', async () => {
+  test('are left to the next process when the signal aborts', async () => {
     await overdue(12)
     const closing = new AbortController()
     const ending = storesOn(
@@ -101,7 +101,7 @@ describe.each(serviceStores())('overdue work on $name', (store) => {
     expect(await bench.stores.retention.extendOverdue()).toEqual({ tasks: 12 - tasks, failures: 0 })
   })
 
-  test('is kept although something before it cannot be, which one line tells', async () => {
+  test('are extended even if one of them fails, which is logged once', async () => {
     const [damaged, ...rest] = await overdue(6)
     await bench.db.updateItem({
       TableName: 'ferryhook-events',
@@ -111,21 +111,21 @@ describe.each(serviceStores())('overdue work on $name', (store) => {
     })
     const lines: string[] = []
     const log = createLog({ sink: (line) => void lines.push(line) })
-    const timers = { after: testTimers(bench.clock).start }
+    const startTimer = testTimers(bench.clock).start
     const looked = vi.fn<() => void>()
     const extendOverdue = async (signal?: AbortSignal) => {
       const kept = await bench.stores.retention.extendOverdue(signal)
       looked()
       return kept
     }
-    const keeper = createRetentionLoop({
+    const loop = createRetentionLoop({
       stores: { retention: { extendOverdue } },
-      timers,
+      startTimer,
       log,
     })
-    keeper.start()
+    loop.start()
     await vi.waitFor(() => expect(looked).toHaveBeenCalled())
-    await keeper.close()
+    await loop.close()
     for (const { eventId, expiresAt } of rest) {
       const current = await bench.stores.events.getConsistent(eventId)
       expect(current?.expiresAt).toBeGreaterThan(expiresAt)
@@ -135,7 +135,7 @@ describe.each(serviceStores())('overdue work on $name', (store) => {
     expect(lines[0]).not.toContain('evt_')
   })
 
-  test('of one shard is kept although another cannot be read', async () => {
+  test('of one shard are extended even if another shard cannot be read', async () => {
     const [event] = await overdue(1)
     const shard = await bench.stores.shards.shardFor(event?.sourceId ?? '')
     const db: Db = {

@@ -4,7 +4,7 @@ import { openApi } from '../support/test-api.ts'
 import { allDue, deliveryTasksOf, required, times } from '../support/test-stores.ts'
 import { deliver, ownerOf, settleDue } from '../support/people.ts'
 
-describe.each(serviceStores())('a waiting delivery over HTTP, on $name', (store) => {
+describe.each(serviceStores())('a pending delivery over HTTP, on $name', (store) => {
   const api = openApi(store)
 
   async function retrying() {
@@ -28,7 +28,7 @@ describe.each(serviceStores())('a waiting delivery over HTTP, on $name', (store)
     }
   }
 
-  test('is attempted now when its owner does not want to wait, as the attempt it would have been', async () => {
+  test('is attempted immediately on request, with the number it would have had', async () => {
     const { eventId, act, state, status } = await retrying()
     expect(await deliveryTasksOf(api.stores, eventId)).toEqual([])
     const { status: answered, body } = await act('retry')
@@ -58,7 +58,7 @@ describe.each(serviceStores())('a waiting delivery over HTTP, on $name', (store)
     expect(await state()).toMatchObject({ run: 2, state: 'runnable' })
   })
 
-  test('that is held waits until it is released, whatever its connection does', async () => {
+  test('that its owner holds stays held until it is released, whatever its connection does', async () => {
     const { owner, eventId, connectionId, act, state, status } = await retrying()
     expect((await act('release')).body.error.code).toBe('ferryhook.delivery_not_held')
     expect((await act('hold')).body).toMatchObject({ state: 'held', reason: 'hold' })
@@ -76,7 +76,7 @@ describe.each(serviceStores())('a waiting delivery over HTTP, on $name', (store)
     expect(await state()).toMatchObject({ state: 'delivered', attemptsMade: 2 })
   })
 
-  test('that is held for thirty days fails while it can still be seen', async () => {
+  test('that is held for thirty days fails before it expires', async () => {
     const { eventId, connectionId, act, state, status } = await retrying()
     await act('hold')
     api.clock.advance({ days: 29 })
@@ -89,7 +89,7 @@ describe.each(serviceStores())('a waiting delivery over HTTP, on $name', (store)
     expect(await api.stores.events.getConsistent(eventId)).not.toBeNull()
   })
 
-  test('is either attempted by its worker or its owner’s: of all who try one gets it', async () => {
+  test('is attempted by exactly one of all concurrent workers and requests', async () => {
     for (const verb of ['retry', 'hold', 'cancel']) {
       const { eventId, connectionId, act, state } = await retrying()
       api.clock.advance({ seconds: 30 })
@@ -107,7 +107,7 @@ describe.each(serviceStores())('a waiting delivery over HTTP, on $name', (store)
     }
   })
 
-  test('to a connection that it has none to is unknown', async () => {
+  test('to a connection that has no delivery of the event is not found', async () => {
     const { owner, eventId } = await retrying()
     const other = await retrying()
     for (const connectionId of [other.connectionId, 'nonsense']) {

@@ -37,7 +37,7 @@ const transition: fc.Arbitrary<Transition> = fc.record({
   ),
 })
 
-// The worker does not validate the deliveries that it puts, to save the time; so these tests do.
+// To save time, the worker does not validate the deliveries that it puts, so these tests do.
 
 test('a transition puts only valid deliveries', async () => {
   const event = { counts: noDeliveries } as Event

@@ -16,7 +16,7 @@ import {
   type Workbench,
 } from '../support/test-stores.ts'
 
-describe.each(serviceWorlds())('waiting deliveries on $name', (world) => {
+describe.each(serviceWorlds())('parked deliveries on $name', (world) => {
   let bench: Workbench
   let stores: Workbench['stores']
 
@@ -41,7 +41,7 @@ describe.each(serviceWorlds())('waiting deliveries on $name', (world) => {
     return required(await stores.queue.claim(required(task), inSeconds(25)))
   }
 
-  test('a paused delivery leaves the queue, is held and visible, and has no wake', async () => {
+  test('a delivery of a paused connection leaves the queue and is held without a wake-up', async () => {
     const { connection, event, task } = await leasedConnection(bench, { plan: 'team' })
     const { connectionId } = connection
     await stores.parking.park(task, connection, { reason: 'paused' })
@@ -72,7 +72,7 @@ describe.each(serviceWorlds())('waiting deliveries on $name', (world) => {
     expect(await wakesOf(connectionId)).toEqual([])
   })
 
-  test('resuming a connection wakes what waits for it', async () => {
+  test('resuming a connection wakes its parked deliveries', async () => {
     const { connection, event, task } = await leasedConnection(bench)
     const { connectionId, sourceId } = connection
     const paused = await stores.connections.update(connectionId, { status: 'paused' }, { sourceId })
@@ -101,7 +101,7 @@ describe.each(serviceWorlds())('waiting deliveries on $name', (world) => {
     expect(await stores.wakeUps.listParked(connectionId)).toEqual([])
   })
 
-  test('a delivery is not parked on a connection that was resumed meanwhile', async () => {
+  test('a delivery is not parked on a connection that was resumed concurrently', async () => {
     const { connection, event, task } = await leasedConnection(bench)
     const { connectionId, sourceId } = connection
     const seen = await stores.connections.update(connectionId, { status: 'paused' }, { sourceId })
@@ -117,7 +117,7 @@ describe.each(serviceWorlds())('waiting deliveries on $name', (world) => {
     expect(await park()).toEqual({ kind: 'lease_lost' })
   })
 
-  test('whether a pause and a resume overlap with parking, no delivery is left without a wake', async () => {
+  test('no delivery is left without a wake-up when a pause and a resume race with parking', async () => {
     for (let round = 0; round < 5; round++) {
       const { connection, event, task } = await leasedConnection(bench)
       const { connectionId, sourceId } = connection
@@ -140,7 +140,7 @@ describe.each(serviceWorlds())('waiting deliveries on $name', (world) => {
     }
   })
 
-  test('a delivery over a limit waits for its wake, which is put at full five seconds', async () => {
+  test('a delivery over a limit is parked until its wake-up, which is rounded up to five seconds', async () => {
     const { connection, event, task } = await leasedConnection(bench)
     const { connectionId } = connection
     bench.clock.advance({ ms: 5_000 - (bench.clock.now() % 5_000) })
@@ -159,7 +159,7 @@ describe.each(serviceWorlds())('waiting deliveries on $name', (world) => {
     expect(await wakesOf(connectionId)).toHaveLength(1)
   })
 
-  test('a wake lets a few go, the longest waiting first, and comes again until none waits', async () => {
+  test('a wake-up releases some deliveries, oldest first, and repeats until none is parked', async () => {
     const { connection, lease, ...first } = await leasedConnection(bench)
     const made = [first, await lease(), await lease(), await lease(), await lease()]
     for (const { task } of made) {
@@ -180,7 +180,7 @@ describe.each(serviceWorlds())('waiting deliveries on $name', (world) => {
     for (const eventId of eventIds) expect(await deliveryTasksOf(stores, eventId)).toHaveLength(1)
   })
 
-  test('many workers at one wake release each delivery once', async () => {
+  test('many workers with the same wake-up release each delivery once', async () => {
     const { connection, lease, ...first } = await leasedConnection(bench)
     const made = [first, await lease(), await lease(), await lease()]
     for (const { task } of made) await stores.parking.park(task, connection, { reason: 'paused' })
@@ -200,7 +200,7 @@ describe.each(serviceWorlds())('waiting deliveries on $name', (world) => {
     }
   })
 
-  test('the wake of a paused connection lets only those go that are not held yet, and then ends', async () => {
+  test('the wake-up of a paused connection releases only deliveries that are not held, and then ends', async () => {
     const { connection, lease, ...first } = await leasedConnection(bench)
     const [second, third] = [await lease(), await lease()]
     const { connectionId } = connection
@@ -229,7 +229,7 @@ describe.each(serviceWorlds())('waiting deliveries on $name', (world) => {
     expect(await stores.wakeUps.listParked(connectionId)).toMatchObject([{ reason: 'paused' }])
   })
 
-  test('a wake that may let nobody go puts itself off as long as somebody waits', async () => {
+  test('a wake-up that may release nothing is postponed while deliveries are parked', async () => {
     const { connection, task } = await leasedConnection(bench)
     const { connectionId } = connection
     await stores.parking.park(task, connection, { reason: 'circuit', wakeAt: inSeconds(1) })
@@ -247,7 +247,7 @@ describe.each(serviceWorlds())('waiting deliveries on $name', (world) => {
     expect(await stores.wakeUps.listParked(connectionId)).toHaveLength(1)
   })
 
-  test('a wake that a parking put anew is not ended by a worker that saw the one before', async () => {
+  test('a wake-up that was written again is not completed by a worker that read the earlier one', async () => {
     const { connection, lease, task } = await leasedConnection(bench)
     const second = await lease()
     bench.clock.advance({ ms: 5_000 - (bench.clock.now() % 5_000) })
@@ -255,16 +255,16 @@ describe.each(serviceWorlds())('waiting deliveries on $name', (world) => {
     await stores.parking.park(task, connection, { reason: 'limit', wakeAt })
     const [before] = await wakesOf(connection.connectionId)
     await stores.wakeUps.wakeUp(required(before), { limit: 10, nextWakeAt: inSeconds(5) })
-    // As a machine with a slower clock does: its wake has the very key of the one that ended.
+    // As with a slower clock: its wake-up has the same key as the completed one.
     await stores.parking.park(second.task, connection, { reason: 'limit', wakeAt })
     const [anew] = await wakesOf(connection.connectionId)
-    // It looked for waiting ones before that, and found none.
+    // It listed parked deliveries before that, and found none.
     const blind = { ...required(before), connectionId: newId('conn') }
     await stores.wakeUps.wakeUp(blind, { limit: 10, nextWakeAt: inSeconds(5) })
     expect(await wakesOf(connection.connectionId)).toEqual([anew])
   })
 
-  test('a retry that waited keeps its number, and is retrying again when it is released', async () => {
+  test('a parked retry keeps its attempt number, and is retrying again after its release', async () => {
     const { connection, event, task } = await leasedConnection(bench)
     const attempt = attemptResult(bench.clock, { statusCode: 503 })
     await stores.settlement.settle(task, { state: 'retrying', attempt, nextAt: inSeconds(30) })
@@ -282,7 +282,7 @@ describe.each(serviceWorlds())('waiting deliveries on $name', (world) => {
     expect(await deliveryTasksOf(stores, event.eventId)).toMatchObject([{ attemptNumber: 2 }])
   })
 
-  test('deleting a connection wakes what waits, so that it comes to an end', async () => {
+  test('deleting a connection wakes its parked deliveries, so that they fail', async () => {
     const { connection, task } = await leasedConnection(bench)
     await stores.parking.park(task, connection, { reason: 'paused' })
     await stores.connections.delete(connection.connectionId, connection)

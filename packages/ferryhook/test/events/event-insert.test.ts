@@ -17,7 +17,7 @@ import {
   type Workbench,
 } from '../support/test-stores.ts'
 
-describe.each(serviceWorlds())('the quota of a month on $name', (world) => {
+describe.each(serviceWorlds())('the monthly quota on $name', (world) => {
   let bench: Workbench
 
   beforeAll(async () => {
@@ -25,7 +25,7 @@ describe.each(serviceWorlds())('the quota of a month on $name', (world) => {
   })
   afterAll(() => bench.close())
 
-  test('of twenty events at once as many are stored as the month has room for', async () => {
+  test('stores as many of twenty concurrent events as the month has left', async () => {
     const { events } = bench.stores
     const quota = { month: '2100-01-01', limit: 7 }
     const { sourceId, userId } = eventInput()
@@ -38,20 +38,20 @@ describe.each(serviceWorlds())('the quota of a month on $name', (world) => {
     await events.create(eventInput({ sourceId, userId, quota: later }))
   })
 
-  test('a second sending takes nothing of it, and is one also when it is used up', async () => {
+  test('is not used by duplicates, which are recognized even after it is used up', async () => {
     const { events } = bench.stores
     const { userId, ...input } = eventInput({ dedupKey: 'x', quota: { month: 'm', limit: 2 } })
     const send = (sourceId: string) => events.create({ ...input, userId, sourceId })
     await send(input.sourceId)
     expect(await outcomes(times(3, () => send(input.sourceId)))).toEqual(
-      times(3, () => 'DuplicateEvent'),
+      times(3, () => 'duplicate'),
     )
     await send(newId('src'))
-    expect(await outcomes([send(input.sourceId)])).toEqual(['DuplicateEvent'])
+    expect(await outcomes([send(input.sourceId)])).toEqual(['duplicate'])
     expect(await outcomes([send(newId('src'))])).toEqual(['month_limit'])
   })
 
-  test('an event whose signature failed takes nothing of it', async () => {
+  test('is not used by events that failed verification', async () => {
     const { events } = bench.stores
     const input = eventInput({ quota: { month: 'm', limit: 1 } })
     await events.create({ ...input, status: 'signature_failed' })
@@ -59,7 +59,7 @@ describe.each(serviceWorlds())('the quota of a month on $name', (world) => {
   })
 })
 
-describe.each(serviceStores())('the intake of events on $name', (store) => {
+describe.each(serviceStores())('storing events on $name', (store) => {
   let bench: Workbench
 
   beforeAll(async () => {
@@ -71,7 +71,7 @@ describe.each(serviceStores())('the intake of events on $name', (store) => {
     bench.stored('ferryhook-events', { PK: `QUOTA#${userId}`, SK: 'm' })
 
   test.each([1, 2])(
-    'an event is stored once, under the id that is told, although %i answers of the store got lost',
+    'an event is stored once, under the returned id, although %i responses of the store were lost',
     async (lost) => {
       const stores = storesOn(losingAnswers(bench.db, lost), bench.clock)
       for (const dedupKey of [undefined, 'named']) {
@@ -83,16 +83,16 @@ describe.each(serviceStores())('the intake of events on $name', (store) => {
     },
   )
 
-  test('after three lost answers the sender has to ask again, and learns of the first', async () => {
+  test('after three lost responses the sender has to retry, and gets the id of the first attempt', async () => {
     const stores = storesOn(losingAnswers(bench.db, 3), bench.clock)
     const input = eventInput({ dedupKey: 'named', quota: { month: 'm', limit: 5 } })
     expect(await outcomes([stores.events.create(input)])).toEqual(['TimeoutError'])
-    expect(await outcomes([stores.events.create(input)])).toEqual(['DuplicateEvent'])
+    expect(await outcomes([stores.events.create(input)])).toEqual(['duplicate'])
     expect((await bench.stores.events.listBySource(input.sourceId)).items).toHaveLength(1)
     expect(await quotaOf(input)).toMatchObject({ events: 1 })
   })
 
-  /** The layer on a store whose transactions fail, each after so many milliseconds on the clock. */
+  /** Stores whose transactions fail, each after this many milliseconds on the clock. */
   function failing(name: string, ms: number, seen: { attempts: number }) {
     const db: Db = {
       ...bench.db,
@@ -108,7 +108,7 @@ describe.each(serviceStores())('the intake of events on $name', (store) => {
     return createStores({ db: retrying, clock: bench.clock, cursors })
   }
 
-  test('no attempt to store an event begins more than thirty seconds after its receipt', async () => {
+  test('no write of an event starts more than thirty seconds after its receipt', async () => {
     const seen = { attempts: 0 }
     const stores = failing('TimeoutError', 16_000, seen)
     expect(await outcomes([stores.events.create(eventInput())])).toEqual(['StoreBusy'])
@@ -123,7 +123,7 @@ describe.each(serviceStores())('the intake of events on $name', (store) => {
     await bench.stores.events.create(eventInput({ receivedAt: bench.clock.now() - 30_000 }))
   })
 
-  test('what is not a lost answer is not tried again', async () => {
+  test('an error that is not a lost response is not retried', async () => {
     const seen = { attempts: 0 }
     const stores = failing('ResourceNotFoundException', 0, seen)
     expect(await outcomes([stores.events.create(eventInput())])).toEqual([

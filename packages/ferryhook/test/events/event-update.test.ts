@@ -50,7 +50,7 @@ describe.each(serviceWorlds())('events and their deliveries on $name', (world) =
     return { state: 'filtered', reason: 'no_match' }
   }
 
-  test('counts exactly what twenty workers settle at once', async () => {
+  test('counts exactly what twenty concurrent workers settle', async () => {
     const { event, tasks } = await leasedEvent(bench, { connections: 20 })
     expect(await stores.events.getConsistent(event.eventId)).toMatchObject({
       status: 'processing',
@@ -89,7 +89,7 @@ describe.each(serviceWorlds())('events and their deliveries on $name', (world) =
     })
   })
 
-  test('an event goes through processing and retrying to delivered, with the times of its first claim and last delivery', async () => {
+  test('an event passes from processing and retrying to delivered, with the times of its first claim and last delivery', async () => {
     const event = await stores.events.create(eventInput())
     const { eventId } = event
     await stores.routing.route(await routeTaskOf(stores, eventId), targetsOf([newId('conn')]))
@@ -132,7 +132,7 @@ describe.each(serviceWorlds())('events and their deliveries on $name', (world) =
     expect(await bench.stored('ferryhook-events', { PK: task.PK, SK: task.SK })).toBeUndefined()
   })
 
-  test('an event that is filtered from all connections but one says so of each, and only that one has a task', async () => {
+  test('an event that all connections but one filter shows each reason, and only that one has a task', async () => {
     const { eventId } = await stores.events.create(eventInput())
     const [kept, first, second] = times(3, () => newId('conn'))
     const targets = [
@@ -167,7 +167,7 @@ describe.each(serviceWorlds())('events and their deliveries on $name', (world) =
     expect(await deliveryTasksOf(stores, eventId)).toEqual([])
   })
 
-  test("a first attempt that is to come later is due then, is nobody's until then, and the event is kept for it", async () => {
+  test('a delayed first attempt is due at its time, is not leased until then, and retains the event', async () => {
     const { eventId } = await stores.events.create(eventInput({ plan: 'free' }))
     const dueAt = inSeconds(2 * 86_400)
     const target = { connectionId: newId('conn'), dueAt }
@@ -186,7 +186,7 @@ describe.each(serviceWorlds())('events and their deliveries on $name', (world) =
     })
   })
 
-  test('whoever routes with the event at hand is given it as it is now, also if what they had was old', async () => {
+  test('routing with a loaded event returns the current event, even if the loaded one is stale', async () => {
     const event = await stores.events.create(eventInput())
     const { eventId } = event
     const task = await routeTaskOf(stores, eventId)
@@ -198,7 +198,7 @@ describe.each(serviceWorlds())('events and their deliveries on $name', (world) =
     expect(again.event).toMatchObject({ counts: { runnable: 2 } })
   })
 
-  test('many workers that route one event at once make each delivery once', async () => {
+  test('many workers that route one event concurrently create each delivery once', async () => {
     const { eventId } = await stores.events.create(eventInput())
     const task = await routeTaskOf(stores, eventId)
     const connectionIds = times(50, () => newId('conn'))
@@ -217,7 +217,7 @@ describe.each(serviceWorlds())('events and their deliveries on $name', (world) =
     expect(await bench.stored('ferryhook-events', { PK: task.PK, SK: task.SK })).toBeUndefined()
   })
 
-  test('a routing that crashed half-way is finished by the next worker without doubling anything', async () => {
+  test('a routing that crashed half-way is finished by the next worker without duplicates', async () => {
     const { eventId } = await stores.events.create(eventInput())
     const task = await routeTaskOf(stores, eventId)
     const connectionIds = times(3, () => newId('conn'))
@@ -229,7 +229,7 @@ describe.each(serviceWorlds())('events and their deliveries on $name', (world) =
     expect(await stores.events.getConsistent(eventId)).toMatchObject({ counts: { runnable: 3 } })
   })
 
-  test('of twenty replays at once one opens a run, and none while it is open', async () => {
+  test('one of twenty concurrent replays starts a run, and none while it is pending', async () => {
     const { event, tasks } = await leasedEvent(bench, { connections: 2 })
     const { eventId } = event
     const [replayed, other] = [required(tasks[0]), required(tasks[1])]
@@ -240,10 +240,10 @@ describe.each(serviceWorlds())('events and their deliveries on $name', (world) =
     })
     await stores.settlement.settle(other, { state: 'delivered', attempt: attempt() })
     const replay = () => stores.deliveries.replay(eventId, replayed.connectionId)
-    const ends = await outcomes(times(20, replay))
-    expect(ends.filter((end) => end === 'run_open')).toHaveLength(19)
-    expect(ends.filter((end) => typeof end !== 'string')).toMatchObject([
-      { run: 2, attemptsMade: 0 },
+    const results = await Promise.all(times(20, replay))
+    expect(results.filter(({ kind }) => kind === 'run_open')).toHaveLength(19)
+    expect(results.filter(({ kind }) => kind !== 'run_open')).toMatchObject([
+      { kind: 'started', delivery: { run: 2, attemptsMade: 0 } },
     ])
     expect(await stores.events.getConsistent(eventId)).toMatchObject({
       status: 'processing',
@@ -252,26 +252,26 @@ describe.each(serviceWorlds())('events and their deliveries on $name', (world) =
     expect(await deliveryTasksOf(stores, eventId)).toMatchObject([{ run: 2, attemptNumber: 1 }])
   })
 
-  test('a replay to a connection that was not there then makes its first delivery', async () => {
+  test('a replay to a newer connection creates its first delivery', async () => {
     const { eventId } = await stores.events.create(eventInput())
-    const delivery = await stores.deliveries.replay(eventId, newId('conn'))
-    expect(delivery).toMatchObject({ run: 1, state: 'runnable', replayId: expect.any(String) })
+    expect(await stores.deliveries.replay(eventId, newId('conn'))).toMatchObject({
+      delivery: { run: 1, state: 'runnable', replayId: expect.any(String) },
+    })
     expect(await stores.events.getConsistent(eventId)).toMatchObject({ status: 'processing' })
-    expect(await outcomes([stores.deliveries.replay(newId('evt'), newId('conn'))])).toEqual([
-      'not_found',
-    ])
+    const missing = await stores.deliveries.replay(newId('evt'), newId('conn'))
+    expect(missing).toEqual({ kind: 'not_found' })
   })
 
-  test('an event that failed verification is replayed only if somebody vouches for it, each time', async () => {
+  test('an event that failed verification is replayed only if that is accepted explicitly, each time', async () => {
     const { eventId } = await stores.events.create(eventInput({ status: 'signature_failed' }))
     const [first, second] = [newId('conn'), newId('conn')]
-    expect(await outcomes([stores.deliveries.replay(eventId, first)])).toEqual(['unverified'])
+    expect(await stores.deliveries.replay(eventId, first)).toEqual({ kind: 'unverified' })
     await stores.deliveries.replay(eventId, first, { acceptUnverified: true })
     expect(await stores.events.getConsistent(eventId)).toMatchObject({ status: 'processing' })
-    expect(await outcomes([stores.deliveries.replay(eventId, second)])).toEqual(['unverified'])
+    expect(await stores.deliveries.replay(eventId, second)).toEqual({ kind: 'unverified' })
   })
 
-  test('a replay that goes on after a crash does not replay twice what it has begun', async () => {
+  test('a replay that continues after a crash does not repeat started deliveries', async () => {
     const { eventId } = await stores.events.create(eventInput())
     const [connectionId, replayId] = [newId('conn'), newId('rpl')]
     await stores.deliveries.replay(eventId, connectionId, { replayId })
@@ -281,12 +281,13 @@ describe.each(serviceWorlds())('events and their deliveries on $name', (world) =
       state: 'delivered',
       attempt: attemptResult(bench.clock),
     })
-    const again = await stores.deliveries.replay(eventId, connectionId, { replayId })
-    expect(again).toMatchObject({ run: 1, state: 'delivered' })
+    expect(await stores.deliveries.replay(eventId, connectionId, { replayId })).toMatchObject({
+      delivery: { run: 1, state: 'delivered' },
+    })
     expect(await deliveryTasksOf(stores, eventId)).toEqual([])
   })
 
-  test('a status that deliveries decide cannot be set against them', async () => {
+  test('a status that contradicts the deliveries is rejected', async () => {
     const { event } = await leasedEvent(bench)
     expect(await outcomes([stores.events.updateStatus(event.eventId, 'delivered')])).toEqual([
       'status_derived',

@@ -7,12 +7,12 @@ import { openApi } from '../support/test-api.ts'
 import { eventInput, storesOn, required, times } from '../support/test-stores.ts'
 import { deliver, type Owner, ownerOf } from '../support/people.ts'
 
-describe.each(serviceStores())('events of a source over HTTP, on $name', (store) => {
+describe.each(serviceStores())('listing events over HTTP, on $name', (store) => {
   const api = openApi(store)
-  // DynamoDB Local takes its time.
+  // DynamoDB Local is slow.
   const atOnce = store.name === 'the embedded engine' ? 100 : 10
 
-  /** All pages, each as the ids in it. */
+  /** All pages, each as a list of ids. */
   async function pages(owner: Owner, query: string, meanwhile = async () => {}) {
     const listed: string[][] = []
     let cursor = ''
@@ -28,7 +28,7 @@ describe.each(serviceStores())('events of a source over HTTP, on $name', (store)
     return listed
   }
 
-  /** Many events by few calls: copies of one, a millisecond apart, the oldest first. */
+  /** Many events with few calls: copies of one, a millisecond apart, oldest first. */
   async function copies(owner: Owner, count: number, change: (index: number) => object) {
     const { receivedAt, ...original } = await owner.receive()
     const made = times(count, (index): Event => {
@@ -56,7 +56,7 @@ describe.each(serviceStores())('events of a source over HTTP, on $name', (store)
     return made.map(({ eventId }) => eventId)
   }
 
-  test('while a hundred events arrive with each page, none is skipped and none comes twice', async () => {
+  test('no event is skipped or repeated while a hundred events arrive with each page', async () => {
     const owner = await ownerOf(api)
     const before: string[] = []
     for (let n = 0; n < 30; n++) {
@@ -67,7 +67,7 @@ describe.each(serviceStores())('events of a source over HTTP, on $name', (store)
     const { sourceId, person } = owner
     const input = eventInput({ sourceId, userId: person.id, plan: 'team' })
     const arriving: Promise<Event>[] = []
-    // Not awaited: they are being stored while the next pages are read.
+    // Not awaited: they are stored while the next pages are read.
     const arrive = async () => {
       for (let n = 0; n < atOnce; n++) {
         api.clock.advance({ ms: n % 2 })
@@ -84,7 +84,7 @@ describe.each(serviceStores())('events of a source over HTTP, on $name', (store)
     expect(all.toSorted()).toEqual([...before, ...arrived].toSorted())
   })
 
-  test('a rare status is found behind thousands of others, and no page is a false end', async () => {
+  test('a rare status is found among thousands of others, and no page ends the listing early', async () => {
     const owner = await ownerOf(api)
     const rare = [1, 250, 449]
     const made = await copies(owner, 450, (index) => ({
@@ -95,7 +95,7 @@ describe.each(serviceStores())('events of a source over HTTP, on $name', (store)
     expect(listed[0]).toHaveLength(2)
   })
 
-  test('a search that has looked at enough goes on with its cursor, also from an empty page', async () => {
+  test('a search that reached its limit continues with its cursor, even from an empty page', async () => {
     const owner = await ownerOf(api)
     const from = new Date(api.clock.now()).toISOString()
     const made = await copies(owner, 2_100, (index) => ({
@@ -105,7 +105,7 @@ describe.each(serviceStores())('events of a source over HTTP, on $name', (store)
     expect(listed).toEqual([[], [made[5]]])
   })
 
-  test('text is searched in headers and in bodies of any length, in a stretch of time', async () => {
+  test('text is found in headers and in bodies of any length, within a time range', async () => {
     const owner = await ownerOf(api)
     const from = new Date(api.clock.now()).toISOString()
     const long = `${'x'.repeat(9_000)}Needle${'x'.repeat(9_000)}`
@@ -124,7 +124,7 @@ describe.each(serviceStores())('events of a source over HTTP, on $name', (store)
     expect(await found(`body=ada&to=${until}`)).toEqual([made[0]])
   })
 
-  test('one event is found by its id, if it is of the source and what else is asked for', async () => {
+  test('an event is found by its id if it belongs to the source and matches the query', async () => {
     const owner = await ownerOf(api)
     const { eventId } = await owner.receive()
     const other = await ownerOf(api)
@@ -136,7 +136,7 @@ describe.each(serviceStores())('events of a source over HTTP, on $name', (store)
     expect(await pages(owner, 'id=nonsense')).toEqual([[]])
   })
 
-  test('a cursor serves no other listing, and a wrong query says what is wrong', async () => {
+  test('a cursor is valid for its own listing only, and an invalid query is explained', async () => {
     const owner = await ownerOf(api)
     await owner.receive()
     await owner.receive()
@@ -160,7 +160,7 @@ describe.each(serviceStores())('events of a source over HTTP, on $name', (store)
     }
   })
 
-  test('the events of a source that was deleted can still be read', async () => {
+  test('the events of a deleted source can still be read', async () => {
     const owner = await ownerOf(api)
     const { eventId } = await owner.receive()
     const { body } = await api.connection(owner.person, owner.sourceId)

@@ -54,10 +54,10 @@ describe.each(serviceStores())('an event over HTTP, on $name', (store) => {
 
   test.each([
     ['text with a byte order mark', Buffer.from('\uFEFF{"a": 1.0}\n')],
-    ['bytes that are no text', Buffer.from([0xff, 0x00, 0xfe])],
-    ['nothing', Buffer.alloc(0)],
-    ['as much as an event may have', Buffer.alloc(262_144, 'ä')],
-  ])('gives its body back byte by byte: %s', async (_, bytes) => {
+    ['bytes that are not text', Buffer.from([0xff, 0x00, 0xfe])],
+    ['an empty body', Buffer.alloc(0)],
+    ['the maximum size', Buffer.alloc(262_144, 'ä')],
+  ])('returns its body byte by byte: %s', async (_, bytes) => {
     const owner = await ownerOf(api)
     const { eventId } = await owner.receive({ body: bytes })
     const { body } = await owner.ask('GET', `/events/${eventId}`)
@@ -73,7 +73,7 @@ describe.each(serviceStores())('an event over HTTP, on $name', (store) => {
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  test('of somebody else is as unknown as one that is not there, whatever is asked', async () => {
+  test('of another user is not found, like one that does not exist', async () => {
     const owner = await ownerOf(api)
     const { eventId } = await owner.receive()
     const connectionId = (await api.connection(owner.person, owner.sourceId)).body.id
@@ -114,7 +114,7 @@ describe.each(serviceStores())('an event over HTTP, on $name', (store) => {
     })
   })
 
-  test('may be looked at with a read key, and changed with a write key only', async () => {
+  test('can be read with a read key, and changed with a write key only', async () => {
     const owner = await ownerOf(api)
     const { eventId } = await owner.receive()
     const read = await api.key(owner.person, 'read')

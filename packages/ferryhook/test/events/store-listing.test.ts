@@ -6,7 +6,7 @@ import type { ListOpts } from '../../src/events/store.ts'
 import { type Event, eventById, eventKey } from '../../src/events/item.ts'
 import { eventInput, openWorkbench, times, type Workbench } from '../support/test-stores.ts'
 
-describe.each(serviceStores())('a listing of events on $name', (store) => {
+describe.each(serviceStores())('listing events on $name', (store) => {
   let bench: Workbench
   let events: Workbench['stores']['events']
 
@@ -26,7 +26,7 @@ describe.each(serviceStores())('a listing of events on $name', (store) => {
     return { sourceId, made }
   }
 
-  /** Many events by few calls: copies of one, a millisecond apart, the oldest first. */
+  /** Many events with few calls: copies of one, a millisecond apart, oldest first. */
   async function copies(count: number, change: (index: number) => object = () => ({})) {
     const { sourceId, receivedAt, ...original } = await events.create(eventInput())
     const made = times(count, (index): Event => {
@@ -60,7 +60,7 @@ describe.each(serviceStores())('a listing of events on $name', (store) => {
     return listed
   }
 
-  test('gives the newest first, nothing skipped or repeated, while new events arrive', async () => {
+  test('returns the newest first, with none skipped or repeated while new events arrive', async () => {
     const { sourceId, made } = await fill(11)
     const listed = await pages(sourceId, { limit: 3 }, async () => {
       bench.clock.advance({ ms: 5 })
@@ -83,7 +83,7 @@ describe.each(serviceStores())('a listing of events on $name', (store) => {
     expect(listed[0]).toHaveLength(2)
   })
 
-  test('is filled to its limit although expired events lie between', async () => {
+  test('fills its pages although there are expired events in between', async () => {
     const { sourceId, userId } = eventInput()
     const kept: string[] = []
     for (const plan of ['pro', 'free', 'free', 'pro', 'free', 'pro'] as const) {
@@ -97,7 +97,7 @@ describe.each(serviceStores())('a listing of events on $name', (store) => {
     expect(listed[0]).toHaveLength(2)
   })
 
-  test('can be of a stretch of time, both ends included', async () => {
+  test('can be limited to a time range, both ends included', async () => {
     const { sourceId, userId } = eventInput()
     const made: Event[] = []
     for (let n = 0; n < 5; n++) {
@@ -110,14 +110,14 @@ describe.each(serviceStores())('a listing of events on $name', (store) => {
     expect(await listed({ from, to })).toEqual(of(3, 2, 1))
     expect(await listed({ from })).toEqual(of(4, 3, 2, 1))
     expect(await listed({ to })).toEqual(of(3, 2, 1, 0))
-    // Times of another length than the keys have, and the wrong way round.
+    // Times with another number of digits than the keys, and in the wrong order.
     expect(await listed({ from: 5 })).toEqual(of(4, 3, 2, 1, 0))
     expect(await listed({ from: 0, to: 5 })).toEqual([])
     expect(await listed({ to: 5e15 })).toEqual(of(4, 3, 2, 1, 0))
     expect(await listed({ from: to, to: from })).toEqual([])
   })
 
-  test('gives cursors that tell nothing and serve no other listing', async () => {
+  test('returns opaque cursors that are valid for the same listing only', async () => {
     const { sourceId } = await fill(3)
     const { cursor } = await events.listBySource(sourceId, { limit: 1 })
     expect(cursor).not.toBeNull()
@@ -136,7 +136,7 @@ describe.each(serviceStores())('a listing of events on $name', (store) => {
     }
   })
 
-  test('has 50 events at most unless told, and never more than 100', async () => {
+  test('returns 50 events by default and at most 100', async () => {
     const { sourceId } = await copies(101)
     expect((await events.listBySource(sourceId)).items).toHaveLength(50)
     expect((await events.listBySource(sourceId, { limit: 500 })).items).toHaveLength(100)

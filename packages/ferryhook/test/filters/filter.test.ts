@@ -14,10 +14,10 @@ function nested(groups: number): unknown {
   return groups === 0 ? right : { not: nested(groups - 1) }
 }
 
-describe('a filter is rejected', () => {
+describe('a filter is rejected with', () => {
   const cases: [what: string, rules: unknown, path: string, message: RegExp][] = [
-    ['no list', { path: '$.a' }, '', /list of conditions/],
-    ['a rule that is no object', ['$.a'], '0', /object/],
+    ['no list of conditions', { path: '$.a' }, '', /list of conditions/],
+    ['a rule that is not an object', ['$.a'], '0', /object/],
     [
       'an unknown operator',
       [right, { ...right, operator: 'like' }],
@@ -27,22 +27,22 @@ describe('a filter is rejected', () => {
     ['an unknown attribute', [{ ...right, flags: 'i' }], '0', /Unrecognized key/],
     ['two kinds of groups in one', [{ all: [right], any: [right] }], '0.path', /expected string/],
     ['an empty group', [{ any: [] }], '0.any', /at least one/],
-    ['a group that is no list', [{ all: right }], '0.all', /at least one/],
+    ['a group that is not a list', [{ all: right }], '0.all', /at least one/],
     [
-      'a wrong rule deep inside',
+      'an invalid nested rule',
       [right, { all: [{ not: { ...right, path: 'a' } }] }],
       '1.all.0.not.path',
       /Is not a path/,
     ],
     [
-      'a path that cannot be read',
+      'a path that cannot be parsed',
       [{ ...right, path: '$.a[?(@.b)]' }],
       '0.path',
       /from character 4/,
     ],
-    ['a path without an end', [{ ...right, path: '$.a.' }], '0.path', /from character 4/],
+    ['an incomplete path', [{ ...right, path: '$.a.' }], '0.path', /from character 4/],
     ['recursive descent', [{ ...right, path: '$..a' }], '0.path', /from character 2/],
-    ['a path to no header', [{ ...right, path: '$headers' }], '0.path', /one value/],
+    ['a path without a header name', [{ ...right, path: '$headers' }], '0.path', /one value/],
     ['a path into a query value', [{ ...right, path: '$query.a.b' }], '0.path', /one value/],
     ['a part of the method', [{ ...right, path: '$method.a' }], '0.path', /no parts/],
     ['an unknown root', [{ ...right, path: '$body.a' }], '0.path', /Is not a path/],
@@ -50,13 +50,13 @@ describe('a filter is rejected', () => {
     ['a long path', [{ ...right, path: `$.${'a'.repeat(500)}` }], '0.path', /500|long/i],
     ['no value', [{ path: '$.a', operator: 'equals' }], '0.value', /required/],
     [
-      'a value that is not used',
+      'an unused value',
       [{ ...right, operator: 'exists', value: false }],
       '0.value',
       /leave it out/,
     ],
     [
-      'a deep value',
+      'a deeply nested value',
       [{ ...right, value: JSON.parse('['.repeat(10_000) + ']'.repeat(10_000)) as unknown }],
       '0.value',
       /deeply/,
@@ -68,26 +68,16 @@ describe('a filter is rejected', () => {
       '0.value',
       /100/,
     ],
+    ['an infinite number', [{ ...right, operator: 'gt', value: Infinity }], '0.value', /too large/],
+    ['an unsafe integer', [{ ...right, value: [{ id: 2 ** 53 }] }], '0.value', /neighbours/],
+    ['a boolean for gt', [{ ...right, operator: 'gt', value: true }], '0.value', /number/],
     [
-      'a number beyond all',
-      [{ ...right, operator: 'gt', value: Infinity }],
-      '0.value',
-      /too large/,
-    ],
-    [
-      'a number that others are taken for',
-      [{ ...right, value: [{ id: 2 ** 53 }] }],
-      '0.value',
-      /neighbours/,
-    ],
-    ['gt of a boolean', [{ ...right, operator: 'gt', value: true }], '0.value', /number/],
-    [
-      'starts_with of nothing',
+      'an empty starts_with',
       [{ ...right, operator: 'starts_with', value: '' }],
       '0.value',
       /not empty/,
     ],
-    ['a pattern that is no text', [{ ...right, operator: 'regex', value: 1 }], '0.value', /text/],
+    ['a pattern that is not text', [{ ...right, operator: 'regex', value: 1 }], '0.value', /text/],
     [
       'a pattern with an open bracket',
       [{ ...right, operator: 'regex', value: '(a' }],
@@ -97,16 +87,16 @@ describe('a filter is rejected', () => {
     ['a lookahead', [{ ...right, operator: 'regex', value: '(?=a)b' }], '0.value', /RE2/],
     ['a backreference', [{ ...right, operator: 'regex', value: '(a)\\1' }], '0.value', /RE2/],
     [
-      'a pattern that repeats much',
+      'a pattern with too many repetitions',
       [{ ...right, operator: 'regex', value: '(a{100}){9}' }],
       '0.value',
       /Repeats too much/,
     ],
     ['a long pattern', [{ ...right, operator: 'regex', value: 'a'.repeat(257) }], '0.value', /256/],
     ['too many conditions', [{ any: times(51) }], '0.any.50', /at most 50/],
-    ['too deep groups', [nested(6)], '0.not.not.not.not.not', /at most 5/],
+    ['groups nested too deeply', [nested(6)], '0.not.not.not.not.not', /at most 5/],
     [
-      'far too deep groups',
+      'groups nested far too deeply',
       [JSON.parse('{"not":'.repeat(9_000) + '1' + '}'.repeat(9_000)) as unknown],
       '0.not.not.not.not.not',
       /at most 5/,
@@ -119,7 +109,7 @@ describe('a filter is rejected', () => {
     expect(text).toMatch(message)
   })
 
-  test('the client gets the path of each problem', () => {
+  test('the path of each problem, which the client gets', () => {
     const { error } = Filter.safeParse([{ any: [right, { path: '$.a', operater: 'equals' }] }])
     expect(issueDetails('body.filters', error?.issues ?? [])).toContainEqual({
       path: 'body.filters[0].any[1].operater',

@@ -94,13 +94,13 @@ describe('headers, query and method', () => {
     },
   )
 
-  test('header names have no case', () => {
+  test('header names are case-insensitive', () => {
     expect(holds('$headers.x-github-event', 'equals', 'push', request)).toBe(true)
     expect(holds("$headers['X-GITHUB-EVENT']", 'equals', 'push', request)).toBe(true)
     expect(holds('$headers.x-gitlab-event', 'exists', undefined, request)).toBe(false)
   })
 
-  test('their text is a number or a boolean for a condition that asks for one', () => {
+  test('text is converted if the condition has a number or a boolean', () => {
     expect(holds('$headers.content-length', 'gt', 511, request)).toBe(true)
     expect(holds('$headers.content-length', 'equals', 512, request)).toBe(true)
     expect(holds('$headers.content-length', 'equals', '512', request)).toBe(true)
@@ -110,22 +110,22 @@ describe('headers, query and method', () => {
     expect(holds('$query.empty', 'equals', 0, request)).toBe(false)
   })
 
-  test('of several values with one name any will do', () => {
+  test('one of several values with the same name is enough', () => {
     expect(holds('$query.tag', 'equals', 'b', request)).toBe(true)
     expect(holds('$headers.x-many', 'equals', 'two', request)).toBe(true)
     expect(holds('$query.tag', 'not_equals', 'b', request)).toBe(false)
   })
 
-  test('a name may have dots', () => {
+  test('a name may contain dots', () => {
     expect(holds("$query['odd.name']", 'equals', '1', request)).toBe(true)
   })
 
-  test('the method is known', () => {
+  test('the method can be tested', () => {
     expect(holds('$method', 'in', ['PUT', 'PATCH'], request)).toBe(true)
     expect(holds('$method', 'equals', 'POST', request)).toBe(false)
   })
 
-  test('without a query there are no values', () => {
+  test('a request without a query has no values', () => {
     expect(holds('$query.page', 'not_exists', undefined, received({}))).toBe(true)
   })
 })
@@ -168,11 +168,11 @@ describe('paths', () => {
     expect(holds(path, operator, value, odd)).toBe(expected)
   })
 
-  test('a list may be the whole body', () => {
+  test('the whole body may be a list', () => {
     expect(holds('$[1].id', 'equals', 2, received([{ id: 1 }, { id: 2 }]))).toBe(true)
   })
 
-  test('a name of every object is a name like any other where the body has it', () => {
+  test('names such as __proto__ are ordinary names if the body has them', () => {
     const named = received('{"__proto__":{"admin":true}}')
     expect(holds('$.__proto__.admin', 'equals', true, named)).toBe(true)
     expect(holds('$.admin', 'exists', undefined, named)).toBe(false)

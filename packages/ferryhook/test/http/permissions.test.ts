@@ -15,12 +15,12 @@ const NEEDS = ['public', 'read', 'write', 'admin', 'session', 'operator']
 
 interface Operation {
   method: string
-  /** With its placeholders, below /v1. */
+  /** With its placeholders, relative to /v1. */
   path: string
   need: string
 }
 
-/** A body for each route that wants one, so that only the permission is in its way. */
+/** A valid body for each route that needs one, so that only the permission decides. */
 const BODIES: Record<string, unknown> = {
   'POST /sources': { name: 'S', provider: 'custom' },
   'PATCH /sources/{id}': { name: 'S' },
@@ -40,7 +40,7 @@ const BODIES: Record<string, unknown> = {
   'POST /events/replay': { eventIds: ['evt_0000000000000000'] },
 }
 
-/** What a person owns, by the place of its id in a path. */
+/** The resources of a user, by the position of their id in a path. */
 interface Owned {
   sources: string
   connections: string
@@ -72,7 +72,7 @@ describe.each(serviceStores())('permissions on $name', (store) => {
     owned = await somethingOf(ada)
   })
 
-  /** Something of everything. */
+  /** One resource of each kind. */
   async function somethingOf(person: Person): Promise<Owned> {
     const { token } = person
     const sources = await api.source(person, { signingSecret: 'one' })
@@ -81,7 +81,7 @@ describe.each(serviceStores())('permissions on $name', (store) => {
     const event = await api.stores.events.create(
       eventInput({ sourceId: sources, userId: person.id }),
     )
-    // Which makes a delivery, that nobody attempts here.
+    // Creates a delivery, which no worker attempts here.
     await api.ask('POST', `/events/${event.eventId}/replay`, { token, body: {} })
     const { body: replay } = await api.ask('POST', '/replays', { token, body: rangeOf(sources) })
     await api.key(person, 'read')
@@ -154,7 +154,7 @@ describe.each(serviceStores())('permissions on $name', (store) => {
     }
   })
 
-  test('read keys cannot write, and write keys cannot administrate', async () => {
+  test('read keys cannot write, and write keys cannot administer', async () => {
     const [reads, writes] = [await api.key(ada, 'read'), await api.key(ada, 'write')]
     const refused = [
       ...needing('write', 'admin').map((operation) => [reads, operation] as const),
@@ -178,12 +178,12 @@ describe.each(serviceStores())('permissions on $name', (store) => {
     for (const operation of needing('read')) {
       expect((await call(operation, reads, ids)).status, operation.path).toBe(200)
     }
-    // What is deleted is not there for the others: last of all the source, which has the rest.
+    // Deleted resources are not available to later requests, so the source, which owns the rest, comes last.
     const rank = ({ method, path }: Operation) =>
       method === 'DELETE' ? (path.startsWith('/sources') ? 2 : 1) : 0
     for (const operation of needing('write').toSorted((a, b) => rank(a) - rank(b))) {
       const { status } = await call(operation, writes, ids)
-      // A delivery may be in a state that refuses; its permission does not.
+      // The state of a delivery may not allow the action, but the permission does.
       expect(status < 300 || status === 409, `${operation.method} ${operation.path}`).toBe(true)
     }
   })
@@ -237,7 +237,7 @@ describe.each(serviceStores())('permissions on $name', (store) => {
     expect(JSON.stringify(body)).toContain('ferryhook.event_not_found')
   })
 
-  /** As if so many had asked before. */
+  /** As if this many requests had been made before. */
   const countAlso = (PK: string, others: number) =>
     api.db.updateItem({
       TableName: 'ferryhook-events',
@@ -264,7 +264,7 @@ describe.each(serviceStores())('permissions on $name', (store) => {
 
   test('a user is limited to a thousand requests per minute with all keys', async () => {
     const person = await api.person()
-    // Which is counted, too.
+    // This request counts, too.
     const key = await api.key(person, 'read')
     await countAlso(`RATE#user#${person.id}`, 998)
     expect((await api.ask('GET', '/account', { token: key })).status).toBe(200)

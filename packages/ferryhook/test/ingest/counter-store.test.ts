@@ -4,7 +4,7 @@ import { openWorkbench, testWorlds, type Workbench } from '../support/test-store
 
 const HOUR_MS = 3_600_000
 
-describe.each(testWorlds())('tallies on $name', (world) => {
+describe.each(testWorlds())('ingest counters on $name', (world) => {
   let bench: Workbench
 
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe.each(testWorlds())('tallies on $name', (world) => {
     ...given,
   })
 
-  test('the counts of several processes are added up by the hour', async () => {
+  test('the counts of several processes are added up by hour', async () => {
     const { ingestCounters: tallies } = bench.stores
     const sourceId = newId('src')
     const hour = bench.clock.now()
@@ -41,7 +41,7 @@ describe.each(testWorlds())('tallies on $name', (world) => {
     expect(await tallies.listBySource(sourceId, hour + HOUR_MS)).toEqual([second])
   })
 
-  test('a tally is kept for thirty days', async () => {
+  test('a counter is retained for thirty days', async () => {
     const { ingestCounters: tallies } = bench.stores
     const sourceId = newId('src')
     await tallies.put(tallyOf({ sourceId, minute: 1 }))

@@ -6,7 +6,7 @@ import { retentionSeconds } from '../../src/plans.ts'
 import { losingAnswers, times } from '../support/test-stores.ts'
 import { type IngestBench, openIngestBench } from '../support/test-ingest.ts'
 
-describe.each(serviceStores())('a webhook that is sent twice, on $name', (store) => {
+describe.each(serviceStores())('a duplicate webhook on $name', (store) => {
   let bench: IngestBench
 
   beforeAll(async () => {
@@ -17,7 +17,7 @@ describe.each(serviceStores())('a webhook that is sent twice, on $name', (store)
   const github = (delivery: string) => ({ headers: { 'x-github-delivery': delivery } })
   const stripe = (id: string, more = {}) => ({ body: JSON.stringify({ id, ...more }) })
 
-  test('is answered with the id of the first sending and stored once', async () => {
+  test('gets the id of the first one and is not stored again', async () => {
     const source = await bench.source({ provider: 'stripe' })
     const first = await bench.send(source.sourceId, stripe('evt_1'))
     const hints = bench.hinted.length
@@ -30,7 +30,7 @@ describe.each(serviceStores())('a webhook that is sent twice, on $name', (store)
     expect(other.body.duplicate).toBeUndefined()
   })
 
-  test('twenty times at once is one event, and all twenty learn its id', async () => {
+  test('sent twenty times concurrently is one event, and every response has its id', async () => {
     const source = await bench.source({ provider: 'github' })
     const other = await bench.another()
     const answers = await Promise.all(
@@ -43,7 +43,7 @@ describe.each(serviceStores())('a webhook that is sent twice, on $name', (store)
     expect(await bench.eventsOf(source)).toMatchObject([{ eventId: [...ids][0] }])
   })
 
-  test('to two sources is two events', async () => {
+  test('sent to two sources is two events', async () => {
     const [one, other] = [
       await bench.source({ provider: 'github' }),
       await bench.source({ provider: 'github' }),
@@ -55,7 +55,7 @@ describe.each(serviceStores())('a webhook that is sent twice, on $name', (store)
     expect(answers.map(({ body }) => body.duplicate)).toEqual([undefined, undefined])
   })
 
-  test('is known by the rule of the source, if it has one', async () => {
+  test('is recognized by the rule of the source, if it has one', async () => {
     const source = await bench.source({
       provider: 'stripe',
       dedup: '{"by":"path","path":"$.data.ref"}',
@@ -67,14 +67,14 @@ describe.each(serviceStores())('a webhook that is sent twice, on $name', (store)
     expect((await send('evt_1', 'b')).body.duplicate).toBeUndefined()
   })
 
-  test('without an id of the provider is two events', async () => {
+  test('without an event id of the provider is a new event', async () => {
     const source = await bench.source({ provider: 'github' })
     await bench.send(source.sourceId, { body: 'same' })
     await bench.send(source.sourceId, { body: 'same' })
     expect(await bench.eventsOf(source)).toHaveLength(2)
   })
 
-  test('is a new event when the first one is no longer kept', async () => {
+  test('is a new event after the first one has expired', async () => {
     const source = await bench.source({ provider: 'github', plan: 'free' })
     const first = await bench.send(source.sourceId, github('one'))
     bench.clock.advance({ seconds: retentionSeconds.free - 1 })
@@ -85,7 +85,7 @@ describe.each(serviceStores())('a webhook that is sent twice, on $name', (store)
     expect(again.body.id).not.toBe(first.body.id)
   })
 
-  test('because answers of the store got lost is one event, under the id that is answered', async () => {
+  test('caused by lost responses of the store is one event, under the returned id', async () => {
     for (const lost of [1, 2]) {
       const bad = await bench.another({ on: losingAnswers(bench.db, lost) })
       const source = await bench.source()
@@ -95,7 +95,7 @@ describe.each(serviceStores())('a webhook that is sent twice, on $name', (store)
     }
   })
 
-  test('because too many answers got lost is known by the id of the provider', async () => {
+  test('caused by too many lost responses is recognized by the event id of the provider', async () => {
     const bad = await bench.another({ on: losingAnswers(bench.db, 3) })
     const source = await bench.source({ provider: 'github' })
     expect((await bad.send(source.sourceId, github('one'))).status).toBe(503)
@@ -105,7 +105,7 @@ describe.each(serviceStores())('a webhook that is sent twice, on $name', (store)
     expect(await bench.toBeRouted()).toContain(body.id)
   })
 
-  test('until it is answered 200 by a bad store is one event', async () => {
+  test('repeated until an unreliable store succeeds is one event', async () => {
     const hostility = { seed: 5, lostResponse: 0.5, conflict: 0.3, throttle: 0.3 }
     const bad = await bench.another({
       on: retryingDb(hostileDb(bench.db, hostility), { pause: async () => {} }),

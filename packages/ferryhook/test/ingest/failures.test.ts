@@ -13,7 +13,7 @@ describe.each(serviceStores())('a webhook that cannot be stored, on $name', (sto
   })
   afterAll(() => bench.close())
 
-  /** The store, with transactions that go another way. */
+  /** The store, with replaced transactions. */
   const storeWith = (transactWriteItems: Db['transactWriteItems']): Db => ({
     ...bench.db,
     transactWriteItems,
@@ -27,7 +27,7 @@ describe.each(serviceStores())('a webhook that cannot be stored, on $name', (sto
     'StoreBusy',
     'ResourceNotFoundException',
     'Error',
-  ])('because of %s is answered 503 and never 200', async (name) => {
+  ])('because of %s gets 503 and never 200', async (name) => {
     const on = storeWith(() => Promise.reject(failure(name)))
     const receiver = await bench.another({ on })
     const source = await bench.source()
@@ -38,7 +38,7 @@ describe.each(serviceStores())('a webhook that cannot be stored, on $name', (sto
     expect(receiver.hinted).toEqual([])
   })
 
-  test('within thirty seconds of its receipt is answered 503 and not stored after that', async () => {
+  test('within thirty seconds of its receipt gets 503 and is not stored afterwards', async () => {
     const source = await bench.source()
     const attempts: number[] = []
     const on = storeWith(async () => {
@@ -50,7 +50,7 @@ describe.each(serviceStores())('a webhook that cannot be stored, on $name', (sto
     expect((await receiver.send(source.sourceId)).status).toBe(503)
     expect(attempts).toHaveLength(2)
 
-    // So is one for which something else took the time, such as the reading of the source.
+    // The same if something else took the time, such as reading the source.
     const slow: Db = {
       ...bench.db,
       query(input) {
@@ -65,7 +65,7 @@ describe.each(serviceStores())('a webhook that cannot be stored, on $name', (sto
     expect(await bench.toBeRouted()).toEqual([])
   })
 
-  test('because the store says nothing at all is answered 503 after thirty seconds', async () => {
+  test('because the store does not respond gets 503 after thirty seconds', async () => {
     const timers = testTimers(bench.clock)
     let isAsked = () => {}
     const asked = new Promise<void>((resolve) => (isAsked = resolve))
@@ -73,7 +73,7 @@ describe.each(serviceStores())('a webhook that cannot be stored, on $name', (sto
       isAsked()
       return new Promise(() => {})
     })
-    const receiver = await bench.another({ on, timers: { after: timers.start } })
+    const receiver = await bench.another({ on, startTimer: timers.start })
     const source = await bench.source()
     const answer = receiver.send(source.sourceId)
     await asked
@@ -86,7 +86,7 @@ describe.each(serviceStores())('a webhook that cannot be stored, on $name', (sto
     expect(await bench.eventsOf(source)).toEqual([])
   })
 
-  test('is stored when throttling has passed', async () => {
+  test('because of throttling is stored when the throttling ends', async () => {
     let left = 5
     const throttled = storeWith((input) =>
       left-- > 0
@@ -101,7 +101,7 @@ describe.each(serviceStores())('a webhook that cannot be stored, on $name', (sto
     expect(await bench.eventsOf(source)).toMatchObject([{ eventId: body.id }])
   })
 
-  test('takes nothing of the minute', async () => {
+  test('does not use the limit per minute', async () => {
     let isDown = true
     const on = storeWith((input) =>
       isDown ? Promise.reject(failure('Error')) : bench.db.transactWriteItems(input),

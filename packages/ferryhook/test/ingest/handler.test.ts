@@ -13,7 +13,7 @@ describe.each(serviceStores())('a webhook received on $name', (store) => {
   })
   afterAll(() => bench.close())
 
-  test('is answered with its id when it and the task to route it are stored', async () => {
+  test('gets its id as the response when the event and its route task are stored', async () => {
     const source = await bench.source()
     const { status, body } = await bench.send(source.sourceId, { body: '{"a":1}' })
     expect([status, body]).toEqual([
@@ -27,7 +27,7 @@ describe.each(serviceStores())('a webhook received on $name', (store) => {
     expect(bench.hinted.at(-1)).toBe(source.sourceId)
   })
 
-  test('is kept with its method, query, headers, address and time', async () => {
+  test('is stored with its method, query, headers, address and time', async () => {
     const source = await bench.source()
     await bench.send(source.sourceId, {
       method: 'PUT',
@@ -59,7 +59,7 @@ describe.each(serviceStores())('a webhook received on $name', (store) => {
     })
   })
 
-  test('keeps every value of a header that comes several times', async () => {
+  test('is stored with every value of a repeated header', async () => {
     const source = await bench.source()
     const headers = [
       ['X-Tag', 'one'],
@@ -81,7 +81,7 @@ describe.each(serviceStores())('a webhook received on $name', (store) => {
     })
   })
 
-  test('keeps no header that is a secret itself, once, twice or with a wrong secret, and logs none', async () => {
+  test('is stored without headers that are credentials, and none of them is logged', async () => {
     const source = await bench.source({ provider: 'gitlab', secret: 'the-shared-token' })
     const others = ['X-Api-Key', 'X-Goog-Channel-Token', 'X-Telegram-Bot-Api-Secret-Token']
     const also = Object.fromEntries(others.map((name) => [name, 'the-other-token']))
@@ -107,7 +107,7 @@ describe.each(serviceStores())('a webhook received on $name', (store) => {
     expect(everything).not.toMatch(/the-shared-toke|the-other-token/)
   })
 
-  test('has the address that trusted proxies vouch for', async () => {
+  test('has the client address that trusted proxies report', async () => {
     const source = await bench.source()
     const proxied = await bench.another({ trustedProxies: { hops: 1 } })
     await proxied.send(source.sourceId, { headers: { 'x-forwarded-for': '10.0.0.1, 2001:DB8::9' } })
@@ -115,15 +115,15 @@ describe.each(serviceStores())('a webhook received on $name', (store) => {
   })
 
   test.each([
-    ['nothing', Buffer.alloc(0)],
+    ['an empty body', Buffer.alloc(0)],
     ['one byte', Buffer.of(0)],
     ['text with a byte order mark', Buffer.from('\uFEFFGrüße')],
-    ['bytes that are no text', Buffer.of(0xff, 0xfe, 0x0d, 0x0a, 0x80, 0x00)],
+    ['bytes that are not text', Buffer.of(0xff, 0xfe, 0x0d, 0x0a, 0x80, 0x00)],
     ['half of a surrogate pair in UTF-8', Buffer.of(0x22, 0xed, 0xa0, 0x80, 0x22)],
     ['4,097 bytes of text', Buffer.alloc(4_097, 'é')],
     ['262,144 bytes of noise', randomBytes(262_144)],
     ['262,144 bytes of text', Buffer.alloc(262_144, 'webhook ')],
-  ])('is kept byte for byte: %s', async (_what, body) => {
+  ])('is stored byte for byte: %s', async (_what, body) => {
     const source = await bench.source()
     const { status } = await bench.send(source.sourceId, { body })
     expect(status).toBe(200)
@@ -132,7 +132,7 @@ describe.each(serviceStores())('a webhook received on $name', (store) => {
     expect(event && body.equals(await bench.bodyOf(event))).toBe(true)
   })
 
-  test('is kept whatever its content type is, and when it has none', async () => {
+  test('is stored with any content type, and without one', async () => {
     const source = await bench.source()
     const types = [
       'application/xml',
@@ -152,7 +152,7 @@ describe.each(serviceStores())('a webhook received on $name', (store) => {
     expect(events).toHaveLength(5)
   })
 
-  test('of more than 262,144 bytes is refused and leaves nothing', async () => {
+  test('of more than 262,144 bytes is rejected and not stored', async () => {
     const source = await bench.source()
     const { status, body } = await bench.send(source.sourceId, { body: Buffer.alloc(262_145) })
     expect([status, body.error?.code]).toEqual([413, 'request.too_large'])
@@ -162,7 +162,7 @@ describe.each(serviceStores())('a webhook received on $name', (store) => {
     expect(await bench.eventsOf(source)).toEqual([])
   })
 
-  test('with a query or headers longer than an event keeps is refused and leaves nothing', async () => {
+  test('with a query or headers beyond the limits is rejected and not stored', async () => {
     const source = await bench.source()
     const kept = await bench.send(source.sourceId, { query: 'x'.repeat(8_192) })
     expect(kept.status).toBe(200)
@@ -180,7 +180,7 @@ describe.each(serviceStores())('a webhook received on $name', (store) => {
     expect(await bench.eventsOf(source)).toHaveLength(1)
   })
 
-  test('is answered in the same bytes for a source that is unknown, malformed, paused or deleted', async () => {
+  test('gets the same bytes for an unknown, malformed, paused or deleted source', async () => {
     const [paused, deleted] = [await bench.source(), await bench.source()]
     await bench.stores.sources.update(paused.sourceId, paused.userId, { status: 'paused' })
     await bench.stores.sources.delete(deleted.sourceId, deleted.userId)
@@ -205,7 +205,7 @@ describe.each(serviceStores())('a webhook received on $name', (store) => {
     expect(await bench.eventsOf(paused)).toEqual([])
   })
 
-  test('by GET is no event, except that a handshake is answered', async () => {
+  test('sent by GET is not an event, but a handshake is answered', async () => {
     const source = await bench.source()
     const plain = await bench.send(source.sourceId, { method: 'GET' })
     expect([plain.status, plain.headers.get('allow')]).toEqual([405, 'POST, PUT'])
@@ -235,7 +235,7 @@ describe.each(serviceStores())('a webhook received on $name', (store) => {
     expect(lines).not.toMatch(/src_|evt_|usr_|b0dy|the=query|the value|127\.0\.0\.1|whsec/)
   })
 
-  test('is counted by what came of it, and never by source', async () => {
+  test('is counted by outcome, and never by source', async () => {
     const receiver = await bench.another()
     const source = await bench.source({ provider: 'github' })
     const headers = { 'x-github-delivery': 'one' }

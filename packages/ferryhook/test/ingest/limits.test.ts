@@ -4,7 +4,7 @@ import { eventLimits } from '../../src/ingest/limits.ts'
 import { times } from '../support/test-stores.ts'
 import { few, type IngestBench, openIngestBench, type Receiver } from '../support/test-ingest.ts'
 
-describe.each(serviceStores())('the limits of a plan on $name', (store) => {
+describe.each(serviceStores())('plan limits of ingest on $name', (store) => {
   let bench: IngestBench
 
   beforeAll(async () => {
@@ -13,7 +13,7 @@ describe.each(serviceStores())('the limits of a plan on $name', (store) => {
   afterAll(() => bench.close())
 
   const inOrder = (numbers: number[]) => numbers.toSorted((a, b) => a - b)
-  /** Ten at a time, in the order of their answers. */
+  /** Ten in parallel, in the order of their responses. */
   const statuses = async (receiver: Receiver, sourceId: string, count: number, sent = {}) => {
     const seen: number[] = []
     while (seen.length < count) {
@@ -34,7 +34,7 @@ describe.each(serviceStores())('the limits of a plan on $name', (store) => {
     return bench.stores.ingestCounters.listBySource(sourceId, 0)
   }
 
-  test('a source takes as many events in a minute as its plan says, and exactly as many', async () => {
+  test('a source accepts exactly as many events per minute as its plan allows', async () => {
     const source = await bench.source({ plan: 'free' })
     expect(await statuses(bench, source.sourceId, 102)).toEqual([...many(200, 100), 429, 429])
     const other = await bench.source({ plan: 'free' })
@@ -43,7 +43,7 @@ describe.each(serviceStores())('the limits of a plan on $name', (store) => {
     expect(await refused(bench, source.sourceId)).toMatchObject([{ minute: 2 }])
   })
 
-  test('whoever is refused learns when to come back, and is taken then', async () => {
+  test('a rejected request says when to retry, and is accepted then', async () => {
     const receiver = await bench.another(few('pro', { eventsPerMinute: 2 }))
     const source = await bench.source({ plan: 'pro' })
     expect(await statuses(receiver, source.sourceId, 2)).toEqual([200, 200])
@@ -57,7 +57,7 @@ describe.each(serviceStores())('the limits of a plan on $name', (store) => {
     expect((await receiver.send(source.sourceId)).status).toBe(200)
   })
 
-  test('second sendings, handshakes and failed signatures take nothing of the minute', async () => {
+  test('duplicates, handshakes and failed signatures do not use the limit per minute', async () => {
     const receiver = await bench.another(few('pro', { eventsPerMinute: 2 }))
     const source = await bench.source({ plan: 'pro', provider: 'github' })
     const headers = { 'x-github-delivery': 'one' }
@@ -70,7 +70,7 @@ describe.each(serviceStores())('the limits of a plan on $name', (store) => {
     expect(await statuses(receiver, verifying.sourceId, 4)).toEqual(many(401, 4))
   })
 
-  test('on free the month ends at its limit over all sources and processes', async () => {
+  test('the free plan rejects events beyond the month, across all sources and processes', async () => {
     const limits = few('free', { eventsPerMonth: 5 })
     const [one, other] = [await bench.another(limits), await bench.another(limits)]
     const source = await bench.source({ plan: 'free' })
@@ -95,14 +95,14 @@ describe.each(serviceStores())('the limits of a plan on $name', (store) => {
     expect(one.alerts.filter(({ kind }) => kind === 'limit.reached')).toHaveLength(1)
   })
 
-  test('on free the month is also full when it was before the plan was changed', async () => {
+  test('the free plan also rejects events if the month was used up before the plan changed', async () => {
     const source = await bench.source({ plan: 'free' })
     await bench.stores.users.incrementUsage(source.userId, 5_000)
     expect((await bench.send(source.sourceId)).status).toBe(429)
     expect(await bench.eventsOf(source)).toEqual([])
   })
 
-  test('on a paid plan events beyond the month are taken and told', async () => {
+  test('a paid plan accepts events beyond the month and reports them', async () => {
     const receiver = await bench.another(few('starter', { eventsPerMonth: 3 }))
     const source = await bench.source({ plan: 'starter' })
     await bench.stores.users.incrementUsage(source.userId, 3)
@@ -119,7 +119,7 @@ describe.each(serviceStores())('the limits of a plan on $name', (store) => {
     ])
   })
 
-  test('can be turned off', async () => {
+  test('limits can be turned off', async () => {
     const limits = eventLimits({ FERRYHOOK_EVENT_LIMITS: false })
     const receiver = await bench.another({ limits })
     const source = await bench.source({ plan: 'free' })
@@ -128,7 +128,7 @@ describe.each(serviceStores())('the limits of a plan on $name', (store) => {
     expect(limits.free.eventsPerMinute).toBe(Number.POSITIVE_INFINITY)
   })
 
-  test('a new month and a new hour begin anew', async () => {
+  test('a new month and a new hour start over', async () => {
     const receiver = await bench.another(few('free', { eventsPerMonth: 1 }))
     const source = await bench.source({ plan: 'free' })
     expect(await statuses(receiver, source.sourceId, 2)).toEqual([200, 429])
@@ -145,17 +145,20 @@ describe.each(serviceStores())('the limits of a plan on $name', (store) => {
       putItem: (input: Parameters<typeof bench.db.putItem>[0]) =>
         isDown ? Promise.reject(new Error('Not now')) : bench.db.putItem(input),
     }
-    const later: (() => void)[] = []
+    const flushes: (() => void)[] = []
     const receiver = await bench.another({
       ...few('pro', { eventsPerMinute: 0 }),
       on,
-      later: (run) => void later.push(run),
+      startTimer(ms, run) {
+        if (ms === 5_000) flushes.push(run)
+        return () => {}
+      },
     })
     const sources = [await bench.source({ plan: 'pro' }), await bench.source({ plan: 'pro' })]
     for (const { sourceId } of sources) await receiver.send(sourceId)
-    expect(later).toHaveLength(1)
-    later[0]?.()
-    await expect.poll(() => later.length).toBe(2)
+    expect(flushes).toHaveLength(1)
+    flushes[0]?.()
+    await expect.poll(() => flushes.length).toBe(2)
     expect(receiver.lines.join('')).toContain('storing ingest counters failed')
     isDown = false
     await receiver.ingest.flush()

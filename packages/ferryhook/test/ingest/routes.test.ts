@@ -33,7 +33,7 @@ describe.each(serviceStores())('ingest in the app, without a Node server, on $na
   })
   afterAll(() => bench.close())
 
-  test('receives, refuses and answers handshakes as on a Node server', async () => {
+  test('receives, rejects and answers handshakes as on a Node server', async () => {
     const source = await bench.source()
     const body = Buffer.of(0xff, 0x00, 0x80)
     const url = `/in/${source.sourceId}`

@@ -8,7 +8,7 @@ import { secretBox } from '@strongroom/kit/testing/test-secrets'
 import { times } from '../support/test-stores.ts'
 import { type IngestBench, openIngestBench, sealSecret } from '../support/test-ingest.ts'
 
-describe.each(serviceStores())('what ingest remembers of a source, on $name', (store) => {
+describe.each(serviceStores())('the source cache of ingest on $name', (store) => {
   let bench: IngestBench
 
   beforeAll(async () => {
@@ -16,7 +16,7 @@ describe.each(serviceStores())('what ingest remembers of a source, on $name', (s
   })
   afterAll(() => bench.close())
 
-  /** The store, and how often sources were looked up in it. */
+  /** The store, counting how often sources are read. */
   function counting() {
     const reads = { queries: 0 }
     const on: Db = {
@@ -29,7 +29,7 @@ describe.each(serviceStores())('what ingest remembers of a source, on $name', (s
     return { on, reads }
   }
 
-  test('is read once for many events, also when they come at once', async () => {
+  test('reads a source once for many events, even concurrent ones', async () => {
     const { on, reads } = counting()
     const unsealed = { times: 0 }
     const box: SecretBox = {
@@ -50,7 +50,7 @@ describe.each(serviceStores())('what ingest remembers of a source, on $name', (s
     expect([reads.queries, unsealed.times]).toEqual([2, 2])
   })
 
-  test('is forgotten at once when it is changed here, and after a minute when elsewhere', async () => {
+  test('is invalidated immediately by changes of this process, and after a minute for others', async () => {
     const other = await bench.another()
     const source = await bench.source()
     const { sourceId, userId } = source
@@ -71,7 +71,7 @@ describe.each(serviceStores())('what ingest remembers of a source, on $name', (s
     expect((await other.send(sourceId)).status).toBe(200)
   })
 
-  test('is a new secret at once', async () => {
+  test('uses a new secret immediately', async () => {
     const source = await bench.source()
     const { sourceId, userId } = source
     expect((await bench.send(sourceId)).status).toBe(200)
@@ -81,7 +81,7 @@ describe.each(serviceStores())('what ingest remembers of a source, on $name', (s
     expect((await bench.send(sourceId)).status).toBe(401)
   })
 
-  test('is another plan at once', async () => {
+  test('uses a new plan immediately', async () => {
     const source = await bench.source({ plan: 'free' })
     await bench.stores.users.incrementUsage(source.userId, 5_000)
     expect((await bench.send(source.sourceId)).status).toBe(429)
@@ -92,7 +92,7 @@ describe.each(serviceStores())('what ingest remembers of a source, on $name', (s
     expect(event?.expiresAt).toBe(Math.floor(bench.clock.now() / 1000) + 30 * 86_400)
   })
 
-  test('is not what was read before a change that came meanwhile', async () => {
+  test('does not save a read that a concurrent change made stale', async () => {
     const source = await bench.source()
     const { sourceId, userId } = source
     const waiting: (() => void)[] = []
@@ -113,12 +113,12 @@ describe.each(serviceStores())('what ingest remembers of a source, on $name', (s
     await bench.stores.sources.update(sourceId, userId, { status: 'paused' })
     receiver.ingest.invalidateSource(sourceId)
     waiting[0]?.()
-    // It was sent before the change, and may be taken or not; the next one may not.
+    // Sent before the change, so it may be accepted or not; the next one must not be.
     await before
     expect((await receiver.send(sourceId)).status).toBe(404)
   })
 
-  test('is what the table says, not what an index says that is behind', async () => {
+  test('reads the table, not an index that may be stale', async () => {
     const source = await bench.source()
     const { sourceId, userId } = source
     const hostility = { seed: 1, staleIndex: 0 }
@@ -130,7 +130,7 @@ describe.each(serviceStores())('what ingest remembers of a source, on $name', (s
     expect((await receiver.send(sourceId)).status).toBe(404)
   })
 
-  test('is for two seconds that there is none, and of a malformed id the store is not asked', async () => {
+  test('caches a missing source for two seconds, and does not read malformed ids', async () => {
     const { on, reads } = counting()
     const receiver = await bench.another({ on })
     const unknown = newId('src')
@@ -149,7 +149,7 @@ describe.each(serviceStores())('what ingest remembers of a source, on $name', (s
     expect(reads.queries).toBe(asked)
   })
 
-  test('is nothing that could not be read', async () => {
+  test('does not cache a failed read', async () => {
     const source = await bench.source({ provider: 'github', secret: 'x' })
     let isDown = true
     const box: SecretBox = {

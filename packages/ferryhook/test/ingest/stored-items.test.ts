@@ -9,7 +9,7 @@ import { planLimits } from '../../src/plans.ts'
 import { RouteTaskItem } from '../../src/queue/tasks.ts'
 import { type IngestBench, openIngestBench, type Receiver } from '../support/test-ingest.ts'
 
-/** Anything that a server could hand to ingest, also what Node's parser would reject. */
+/** Anything that a server could pass to ingest, even what Node's parser would reject. */
 const text = (maxLength: number) => fc.string({ unit: 'binary', maxLength })
 const header = fc.tuple(
   fc.oneof(
@@ -36,7 +36,7 @@ describe.each(serviceStores())('ingest on $name', (store) => {
   let receiver: Receiver
   let written: Item[] = []
 
-  /** Ingest does not validate the items of an event, to save the time; so this test does. */
+  /** To save time, ingest does not validate the items of an event, so this test does. */
   function recording(db: Db): Db {
     return {
       ...db,

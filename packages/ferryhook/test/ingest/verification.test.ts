@@ -12,10 +12,10 @@ import { signers } from '../support/signers.ts'
 import { type IngestBench, openIngestBench, PUBLIC_URL, type Sent } from '../support/test-ingest.ts'
 import { required, times } from '../support/test-stores.ts'
 
-const kept = createSealedSecrets(secretBox)
+const sealedSecrets = createSealedSecrets(secretBox)
 const HOUR = { hours: 1 }
 
-describe.each(serviceStores())('a source that verifies on $name', (store) => {
+describe.each(serviceStores())('a source with signature verification on $name', (store) => {
   let bench: IngestBench
 
   beforeAll(async () => {
@@ -41,8 +41,8 @@ describe.each(serviceStores())('a source that verifies on $name', (store) => {
     return signer
   }
 
-  test('takes what each provider signs, and nothing that is signed with another secret', async () => {
-    // Some providers sign the address, so there is one source for all of them.
+  test('accepts what each provider signs, and nothing signed with another secret', async () => {
+    // Some providers sign the URL, so all of them use one source.
     const sourceId = /src_\w{16}/.exec(URL_OF_SOURCE)?.[0] ?? ''
     expect(URL_OF_SOURCE).toBe(`${PUBLIC_URL}/in/${sourceId}?via=1`)
     const source = await bench.source({ sourceId, dedup: '{"by":"none"}' })
@@ -53,7 +53,7 @@ describe.each(serviceStores())('a source that verifies on $name', (store) => {
       await bench.stores.sources.update(sourceId, source.userId, {
         provider: providerOf(signer.scheme),
         ...signingAttributes(signer.scheme),
-        signingSecret: await kept.sealSourceSecrets(source, list),
+        signingSecret: await sealedSecrets.sealSourceSecrets(source, list),
       })
       bench.ingest.invalidateSource(sourceId)
       const accepted = await bench.send(sourceId, signed(signer, right))
@@ -71,7 +71,7 @@ describe.each(serviceStores())('a source that verifies on $name', (store) => {
     expect(seen).toEqual(expect.arrayContaining(['stripe', 'github', 'slack', 'hmac-sha256']))
   })
 
-  test('keeps what failed to be seen, unrouted, under its reason', async () => {
+  test('stores rejected events unrouted, with the reason', async () => {
     const stripe = signerOf('stripe')
     const source = await bench.source({ provider: 'stripe', secret: 'whsec_one', plan: 'free' })
     await bench.send(source.sourceId, signed(stripe, 'whsec_other'))
@@ -84,14 +84,14 @@ describe.each(serviceStores())('a source that verifies on $name', (store) => {
     const due = await bench.toBeRouted()
     expect(events.filter(({ eventId }) => due.includes(eventId))).toEqual([])
     expect(bench.hinted).not.toContain(source.sourceId)
-    // Neither its id nor the month is used up by it.
+    // It uses neither the event id nor the quota of the month.
     const genuine = await bench.send(source.sourceId, signed(stripe, 'whsec_one'))
     expect(genuine.body).toEqual({ id: expect.any(String) as string, status: 'received' })
     const quota = { PK: `QUOTA#${source.userId}`, SK: '2100-01-01' }
     expect(await bench.stored('ferryhook-events', quota)).toMatchObject({ events: 1 })
   })
 
-  test('verifies the bytes as they came', async () => {
+  test('verifies the bytes as received', async () => {
     const source = await bench.source({ provider: 'github', secret: 'first' })
     const body = Buffer.of(0xff, 0x00, 0x0d, 0x0a, 0xed, 0xa0)
     const signature = createHmac('sha256', 'first').update(body).digest('hex')
@@ -101,7 +101,7 @@ describe.each(serviceStores())('a source that verifies on $name', (store) => {
     expect((await bench.send(source.sourceId, { body: altered, headers })).status).toBe(401)
   })
 
-  test('keeps sixty failures of a source in an hour and counts the rest', async () => {
+  test('stores sixty rejected events per hour and counts the rest', async () => {
     const source = await bench.source({ provider: 'github', secret: 'first' })
     const other = await bench.source({ provider: 'github', secret: 'first' })
     for (let sent = 0; sent < 65; sent += 13) {
@@ -120,7 +120,7 @@ describe.each(serviceStores())('a source that verifies on $name', (store) => {
     expect((await bench.eventsOf(source))[0]).toMatchObject({ receivedAt: bench.clock.now() })
   })
 
-  test('keeps two megabytes of failures in an hour', async () => {
+  test('stores two megabytes of rejected events per hour', async () => {
     const source = await bench.source({ provider: 'github', secret: 'first' })
     for (let sent = 0; sent < 9; sent++) {
       await bench.send(source.sourceId, { body: Buffer.alloc(262_144, sent) })
@@ -128,25 +128,25 @@ describe.each(serviceStores())('a source that verifies on $name', (store) => {
     expect(await bench.eventsOf(source)).toHaveLength(8)
   })
 
-  test('takes the old secret and the new one during a rotation, and the old one no longer after it', async () => {
+  test('accepts the old and the new secret during a rotation, and only the new one after it', async () => {
     const github = signerOf('github')
     const source = await bench.source({ provider: 'github', secret: 'old' })
     const now = bench.clock.now()
     const list = required(
       rotateSecret(newSecretList('old', now), 'new', { now, overlapSeconds: 30 }),
     )
-    const signingSecret = await kept.sealSourceSecrets(source, list)
+    const signingSecret = await sealedSecrets.sealSourceSecrets(source, list)
     await bench.stores.sources.update(source.sourceId, source.userId, { signingSecret })
     bench.ingest.invalidateSource(source.sourceId)
     const send = async (secret: string) =>
       (await bench.send(source.sourceId, signed(github, secret))).status
     expect([await send('old'), await send('new')]).toEqual([200, 200])
     bench.clock.advance({ seconds: 30 })
-    // What is remembered of the source is not that old.
+    // The cached source is not that old.
     expect([await send('old'), await send('new')]).toEqual([401, 200])
   })
 
-  test('answers the handshake of Slack if it is signed, and stores no event of it', async () => {
+  test('answers a signed Slack handshake, and does not store it as an event', async () => {
     const slack = signerOf('slack')
     const source = await bench.source({ provider: 'slack', secret: 'right' })
     const body = JSON.stringify({ type: 'url_verification', challenge: '3eZbrw1aBm2rZgRNFdxV' })
@@ -158,7 +158,7 @@ describe.each(serviceStores())('a source that verifies on $name', (store) => {
     expect(message.body.status).toBe('received')
   })
 
-  test('answers the ping of Discord without a body where it wants none', async () => {
+  test('answers a Discord ping without a body where none is expected', async () => {
     const discord = signerOf('discord')
     const [secret] = discord.secrets
     const source = await bench.source({
@@ -170,7 +170,7 @@ describe.each(serviceStores())('a source that verifies on $name', (store) => {
     expect([ping.status, ping.body]).toEqual([204, { text: '' }])
   })
 
-  test('takes the ping of GitHub for an event', async () => {
+  test('stores a GitHub ping as an event', async () => {
     const source = await bench.source({ provider: 'github', secret: 'first' })
     const sent = signed(signerOf('github'), 'first', '{"zen":"Keep it logically awesome."}')
     const { body } = await bench.send(source.sourceId, {
@@ -180,7 +180,7 @@ describe.each(serviceStores())('a source that verifies on $name', (store) => {
     expect(body.status).toBe('received')
   })
 
-  test('is asked again where a certificate cannot be fetched: that proves nothing', async () => {
+  test('asks the sender to retry if a certificate cannot be fetched', async () => {
     const receiver = await bench.another({
       payPalCertificates: async () => 'certificate_unavailable',
     })
@@ -199,7 +199,7 @@ describe.each(serviceStores())('a source that verifies on $name', (store) => {
     expect(await bench.eventsOf(source)).toEqual([])
   })
 
-  test('is not taken for one that verifies nothing when what is stored makes no sense', async () => {
+  test('does not skip verification if its stored configuration is invalid', async () => {
     const source = await bench.source({ secret: 'x', signingAlgorithm: 'rot13' })
     expect((await bench.send(source.sourceId, { body: 'x' })).status).toBe(503)
     const moved = await bench.source({ secret: 'x' })

@@ -15,7 +15,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
 
   const idOf = async (made: ReturnType<LiveSource['receive']>) => (await made).eventId
 
-  test('sends what comes from now on, with all that it takes to send it on', async () => {
+  test('sends new events, with everything needed to forward them', async () => {
     const source = await bench.newSource()
     await source.receive()
     const stream = await source.open()
@@ -48,7 +48,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     await stream.leave()
   })
 
-  test('has the headers of one', async () => {
+  test('has the headers of a server-sent event stream', async () => {
     const source = await bench.newSource()
     const answer = await source.request()
     expect(answer.status).toBe(200)
@@ -57,16 +57,16 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     await answer.body?.cancel()
   })
 
-  test('sends at once what this process stores, and within a second what another does', async () => {
+  test('sends events of this process immediately, and those of others within a second', async () => {
     const source = await bench.newSource()
     const stream = await source.open()
     const coming = stream.atOnce()
-    // It has looked, has rested, and waits for the next second.
+    // It has polled, has paused, and waits for the next second.
     await bench.timers.step()
     await bench.timers.isSet()
     const { eventId } = await source.receive()
     const storedAt = bench.clock.now()
-    bench.desk.notify(source.sourceId)
+    bench.live.notify(source.sourceId)
     expect(await coming).toMatchObject({ data: { id: eventId } })
     expect(bench.clock.now()).toBe(storedAt)
     const elsewhere = storesOn(bench.db, bench.clock)
@@ -86,7 +86,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     await stream.leave()
   })
 
-  test('continues where it broke off, with nothing lost and nothing twice', async () => {
+  test('resumes where it broke off, without losing or repeating events', async () => {
     const source = await bench.newSource()
     const first = await source.open()
     const made = [await idOf(source.receive()), await idOf(source.receive())]
@@ -102,7 +102,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     const last = await idOf(source.receive())
     expect(await second.ids(1)).toEqual([last])
     await second.leave()
-    // Also from the beginning of one that has sent nothing yet.
+    // Also from the start of a stream that has sent nothing yet.
     const third = await source.open()
     await third.leave()
     const unseen = await idOf(source.receive())
@@ -111,7 +111,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     await fourth.leave()
   })
 
-  test('an event that is stored after later ones comes all the same, once', async () => {
+  test('sends an event that is stored after later ones, once', async () => {
     const source = await bench.newSource()
     const stream = await source.open()
     bench.clock.advance({ seconds: 40 })
@@ -128,7 +128,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     expect(data).toMatchObject({ id: after })
     await stream.leave()
 
-    // Stored while nobody was looking: rather all of the last moments again than one lost.
+    // Stored while no stream was open: repeats the last moments rather than lose one event.
     const missed = await idOf(source.receive({ receivedAt: now - 10_000 }))
     const again = await source.open(lastId)
     const all = [early, ...late, after, missed]
@@ -136,13 +136,13 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     await again.leave()
   })
 
-  test('of events that many processes store at the same time each comes once', async () => {
+  test('sends events that many processes store concurrently once each', async () => {
     const many = store.name === 'the embedded engine' ? 1_000 : 100
     const source = await bench.newSource()
     const stream = await source.open()
     const made = times(many, (n) => {
       if (n % 5 === 0) bench.clock.advance({ ms: 1 })
-      bench.desk.notify(source.sourceId)
+      bench.live.notify(source.sourceId)
       return idOf(source.receive({ body: new Uint8Array(1) }))
     })
     const came = await stream.ids(many)
@@ -154,7 +154,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     await again.leave()
   })
 
-  test('says something every fifteen seconds, so that both ends know of each other', async () => {
+  test('sends a comment every fifteen seconds, so that both ends notice a lost connection', async () => {
     const source = await bench.newSource()
     const stream = await source.open()
     const before = bench.clock.now()
@@ -174,7 +174,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     expect(await stream.next()).toMatchObject({ event: 'closed' })
   })
 
-  test('ends when its key is revoked, also after the clock was set back', async () => {
+  test('ends when its key is revoked, even after the clock was set back', async () => {
     const source = await bench.newSource()
     const stream = await source.open()
     await bench.stores.apiKeys.delete(source.keyId, source.userId)
@@ -183,7 +183,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     setBack.mockRestore()
   })
 
-  /** Sets it, while nobody waits for a time. */
+  /** Sets the clock back while no timer is pending. */
   function turnBack(by: { minutes: number }): { undo(): void } {
     const { now } = bench.clock
     const spy = vi.spyOn(bench.clock, 'now')
@@ -191,7 +191,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     return { undo: () => spy.mockRestore() }
   }
 
-  test('sends what comes after the clock was set back, and nothing from before again', async () => {
+  test('sends events received after the clock was set back, and repeats none', async () => {
     const source = await bench.newSource()
     for (const minutes of [6, 4, 3, 1]) {
       await source.receive()
@@ -215,7 +215,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     clock.undo()
   })
 
-  test('continues where it broke off, although the clock was set back meanwhile', async () => {
+  test('resumes where it broke off even if the clock was set back in between', async () => {
     const source = await bench.newSource()
     await source.receive()
     bench.clock.advance({ minutes: 5 })
@@ -229,7 +229,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     const missed = await idOf(source.receive())
     bench.clock.advance({ seconds: 20 })
     const again = await source.open(lastId)
-    // Rather the last ones again than one lost.
+    // Repeats the last events rather than lose one.
     while ((await again.ids(1))[0] !== missed);
     const last = await idOf(source.receive())
     while ((await again.ids(1))[0] !== last);
@@ -245,7 +245,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     expect(await stream.next()).toMatchObject({ event: 'end', data: { reason: 'source_deleted' } })
   })
 
-  test('reads nothing ahead of a client that does not take it', async () => {
+  test('reads no further event until the client has received the last one', async () => {
     const source = await bench.newSource()
     const stream = await source.open()
     const made = await Promise.all(times(20, () => source.receive({ body: Buffer.alloc(9_000) })))
@@ -262,7 +262,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     await stream.leave()
   })
 
-  test('is refused beyond twenty of one user, until one of them ends', async () => {
+  test('is rejected beyond twenty per user, until one of them ends', async () => {
     const source = await bench.newSource()
     const open = await Promise.all(times(20, () => source.open()))
     const refused = await source.request()
@@ -274,7 +274,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     await Promise.all(open.slice(1).map((stream) => stream.leave()))
   })
 
-  test('takes no place for a client that has left before it begins', async () => {
+  test('does not count a client that left before it started', async () => {
     const source = await bench.newSource()
     const socket = new PassThrough().resume().end()
     await once(socket, 'end')
@@ -285,7 +285,7 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     await stream.leave()
   })
 
-  test('takes no last event id but its own', async () => {
+  test('accepts only its own last event id', async () => {
     const source = await bench.newSource()
     const other = await bench.newSource()
     const { ready, leave } = await other.open()
@@ -298,11 +298,11 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     expect((await source.request({ authorization: 'Bearer fh_live_wrong' })).status).toBe(401)
   })
 
-  test('ends when the server stops, and says that its client may come back', async () => {
+  test('ends when the server stops, with a reason that tells the client to reconnect', async () => {
     const source = await bench.newSource()
     const stream = await source.open()
     const end = stream.next()
-    bench.desk.stop()
+    bench.live.stop()
     expect(await end).toMatchObject({ event: 'end', data: { reason: 'stopping' } })
     expect(await stream.next()).toMatchObject({ event: 'closed' })
   })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { required } from '../support/test-stores.ts'
 import { openWorkerBench, type WorkerBench } from '../support/test-worker.ts'
 
-/** What a destination answers, byte by byte, and what that is to us: a status, or why there is none. */
+/** The response of a destination, byte by byte, and the expected result: a status, or a failure. */
 const answers: [what: string, bytes: string, end: number | string][] = [
   [
     '100 that nobody asked for',
@@ -47,7 +47,7 @@ const answers: [what: string, bytes: string, end: number | string][] = [
   ['a redirect to nowhere', '302 Go\r\nlocation: \xff:\0\r\n\r\n', 'connection'],
 ]
 
-describe.each(serviceStores())('a destination that answers oddly, on $name', (store) => {
+describe.each(serviceStores())('an unusual response of a destination, on $name', (store) => {
   let bench: WorkerBench
   let server: Server
   let answer: (socket: Socket, requests: number) => void
@@ -76,7 +76,7 @@ describe.each(serviceStores())('a destination that answers oddly, on $name', (st
     return { source, connection }
   }
 
-  test.each(answers)('with %s is on record as it was, once', async (_, bytes, end) => {
+  test.each(answers)('with %s is recorded as received, once', async (_, bytes, end) => {
     answer = (socket) => socket.end(Buffer.from(`HTTP/1.1 ${bytes}`, 'latin1'))
     const { source, connection } = await connected()
     const event = await bench.receive(source)
@@ -106,7 +106,7 @@ describe.each(serviceStores())('a destination that answers oddly, on $name', (st
     },
   )
 
-  test('that resets a connection which is used again gets the event again', async () => {
+  test('a reset of a reused connection causes the event to be sent again', async () => {
     const answered = { ok: 0, reset: 0 }
     answer = (socket, requests) => {
       if (requests > 1 && answered.reset === 0) {

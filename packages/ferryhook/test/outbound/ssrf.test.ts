@@ -37,9 +37,9 @@ describe('a destination inside the network', () => {
     ['a literal address', (port: number) => `http://127.0.0.1:${port}/`],
     ['a number', (port: number) => `http://2130706433:${port}/`],
     ['a mapped address', (port: number) => `http://[::ffff:127.0.0.1]:${port}/`],
-    ['the metadata of a cloud', () => 'http://169.254.169.254/latest/meta-data/'],
+    ['a cloud metadata address', () => 'http://169.254.169.254/latest/meta-data/'],
     ['a local name', (port: number) => `http://localhost:${port}/`],
-  ])('as %s is not reached, and is not tried again', async (_, url) => {
+  ])('given as %s is not reached, and is not retried', async (_, url) => {
     const { event, connection } = await deliverTo(url)
     expect(bench.sink.received()).toEqual([])
     expect(await bench.status(event)).toBe('failed')
@@ -56,7 +56,7 @@ describe('a destination inside the network', () => {
     expect(await bench.attempts(event, connection)).toHaveLength(1)
   })
 
-  test('behind a public name is not reached, also beside a public address', async () => {
+  test('behind a public name is not reached, even next to a public address', async () => {
     const url = (port: number) => `http://rebind.example.com:${port}/`
     const { event, connection } = await deliverTo(url, {
       'rebind.example.com': ['93.184.215.14', '127.0.0.1'],
@@ -65,7 +65,7 @@ describe('a destination inside the network', () => {
     expect(await bench.delivery(event, connection)).toMatchObject({ reason: 'blocked_address' })
   })
 
-  test('behind a name that changes its mind is not reached: it is asked once for each connection', async () => {
+  test('behind a name that resolves differently each time is not reached, because it is resolved once per connection', async () => {
     const answers = { 'rebind.example.com': ['127.0.0.1'] }
     const { event, asked } = await deliverTo(
       (port) => `http://rebind.example.com:${port}/`,
@@ -88,7 +88,7 @@ describe('a destination inside the network', () => {
     expect(await bench.status(event)).toBe('delivered')
   })
 
-  test('that cannot be resolved is a failure of DNS, which is retried', async () => {
+  test('with a name that cannot be resolved is a DNS failure, which is retried', async () => {
     const { event, connection } = await deliverTo(() => 'http://nowhere.example.com/')
     expect(await bench.status(event)).toBe('retrying')
     expect(await bench.delivery(event, connection)).toMatchObject({ reason: 'dns' })

@@ -21,7 +21,7 @@ import {
   type Workbench,
 } from '../support/test-stores.ts'
 
-describe.each(testWorlds())('due work on $name', (world) => {
+describe.each(testWorlds())('the task queue on $name', (world) => {
   let bench: Workbench
   let stores: Workbench['stores']
 
@@ -33,7 +33,7 @@ describe.each(testWorlds())('due work on $name', (world) => {
 
   const inSeconds = (seconds: number) => bench.clock.now() + seconds * 1000
 
-  /** A delivery that is due and nobody has. */
+  /** A delivery task that is due and not leased. */
   async function dueTask() {
     const event = await stores.events.create(eventInput())
     const route = await routeTaskOf(stores, event.eventId)
@@ -42,7 +42,7 @@ describe.each(testWorlds())('due work on $name', (world) => {
     return required(task)
   }
 
-  test('a delivery task is stored in the shard of its connection, by when it is due, without a TTL', async () => {
+  test('a delivery task is stored in the shard of its connection, sorted by due time, without a TTL', async () => {
     const task = await dueTask()
     const { eventId, connectionId, sourceId, userId, receivedAt } = task
     const key = {
@@ -64,7 +64,7 @@ describe.each(testWorlds())('due work on $name', (world) => {
     })
   })
 
-  test('of twenty workers that claim a task at once exactly one gets it', async () => {
+  test('exactly one of twenty concurrent workers claims a task', async () => {
     const task = await dueTask()
     const claims = await Promise.all(times(20, () => stores.queue.claim(task, inSeconds(25))))
     const [leased, ...others] = claims.filter(Boolean)
@@ -74,7 +74,7 @@ describe.each(testWorlds())('due work on $name', (world) => {
     expect(await bench.stored('ferryhook-events', { PK: task.PK, SK: task.SK })).toBeUndefined()
   })
 
-  test('a task whose worker crashed is due again by itself when its lease has ended, and one gets it', async () => {
+  test('a task of a crashed worker is due again when its lease ends, and one worker gets it', async () => {
     const task = await dueTask()
     const crashed = required(await stores.queue.claim(task, inSeconds(25)))
     bench.clock.advance({ ms: 24_999 })
@@ -91,7 +91,7 @@ describe.each(testWorlds())('due work on $name', (world) => {
     expect(leased?.claimedAt).toBe(crashed.claimedAt)
   })
 
-  test('a worker that comes after its lease was given to another is refused and changes nothing', async () => {
+  test('a worker whose lease was given to another is rejected and changes nothing', async () => {
     const task = await dueTask()
     const late = required(await stores.queue.claim(task, inSeconds(25)))
     bench.clock.advance({ seconds: 25 })
@@ -113,7 +113,7 @@ describe.each(testWorlds())('due work on $name', (world) => {
     })
   })
 
-  test('a worker that is late but alone may still settle its task', async () => {
+  test('a worker that is late but has no competitor can still settle its task', async () => {
     const { event, tasks } = await leasedEvent(bench)
     bench.clock.advance({ seconds: 60 })
     await stores.settlement.settle(required(tasks[0]), {
@@ -124,7 +124,7 @@ describe.each(testWorlds())('due work on $name', (world) => {
     expect(await deliveryTasksOf(stores, event.eventId)).toEqual([])
   })
 
-  test('a claim whose answer got lost leaves the task to whoever comes when the lease has ended', async () => {
+  test('a claim whose response was lost leaves the task to any worker after the lease', async () => {
     const task = await dueTask()
     const deaf = storesOn(bench.db, bench.clock, { seed: 1, lostResponse: 1 })
     expect(await outcomes([deaf.queue.claim(task, inSeconds(25))])).toEqual(['TimeoutError'])
@@ -134,7 +134,7 @@ describe.each(testWorlds())('due work on $name', (world) => {
     expect(await stores.queue.claim(required(again), inSeconds(25))).toBeDefined()
   })
 
-  test('a task that is given back is due at once, for anybody, and not by somebody who lost it', async () => {
+  test('a released task is due immediately for any worker, and only its lease holder can release it', async () => {
     const task = await dueTask()
     const leased = required(await stores.queue.claim(task, inSeconds(25)))
     bench.clock.advance({ seconds: 1 })
@@ -149,7 +149,7 @@ describe.each(testWorlds())('due work on $name', (world) => {
     expect(await deliveryTasksOf(stores, task.eventId)).toEqual([current])
   })
 
-  test('two tasks of one delivery that are taken or given back at the same moment are still two', async () => {
+  test('two tasks of one delivery that move to the same time remain two', async () => {
     const first = await dueTask()
     bench.clock.advance({ ms: 1 })
     const { eventId, connectionId } = first
@@ -170,7 +170,7 @@ describe.each(testWorlds())('due work on $name', (world) => {
     const { event, tasks } = await leasedEvent(bench)
     const attempt = attemptResult(bench.clock, { statusCode: 503 })
     const task = required(tasks[0])
-    // The lease happens to end just when the next attempt is due.
+    // The lease ends exactly when the next attempt is due.
     const nextAt = task.dueAt
     await stores.settlement.settle(task, { state: 'retrying', attempt, nextAt })
     bench.clock.advance({ ms: nextAt - bench.clock.now() })
@@ -182,7 +182,7 @@ describe.each(testWorlds())('due work on $name', (world) => {
     expect(await stores.events.getConsistent(event.eventId)).toMatchObject({ status: 'retrying' })
   })
 
-  test('the longest due comes first, and what is not due yet does not come', async () => {
+  test('due tasks are listed oldest first, without those that are not due', async () => {
     const shard = 3
     const connectionIds = times(200, () => newId('conn')).filter((id) => shardOf(id, 8) === shard)
     const made: string[] = []
@@ -203,7 +203,7 @@ describe.each(testWorlds())('due work on $name', (world) => {
     expect((await stores.queue.listDue(shard, { limit: 2 })).tasks).toHaveLength(2)
   })
 
-  test('a foreign item in a shard is told as a typed error and does not stop the others', async () => {
+  test('a foreign item in a shard is returned as a typed error and does not block the others', async () => {
     const task = await dueTask()
     const Item = { PK: task.PK, SK: '1000000000000#nonsense', kind: 'deliver', secret: 'private' }
     await bench.db.putItem({ TableName: 'ferryhook-events', Item })
@@ -216,19 +216,19 @@ describe.each(testWorlds())('due work on $name', (world) => {
     await bench.db.deleteItem({ TableName: 'ferryhook-events', Key: { PK: Item.PK, SK: Item.SK } })
   })
 
-  test('a lease that ends in the past is refused', async () => {
+  test('a lease that ends in the past is rejected', async () => {
     const task = await dueTask()
     await expect(stores.queue.claim(task, bench.clock.now())).rejects.toThrow(RangeError)
   })
 
-  test('due work of many connections is spread over all shards, of one connection over one', async () => {
+  test('tasks of many connections are spread over all shards, those of one connection are in one', async () => {
     const shards = times(400, () => shardOf(newId('conn'), 8))
     expect(new Set(shards).size).toBe(8)
     const connectionId = newId('conn')
     expect(new Set(times(20, () => shardOf(connectionId, 8))).size).toBe(1)
   })
 
-  test('the number of shards is only ever raised, and what lies in the old ones is still found', async () => {
+  test('the number of shards only increases, and tasks in the old shards are still found', async () => {
     const task = await dueTask()
     expect(await stores.shards.count()).toBe(8)
     expect(await stores.shards.increase(4)).toBe(8)
@@ -249,7 +249,7 @@ describe.each(testWorlds())('due work on $name', (world) => {
     })
   })
 
-  test('another process learns of more shards within a minute', async () => {
+  test('another process sees new shards within a minute', async () => {
     const other = storesOn(bench.db, bench.clock)
     const before = await other.shards.count()
     await stores.shards.increase(before + 1)

@@ -6,7 +6,7 @@ import { createReplayRunner } from '../../src/replays/runner.ts'
 import { openWorkerBench, SECRET, type WorkerBench } from '../support/test-worker.ts'
 import { required } from '../support/test-stores.ts'
 
-describe.each(serviceStores())('what a replay delivers, on $name', (store) => {
+describe.each(serviceStores())('a replayed delivery on $name', (store) => {
   let bench: WorkerBench
 
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe.each(serviceStores())('what a replay delivers, on $name', (store) => {
     await createReplayRunner({
       stores,
       clock,
-      timers: { after: timers.start },
+      startTimer: timers.start,
       log: silentLog,
       onReplayed,
     }).runOnce()
@@ -45,13 +45,13 @@ describe.each(serviceStores())('what a replay delivers, on $name', (store) => {
     return replay
   }
 
-  test('is filtered and transformed as the connection says now, signed anew, and marked', async () => {
+  test('uses the current filter and transform, is signed again, and is marked as a replay', async () => {
     const source = await bench.newSource()
     const paid = await bench.receive(source, { body: bodyOf({ type: 'paid', amount: 5 }) })
     const other = await bench.receive(source, { body: bodyOf({ type: 'opened', amount: 7 }) })
     await bench.worker.runOnce()
     expect(await bench.status(paid)).toBe('unrouted')
-    // Not there when the events came: the replay is their first run.
+    // The connection is newer than the events, so the replay is their first run.
     await bench.connect(source, '/replayed', { filters: onlyPaid, transform: renamed })
     bench.clock.advance({ seconds: 30 })
     const { replayId } = await replayAll(source)
@@ -65,7 +65,7 @@ describe.each(serviceStores())('what a replay delivers, on $name', (store) => {
       'x-ferryhook-event-id': paid.eventId,
       'webhook-timestamp': String(Math.floor(bench.clock.now() / 1000)),
     })
-    // The clock of the test is far ahead of the library's.
+    // The test clock is far ahead of the library's.
     const signed = { ...headers } as Record<string, string>
     const signature = new Webhook(SECRET).sign(
       paid.eventId,
@@ -75,7 +75,7 @@ describe.each(serviceStores())('what a replay delivers, on $name', (store) => {
     expect(signed['webhook-signature']).toBe(signature)
   })
 
-  test('does not come twice, and its history has both runs', async () => {
+  test('is sent once, and the history has both runs', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/twice')
     const event = await bench.receive(source)

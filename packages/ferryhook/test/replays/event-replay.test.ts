@@ -5,7 +5,7 @@ import { openApi } from '../support/test-api.ts'
 import { times } from '../support/test-stores.ts'
 import { deliver, ownerOf, settleDue } from '../support/people.ts'
 
-describe.each(serviceStores())('a replay of events over HTTP, on $name', (store) => {
+describe.each(serviceStores())('replaying events over HTTP, on $name', (store) => {
   const api = openApi(store)
 
   async function delivered(connections = 1, outcome: 'delivered' | 'failed' = 'delivered') {
@@ -40,7 +40,7 @@ describe.each(serviceStores())('a replay of events over HTTP, on $name', (store)
     expect(await audited(owner.person.id)).toContain('event.replayed')
   })
 
-  test('goes to the connections that are named, also to one that was not there then', async () => {
+  test('delivers to the named connections, even to one that is newer than the event', async () => {
     const { owner, eventId, connectionIds } = await delivered(1)
     const later = (await api.connection(owner.person, owner.sourceId)).body.id
     const { body } = await owner.ask('POST', `/events/${eventId}/replay`, {
@@ -59,7 +59,7 @@ describe.each(serviceStores())('a replay of events over HTTP, on $name', (store)
     })
   })
 
-  test('is refused as a whole while a run is open, and of twenty at once one happens', async () => {
+  test('is rejected as a whole while a run is pending, and one of twenty concurrent replays succeeds', async () => {
     const { owner, eventId, connectionIds } = await delivered(2)
     const [first, second] = connectionIds
     const ask = (body: object) => owner.ask('POST', `/events/${eventId}/replay`, { body })
@@ -74,7 +74,7 @@ describe.each(serviceStores())('a replay of events over HTTP, on $name', (store)
     expect((await ask({})).status).toBe(202)
   })
 
-  test('of an event that reached no connection delivers it to those that there are now', async () => {
+  test('delivers an event that reached no connection to the current ones', async () => {
     const owner = await ownerOf(api)
     const event = await owner.receive()
     await deliver(api, event, [])
@@ -86,7 +86,7 @@ describe.each(serviceStores())('a replay of events over HTTP, on $name', (store)
     expect(body).toMatchObject({ status: 'processing', reason: null })
   })
 
-  test('of a forged event needs somebody who may vouch for it, each time, and is on record', async () => {
+  test('requires explicit acceptance of a forged event by an admin key, each time, and is audited', async () => {
     const { owner, connectionIds } = await delivered(1)
     const event = await owner.receive({ status: 'signature_failed', reason: 'mismatch' })
     const path = `/events/${event.eventId}/replay`
@@ -123,7 +123,7 @@ describe.each(serviceStores())('a replay of events over HTTP, on $name', (store)
     expect(many.body.results).toMatchObject([{ error: { code: 'ferryhook.unverified_event' } }])
   })
 
-  test('of many says of each what came of it', async () => {
+  test('returns a result for each of many events', async () => {
     const { owner, event, connectionIds } = await delivered(1)
     const stranger = await delivered(1)
     const forged = await owner.receive({ status: 'signature_failed' })
@@ -145,7 +145,7 @@ describe.each(serviceStores())('a replay of events over HTTP, on $name', (store)
     expect((await owner.ask('POST', '/events/replay', acceptUnverified)).status).toBe(400)
   })
 
-  test('does not take for nothing what it cannot read', async () => {
+  test('does not treat an unreadable body as empty', async () => {
     const { owner, eventId } = await delivered(1)
     const replay = (headers: Record<string, string>, body: string) =>
       api.app.request(`/ferryhook/v1/events/${eventId}/replay`, {
@@ -163,7 +163,7 @@ describe.each(serviceStores())('a replay of events over HTTP, on $name', (store)
     expect(await api.stores.deliveries.listByEvent(eventId)).toMatchObject([{ run: 1 }])
   })
 
-  test('is limited in its pace', async () => {
+  test('is rate limited', async () => {
     const { owner, eventId } = await delivered(1)
     for (let round = 0; round < 30; round++) {
       await Promise.all(times(10, () => api.stores.rateLimits.take('replay', owner.person.id)))
@@ -173,7 +173,7 @@ describe.each(serviceStores())('a replay of events over HTTP, on $name', (store)
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
   })
 
-  test('of many events is one entry of the audit log, written once, with the first that begins', async () => {
+  test('of many events writes one audit entry, with the first delivery', async () => {
     const { owner, eventId, connectionIds } = await delivered(2)
     const eventIds = [newId('evt'), eventId]
     for (let n = 0; n < 6; n++) {

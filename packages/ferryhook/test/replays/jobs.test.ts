@@ -6,13 +6,13 @@ import { openApi } from '../support/test-api.ts'
 import { testTimers } from '@strongroom/kit/testing/test-timers'
 import { deliver, ownerOf } from '../support/people.ts'
 
-describe.each(serviceStores())('a replay of a stretch of time over HTTP, on $name', (store) => {
+describe.each(serviceStores())('a replay job over HTTP, on $name', (store) => {
   const api = openApi(store)
 
   const run = () => {
     const { stores, clock } = api
-    const timers = { after: testTimers(clock).start }
-    return createReplayRunner({ stores, clock, timers, log: silentLog, onReplayed: () => {} })
+    const startTimer = testTimers(clock).start
+    return createReplayRunner({ stores, clock, startTimer, log: silentLog, onReplayed: () => {} })
   }
 
   async function sourceWith(events: number) {
@@ -32,7 +32,7 @@ describe.each(serviceStores())('a replay of a stretch of time over HTTP, on $nam
     return { owner, sourceId, connectionId, from, made, start }
   }
 
-  test('tells how far it has come, and ends by itself', async () => {
+  test('reports its progress, and finishes by itself', async () => {
     const { owner, sourceId, connectionId, from, start } = await sourceWith(4)
     const { status, body } = await start({ perSecond: 2, status: 'delivered' })
     expect(status).toBe(202)
@@ -69,7 +69,7 @@ describe.each(serviceStores())('a replay of a stretch of time over HTTP, on $nam
     expect(items).toMatchObject([{ id: body.id, state: 'done' }])
   })
 
-  test('can be cancelled, also twice', async () => {
+  test('can be cancelled, even twice', async () => {
     const { owner, made, start } = await sourceWith(2)
     const { id } = (await start({ perSecond: 1 })).body
     await run().runOnce()
@@ -84,7 +84,7 @@ describe.each(serviceStores())('a replay of a stretch of time over HTTP, on $nam
     expect(actions.map(({ action }) => action)).toContain('replay.cancelled')
   })
 
-  test('says what is wrong with it, and begins nothing', async () => {
+  test('is rejected with an explanation if it is invalid, and nothing starts', async () => {
     const { owner, sourceId, start } = await sourceWith(1)
     const bare = await ownerOf(api)
     const wrong: [object, string][] = [
@@ -108,7 +108,7 @@ describe.each(serviceStores())('a replay of a stretch of time over HTTP, on $nam
     expect(await api.stores.events.listBySource(sourceId)).toMatchObject({ items: [{}] })
   })
 
-  test('of somebody else is as unknown as one that is not there', async () => {
+  test('of another user is not found, like one that does not exist', async () => {
     const { start } = await sourceWith(1)
     const { id } = (await start()).body
     const stranger = await ownerOf(api)

@@ -17,7 +17,7 @@ import {
   type Workbench,
 } from '../support/test-stores.ts'
 
-describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (world) => {
+describe.each(serviceWorlds())('a replay job on $name', (world) => {
   let bench: Workbench
   let stores: Stores
 
@@ -27,12 +27,12 @@ describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (wor
   })
   afterAll(() => bench.close())
 
-  /** A runner as another process has it; `layer` may fail it on the way. */
+  /** A runner of another process, with stores that may fail. */
   function runnerOn(given: Stores = storesOn(bench.db, bench.clock, world.hostility)) {
     const { clock } = bench
-    const timers = { after: testTimers(clock).start }
+    const startTimer = testTimers(clock).start
     const onReplayed = () => {}
-    return createReplayRunner({ stores: given, clock, timers, log: silentLog, onReplayed })
+    return createReplayRunner({ stores: given, clock, startTimer, log: silentLog, onReplayed })
   }
 
   async function settle(eventId: string, state: 'delivered' | 'failed') {
@@ -43,7 +43,7 @@ describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (wor
     }
   }
 
-  /** A source with events that failed, and what else is among them. */
+  /** A source with failed events and others. */
   async function failedEvents(count: number, { connections = 1 } = {}) {
     const made = await stores.connections.create(connectionInput())
     const { sourceId, userId } = made
@@ -82,7 +82,7 @@ describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (wor
   const runsOf = async (eventId: string) =>
     (await stores.deliveries.listByEvent(eventId)).map(({ run }) => run)
 
-  test('replays what matches and nothing else, and says what it left out', async () => {
+  test('replays the matching events only, and reports what it skipped', async () => {
     const { eventIds, input, start, connectionIds, sourceId, userId } = await failedEvents(3)
     const [first = '', second = '', third = ''] = eventIds
     await stores.deliveries.replay(second, String(connectionIds[0]))
@@ -103,7 +103,7 @@ describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (wor
     expect(await progress(failed)).toMatchObject({ state: 'done', counts: { matched: 0 } })
   })
 
-  test('finds by text in the body', async () => {
+  test('finds events by text in the body', async () => {
     const { input, start } = await failedEvents(1)
     const body = Buffer.from('{"city":"Berlin"}')
     const { eventId } = await stores.events.create(eventInput({ ...input, body }))
@@ -113,7 +113,7 @@ describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (wor
     expect(await runsOf(eventId)).toEqual([1])
   })
 
-  test('keeps its pace, a second’s worth at a time', async () => {
+  test('keeps its rate, one second at a time', async () => {
     const { start } = await failedEvents(5, { connections: 2 })
     const replay = await start({ perSecond: 4 })
     const runner = runnerOn()
@@ -132,13 +132,14 @@ describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (wor
     expect(await progress(replay)).toMatchObject({ state: 'done', counts: { replayed: 10 } })
   })
 
-  test('ends at a cancel, and what was replayed stays so', async () => {
+  test('stops when it is cancelled, and started deliveries continue', async () => {
     const { start, eventIds, userId } = await failedEvents(4)
     const replay = await start({ perSecond: 2 })
     const runner = runnerOn()
     await runner.runOnce()
     expect(await stores.replays.cancel(userId, replay.replayId)).toMatchObject({
-      state: 'cancelled',
+      kind: 'cancelled',
+      replay: { state: 'cancelled' },
     })
     bench.clock.advance({ seconds: 10 })
     await runner.runOnce()
@@ -147,7 +148,7 @@ describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (wor
     expect(await stores.replays.listDue()).toEqual([])
   })
 
-  test('leaves out connections that are deleted meanwhile, and is cancelled when none is left', async () => {
+  test('skips connections that are deleted concurrently, and is cancelled when none is left', async () => {
     const { start, eventIds, connectionIds, sourceId } = await failedEvents(4, { connections: 2 })
     const replay = await start({ perSecond: 2 })
     const runner = runnerOn()
@@ -167,7 +168,7 @@ describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (wor
     expect(await stores.replays.listDue()).toEqual([])
   })
 
-  test('of many runners at once each step is done by one', async () => {
+  test('runs each step once with many concurrent runners', async () => {
     const { start, eventIds } = await failedEvents(6)
     const replay = await start({ perSecond: 3 })
     for (let second = 0; second < 3; second++) {
@@ -181,13 +182,13 @@ describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (wor
     expect((await Promise.all(eventIds.map(runsOf))).flat()).toEqual([2, 2, 2, 2, 2, 2])
   })
 
-  /** What a process dies at: the call before which, or after which, everything ends. */
+  /** The call before or after which the process crashes. */
   const deaths = ['begin', 'replay', 'replayed', 'advance'] as const
 
   test.each(deaths)(
-    'goes on after a crash at "%s", replays nothing twice, and counts right',
+    'continues after a crash at "%s", replays nothing twice, and counts correctly',
     async (death) => {
-      // By their status, which the replay itself changes.
+      // Selected by status, which the replay itself changes.
       const { start, eventIds } = await failedEvents(4)
       const replay = await start({ status: 'failed', perSecond: 4 })
       const dying = storesOn(bench.db, bench.clock, world.hostility)
@@ -213,7 +214,7 @@ describe.each(serviceWorlds())('a replay of what a filter finds, on $name', (wor
       })
       await runner.runOnce()
       expect(await progress(replay)).toMatchObject({ state: 'running', counts: { replayed: 0 } })
-      // What was replayed before the crash is delivered meanwhile, so that no open run protects it.
+      // Deliver what was replayed before the crash, so that no pending run protects it.
       for (const eventId of eventIds) await settle(eventId, 'delivered')
       await runnerOn().runOnce()
       expect(await progress(replay)).toMatchObject({ state: 'running' })

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { applyTransform } from '../../src/transforms/apply.ts'
+import type { TransformResult } from '../../src/transforms/result.ts'
 import { received } from '../support/received-events.ts'
 import { failureOf, textOf } from '../support/scripts.ts'
 import { manualTimers } from '../support/manual-timers.ts'
@@ -9,16 +10,15 @@ const timers = manualTimers()
 const sandbox = createSandbox({ startTimer: timers.start })
 afterAll(() => sandbox.close())
 
-async function run(code: string, owner: string): Promise<string> {
-  const transform = { type: 'javascript' as const, code }
-  return textOf(await applyTransform(transform, received({}), { sandbox, owner }))
+function run(code: string, owner: string): Promise<TransformResult> {
+  return applyTransform({ type: 'javascript', code }, received({}), { sandbox, owner })
 }
 
 test('a script that the engine cannot interrupt is stopped, and disturbs no other owner', async () => {
   const hang = 'const transform = () => Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)'
   const hung = failureOf(run(hang, 'bad'))
   const queued = failureOf(run(hang, 'bad'))
-  expect(await run('const transform = () => [1]', 'good')).toBe('[1]')
+  expect(textOf(await run('const transform = () => [1]', 'good'))).toBe('[1]')
 
   await timers.fire(5_000)
   const error = await hung
@@ -26,17 +26,15 @@ test('a script that the engine cannot interrupt is stopped, and disturbs no othe
   expect(error.isTransient).toBe(true)
   await timers.fire(5_000)
   expect((await queued).code).toBe('unresponsive')
-  expect(await run('const transform = () => [2]', 'bad')).toBe('[2]')
+  expect(textOf(await run('const transform = () => [2]', 'bad'))).toBe('[2]')
 })
 
 test('an owner with too many queued scripts is rejected', async () => {
   const code = 'const transform = () => { for (let i = 0; i < 1e5; i++); return [] }'
-  const results = Array.from({ length: 40 }, () => run(code, 'eager').catch(String))
-  const refused = (await Promise.all(results)).filter((result) => result !== '[]')
-  expect(refused.length).toBeGreaterThan(0)
-  expect(new Set(refused)).toEqual(
-    new Set(['TransformError: Too many transforms are waiting. Try again later.']),
-  )
+  const results = await Promise.all(Array.from({ length: 40 }, () => run(code, 'eager')))
+  const rejected = results.flatMap((result) => (result.kind === 'failed' ? [result.message] : []))
+  expect(rejected.length).toBeGreaterThan(0)
+  expect(new Set(rejected)).toEqual(new Set(['Too many transforms are waiting. Try again later.']))
 })
 
 test('a closed sandbox rejects scripts with a transient error', async () => {

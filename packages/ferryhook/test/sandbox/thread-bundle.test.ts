@@ -12,9 +12,9 @@ const program = `
   import { createPasswordHasher } from './src/accounts/sessions/password-hasher.ts'
   import { createSandbox } from './src/sandbox/sandbox.ts'
   const code = 'const transform = () => [1]'
-  const { outcome } = await createSandbox().run({ owner: 'a', code })
+  const { result: script } = await createSandbox().run({ owner: 'a', code })
   const result = await createPasswordHasher({ cost: 4 }).hash('a')
-  console.log(outcome.type, result.hash.length)
+  console.log(script.outcome.type, result.hash.length)
 `
 
 test('threads need no files beside the bundle, and do not keep the process alive', async () => {

@@ -3,13 +3,13 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { createFairQueue } from '../../src/sandbox/fair-queue.ts'
 import {
   createThreadPool,
-  ThreadFailed,
+  type JobResult,
   type ThreadPool,
   type ThreadPoolOptions,
 } from '../../src/sandbox/thread-pool.ts'
 import { manualTimers } from '../support/manual-timers.ts'
 
-/** Does what its jobs say: replies, waits for ever, or dies. */
+/** Follows its jobs: replies, waits forever, or dies. */
 const code = `
   const { parentPort } = require('node:worker_threads')
   parentPort.on('message', (job) => {
@@ -43,28 +43,33 @@ function openPool(options: Partial<ThreadPoolOptions> = {}): ThreadPool<unknown,
   return pool
 }
 
-async function failureOf(job: Promise<unknown>): Promise<unknown> {
-  const error: unknown = await job.catch((thrown: unknown) => thrown)
-  return error instanceof ThreadFailed ? error.failure : error
+async function failureOf(job: Promise<JobResult<unknown>>): Promise<unknown> {
+  const done = await job
+  return done.kind === 'failed' ? done.failure : done
+}
+
+async function resultOf(job: Promise<JobResult<unknown>>): Promise<unknown> {
+  const done = await job
+  return done.kind === 'done' ? done.result : done
 }
 
 test('each of many jobs gets its own result', async () => {
   const pool = openPool({ queue: { total: 100, perOwner: 100 } })
   const jobs = Array.from({ length: 50 }, (_, index) => ({ index }))
-  expect(await Promise.all(jobs.map((job) => pool.run(job)))).toEqual(jobs)
+  expect(await Promise.all(jobs.map((job) => resultOf(pool.run(job))))).toEqual(jobs)
 })
 
 test.each(['die', 'throw', 'hog'])('a thread that dies (%s) is replaced', async (death) => {
   const pool = openPool({ threads: 1 })
-  const [dead, after] = [failureOf(pool.run(death)), pool.run('after')]
+  const [dead, after] = [failureOf(pool.run(death)), resultOf(pool.run('after'))]
   expect(await dead).toBe('crashed')
   expect(await after).toBe('after')
 })
 
 test('a thread that hangs is terminated after the timeout, and replaced', async () => {
   const pool = openPool({ threads: 1 })
-  expect(await pool.run('before')).toBe('before')
-  const [hung, after] = [failureOf(pool.run('hang')), pool.run('after')]
+  expect(await resultOf(pool.run('before'))).toBe('before')
+  const [hung, after] = [failureOf(pool.run('hang')), resultOf(pool.run('after'))]
   await timers.fire(1_000)
   expect(await hung).toBe('unresponsive')
   expect(await after).toBe('after')
@@ -72,7 +77,7 @@ test('a thread that hangs is terminated after the timeout, and replaced', async 
 
 test('the timeout does not start while a thread is starting', async () => {
   const pool = openPool({ threads: 1 })
-  const job = pool.run('first')
+  const job = resultOf(pool.run('first'))
   await setImmediate()
   expect(timers.pending()).toBe(0)
   expect(await job).toBe('first')
@@ -86,7 +91,7 @@ test('code that cannot be run fails its jobs one by one', async () => {
 })
 
 test('a thread does not see the environment of the process', async () => {
-  expect(await openPool().run('env')).toEqual([])
+  expect(await resultOf(openPool().run('env'))).toEqual([])
 })
 
 describe('an owner', () => {
@@ -104,7 +109,7 @@ describe('an owner', () => {
   test('never occupies all threads', async () => {
     const pool = openPool({ threads: 2, threadsPerOwner: 1 })
     const hung = [failureOf(pool.run('never', 'a')), failureOf(pool.run('never', 'a'))]
-    expect(await pool.run('other', 'b')).toBe('other')
+    expect(await resultOf(pool.run('other', 'b'))).toBe('other')
     await pool.close()
     expect(await Promise.all(hung)).toEqual(['closed', 'closed'])
   })
@@ -127,7 +132,7 @@ describe('an owner', () => {
 
 test('a closed pool rejects jobs', async () => {
   const pool = openPool()
-  expect(await pool.run(1)).toBe(1)
+  expect(await resultOf(pool.run(1))).toBe(1)
   await pool.close()
   expect(await failureOf(pool.run(2))).toBe('closed')
 })

@@ -7,14 +7,14 @@ import { deliver, type Owner, ownerOf } from '../support/people.ts'
 import { type Answer, openApi, PASSWORD } from '../support/test-api.ts'
 import { required } from '../support/test-stores.ts'
 
-/** What is done once, and what of the store tells that it was. */
+/** An action, and the stored state that shows whether it happened. */
 interface Deed {
   run(): Promise<Answer>
-  /** All but counters of requests, unless told. */
+  /** Defaults to everything except request counters. */
   state?(): Promise<unknown>
 }
 
-describe.each(serviceStores())('a process that ends at any write, on $name', (store) => {
+describe.each(serviceStores())('a process that crashes at any write, on $name', (store) => {
   const api = openApi(store)
   const asOperator = (method: string, path: string, body?: unknown) =>
     api.ask(method, path, { token: api.operator, ...(body !== undefined && { body }) })
@@ -38,7 +38,7 @@ describe.each(serviceStores())('a process that ends at any write, on $name', (st
 
   const isEntry = ({ SK }: Item) => String(SK).startsWith('AUDIT#')
   const isCounter = ({ PK }: Item) => String(PK).startsWith('RATE#')
-  /** Whether it is done, and how often it is in the log. */
+  /** Whether the action happened, and how often it is in the audit log. */
   async function seen(action: AuditAction, state: Deed['state']) {
     const items = await stored()
     const entries = items.filter(isEntry).filter((item) => item['action'] === action).length

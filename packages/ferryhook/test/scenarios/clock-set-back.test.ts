@@ -15,14 +15,14 @@ import { createDestinationCache } from '../../src/worker/destination-cache.ts'
 import { createRouter } from '../../src/worker/router.ts'
 import { openWorkbench, storesOn, type Workbench } from '../support/test-stores.ts'
 
-/** A clock as the machine has it, which somebody may set. */
+/** A system clock that can be set. */
 function settableClock() {
   let now = testClock().now()
   return { now: () => now, setBack: (ms: number) => void (now -= ms) }
 }
 
 describe('after the clock was set back', () => {
-  test('ingest believes nothing that it read in a time to come', async () => {
+  test('ingest does not use cache entries from the future', async () => {
     const clock = settableClock()
     const sourceId = newId('src')
     const load = vi.fn<() => Promise<CachedSource | undefined>>(
@@ -40,11 +40,11 @@ describe('after the clock was set back', () => {
     expect(load).toHaveBeenCalledTimes(3)
   })
 
-  test('ingest does not wait longer for a store that says nothing', async () => {
+  test('ingest does not wait longer for an unresponsive store', async () => {
     const clock = settableClock()
     const looks: (() => void)[] = []
-    const timers = { after: (_ms: number, call: () => void) => (looks.push(call), () => {}) }
-    const inTime = createDeadline({ clock, timers, maxMs: 8_000 })
+    const startTimer = (_ms: number, call: () => void) => (looks.push(call), () => {})
+    const inTime = createDeadline({ clock, startTimer, maxMs: 8_000 })
     const givenUp = vi.fn<(reason: Error) => void>()
     inTime(new Promise(() => {})).catch(givenUp)
     clock.setBack(3_600_000)
@@ -56,7 +56,7 @@ describe('after the clock was set back', () => {
     expect(begun).not.toHaveBeenCalled()
   })
 
-  test('a source that was at its limit in a time to come is not refused until then', () => {
+  test('a source that reached its limit in the future is not rejected until then', () => {
     const clock = settableClock()
     const { take } = createMinuteLimit(clock)
     const sourceId = newId('src')
@@ -67,7 +67,7 @@ describe('after the clock was set back', () => {
     expect(take(sourceId, 1)).toMatchObject({ remaining: 0 })
   })
 
-  test('events count for the month that it is again, and not for the one to come', () => {
+  test('events count for the current month, not for a future one', () => {
     const clock = settableClock()
     clock.setBack(-40 * 86_400_000)
     const { decide } = createMonthLimit(clock)
@@ -78,21 +78,28 @@ describe('after the clock was set back', () => {
     expect(decide(known, limits)).toEqual({ admitted: false })
   })
 
-  test('what was refused in an hour that comes again is added to what was before', async () => {
+  test('rejected requests in a repeated hour are added to the earlier ones', async () => {
     const clock = settableClock()
-    const put = vi.fn<(tally: { hour: number; writerId: string }) => Promise<void>>(async () => {})
-    const tally = createIngestCounters({ store: { put }, clock, log: silentLog, later: () => {} })
+    const put = vi.fn<(counter: { hour: number; writerId: string }) => Promise<void>>(
+      async () => {},
+    )
+    const counters = createIngestCounters({
+      store: { put },
+      clock,
+      log: silentLog,
+      startTimer: () => () => {},
+    })
     const source = { sourceId: newId('src'), userId: newId('usr') }
     for (const move of [0, -3_600_000, 3_600_000]) {
       clock.setBack(move)
-      tally.add(source, 'minute')
-      await tally.flush()
+      counters.add(source, 'minute')
+      await counters.flush()
     }
     const written = put.mock.calls.map(([{ hour, writerId }]) => `${hour} ${writerId}`)
     expect(new Set(written).size).toBe(3)
   })
 
-  test('a worker reads its connections anew, and lets go of what it knew', async () => {
+  test('a worker reads connections again and evicts what it has cached', async () => {
     const clock = settableClock()
     const source = { sourceId: newId('src'), userId: newId('usr') }
     const listBySource = vi.fn<() => Promise<[]>>(async () => [])
@@ -116,7 +123,7 @@ describe('after the clock was set back', () => {
     expect([listBySource, get].map(({ mock }) => mock.calls.length)).toEqual([2, 2])
   })
 
-  test('a worker plans the counting of a source anew', async () => {
+  test('a worker schedules the metering of a source again', async () => {
     const clock = settableClock()
     const plan = vi.fn<() => Promise<number>>(async () => clock.now() + 300_000)
     const routing = createRouter({
@@ -139,7 +146,7 @@ describe('after the clock was set back', () => {
     expect(plan).toHaveBeenCalledTimes(2)
   })
 
-  test('a circuit that opened in a time to come lets one attempt through', () => {
+  test('a breaker that opened in the future lets a probe through', () => {
     const clock = settableClock()
     const circuit = createCircuitBreaker({ clock, failures: 1, openMs: 30_000, maxOpenMs: 100_000 })
     circuit.begin()('failed')
@@ -150,7 +157,7 @@ describe('after the clock was set back', () => {
     expect(circuit.openUntil()).toBe(clock.now() + 5_000)
   })
 
-  test('a limit a second does not become one an hour', () => {
+  test('a rate limit per second does not become one per hour', () => {
     const clock = settableClock()
     const bucket = createTokenBucket(clock)
     expect(bucket.take(1)).toBe(0)
@@ -165,7 +172,7 @@ describe('after the clock was set back', () => {
     })
     afterAll(() => bench.close())
 
-    test('the number of partitions is read anew', async () => {
+    test('the number of shards is read again', async () => {
       const clock = settableClock()
       const { shards } = storesOn(bench.db, { ...clock, advance: () => {} })
       expect(await shards.count()).toBe(8)

@@ -14,7 +14,7 @@ import { type Owner, ownerOf } from '../support/people.ts'
 const LITTLE = { secondsBefore: 1, stepMs: 100 }
 const MUCH = { secondsBefore: 5, stepMs: 250 }
 
-/** Every second event has what a filter looks for, each filter another half of them. */
+/** Each filter matches a different half of the events. */
 const kinds = times(8, (n) => ({
   status: n & 1 ? ('signature_failed' as const) : ('received' as const),
   headers: JSON.stringify({ 'x-shop': n & 2 ? 'Berlin' : 'Rome' }),
@@ -32,15 +32,15 @@ const isWanted = ({ bit, both }: (typeof filters)[number], kind: number) =>
 const [embedded, ...others] = serviceStores()
 const stores = [
   { store: required(embedded), ...(process.env.SLOW ? MUCH : LITTLE) },
-  // DynamoDB Local takes a hundred times as long.
+  // DynamoDB Local is a hundred times slower.
   ...others.map((store) => ({ store, ...LITTLE })),
 ]
 
-describe.each(stores)('with 1,000 events a second of the clock, on $store.name', (each) => {
+describe.each(stores)('with 1,000 events per second of the clock, on $store.name', (each) => {
   const { store, secondsBefore, stepMs } = each
   const api = openApi(store)
 
-  /** The events of the seconds before, by few calls. */
+  /** The events of the seconds before, written with few calls. */
   async function past(owner: Owner): Promise<{ eventId: string; kind: number }[]> {
     const original = await owner.receive()
     const { sourceId, receivedAt } = original
@@ -63,7 +63,7 @@ describe.each(stores)('with 1,000 events a second of the clock, on $store.name',
     return made.map(({ eventId }, n) => ({ eventId, kind: n % 8 }))
   }
 
-  test('listings with filters skip none and give none twice', async () => {
+  test('filtered listings skip no event and return none twice', async () => {
     const owner = await ownerOf(api)
     const { sourceId, person } = owner
     const from = new Date(api.clock.now()).toISOString()
@@ -102,7 +102,7 @@ describe.each(stores)('with 1,000 events a second of the clock, on $store.name',
     const wantedOf = (events: typeof before, filter: (typeof filters)[number]) =>
       events.filter(({ kind }) => isWanted(filter, kind)).map(({ eventId }) => eventId)
 
-    // The first pages before anything arrives, the others while it does.
+    // The first pages are read before events arrive, the others concurrently.
     await Promise.all(listings.map((listing) => readPage(listing, 50)))
     while (listings.some(({ cursor }) => cursor !== null)) {
       await Promise.all([arrive(), ...listings.map((listing) => readPage(listing, 50))])
@@ -113,7 +113,7 @@ describe.each(stores)('with 1,000 events a second of the clock, on $store.name',
       expect(ids, filter.query).toEqual(wantedOf(before, filter).toReversed())
     }
 
-    // All that came meanwhile is there, once.
+    // Every event that arrived is listed once.
     for (const listing of listings) Object.assign(listing, { ids: [], cursor: undefined })
     while (listings.some(({ cursor }) => cursor !== null)) {
       await Promise.all(listings.map((listing) => readPage(listing, 100)))

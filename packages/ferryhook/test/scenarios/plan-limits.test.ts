@@ -30,21 +30,21 @@ async function userOn({ stores }: Workbench, plan: 'free' | 'starter' = 'free') 
 const refusals = (ends: unknown[], reason = 'plan_limit') =>
   ends.filter((end) => end === reason).length
 
-describe.each(serviceWorlds())('the limits of a plan on $name', (world) => {
+describe.each(serviceWorlds())('plan limits on $name', (world) => {
   let bench: Workbench
   beforeAll(async () => {
     bench = await openWorkbench(world)
   })
   afterAll(() => bench.close())
 
-  test('of ten sources made at once by a user who may have three, three are made', async () => {
+  test('three of ten concurrently created sources are stored if the plan allows three', async () => {
     const { userId, makeSource } = await userOn(bench)
     const ends = await outcomes(times(10, makeSource))
     expect(refusals(ends)).toBe(7)
     expect(await bench.stores.sources.listByUser(userId)).toHaveLength(3)
   })
 
-  test('of ten connections made at once for a source that may have two, two are made', async () => {
+  test('two of ten concurrently created connections are stored if the plan allows two', async () => {
     const { makeSource, makeConnection } = await userOn(bench)
     const { sourceId } = await makeSource()
     const ends = await outcomes(times(10, () => makeConnection(sourceId)))
@@ -52,7 +52,7 @@ describe.each(serviceWorlds())('the limits of a plan on $name', (world) => {
     expect(await bench.stores.connections.listBySource(sourceId)).toHaveLength(2)
   })
 
-  test('what was deleted makes room for another', async () => {
+  test('a deletion makes room for a new source or connection', async () => {
     const { userId, makeSource, makeConnection } = await userOn(bench)
     const [source] = await Promise.all(times(3, makeSource))
     const { sourceId } = source ?? { sourceId: '' }
@@ -63,7 +63,7 @@ describe.each(serviceWorlds())('the limits of a plan on $name', (world) => {
     expect(refusals(await outcomes(times(2, makeSource)))).toBe(1)
   })
 
-  test('a connection is never made for a source that is deleted at the same time', async () => {
+  test('a connection is never created for a source that is deleted concurrently', async () => {
     const { userId, makeSource, makeConnection } = await userOn(bench, 'starter')
     const { sourceId } = await makeSource()
     const making = outcomes(times(5, () => makeConnection(sourceId)))
@@ -73,7 +73,7 @@ describe.each(serviceWorlds())('the limits of a plan on $name', (world) => {
     expect(refusals(await outcomes([makeConnection(sourceId)]), 'not_found')).toBe(1)
   })
 
-  test('a smaller plan keeps what is there and allows no more', async () => {
+  test('a smaller plan keeps existing resources and allows no new ones', async () => {
     const { userId, makeSource } = await userOn(bench, 'starter')
     await Promise.all(times(5, makeSource))
     await bench.stores.users.update(userId, { plan: 'free' })
@@ -82,14 +82,14 @@ describe.each(serviceWorlds())('the limits of a plan on $name', (world) => {
   })
 })
 
-describe.each(testStores())('what owners and operators look for on $name', (store) => {
+describe.each(testStores())('lookups by owners and operators on $name', (store) => {
   let bench: Workbench
   beforeAll(async () => {
     bench = await openWorkbench({ store })
   })
   afterAll(() => bench.close())
 
-  test('a connection is there for its owner before the index knows it, and for nobody else', async () => {
+  test('a connection is visible to its owner before the index contains it, and to no other user', async () => {
     const { userId, makeSource, makeConnection } = await userOn(bench)
     const { sourceId } = await makeSource()
     const connection = await makeConnection(sourceId)
@@ -104,7 +104,7 @@ describe.each(testStores())('what owners and operators look for on $name', (stor
     expect(await bench.stores.connections.getOwned(connectionId, userId)).toBeNull()
   })
 
-  test('all users are listed, page by page, each once', async () => {
+  test('all users are listed page by page, each once', async () => {
     const { userListing } = bench.stores
     const made = await Promise.all(times(7, () => userOn(bench)))
     await made[0]?.makeSource()

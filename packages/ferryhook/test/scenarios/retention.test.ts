@@ -65,7 +65,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
     return required(await stores.queue.claim(required(next), inSeconds(25)))
   }
 
-  test('a retry within the retention of its event leaves the expiry alone', async () => {
+  test('a retry within the retention of its event does not change the expiry', async () => {
     const { event, tasks } = await leasedEvent(bench, { plan: 'free' })
     const nextAt = inSeconds(DAY - HOUR)
     await stores.settlement.settle(required(tasks[0]), {
@@ -76,7 +76,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
     expect(new Set((await expiries(event)).values())).toEqual(new Set([event.expiresAt]))
   })
 
-  test('a retry beyond the retention of its event moves all it needs to an hour after it', async () => {
+  test('a retry beyond the retention of its event extends everything it needs to an hour after it', async () => {
     const { event, tasks } = await leasedEvent(bench, { plan: 'free', body: randomBytes(5_000) })
     const task = required(tasks[0])
     const second = await retry(task, 12 * HOUR)
@@ -103,7 +103,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
     expect(await stores.attempts.listByEvent(event.eventId)).toHaveLength(2)
   })
 
-  test('all eight attempts of the usual schedule happen on the shortest plan, and all are seen at the end', async () => {
+  test('all eight attempts of the default schedule are made on the shortest plan and visible at the end', async () => {
     const { event, tasks } = await leasedEvent(bench, { plan: 'free', body: randomBytes(5_000) })
     let task = required(tasks[0])
     for (const delay of [30, 120, 900, 3_600, 14_400, 43_200, 86_400])
@@ -118,7 +118,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
     expect(await stores.attempts.listByEvent(event.eventId)).toHaveLength(8)
   })
 
-  test('an expiry is never moved backwards', async () => {
+  test('an expiry is never shortened', async () => {
     const { event, tasks } = await leasedEvent(bench, { plan: 'free', connections: 2 })
     const [far, near] = [required(tasks[0]), required(tasks[1])]
     await stores.settlement.settle(far, {
@@ -136,7 +136,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
     expect(new Set(after.values())).toEqual(new Set([until]))
   })
 
-  test('a parked delivery keeps its event for thirty days from when it began to wait', async () => {
+  test('a parked delivery retains its event for thirty days', async () => {
     const { connection, event, task } = await leasedConnection(bench, { plan: 'free' })
     const parkedAt = bench.clock.now()
     await stores.parking.park(task, connection, { reason: 'paused' })
@@ -158,7 +158,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
     expect(await stores.wakeUps.listParked(connectionId)).toMatchObject([{ parkedAt }])
   })
 
-  test('a delivery that waited for thirty days fails with the reason retention, an hour before it expires', async () => {
+  test('a delivery that is parked for thirty days fails with the reason retention, an hour before it expires', async () => {
     const { connection, event, task } = await leasedConnection(bench, { plan: 'starter' })
     const { connectionId } = connection
     await stores.parking.park(task, connection, { reason: 'paused' })
@@ -175,7 +175,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
     expect(await stores.wakeUps.listParked(connectionId)).toEqual([])
   })
 
-  test('a held delivery is woken once before it expires, in time to fail and be seen, and many of them are one wake', async () => {
+  test('held deliveries share one wake-up, in time for them to fail and be seen before they expire', async () => {
     const { connection, task, lease } = await leasedConnection(bench, { plan: 'starter' })
     const { connectionId } = connection
     const second = await lease()
@@ -195,13 +195,13 @@ describe.each(serviceStores())('retention on $name', (store) => {
     expect(await stores.wakeUps.failExpired(connectionId)).toEqual({ failed: 2, missing: 0 })
   })
 
-  test('all that waited for thirty days fail, also more than one read gives', async () => {
+  test('all deliveries that are parked for thirty days fail, even more than one read returns', async () => {
     const { connection, task, lease } = await leasedConnection(bench, { plan: 'starter' })
     const { connectionId } = connection
     await stores.parking.park(task, connection, { reason: 'paused' })
     const key = { PK: `WAIT#${connectionId}`, SK: `${bench.clock.now()}#${task.eventId}` }
     const waiting = required(await bench.stored('ferryhook-events', key))
-    // Of events that are gone: they only leave.
+    // Their events are deleted, so they only leave the queue.
     for (let n = 0; n < 120; n++) {
       const eventId = newId('evt')
       const SK = `${bench.clock.now()}#${eventId}`
@@ -217,7 +217,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
     ])
   })
 
-  test('a replay just before the end keeps the event for an hour more', async () => {
+  test('a replay just before the expiry retains the event for one more hour', async () => {
     const { event, tasks } = await leasedEvent(bench, { plan: 'free' })
     const task = required(tasks[0])
     await stores.settlement.settle(task, {
@@ -230,7 +230,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
     expect(new Set((await expiries(event)).values())).toEqual(new Set([now() + HOUR]))
   })
 
-  test('a delivery that TTL deleted while another kept the event still comes to its end', async () => {
+  test('a delivery that TTL deleted while another one retained the event still finishes', async () => {
     const { connection, event, task } = await leasedConnection(bench, { plan: 'free' })
     const { connectionId, sourceId } = connection
     const { eventId } = event
@@ -271,8 +271,8 @@ describe.each(serviceStores())('retention on $name', (store) => {
     })
   })
 
-  describe('a task whose delivery TTL deleted and a replay took the place of', () => {
-    /** Of an event that its other delivery keeps. */
+  describe('a task whose delivery TTL deleted and a replay replaced', () => {
+    /** The event is retained by its other delivery. */
     async function replacedAfter(before: (task: LeasedTask, connection: Connection) => unknown) {
       const { connection, event, task } = await leasedConnection(bench, { plan: 'free' })
       const { connectionId, sourceId } = connection
@@ -285,12 +285,13 @@ describe.each(serviceStores())('retention on $name', (store) => {
       await stores.parking.park(kept, other, { reason: 'paused' })
       const Key = { PK: `EVT#${eventId}`, SK: `DLV#${connectionId}` }
       await bench.db.deleteItem({ TableName: 'ferryhook-events', Key })
-      const replay = await stores.deliveries.replay(eventId, connectionId)
+      await stores.deliveries.replay(eventId, connectionId)
+      const replay = required(await stores.deliveries.get(eventId, connectionId))
       expect(replay).toMatchObject({ run: 1, state: 'runnable' })
       return { connection, event, task, replay }
     }
 
-    /** The replay is what is left, and comes to its end. */
+    /** Only the replay remains, and it finishes. */
     async function expectReplayOnly({ event, replay }: { event: Event; replay: Delivery }) {
       const { eventId } = event
       expect(await stores.deliveries.get(eventId, replay.connectionId)).toEqual(replay)
@@ -314,7 +315,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
       await expectReplayOnly(found)
     })
 
-    test('ends when it is to wait, and changes nothing', async () => {
+    test('ends when it is parked, and changes nothing', async () => {
       const found = await replacedAfter(() => {})
       const parked = await stores.parking.park(found.task, found.connection, { reason: 'paused' })
       expect(parked).toEqual({ kind: 'run_replaced' })
@@ -322,7 +323,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
       await expectReplayOnly(found)
     })
 
-    test('ends when it has waited, and does not keep others from being let go', async () => {
+    test('ends when it is released, and does not block other releases', async () => {
       const found = await replacedAfter((task, connection) =>
         stores.parking.park(task, connection, { reason: 'paused' }),
       )
@@ -338,7 +339,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
     })
   })
 
-  test('the routing of an event that TTL is deleting ends, however many connections there are', async () => {
+  test('routing of an event that TTL is deleting ends, however many connections there are', async () => {
     const { eventId } = await stores.events.create(eventInput({ plan: 'free' }))
     const task = await routeTaskOf(stores, eventId)
     bench.clock.advance({ seconds: DAY })

@@ -9,10 +9,10 @@ const now = Date.parse('2026-03-01T12:00:00.999Z')
 const eventId = 'evt_0123456789abcdef'
 const body = Buffer.from('{"text":"Grüße"}')
 
-test('the reference verifier of Standard Webhooks accepts, with any of the secrets in force', () => {
+test('the reference verifier of Standard Webhooks accepts a delivery with any of the active secrets', () => {
   const secrets = [newSigningSecret(), newSigningSecret()]
   const headers = { ...signatureHeaders({ eventId, body, secrets, now }) }
-  // The reference has no clock to hand in.
+  // The reference implementation does not accept a clock.
   vi.useFakeTimers({ now })
   try {
     for (const secret of secrets) {
@@ -26,7 +26,7 @@ test('the reference verifier of Standard Webhooks accepts, with any of the secre
   }
 })
 
-test('a source of ours accepts what a connection of ours sends', async () => {
+test('a Ferryhook source accepts what a Ferryhook connection sends', async () => {
   const secret = newSigningSecret()
   const headers = { ...signatureHeaders({ eventId, body, secrets: [secret], now }) }
   const request = { method: 'POST', url: 'https://example.com/in', headers, body }
@@ -35,7 +35,7 @@ test('a source of ours accepts what a connection of ours sends', async () => {
   expect(verdict).toEqual({ ok: true })
 })
 
-test('our own headers have event, time and a signature for each secret, of the same key', () => {
+test('the Ferryhook headers contain the event id, the time and one signature per secret', () => {
   const secrets = [newSigningSecret(), newSigningSecret()]
   const digests = secrets.map((secret) =>
     createHmac('sha256', Buffer.from(secret.slice('whsec_'.length), 'base64'))
@@ -52,13 +52,13 @@ test('our own headers have event, time and a signature for each secret, of the s
   })
 })
 
-test('nothing goes out unsigned', () => {
+test('nothing is sent unsigned', () => {
   for (const secrets of [[], [''], ['whsec_***'], [newSigningSecret(), 'not a secret']]) {
     expect(() => signatureHeaders({ eventId, body, secrets, now })).toThrow(TypeError)
   }
 })
 
-test('a new secret has 32 random bytes, within what Standard Webhooks allows', () => {
+test('a new secret has 32 random bytes, which Standard Webhooks allows', () => {
   const [one, other] = [newSigningSecret(), newSigningSecret()]
   expect(one).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
   expect(decodeSigningSecret(one)).toHaveLength(32)

@@ -17,7 +17,7 @@ describe.each(serviceStores())('sources on $name', (store) => {
     api.ask(method, `/sources${path}`, { token: ada.token, ...(body !== undefined && { body }) })
   const stored = async (sourceId: string) =>
     required(await api.stores.sources.getOwned(sourceId, ada.id))
-  /** Those that verify now, the newest first. */
+  /** The active secrets, newest first. */
   const secretsOf = async (sourceId: string) =>
     activeSecrets(
       await createSealedSecrets(secretBox).sourceSecrets(await stored(sourceId)),
@@ -25,7 +25,7 @@ describe.each(serviceStores())('sources on $name', (store) => {
     )
 
   test.each(['a\0b', 'a\nb', '\u001b[31mred', '\u009b31m', 'half \ud83d'])(
-    'the name %j is refused, because it would be shown as something else',
+    'the name %j is rejected, because it would be displayed differently',
     async (name) => {
       const refused = await ask('POST', '', { name, provider: 'custom' })
       expect([refused.status, refused.body.error.details]).toEqual([
@@ -42,7 +42,7 @@ describe.each(serviceStores())('sources on $name', (store) => {
     const made = [await api.connection(person, sourceId), await api.connection(person, sourceId)]
     const by = { actor: `user:${id}`, action: 'source.deleted' } as const
     const end = () => api.ask('DELETE', `/sources/${sourceId}`, { token })
-    // All that the first of its writes does.
+    // Everything that the first of its writes does.
     const mark = api.stores.sources.update(sourceId, id, { status: 'deleted' }, { by })
     await expect(mark).rejects.toMatchObject({ reason: 'not_found' })
     expect((await end()).status).toBe(204)
@@ -152,7 +152,7 @@ describe.each(serviceStores())('sources on $name', (store) => {
     expect(await stored(id)).not.toHaveProperty('signingSecret')
   })
 
-  test('options change without the secret, and go with another algorithm or provider', async () => {
+  test('options can be changed without the secret, and are reset with another algorithm or provider', async () => {
     const id = await api.source(ada, {
       signingSecret: 'one',
       signingOptions: { header: 'x-mine', encoding: 'base64' },
@@ -171,7 +171,7 @@ describe.each(serviceStores())('sources on $name', (store) => {
     expect((await ask('GET', `/${id}`)).body).toEqual(none.body)
   })
 
-  test('that are updated without changes stay as they are, and nothing is audited', async () => {
+  test('that are updated without changes stay the same, and nothing is audited', async () => {
     const id = await api.source(ada)
     const { status, body } = await ask('PATCH', `/${id}`, {})
     expect(status).toBe(200)

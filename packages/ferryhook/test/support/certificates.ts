@@ -1,4 +1,4 @@
-/** Certificates made on the spot (RFC 5280 section 4.1): no key in the repository, any dates. */
+/** Certificates created by the test (RFC 5280 section 4.1): no key in the repository, any dates. */
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 
 export interface Issued {
@@ -9,7 +9,7 @@ export interface Issued {
 
 interface Wish {
   name: string
-  /** Signs itself unless given. */
+  /** Defaults to a self-signed certificate. */
   issuer?: Issued
   ca?: boolean
   alternativeName?: string
@@ -50,7 +50,7 @@ export function makeCertificate(wish: Wish): Issued {
 }
 
 function keyPair(kind: 'rsa' | 'ec' | 'ed25519') {
-  // Half as long as PayPal's: to find one takes a tenth of the time.
+  // Half the length of PayPal's, because generating it takes a tenth of the time.
   if (kind === 'rsa') return generateKeyPairSync('rsa', { modulusLength: 1024 })
   if (kind === 'ed25519') return generateKeyPairSync('ed25519')
   return generateKeyPairSync('ec', { namedCurve: 'P-256' })

@@ -1,4 +1,4 @@
-/** A process that ends at one of its writes. */
+/** A process that crashes at one of its writes. */
 import type { Db } from '@strongroom/kit/db'
 import { vi } from 'vitest'
 
@@ -10,7 +10,7 @@ const writing = [
   'transactWriteItems',
 ] as const
 
-/** Lets so many writes through and then none, as if the process had ended there. */
+/** Allows this many writes and then none, as if the process had crashed. */
 export async function endingAfter<T>(db: Db, writes: number, run: () => Promise<T>) {
   let left = writes
   let isEnded = false

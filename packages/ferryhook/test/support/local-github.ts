@@ -1,4 +1,4 @@
-/** A GitHub on this machine, as far as signing in goes: OAuth with PKCE, and who it is from its API. */
+/** A local GitHub for sign-in: OAuth with PKCE, and the user API. */
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { listening, type LocalProvider } from './local-provider.ts'
@@ -15,9 +15,9 @@ export interface LocalGithub extends LocalProvider {
   apiUrl: string
   clientId: string
   clientSecret: string
-  /** Who signs in next; undefined says no. */
+  /** The next user to sign in; undefined declines. */
   user: GithubUser | undefined
-  /** Answered in place of what its API would say. */
+  /** Returned instead of the response of its API. */
   apiFailure: number | undefined
 }
 
@@ -72,7 +72,7 @@ export async function openGithub(redirectUri: string): Promise<LocalGithub> {
         given?.challenge === verifier.digest('base64url') &&
         form.get('client_id') === github.clientId &&
         form.get('client_secret') === github.clientSecret
-      // GitHub says also no with 200.
+      // GitHub also declines with 200.
       if (!isRight || !given) return json(200, { error: 'bad_verification_code' })
       const token = `gho_${randomUUID()}`
       tokens.set(token, given.user)

@@ -1,4 +1,4 @@
-/** An OpenID provider on this machine that lets in whoever the test says. */
+/** A local OpenID provider that signs in the user chosen by the test. */
 import { generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
 import { type Configuration, type JWK, Provider } from 'oidc-provider'
@@ -15,7 +15,7 @@ export interface LocalGoogle extends LocalProvider {
   issuer: string
   clientId: string
   clientSecret: string
-  /** Who signs in next. */
+  /** The next user to sign in. */
   user: GoogleUser
 }
 
@@ -23,7 +23,7 @@ const CLIENT = { client_id: 'strongroom', client_secret: 'secret-of-the-client' 
 
 export async function openGoogle(options: {
   redirectUri: string
-  /** Google does; others tell it only to who asks. */
+  /** As Google does; other providers return it only on request. */
   tellsEmailInToken?: boolean
 }): Promise<LocalGoogle> {
   const { redirectUri, tellsEmailInToken = true } = options

@@ -1,4 +1,4 @@
-/** What the local providers have in common, and a browser that visits them. */
+/** What the local providers share, and a browser that visits them. */
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,14 +7,14 @@ export interface LocalProvider {
   close(): Promise<void>
 }
 
-/** Its address, on a port of its own. */
+/** Its URL, with its own port. */
 export async function listening(server: Server): Promise<string> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Follows redirects from an address of the provider until one leads away from it; returns that. */
+/** Follows redirects within the provider, and returns the first one that leaves it. */
 export async function visit(start: string): Promise<URL> {
   const { origin } = new URL(start)
   const cookies = new Map<string, string>()

@@ -1,11 +1,11 @@
-/** A mail server on this machine, with what it was sent. */
+/** A local mail server that records what it receives. */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 
 interface Received {
   to: string[]
-  /** As it came: headers and text. */
+  /** As received: headers and text. */
   text: string
 }
 
@@ -13,11 +13,11 @@ export interface Mailbox {
   /** For the settings. */
   env: Record<string, string>
   received: Received[]
-  /** Resolves when so many have come. */
+  /** Resolves when this many mails have arrived. */
   until(count: number): Promise<void>
-  /** How many of the next are refused. */
+  /** How many of the next mails are rejected. */
   refuse(count: number): void
-  /** An address that it takes no mail for, and says so as mail servers do. */
+  /** An address that is rejected as mail servers do. */
   refuseFor(address: string): void
   close(): Promise<void>
 }
@@ -29,7 +29,7 @@ export async function openMailbox(): Promise<Mailbox> {
   let unwanted: string | undefined
   const server = new SMTPServer({
     authOptional: true,
-    // Whoever keeps a connection open is not waited for.
+    // Does not wait for clients that keep a connection open.
     closeTimeout: 1,
     disabledCommands: ['STARTTLS'],
     onRcptTo({ address }, _session, done) {
@@ -41,7 +41,7 @@ export async function openMailbox(): Promise<Mailbox> {
       stream.on('end', () => {
         if (refused-- > 0) return done(new Error('Not now'))
         const to = session.envelope.rcptTo.map(({ address }) => address)
-        // A long line is sent as several, joined by "=".
+        // A long line is sent as several lines, joined by "=".
         const text = Buffer.concat(chunks).toString().replaceAll('=\r\n', '').replaceAll('=3D', '=')
         received.push({ to, text })
         done()

@@ -1,4 +1,4 @@
-/** Timers that fire when a test says so. */
+/** Timers that fire on request. */
 import { setImmediate } from 'node:timers/promises'
 import type { StartTimer } from '@strongroom/platform/timers'
 

@@ -1,4 +1,4 @@
-/** Somebody with a source and its events, on the API as it is opened for tests. */
+/** A user with a source and its events, on the test API. */
 import type { CreateEventInput } from '../../src/events/event-insert.ts'
 import type { Event } from '../../src/events/item.ts'
 import type { Answer, Call, OpenApi, Person } from './test-api.ts'
@@ -7,7 +7,7 @@ import { attemptResult, deliveryTasksOf, eventInput, required, routeTaskOf } fro
 export interface Owner {
   person: Person
   sourceId: string
-  /** With the person's own token unless told. */
+  /** Defaults to the user's own token. */
   ask(method: string, path: string, call?: Call): Promise<Answer>
   receive(given?: Partial<CreateEventInput>): Promise<Event>
 }
@@ -24,7 +24,7 @@ export async function ownerOf(api: OpenApi, given: object = {}): Promise<Owner> 
   }
 }
 
-/** Routes an event to connections and, unless told, delivers it. */
+/** Routes an event to connections and, by default, delivers it. */
 export async function deliver(
   { stores, clock }: Pick<OpenApi, 'stores' | 'clock'>,
   { eventId }: Pick<Event, 'eventId'>,
@@ -36,7 +36,7 @@ export async function deliver(
   await settleDue({ stores, clock }, eventId, outcome)
 }
 
-/** Attempts whatever of the event is due. */
+/** Attempts every due delivery of the event. */
 export async function settleDue(
   { stores, clock }: Pick<OpenApi, 'stores' | 'clock'>,
   eventId: string,

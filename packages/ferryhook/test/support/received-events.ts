@@ -4,7 +4,7 @@ import type { ReceivedEvent } from '../../src/filters/received-event.ts'
 import { Filter } from '../../src/filters/filter.ts'
 import { type FilterResult, matchFilter } from '../../src/filters/match.ts'
 
-/** `body` is sent as it is if it is text or bytes, else as JSON. */
+/** Text and bytes are used unchanged, anything else as JSON. */
 export function received(body: unknown, rest: Partial<ReceivedEvent> = {}): ReceivedEvent {
   return {
     id: 'evt_0123456789abcdef',
@@ -22,12 +22,12 @@ function bytesOf(body: unknown): Uint8Array {
   return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
-/** As a filter comes from a client and is used on an event. */
+/** A filter as a client sends it, applied to an event. */
 export function match(rules: unknown, event: ReceivedEvent): FilterResult {
   return matchFilter(Filter.parse(rules), event)
 }
 
-/** Whether one condition holds. */
+/** Whether one condition matches. */
 export function holds(
   path: string,
   operator: string,
@@ -37,7 +37,7 @@ export function holds(
   return match([{ path, operator, ...(value !== undefined && { value }) }], event).matched
 }
 
-/** What a client is told about a filter that is refused: paths and messages. */
+/** The paths and messages that a client gets for a rejected filter. */
 export function refusal(rules: unknown): [path: string, message: string][] {
   const { error } = Filter.safeParse(rules)
   expect(error).toBeDefined()

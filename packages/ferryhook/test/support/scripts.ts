@@ -3,12 +3,12 @@ import { afterAll } from 'vitest'
 import type { ReceivedEvent } from '../../src/filters/received-event.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { applyTransform } from '../../src/transforms/apply.ts'
-import { TransformError, type TransformResult } from '../../src/transforms/result.ts'
+import type { TransformFailure, TransformResult } from '../../src/transforms/result.ts'
 import { Transform } from '../../src/transforms/transform.ts'
 import { received } from './received-events.ts'
 
 export function scripts() {
-  // No timeout, so that how a script fails does not depend on how busy the machine is.
+  // No timeout, so that the result does not depend on how busy the machine is.
   const sandbox = createSandbox({ startTimer: () => () => undefined })
   afterAll(() => sandbox.close())
 
@@ -25,24 +25,22 @@ export function scripts() {
     async output(code: string, event?: ReceivedEvent): Promise<string> {
       return textOf(await run(code, event))
     },
-    /** The error that the script must fail with. */
-    async failure(code: string, event?: ReceivedEvent): Promise<TransformError> {
+    /** The failure that the script must end with. */
+    async failure(code: string, event?: ReceivedEvent): Promise<TransformFailure> {
       return failureOf(run(code, event))
     },
   }
 }
 
 export function textOf(result: TransformResult): string {
-  if (result.dropped) throw new TypeError('The event was dropped')
+  if (result.kind !== 'transformed') throw new TypeError(`The transform ${result.kind}`)
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(result.body)
 }
 
-export async function failureOf(failing: Promise<unknown>): Promise<TransformError> {
-  try {
-    await failing
-  } catch (error) {
-    if (error instanceof TransformError) return error
-    throw error
-  }
-  throw new TypeError('The transform did not fail')
+export async function failureOf(
+  transform: Promise<TransformResult | undefined>,
+): Promise<TransformFailure> {
+  const result = await transform
+  if (result?.kind !== 'failed') throw new TypeError('The transform did not fail')
+  return result
 }

@@ -1,4 +1,4 @@
-/** Requests as providers sign them, and what is said to them. */
+/** Requests as providers sign them, and their verification results. */
 import type { FailureReason } from '../../src/verification/scheme.ts'
 import { type SigningScheme, verifySignature } from '../../src/verification/schemes.ts'
 import type { SignedRequest } from '../../src/verification/signed-request.ts'
@@ -18,21 +18,21 @@ export interface Signer {
   scheme: SigningScheme
   secrets: [string, string]
   body: string
-  /** All of its headers; each of them is needed, except the content type. */
+  /** All its headers; each of them is required, except the content type. */
   sign(signing: Signing): Record<string, string>
-  /** Changes the body of what is signed so that it says another time. */
+  /** Changes the timestamp inside the signed body. */
   bodyAt?(at: number): string
   toleranceSeconds?: number
   contentType?: string
   /** Whether the source has a public key, or an id, instead of a shared secret. */
   asymmetric?: true
-  /** What comes of each of these, where it is not the usual. */
+  /** Expected results that differ from the usual ones. */
   alteredBody?: 'accepted'
   emptyBody?: FailureReason
   doubledSignature?: 'accepted'
 }
 
-/** What the signer sends, with what a test makes of it. */
+/** A request of the signer, with changes made by the test. */
 export function requestOf(
   signer: Signer,
   given: { secret?: string; at?: number; body?: string } = {},
@@ -61,7 +61,7 @@ export async function outcome(
   return verdict.ok ? 'accepted' : verdict.reason
 }
 
-/** The headers that make the signature. */
+/** The headers that contain the signature. */
 export function signatureHeaders({ headers }: SignedRequest): [name: string, value: string][] {
   return Object.entries(headers)
     .filter(([name]) => name !== 'content-type')

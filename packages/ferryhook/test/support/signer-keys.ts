@@ -1,7 +1,7 @@
-/** Keys of providers that sign with the private half, while a source has the public one. */
+/** Keys of providers that sign with a private key, of which a source has the public key. */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 
-/** Pairs by what their public half is shown as: a source has the one, the signer the other. */
+/** Key pairs by the text of their public key. */
 const privateKeys = new Map<string, KeyObject>()
 function publicSecret(
   { publicKey, privateKey }: { publicKey: KeyObject; privateKey: KeyObject },

@@ -1,4 +1,4 @@
-/** How each provider signs, written from its documentation and apart from the code that verifies. */
+/** How each provider signs, written from its documentation, independently of the verifying code. */
 import { createHmac, type KeyObject, sign } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { SigningScheme } from '../../src/verification/schemes.ts'
@@ -19,7 +19,7 @@ const mac = (hash: string, key: string | Buffer, encoding: 'hex' | 'base64', ...
 const whsec = (fill: number) => `whsec_${Buffer.alloc(32, fill).toString('base64')}`
 const whsecKey = (secret: string) => Buffer.from(secret.slice('whsec_'.length), 'base64')
 
-/** What PayPal signs with; its name is the right one for live webhooks. */
+/** The certificate that PayPal signs with, issued for the name of live webhooks. */
 const payPalLeaf = makeCertificate({
   name: 'messageverificationcerts.paypal.com',
   key: 'rsa',

@@ -1,6 +1,6 @@
 /** Reads server-sent events. */
 export interface Frame {
-  /** `comment` and `closed` are not of the stream itself. */
+  /** `comment` and `closed` are not events of the stream. */
   event: string
   id: string | undefined
   data: unknown

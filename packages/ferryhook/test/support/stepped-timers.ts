@@ -1,12 +1,13 @@
-/** Timers that run out one after the other, as fast as a test waits for something. */
+/** Timers that fire one after the other, as fast as the test awaits something. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TestClock } from '@strongroom/kit/testing/test-clock'
-import type { Timers } from '../../src/worker/timers.ts'
+import type { StartTimer } from '@strongroom/platform/timers'
 
-export interface SteppedTimers extends Timers {
-  /** Waits until a timer is set, and lets it run out. */
+export interface SteppedTimers {
+  start: StartTimer
+  /** Waits until a timer is started, and fires it. */
   step(): Promise<void>
-  /** Waits until a timer is set. */
+  /** Waits until a timer is started. */
   isSet(): Promise<void>
   /** Lets time pass, timer by timer, until the work is done. */
   until<T>(work: Promise<T>): Promise<T>
@@ -32,7 +33,7 @@ export function steppedTimers(clock: TestClock): SteppedTimers {
       await isSet()
       runOut()
     },
-    after(ms, call) {
+    start(ms, call) {
       const timer = { at: clock.now() + ms, call }
       waiting.add(timer)
       return () => waiting.delete(timer)

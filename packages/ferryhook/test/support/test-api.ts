@@ -1,4 +1,4 @@
-/** Ferryhook mounted in an app, on a test store, with people who use it. */
+/** Ferryhook mounted in an app, on a test store, with users. */
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { defineConfig } from '@strongroom/kit/config'
 import { createTables } from '@strongroom/kit/tables'
@@ -32,7 +32,7 @@ export interface Call {
   token?: string | undefined
   cookies?: Record<string, string> | undefined
   headers?: Record<string, string>
-  /** Where the request comes from; each from somewhere else unless told. */
+  /** The client address; defaults to a different one for each request. */
   peer?: string
 }
 
@@ -40,10 +40,10 @@ export interface Answer {
   status: number
   // oxlint-disable-next-line typescript/no-explicit-any -- whatever came: tests say what they expect
   body: any
-  /** As it was sent. */
+  /** As received. */
   text: string
   headers: Headers
-  /** Those that were set; a cleared one is empty. */
+  /** The cookies that were set; a cleared one is empty. */
   cookies: Record<string, string>
 }
 
@@ -66,7 +66,7 @@ export interface OpenApi {
   operator: string
   logged: string[]
   passwords: ReturnType<typeof quickPasswords>
-  /** The service once more on the same store, with other settings. */
+  /** The service again on the same store, with other settings. */
   another(
     env: Record<string, string>,
     given?: { publicUrl?: string; secrets?: ServerSecrets },
@@ -115,7 +115,7 @@ export function openApi(
         ...env,
         ...settings,
       })
-      // As the server has it: what passes by itself is waited out.
+      // As on the server: transient failures are retried.
       const patient = retryingDb(db, { attempts: 200 })
       const deps = { db: patient, clock, log, metrics, secrets, publicUrl, config, secretBox }
       const service = {
@@ -177,7 +177,7 @@ function asking(app: OpenAPIHono<AppEnv>): Ask {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const type = answer.headers.get('content-type') ?? ''
-    // A stream has no end to wait for.
+    // A stream does not end.
     if (type.startsWith('text/event-stream')) await answer.body?.cancel()
     const text = type.startsWith('text/event-stream') ? '' : await answer.text()
     return {

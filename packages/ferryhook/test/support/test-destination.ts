@@ -1,4 +1,4 @@
-/** Destinations on this machine, each path of which behaves as a test says. */
+/** Local destinations; the test decides how each path behaves. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,10 +8,10 @@ interface Received {
   path: string
   method: string
   headers: IncomingMessage['headers']
-  /** Names and values as they came, in turn. */
+  /** Alternating names and values, as received. */
   rawHeaders: string[]
   body: Buffer
-  /** When it came, by the clock of the test. */
+  /** The time of receipt, by the test clock. */
   at: number
 }
 
@@ -24,10 +24,10 @@ export type Behaviour = (
 export interface Sink {
   url(path: string): string
   port: number
-  /** 200 unless told. */
+  /** Defaults to 200. */
   behave(path: string, behaviour: Behaviour): void
   received(path?: string): Received[]
-  /** Resolves when so many requests have come to a path. */
+  /** Resolves when a path has received this many requests. */
   until(path: string, count: number): Promise<void>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Ingest on a store and a real HTTP server of its own, and what tests send to it. */
+/** Ingest on its own store and HTTP server, and requests to it. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createCursors } from '@strongroom/kit/cursor'
@@ -27,7 +27,7 @@ import { allDue, storesOn, openWorkbench, required, type Workbench } from './tes
 
 export const PUBLIC_URL = 'https://hooks.example.com'
 
-const kept = createSealedSecrets(secretBox)
+const sealedSecrets = createSealedSecrets(secretBox)
 
 export interface Sent {
   method?: string
@@ -72,8 +72,8 @@ async function openReceiver(
     secretBox,
     onStored: (sourceId) => void hinted.push(sourceId),
     alerts: { raise: (alert) => void alerts.push(alert) },
-    // Tests flush.
-    later: () => {},
+    // Tests flush explicitly.
+    startTimer: () => () => {},
     ...given,
   })
   const hotRoutes = mountHotRoutes(ingestRoutes(ingest), 'ferryhook', '/')
@@ -104,13 +104,13 @@ async function openReceiver(
 }
 
 export interface IngestBench extends Workbench, Receiver {
-  /** Another process on the same store, whose store may be a bad one. */
+  /** Another process on the same store, which may be unreliable. */
   another(given?: Given & { on?: Db }): Promise<Receiver>
   source(given?: SourceGiven): Promise<Source>
   /** The events of a source, newest first. */
   eventsOf(source: Pick<Source, 'sourceId'>): Promise<Event[]>
   bodyOf(event: Event): Promise<Buffer>
-  /** The ids of events that wait to be routed. */
+  /** The ids of events that are not routed yet. */
   toBeRouted(): Promise<string[]>
   close(): Promise<void>
 }
@@ -142,7 +142,7 @@ export async function openIngestBench(store: TestStore, given: Given = {}): Prom
       const { userId } = await stores.users.create({ email, name: 'Ada', plan })
       const place = { userId, sourceId: newId('src'), ...input }
       const list = secret === undefined ? undefined : newSecretList(secret, clock.now())
-      const signingSecret = list && (await kept.sealSourceSecrets(place, list))
+      const signingSecret = list && (await sealedSecrets.sealSourceSecrets(place, list))
       return stores.sources.create({
         name: 'Shop',
         provider: 'custom',
@@ -163,16 +163,16 @@ export async function openIngestBench(store: TestStore, given: Given = {}): Prom
   }
 }
 
-/** A source whose secrets are these from now on; to be told to whoever remembers it. */
+/** Seals new secrets of a source; caches of it have to be invalidated. */
 export async function sealSecret(
   source: Pick<Source, 'sourceId' | 'userId'>,
   secret: string,
   now: number,
 ): Promise<string> {
-  return kept.sealSourceSecrets(source, newSecretList(secret, now))
+  return sealedSecrets.sealSourceSecrets(source, newSecretList(secret, now))
 }
 
-/** Limits as the plans have them, but some small enough to be reached. */
+/** The limits of the plans, some of them low enough to be reached. */
 export const few = (plan: Plan, given: Partial<(typeof planLimits)[Plan]>) => ({
   limits: { ...planLimits, [plan]: { ...planLimits[plan], ...given } },
 })

@@ -21,7 +21,7 @@ export interface World {
   hostility?: Hostility
 }
 
-/** The stores as they are; and one of them as AWS is on a bad day, which is the same on each. */
+/** The stores, and one of them with the failures that AWS may have. */
 export function testWorlds(): World[] {
   const hostility = { seed: 7, conflict: 0.15, throttle: 0.1 }
   const stores = testStores()
@@ -33,7 +33,7 @@ export function testWorlds(): World[] {
   ]
 }
 
-/** As `serviceStores`: the others with SLOW=1. */
+/** Like `serviceStores`: the others only with SLOW=1. */
 export function serviceWorlds(): World[] {
   const [embedded] = testStores()
   return testWorlds().filter(({ store }) => process.env['SLOW'] || store === embedded)
@@ -44,7 +44,7 @@ export interface Workbench {
   clock: TestClock
   stores: Stores
   close(): Promise<void>
-  /** The item exactly as it is stored. */
+  /** The item exactly as stored. */
   stored(table: string, key: { PK: string; SK: string }): Promise<Item | undefined>
 }
 
@@ -70,7 +70,7 @@ export function storesOn(db: Db, clock: TestClock, hostility?: Hostility): Store
   return createStores({ db: retryingDb(given, { attempts: 200, pause }), clock, cursors })
 }
 
-/** The store, whose answers to the first so many transactions get lost, whatever they were. */
+/** A store that loses the responses of the first transactions. */
 export function losingAnswers(db: Db, lost: number): Db {
   let left = lost
   return {
@@ -98,7 +98,7 @@ export function eventInput(given: Partial<CreateEventInput> = {}): CreateEventIn
   }
 }
 
-/** Everything due now, in all shards. */
+/** Every task that is due now, in all shards. */
 export async function allDue({ shards, queue }: Stores): Promise<DueTask[]> {
   const numbers = Array.from({ length: await shards.count() }, (_, shard) => shard)
   const due = await Promise.all(numbers.map((shard) => queue.listDue(shard, { limit: 100_000 })))
@@ -118,7 +118,7 @@ export async function deliveryTasksOf(stores: Stores, eventId: string): Promise<
 export const targetsOf = (connectionIds: readonly string[]) =>
   connectionIds.map((connectionId) => ({ connectionId }))
 
-/** An event with a leased delivery to each of so many connections. */
+/** An event with a leased delivery to each of several connections. */
 export async function leasedEvent(
   { stores, clock }: Pick<Workbench, 'stores' | 'clock'>,
   { connections = 1, ...given }: Partial<CreateEventInput> & { connections?: number } = {},
@@ -154,7 +154,7 @@ export async function leasedConnection(
   return { connection, lease, ...(await lease()) }
 }
 
-/** What the key store would give for a secret, as far as its form goes. */
+/** Has the format of a sealed secret, but no content. */
 export const sealedText = (secret: string) => `AgR4${Buffer.from(secret).toString('base64')}`
 
 export function connectionInput(given: Partial<Connection> = {}) {
@@ -183,7 +183,7 @@ export function required<T>(value: T | null | undefined): T {
   return value
 }
 
-/** How each call ended: what it gave, or the reason or name of its error. */
+/** The result of each call, or the reason or name of its error. */
 export async function outcomes<T>(calls: Promise<T>[]): Promise<(T | string)[]> {
   const settled = await Promise.allSettled(calls)
   return settled.map((each) => {

@@ -1,4 +1,4 @@
-/** The route of streams on a store of its own, with time in the test's hands. */
+/** The stream route on its own store, with a controlled clock. */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { createCursors } from '@strongroom/kit/cursor'
 import { createApp } from '@strongroom/kit/http/app'
@@ -19,7 +19,7 @@ import { type Frame, readFrames } from './sse-frames.ts'
 
 export interface LiveBench extends Workbench {
   timers: SteppedTimers
-  desk: LiveService
+  live: LiveService
   newSource(): Promise<LiveSource>
 }
 
@@ -29,19 +29,19 @@ export interface LiveSource {
   keyId: string
   key: string
   receive(given?: Partial<CreateEventInput>): Promise<Event>
-  /** `env` is what Node's server gives: the two ends of the connection. */
+  /** `env` is what Node's server provides: request and response. */
   request(headers?: Record<string, string>, env?: object): Promise<Response>
-  /** A stream that has said it is ready. */
+  /** A stream that has sent `ready`. */
   open(lastEventId?: string): Promise<LiveStream>
 }
 
 interface LiveStream {
   ready: Frame
-  /** The next that is no comment, letting time pass until it is there. */
+  /** The next frame that is not a comment, letting time pass until it arrives. */
   next(): Promise<Frame>
-  /** So many ids of events, in the order in which they came. */
+  /** The ids of the next events, in order of arrival. */
   ids(count: number): Promise<string[]>
-  /** The next of any kind. */
+  /** The next frame of any kind. */
   any(): Promise<Frame>
   /** The same without letting time pass. */
   atOnce(): Promise<Frame>
@@ -60,15 +60,22 @@ export async function openLiveBench(store: TestStore): Promise<LiveBench> {
   const operators = createOperators({ db, clock })
   const permit = createPermissions({ authenticate, stores, operators })
   const cursors = createCursors(new Uint8Array(32).fill(7))
-  const desk = createLiveService({ stores, authenticate, clock, timers, cursors, log: silentLog })
+  const live = createLiveService({
+    stores,
+    authenticate,
+    clock,
+    startTimer: timers.start,
+    cursors,
+    log: silentLog,
+  })
   const app = createApp({ log: silentLog, metrics: createMetrics() })
-  app.route('/', new OpenAPIHono<AppEnv>().route('/', liveRoutes({ permit, live: desk })))
+  app.route('/', new OpenAPIHono<AppEnv>().route('/', liveRoutes({ permit, live })))
   let people = 0
 
   return {
     ...bench,
     timers,
-    desk,
+    live,
     async newSource() {
       const email = `live-${++people}@example.com`
       const { userId } = await stores.users.create({ email, name: 'Ada', plan: 'team' })

@@ -1,4 +1,4 @@
-/** A worker on a store of its own, with destinations on this machine and time in the test's hands. */
+/** A worker on its own store, with local destinations and a controlled clock. */
 import { silentLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import { createSafeFetch, type SafeFetch, type SafeFetchOptions } from '@strongroom/kit/safe-fetch'
@@ -29,23 +29,23 @@ export interface WorkerBench extends Workbench {
   sink: Sink
   alerts: Alert[]
   worker: DeliveryWorker
-  /** Another worker on the same store, as another machine has it. */
+  /** Another worker on the same store, as on another machine. */
   anotherWorker(options?: Partial<WorkerOptions>): DeliveryWorker
   newSource(): Promise<Source>
-  /** To a path of the sink, or to a whole URL. */
+  /** To a path of the test destination, or to a whole URL. */
   connect(source: Source, to: string, given?: Partial<Connection>): Promise<Connection>
   receive(source: Source, given?: Partial<CreateEventInput>): Promise<Event>
   status(event: Event): Promise<string>
-  /** Those of the event to the connection, in order. */
+  /** The attempts of the event to the connection, in order. */
   attempts(event: Event, connection: Connection): ReturnType<Stores['attempts']['listByEvent']>
   delivery(event: Event, connection: Connection): ReturnType<Stores['deliveries']['get']>
-  /** Does what is due at each second that passes. */
+  /** Lets time pass second by second, and runs what is due. */
   live(seconds: number): Promise<void>
 }
 
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
-export const keptSecrets = createSealedSecrets(secretBox)
+export const sealedSecrets = createSealedSecrets(secretBox)
 
 export async function openWorkerBench(
   world: Pick<World, 'store' | 'hostility'>,
@@ -74,7 +74,7 @@ export async function openWorkerBench(
     const worker = createWorker({
       stores: storesOn(bench.db, clock, world.hostility),
       clock,
-      timers: { after: timers.start },
+      startTimer: timers.start,
       fetcher,
       secretBox,
       sandbox: { run: () => Promise.reject(new Error('No scripts here')), close: async () => {} },
@@ -109,7 +109,7 @@ export async function openWorkerBench(
         connectionInput({ sourceId, userId, ...more, destinationUrl }),
       )
       const secrets = newSecretList(SECRET, clock.now())
-      const signingSecret = await keptSecrets.sealConnectionSecrets(connection, secrets)
+      const signingSecret = await sealedSecrets.sealConnectionSecrets(connection, secrets)
       const { connectionId } = connection
       return stores.connections.update(connectionId, { signingSecret }, { sourceId })
     },

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { applyTransform } from '../../src/transforms/apply.ts'
+import type { TransformResult } from '../../src/transforms/result.ts'
 import { Transform } from '../../src/transforms/transform.ts'
 import { received } from '../support/received-events.ts'
 import { failureOf, textOf } from '../support/scripts.ts'
@@ -9,10 +10,14 @@ import { failureOf, textOf } from '../support/scripts.ts'
 // Never used: no thread is started.
 const options = { sandbox: createSandbox(), owner: 'usr_1' }
 
-async function mapped(rules: unknown[], body: unknown, rest: object = {}): Promise<string> {
+function map(rules: unknown[], body: unknown, rest: object = {}): Promise<TransformResult> {
   const { start, ...event } = rest as { start?: string }
   const transform = Transform.parse({ type: 'field_map', rules, ...(start && { start }) })
-  return textOf(await applyTransform(transform, received(body, event), options))
+  return applyTransform(transform, received(body, event), options)
+}
+
+async function mapped(...args: Parameters<typeof map>): Promise<string> {
+  return textOf(await map(...args))
 }
 
 const body = {
@@ -25,11 +30,11 @@ const body = {
   none: null,
 }
 
-describe('from nothing', () => {
+describe('a field map that starts empty', () => {
   const cases: [what: string, rules: unknown[], expected: unknown][] = [
     ['a value is renamed', [{ from: '$.user.name', to: 'name' }], { name: 'Ada' }],
     [
-      'what is missing is left out',
+      'a missing value is left out',
       [
         { from: '$.missing', to: 'a' },
         { from: '$.id', to: 'b' },
@@ -47,16 +52,16 @@ describe('from nothing', () => {
     ],
     ['a target may be in a list', [{ from: '$.id', to: 'a[1].b' }], { a: [null, { b: 7 }] }],
     [
-      'a target may have an odd name',
+      'a target name may need quotes',
       [
         { from: '$.id', to: "['a.b']" },
         { from: '$.id', to: "$.c['d e']" },
       ],
       { 'a.b': 7, c: { 'd e': 7 } },
     ],
-    ['a target may be the whole', [{ from: '$.user.address', to: '$' }], { city: 'Bern' }],
+    ['a target may be the whole body', [{ from: '$.user.address', to: '$' }], { city: 'Bern' }],
     [
-      'more may be added to what was copied',
+      'a copied object can be extended',
       [
         { from: '$.user', to: 'u' },
         { to: 'u.address.zip', value: 3000 },
@@ -72,7 +77,7 @@ describe('from nothing', () => {
       { a: { b: [1] }, c: null },
     ],
     [
-      'the later of two wins',
+      'the later of two rules wins',
       [
         { to: 'a', value: 1 },
         { to: 'a', value: 2 },
@@ -80,22 +85,30 @@ describe('from nothing', () => {
       { a: 2 },
     ],
     [
-      'what stands in the way is replaced',
+      'a value in the way of a nested target is replaced',
       [
         { to: 'a', value: 1 },
         { to: 'a.b', value: 2 },
       ],
       { a: { b: 2 } },
     ],
-    ['a wildcard gives a list', [{ from: '$.items[*].id', to: 'ids' }], { ids: [1, 2] }],
+    ['a wildcard selects a list', [{ from: '$.items[*].id', to: 'ids' }], { ids: [1, 2] }],
     [
-      'a wildcard over nothing gives an empty list',
+      'a wildcard over an empty list selects an empty list',
       [{ from: '$.items[*].name', to: 'names' }],
       { names: [] },
     ],
-    ['a wildcard in nothing gives nothing', [{ from: '$.missing[*].id', to: 'ids' }], {}],
-    ['an index counts from the end too', [{ from: '$.items[-1].price', to: 'last' }], { last: 20 }],
-    ['the whole body is moved down', [{ from: '$', to: 'event' }], { event: body }],
+    [
+      'a wildcard below a missing value selects nothing',
+      [{ from: '$.missing[*].id', to: 'ids' }],
+      {},
+    ],
+    [
+      'a negative index counts from the end',
+      [{ from: '$.items[-1].price', to: 'last' }],
+      { last: 20 },
+    ],
+    ['the whole body can be nested', [{ from: '$', to: 'event' }], { event: body }],
   ]
   test.each(cases)('%s', async (_what, rules, expected) => {
     expect(JSON.parse(await mapped(rules, body))).toEqual(expected)
@@ -113,7 +126,7 @@ describe('from nothing', () => {
   })
 })
 
-describe('from the body', () => {
+describe('a field map that starts with the body', () => {
   const start = 'body'
   const cases: [what: string, rules: unknown[], expected: unknown][] = [
     [
@@ -126,21 +139,25 @@ describe('from the body', () => {
       [{ remove: '$.items[*].price' }],
       { ...body, items: [{ id: 1 }, { id: 2 }] },
     ],
-    ['all of a list is removed', [{ remove: '$.items[*]' }], { ...body, items: [] }],
+    ['all elements of a list are removed', [{ remove: '$.items[*]' }], { ...body, items: [] }],
     [
       'an element is removed',
       [{ remove: '$.items[0]' }],
       { ...body, items: [{ id: 2, price: 20 }] },
     ],
-    ['what is missing is not removed', [{ remove: '$.a.b' }, { remove: '$.items[5]' }], body],
+    [
+      'removing a missing value has no effect',
+      [{ remove: '$.a.b' }, { remove: '$.items[5]' }],
+      body,
+    ],
     [
       'a part is renamed',
       [{ rename: '$.id', to: 'meta.id' }, { remove: '$.items' }, { remove: '$.user' }],
       { none: null, meta: { id: 7 } },
     ],
-    ['what is missing is not renamed', [{ rename: '$.missing', to: 'a' }], body],
+    ['renaming a missing value has no effect', [{ rename: '$.missing', to: 'a' }], body],
     [
-      'a copy is of what came',
+      'values are copied from the original body',
       [{ remove: '$.id' }, { from: '$.id', to: 'was' }],
       { user: body.user, items: body.items, none: null, was: 7 },
     ],
@@ -154,7 +171,7 @@ describe('from the body', () => {
     expect(JSON.parse(await mapped(rules, body, { start }))).toEqual(expected)
   })
 
-  test('what is not touched stays as it was written', async () => {
+  test('untouched parts keep their original text', async () => {
     const text =
       ' { "big": 12345678901234567890, "exact": 1.10, "s": "\\u00e9\\/\\"[}", "a" : [ 1 , {"b":2} ] } '
     expect(await mapped([{ remove: '$.none' }], text, { start })).toBe(
@@ -164,8 +181,8 @@ describe('from the body', () => {
   })
 })
 
-describe('names of every object', () => {
-  test('are names like any other', async () => {
+describe('names such as __proto__', () => {
+  test('are ordinary names', async () => {
     const rules = [
       { to: '__proto__.polluted', value: true },
       { to: 'constructor.prototype.polluted', value: true },
@@ -199,7 +216,7 @@ describe('large documents', () => {
   test('that come out too large are an error', async () => {
     const text = 'x'.repeat(200_000)
     const rules = ['a', 'b'].map((to) => ({ from: '$.text', to }))
-    const error = await failureOf(mapped(rules, { text }))
+    const error = await failureOf(map(rules, { text }))
     expect(error.code).toBe('output_limit')
   })
 })
@@ -207,7 +224,7 @@ describe('large documents', () => {
 test.each(['hello', '', '{"a":', Uint8Array.of(0xff), 'a=1&b=2'])(
   'a body that is not JSON is an error (%#)',
   async (text) => {
-    const error = await failureOf(mapped([{ to: 'a', value: 1 }], text))
+    const error = await failureOf(map([{ to: 'a', value: 1 }], text))
     expect(error.code).toBe('body_not_json')
     expect(error.isTransient).toBe(false)
   },

@@ -72,9 +72,9 @@ describe('a script', () => {
 
   test('drops the event by returning null', async () => {
     const reason = 'The transform returned null'
-    expect(await run('const transform = () => null')).toMatchObject({ dropped: true, reason })
+    expect(await run('const transform = () => null')).toMatchObject({ kind: 'dropped', reason })
     const whole = await run('const transform = () => ({ body: null, headers: {} })')
-    expect(whole).toMatchObject({ dropped: true })
+    expect(whole).toMatchObject({ kind: 'dropped' })
   })
 
   test('may be asynchronous', async () => {

@@ -9,7 +9,6 @@ import {
   eventInput,
   storesOn,
   openWorkbench,
-  outcomes,
   required,
   serviceWorlds,
   times,
@@ -33,21 +32,21 @@ describe.each(serviceWorlds())('usage on $name', (world) => {
     return stores.sources.create({ userId, name: 'Shop', provider: 'shopify' })
   }
 
-  test('of many who count the same events at once one does, for the source and the user together', async () => {
+  test('one of many concurrent counts of the same events succeeds, for source and user together', async () => {
     const source = await newSource()
     const until = bench.clock.now() + 1
     const lastEventAt = new Date(bench.clock.now()).toISOString()
     const counted = { until, events: 7, lastEventAt }
     const ends = await Promise.all(times(10, () => stores.metering.advance(source, counted)))
-    expect(ends.filter(Boolean)).toHaveLength(1)
+    expect(ends.filter((end) => end === 'counted')).toHaveLength(1)
     const after = required(await stores.sources.getOwned(source.sourceId, source.userId))
     expect(after).toMatchObject({ eventCount: 7, countedUntil: until, lastEventAt })
     expect(await stores.users.getById(source.userId)).toMatchObject({ usageThisMonth: 7 })
-    expect(await stores.metering.advance(after, { until: until + 5, events: 2 })).toBe(true)
+    expect(await stores.metering.advance(after, { until: until + 5, events: 2 })).toBe('counted')
     expect(await stores.users.getById(source.userId)).toMatchObject({ usageThisMonth: 9 })
   })
 
-  test('two sources of a user are counted at once and nothing is lost', async () => {
+  test('two sources of a user are counted concurrently without losing events', async () => {
     const first = await newSource()
     const { userId } = first
     const second = await stores.sources.create({ userId, name: 'Other', provider: 'custom' })
@@ -58,7 +57,7 @@ describe.each(serviceWorlds())('usage on $name', (world) => {
     expect(await stores.users.getById(userId)).toMatchObject({ usageThisMonth: 6 })
   })
 
-  test('events of a new month begin a new period, and late ones of the old month do not enter it', async () => {
+  test('events of a new month start a new period, and late events of the old month are not added to it', async () => {
     const source = await newSource()
     const other = await stores.sources.create({
       userId: source.userId,
@@ -77,14 +76,14 @@ describe.each(serviceWorlds())('usage on $name', (world) => {
     })
   })
 
-  test('events of a user that is gone are not counted', async () => {
+  test('events of a deleted user are not counted', async () => {
     const source = await newSource()
     await stores.users.delete(source.userId)
     const counted = { until: bench.clock.now() + 1, events: 1 }
-    expect(await outcomes([stores.metering.advance(source, counted)])).toEqual(['not_found'])
+    expect(await stores.metering.advance(source, counted)).toBe('user_missing')
   })
 
-  test('what is no count or no time is refused and nothing is counted', async () => {
+  test('an invalid count or time is rejected and nothing is counted', async () => {
     const source = await newSource()
     const until = bench.clock.now() + 1
     for (const wrong of [
@@ -99,12 +98,12 @@ describe.each(serviceWorlds())('usage on $name', (world) => {
     expect(await stores.users.getById(source.userId)).toMatchObject({ usageThisMonth: 0 })
   })
 
-  /** The counting tasks that are due. */
+  /** The metering tasks that are due. */
   async function countingTasks(): Promise<MeteringTask[]> {
     return (await allDue(stores)).filter((task) => task.kind === 'count')
   }
 
-  test('the events of a source are counted two minutes after they came, each once, whoever counts them', async () => {
+  test('the events of a source are counted once, two minutes after their receipt, by any worker', async () => {
     const source = await newSource()
     const { sourceId, userId } = source
     const received = () => stores.events.create(eventInput({ sourceId, userId }))
@@ -137,7 +136,7 @@ describe.each(serviceWorlds())('usage on $name', (world) => {
     })
   })
 
-  test('events of two months that are counted together count in their own month', async () => {
+  test('events of two months that are counted together count for their own month', async () => {
     const source = await newSource()
     const { sourceId, userId } = source
     const received = () => stores.events.create(eventInput({ sourceId, userId, plan: 'team' }))
@@ -155,7 +154,7 @@ describe.each(serviceWorlds())('usage on $name', (world) => {
     })
   })
 
-  /** As a machine has it whose clock is so far ahead, or behind. */
+  /** As on a machine whose clock is this far ahead or behind. */
   const skewed = (minutes: number) =>
     storesOn(bench.db, { ...bench.clock, now: () => bench.clock.now() + minutes * 60_000 })
 
@@ -166,7 +165,7 @@ describe.each(serviceWorlds())('usage on $name', (world) => {
     return { eventCount: source.eventCount, usageThisMonth, pending }
   }
 
-  test('events are counted, each once, that come after a clock that is ahead has counted', async () => {
+  test('events received after a count by a clock that is ahead are counted once', async () => {
     const source = await newSource()
     const { sourceId, userId } = source
     const receive = () => stores.events.create(eventInput({ sourceId, userId, plan: 'team' }))
@@ -174,7 +173,7 @@ describe.each(serviceWorlds())('usage on $name', (world) => {
     await Promise.all(times(2, receive))
     await ahead.metering.catchUp(source)
     expect(await figures(source)).toEqual({ eventCount: 2, usageThisMonth: 2, pending: 0 })
-    // At the same moment as those, and later.
+    // At the same millisecond as those, and later.
     await receive()
     bench.clock.advance({ minutes: 4 })
     await receive()
@@ -186,7 +185,7 @@ describe.each(serviceWorlds())('usage on $name', (world) => {
     expect(await figures(source)).toEqual({ eventCount: 4, usageThisMonth: 4, pending: 0 })
   })
 
-  test('events are counted, each once, that come after the clock was set back', async () => {
+  test('events received after the clock was set back are counted once', async () => {
     const source = await newSource()
     const { sourceId, userId } = source
     bench.clock.advance({ hours: 1 })
@@ -211,7 +210,7 @@ describe.each(serviceWorlds())('usage on $name', (world) => {
     expect(await figures(source)).toEqual({ eventCount: 16, usageThisMonth: 16, pending: 0 })
   })
 
-  test('what comes late to the last moments of a month does not enter the next', async () => {
+  test('events that are stored late at the end of a month are not added to the next', async () => {
     const source = await newSource()
     const { sourceId, userId } = source
     const [now, next] = [bench.clock.now(), nextMonthStart(bench.clock.now())]
@@ -233,7 +232,7 @@ describe.each(serviceWorlds())('usage on $name', (world) => {
     expect(await figures(source)).toMatchObject({ usageThisMonth: 1, pending: 0 })
   })
 
-  test('a source to which nothing came is counted with two queries, however often it was before', async () => {
+  test('counting a source without new events takes two queries', async () => {
     const source = await newSource()
     const { sourceId, userId } = source
     const calm = storesOn(bench.db, bench.clock)
@@ -246,7 +245,7 @@ describe.each(serviceWorlds())('usage on $name', (world) => {
     for (let step = 0; step < 6; step++) {
       await stores.events.create(eventInput({ sourceId, userId, plan: 'team' }))
       bench.clock.advance({ minutes: 3 })
-      // Whether some are late, the first and the last, how many, and whether there are more.
+      // Late events, the first and the last event, their count, and whether there are more.
       expect(await queriesOf(() => calm.metering.catchUp(source))).toBeLessThanOrEqual(5)
       expect(await queriesOf(() => calm.metering.catchUp(source))).toBe(2)
     }
@@ -254,7 +253,7 @@ describe.each(serviceWorlds())('usage on $name', (world) => {
     expect(await figures(source)).toMatchObject({ eventCount: 6, pending: 0 })
   })
 
-  test('what failed verification alone is no last event', async () => {
+  test('events that failed verification do not change the time of the last event', async () => {
     const source = await newSource()
     const { sourceId, userId } = source
     const status = 'signature_failed'
@@ -265,7 +264,7 @@ describe.each(serviceWorlds())('usage on $name', (world) => {
     expect([counted.eventCount, counted.lastEventAt]).toEqual([0, undefined])
   })
 
-  test('the counting of an account that was deleted ends', async () => {
+  test('metering of a deleted account ends', async () => {
     const source = await newSource()
     await stores.events.create(eventInput({ sourceId: source.sourceId, userId: source.userId }))
     await stores.users.delete(source.userId)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { openApi } from '../support/test-api.ts'
 import { deliver, ownerOf } from '../support/people.ts'
 
-describe.each(serviceStores())('figures over HTTP, on $name', (store) => {
+describe.each(serviceStores())('statistics over HTTP, on $name', (store) => {
   const api = openApi(store)
 
   /** With a key, because a session ends after an hour. */
@@ -16,7 +16,7 @@ describe.each(serviceStores())('figures over HTTP, on $name', (store) => {
     return { owner, connectionId, token, overview }
   }
 
-  test('tell what became of events at once, and the same when hours and days have passed', async () => {
+  test('include recent events immediately, and are the same after hours and days', async () => {
     const { owner, connectionId, overview } = await ownerWithKey()
     for (const outcome of ['delivered', 'delivered', 'delivered', 'failed'] as const) {
       const event = await owner.receive()
@@ -47,7 +47,7 @@ describe.each(serviceStores())('figures over HTTP, on $name', (store) => {
     expect(await overview('period=30d')).toMatchObject({ ...expected, latencyMs })
   })
 
-  test('are of all sources together, or of one', async () => {
+  test('cover all sources, or one', async () => {
     const { owner, overview } = await ownerWithKey()
     const other = await api.source(owner.person)
     await owner.receive()
@@ -57,7 +57,7 @@ describe.each(serviceStores())('figures over HTTP, on $name', (store) => {
     expect(await overview(`sourceId=${other}`)).toMatchObject({ events: { total: 1 } })
   })
 
-  test('tell what was refused', async () => {
+  test('include rejected requests', async () => {
     const { owner, overview } = await ownerWithKey()
     const hour = Math.floor(api.clock.now() / 3_600_000) * 3_600_000
     for (const writerId of ['wrt_AAAAAAAAAAAAAAAA', 'wrt_BBBBBBBBBBBBBBBB']) {
@@ -78,13 +78,13 @@ describe.each(serviceStores())('figures over HTTP, on $name', (store) => {
     })
   })
 
-  test('a period that there is not is refused', async () => {
+  test('are rejected for an unknown period', async () => {
     const { owner } = await ownerWithKey()
     const { status, body } = await owner.ask('GET', '/analytics/overview?period=1y')
     expect([status, body.error.details[0].path]).toEqual([400, 'query.period'])
   })
 
-  test('usage is right at once, after it was counted, without a worker, and in a new month', async () => {
+  test('usage is accurate immediately, after metering, without a worker, and in a new month', async () => {
     const { owner, token } = await ownerWithKey()
     const usage = async () => (await owner.ask('GET', '/usage', { token })).body
     for (let n = 0; n < 3; n++) await owner.receive()

@@ -19,7 +19,7 @@ import {
 
 const HOUR = 3_600_000
 
-describe.each(serviceWorlds())('figures of hours and days, on $name', (world) => {
+describe.each(serviceWorlds())('hourly and daily statistics on $name', (world) => {
   let bench: Workbench
   let stores: Stores
   let people = 0
@@ -67,14 +67,14 @@ describe.each(serviceWorlds())('figures of hours and days, on $name', (world) =>
   const days = (sourceId: string) =>
     stores.statistics.list(sourceId, 'day', { from: 0, until: bench.clock.now() })
 
-  /** Does the counting that is due, as a worker does. */
+  /** Runs the metering tasks that are due, as a worker does. */
   async function countDue({ sourceId }: Named) {
     for (const task of await allDue(stores)) {
       if (task.kind === 'count' && task.sourceId === sourceId) await stores.metering.roll(task)
     }
   }
 
-  test('an hour is counted when it is over, and not before all of it is stored', async () => {
+  test('an hour is counted when it is over and all its events are stored', async () => {
     const source = await newSource()
     await end((await receive(source)).eventId, 'delivered')
     await end((await receive(source)).eventId, 'failed')
@@ -96,7 +96,7 @@ describe.each(serviceWorlds())('figures of hours and days, on $name', (world) =>
     expect(await stores.statistics.countedUntil(source.sourceId)).toBe(startsAt + HOUR)
   })
 
-  test('a worker counts without being asked, once for a source that falls silent', async () => {
+  test('a worker counts a source without a request, and once if it stops receiving events', async () => {
     const source = await newSource()
     await end((await receive(source)).eventId, 'delivered')
     await stores.metering.plan(source)
@@ -113,7 +113,7 @@ describe.each(serviceWorlds())('figures of hours and days, on $name', (world) =>
     expect(left).toEqual([])
   })
 
-  test('an hour is counted again while its events are under way, and after a replay', async () => {
+  test('an hour is counted again while its events are pending, and after a replay', async () => {
     const source = await newSource()
     const { eventId, receivedAt } = await receive(source)
     await stores.routing.route(await routeTaskOf(stores, eventId), [
@@ -140,11 +140,11 @@ describe.each(serviceWorlds())('figures of hours and days, on $name', (world) =>
     await countDue(source)
     expect(await counted()).toMatchObject({ failed: 0, delivered: 1 })
     expect(await days(source.sourceId)).toMatchObject([{ events: { failed: 0, delivered: 1 } }])
-    // Somebody wanted it so late: that is no latency.
+    // The replay was late on purpose, so it has no latency.
     expect((await hours(source.sourceId))[0]?.latencies).toEqual({})
   })
 
-  test('what was counted stays when its events have expired', async () => {
+  test('counts remain after the events expire', async () => {
     const source = await newSource()
     const short = await receive(source, 'free')
     const open = await receive(source, 'team')
@@ -164,7 +164,7 @@ describe.each(serviceWorlds())('figures of hours and days, on $name', (world) =>
     expect(await hours(source.sourceId)).toEqual(before)
   })
 
-  test('counting by many at once, and again after a crash, changes nothing', async () => {
+  test('concurrent and repeated counting gives the same result', async () => {
     const source = await newSource()
     for (let hour = 0; hour < 3; hour++) {
       for (let n = 0; n <= hour; n++) await end((await receive(source)).eventId, 'delivered')
@@ -182,7 +182,7 @@ describe.each(serviceWorlds())('figures of hours and days, on $name', (world) =>
     expect(await stores.statistics.countedUntil(source.sourceId)).toBe(mark)
   })
 
-  test('latencies are told to a twentieth', async () => {
+  test('latencies are accurate to 5 %', async () => {
     const source = await newSource()
     for (const latency of [5, 10, 20, 40, 1_000]) {
       const { eventId } = await receive(source)
@@ -193,17 +193,17 @@ describe.each(serviceWorlds())('figures of hours and days, on $name', (world) =>
       await attempt(eventId, 'delivered')
     }
     const until = bench.clock.now() + 1
-    const { figures } = await stores.eventCounts.count({
+    const { statistics } = await stores.eventCounts.count({
       sourceId: source.sourceId,
       from: 0,
       until,
     })
-    const near = (part: number) => required(latencyPercentile(part, figures))
+    const near = (part: number) => required(latencyPercentile(part, statistics))
     expect(Math.abs(near(0.5) - 20) / 20).toBeLessThanOrEqual(0.05)
     expect(Math.abs(near(0.99) - 1_000) / 1_000).toBeLessThanOrEqual(0.05)
   })
 
-  test('what comes after its hour was counted by a clock that is ahead is counted when it is over', async () => {
+  test('events received after a clock that is ahead counted their hour are counted at its end', async () => {
     const source = await newSource()
     const { sourceId } = source
     const ahead = storesOn(bench.db, { ...bench.clock, now: () => bench.clock.now() + HOUR })
@@ -227,7 +227,7 @@ describe.each(serviceWorlds())('figures of hours and days, on $name', (world) =>
     expect(counted).toEqual([3, 1])
   })
 
-  test('an hour that a clock ahead has counted is counted again also if nobody looked before its end', async () => {
+  test('an hour counted by a clock that is ahead is counted again, even without requests before its end', async () => {
     const source = await newSource()
     const { sourceId } = source
     const ahead = storesOn(bench.db, { ...bench.clock, now: () => bench.clock.now() + 2 * HOUR })
@@ -242,7 +242,7 @@ describe.each(serviceWorlds())('figures of hours and days, on $name', (world) =>
     expect(await hours(sourceId)).toMatchObject([{ events: { received: 2 } }])
   })
 
-  test('an hour that a clock ahead found empty is counted when it is over', async () => {
+  test('an hour that a clock ahead counted as empty is counted when it is over', async () => {
     const source = await newSource()
     const { sourceId, userId } = source
     const aheadBy = (ms: number) =>

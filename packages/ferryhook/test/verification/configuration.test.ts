@@ -13,14 +13,14 @@ import { signers } from '../support/signers.ts'
 const check = (given: Partial<SigningInput>) =>
   checkSigning({ provider: 'custom', secrets: ['secret'], ...given })
 
-/** What is wrong, one line for each problem. */
+/** One line for each problem. */
 function problems(given: Partial<SigningInput>): string[] {
   const result = check(given)
   return result.ok ? [] : result.problems.map(({ path, message }) => `${path}: ${message}`)
 }
 
-describe('how a source is verified', () => {
-  test('is the way of its provider as soon as it has a secret', () => {
+describe('the signing scheme of a source', () => {
+  test('defaults to the scheme of the provider once there is a secret', () => {
     for (const provider of providers) {
       const scheme = schemeOf({ provider, signingSecret: 'AgR4sealed' })
       expect(scheme?.algorithm).toBe(provider === 'custom' ? 'hmac-sha256' : provider)
@@ -28,7 +28,7 @@ describe('how a source is verified', () => {
     }
   })
 
-  test('is stored as algorithm and options, from which the same comes back', () => {
+  test('is stored as algorithm and options, and is parsed back unchanged', () => {
     for (const { scheme } of signers) {
       const { signingAlgorithm, signingOptions } = signingAttributes(scheme)
       expect(signingAlgorithm).toBe(scheme.algorithm)
@@ -37,14 +37,14 @@ describe('how a source is verified', () => {
     }
   })
 
-  test('can be told by the names that are in use elsewhere', () => {
+  test('can be selected by a common alias', () => {
     const generic = check({ signingAlgorithm: 'generic-hmac-sha256' })
     expect(generic).toMatchObject({ ok: true, scheme: { algorithm: 'hmac-sha256' } })
     const svix = { signingAlgorithm: 'svix', secrets: [`whsec_${'A'.repeat(32)}`] }
     expect(check(svix)).toMatchObject({ ok: true, scheme: { algorithm: 'standard-webhooks' } })
   })
 
-  test('can be not at all, if that is said', () => {
+  test('can be turned off explicitly', () => {
     expect(check({ provider: 'stripe', signingAlgorithm: 'none' })).toEqual({
       ok: true,
       scheme: undefined,
@@ -54,7 +54,7 @@ describe('how a source is verified', () => {
     expect(schemeOf(source)).toBeUndefined()
   })
 
-  test('is never guessed from what makes no sense in the store', () => {
+  test('is never guessed from an invalid stored configuration', () => {
     for (const damaged of [
       { signingAlgorithm: 'carrier-pigeon' },
       { signingAlgorithm: 'stripe', signingOptions: '{"toleranceSeconds":-1}' },
@@ -66,8 +66,8 @@ describe('how a source is verified', () => {
   })
 })
 
-describe('a wrong configuration', () => {
-  test('names the algorithms there are', () => {
+describe('an invalid configuration', () => {
+  test('is rejected with the list of algorithms', () => {
     for (const signingAlgorithm of ['carrier-pigeon', 'constructor', '']) {
       const [problem] = problems({ signingAlgorithm })
       expect(problem).toMatch(/^signingAlgorithm: Must be one of: none, stripe, .*hmac-sha512$/)
@@ -106,17 +106,17 @@ describe('a wrong configuration', () => {
       { toleranceSeconds: 0 },
       'toleranceSeconds: Must be a whole number of seconds from 1 to 604800',
     ],
-  ])('of an HMAC is rejected with what to do: %j', (signingOptions, problem) => {
+  ])('of an HMAC is rejected with an explanation: %j', (signingOptions, problem) => {
     const given = { signingAlgorithm: 'hmac-sha256', signingOptions: { ...signingOptions } }
     expect(problems(given)).toEqual([`signingOptions.${problem}`])
   })
 
-  test('does not pass for an option that the algorithm does not have', () => {
+  test('is rejected if the algorithm does not have the option', () => {
     const given = { signingAlgorithm: 'github', signingOptions: { toleranceSeconds: 3 } }
     expect(problems(given)).toEqual([expect.stringContaining('toleranceSeconds')])
   })
 
-  test('of PayPal is a certificate that is none, or not of an RSA key', () => {
+  test('is rejected if the pinned PayPal certificate is unreadable or has no RSA key', () => {
     const secrets = ['3RN13029J36659323']
     const pinned = (certificates: unknown) =>
       problems({ provider: 'paypal', secrets, signingOptions: { certificates } })
@@ -130,8 +130,8 @@ describe('a wrong configuration', () => {
   })
 })
 
-describe('a secret', () => {
-  test('of each signer is taken', () => {
+describe('a signing secret', () => {
+  test('is accepted in the format of each signer', () => {
     for (const { scheme, secrets, name } of signers) {
       const { signingAlgorithm, signingOptions } = signingAttributes(scheme)
       const options = JSON.parse(signingOptions ?? '') as Record<string, unknown>
@@ -165,7 +165,7 @@ describe('a secret', () => {
     ['standard-webhooks', 'whpk_AAAA'],
     ['discord', 'not hexadecimal'],
     ['discord', '00'],
-  ])('of %s that cannot be one is refused, and what to give is said', (provider, secret) => {
+  ])('of %s in the wrong format is rejected with an explanation', (provider, secret) => {
     const [problem, ...others] = problems({ provider, secrets: [secret] })
     expect(problem).toMatch(/^signingSecret: Enter the /)
     expect(others).toEqual([])
@@ -176,18 +176,18 @@ describe('a secret', () => {
     [' secret', 'Must not start or end with spaces or line breaks'],
     ['secret\n', 'Must not start or end with spaces or line breaks'],
     ['x'.repeat(1025), 'Must be at most 1024 characters'],
-  ])('that nobody can mean is refused: %j', (secret, problem) => {
+  ])('that is certainly a mistake is rejected: %j', (secret, problem) => {
     expect(problems({ provider: 'github', secrets: ['fine', secret] })).toEqual([
       `signingSecret: ${problem}`,
     ])
   })
 
-  test('is never part of the message', () => {
+  test('is never quoted in a message', () => {
     const secrets = ['xoxb-7-unmistakable']
     expect(problems({ provider: 'slack', secrets }).join()).not.toContain('unmistakable')
   })
 
-  test('is asked for where an algorithm is', () => {
+  test('is required if an algorithm is set', () => {
     expect(problems({ signingAlgorithm: 'github', secrets: [] })).toEqual([
       'signingSecret: Enter the secret that the sender signs with',
     ])

@@ -14,7 +14,7 @@ function keyOf(
   return dedupKeyOf({ provider, ...dedup }, { headers, body: Buffer.from(body) })
 }
 
-describe('what a provider calls an event', () => {
+describe('the event id of a provider', () => {
   test.each<[Provider, { headers?: Record<string, string>; body?: string }, string]>([
     ['stripe', { body: '{"id":"evt_1"}' }, 'evt_1'],
     ['github', { headers: { 'x-github-delivery': '72d3162e' } }, '72d3162e'],
@@ -36,11 +36,11 @@ describe('what a provider calls an event', () => {
     ['paddle', { body: '{"event_id":"evt_01","notification_id":"ntf_01"}' }, 'evt_01'],
     ['discord', { body: '{"id":"786008729715212338","type":2}' }, '786008729715212338'],
     ['zendesk', { headers: { 'x-zendesk-webhook-invocation-id': '8350205582' } }, '8350205582'],
-  ])('is known of %s', (provider, request, key) => {
+  ])('is found in a request of %s', (provider, request, key) => {
     expect(keyOf(provider, request)).toBe(key)
   })
 
-  test('is nothing where a request does not have it', () => {
+  test('is undefined if the request does not contain it', () => {
     for (const provider of providers) {
       for (const body of ['', '{}', '[]', 'null', 'text', '{"id":null,"event_id":{}}']) {
         expect(keyOf(provider, { body }), `${provider} ${body}`).toBeUndefined()
@@ -48,7 +48,7 @@ describe('what a provider calls an event', () => {
     }
   })
 
-  test('is nothing if it is empty, too long, or a number that lost its last digits', () => {
+  test('is undefined if it is empty, too long, or a number that lost digits', () => {
     const stripe = (id: string) => keyOf('stripe', { body: `{"id":${id}}` })
     expect(stripe('""')).toBeUndefined()
     expect(stripe(`"${'x'.repeat(257)}"`)).toBeUndefined()
@@ -59,10 +59,10 @@ describe('what a provider calls an event', () => {
   })
 })
 
-describe('a rule of its own', () => {
+describe('a deduplication rule of a source', () => {
   const body = '{"data":{"items":[{"id":"a"},{"id":"b"}]},"order id":7}'
 
-  test('finds the id in a header, in a JSON body or in a form', () => {
+  test('finds the id in a header, a JSON body or a form', () => {
     const headers = { 'x-request-id': 'r1' }
     expect(keyOf('custom', { headers }, { by: 'header', name: 'X-Request-Id' })).toBe('r1')
     expect(keyOf('custom', { body }, { by: 'path', path: '$.data.items[1].id' })).toBe('b')
@@ -75,13 +75,13 @@ describe('a rule of its own', () => {
     }
   })
 
-  test('goes before the one of the provider, and may say that there is none', () => {
+  test('overrides the default of the provider, and can turn deduplication off', () => {
     const request = { headers: { 'x-github-delivery': '72d3162e' } }
     expect(keyOf('github', request, { by: 'none' })).toBeUndefined()
     expect(keyOf('github', request, { by: 'header', name: 'x-other' })).toBeUndefined()
   })
 
-  test('that makes no sense is refused with what to give', () => {
+  test('is rejected with an explanation if it is invalid', () => {
     const messages = (rule: unknown) =>
       DedupRule.safeParse(rule).error?.issues.map(({ message }) => message)
     const path = 'Must be a path to one value of the body, such as $.data.id or $.events[0].id'
@@ -106,7 +106,7 @@ describe('a rule of its own', () => {
   })
 })
 
-test('whatever a request holds, there is a key of bounded length or none', () => {
+test('any request has a key of bounded length or none', () => {
   const headers = fc.dictionary(
     fc.constantFrom('webhook-id', 'x-github-delivery', 'a'),
     fc.string(),

@@ -27,7 +27,7 @@ function answer(
 describe('slack', () => {
   const body = { type: 'url_verification', challenge: '3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkv' }
 
-  test('gets its challenge back', () => {
+  test('a challenge is echoed', () => {
     const right = {
       status: 200,
       contentType: 'application/json',
@@ -36,7 +36,7 @@ describe('slack', () => {
     expect(answer('slack', { body })).toEqual(right)
   })
 
-  test('sends events that are not handshakes, whatever they mention', () => {
+  test('events are not handshakes, whatever they contain', () => {
     const mention = { type: 'event_callback', event: { text: 'url_verification' }, challenge: 'x' }
     for (const other of [mention, { ...body, challenge: '<script>' }, { type: body.type }, '{']) {
       expect(answer('slack', { body: other })).toBeUndefined()
@@ -45,7 +45,7 @@ describe('slack', () => {
 })
 
 describe('discord', () => {
-  test('gets a response for each kind of ping', () => {
+  test('each kind of ping has its own response', () => {
     const pong = { status: 200, contentType: 'application/json', body: '{"type":1}' }
     expect(answer('discord', { body: { type: 1, id: '1', version: 1 } })).toEqual(pong)
     expect(answer('discord', { body: { type: 0, application_id: '1' } })).toMatchObject({
@@ -54,7 +54,7 @@ describe('discord', () => {
     })
   })
 
-  test('sends interactions and events that are not pings', () => {
+  test('interactions and events are not pings', () => {
     const event = { type: 1, version: 1, event: { type: 'APPLICATION_AUTHORIZED' } }
     for (const body of [{ type: 2, data: {} }, event, {}, [], 'null']) {
       expect(answer('discord', { body })).toBeUndefined()
@@ -62,7 +62,7 @@ describe('discord', () => {
   })
 })
 
-describe('a subscription by challenge, as of Meta', () => {
+describe('a subscription by challenge, as Meta sends it', () => {
   const query = (given: object = {}) => {
     const parameters = new URLSearchParams({
       'hub.mode': 'subscribe',
@@ -73,7 +73,7 @@ describe('a subscription by challenge, as of Meta', () => {
     return `?${parameters.toString()}`
   }
 
-  test('is confirmed to a client that knows the source', () => {
+  test('is confirmed to a client that knows the source id', () => {
     expect(answer('custom', { query: query() })).toEqual({
       status: 200,
       contentType: 'text/plain',
@@ -81,7 +81,7 @@ describe('a subscription by challenge, as of Meta', () => {
     })
   })
 
-  test('is not confirmed to others, for other providers, or with markup', () => {
+  test('is not confirmed to other clients, for other providers, or with markup', () => {
     expect(answer('custom', { query: query({ 'hub.verify_token': 'guess' }) })).toBeUndefined()
     expect(answer('custom', { query: query({ 'hub.mode': 'unsubscribe' }) })).toBeUndefined()
     expect(answer('custom', { query: query({ 'hub.challenge': '<b>' }) })).toBeUndefined()
@@ -104,7 +104,7 @@ describe('zoom', () => {
     secrets: ['secret', 'older'],
   })
 
-  test('gets its token back with a digest of it', () => {
+  test('the token is returned with its digest', () => {
     const encryptedToken = createHmac('sha256', 'secret')
       .update('qgg8vlvZRS6UYooatFL8Aw')
       .digest('hex')
@@ -113,7 +113,7 @@ describe('zoom', () => {
     )
   })
 
-  test('is the only provider to get something signed, and only a token', () => {
+  test('only Zoom gets something signed, and only a token', () => {
     const request = asking('token')
     expect(answer('custom', { ...request, scheme: undefined })).toBeUndefined()
     expect(answer('custom', asking('v0:1700000000:{"forged":true}'))).toBeUndefined()
@@ -124,7 +124,7 @@ describe('zoom', () => {
   })
 })
 
-test('a ping of GitHub is an ordinary event, as are requests of other providers', () => {
+test('a GitHub ping is an ordinary event, like requests of other providers', () => {
   expect(answer('github', { body: { zen: 'Keep it logically awesome.', hook_id: 1 } })).toBe(
     undefined,
   )

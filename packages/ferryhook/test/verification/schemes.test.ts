@@ -25,24 +25,24 @@ const reasons: FailureReason[] = [
   'certificate_unavailable',
 ]
 
-test('there is a signer for every scheme, so that all of them are tested here', () => {
+test('every scheme has a signer, so that all of them are tested here', () => {
   const signed = signers.map(({ scheme }) => scheme.algorithm)
-  // One scheme in three sizes, of which two are enough.
+  // One scheme with three hash sizes, of which two are enough.
   const tested = new Set([...signed, 'hmac-sha1'])
   expect([...tested].toSorted()).toEqual(Object.keys(schemes).toSorted())
 })
 
 describe.each(signers)('$name', (signer) => {
-  test('a request as the provider signs it is accepted', async () => {
+  test('a request signed by the provider is accepted', async () => {
     expect(await outcome(signer, requestOf(signer))).toBe('accepted')
   })
 
-  test('a request signed with another secret is refused', async () => {
+  test('a request signed with another secret is rejected', async () => {
     const request = requestOf(signer, { secret: signer.secrets[1] })
     expect(await outcome(signer, request)).toBe('no_match')
   })
 
-  test('either of two secrets in force will do, and none other', async () => {
+  test('each of two active secrets is accepted, and no other', async () => {
     const [first, second] = signer.secrets
     for (const secret of [first, second]) {
       const request = requestOf(signer, { secret })
@@ -51,7 +51,7 @@ describe.each(signers)('$name', (signer) => {
     }
   })
 
-  test('a body that was altered in one place is refused', async () => {
+  test('a body with one altered byte is rejected', async () => {
     const request = requestOf(signer)
     for (const place of [0, request.body.length >> 1, request.body.length - 1]) {
       const body = Buffer.from(request.body)
@@ -62,7 +62,7 @@ describe.each(signers)('$name', (signer) => {
     expect(await outcome(signer, shorter)).toBe(signer.alteredBody ?? 'no_match')
   })
 
-  test('a request that lacks one of the headers is refused', async () => {
+  test('a request that lacks one of the headers is rejected', async () => {
     const request = requestOf(signer)
     for (const [name] of signatureHeaders(request)) {
       expect(await outcome(signer, withHeader(request, name, undefined)), name).toBe(
@@ -71,7 +71,7 @@ describe.each(signers)('$name', (signer) => {
     }
   })
 
-  test('headers beyond ASCII, empty or garbled are refused and break nothing', async () => {
+  test('non-ASCII, empty and garbled headers are rejected without an error', async () => {
     const request = requestOf(signer)
     for (const [name, value] of signatureHeaders(request)) {
       const garbled = ['', ' ', '=', 'ключ', 'é'.repeat(value.length), '\u0000', '{}', ',;,;', '%']
@@ -83,7 +83,7 @@ describe.each(signers)('$name', (signer) => {
     }
   })
 
-  test('a header that comes twice is no way around the check', async () => {
+  test('a repeated header does not bypass the check', async () => {
     const request = requestOf(signer)
     const [name = '', value = ''] =
       signatureHeaders(request).find(([each]) => /sig|hmac|token/.test(each)) ?? []
@@ -94,19 +94,19 @@ describe.each(signers)('$name', (signer) => {
     expect(await outcome(signer, forged)).not.toBe('accepted')
   })
 
-  test('an empty body is like any other, unless the provider never sends one', async () => {
+  test('an empty body is verified like any other, unless the provider never sends one', async () => {
     const request = requestOf(signer, { body: '' })
     expect(request.body).toHaveLength(0)
     expect(await outcome(signer, request)).toBe(signer.emptyBody ?? 'accepted')
   })
 
-  test('without a secret, or with an empty one, nothing is accepted', async () => {
+  test('nothing is accepted without a secret or with an empty one', async () => {
     const request = requestOf(signer)
     expect(await outcome(signer, request, { secrets: [] })).toBe('no_secret')
     expect(await outcome(signer, request, { secrets: ['', ''] })).toBe('no_secret')
   })
 
-  test('whatever a request holds, it is refused with a reason and nothing breaks', async () => {
+  test('any request is either valid or rejected with a reason, without an error', async () => {
     const valid = requestOf(signer)
     const names = signatureHeaders(valid).map(([name]) => name)
     const text = fc.oneof(
@@ -122,7 +122,7 @@ describe.each(signers)('$name', (signer) => {
       headers: fc.dictionary(fc.oneof(fc.constantFrom(...names), fc.string()), text),
       body: fc.uint8Array({ maxLength: 200 }),
     })
-    // Where the secret itself is sent, a short one would be met by chance.
+    // A short secret that is sent itself would be matched by chance.
     const others = fc.string().map((rest) => `another secret ${rest}`)
     const secrets = fc.array(fc.oneof(fc.constantFrom('', ...signer.secrets), others))
     await fc.assert(
@@ -138,7 +138,7 @@ describe.each(signers)('$name', (signer) => {
 })
 
 describe.each(signers.filter(({ asymmetric }) => !asymmetric))('$name', (signer) => {
-  test('a request signed with an empty secret is refused by a source that has one', async () => {
+  test('a request signed with an empty secret is rejected by a source that has a secret', async () => {
     const forged = requestOf(signer, { secret: '' })
     expect(await outcome(signer, forged, { secrets: [''] })).toBe('no_secret')
     expect(await outcome(signer, forged, { secrets: ['', signer.secrets[0]] })).not.toBe('accepted')
@@ -147,27 +147,27 @@ describe.each(signers.filter(({ asymmetric }) => !asymmetric))('$name', (signer)
 
 const timed = signers.filter((signer) => signer.toleranceSeconds !== undefined)
 
-describe.each(timed)('the time of a request of $name', (signer) => {
+describe.each(timed)('the timestamp of a $name request', (signer) => {
   const tolerance = (signer as Required<Signer>).toleranceSeconds * 1000
 
-  test('may be as far from now as the tolerance allows, both ways', async () => {
+  test('may differ from now by the tolerance, in both directions', async () => {
     for (const at of [NOW - tolerance, NOW + tolerance]) {
       expect(await outcome(signer, requestOf(signer, { at }))).toBe('accepted')
     }
   })
 
-  test('may not be further, although the signature is right', async () => {
+  test('is rejected beyond the tolerance even if the signature is valid', async () => {
     const stale = requestOf(signer, { at: NOW - tolerance - 1000 })
     expect(await outcome(signer, stale)).toBe('too_old')
     const early = requestOf(signer, { at: NOW + tolerance + 1000 })
     expect(await outcome(signer, early)).toBe('too_new')
   })
 
-  test('is part of what is signed', async () => {
+  test('is covered by the signature', async () => {
     const [stale, fresh] = [requestOf(signer, { at: NOW - 7_200_000 }), requestOf(signer)]
     const timeOnly = signatureHeaders(fresh).filter(([name]) => /time/.test(name))
     const headers = { ...stale.headers, ...Object.fromEntries(timeOnly) }
-    // Where the time has no header of its own it is taken over from the other signature's.
+    // A timestamp without its own header is copied from the other signature.
     for (const name of ['stripe-signature', 'paddle-signature']) {
       const time = /\d{10}/.exec(fresh.headers[name] ?? '')?.[0]
       if (time !== undefined) headers[name] = String(stale.headers[name]).replace(/\d{10}/, time)

@@ -18,7 +18,7 @@ describe.each(serviceStores())('the options of a source on $name', (store) => {
 
   const input = () => ({ userId: newId('usr'), name: 'Shop', provider: 'custom' as const })
 
-  test('say how it is verified and where the id of an event is, and can be changed', async () => {
+  test('store the signing scheme and the deduplication rule, and can be updated', async () => {
     const checked = checkSigning({
       provider: 'custom',
       signingOptions: { header: 'X-Shop-Signature', prefix: 'sha256=' },
@@ -45,7 +45,7 @@ describe.each(serviceStores())('the options of a source on $name', (store) => {
     expect(dedupKeyOf(changed, request)).toBeUndefined()
   })
 
-  test('that are no JSON objects are refused before they reach the store', async () => {
+  test('are rejected before they reach the store if they are not JSON objects', async () => {
     for (const wrong of [
       { signingOptions: 'sha256' },
       { dedup: '[]' },

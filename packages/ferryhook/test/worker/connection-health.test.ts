@@ -27,7 +27,7 @@ describe('a connection that keeps failing', () => {
   const told = () =>
     bench.alerts.map(({ kind }) => kind).filter((kind) => kind.startsWith('connection.'))
 
-  /** An event every so many hours, each of which fails. */
+  /** One failing event at each interval, in hours. */
   async function failFor(hours: number, { every = 3, worker = bench.worker } = {}) {
     for (let hour = 0; hour < hours; hour += every) {
       await bench.receive(source)
@@ -37,7 +37,7 @@ describe('a connection that keeps failing', () => {
     await worker.runOnce()
   }
 
-  test('has its owner warned after a day, is paused after three, and says why; then events are held', async () => {
+  test('is reported after a day and paused with a reason after three, and then its events are held', async () => {
     const since = new Date(bench.clock.now()).toISOString()
     await failFor(24, { every: 2 })
     expect(told()).toEqual([])
@@ -56,7 +56,7 @@ describe('a connection that keeps failing', () => {
     expect(await bench.status(event)).toBe('held')
   })
 
-  test('is not given up for a few failures, however long they are apart', async () => {
+  test('is not paused for a few failures, however far they are apart', async () => {
     for (let day = 0; day < 8; day++) {
       await bench.receive(source)
       await bench.worker.runOnce()
@@ -67,7 +67,7 @@ describe('a connection that keeps failing', () => {
     expect(await stored()).toMatchObject({ status: 'active', failedAttempts: 8, failureCount: 8 })
   })
 
-  test('is well again with the first success', async () => {
+  test('is healthy again after the first success', async () => {
     await failFor(30)
     expect(told()).toEqual(['connection.warning'])
     bench.sink.behave('/failing', answer(200))
@@ -82,7 +82,7 @@ describe('a connection that keeps failing', () => {
     expect(await stored()).toMatchObject({ status: 'active', deliveryCount: 1 })
   })
 
-  test('is judged over restarts and over many workers, and its owner is told once', async () => {
+  test('is tracked across restarts and workers, and its owner is notified once', async () => {
     const other = bench.anotherWorker()
     for (let day = 0; day < 4; day++) {
       await failFor(12)
@@ -91,7 +91,7 @@ describe('a connection that keeps failing', () => {
     expect(told()).toEqual(['connection.warning', 'connection.paused'])
   })
 
-  test('is not paused for replays that fail: somebody is trying whether it works again', async () => {
+  test('is not paused for failed replays, which are manual tests', async () => {
     const event = await bench.receive(source)
     await bench.worker.runOnce()
     for (let hour = 0; hour < 80; hour += 3) {
@@ -103,7 +103,7 @@ describe('a connection that keeps failing', () => {
     expect(await stored()).toMatchObject({ status: 'active', failedAttempts: 1 })
   })
 
-  test('that was resumed by its owner begins anew', async () => {
+  test('starts over after its owner resumes it', async () => {
     await failFor(75)
     expect(await stored()).toMatchObject({ status: 'paused' })
     const { connectionId, sourceId } = connection

@@ -20,7 +20,7 @@ const slowly: Behaviour = (response) => {
 }
 const reset: Behaviour = (_response, _received, request) => request.socket.resetAndDestroy()
 
-describe('one destination does not hold up another', () => {
+describe('a slow or failing destination', () => {
   let bench: WorkerBench
 
   beforeEach(async () => {
@@ -34,11 +34,11 @@ describe('one destination does not hold up another', () => {
 
   test.each([
     ['hangs', hang, 'retrying'],
-    ['drips for ever', slowly, 'delivered'],
-    ['streams for ever', forEver, 'delivered'],
-    ['resets', reset, 'retrying'],
+    ['responds byte by byte', slowly, 'delivered'],
+    ['never ends its response', forEver, 'delivered'],
+    ['resets connections', reset, 'retrying'],
     ['fails', answer(500), 'retrying'],
-  ] as const)('while one %s, all others get theirs at once', async (_, behave, end) => {
+  ] as const)('that %s does not delay the others', async (_, behave, end) => {
     const bad = await bench.newSource()
     await bench.connect(bad, '/bad')
     bench.sink.behave('/bad', behave)
@@ -50,7 +50,7 @@ describe('one destination does not hold up another', () => {
 
     const done = bench.worker.runOnce()
     await Promise.all(good.map((__, n) => bench.sink.until(`/good-${n}`, 3)))
-    // Time has not moved: nobody waited for anybody.
+    // The clock has not moved, so no destination waited for another.
     expect(bench.clock.now()).toBe(now)
     for (const [n] of good.entries()) {
       expect(bench.sink.received(`/good-${n}`).map(({ at }) => at)).toEqual([now, now, now])
@@ -62,7 +62,7 @@ describe('one destination does not hold up another', () => {
     expect(ends.every((status) => status === end || status === 'processing')).toBe(true)
   })
 
-  test('a destination that hangs costs its own slots and no more, and the deadline ends each of them', async () => {
+  test('that hangs occupies only its own slots, and each attempt ends at its deadline', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/hangs', { limits: '{"concurrency":3}' })
     bench.sink.behave('/hangs', hang)
@@ -84,7 +84,7 @@ describe('one destination does not hold up another', () => {
     }
   })
 
-  test('more than a destination may have leave the queue and come back when there is room, each once', async () => {
+  test('with more deliveries than it may queue has them parked and later released, each once', async () => {
     const source = await bench.newSource()
     await bench.connect(source, '/limited', { limits: '{"perSecond":2}' })
     const events = await receive(source, 30)
@@ -97,12 +97,12 @@ describe('one destination does not hold up another', () => {
     const perSecond = new Map<number, number>()
     for (const { at } of received)
       perSecond.set(Math.floor(at / 1000), (perSecond.get(Math.floor(at / 1000)) ?? 0) + 1)
-    // A second's worth at once is allowed, so that two neighbouring halves may come together.
+    // A burst of one second is allowed, so two adjacent halves may be sent together.
     expect(Math.max(...perSecond.values())).toBeLessThanOrEqual(4)
     expect(required(received.at(-1)).at - required(received[0]).at).toBeGreaterThanOrEqual(13_000)
   })
 
-  test('attempts at once to one destination are never more than its limit', async () => {
+  test('never has more concurrent attempts than its limit', async () => {
     const source = await bench.newSource()
     await bench.connect(source, '/one', { limits: '{"concurrency":1}' })
     let now = 0
@@ -120,7 +120,7 @@ describe('one destination does not hold up another', () => {
     expect(most).toBe(1)
   })
 
-  test('when a circuit opens what waits is put aside, one attempt tries it, and then all are delivered', async () => {
+  test('opens its breaker: deliveries are parked, one probe is sent, and then all are delivered', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/circuit', { retryConfig: '[0,600]' })
     bench.sink.behave('/circuit', answer(503))
@@ -134,12 +134,12 @@ describe('one destination does not hold up another', () => {
     expect(waiting).toHaveLength(40 - attempted)
     expect(new Set(waiting.map(({ reason }) => reason))).toEqual(new Set(['circuit']))
 
-    // Open: whatever comes is put aside without an attempt.
+    // Open: new deliveries are parked without an attempt.
     await receive(source, 3)
     await bench.worker.runOnce()
     expect(bench.sink.received('/circuit')).toHaveLength(attempted)
 
-    // Half open: one attempt decides, and it fails.
+    // Half-open: one probe decides, and it fails.
     await bench.timers.pass({ ms: openMs + 5_000 })
     await bench.worker.runOnce()
     expect(bench.sink.received('/circuit')).toHaveLength(attempted + 1)
@@ -152,7 +152,7 @@ describe('one destination does not hold up another', () => {
     expect(new Set(await statuses(first))).toEqual(new Set(['delivered']))
   })
 
-  test('any answer shows that a destination is there: requests that it refuses open no circuit', async () => {
+  test('that rejects requests does not open its breaker, because any response shows that it is up', async () => {
     const source = await bench.newSource()
     await bench.connect(source, '/refuses')
     bench.sink.behave('/refuses', answer(422))

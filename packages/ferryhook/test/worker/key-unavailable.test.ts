@@ -4,12 +4,12 @@ import { serviceStores } from '@strongroom/kit/testing/stores'
 import { secretBox } from '@strongroom/kit/testing/test-secrets'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { required } from '../support/test-stores.ts'
-import { keptSecrets, openWorkerBench, type WorkerBench } from '../support/test-worker.ts'
+import { sealedSecrets, openWorkerBench, type WorkerBench } from '../support/test-worker.ts'
 
-describe.each(serviceStores())('while the keys cannot be reached, on $name', (store) => {
+describe.each(serviceStores())('while the key store is unavailable, on $name', (store) => {
   const lines: string[] = []
   const metrics = createMetrics()
-  /** When something was to be opened, while the keys were away. */
+  /** When decryption was attempted while the key store was unavailable. */
   let asked: number[] = []
   let isAway = true
   let bench: WorkerBench
@@ -33,7 +33,7 @@ describe.each(serviceStores())('while the keys cannot be reached, on $name', (st
   })
   afterAll(() => bench.close())
 
-  test('no attempt is counted, for or against anybody, and the operator is told once', async () => {
+  test('no attempt is counted and the operator is notified once', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/keyless', { retryConfig: '[0,1]' })
     const events = [await bench.receive(source), await bench.receive(source)]
@@ -68,7 +68,7 @@ describe.each(serviceStores())('while the keys cannot be reached, on $name', (st
     }
   })
 
-  test('they are asked for again soon, and then less often, by one delivery of many', async () => {
+  test('one delivery probes the keys soon, and then less often', async () => {
     isAway = true
     asked = []
     const source = await bench.newSource()
@@ -87,12 +87,12 @@ describe.each(serviceStores())('while the keys cannot be reached, on $name', (st
     expect(asked.filter((at) => at > beganAt)).toHaveLength(later.length)
   })
 
-  test('headers of a connection that cannot be opened keep it from being attempted too', async () => {
+  test('a connection whose headers cannot be decrypted is not attempted either', async () => {
     isAway = true
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/headers')
     const { connectionId, sourceId } = connection
-    const customHeaders = await keptSecrets.sealCustomHeaders(connection, { 'x-a': 'b' })
+    const customHeaders = await sealedSecrets.sealCustomHeaders(connection, { 'x-a': 'b' })
     await bench.stores.connections.update(connectionId, { customHeaders }, { sourceId })
     const event = await bench.receive(source)
     await bench.worker.runOnce()

@@ -14,7 +14,7 @@ describe.each(serviceWorlds())('many workers on $name', (world) => {
   })
   afterAll(() => bench.close())
 
-  test('on one store they deliver each event once', async () => {
+  test('workers on one store deliver each event once', async () => {
     const workers = [bench.worker, bench.anotherWorker(), bench.anotherWorker()]
     const sources = await Promise.all(times(3, () => bench.newSource()))
     await Promise.all(
@@ -27,7 +27,7 @@ describe.each(serviceWorlds())('many workers on $name', (world) => {
       times(24, (n) => bench.receive(required(sources[n % sources.length]))),
     )
     await Promise.all(workers.map((worker) => worker.runOnce()))
-    // What one of them lost to another was not done by both.
+    // Work that one worker lost to another was not done by both.
     await bench.worker.runOnce()
     for (const event of events) expect(await bench.status(event)).toBe('delivered')
     const ids = times(3, (n) => bench.sink.received(`/shared-${n}`))
@@ -37,16 +37,16 @@ describe.each(serviceWorlds())('many workers on $name', (world) => {
     for (const { eventId } of events) expect(ids.filter((id) => id === eventId)).toHaveLength(2)
   })
 
-  test('a task whose worker died is taken over when its lease ends, and not before', async () => {
+  test('a task of a dead worker is taken over when its lease ends, and not before', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/taken-over')
     const event = await bench.receive(source)
-    // As if the process had been killed right after its lease was written.
+    // As if the process had been killed right after it wrote its lease.
     let bury = () => {}
     const dead = new Promise<never>((_, reject) => {
       bury = () => reject(new SafeFetchError('aborted'))
     })
-    // On a slow machine the lease ends before anything is sent, and then nobody waits for it.
+    // On a slow machine the lease ends before anything is sent, and then nothing waits for it.
     dead.catch(() => {})
     const nothing = { check: () => new URL(connection.destinationUrl), close: async () => {} }
     const dying = bench.anotherWorker({ fetcher: Object.assign(() => dead, nothing) })
@@ -66,7 +66,7 @@ describe.each(serviceWorlds())('many workers on $name', (world) => {
     await death
   })
 
-  test('a worker whose lease was taken over writes nothing, however late it comes', async () => {
+  test('a worker whose lease was taken over writes nothing, however late it continues', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/late-worker')
     let answerFirst = () => {}
@@ -75,8 +75,8 @@ describe.each(serviceWorlds())('many workers on $name', (world) => {
       answerFirst = () => void response.writeHead(500).end('first')
     })
     const event = await bench.receive(source)
-    // Its timers stand still: to itself, no time passes.
-    const late = bench.anotherWorker({ timers: { after: () => () => {} } })
+    // Its timers never fire, so no time passes for it.
+    const late = bench.anotherWorker({ startTimer: () => () => {} })
     const ended = late.runOnce()
     await bench.sink.until('/late-worker', 1)
     bench.clock.advance({ seconds: 25 })
@@ -89,9 +89,9 @@ describe.each(serviceWorlds())('many workers on $name', (world) => {
     expect(await bench.attempts(event, connection)).toMatchObject([{ responseBody: 'second' }])
   })
 
-  test('a worker that is closed finishes what it has begun and gives back what it has not', async () => {
+  test('a closing worker finishes running attempts and releases the others', async () => {
     const source = await bench.newSource()
-    // The clock runs on until the worker has ended: long before there is anything to retry.
+    // The clock advances until the worker has closed, which is long before any retry is due.
     const retryConfig = '[0,86400]'
     const limits = '{"concurrency":1}'
     const connection = await bench.connect(source, '/closing', { limits, retryConfig })
@@ -105,15 +105,15 @@ describe.each(serviceWorlds())('many workers on $name', (world) => {
     await bench.timers.until(closing.close())
     expect((await attemptsOf()).toSorted((a, b) => a - b)).toEqual([0, 0, 1])
     bench.sink.behave('/closing', (response) => void response.end())
-    // At once: nobody has to wait for a lease to end.
+    // Immediately, without waiting for a lease to end.
     await bench.worker.runOnce()
     expect((await attemptsOf()).toSorted((a, b) => a - b)).toEqual([1, 1, 1])
   })
 })
 
-// On one store: what gets lost gets lost before it.
-describe.each(serviceWorlds().slice(0, 1))('answers that get lost on $name', (world) => {
-  test('cost no event: each is delivered at least once, and its attempts are on record', async () => {
+// On one store, because the responses are lost before they reach it.
+describe.each(serviceWorlds().slice(0, 1))('lost responses on $name', (world) => {
+  test('lose no event: each is delivered at least once, and its attempts are recorded', async () => {
     const bench = await openWorkerBench(world, { random: () => 0.5 })
     try {
       const source = await bench.newSource()
@@ -125,7 +125,7 @@ describe.each(serviceWorlds().slice(0, 1))('answers that get lost on $name', (wo
       })
       const worker = bench.anotherWorker({ stores })
       const events = await Promise.all(times(20, () => bench.receive(source)))
-      // A claim whose answer got lost costs a lease, and it may get lost again and again.
+      // A claim whose response is lost costs a lease, possibly several times.
       const isOpen = async (event: Event) => (await bench.status(event)) !== 'delivered'
       let open = events
       for (let round = 0; open.length > 0 && round < 100; round++) {

@@ -7,11 +7,11 @@ import type { CreateEventInput } from '../../src/events/event-insert.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { newSecretList, newSigningSecret, rotateSecret } from '../../src/signing/secret-list.ts'
 import { required } from '../support/test-stores.ts'
-import { keptSecrets, openWorkerBench, SECRET, type WorkerBench } from '../support/test-worker.ts'
+import { sealedSecrets, openWorkerBench, SECRET, type WorkerBench } from '../support/test-worker.ts'
 
 const store = required(testStores()[0])
 
-describe('what a destination gets', () => {
+describe('the request to a destination', () => {
   let bench: WorkerBench
   const sandbox = createSandbox()
   let paths = 0
@@ -35,7 +35,7 @@ describe('what a destination gets', () => {
 
   const headers = (given: Record<string, string | string[]>) => JSON.stringify(given)
 
-  test('a receiver that knows the secret verifies it as a Standard Webhook', async () => {
+  test('is verified as a Standard Webhook by a receiver with the secret', async () => {
     const { event, received } = await deliver({ body: Buffer.from('{"amount":10.00}') })
     const [request] = received
     const now = Math.floor(bench.clock.now() / 1000)
@@ -57,7 +57,7 @@ describe('what a destination gets', () => {
     )
   })
 
-  test('a retry is signed anew, with the same id and its own time and number', async () => {
+  test('is signed again for a retry, with the same id and its own time and number', async () => {
     const { path, event } = await deliver({}, {})
     bench.sink.behave(path, (response) => void response.writeHead(500).end())
     await bench.stores.deliveries.replay(
@@ -76,14 +76,14 @@ describe('what a destination gets', () => {
     expect(second?.headers['webhook-signature']).not.toBe(first?.headers['webhook-signature'])
   })
 
-  test('while a secret is being rotated there is a signature of each that is in force', async () => {
+  test('has a signature for each active secret during a rotation', async () => {
     const { path, source, connection } = await deliver()
     const { connectionId, sourceId } = connection
     const now = bench.clock.now()
     const list = required(
       rotateSecret(newSecretList(SECRET, now), newSigningSecret(), { now, overlapSeconds: 3_600 }),
     )
-    const signingSecret = await keptSecrets.sealConnectionSecrets(connection, list)
+    const signingSecret = await sealedSecrets.sealConnectionSecrets(connection, list)
     await bench.stores.connections.update(connectionId, { signingSecret }, { sourceId })
     await bench.receive(source)
     await bench.worker.runOnce()
@@ -96,7 +96,7 @@ describe('what a destination gets', () => {
     expect(signatures).toEqual([1, 2, 1])
   })
 
-  test('headers of the event come along under their own names, except those of the way to us', async () => {
+  test('contains the headers of the event, except hop-by-hop headers and credentials', async () => {
     const { received } = await deliver({
       headers: headers({
         'Stripe-Signature': 't=1,v1=abc',
@@ -156,12 +156,16 @@ describe('what a destination gets', () => {
   })
 
   test.each([
-    ['text that is no JSON', Buffer.from('a=1&b=%20x\r\n'), 'application/x-www-form-urlencoded'],
-    ['bytes that are no text', Buffer.from([0, 255, 254, 13, 10, 128]), 'application/octet-stream'],
+    ['text that is not JSON', Buffer.from('a=1&b=%20x\r\n'), 'application/x-www-form-urlencoded'],
+    [
+      'bytes that are not text',
+      Buffer.from([0, 255, 254, 13, 10, 128]),
+      'application/octet-stream',
+    ],
     ['a long body', Buffer.alloc(262_144, 'ab\n'), 'text/plain'],
     ['a byte order mark', Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d]), 'application/json'],
-    ['nothing', Buffer.alloc(0), 'application/json'],
-  ])('%s arrives byte by byte', async (_, body, contentType) => {
+    ['an empty body', Buffer.alloc(0), 'application/json'],
+  ])('delivers %s byte by byte', async (_, body, contentType) => {
     const { received } = await deliver({
       body,
       contentType,
@@ -171,12 +175,12 @@ describe('what a destination gets', () => {
     expect(received[0]?.headers['content-type']).toBe(contentType)
   })
 
-  test('PUT stays PUT', async () => {
+  test('stays a PUT if the event was a PUT', async () => {
     const { received } = await deliver({ method: 'PUT' })
     expect(received[0]?.method).toBe('PUT')
   })
 
-  test('a transform makes the body, which is what is signed, and headers about the old bytes stay behind', async () => {
+  test('has the transformed body, which is signed, and no headers about the original bytes', async () => {
     const transform = JSON.stringify({
       type: 'field_map',
       rules: [{ from: '$.data.id', to: '$.order' }],
@@ -200,7 +204,7 @@ describe('what a destination gets', () => {
 
   const script = (code: string) => ({ transform: JSON.stringify({ type: 'javascript', code }) })
 
-  test('a script may make the body and headers, or drop the event, which is then filtered', async () => {
+  test('has the body and headers that a script returns, and is filtered if it returns null', async () => {
     const made = await deliver(
       { body: Buffer.from('{"n":1}') },
       script(
@@ -218,7 +222,7 @@ describe('what a destination gets', () => {
     })
   })
 
-  test('a script that fails is a visible failure, is not tried in vain, and nothing is sent as it came', async () => {
+  test('is not sent if the script fails, which is a visible failure without retries', async () => {
     const { event, connection, received } = await deliver(
       {},
       script('function transform() { throw new Error("no such field") }'),
@@ -231,10 +235,10 @@ describe('what a destination gets', () => {
     ])
   })
 
-  test('custom headers are sent along, credentials among them', async () => {
+  test('contains the custom headers of the connection, including credentials', async () => {
     const { path, source, connection } = await deliver()
     const { connectionId, sourceId } = connection
-    const customHeaders = await keptSecrets.sealCustomHeaders(connection, {
+    const customHeaders = await sealedSecrets.sealCustomHeaders(connection, {
       authorization: 'Bearer for-them',
       'x-tenant': 'blue',
     })
@@ -247,10 +251,10 @@ describe('what a destination gets', () => {
     })
   })
 
-  test('a header with a line break is refused at the last moment too, and nothing is sent', async () => {
+  test('is not sent with a line break in a header', async () => {
     const { path, source, connection } = await deliver()
     const { connectionId, sourceId } = connection
-    const customHeaders = await keptSecrets.sealCustomHeaders(connection, {
+    const customHeaders = await sealedSecrets.sealCustomHeaders(connection, {
       'x-evil': 'a\r\nx-injected: b',
     })
     await bench.stores.connections.update(connectionId, { customHeaders }, { sourceId })
@@ -263,15 +267,15 @@ describe('what a destination gets', () => {
     expect(attempt?.error).not.toContain('injected')
   })
 
-  test('nothing goes out unsigned: a secret that cannot be opened is a failure that is retried', async () => {
+  test('is never unsigned: a secret that cannot be decrypted is a failure that is retried', async () => {
     const { path, source, connection } = await deliver()
     const { connectionId, sourceId } = connection
     const other = { ...connection, connectionId: 'conn_aaaaaaaaaaaaaaaa' }
-    const signingSecret = await keptSecrets.sealConnectionSecrets(
+    const signingSecret = await sealedSecrets.sealConnectionSecrets(
       other,
       newSecretList(SECRET, bench.clock.now()),
     )
-    const customHeaders = await keptSecrets.sealCustomHeaders(other, { 'x-a': 'b' })
+    const customHeaders = await sealedSecrets.sealCustomHeaders(other, { 'x-a': 'b' })
     const sealed = { signingSecret, customHeaders }
     await bench.stores.connections.update(connectionId, sealed, { sourceId })
     const event = await bench.receive(source)

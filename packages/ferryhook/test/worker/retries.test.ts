@@ -1,6 +1,6 @@
 import { testStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { defaultSchedule } from '../../src/worker/outcome.ts'
+import { defaultSchedule } from '../../src/worker/retry-schedule.ts'
 import type { Connection } from '../../src/connections/item.ts'
 import type { Event } from '../../src/events/item.ts'
 import { required } from '../support/test-stores.ts'
@@ -11,7 +11,7 @@ const store = required(testStores()[0])
 
 describe.each([
   ['shortest', 0],
-  ['usual', 0.5],
+  ['average', 0.5],
   ['longest', 1],
 ] as const)('retries with the %s jitter', (_, chance) => {
   let bench: WorkerBench
@@ -21,7 +21,7 @@ describe.each([
   })
   afterAll(() => bench.close())
 
-  test('eight attempts are made, each at its second, and then the delivery fails and its owner is told', async () => {
+  test('eight attempts are made, each at its scheduled second, and then the delivery fails and its owner is notified', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/down')
     bench.sink.behave('/down', answer(500, {}, 'broken'))
@@ -65,7 +65,7 @@ describe.each([
   })
 })
 
-describe('what is retried, and when', () => {
+describe('retries', () => {
   let bench: WorkerBench
 
   beforeAll(async () => {
@@ -73,7 +73,7 @@ describe('what is retried, and when', () => {
   })
   afterAll(() => bench.close())
 
-  /** An event that was attempted once, at a destination that behaves so. */
+  /** An event that was attempted once, at a destination with this behaviour. */
   async function attempted(path: string, behave: Behaviour, given: Partial<Connection> = {}) {
     const source = await bench.newSource()
     const connection = await bench.connect(source, path, given)
@@ -83,7 +83,7 @@ describe('what is retried, and when', () => {
     return { connection, event }
   }
 
-  /** Seconds from now to the second attempt, found by letting time pass. */
+  /** Seconds until the second attempt, measured by letting time pass. */
   async function secondsToSecond(event: Event, connection: Connection) {
     const { nextAttemptAt } = required(await bench.delivery(event, connection))
     const delay = required(nextAttemptAt) - bench.clock.now()
@@ -111,7 +111,7 @@ describe('what is retried, and when', () => {
     expect(await secondsToSecond(event, connection)).toBe(seconds)
   })
 
-  test('a connection with its own schedule is retried by that, and fails after its last attempt', async () => {
+  test('a connection with its own schedule is retried by that schedule, and fails after its last attempt', async () => {
     const { event, connection } = await attempted('/own', answer(502), { retryConfig: '[0,7,11]' })
     expect(await secondsToSecond(event, connection)).toBe(7)
     expect(await bench.status(event)).toBe('retrying')
@@ -137,7 +137,7 @@ describe('what is retried, and when', () => {
     expect(await bench.status(event)).toBe('delivered')
   })
 
-  test('a connection that is reset, or refused, is a failure that is retried, with its reason', async () => {
+  test('a reset or refused connection is a failure with its reason, and is retried', async () => {
     const reset: Behaviour = (_response, _received, request) => request.socket.resetAndDestroy()
     const { event, connection } = await attempted('/reset', reset)
     expect(await bench.status(event)).toBe('retrying')
@@ -149,7 +149,7 @@ describe('what is retried, and when', () => {
     expect(await bench.delivery(event, connection)).toMatchObject({ reason: 'connection' })
 
     const source = await bench.newSource()
-    // A port that nobody listens on.
+    // A port without a listener.
     const refused = await bench.connect(source, 'http://127.0.0.1:1027/')
     const other = await bench.receive(source)
     await bench.worker.runOnce()
@@ -157,7 +157,7 @@ describe('what is retried, and when', () => {
     expect(await bench.delivery(other, refused)).toMatchObject({ reason: 'connection' })
   })
 
-  test('a response that says success and then breaks off was a success', async () => {
+  test('a response that breaks off after a success status is a success', async () => {
     const breaking: Behaviour = (response, _received, request) => {
       response.writeHead(200, { 'content-length': '100' })
       response.write('begun')
@@ -168,7 +168,7 @@ describe('what is retried, and when', () => {
     expect(await bench.attempts(event, connection)).toMatchObject([{ responseBody: 'begun' }])
   })
 
-  test('of a long response 64 KB are read and 1,000 characters kept, none of them halved', async () => {
+  test('64 KB of a long response are read, and 1,000 whole characters are stored', async () => {
     const long = `${'é'.repeat(999)}😀${'x'.repeat(200_000)}`
     const { event, connection } = await attempted('/long', answer(200, {}, long))
     expect(await bench.status(event)).toBe('delivered')
@@ -177,7 +177,7 @@ describe('what is retried, and when', () => {
     ])
   })
 
-  test('how long an attempt took is on record', async () => {
+  test('the latency of an attempt is recorded', async () => {
     const slow: Behaviour = (response) => {
       bench.clock.advance({ ms: 1_234 })
       response.end('done')

@@ -14,7 +14,7 @@ describe.each(serviceWorlds())('the worker on $name', (world) => {
 
   const inSeconds = (seconds: number) => bench.clock.now() + seconds * 1000
 
-  test('an event is delivered, byte by byte, and everything about it is on record', async () => {
+  test('an event is delivered byte by byte, and everything about it is recorded', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/exact')
     const body = Buffer.from('{"type":"x",  "n": 1.0}\n')
@@ -46,7 +46,7 @@ describe.each(serviceWorlds())('the worker on $name', (world) => {
     expect(bench.sink.received('/exact')).toHaveLength(1)
   })
 
-  test('one event goes to three connections, each with its own end, and its status says what is left', async () => {
+  test('one event goes to three connections, each with its own outcome, which its status reflects', async () => {
     const source = await bench.newSource()
     const good = await bench.connect(source, '/good')
     const late = await bench.connect(source, '/late')
@@ -82,7 +82,7 @@ describe.each(serviceWorlds())('the worker on $name', (world) => {
     expect((await bench.attempts(event, never))[0]).toMatchObject({ responseBody: 'no' })
   })
 
-  test('what a filter keeps away is visible with its reason, and an event for nobody is filtered', async () => {
+  test('a filtered delivery shows its reason, and an event without a matching connection is filtered', async () => {
     const source = await bench.newSource()
     const only = (type: string) => ({
       filters: JSON.stringify([{ path: '$.type', operator: 'equals', value: type }]),
@@ -104,7 +104,7 @@ describe.each(serviceWorlds())('the worker on $name', (world) => {
     expect(await bench.status(other)).toBe('filtered')
   })
 
-  test('a filter goes on as it did that was stored when its numbers did not have to be certain', async () => {
+  test('a filter that was stored before numbers were checked still works', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/large', {
       filters: JSON.stringify([{ path: '$.id', operator: 'in', value: [2 ** 60, 7] }]),
@@ -116,7 +116,7 @@ describe.each(serviceWorlds())('the worker on $name', (world) => {
     expect(ends.map((end) => end?.state)).toEqual(['delivered', 'delivered', 'filtered'])
   })
 
-  test('an event that has nowhere to go is unrouted and says why', async () => {
+  test('an event without a connection is unrouted and shows why', async () => {
     const lonely = await bench.newSource()
     const event = await bench.receive(lonely)
     const deleted = await bench.newSource()
@@ -130,7 +130,7 @@ describe.each(serviceWorlds())('the worker on $name', (world) => {
     expect(bench.sink.received('/deleted-source')).toEqual([])
   })
 
-  test('a paused connection holds what comes for it, and delivers all of it when it is resumed', async () => {
+  test('a paused connection holds its deliveries and releases them on resume', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/paused')
     const { connectionId, sourceId } = connection
@@ -152,7 +152,7 @@ describe.each(serviceWorlds())('the worker on $name', (world) => {
     expect(bench.sink.received('/paused')).toHaveLength(2)
   })
 
-  test('a retry of a connection that was paused meanwhile is held, and keeps its number', async () => {
+  test('a retry to a connection that was paused concurrently is held, and keeps its number', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/paused-later')
     const { connectionId, sourceId } = connection
@@ -173,7 +173,7 @@ describe.each(serviceWorlds())('the worker on $name', (world) => {
     ])
   })
 
-  test('410 pauses the connection with its reason, tells its owner, and holds the event', async () => {
+  test('410 pauses the connection with its reason, notifies its owner, and holds the event', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/gone')
     bench.sink.behave('/gone', answer(410))
@@ -193,7 +193,7 @@ describe.each(serviceWorlds())('the worker on $name', (world) => {
       ),
     ).toEqual([about])
     for (const event of [first, second]) expect(await bench.status(event)).toBe('held')
-    // The other one may have been held before it was attempted.
+    // The other one may have been held before its attempt.
     const attempts = [first, second].map((event) => bench.attempts(event, connection))
     expect((await Promise.all(attempts)).flat()[0]).toMatchObject({ statusCode: 410 })
     bench.sink.behave('/gone', answer(200))
@@ -202,7 +202,7 @@ describe.each(serviceWorlds())('the worker on $name', (world) => {
     for (const event of [first, second]) expect(await bench.status(event)).toBe('delivered')
   })
 
-  test('410 of an address that the connection has left meanwhile does not pause it', async () => {
+  test('410 of a former URL of the connection does not pause it', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/left')
     const { connectionId, sourceId } = connection
@@ -225,7 +225,7 @@ describe.each(serviceWorlds())('the worker on $name', (world) => {
     ])
   })
 
-  test('what waits for a connection that is deleted comes to an end', async () => {
+  test('parked deliveries of a deleted connection fail', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/deleted')
     const { connectionId, sourceId } = connection
@@ -239,7 +239,7 @@ describe.each(serviceWorlds())('the worker on $name', (world) => {
     expect(bench.sink.received('/deleted')).toEqual([])
   })
 
-  test('what is held for thirty days fails with the reason retention, and is not lost silently', async () => {
+  test('a delivery that is held for thirty days fails with the reason retention', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/overstayed')
     const { connectionId, sourceId } = connection
@@ -253,7 +253,7 @@ describe.each(serviceWorlds())('the worker on $name', (world) => {
     expect(await bench.delivery(event, connection)).toMatchObject({ reason: 'retention' })
   })
 
-  test('a replay goes through the pipeline again, in a run of its own', async () => {
+  test('a replay passes through the whole pipeline again, in its own run', async () => {
     const source = await bench.newSource()
     const connection = await bench.connect(source, '/replayed')
     const { connectionId, sourceId } = connection

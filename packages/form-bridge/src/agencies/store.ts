@@ -6,8 +6,7 @@ import { expr } from '@strongroom/kit/expression'
 import type { Page, PageRequest } from '@strongroom/kit/paging'
 import { CONFLICT, retryOnConflict } from '@strongroom/kit/retry-on-conflict'
 import { transactParts } from '@strongroom/kit/transact'
-import { checkValues } from '../value-check.ts'
-import { DEFAULT_PAGE_SIZE, formBridgeTable, type StoreDeps } from '../tables.ts'
+import { checkValues, DEFAULT_PAGE_SIZE, formBridgeTable, type StoreDeps } from '../tables.ts'
 import { expiresIn, isoNow, unexpired } from '../time.ts'
 import {
   type Agency,

@@ -7,7 +7,6 @@ import { type Entity, entity } from '@strongroom/kit/entity'
 import { expr, type Expression } from '@strongroom/kit/expression'
 import { transactParts } from '@strongroom/kit/transact'
 import { joinParts, type JoinRefusal, type NewMembership } from '../agencies/membership.ts'
-import { checkValues } from '../value-check.ts'
 import { type Registration, RegistrationItem, registrationKey } from '../registrations/item.ts'
 import {
   ApiKeyItem,
@@ -23,7 +22,7 @@ import {
   type SiteName,
   siteStatusKeys,
 } from '../sites/item.ts'
-import { formBridgeTable, type StoreDeps } from '../tables.ts'
+import { checkValues, formBridgeTable, type StoreDeps } from '../tables.ts'
 import { expiresIn, isoNow } from '../time.ts'
 import type { StoredKeys } from './secrets.ts'
 

@@ -39,7 +39,7 @@ export function defaultLimits(
     // Counts wrong keys only.
     key_exchange: [minute(30), hour(300)],
     validation: [minute(20), hour(200)],
-    // For each address, so a stranger who names a domain does not use up the limit of its owner.
+    // For each address, so another caller who names a domain does not use up the limit of its owner.
     registration_domain: [fiveMinutes(10), hour(30)],
     // Requests to a host, for all callers together. Beyond it, each address has its share.
     validation_domain: [minute(10), hour(60)],

@@ -5,8 +5,13 @@ import { expr, type Expression } from '@strongroom/kit/expression'
 import type { Page, PageRequest } from '@strongroom/kit/paging'
 import { createRateLimiter, type RateDecision } from '@strongroom/kit/rate-limit'
 import type { RateLimit } from '@strongroom/kit/sliding-window'
-import { checkValues } from '../value-check.ts'
-import { DEFAULT_PAGE_SIZE, formBridgeTable, type StoreDeps, TTL_SECONDS } from '../tables.ts'
+import {
+  checkValues,
+  DEFAULT_PAGE_SIZE,
+  formBridgeTable,
+  type StoreDeps,
+  TTL_SECONDS,
+} from '../tables.ts'
 import { isoNow, isUnexpired } from '../time.ts'
 import {
   ACTION_OF_DOMAIN_SCOPE,

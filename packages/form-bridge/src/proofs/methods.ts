@@ -130,7 +130,7 @@ export function readMetaTags(html: string, name: string): string[] {
 
 /** Stops at the first tag, comment or text element that is not closed, as it hides the rest. */
 function* tagsOf(html: string): Generator<{ name: string; text: string }> {
-  // toLowerCase would change the length of some letters outside of ASCII.
+  // toLowerCase would change the length of some letters outside ASCII.
   const lowerCase = html.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
   const endOf = (text: string, from: number) => {
     const found = lowerCase.indexOf(text, from)
@@ -152,7 +152,7 @@ function* tagsOf(html: string): Generator<{ name: string; text: string }> {
   }
 }
 
-/** The position of the `>` outside of quotes; negative if there is none. */
+/** The position of the `>` outside quotes; negative if there is none. */
 function endOfTag(html: string, from: number): number {
   let quote = ''
   for (let at = from; at < html.length; at++) {

@@ -1,10 +1,10 @@
 /**
  * Proves domains, within a budget of requests to each host.
  *
- * The first proofs and validations of a host in a period may send all their requests. A stranger
- * can use these up by naming the host, so every address and every agency then still gets one method
- * for each call. A caller can thus not make the server send more requests than it sends itself, and
- * the owner of the host is not locked out.
+ * The first proofs and validations of a host in a period may send all their requests. Anyone
+ * can use these up by naming the host, so after that every address and every agency still gets one
+ * method per call. A caller can therefore not make the server send more requests than the caller
+ * does, and the owner of the host is not locked out.
  */
 import type { Caller } from '../limits/caller.ts'
 import { rateLimited, type RateLimits } from '../limits/service.ts'

@@ -3,7 +3,7 @@ import { parseUrl } from '@strongroom/kit/parse-url'
 import { Slug, Version } from '../formats.ts'
 import type { ReleaseDetails } from './item.ts'
 import { escapeHtml, readField, readReadme } from './readme.ts'
-import { InvalidZip, readFirstName, unpackPlugin } from './zip.ts'
+import { invalidPackage, readFirstName, unpackPlugin } from './zip.ts'
 
 export interface PluginPackage {
   slug: string
@@ -14,24 +14,24 @@ export interface PluginPackage {
 /** Leaves room for the other attributes of the release in its item. */
 const MAX_DETAILS_LENGTH = 200_000
 
-/** Throws `InvalidZip` if the package cannot be published. */
+/** Throws `release_invalid` if the package cannot be published. */
 export function readPackage(zip: Uint8Array, slug: string): PluginPackage {
   if (!Slug.safeParse(slug).success) {
-    throw new InvalidZip('The package has no folder whose name is a plugin slug')
+    throw invalidPackage('The package has no folder whose name is a plugin slug')
   }
   const files = unpackPlugin(zip, slug)
   const main = files.get(`${slug}/${slug}.php`)
-  if (!main) throw new InvalidZip(`The package has no ${slug}/${slug}.php`)
+  if (!main) throw invalidPackage(`The package has no ${slug}/${slug}.php`)
   const header = readPluginHeader(main)
-  if (header.name === '') throw new InvalidZip(`${slug}.php has no "Plugin Name"`)
+  if (header.name === '') throw invalidPackage(`${slug}.php has no "Plugin Name"`)
   const { version } = header
   if (!Version.safeParse(version).success) {
-    throw new InvalidZip(`${slug}.php has no valid "Version"`)
+    throw invalidPackage(`${slug}.php has no valid "Version"`)
   }
   const readme = readReadme(Buffer.from(files.get(`${slug}/readme.txt`) ?? '').toString())
   const { stable_tag } = readme
   if (stable_tag !== '' && stable_tag !== 'trunk' && stable_tag !== version) {
-    throw new InvalidZip(`readme.txt has "Stable tag" ${stable_tag}, but the version is ${version}`)
+    throw invalidPackage(`readme.txt has "Stable tag" ${stable_tag}, but the version is ${version}`)
   }
   const details: ReleaseDetails = {
     name: header.name,
@@ -44,7 +44,7 @@ export function readPackage(zip: Uint8Array, slug: string): PluginPackage {
     sections: { description: `<p>${escapeHtml(header.description)}</p>`, ...readme.sections },
   }
   if (JSON.stringify(details).length > MAX_DETAILS_LENGTH) {
-    throw new InvalidZip('readme.txt is too long')
+    throw invalidPackage('readme.txt is too long')
   }
   return { slug, version, details }
 }
@@ -55,7 +55,7 @@ export function readSlug(zip: Uint8Array): string {
   return slug
 }
 
-/** WordPress reads no more of the main file. */
+/** The part of the main file that WordPress reads. */
 const HEADER_BYTES = 8_192
 
 type PluginHeader = ReturnType<typeof readPluginHeader>

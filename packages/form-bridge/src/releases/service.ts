@@ -7,7 +7,7 @@ import { readPackage } from './package.ts'
 import { isSignedBy, packageHash } from './signature.ts'
 import type { ReleaseStore } from './store.ts'
 import { compareVersions } from './version.ts'
-import { InvalidZip } from './zip.ts'
+import { invalidPackage } from './zip.ts'
 
 export interface ReleaseUpload extends ReleaseName {
   signature: string
@@ -37,7 +37,7 @@ export function createReleaseService(deps: {
       if (!isSignedBy(releaseKeys, { slug, version, sha256 }, signature)) {
         throw formBridgeError('release_unsigned')
       }
-      const content = requireValidPackage(zip, slug)
+      const content = readPackage(zip, slug)
       if (content.version !== version) {
         throw invalidPackage(`The plugin header has version ${content.version}, not ${version}`)
       }
@@ -58,17 +58,4 @@ export function createReleaseService(deps: {
       return requireRelease(name)
     },
   }
-}
-
-function requireValidPackage(zip: Uint8Array, slug: string) {
-  try {
-    return readPackage(zip, slug)
-  } catch (error) {
-    if (error instanceof InvalidZip) throw invalidPackage(error.message)
-    throw error
-  }
-}
-
-function invalidPackage(message: string) {
-  return formBridgeError('release_invalid', { details: [{ path: 'body', message }] })
 }

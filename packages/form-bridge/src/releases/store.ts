@@ -109,17 +109,12 @@ export function createReleaseStore({ db, clock }: StoreDeps) {
     async *package(release: Release): AsyncGenerator<Uint8Array> {
       for (let number = 0; number < release.chunks; number++) {
         const chunk = await chunks.get(packageChunkKey(release, number))
-        if (!chunk) throw new PackageDamaged(release, number)
+        if (!chunk) {
+          const name = `${release.slug} ${release.version}`
+          throw new Error(`The package of ${name} has no chunk ${number}. Publish a new version.`)
+        }
         yield chunk.data
       }
     },
-  }
-}
-
-export class PackageDamaged extends Error {
-  override readonly name = 'PackageDamaged'
-
-  constructor({ slug, version }: ReleaseName, chunk: number) {
-    super(`The package of ${slug} ${version} has no chunk ${chunk}. Publish a new version.`)
   }
 }

@@ -4,12 +4,14 @@
  * or after the files, sizes behind the data, more than one disk. Unpacking is bounded.
  */
 import { crc32 } from 'node:zlib'
+import type { ApiError } from '@strongroom/kit/errors'
 import { Inflate } from 'fflate'
+import { formBridgeError } from '../errors.ts'
 import { MAX_PACKAGE_BYTES } from './item.ts'
 
 /** The message is one sentence for the publisher. */
-export class InvalidZip extends Error {
-  override readonly name = 'InvalidZip'
+export function invalidPackage(message: string): ApiError {
+  return formBridgeError('release_invalid', { details: [{ path: 'body', message }] })
 }
 
 interface ZipEntry {
@@ -40,14 +42,14 @@ const STEP_BYTES = 16_384
 
 /** Returns the files by name. All must be in the folder of the plugin. */
 export function unpackPlugin(zip: Uint8Array, slug: string): Map<string, Uint8Array> {
-  if (zip.byteLength > MAX_PACKAGE_BYTES) throw new InvalidZip('The package is larger than 20 MB')
+  if (zip.byteLength > MAX_PACKAGE_BYTES) throw invalidPackage('The package is larger than 20 MB')
   const entries = readDirectory(zip)
   if (entries.length > MAX_FILES) {
-    throw new InvalidZip(`The package has more than ${MAX_FILES} files`)
+    throw invalidPackage(`The package has more than ${MAX_FILES} files`)
   }
   const total = entries.reduce((sum, { size }) => sum + size, 0)
   if (total > MAX_UNPACKED_BYTES) {
-    throw new InvalidZip('The package is larger than 100 MB when unpacked')
+    throw invalidPackage('The package is larger than 100 MB when unpacked')
   }
   const files = new Map<string, Uint8Array>()
   const seen = new Set<string>()
@@ -55,7 +57,7 @@ export function unpackPlugin(zip: Uint8Array, slug: string): Map<string, Uint8Ar
     checkEntry(entry, slug)
     // Some file systems ignore case.
     const name = entry.name.toLowerCase()
-    if (seen.has(name)) throw new InvalidZip('The package has two files with the same name')
+    if (seen.has(name)) throw invalidPackage('The package has two files with the same name')
     seen.add(name)
     if (!entry.isFolder) files.set(entry.name, unpack(entry))
   }
@@ -66,7 +68,7 @@ export function unpackPlugin(zip: Uint8Array, slug: string): Map<string, Uint8Ar
 export function readFirstName(zip: Uint8Array): string {
   const view = Buffer.from(zip.buffer, zip.byteOffset, zip.byteLength)
   if (view.length < FILE_BYTES || view.readUInt32LE(0) !== FILE_SIGNATURE) {
-    throw new InvalidZip('The package is not a zip archive')
+    throw invalidPackage('The package is not a zip archive')
   }
   return view.subarray(FILE_BYTES, FILE_BYTES + view.readUInt16LE(26)).toString()
 }
@@ -76,12 +78,12 @@ function readDirectory(zip: Uint8Array): ZipEntry[] {
   // An archive comment could hide data, so there must be none.
   const end = view.length - END_BYTES
   if (end < 0 || view.readUInt32LE(end) !== END_SIGNATURE) {
-    throw new InvalidZip('The package is not a plain zip archive')
+    throw invalidPackage('The package is not a plain zip archive')
   }
   const count = view.readUInt16LE(end + 10)
   const start = view.readUInt32LE(end + 16)
   if (start + view.readUInt32LE(end + 12) !== end) {
-    throw new InvalidZip('The package has data that is not in its directory')
+    throw invalidPackage('The package has data that is not in its directory')
   }
   const entries: ZipEntry[] = []
   let at = start
@@ -90,13 +92,13 @@ function readDirectory(zip: Uint8Array): ZipEntry[] {
     entries.push(entry)
     at = next
   }
-  if (at !== end) throw new InvalidZip('The zip directory has a wrong length')
+  if (at !== end) throw invalidPackage('The zip directory has a wrong length')
   return entries
 }
 
 function readEntry(view: Buffer, at: number, end: number): { entry: ZipEntry; next: number } {
   if (at + ENTRY_BYTES > end || view.readUInt32LE(at) !== ENTRY_SIGNATURE) {
-    throw new InvalidZip('The zip directory is damaged')
+    throw invalidPackage('The zip directory is damaged')
   }
   const flags = view.readUInt16LE(at + 8)
   const nameLength = view.readUInt16LE(at + 28)
@@ -121,35 +123,35 @@ function readEntry(view: Buffer, at: number, end: number): { entry: ZipEntry; ne
 
 function readFileData(view: Buffer, at: number, name: Buffer, size: number): Uint8Array {
   if (at + FILE_BYTES > view.length || view.readUInt32LE(at) !== FILE_SIGNATURE) {
-    throw new InvalidZip('A file is not where the zip directory says')
+    throw invalidPackage('A file is not where the zip directory says')
   }
   const nameLength = view.readUInt16LE(at + 26)
   const ownName = view.subarray(at + FILE_BYTES, at + FILE_BYTES + nameLength)
-  if (!ownName.equals(name)) throw new InvalidZip('A file has two different names')
+  if (!ownName.equals(name)) throw invalidPackage('A file has two different names')
   const start = at + FILE_BYTES + nameLength + view.readUInt16LE(at + 28)
-  if (start + size > view.length) throw new InvalidZip('A file is truncated')
+  if (start + size > view.length) throw invalidPackage('A file is truncated')
   return view.subarray(start, start + size)
 }
 
 function checkEntry({ name, isLink, isEncrypted }: ZipEntry, slug: string): void {
-  if (isLink) throw new InvalidZip('The package has a symbolic link')
-  if (isEncrypted) throw new InvalidZip('The package has an encrypted file')
+  if (isLink) throw invalidPackage('The package has a symbolic link')
+  if (isEncrypted) throw invalidPackage('The package has an encrypted file')
   const steps = name.replace(/\/$/, '').split('/')
   const isPlain = steps.every((step) => step !== '' && step !== '.' && step !== '..')
   // oxlint-disable-next-line no-control-regex
   if (!isPlain || name.length > MAX_NAME_LENGTH || /[\\:\u0000-\u001f\u007f]/.test(name)) {
-    throw new InvalidZip('The package has a file with an unsafe name')
+    throw invalidPackage('The package has a file with an unsafe name')
   }
-  if (steps[0] !== slug) throw new InvalidZip(`The package has files outside of the folder ${slug}`)
+  if (steps[0] !== slug) throw invalidPackage(`The package has files outside the folder ${slug}`)
 }
 
 function unpack({ method, size, compressed, crc32: expected }: ZipEntry): Uint8Array {
   if (method !== 0 && method !== 8) {
-    throw new InvalidZip('The package has a file with an unsupported compression method')
+    throw invalidPackage('The package has a file with an unsupported compression method')
   }
   const content = method === 0 ? compressed : inflate(compressed, size)
   if (content.byteLength !== size || crc32(content) !== expected) {
-    throw new InvalidZip('The package has a damaged file')
+    throw invalidPackage('The package has a damaged file')
   }
   return content
 }
@@ -160,19 +162,18 @@ function inflate(compressed: Uint8Array, size: number): Uint8Array {
   let length = 0
   const stream = new Inflate((chunk) => {
     length += chunk.byteLength
-    if (length > size) {
-      throw new InvalidZip('The package has a file that is larger than its directory says')
-    }
     chunks.push(chunk)
   })
-  try {
-    for (let at = 0; at < compressed.byteLength; at += STEP_BYTES) {
-      const isLast = at + STEP_BYTES >= compressed.byteLength
+  for (let at = 0; at < compressed.byteLength; at += STEP_BYTES) {
+    const isLast = at + STEP_BYTES >= compressed.byteLength
+    try {
       stream.push(compressed.subarray(at, at + STEP_BYTES), isLast)
+    } catch {
+      throw invalidPackage('The package has a damaged file')
     }
-  } catch (error) {
-    if (error instanceof InvalidZip) throw error
-    throw new InvalidZip('The package has a damaged file')
+    if (length > size) {
+      throw invalidPackage('The package has a file that is larger than its directory says')
+    }
   }
   return Buffer.concat(chunks)
 }

@@ -66,7 +66,7 @@ export function isStagingHost(host: string): boolean {
   )
 }
 
-/** What the site claims, or else what its host name suggests. */
+/** The environment that the site reports, else the one that its host name suggests. */
 export function environmentOf(host: string, claimed: SiteEnvironment | undefined): SiteEnvironment {
   if (claimed !== undefined && claimed !== 'production') return claimed
   return isStagingHost(host) ? 'staging' : 'production'

@@ -6,8 +6,7 @@ import type { Page, PageRequest } from '@strongroom/kit/paging'
 import { CONFLICT, retryOnConflict } from '@strongroom/kit/retry-on-conflict'
 import { transactParts } from '@strongroom/kit/transact'
 import { createMemberships } from '../agencies/membership.ts'
-import { checkValues } from '../value-check.ts'
-import { DEFAULT_PAGE_SIZE, formBridgeTable, type StoreDeps } from '../tables.ts'
+import { checkValues, DEFAULT_PAGE_SIZE, formBridgeTable, type StoreDeps } from '../tables.ts'
 import { isoNow, isUnexpired } from '../time.ts'
 import {
   type ApiKey,

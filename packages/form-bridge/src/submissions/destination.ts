@@ -1,4 +1,4 @@
-/** Destinations of submissions: validated when they are set, encrypted in the table, signed to. */
+/** Destinations of submissions: validated when they are set, encrypted in the table. Requests are signed. */
 import { createHmac } from 'node:crypto'
 import type { SafeFetch } from '@strongroom/kit/safe-fetch'
 import { SafeFetchError } from '@strongroom/kit/safe-fetch/error'

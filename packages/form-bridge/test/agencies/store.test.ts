@@ -6,9 +6,9 @@ import { newDomain, newHash, newKeys, times } from '../support/test-stores.ts'
 const member = (agency_id: string) =>
   ({ agency_id, site_id: newSiteId(), domain: newDomain(), role: 'member' }) as const
 
-onServiceStores('an agency', (world) => {
-  test('has its own sites, page by page, and a site has its agency', async () => {
-    const { agency, agencies, joinAgency, memberships } = world()
+onServiceStores('an agency', (newStores) => {
+  test('lists its sites page by page, and a site lists its agency', async () => {
+    const { agency, agencies, joinAgency, memberships } = newStores()
     const { agency_id } = await agency(10)
     const members = times(5, () => member(agency_id))
     for (const each of members) await joinAgency(each)
@@ -24,7 +24,7 @@ onServiceStores('an agency', (world) => {
   })
 
   test('shows a site that has moved under its new domain', async () => {
-    const { agency, agencies, connectedSite, register, sites, siteMoves, joinAgency } = world()
+    const { agency, agencies, connectedSite, register, sites, siteMoves, joinAgency } = newStores()
     const { agency_id } = await agency()
     const site = await connectedSite()
     const { site_id, domain } = site
@@ -43,7 +43,7 @@ onServiceStores('an agency', (world) => {
   })
 
   test('that is full accepts a site again after one has left or the limit was raised', async () => {
-    const { agency, agencies, joinAgency } = world()
+    const { agency, agencies, joinAgency } = newStores()
     const { agency_id } = await agency(1)
     const first = member(agency_id)
     expect(await joinAgency(first)).toEqual({ kind: 'joined' })
@@ -60,7 +60,7 @@ onServiceStores('an agency', (world) => {
   })
 
   test('accepts staging sites beyond its limit, and they do not change its count when they leave', async () => {
-    const { agency, agencies, joinAgency } = world()
+    const { agency, agencies, joinAgency } = newStores()
     const { agency_id } = await agency(1)
     const staging = { ...member(agency_id), outside_limit: true }
     expect(await joinAgency(member(agency_id))).toEqual({ kind: 'joined' })
@@ -71,7 +71,7 @@ onServiceStores('an agency', (world) => {
   })
 
   test('accepts a site once', async () => {
-    const { agency, agencies, joinAgency } = world()
+    const { agency, agencies, joinAgency } = newStores()
     const { agency_id } = await agency()
     const twice = member(agency_id)
     await joinAgency(twice)
@@ -80,7 +80,7 @@ onServiceStores('an agency', (world) => {
   })
 
   test('that is suspended or unknown accepts no sites', async () => {
-    const { agency, agencies, register, newSite, raw, credentials, joinAgency } = world()
+    const { agency, agencies, register, newSite, raw, credentials, joinAgency } = newStores()
     const { agency_id, PK, SK } = await agency()
     expect(await agencies.setStatus(agency_id, 'suspended')).toBe(true)
     expect(await raw(PK, SK)).toMatchObject({
@@ -100,7 +100,7 @@ onServiceStores('an agency', (world) => {
   })
 
   test('is found while it is active, and listed by status, newest first, without the hash of its key', async () => {
-    const { agency, agencies, clock } = world()
+    const { agency, agencies, clock } = newStores()
     clock.advance({ days: 300 })
     const older = await agency()
     clock.advance({ seconds: 1 })
@@ -116,8 +116,8 @@ onServiceStores('an agency', (world) => {
     ])
   })
 
-  test('has one key, and the one before ends when it is replaced', async () => {
-    const { agency, agencies } = world()
+  test('has one key, and rotating it revokes the previous one', async () => {
+    const { agency, agencies } = newStores()
     const old = await agency()
     const api_key_hash = newHash()
     expect(await agencies.rotateKey(old, api_key_hash)).toEqual({ kind: 'rotated' })
@@ -127,7 +127,7 @@ onServiceStores('an agency', (world) => {
   })
 
   test('is created once', async () => {
-    const { agency, agencies } = world()
+    const { agency, agencies } = newStores()
     const first = await agency()
     const { agency_id, agency_name, contact_email, max_sites } = first
     const again = { agency_id, agency_name, contact_email, max_sites, api_key_hash: newHash() }
@@ -136,8 +136,8 @@ onServiceStores('an agency', (world) => {
     expect(await agencies.setLimit('agency_0123456789abcdeg', 3)).toBe(false)
   })
 
-  test('lets a site in by a join token when its registration is exchanged, and the token counts it', async () => {
-    const { agency, joinToken, joinTokens, agencies, register, newSite, credentials } = world()
+  test('admits a site with a join token when its registration is exchanged, and the token counts the use', async () => {
+    const { agency, joinToken, joinTokens, agencies, register, newSite, credentials } = newStores()
     const { agency_id } = await agency()
     const token = await joinToken(agency_id, 1)
     const joining = {
@@ -154,7 +154,7 @@ onServiceStores('an agency', (world) => {
   })
 
   test('revokes a join token', async () => {
-    const { agency, joinToken, joinTokens } = world()
+    const { agency, joinToken, joinTokens } = newStores()
     const { agency_id } = await agency()
     const [kept, revoked] = [await joinToken(agency_id, 5), await joinToken(agency_id, 5)]
     expect(await joinTokens.revoke(revoked)).toBe(true)

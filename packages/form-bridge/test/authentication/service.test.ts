@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
-import { atOnce, createTestService, signatureHeaders } from '../support/test-service.ts'
+import { concurrently, createTestService, signatureHeaders } from '../support/test-service.ts'
 
 describe.each(serviceStores())('a signed request on $name', (store) => {
   const service = createTestService(store)
   const now = () => Math.floor(service.clock.now() / 1000)
   const unauthorized = { status: 401, code: 'form-bridge.unauthorized' }
 
-  test('is taken once: the same bytes again are refused', async () => {
+  test('is accepted once, and a replay is rejected', async () => {
     const site = await service.connected()
     const nonce = randomBytes(16).toString('hex')
     expect((await service.signed(site, 'GET', '/site', undefined, { nonce })).status).toBe(200)
@@ -19,15 +19,15 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
   test('that is sent twenty times concurrently is accepted once', async () => {
     const site = await service.connected()
     const nonce = randomBytes(16).toString('hex')
-    const answers = await atOnce(20, () =>
+    const responses = await concurrently(20, () =>
       service.signed(site, 'GET', '/site', undefined, { nonce }),
     )
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-    const others = answers.filter(({ status }) => status !== 200)
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1)
+    const others = responses.filter(({ status }) => status !== 200)
     expect(new Set(others.map(({ code }) => code))).toEqual(new Set(['form-bridge.nonce_used']))
   })
 
-  test('with one nonce is taken of each of two sites: nonces are per site', async () => {
+  test('may use a nonce that another site has used', async () => {
     const nonce = randomBytes(16).toString('hex')
     for (const site of [await service.connected(), await service.connected()]) {
       expect((await service.signed(site, 'GET', '/site', undefined, { nonce })).status).toBe(200)
@@ -35,19 +35,19 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
   })
 
   test.each([-301, 301])(
-    'that is %i seconds off is refused with the time of the server',
+    'that is %i seconds off is rejected with the time of the server',
     async (off) => {
       const site = await service.connected()
-      const answer = await service.signed(site, 'GET', '/site', undefined, {
+      const response = await service.signed(site, 'GET', '/site', undefined, {
         timestamp: now() + off,
       })
-      expect(answer).toMatchObject({ status: 401, code: 'form-bridge.timestamp_out_of_range' })
-      expect(answer.body.error.data).toEqual({ server_time: now() })
+      expect(response).toMatchObject({ status: 401, code: 'form-bridge.timestamp_out_of_range' })
+      expect(response.body.error.data).toEqual({ server_time: now() })
     },
   )
 
   test.each([-300, 300])(
-    'that is %i seconds off is taken, and not again while it is',
+    'that is %i seconds off is accepted, and its replay is rejected',
     async (off) => {
       const site = await service.connected()
       const signing = { timestamp: now() + off, nonce: randomBytes(16).toString('hex') }
@@ -58,30 +58,30 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
     },
   )
 
-  test('is refused when anything of it was changed', async () => {
+  test('is rejected if any part of it was changed', async () => {
     const site = await service.connected()
     const body = Buffer.from(JSON.stringify({ grace_seconds: 0 }))
     const path = '/site/rotate'
     const sign = () => signatureHeaders(site, 'POST', path, body, { timestamp: now() })
     const other = Buffer.from(JSON.stringify({ grace_seconds: 1 }))
     const flipped = (text = '') => text.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
-    const answers = await Promise.all([
-      service.ask('POST', path, { headers: sign(), bytes: other }),
-      service.ask('POST', `${path}?a=1`, { headers: sign(), bytes: body }),
-      service.ask('POST', '/site/disconnect', { headers: sign(), bytes: body }),
+    const responses = await Promise.all([
+      service.call('POST', path, { headers: sign(), bytes: other }),
+      service.call('POST', `${path}?a=1`, { headers: sign(), bytes: body }),
+      service.call('POST', '/site/disconnect', { headers: sign(), bytes: body }),
       ...['x-fb-signature', 'x-fb-nonce', 'x-fb-timestamp'].map((name) => {
         const headers = sign()
-        return service.ask('POST', path, {
+        return service.call('POST', path, {
           headers: { ...headers, [name]: flipped(headers[name]) },
           bytes: body,
         })
       }),
     ])
-    for (const answer of answers) expect(answer).toMatchObject(unauthorized)
-    expect((await service.ask('GET', '/site', { token: site.api_key })).status).toBe(200)
+    for (const response of responses) expect(response).toMatchObject(unauthorized)
+    expect((await service.call('GET', '/site', { token: site.api_key })).status).toBe(200)
   })
 
-  test('with the secret of another site is refused, and so is a made-up site, alike', async () => {
+  test('with the secret of another site gets the same error as an unknown site', async () => {
     const [site, other] = [await service.connected(), await service.connected()]
     const foreign = await service.signed(site, 'GET', '/site', undefined, {
       secret: other.webhook_secret,
@@ -92,7 +92,7 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
     expect(madeUp.bytes).toEqual(foreign.bytes)
   })
 
-  test('that was refused is recorded with the site that it names', async () => {
+  test('that was rejected is recorded with the site that it names', async () => {
     const site = await service.connected()
     await service.signed(site, 'GET', '/site', undefined, { secret: 'fb_whs_guess' })
     const { items } = await service.stores.securityEvents.listBySubject({ site_id: site.site_id })
@@ -101,7 +101,7 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
     ])
   })
 
-  test('that was refused has used up no nonce', async () => {
+  test('that was rejected does not use up a nonce', async () => {
     const site = await service.connected()
     const nonce = randomBytes(16).toString('hex')
     const forged = { nonce, secret: 'fb_whs_guess' }
@@ -117,22 +117,22 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
     ['x-fb-timestamp', '1e9'],
     ['x-fb-site', 'site_'],
     ['x-fb-signature', 'v2=00'],
-  ])('with a malformed %s is refused', async (name, value) => {
+  ])('with a malformed %s is rejected', async (name, value) => {
     const site = await service.connected()
     const headers = signatureHeaders(site, 'GET', '/site', Buffer.alloc(0), { timestamp: now() })
-    const answer = await service.ask('GET', '/site', { headers: { ...headers, [name]: value } })
-    expect(answer).toMatchObject(unauthorized)
+    const response = await service.call('GET', '/site', { headers: { ...headers, [name]: value } })
+    expect(response).toMatchObject(unauthorized)
   })
 
-  test('is required for every change: a key is not enough', async () => {
+  test('is required for every change, because an API key is not enough', async () => {
     const { api_key: token } = await service.connected()
     for (const path of ['/site/rotate', '/site/disconnect', '/site/heartbeat', '/webhook']) {
-      const answer = await service.ask('POST', path, { token, body: {} })
-      expect(answer).toMatchObject({ status: 403, code: 'form-bridge.signature_required' })
+      const response = await service.call('POST', path, { token, body: {} })
+      expect(response).toMatchObject({ status: 403, code: 'form-bridge.signature_required' })
     }
   })
 
-  test('of a body of slashes, other alphabets and a whole megabyte is checked by its bytes', async () => {
+  test('covers the bytes of the body: slashes, non-Latin text, a whole megabyte', async () => {
     const site = await service.connected()
     const texts = ['a/b\\/c', 'Zoë 🚀 日本語 \u2028', 'x'.repeat(1_040_000)]
     for (const text of texts) {
@@ -142,16 +142,16 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
         submitted_at: '2100-01-01T00:00:00Z',
         fields: { text },
       }
-      const answer = await service.signed(site, 'POST', '/webhook', body)
-      // The signature was right: what is missing is a destination.
-      expect(answer.code).toBe('form-bridge.no_destination')
+      const response = await service.signed(site, 'POST', '/webhook', body)
+      // The signature is valid; only the destination is missing.
+      expect(response.code).toBe('form-bridge.no_destination')
     }
   })
 
   test('larger than a megabyte is rejected before it is verified', async () => {
     const site = await service.connected()
-    const answer = await service.signed(site, 'POST', '/webhook', { text: 'x'.repeat(1_048_577) })
-    expect(answer).toMatchObject({ status: 413, code: 'request.too_large' })
+    const response = await service.signed(site, 'POST', '/webhook', { text: 'x'.repeat(1_048_577) })
+    expect(response).toMatchObject({ status: 413, code: 'request.too_large' })
   })
 
   test.each([
@@ -161,12 +161,12 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
     'Basic YTpi',
     `Bearer fb_live_00000000_${'a'.repeat(43)}_00000000`,
   ])('is not replaced by the authorization "%s"', async (authorization) => {
-    const answer = await service.ask('GET', '/site', { headers: { authorization } })
-    expect(answer).toMatchObject(unauthorized)
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+    const response = await service.call('GET', '/site', { headers: { authorization } })
+    expect(response).toMatchObject(unauthorized)
+    expect(response.headers.get('www-authenticate')).toBe('Bearer')
   })
 
-  test('of a site whose address has other letters is known by the bytes that PHP sends', async () => {
+  test('of a site with a non-ASCII address matches the bytes that PHP sends', async () => {
     const asBytes = (text: string) => Buffer.from(text).toString('latin1')
     const wordpress = service.host.site()
     wordpress.url += 'bücher/'
@@ -174,7 +174,7 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
     const home = asBytes(wordpress.url)
     expect((await service.signed(site, 'GET', '/site', undefined, { home })).status).toBe(200)
     const moved = { home: asBytes('https://bücher.example') }
-    const answer = await service.signed(site, 'GET', '/site', undefined, moved)
-    expect(answer.body.error.data.home).toBe('xn--bcher-kva.example')
+    const response = await service.signed(site, 'GET', '/site', undefined, moved)
+    expect(response.body.error.data.home).toBe('xn--bcher-kva.example')
   })
 })

@@ -4,7 +4,7 @@ import { newSiteId } from '../../src/sites/item.ts'
 import { onServiceStores } from '../support/on-every-store.ts'
 import { createTestStores, hash, newHash, START, type TestStores } from '../support/test-stores.ts'
 
-/** Stores on which every query and every read that is not consistent fails. */
+/** Stores on which queries and inconsistent reads fail. */
 function withoutIndexes({ db, clock }: TestStores): { strict: TestStores; reads: () => number } {
   let reads = 0
   const refuse = () => Promise.reject(new Error('Authentication must not query'))
@@ -21,33 +21,33 @@ function withoutIndexes({ db, clock }: TestStores): { strict: TestStores; reads:
   return { strict: createTestStores(strictDb, clock), reads: () => reads }
 }
 
-onServiceStores('authentication', (world) => {
+onServiceStores('authentication', (newStores) => {
   test('by API key is two consistent reads of the table and no index', async () => {
-    const here = world()
-    const site = await here.connectedSite()
-    const { strict, reads } = withoutIndexes(here)
+    const stores = newStores()
+    const site = await stores.connectedSite()
+    const { strict, reads } = withoutIndexes(stores)
     expect(await strict.authentication.findSiteByApiKey(site.api_key_hash)).toMatchObject({ site })
     expect(reads()).toBe(2)
   })
 
   test('by the site id of a signed request is two consistent reads of the table and no index', async () => {
-    const here = world()
-    const site = await here.connectedSite()
-    const { strict, reads } = withoutIndexes(here)
+    const stores = newStores()
+    const site = await stores.connectedSite()
+    const { strict, reads } = withoutIndexes(stores)
     expect(await strict.authentication.findSiteById(site.site_id)).toEqual(site)
     expect(reads()).toBe(2)
   })
 
   test('of an agency is two consistent reads of the table and no index', async () => {
-    const here = world()
-    const agency = await here.agency()
-    const { strict, reads } = withoutIndexes(here)
+    const stores = newStores()
+    const agency = await stores.agency()
+    const { strict, reads } = withoutIndexes(stores)
     expect(await strict.agencies.findByKey(agency.api_key_hash)).toEqual(agency)
     expect(reads()).toBe(2)
   })
 
   test('finds nothing for an unknown key or site id', async () => {
-    const { authentication, agencies, agency } = world()
+    const { authentication, agencies, agency } = newStores()
     const { api_key_hash } = await agency()
     expect(await authentication.findSiteByApiKey(newHash())).toBeUndefined()
     expect(await authentication.findSiteByApiKey(api_key_hash)).toBeUndefined()
@@ -56,7 +56,7 @@ onServiceStores('authentication', (world) => {
   })
 
   test('sees a suspension immediately', async () => {
-    const { authentication, connectedSite, sites } = world()
+    const { authentication, connectedSite, sites } = newStores()
     const site = await connectedSite()
     await sites.suspend(site)
     expect((await authentication.findSiteByApiKey(site.api_key_hash))?.site.status).toBe(
@@ -66,7 +66,7 @@ onServiceStores('authentication', (world) => {
   })
 
   test('accepts a nonce once for each site and time', async () => {
-    const { authentication } = world()
+    const { authentication } = newStores()
     const nonce = hash('nonce').slice(0, 32)
     const moment = { site_id: newSiteId(), timestamp: START, nonce }
     expect(await authentication.useNonce(moment)).toBe(true)
@@ -76,7 +76,7 @@ onServiceStores('authentication', (world) => {
   })
 
   test('records the last use of a key, and does not create an unknown one', async () => {
-    const { authentication, connectedSite, clock, raw } = world()
+    const { authentication, connectedSite, clock, raw } = newStores()
     const { api_key_hash } = await connectedSite()
     clock.advance({ minutes: 5 })
     expect(await authentication.recordApiKeyUse(api_key_hash)).toBe(true)

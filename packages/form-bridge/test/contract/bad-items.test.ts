@@ -14,13 +14,13 @@ import {
 
 const registration_id = 'reg_01J9Z3NDEKTSV4RRFFQ69G5FAV'
 
-/** What is wrong, what it is tried with, and the attribute that is named. */
-const misfits: [string, string, (world: TestStores) => Promise<unknown>][] = [
+/** The problem, the attribute that the error names, and the write. */
+const misfits: [string, string, (newStores: TestStores) => Promise<unknown>][] = [
   ['a domain in capitals', 'domain', ({ register }) => register('Example.com')],
   ['a domain with a separator', 'domain', ({ register }) => register('example.com#x')],
   ['a domain that looks like a site id', 'domain', ({ register }) => register(newSiteId())],
   [
-    'a registration with an address that is none',
+    'a registration with an invalid email address',
     'admin_email',
     ({ registrations }) =>
       registrations.create({
@@ -51,7 +51,7 @@ const misfits: [string, string, (world: TestStores) => Promise<unknown>][] = [
       credentials.connect(await register(), { ...newSite(), api_key_hash: 'fb_live_key' }),
   ],
   [
-    'a site id of another form',
+    'a malformed site id',
     'site_id',
     async ({ credentials, register, newSite }) =>
       credentials.connect(await register(), { ...newSite(), site_id: 'example.com' }),
@@ -90,13 +90,13 @@ const misfits: [string, string, (world: TestStores) => Promise<unknown>][] = [
     },
   ],
   [
-    'requests that are not a count',
+    'a request count that is not an integer',
     'request_count',
     async ({ connectedSite, sites }) =>
       sites.recordRequests(await connectedSite(), { requests: -1, remaining: 5 }),
   ],
   [
-    'a bucket with half a request',
+    'a bucket with a fractional count',
     'n',
     ({ rates }) => rates.count({ scope: 'api', site_id: newSiteId() }, 60, 0.5),
   ],
@@ -114,7 +114,7 @@ const misfits: [string, string, (world: TestStores) => Promise<unknown>][] = [
       }),
   ],
   [
-    'results that JSON cannot say',
+    'results that JSON cannot represent',
     'validation_results.when',
     ({ validations }) =>
       validations.put({
@@ -139,7 +139,7 @@ const misfits: [string, string, (world: TestStores) => Promise<unknown>][] = [
       }),
   ],
   [
-    'a pattern of an identifier with a separator',
+    'a pattern whose identifier contains a separator',
     'identifier',
     ({ abusePatterns }) =>
       abusePatterns.record({
@@ -151,12 +151,12 @@ const misfits: [string, string, (world: TestStores) => Promise<unknown>][] = [
   ],
   ['an agency with a negative limit', 'max_sites', ({ agency }) => agency(-1)],
   [
-    'a limit that is set below nothing',
+    'a negative limit',
     'max_sites',
     async ({ agency, agencies }) => agencies.setLimit((await agency()).agency_id, -1),
   ],
   [
-    'a role that there is not',
+    'an unknown role',
     'role',
     async ({ agency, joinAgency }) =>
       joinAgency({
@@ -167,7 +167,7 @@ const misfits: [string, string, (world: TestStores) => Promise<unknown>][] = [
       }),
   ],
   [
-    'a join token of no uses',
+    'a join token with zero uses',
     'max_uses',
     ({ joinTokens }) =>
       joinTokens.create(
@@ -181,7 +181,7 @@ const misfits: [string, string, (world: TestStores) => Promise<unknown>][] = [
       ),
   ],
   [
-    'a nonce of another form',
+    'a malformed nonce',
     'SK',
     ({ authentication }) =>
       authentication.useNonce({ site_id: newSiteId(), timestamp: START, nonce: 'once' }),
@@ -197,10 +197,10 @@ const misfits: [string, string, (world: TestStores) => Promise<unknown>][] = [
   ],
 ]
 
-onEveryStore('an item that does not fit', (world) => {
-  test.each(misfits)('is refused before it is stored: %s', async (_what, attribute, attempt) => {
-    const here = world()
-    const mismatch = await attempt(here).then(
+onEveryStore('an item that does not match its schema', (newStores) => {
+  test.each(misfits)('is rejected before it is stored: %s', async (_what, attribute, attempt) => {
+    const stores = newStores()
+    const mismatch = await attempt(stores).then(
       () => undefined,
       (error: unknown) => error,
     )
@@ -208,8 +208,8 @@ onEveryStore('an item that does not fit', (world) => {
     expect(mismatch).toMatchObject({ table: 'form-bridge-plugin-auth', attributes: [attribute] })
   })
 
-  test('leaves the site as it was when its rotation is refused', async () => {
-    const { connectedSite, sites, credentials } = world()
+  test('leaves the site unchanged when its rotation is rejected', async () => {
+    const { connectedSite, sites, credentials } = newStores()
     const site = await connectedSite()
     const bad = { ...newKeys(), webhook_secret: '' }
     await expect(credentials.rotate(site, bad, 60)).rejects.toBeInstanceOf(ItemMismatch)
@@ -217,7 +217,7 @@ onEveryStore('an item that does not fit', (world) => {
   })
 })
 
-/** Changes an item behind the store's back. */
+/** Changes an item without the store's checks. */
 async function damage(
   { db, raw }: TestStores,
   { PK, SK }: { PK: string; SK: string },
@@ -227,12 +227,12 @@ async function damage(
   await db.putItem({ TableName: 'form-bridge-plugin-auth', Item: { ...stored, ...change } })
 }
 
-onEveryStore('a stored item that is foreign or damaged', (world) => {
-  test('is an error that names table, key and attribute and not what it holds', async () => {
-    const here = world()
-    const site = await here.connectedSite()
-    await damage(here, site, { webhook_secret: 42, colour: 'not for everybody' })
-    const error = await here.sites.get(site).then(
+onEveryStore('a stored item that is foreign or damaged', (newStores) => {
+  test('is an error that names table, key and attribute but not the value', async () => {
+    const stores = newStores()
+    const site = await stores.connectedSite()
+    await damage(stores, site, { webhook_secret: 42, colour: 'not for everybody' })
+    const error = await stores.sites.get(site).then(
       () => undefined,
       (reason: unknown) => reason,
     )
@@ -246,22 +246,22 @@ onEveryStore('a stored item that is foreign or damaged', (world) => {
     expect(String(error)).not.toContain('42')
   })
 
-  test('never authenticates anybody', async () => {
-    const here = world()
-    const site = await here.connectedSite()
-    await damage(here, site, { status: 'trusted' })
-    const { authentication } = here
+  test('never authenticates a caller', async () => {
+    const stores = newStores()
+    const site = await stores.connectedSite()
+    await damage(stores, site, { status: 'trusted' })
+    const { authentication } = stores
     await expect(authentication.findSiteByApiKey(site.api_key_hash)).rejects.toBeInstanceOf(
       ItemMismatch,
     )
     await expect(authentication.findSiteById(site.site_id)).rejects.toBeInstanceOf(ItemMismatch)
   })
 
-  test('is an error in a list too, not a gap', async () => {
-    const here = world()
-    const registration = await here.register()
-    await damage(here, registration, { client_ip: 7 })
-    await expect(here.registrations.listByDomain(registration.domain)).rejects.toBeInstanceOf(
+  test('is an error in a list too and not skipped', async () => {
+    const stores = newStores()
+    const registration = await stores.register()
+    await damage(stores, registration, { client_ip: 7 })
+    await expect(stores.registrations.listByDomain(registration.domain)).rejects.toBeInstanceOf(
       ItemMismatch,
     )
   })

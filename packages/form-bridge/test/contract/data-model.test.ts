@@ -106,7 +106,7 @@ describe('a deployable function', () => {
       )
       .flatMap(({ actions }) => actions)
 
-  test('is held to the partitions that it needs, and none may scan', () => {
+  test('can access only the partitions that it needs, and cannot scan', () => {
     for (const { name, allows } of dataModel.functions) {
       expect(
         allows.flatMap(({ actions }) => actions),
@@ -125,7 +125,7 @@ describe('a deployable function', () => {
     }
   })
 
-  test('that answers update checks cannot change credentials, and one that validates cannot see keys', () => {
+  test('for update checks cannot change credentials, and one for validations cannot read keys', () => {
     expect(actionsOn('updates', 'SITE#example.com')).toEqual(['GetItem'])
     expect(actionsOn('validate', 'API#00')).toEqual([])
     expect(actionsOn('register', 'API#00')).toEqual([])
@@ -136,7 +136,7 @@ describe('a deployable function', () => {
     expect(actionsOn('operator', 'SITE#example.com')).not.toContain('Query')
   })
 
-  test('gets a policy that fits into what AWS allows', () => {
+  test('has a policy within the size limit of AWS', () => {
     const template = cloudFormation({
       tables: [formBridgeTable],
       functions: { 'form-bridge': dataModel.functions },
@@ -149,9 +149,9 @@ describe('a deployable function', () => {
   })
 })
 
-onEveryStore('the declared table', (world) => {
+onEveryStore('the declared table', (newStores) => {
   test('matches the table that the store created', async () => {
-    const [check] = await verifyTables(world().db, [formBridgeTable])
+    const [check] = await verifyTables(newStores().db, [formBridgeTable])
     // DynamoDB Local has no point-in-time recovery.
     const differences = check?.differences.filter((each) => !/recovery/i.test(each))
     expect(differences).toEqual([])

@@ -3,10 +3,10 @@ import { newSiteId } from '../../src/sites/item.ts'
 import { onServiceStores } from '../support/on-every-store.ts'
 import { newDomain, newKeys, START, times } from '../support/test-stores.ts'
 
-/** Whatever the store has not deleted yet. */
-onServiceStores('an expired item is not returned although the store still has it,', (world) => {
+/** The store still has these items. */
+onServiceStores('an expired item is not returned although the store still has it,', (newStores) => {
   test('a registration after one hour, from every read, and it cannot be exchanged', async () => {
-    const { registrations, register, newSite, clock, raw, credentials } = world()
+    const { registrations, register, newSite, clock, raw, credentials } = newStores()
     const registration = await register()
     const { domain, temp_key } = registration
     const reads = async () => [
@@ -28,8 +28,8 @@ onServiceStores('an expired item is not returned although the store still has it
     expect(await raw(registration.PK, registration.SK)).toMatchObject({ status: 'pending' })
   })
 
-  test('a key that was rotated away, when its grace period is over', async () => {
-    const { connectedSite, authentication, sites, clock, credentials } = world()
+  test('a rotated key, when its grace period has ended', async () => {
+    const { connectedSite, authentication, sites, clock, credentials } = newStores()
     const site = await connectedSite()
     const keys = newKeys()
     await credentials.rotate(site, keys, 600)
@@ -43,7 +43,7 @@ onServiceStores('an expired item is not returned although the store still has it
   })
 
   test('rate buckets after 24 hours, of registrations after 5 minutes', async () => {
-    const { rates, clock } = world()
+    const { rates, clock } = newStores()
     const site = { scope: 'api', site_id: newSiteId() } as const
     const address = { scope: 'registration', client_ip: `ip-${newSiteId()}` } as const
     await rates.count(site, 60)
@@ -62,7 +62,7 @@ onServiceStores('an expired item is not returned although the store still has it
   })
 
   test('a validation after 24 hours', async () => {
-    const { validations, clock } = world()
+    const { validations, clock } = newStores()
     const domain = newDomain()
     const registration_id = 'reg_01J9Z3NDEKTSV4RRFFQ69G5FAV'
     await validations.put({
@@ -81,7 +81,7 @@ onServiceStores('an expired item is not returned although the store still has it
   })
 
   test('the newest version after 2 hours', async () => {
-    const { versionCache, clock } = world()
+    const { versionCache, clock } = newStores()
     await versionCache.put({ slug: 'form-bridge', version: '3.0.0' })
     clock.advance({ seconds: 7199 })
     expect(await versionCache.latest('form-bridge')).toMatchObject({ version: '3.0.0' })
@@ -91,7 +91,7 @@ onServiceStores('an expired item is not returned although the store still has it
   })
 
   test('update checks and the version of a site after 90 days', async () => {
-    const { updateChecks, clock } = world()
+    const { updateChecks, clock } = newStores()
     const site_id = newSiteId()
     const current_version = `1.0.0-${site_id}`
     await updateChecks.record({
@@ -113,7 +113,7 @@ onServiceStores('an expired item is not returned although the store still has it
   })
 
   test('security events after 30 days', async () => {
-    const { securityEvents, clock } = world()
+    const { securityEvents, clock } = newStores()
     const site_id = newSiteId()
     clock.advance({ hours: 7, ms: 250 })
     await securityEvents.record({
@@ -139,7 +139,7 @@ onServiceStores('an expired item is not returned although the store still has it
     ['high', 30],
     ['critical', 90],
   ] as const)('an abuse pattern of severity %s after %d days', async (severity, days) => {
-    const { abusePatterns, clock } = world()
+    const { abusePatterns, clock } = newStores()
     const identifier = newDomain()
     const pattern_type = 'invalid_domains'
     await abusePatterns.record({ pattern_type, identifier, severity, details: {} })
@@ -157,7 +157,7 @@ onServiceStores('an expired item is not returned although the store still has it
   })
 
   test('a join token when it expires, and it admits no site', async () => {
-    const { agency, joinToken, joinTokens, clock, joinAgency } = world()
+    const { agency, joinToken, joinTokens, clock, joinAgency } = newStores()
     const { agency_id } = await agency()
     const token = await joinToken(agency_id, 10)
     clock.advance({ seconds: 3599, ms: 999 })

@@ -9,11 +9,11 @@ import { newDomain, times, type TestStores } from '../support/test-stores.ts'
 
 const cursors = createCursors(new Uint8Array(32).fill(7))
 
-/** Reads a list to its end through sealed cursors; `meanwhile` runs after each page. */
+/** Reads a list to its end through encrypted cursors; `afterPage` runs after each page. */
 async function pagesOf<T>(
   list: (page: PageRequest) => Promise<Page<T>>,
   limit: number,
-  meanwhile: () => Promise<unknown> = async () => undefined,
+  afterPage: () => Promise<unknown> = async () => undefined,
 ): Promise<T[][]> {
   const pages: T[][] = []
   let after: Item | undefined
@@ -21,12 +21,12 @@ async function pagesOf<T>(
     const page = await list({ limit, after })
     pages.push(page.items)
     after = page.next && cursors.open(['list'], cursors.seal(['list'], page.next))
-    await meanwhile()
+    await afterPage()
   } while (after)
   return pages
 }
 
-/** Sites made one second apart, newest first. */
+/** Sites created one second apart, newest first. */
 async function sitesInOrder(
   { connectedSite, clock }: TestStores,
   count: number,
@@ -40,10 +40,10 @@ async function sitesInOrder(
   return made
 }
 
-onServiceStores('a list', (world) => {
+onServiceStores('a list', (newStores) => {
   test('of pending registrations is newest first, and concurrent registrations do not shift its pages', async () => {
-    const here = world()
-    const { registrations, register, clock } = here
+    const stores = newStores()
+    const { registrations, register, clock } = stores
     const made: string[] = []
     for (let number = 0; number < 7; number++) {
       made.unshift((await register()).registration_id)
@@ -54,8 +54,8 @@ onServiceStores('a list', (world) => {
     expect(pages.map(({ length }) => length)).toEqual([3, 3, 1])
   })
 
-  test('of pending registrations leaves out what was exchanged or ended', async () => {
-    const { registrations, register, newSite, credentials } = world()
+  test('of pending registrations omits exchanged and expired ones', async () => {
+    const { registrations, register, newSite, credentials } = newStores()
     const [used, ended, open] = [await register(), await register(), await register()]
     await credentials.connect(used, newSite())
     expect(await registrations.expire(ended)).toBe(true)
@@ -69,8 +69,8 @@ onServiceStores('a list', (world) => {
     expect((await registrations.get(ended))?.status).toBe('expired')
   })
 
-  test('of the registrations of a domain is newest first, also within one moment', async () => {
-    const { registrations, register } = world()
+  test('of the registrations of a domain is newest first, also within one millisecond', async () => {
+    const { registrations, register } = newStores()
     const domain = newDomain()
     const made: string[] = []
     for (let number = 0; number < 5; number++) {
@@ -81,12 +81,12 @@ onServiceStores('a list', (world) => {
   })
 
   test('of active sites is newest first, and new sites do not shift its pages', async () => {
-    const here = world()
-    // Nothing of other tests is later than this.
-    here.clock.advance({ days: 400 })
-    const made = await sitesInOrder(here, 7)
-    const list = (page: PageRequest) => here.sites.list('active', page)
-    const pages = await pagesOf(list, 3, () => here.connectedSite())
+    const stores = newStores()
+    // Later than all items of other tests.
+    stores.clock.advance({ days: 400 })
+    const made = await sitesInOrder(stores, 7)
+    const list = (page: PageRequest) => stores.sites.list('active', page)
+    const pages = await pagesOf(list, 3, () => stores.connectedSite())
     expect(
       pages
         .flat()
@@ -98,7 +98,7 @@ onServiceStores('a list', (world) => {
   })
 
   test('of sites has neither hashes nor secrets', async () => {
-    const { sites, connectedSite } = world()
+    const { sites, connectedSite } = newStores()
     const { site_id, domain, created_at } = await connectedSite()
     const { items } = await sites.list('active', { search: domain })
     expect(items).toEqual([
@@ -115,14 +115,14 @@ onServiceStores('a list', (world) => {
     ])
   })
 
-  test('that is searched does not end before all that matches was found', async () => {
-    const here = world()
+  test('with a search does not end before all matches were found', async () => {
+    const stores = newStores()
     const word = `needle-${newSiteId().slice(5, 9).toLowerCase().replaceAll('_', 'x')}`
     const needle = () => `${word}z${newDomain()}`
-    const early = await sitesInOrder(here, 2, needle)
-    await sitesInOrder(here, 6)
-    const late = await sitesInOrder(here, 1, needle)
-    const pages = await pagesOf((page) => here.sites.list('active', { ...page, search: word }), 2)
+    const early = await sitesInOrder(stores, 2, needle)
+    await sitesInOrder(stores, 6)
+    const late = await sitesInOrder(stores, 1, needle)
+    const pages = await pagesOf((page) => stores.sites.list('active', { ...page, search: word }), 2)
     expect(pages.flat().map(({ domain }) => domain)).toEqual(
       [...late, ...early].map(({ domain }) => domain),
     )
@@ -130,7 +130,7 @@ onServiceStores('a list', (world) => {
   })
 
   test('of update checks is newest first and by time', async () => {
-    const { updateChecks, clock } = world()
+    const { updateChecks, clock } = newStores()
     const site_id = newSiteId()
     const record = (current_version: string) =>
       updateChecks.record({
@@ -162,7 +162,7 @@ onServiceStores('a list', (world) => {
   })
 
   test('of the security events of a site is newest first and by time', async () => {
-    const { securityEvents, clock } = world()
+    const { securityEvents, clock } = newStores()
     const site_id = newSiteId()
     const event = {
       site_id,
@@ -193,9 +193,9 @@ onServiceStores('a list', (world) => {
     ).toEqual({ items: [], next: undefined })
   })
 
-  test('of security events by type is newest first over all days and shards, nothing twice or left out', async () => {
-    const { securityEvents, clock } = world()
-    // A year of its own, so that other tests of this table are not in its 30 days.
+  test('of security events by type is newest first over all days and shards, without duplicates or gaps', async () => {
+    const { securityEvents, clock } = newStores()
+    // A separate year, so that events of other tests are not within its 30 days.
     clock.advance({ days: 1000 })
     const first = clock.now()
     const record = (number: number) =>
@@ -228,8 +228,8 @@ onServiceStores('a list', (world) => {
     ])
   })
 
-  test('of security events by type up to a day far ahead reads the days that there were', async () => {
-    const { securityEvents, clock } = world()
+  test('of security events by type up to a day far in the future reads only past days', async () => {
+    const { securityEvents, clock } = newStores()
     clock.advance({ days: 3000 })
     const event = { event_type: 'auth_failure', client_ip: '192.0.2.1', user_agent: '' } as const
     const recorded = await securityEvents.record({ ...event, details: {} })
@@ -237,8 +237,8 @@ onServiceStores('a list', (world) => {
     expect((await securityEvents.listByType('auth_failure', all)).items).toEqual([recorded])
   })
 
-  test('of security events has those of a caller with an endless user agent', async () => {
-    const { securityEvents } = world()
+  test('of security events includes those of a caller with a very long user agent', async () => {
+    const { securityEvents } = newStores()
     const site_id = newSiteId()
     await securityEvents.record({
       site_id,
@@ -252,7 +252,7 @@ onServiceStores('a list', (world) => {
   })
 
   test('of security events by type continues within one shard, one event at a time', async () => {
-    const { db, securityEvents, clock } = world()
+    const { db, securityEvents, clock } = newStores()
     clock.advance({ days: 2000 })
     const recorded: SecurityEvent[] = []
     for (const number of times(24, (each) => each)) {
@@ -260,7 +260,7 @@ onServiceStores('a list', (world) => {
       recorded.unshift(await securityEvents.record({ ...event, details: { number } }))
     }
     const inShard = (shard: number) => recorded.filter(({ GSI1PK }) => GSI1PK.endsWith(`#${shard}`))
-    // Of 24 in eight shards one has three at least.
+    // Of 24 events in eight shards, at least one shard has three.
     const kept = times(8, inShard).find(({ length }) => length >= 3) ?? []
     for (const { PK, SK } of recorded.filter((each) => !kept.includes(each))) {
       await db.deleteItem({ TableName: 'form-bridge-plugin-auth', Key: { PK, SK } })
@@ -270,7 +270,7 @@ onServiceStores('a list', (world) => {
   })
 
   test('of abuse patterns is newest first, by type and by identifier', async () => {
-    const { abusePatterns, clock } = world()
+    const { abusePatterns, clock } = newStores()
     clock.advance({ days: 200 })
     const identifier = newDomain()
     for (const number of times(6, (each) => each)) {

@@ -49,7 +49,7 @@ const vectors = JSON.parse(
   readFileSync(new URL('../signature-vectors.json', import.meta.url), 'utf8'),
 ) as Vectors
 
-test('signed requests are signed as the vectors say', () => {
+test('signatures of requests match the vectors', () => {
   const { webhook_secret, requests } = vectors.signed_requests
   expect(requests.length).toBeGreaterThan(8)
   for (const { method, target, body, body_repeat, timestamp, nonce, ...expected } of requests) {
@@ -65,7 +65,7 @@ test('signed requests are signed as the vectors say', () => {
   }
 })
 
-test('domains are proved as the vectors say', () => {
+test('proofs of domains match the vectors', () => {
   const { temp_key, registration_id, proofs } = vectors.proofs
   for (const { domain, challenge, response, static: published } of proofs) {
     const subject = { temp_key, registration_id, domain }
@@ -74,7 +74,7 @@ test('domains are proved as the vectors say', () => {
   }
 })
 
-test('releases are signed as the vectors say', () => {
+test('signatures of releases match the vectors', () => {
   const { public_key, private_key_seed, releases } = vectors.releases
   const der = Buffer.concat([
     Buffer.from('302e020100300506032b657004220420', 'hex'),
@@ -90,7 +90,7 @@ test('releases are signed as the vectors say', () => {
   }
 })
 
-test('domains are spelled as the vectors say, also when the function is called often and compiled', () => {
+test('normalized domains match the vectors, also after the function was optimized by the JIT', () => {
   const spelled = () => vectors.domains.map(({ site_url }) => parseSiteAddress(site_url)?.domain)
   for (let n = 0; n < 5_000; n++) spelled()
   expect(spelled()).toEqual(vectors.domains.map(({ domain }) => domain))

@@ -6,9 +6,9 @@ import { hash, newDomain, newHash, START, START_ISO } from '../support/test-stor
 const anHourLater = '2100-01-01T01:00:00.000Z'
 const ULID = /[0-9A-HJKMNP-TV-Z]{26}/.source
 
-onEveryStore('an item is stored as the specification shows it,', (world) => {
-  test('a registration with all that is optional', async () => {
-    const { raw, registrations } = world()
+onEveryStore('an item is stored as the specification shows it,', (newStores) => {
+  test('a registration with all optional attributes', async () => {
+    const { raw, registrations } = newStores()
     const domain = newDomain()
     const temp_key = hash('the temporary key')
     const { registration_id } = await registrations.create({
@@ -42,8 +42,8 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
     })
   })
 
-  test('a registration without what is optional has no such attributes', async () => {
-    const { raw, register } = world()
+  test('a registration without optional attributes', async () => {
+    const { raw, register } = newStores()
     const { PK, SK } = await register()
     const stored = await raw(PK, SK)
     for (const name of ['admin_email', 'agency_id', 'join_token_hash']) {
@@ -52,7 +52,7 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
   })
 
   test('a client address as a hash of it', async () => {
-    const { raw, registrations } = world()
+    const { raw, registrations } = newStores()
     const client_ip = hash('203.0.113.7').slice(0, 43)
     const { PK, SK } = await registrations.create({
       domain: newDomain(),
@@ -64,16 +64,16 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
     expect(await raw(PK, SK)).toMatchObject({ client_ip })
   })
 
-  test('temp_key holds a hash, and a key as it was sent is refused', async () => {
-    const { register } = world()
+  test('temp_key holds a hash, and a plain key is rejected', async () => {
+    const { register } = newStores()
     await expect(register(newDomain(), 'Zm9yLXRoZS1zaXRlLW9ubHk')).rejects.toMatchObject({
       name: 'ItemMismatch',
       attributes: ['temp_key'],
     })
   })
 
-  test('site credentials, the lookup of the key, and what leads from id and domain to them', async () => {
-    const { raw, register, credentials } = world()
+  test('site credentials, and the lookup items of key, id and domain', async () => {
+    const { raw, register, credentials } = newStores()
     const registration = await register()
     const { domain } = registration
     const site_id = newSiteId()
@@ -132,7 +132,7 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
   })
 
   test('a registration that was exchanged is active and in no list of pending ones', async () => {
-    const { raw, register, newSite, credentials } = world()
+    const { raw, register, newSite, credentials } = newStores()
     const registration = await register()
     await credentials.connect(registration, newSite())
     const { GSI2PK, GSI2SK, ...kept } = registration
@@ -145,7 +145,7 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
   })
 
   test('the rate limit window of a site, with the cells of each limit', async () => {
-    const { raw, rates } = world()
+    const { raw, rates } = newStores()
     const site_id = newSiteId()
     const { take } = rates.limiter([
       { name: 'minute', limit: 100, windowSeconds: 60 },
@@ -166,7 +166,7 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
   })
 
   test('the rate limit bucket of a site, for 24 hours after it ends', async () => {
-    const { raw, rates, clock } = world()
+    const { raw, rates, clock } = newStores()
     const site_id = newSiteId()
     clock.advance({ seconds: 59 })
     await rates.count({ scope: 'webhook', site_id }, 60)
@@ -182,7 +182,7 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
   })
 
   test('the rate limit bucket of an address that registers, for 5 minutes after it ends', async () => {
-    const { raw, rates } = world()
+    const { raw, rates } = newStores()
     await rates.count({ scope: 'registration', client_ip: '198.51.100.1' }, 300)
     await rates.count({ scope: 'key_exchange', client_ip: '198.51.100.1' }, 60)
     expect(await raw('RATE#registration#198.51.100.1', `TIME#300#${START}`)).toEqual({
@@ -200,7 +200,7 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
   })
 
   test('a validation, for 24 hours', async () => {
-    const { raw, validations } = world()
+    const { raw, validations } = newStores()
     const domain = newDomain()
     const registration_id = 'reg_01J9Z3NDEKTSV4RRFFQ69G5FAV'
     await validations.put({
@@ -229,7 +229,7 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
   })
 
   test('the newest version, for 2 hours', async () => {
-    const { raw, versionCache } = world()
+    const { raw, versionCache } = newStores()
     const version_info = { slug: 'form-bridge', version: '1.1.0', requires_wp: '5.8' }
     await versionCache.put(version_info)
     expect(await raw('PLUGIN_VERSION#latest', 'INFO')).toEqual({
@@ -244,7 +244,7 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
   })
 
   test('an update check, for 90 days, and the version that the site now has', async () => {
-    const { raw, updateChecks } = world()
+    const { raw, updateChecks } = newStores()
     const site_id = newSiteId()
     const check = {
       site_id,
@@ -276,7 +276,7 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
   })
 
   test('a security event of a site, for 30 days', async () => {
-    const { raw, securityEvents } = world()
+    const { raw, securityEvents } = newStores()
     const site_id = newSiteId()
     const event = {
       site_id,
@@ -299,7 +299,7 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
   })
 
   test('a security event of an unknown site is stored by its address, without a domain', async () => {
-    const { raw, securityEvents } = world()
+    const { raw, securityEvents } = newStores()
     const { PK, SK } = await securityEvents.record({
       event_type: 'rate_limit',
       client_ip: '203.0.113.8',
@@ -318,7 +318,7 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
     ['high', 30],
     ['critical', 90],
   ] as const)('an abuse pattern of severity %s, for %d days', async (severity, days) => {
-    const { raw, abusePatterns } = world()
+    const { raw, abusePatterns } = newStores()
     const abuse = {
       pattern_type: 'registration_spam',
       identifier: '198.51.100.9',
@@ -340,7 +340,7 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
   })
 
   test('an agency and the lookup of its key', async () => {
-    const { raw, agency } = world()
+    const { raw, agency } = newStores()
     const { agency_id, api_key_hash } = await agency(25)
     expect(await raw(`AGENCY#${agency_id}`, 'INFO')).toEqual({
       PK: `AGENCY#${agency_id}`,
@@ -367,7 +367,7 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
   })
 
   test('a site of an agency', async () => {
-    const { raw, agency, agencies, joinAgency } = world()
+    const { raw, agency, agencies, joinAgency } = newStores()
     const { agency_id } = await agency()
     const site = { site_id: newSiteId(), domain: newDomain() }
     await joinAgency({ agency_id, ...site, role: 'member' })
@@ -393,7 +393,7 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
   })
 
   test('a join token, by its hash', async () => {
-    const { raw, joinTokens } = world()
+    const { raw, joinTokens } = newStores()
     const agency_id = 'agency_0123456789abcdef'
     const token_hash = newHash()
     await joinTokens.create({ agency_id, token_hash, role: 'member', max_uses: 3 }, 3600)
@@ -412,7 +412,7 @@ onEveryStore('an item is stored as the specification shows it,', (world) => {
   })
 
   test('a nonce, until its time is out of range', async () => {
-    const { raw, authentication } = world()
+    const { raw, authentication } = newStores()
     const site_id = newSiteId()
     const nonce = hash('nonce').slice(0, 32)
     await authentication.useNonce({ site_id, timestamp: START, nonce })

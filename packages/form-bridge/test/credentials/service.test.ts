@@ -7,9 +7,9 @@ import { end } from '../support/wordpress-host.ts'
 describe.each(serviceStores())('a reconnected site on $name', (store) => {
   const service = createTestService(store)
   const operate = (site_id: string, action: string) =>
-    service.ask('POST', `/sites/${site_id}/${action}`, { token: service.operator })
+    service.call('POST', `/sites/${site_id}/${action}`, { token: service.operator })
   const statusOf = async ({ api_key: token }: { api_key: string }) =>
-    (await service.ask('GET', '/site', { token })).status
+    (await service.call('GET', '/site', { token })).status
   const heartbeat = { wp_version: '6.8', plugin_version: '1.0.0' }
 
   describe('a reconnection', () => {
@@ -18,7 +18,7 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
       return service.exchange(site.wordpress, given)
     }
 
-    test('keeps the site id, gives new keys and voids all older ones', async () => {
+    test('keeps the site id, issues new keys and revokes all older ones', async () => {
       const site = await service.connected()
       const rotated = (await service.signed(site, 'POST', '/site/rotate', {})).body
       const { body } = await again(site)
@@ -45,8 +45,8 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
       const target = service.host.site()
       const put = service.db.putItem
       const lost = vi.spyOn(service.db, 'putItem').mockImplementation(async (input) => {
-        const answer = await put.call(service.db, input)
-        if (!('event_type' in input.Item)) return answer
+        const response = await put.call(service.db, input)
+        if (!('event_type' in input.Item)) return response
         throw Object.assign(new Error('The answer got lost'), { name: 'TimeoutError' })
       })
       try {
@@ -61,10 +61,10 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
       expect(service.logged.join()).toContain('security event not recorded')
     })
 
-    test('without the old key leaves the destination to be confirmed, and submissions wait for it', async () => {
+    test('without the old key requires a confirmation before submissions are accepted', async () => {
       const site = await service.connected()
       const url = `http://127.0.0.1:${service.host.port}/nowhere`
-      await service.ask('PUT', `/sites/${site.site_id}/destination`, {
+      await service.call('PUT', `/sites/${site.site_id}/destination`, {
         token: service.operator,
         body: { url },
       })
@@ -81,18 +81,18 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
       const site = await service.connected()
       const url = `http://127.0.0.1:${service.host.port}/nowhere`
       const body = { url }
-      await service.ask('PUT', `/sites/${site.site_id}/destination`, {
+      await service.call('PUT', `/sites/${site.site_id}/destination`, {
         token: service.operator,
         body,
       })
-      const answer = await again(site, { previous_api_key: site.api_key })
-      expect(answer.body).toMatchObject({ result: 'reconnected', confirmation_needed: false })
+      const response = await again(site, { previous_api_key: site.api_key })
+      expect(response.body).toMatchObject({ result: 'reconnected', confirmation_needed: false })
     })
 
     test('with the key of another site is refused and changes nothing', async () => {
       const [site, other] = [await service.connected(), await service.connected()]
-      const answer = await again(site, { previous_api_key: other.api_key })
-      expect(answer).toMatchObject({ status: 409, code: 'form-bridge.domain_has_site' })
+      const response = await again(site, { previous_api_key: other.api_key })
+      expect(response).toMatchObject({ status: 409, code: 'form-bridge.domain_has_site' })
       expect(await statusOf(site)).toBe(200)
       expect(await statusOf(other)).toBe(200)
     })
@@ -100,8 +100,8 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
     test('with an unknown key is refused and changes nothing', async () => {
       const site = await service.connected()
       const made = (await service.signed(site, 'POST', '/site/rotate', { grace_seconds: 0 })).body
-      const answer = await again(site, { previous_api_key: site.api_key })
-      expect(answer).toMatchObject({ status: 403, code: 'form-bridge.previous_key_invalid' })
+      const response = await again(site, { previous_api_key: site.api_key })
+      expect(response).toMatchObject({ status: 403, code: 'form-bridge.previous_key_invalid' })
       expect(await statusOf(made)).toBe(200)
     })
   })
@@ -110,9 +110,9 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
     test('is detected by the home address, suspends nothing and offers the choices', async () => {
       const site = await service.connected()
       const home = 'https://staging.example.org/blog/'
-      const answer = await service.signed(site, 'POST', '/site/heartbeat', heartbeat, { home })
-      expect(answer).toMatchObject({ status: 409, code: 'form-bridge.site_moved' })
-      expect(answer.body.error.data).toEqual({
+      const response = await service.signed(site, 'POST', '/site/heartbeat', heartbeat, { home })
+      expect(response).toMatchObject({ status: 409, code: 'form-bridge.site_moved' })
+      expect(response.body.error.data).toEqual({
         domain: site.domain,
         home: 'staging.example.org/blog',
         choices: ['move', 'new_site', 'staging'],
@@ -122,14 +122,14 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
       expect(fine.status).toBe(200)
     })
 
-    test('that chooses to be a new site becomes one, and the original keeps its keys', async () => {
+    test('can be connected as a new site, and the original keeps its keys', async () => {
       const site = await service.connected()
       const clone = await service.connected()
       expect(clone.site_id).not.toBe(site.site_id)
       expect(await statusOf(site)).toBe(200)
     })
 
-    test('that moves with the old key keeps its id and all it has, and leaves nothing behind', async () => {
+    test('with the old key keeps the site id and all data, and leaves nothing at the old domain', async () => {
       const site = await service.connected()
       const target = service.host.site()
       await service.register(target)
@@ -143,8 +143,8 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
     test('to a domain that has a site is refused, and that site can be reconnected without a key', async () => {
       const [site, other] = [await service.connected(), await service.connected()]
       await service.register(other.wordpress)
-      const answer = await service.exchange(other.wordpress, { previous_api_key: site.api_key })
-      expect(answer).toMatchObject({ status: 409, code: 'form-bridge.domain_has_site' })
+      const response = await service.exchange(other.wordpress, { previous_api_key: site.api_key })
+      expect(response).toMatchObject({ status: 409, code: 'form-bridge.domain_has_site' })
       expect(await statusOf(site)).toBe(200)
       expect(await statusOf(other)).toBe(200)
       const { body } = await service.exchange(other.wordpress)
@@ -156,15 +156,15 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
       await operate(site.site_id, 'suspend')
       const target = service.host.site()
       await service.register(target)
-      const answer = await service.exchange(target, { previous_api_key: site.api_key })
-      expect(answer.code).toBe('form-bridge.site_suspended')
+      const response = await service.exchange(target, { previous_api_key: site.api_key })
+      expect(response.code).toBe('form-bridge.site_suspended')
     })
 
-    test('of two sites to one domain concurrently happens once, and the other one gets a conflict', async () => {
+    test('of two sites to one domain concurrently succeeds once, and the other one gets a conflict', async () => {
       const [first, second] = [await service.connected(), await service.connected()]
       const target = service.host.site()
       const secrets = new Map<string, string>()
-      target.answers.set('/wp-json/form-bridge/v1/verify', (_, response, url) => {
+      target.handlers.set('/wp-json/form-bridge/v1/verify', (_, response, url) => {
         const id = url.searchParams.get('registration_id') ?? ''
         const text = `verify.${url.searchParams.get('challenge')}.${id}.${target.domain}`
         const mac = createHmac('sha256', secrets.get(id) ?? '')
@@ -172,7 +172,7 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
           .digest('hex')
         end(response, 200, JSON.stringify({ response: mac }))
       })
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [first, second].map(async ({ api_key }) => {
           const { registration_id, temp_key } = (await service.register(target)).body
           secrets.set(registration_id, temp_key)
@@ -180,20 +180,20 @@ describe.each(serviceStores())('a reconnected site on $name', (store) => {
           return service.exchange(target, claim)
         }),
       )
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-      const [refused] = answers.filter(({ status }) => status !== 200)
+      expect(responses.filter(({ status }) => status === 200)).toHaveLength(1)
+      const [refused] = responses.filter(({ status }) => status !== 200)
       expect(refused?.code).toBe('form-bridge.domain_has_site')
     })
 
-    test('that is sent twice concurrently happens once', async () => {
+    test('that is sent twice concurrently succeeds once', async () => {
       const site = await service.connected()
       const targets = [service.host.site(), service.host.site(), service.host.site()]
       for (const target of targets) await service.register(target)
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         targets.map((target) => service.exchange(target, { previous_api_key: site.api_key })),
       )
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-      const losers = answers.filter(({ status }) => status !== 200).map(({ code }) => code)
+      expect(responses.filter(({ status }) => status === 200)).toHaveLength(1)
+      const losers = responses.filter(({ status }) => status !== 200).map(({ code }) => code)
       for (const code of losers) {
         expect(['form-bridge.changed_meanwhile', 'form-bridge.previous_key_invalid']).toContain(
           code,

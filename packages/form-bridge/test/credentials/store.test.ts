@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { onServiceStores } from '../support/on-every-store.ts'
 import { newDomain, newHash, newKeys, START } from '../support/test-stores.ts'
 
-onServiceStores('new keys', (world) => {
-  test('by rotation leave the old key and the old secret good for the grace period', async () => {
-    const { connectedSite, sites, raw, credentials } = world()
+onServiceStores('new keys', (newStores) => {
+  test('by rotation keep the old key and secret valid for the grace period', async () => {
+    const { connectedSite, sites, raw, credentials } = newStores()
     const site = await connectedSite()
     const keys = newKeys()
     expect(await credentials.rotate(site, keys, 3600)).toMatchObject({ kind: 'rotated' })
@@ -23,8 +23,8 @@ onServiceStores('new keys', (world) => {
     expect(await raw(`API#${keys.api_key_hash}`, 'LOOKUP')).not.toHaveProperty('ttl')
   })
 
-  test('by two rotations in a row leave each old key its own grace period', async () => {
-    const { connectedSite, sites, authentication, credentials } = world()
+  test('by two consecutive rotations keep each old key for its own grace period', async () => {
+    const { connectedSite, sites, authentication, credentials } = newStores()
     const site = await connectedSite()
     await credentials.rotate(site, newKeys(), 3600)
     const second = await sites.get(site)
@@ -35,8 +35,8 @@ onServiceStores('new keys', (world) => {
     expect(await authentication.findSiteByApiKey(second?.api_key_hash ?? '')).toBeDefined()
   })
 
-  test('by rotation without grace end all older keys, also those in a grace period', async () => {
-    const { connectedSite, sites, authentication, credentials } = world()
+  test('by rotation without a grace period revoke all older keys, including those in a grace period', async () => {
+    const { connectedSite, sites, authentication, credentials } = newStores()
     const site = await connectedSite()
     await credentials.rotate(site, newKeys(), 3600)
     const second = await sites.get(site)
@@ -48,8 +48,8 @@ onServiceStores('new keys', (world) => {
     expect(now?.site).not.toHaveProperty('previous_webhook_secret')
   })
 
-  test('are not given to a site whose keys have changed since it was read, or that is suspended', async () => {
-    const { connectedSite, sites, raw, credentials } = world()
+  test('are not issued to a suspended site, or to one whose keys have changed since it was read', async () => {
+    const { connectedSite, sites, raw, credentials } = newStores()
     const site = await connectedSite()
     await credentials.rotate(site, newKeys(), 3600)
     const late = newKeys()
@@ -60,9 +60,9 @@ onServiceStores('new keys', (world) => {
     expect(now && (await credentials.rotate(now, newKeys(), 3600))).toEqual({ kind: 'conflict' })
   })
 
-  test('by reconnecting keep the site id and end all older keys', async () => {
+  test('by reconnecting keep the site id and revoke all older keys', async () => {
     const { connectedSite, register, authentication, clock, credentials, listSitesOfDomain } =
-      world()
+      newStores()
     const site = await connectedSite()
     clock.advance({ days: 3 })
     const registration = await register(site.domain)
@@ -83,8 +83,8 @@ onServiceStores('new keys', (world) => {
     })
   })
 
-  test('by reconnecting are not given to a suspended site, and the registration stays pending', async () => {
-    const { connectedSite, register, registrations, sites, credentials } = world()
+  test('by reconnecting are not issued to a suspended site, and the registration stays pending', async () => {
+    const { connectedSite, register, registrations, sites, credentials } = newStores()
     const site = await connectedSite()
     await sites.suspend(site)
     const registration = await register(site.domain)
@@ -95,8 +95,8 @@ onServiceStores('new keys', (world) => {
     expect((await registrations.get(registration))?.status).toBe('pending')
   })
 
-  test('are not given for the temporary key of another registration', async () => {
-    const { register, newSite, credentials } = world()
+  test('are not issued for the temporary key of another registration', async () => {
+    const { register, newSite, credentials } = newStores()
     const registration = await register()
     const guessed = { ...registration, temp_key: newHash() }
     expect(await credentials.connect(guessed, newSite())).toEqual({
@@ -105,8 +105,9 @@ onServiceStores('new keys', (world) => {
     })
   })
 
-  test('by moving take a site with its id to another domain, and the old domain is free', async () => {
-    const { connectedSite, register, authentication, sites, siteMoves, listSitesOfDomain } = world()
+  test('by moving keep the site id at the new domain, and free the old domain', async () => {
+    const { connectedSite, register, authentication, sites, siteMoves, listSitesOfDomain } =
+      newStores()
     const site = await connectedSite()
     const registration = await register(newDomain())
     const keys = newKeys()
@@ -121,8 +122,8 @@ onServiceStores('new keys', (world) => {
     expect((await connectedSite(site.domain)).site_id).not.toBe(site.site_id)
   })
 
-  test('by moving are not given for a domain that has a site', async () => {
-    const { connectedSite, register, sites, siteMoves } = world()
+  test('by moving are not issued for a domain that has a site', async () => {
+    const { connectedSite, register, sites, siteMoves } = newStores()
     const [site, other] = [await connectedSite(), await connectedSite()]
     const registration = await register(other.domain)
     expect(await siteMoves.move(registration, site, newKeys())).toEqual({

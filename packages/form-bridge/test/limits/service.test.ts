@@ -1,40 +1,48 @@
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { describe, expect, test } from 'vitest'
-import { type Answer, type Ask, atOnce, createTestService } from '../support/test-service.ts'
+import {
+  type ApiResponse,
+  type CallApi,
+  concurrently,
+  createTestService,
+} from '../support/test-service.ts'
 
-const admittedAmong = (answers: Answer[]) => answers.filter(({ status }) => status === 200).length
+const admittedAmong = (responses: ApiResponse[]) =>
+  responses.filter(({ status }) => status === 200).length
 
 describe.each(serviceStores())('limits on $name', (store) => {
   const service = createTestService(store, { FORM_BRIDGE_API_LIMIT: '30' })
-  const look = (token: string, ask: Ask = service.ask, peer?: string) =>
-    ask('GET', '/site', { token, ...(peer && { peer }) })
+  const look = (token: string, call: CallApi = service.call, peer?: string) =>
+    call('GET', '/site', { token, ...(peer && { peer }) })
 
   test('admit exactly as many requests of a concurrent burst as they allow', async () => {
     const { api_key } = await service.connected()
-    const answers: Answer[] = []
-    for (const _ of [1, 2]) answers.push(...(await atOnce(40, () => look(api_key))))
-    expect(admittedAmong(answers)).toBe(30)
+    const responses: ApiResponse[] = []
+    for (const _ of [1, 2]) responses.push(...(await concurrently(40, () => look(api_key))))
+    expect(admittedAmong(responses)).toBe(30)
   })
 
   test('hold across processes that share the store', async () => {
     const { api_key } = await service.connected()
     const elsewhere = await service.another()
-    const answers = await atOnce(60, (at) => look(api_key, at % 2 ? service.ask : elsewhere))
-    expect(admittedAmong(answers)).toBe(30)
+    const responses = await concurrently(60, (at) =>
+      look(api_key, at % 2 ? service.call : elsewhere),
+    )
+    expect(admittedAmong(responses)).toBe(30)
   })
 
-  test('around the end of a window admit never more than twice as many in the length of one', async () => {
+  test('never admit more than twice their number within one window length around the end of a window', async () => {
     const { api_key } = await service.connected()
     const toNextMinute = 60_000 - (service.clock.now() % 60_000)
     service.clock.advance({ ms: toNextMinute + 59_900 })
-    const before = admittedAmong(await atOnce(40, () => look(api_key)))
+    const before = admittedAmong(await concurrently(40, () => look(api_key)))
     service.clock.advance({ ms: 200 })
-    const after = admittedAmong(await atOnce(40, () => look(api_key)))
+    const after = admittedAmong(await concurrently(40, () => look(api_key)))
     expect(before).toBe(30)
     expect(after).toBeLessThanOrEqual(1)
     service.clock.advance({ seconds: 59 })
-    const later = admittedAmong(await atOnce(40, () => look(api_key)))
+    const later = admittedAmong(await concurrently(40, () => look(api_key)))
     expect(before + after + later).toBeLessThanOrEqual(60)
   })
 
@@ -42,16 +50,18 @@ describe.each(serviceStores())('limits on $name', (store) => {
     const { api_key } = await service.connected()
     const late = await service.another({}, testClock(service.clock.now() - 120_000))
     const early = await service.another({}, testClock(service.clock.now() + 20_000))
-    const answers = await atOnce(90, (at) => look(api_key, [service.ask, late, early][at % 3]))
-    // The window of the one whose clock is ahead may follow the window of the others.
-    expect(admittedAmong(answers)).toBeLessThanOrEqual(60)
-    expect(admittedAmong(answers)).toBeGreaterThanOrEqual(30)
+    const responses = await concurrently(90, (at) =>
+      look(api_key, [service.call, late, early][at % 3]),
+    )
+    // The process whose clock is ahead may already be in the next window.
+    expect(admittedAmong(responses)).toBeLessThanOrEqual(60)
+    expect(admittedAmong(responses)).toBeGreaterThanOrEqual(30)
   })
 
   test('return which limit was reached and when to retry, and admit requests again then', async () => {
     const { api_key } = await service.connected()
-    const answers = await atOnce(31, () => look(api_key))
-    const refused = answers.find(({ status }) => status === 429)
+    const responses = await concurrently(31, () => look(api_key))
+    const refused = responses.find(({ status }) => status === 429)
     expect(refused?.code).toBe('form-bridge.rate_limited')
     expect(refused?.body.error.data).toEqual({ scope: 'api', limit: 'minute' })
     expect(refused?.headers.get('ratelimit-limit')).toBe('30')
@@ -62,39 +72,43 @@ describe.each(serviceStores())('limits on $name', (store) => {
     expect((await look(api_key)).status).toBe(200)
   })
 
-  test('tell an admitted request what is left', async () => {
+  test('return the remaining requests with an admitted request', async () => {
     const { api_key } = await service.connected()
     expect((await look(api_key)).headers.get('ratelimit-remaining')).toBe('29')
   })
 
-  test('of one site do not touch another behind the same address', async () => {
+  test('of one site do not affect another at the same address', async () => {
     const peer = '203.0.113.40'
     const [busy, quiet] = [await service.connected(), await service.connected()]
-    await atOnce(40, () => look(busy.api_key, service.ask, peer))
-    expect((await look(quiet.api_key, service.ask, peer)).status).toBe(200)
+    await concurrently(40, () => look(busy.api_key, service.call, peer))
+    expect((await look(quiet.api_key, service.call, peer)).status).toBe(200)
   })
 
-  test('of an address that guesses do not touch the sites behind it', async () => {
+  test('of an address that guesses keys do not affect the sites at that address', async () => {
     const peer = '203.0.113.41'
     const site = await service.connected()
-    await atOnce(60, () => look(`fb_live_00000000_${'a'.repeat(43)}_00000000`, service.ask, peer))
-    const answer = await service.signed(site, 'GET', '/site', undefined, { peer })
-    expect(answer.status).toBe(200)
+    await concurrently(60, () =>
+      look(`fb_live_00000000_${'a'.repeat(43)}_00000000`, service.call, peer),
+    )
+    const response = await service.signed(site, 'GET', '/site', undefined, { peer })
+    expect(response.status).toBe(200)
   })
 
   test('do not block any of forty sites that share one address', async () => {
     const peer = '203.0.113.42'
-    const sites = await atOnce(10, () => service.connected())
-    const answers = await atOnce(40, (at) => look(sites[at % 10]!.api_key, service.ask, peer))
-    expect(admittedAmong(answers)).toBe(40)
+    const sites = await concurrently(10, () => service.connected())
+    const responses = await concurrently(40, (at) =>
+      look(sites[at % 10]!.api_key, service.call, peer),
+    )
+    expect(admittedAmong(responses)).toBe(40)
   })
 
   test('of update checks, submissions and other requests are separate', async () => {
     const { api_key: token } = await service.connected()
-    await atOnce(40, () => look(token))
+    await concurrently(40, () => look(token))
     const path = '/updates/check?slug=form-bridge&current_version=1.0.0'
-    const answer = await service.ask('GET', path, { token })
-    expect(answer.code).toBe('form-bridge.plugin_not_found')
+    const response = await service.call('GET', path, { token })
+    expect(response.code).toBe('form-bridge.plugin_not_found')
   })
 
   test('can be set by an operator for one site, and apply here immediately and elsewhere within seconds', async () => {
@@ -103,25 +117,25 @@ describe.each(serviceStores())('limits on $name', (store) => {
     await look(api_key, elsewhere)
     const path = `/rate-limits/api/${site_id}`
     const limits = { minute: 50 }
-    const set = await service.ask('PUT', path, { token: service.operator, body: { limits } })
+    const set = await service.call('PUT', path, { token: service.operator, body: { limits } })
     expect(set.body).toMatchObject({ scope: 'api', id: site_id, limits })
-    const here = await atOnce(60, () => look(api_key))
+    const here = await concurrently(60, () => look(api_key))
     expect(admittedAmong(here)).toBe(49)
     expect((await look(api_key)).body ?? {}).not.toHaveProperty('site_id')
     service.clock.advance({ minutes: 5 })
-    expect(admittedAmong(await atOnce(60, () => look(api_key, elsewhere)))).toBe(50)
-    const gone = await service.ask('DELETE', path, { token: service.operator })
+    expect(admittedAmong(await concurrently(60, () => look(api_key, elsewhere)))).toBe(50)
+    const gone = await service.call('DELETE', path, { token: service.operator })
     expect(gone.status).toBe(204)
-    const again = await service.ask('DELETE', path, { token: service.operator })
+    const again = await service.call('DELETE', path, { token: service.operator })
     expect(again.code).toBe('form-bridge.override_not_found')
   })
 
   test('of registrations are per address, and a join token lifts them', async () => {
     const peer = '203.0.113.43'
     const register = (given = {}) => service.register(service.host.site(), given, peer)
-    const answers = await atOnce(35, () => register())
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(30)
-    const refused = answers.find(({ status }) => status === 429)
+    const responses = await concurrently(35, () => register())
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(30)
+    const refused = responses.find(({ status }) => status === 429)
     expect(refused?.body.error.data).toEqual({ scope: 'registration', limit: 'minutes' })
     const { api_key } = await service.agency(50)
     const join_token = await service.joinToken(api_key, { max_uses: 50 })
@@ -129,34 +143,34 @@ describe.each(serviceStores())('limits on $name', (store) => {
     expect((await service.register(service.host.site(), {}, '203.0.113.44')).status).toBe(201)
   })
 
-  test('of registrations are also per domain, and a stranger who uses up his share locks out no one else', async () => {
+  test('of registrations are also per domain, and a caller who uses up a share does not lock out others', async () => {
     const wordpress = service.host.site()
     const { api_key } = await service.agency()
     const join_token = await service.joinToken(api_key)
-    const [stranger, owner] = ['203.0.113.46', '203.0.113.47']
-    const answers = await atOnce(15, () => service.register(wordpress, {}, stranger))
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(10)
-    const refused = answers.find(({ status }) => status === 429)
+    const [attacker, owner] = ['203.0.113.46', '203.0.113.47']
+    const responses = await concurrently(15, () => service.register(wordpress, {}, attacker))
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(10)
+    const refused = responses.find(({ status }) => status === 429)
     expect(refused?.body.error.data).toEqual({ scope: 'registration_domain', limit: 'minutes' })
     expect((await service.register(wordpress, {}, owner)).status).toBe(201)
-    // Not even where owner and stranger are behind one address, if an agency vouches for the owner.
-    expect((await service.register(wordpress, { join_token }, stranger)).status).toBe(201)
+    // Not even if both have the same address, because the owner has an agency join token.
+    expect((await service.register(wordpress, { join_token }, attacker)).status).toBe(201)
   })
 
-  test('of wrong keys at the exchange are per address, and do not stop its neighbour with the right one', async () => {
+  test('of wrong keys at the exchange are per address, and do not block a caller there with the right key', async () => {
     const peer = '203.0.113.45'
     const wordpress = service.host.site()
     await service.register(wordpress)
-    const answers = await atOnce(40, () =>
+    const responses = await concurrently(40, () =>
       service.exchange(wordpress, { temp_key: 'fb_temp_wrong' }, peer),
     )
-    expect(answers.filter(({ code }) => code === 'form-bridge.rate_limited')).toHaveLength(10)
+    expect(responses.filter(({ code }) => code === 'form-bridge.rate_limited')).toHaveLength(10)
     expect((await service.exchange(wordpress, {}, peer)).status).toBe(200)
   })
 
-  test('leave the counts for analysis in buckets, and the site with when it was seen', async () => {
+  test('store request counts in buckets for analysis, and the time when the site was last seen', async () => {
     const { site_id, api_key } = await service.connected()
-    await atOnce(5, () => look(api_key))
+    await concurrently(5, () => look(api_key))
     service.clock.advance({ minutes: 1 })
     await look(api_key)
     const now = Math.floor(service.clock.now() / 1000)

@@ -3,9 +3,9 @@ import { newSiteId } from '../../src/sites/item.ts'
 import { onServiceStores } from '../support/on-every-store.ts'
 import { newDomain, START, times } from '../support/test-stores.ts'
 
-onServiceStores('rates', (world) => {
+onServiceStores('rates', (newStores) => {
   test('of a period are analysed bucket by bucket, oldest first', async () => {
-    const { rates, clock } = world()
+    const { rates, clock } = newStores()
     const subject = { scope: 'api', site_id: newSiteId() } as const
     for (const requests of [3, 1, 4]) {
       await rates.count(subject, 60, requests)
@@ -21,7 +21,7 @@ onServiceStores('rates', (world) => {
   })
 
   test('of one kind of request do not use up the limit of another, nor one caller that of another', async () => {
-    const { rates } = world()
+    const { rates } = newStores()
     const { take } = rates.limiter([{ name: 'minute', limit: 1, windowSeconds: 60 }])
     const site_id = newSiteId()
     const client_ip = `ip-${site_id}`
@@ -47,7 +47,7 @@ onServiceStores('rates', (world) => {
   })
 
   test('are counted outside the indexes, under the kind of request', async () => {
-    const { rates, raw } = world()
+    const { rates, raw } = newStores()
     const domain = newDomain()
     await rates.count({ scope: 'registration_domain', domain, requested_by: 'ip_one' }, 300)
     await rates.count({ scope: 'agency', agency_id: 'agency_0123456789abcdef' }, 60)
@@ -59,7 +59,7 @@ onServiceStores('rates', (world) => {
   })
 
   test('of one caller can have their own limits, which are listed until they are removed', async () => {
-    const { rates } = world()
+    const { rates } = newStores()
     const callers = times(3, () => ({ scope: 'api', id: newSiteId() }) as const)
     for (const caller of callers) await rates.setOverride(caller, { minute: 500 })
     const [first] = callers

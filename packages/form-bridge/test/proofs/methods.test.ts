@@ -20,9 +20,9 @@ describe.each(serviceStores())('the proof by a meta tag on $name', (store) => {
       `<meta property="og:title" content="${content}' name='${name}'">`,
     ]
     for (const html of [`<head></head><body>${tag}</body>`, ...heads.map((h) => `<head>${h}`)]) {
-      wordpress.answers.set('/', (_, response) => end(response, 200, html))
-      const answer = await service.exchange(wordpress, { methods: ['meta'] })
-      expect(answer.body.error.data.attempts).toMatchObject([{ result: 'not_published' }])
+      wordpress.handlers.set('/', (_, response) => end(response, 200, html))
+      const response = await service.exchange(wordpress, { methods: ['meta'] })
+      expect(response.body.error.data.attempts).toMatchObject([{ result: 'not_published' }])
     }
   })
 })

@@ -1,38 +1,38 @@
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Answer, atOnce, createTestService } from '../support/test-service.ts'
+import { type ApiResponse, concurrently, createTestService } from '../support/test-service.ts'
 import { end, type WordPressSite } from '../support/wordpress-host.ts'
 
 const WELL_KNOWN = '/.well-known/form-bridge-verification.txt'
 
-const withCode = (answers: Answer[], code: string) =>
-  answers.filter((answer) => answer.code === `form-bridge.${code}`)
+const withCode = (responses: ApiResponse[], code: string) =>
+  responses.filter((response) => response.code === `form-bridge.${code}`)
 
 describe.each(serviceStores())('the request budget of a host on $name', (store) => {
   const service = createTestService(store)
   const token = () => service.operator
   beforeAll(() =>
-    service.ask('DELETE', '/rate-limits/validation_domain/127.0.0.1', { token: token() }),
+    service.call('DELETE', '/rate-limits/validation_domain/127.0.0.1', { token: token() }),
   )
   beforeEach(() => {
     service.clock.advance({ hours: 3 })
   })
 
-  /** Somebody says that the site is his, from an address, and has it asked for the proof. */
-  async function claim(site: WordPressSite, peer?: string): Promise<Answer> {
-    const { url, domain, answers, asked } = site
-    // What he holds is not what the site holds.
-    const claimed: WordPressSite = { url, domain, answers, asked }
+  /** Registers the site from an address and tries to prove it without its key. */
+  async function claim(site: WordPressSite, peer?: string): Promise<ApiResponse> {
+    const { url, domain, handlers, requests } = site
+    // The caller's key is not the site's key.
+    const claimed: WordPressSite = { url, domain, handlers, requests }
     await service.register(claimed, {}, peer)
     return service.exchange(claimed, {}, peer)
   }
 
-  test('an owner can connect, however many strangers from other addresses have named the host', async () => {
+  test('an owner can connect, however many callers from other addresses have named the host', async () => {
     const wordpress = service.host.site()
-    const claims = await atOnce(70, () => claim(wordpress))
+    const claims = await concurrently(70, () => claim(wordpress))
     expect(withCode(claims, 'proof_failed')).toHaveLength(70)
-    const answers = await Promise.all([service.connected({}, wordpress), claim(wordpress)])
-    expect(answers[0]).toMatchObject({ result: 'connected', proved_by: 'rest' })
+    const responses = await Promise.all([service.connected({}, wordpress), claim(wordpress)])
+    expect(responses[0]).toMatchObject({ result: 'connected', proved_by: 'rest' })
     service.clock.advance({ minutes: 5 })
     const again = await service.register(wordpress)
     expect(again.status).toBe(201)
@@ -42,20 +42,20 @@ describe.each(serviceStores())('the request budget of a host on $name', (store) 
   test('a host is checked by all methods up to its limit, and then by one method for each call, whatever the path', async () => {
     const sites = Array.from({ length: 30 }, () => service.host.site())
     await Promise.all(sites.map((site) => claim(site)))
-    const requests = sites.map(({ asked }) => asked.length)
+    const requests = sites.map((site) => site.requests.length)
     expect(requests.filter((count) => count === 4)).toHaveLength(10)
     expect(requests.filter((count) => count === 1)).toHaveLength(20)
   })
 
-  test('one address can have a host checked up to its share, and uses up no one else’s', async () => {
+  test('one address can have a host checked up to its share, and does not use up the share of others', async () => {
     const wordpress = service.host.site()
     await service.register(wordpress)
     const { pending, ...claimed } = wordpress
-    const stranger = '203.0.113.60'
-    await service.register(claimed, {}, stranger)
-    const answers = await atOnce(40, () => service.exchange(claimed, {}, stranger))
-    expect(withCode(answers, 'proof_failed')).toHaveLength(30)
-    const [refused, ...others] = withCode(answers, 'rate_limited')
+    const attacker = '203.0.113.60'
+    await service.register(claimed, {}, attacker)
+    const responses = await concurrently(40, () => service.exchange(claimed, {}, attacker))
+    expect(withCode(responses, 'proof_failed')).toHaveLength(30)
+    const [refused, ...others] = withCode(responses, 'rate_limited')
     expect(others).toHaveLength(9)
     expect(refused?.body.error.data).toEqual({ scope: 'validation_share', limit: 'minute' })
     wordpress.pending = pending
@@ -63,26 +63,26 @@ describe.each(serviceStores())('the request budget of a host on $name', (store) 
   })
 
   test.each([true, false])(
-    'way by way a site whose REST API is closed is found as well (waiting: %s)',
+    'a site without a REST API is proved too if each call tries one method (waiting: %s)',
     async (wait) => {
       const wordpress = service.host.site()
-      await atOnce(10, () => claim(wordpress))
-      wordpress.asked.length = 0
+      await concurrently(10, () => claim(wordpress))
+      wordpress.requests.length = 0
       for (const path of ['/wp-json/form-bridge/v1/verify', '/?rest_route'])
-        wordpress.answers.set(path, (_, response) => end(response, 401, 'Members only'))
+        wordpress.handlers.set(path, (_, response) => end(response, 401, 'Members only'))
       const { body } = await service.register(wordpress)
       const { content } = body.proofs.well_known
-      wordpress.answers.set(WELL_KNOWN, (_, response) => end(response, 200, content))
-      const answers: Answer[] = []
+      wordpress.handlers.set(WELL_KNOWN, (_, response) => end(response, 200, content))
+      const responses: ApiResponse[] = []
       const exchange = async () => {
-        const answer = await service.exchange(wordpress, { wait })
-        answers.push(answer)
-        return answer.status
+        const response = await service.exchange(wordpress, { wait })
+        responses.push(response)
+        return response.status
       }
       await expect.poll(exchange, { interval: 5, timeout: 10_000 }).toBe(200)
-      expect(wordpress.asked).toHaveLength(3)
-      expect(answers.at(-1)?.body).toMatchObject({ proved_by: 'well_known' })
-      expect(withCode(answers, 'proof_failed')).toHaveLength(wait ? 2 : 0)
+      expect(wordpress.requests).toHaveLength(3)
+      expect(responses.at(-1)?.body).toMatchObject({ proved_by: 'well_known' })
+      expect(withCode(responses, 'proof_failed')).toHaveLength(wait ? 2 : 0)
     },
   )
 
@@ -90,29 +90,31 @@ describe.each(serviceStores())('the request budget of a host on $name', (store) 
     const wordpress = service.host.site()
     await service.register(wordpress)
     const held: (() => void)[] = []
-    wordpress.answers.set(
+    wordpress.handlers.set(
       '/wp-json/form-bridge/v1/verify',
       (_, response) => void held.push(() => end(response, 403, '')),
     )
-    const ask = () => service.exchange(wordpress, { wait: false, methods: ['rest'] })
-    const answers = await atOnce(8, ask)
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202))
+    const call = () => service.exchange(wordpress, { wait: false, methods: ['rest'] })
+    const responses = await concurrently(8, call)
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 202))
     await expect.poll(() => held.length).toBe(1)
-    for (const answer of held) answer()
-    await expect.poll(async () => (await ask()).code).toBe('form-bridge.proof_failed')
-    expect(wordpress.asked).toHaveLength(1)
+    for (const response of held) response()
+    await expect.poll(async () => (await call()).code).toBe('form-bridge.proof_failed')
+    expect(wordpress.requests).toHaveLength(1)
   })
 
   test('after the last method, the owner gets the result of each one', async () => {
     const wordpress = service.host.site()
-    await atOnce(10, () => claim(wordpress))
+    await concurrently(10, () => claim(wordpress))
     await service.register(wordpress)
-    wordpress.answers.set('/wp-json/form-bridge/v1/verify', (_, response) => end(response, 403, ''))
+    wordpress.handlers.set('/wp-json/form-bridge/v1/verify', (_, response) =>
+      end(response, 403, ''),
+    )
     const methods = ['rest', 'well_known']
     const found: string[][] = []
     for (const _ of [1, 2, 3]) {
-      const answer = await service.exchange(wordpress, { methods })
-      const attempts: { method: string }[] = answer.body.error.data.attempts
+      const response = await service.exchange(wordpress, { methods })
+      const attempts: { method: string }[] = response.body.error.data.attempts
       found.push(attempts.map(({ method }) => method))
     }
     expect(found).toEqual([['rest'], ['rest', 'well_known'], ['rest']])
@@ -120,17 +122,17 @@ describe.each(serviceStores())('the request budget of a host on $name', (store) 
 
   test('validations are refused until there is budget again, with the time to retry', async () => {
     const wordpress = service.host.site()
-    await atOnce(10, () => claim(wordpress))
+    await concurrently(10, () => claim(wordpress))
     await service.register(wordpress)
     const { registration_id, temp_key } = wordpress.pending ?? {}
     const body = { registration_id, temp_key, site_url: wordpress.url }
-    const check = () => service.ask('POST', '/validate', { body })
-    wordpress.asked.length = 0
+    const check = () => service.call('POST', '/validate', { body })
+    wordpress.requests.length = 0
     const refused = await check()
     expect(refused.body.error.data).toEqual({ scope: 'validation_domain', limit: 'minute' })
-    expect(wordpress.asked).toEqual([])
+    expect(wordpress.requests).toEqual([])
     const events = '/security-events?type=rate_limit&limit=1'
-    const noted = await service.ask('GET', events, { token: token() })
+    const noted = await service.call('GET', events, { token: token() })
     expect(noted.body.items).toMatchObject([{ details: { reason: 'check' } }])
     service.clock.advance({ seconds: Number(refused.headers.get('retry-after')) })
     expect((await check()).status).toBe(200)

@@ -12,10 +12,10 @@ function publish({ releases }: TestStores, slug: string, version: string) {
   return releases.publish(release, Buffer.from(version))
 }
 
-onServiceStores('the newest version', (world) => {
-  /** What all are told after one has changed it between another one's look and note. */
-  async function toldAfter(its: TestStores, slug: string, change: () => Promise<unknown>) {
-    const { clock, releases, versionCache } = its
+onServiceStores('the newest version', (newStores) => {
+  /** The newest version after one process changed it between the read and the cache write of another. */
+  async function toldAfter(stores: TestStores, slug: string, change: () => Promise<unknown>) {
+    const { clock, releases, versionCache } = stores
     const machine = (list = releases.list) =>
       createLatestRelease({ clock, versionCache, releases: { list } })
     let isFirst = true
@@ -33,17 +33,17 @@ onServiceStores('the newest version', (world) => {
   }
 
   test('that is published while another process reads is not hidden by its cache', async () => {
-    const its = world()
-    await publish(its, 'published-meanwhile', '1.0.0')
-    const change = () => publish(its, 'published-meanwhile', '1.1.0')
-    expect(await toldAfter(its, 'published-meanwhile', change)).toEqual(['1.1.0', '1.1.0'])
+    const stores = newStores()
+    await publish(stores, 'published-meanwhile', '1.0.0')
+    const change = () => publish(stores, 'published-meanwhile', '1.1.0')
+    expect(await toldAfter(stores, 'published-meanwhile', change)).toEqual(['1.1.0', '1.1.0'])
   })
 
   test('that is withdrawn while another process reads is no longer offered', async () => {
-    const its = world()
+    const stores = newStores()
     const slug = 'withdrawn-meanwhile'
-    for (const version of ['1.0.0', '1.1.0']) await publish(its, slug, version)
-    const change = () => its.releases.withdraw({ slug, version: '1.1.0' })
-    expect(await toldAfter(its, slug, change)).toEqual(['1.0.0', '1.0.0'])
+    for (const version of ['1.0.0', '1.1.0']) await publish(stores, slug, version)
+    const change = () => stores.releases.withdraw({ slug, version: '1.1.0' })
+    expect(await toldAfter(stores, slug, change)).toEqual(['1.0.0', '1.0.0'])
   })
 })

@@ -30,7 +30,7 @@ Please update
 Old
 `
 
-test('a readme has its fields, the sections that WordPress shows, and the notice of a version', () => {
+test('a readme is parsed into its fields, the sections that WordPress shows, and upgrade notices', () => {
   const { sections, upgradeNotice, ...fields } = readReadme(readme)
   expect(fields).toEqual({ tested: '7.1', requires: '', requires_php: '7.4', stable_tag: '1.2.0' })
   expect(sections).toEqual({
@@ -42,19 +42,19 @@ test('a readme has its fields, the sections that WordPress shows, and the notice
   expect(upgradeNotice('1.0.0')).toBe('')
 })
 
-test('a field ends where the comment of a plugin header ends', () => {
+test('a field ends at the end of the plugin header comment', () => {
   expect(readField(' * Version: 1.2.0 */ more', 'Version')).toBe('1.2.0')
   expect(readField('<?php /* Version: 1.2.0 ?>', 'Version')).toBe('1.2.0')
 })
 
 const LENGTH = 100_000
 
-// Each of these took minutes with a regular expression that backtracks.
+// Each of these took minutes with a backtracking regular expression.
 test.each([
   ['a heading of spaces', `== ${' '.repeat(LENGTH)}x`],
   ['a subheading of spaces', `== FAQ ==\n= ${' '.repeat(LENGTH)}x`],
   ['open brackets', `== FAQ ==\n${'['.repeat(LENGTH)}`],
   ['a field of spaces', `Tested up to: ${' '.repeat(LENGTH)}x`],
-])('%s is read in time that grows with the length', { timeout: 5_000 }, (_, text) => {
+])('%s is read in linear time', { timeout: 5_000 }, (_, text) => {
   expect(readReadme(text).upgradeNotice('1.0.0')).toBe('')
 })

@@ -2,31 +2,31 @@ import { serviceStores } from '@strongroom/kit/testing/stores'
 import { zipSync } from 'fflate'
 import { describe, expect, test } from 'vitest'
 import { createReleaseKey } from '../../src/releases/signature.ts'
-import { atOnce, createTestService } from '../support/test-service.ts'
+import { concurrently, createTestService } from '../support/test-service.ts'
 import { pluginZip, publish, releaseKey, signatureOf } from '../support/published-plugin.ts'
 
 describe.each(serviceStores())('publishing on $name', (store) => {
   const service = createTestService(store, { FORM_BRIDGE_RELEASE_KEYS: releaseKey.publicKey })
   const send = (version: string, given?: Parameters<typeof publish>[3]) =>
-    publish(service.ask, service.operator, version, given)
+    publish(service.call, service.operator, version, given)
   const versions = async () =>
-    (await service.ask('GET', '/plugins/form-bridge/versions', { token: service.operator })).body
+    (await service.call('GET', '/plugins/form-bridge/versions', { token: service.operator })).body
       .items
   const unsigned = { status: 403, code: 'form-bridge.release_unsigned' }
 
-  test('accepts what a release key has signed, and lists it', async () => {
-    const answer = await send('1.0.0')
-    expect(answer).toMatchObject({ status: 201, body: { version: '1.0.0', status: 'published' } })
-    expect(await versions()).toMatchObject([{ version: '1.0.0', sha256: answer.body.sha256 }])
+  test('accepts a package that is signed with a release key, and lists it', async () => {
+    const response = await send('1.0.0')
+    expect(response).toMatchObject({ status: 201, body: { version: '1.0.0', status: 'published' } })
+    expect(await versions()).toMatchObject([{ version: '1.0.0', sha256: response.body.sha256 }])
   })
 
-  test('refuses a package without a signature, with another key’s, or with that of another package', async () => {
+  test('rejects a package without a signature, with one of another key, or with one of another package', async () => {
     const zip = pluginZip('1.0.1')
-    const stranger = createReleaseKey().privateKey
+    const attacker = createReleaseKey().privateKey
     const signatures = [
       '',
       'nonsense',
-      signatureOf(zip, '1.0.1', { key: stranger }),
+      signatureOf(zip, '1.0.1', { key: attacker }),
       signatureOf(zip, '1.0.2'),
       signatureOf(zip, '1.0.1', { slug: 'other' }),
       signatureOf(pluginZip('1.0.2'), '1.0.1'),
@@ -34,7 +34,7 @@ describe.each(serviceStores())('publishing on $name', (store) => {
     ]
     for (const signature of signatures)
       expect(await send('1.0.1', { zip, signature })).toMatchObject(unsigned)
-    const bare = await service.ask('PUT', '/plugins/form-bridge/1.0.1', {
+    const bare = await service.call('PUT', '/plugins/form-bridge/1.0.1', {
       token: service.operator,
       bytes: zip,
       headers: { 'content-type': 'application/zip' },
@@ -49,41 +49,41 @@ describe.each(serviceStores())('publishing on $name', (store) => {
     )
   })
 
-  test('refuses a version that is older than the newest, and one that was published before', async () => {
+  test('rejects a version that is older than the newest or already published', async () => {
     await send('2.0.0')
     expect(await send('1.9.9')).toMatchObject({ status: 409, code: 'form-bridge.release_older' })
     expect(await send('2.0.0')).toMatchObject({ status: 409, code: 'form-bridge.release_exists' })
-    await service.ask('POST', '/plugins/form-bridge/2.0.0/withdraw', { token: service.operator })
+    await service.call('POST', '/plugins/form-bridge/2.0.0/withdraw', { token: service.operator })
     expect((await send('1.9.9')).code).toBe('form-bridge.release_older')
     expect((await send('2.0.0')).code).toBe('form-bridge.release_exists')
   })
 
-  test('of one version happens once if it is sent concurrently', async () => {
-    const answers = await atOnce(5, () => send('2.1.0'))
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
-    const others = answers.filter(({ status }) => status !== 201)
+  test('of one version succeeds once if it is sent concurrently', async () => {
+    const responses = await concurrently(5, () => send('2.1.0'))
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(1)
+    const others = responses.filter(({ status }) => status !== 201)
     for (const { code } of others) expect(code).toBe('form-bridge.release_exists')
   })
 
-  test('is impossible for an operator alone: without a release key nothing is taken', async () => {
+  test('is impossible for an operator alone, because every package needs a release key', async () => {
     const keyless = await service.another({ FORM_BRIDGE_RELEASE_KEYS: '' })
-    const answer = await publish(keyless, service.operator, '3.0.0')
-    expect(answer).toMatchObject({ status: 409, code: 'form-bridge.release_key_missing' })
+    const response = await publish(keyless, service.operator, '3.0.0')
+    expect(response).toMatchObject({ status: 409, code: 'form-bridge.release_key_missing' })
   })
 
-  test('refuses what says another version inside than outside', async () => {
+  test('rejects a package whose header has another version than the request', async () => {
     const zip = pluginZip('9.0.0')
-    const answer = await send('9.0.1', { zip, signature: signatureOf(zip, '9.0.1') })
-    expect(answer).toMatchObject({ status: 400, code: 'form-bridge.release_invalid' })
+    const response = await send('9.0.1', { zip, signature: signatureOf(zip, '9.0.1') })
+    expect(response).toMatchObject({ status: 400, code: 'form-bridge.release_invalid' })
   })
 
   const main = {
     'form-bridge/form-bridge.php': Buffer.from('<?php\n// Plugin Name: F\n// Version: 9.1.0\n'),
   }
   const problem = async (zip: Uint8Array) => {
-    const answer = await send('9.1.0', { zip, signature: signatureOf(zip, '9.1.0') })
-    expect(answer).toMatchObject({ status: 400, code: 'form-bridge.release_invalid' })
-    return answer.body.error.details[0].message
+    const response = await send('9.1.0', { zip, signature: signatureOf(zip, '9.1.0') })
+    expect(response).toMatchObject({ status: 400, code: 'form-bridge.release_invalid' })
+    return response.body.error.details[0].message
   }
 
   test.each([
@@ -91,8 +91,8 @@ describe.each(serviceStores())('publishing on $name', (store) => {
     ['an absolute path', { '/etc/evil.php': Buffer.from('x') }, 'unsafe name'],
     ['a Windows path', { 'form-bridge\\evil.php': Buffer.from('x') }, 'unsafe name'],
     ['a drive', { 'C:/evil.php': Buffer.from('x') }, 'unsafe name'],
-    ['a second folder', { 'evil/evil.php': Buffer.from('x') }, 'outside of the folder'],
-    ['a file beside the folder', { 'evil.php': Buffer.from('x') }, 'outside of the folder'],
+    ['a second folder', { 'evil/evil.php': Buffer.from('x') }, 'outside the folder'],
+    ['a file beside the folder', { 'evil.php': Buffer.from('x') }, 'outside the folder'],
     [
       'names that differ in case only',
       { 'form-bridge/FORM-BRIDGE.php': Buffer.from('x') },
@@ -102,7 +102,7 @@ describe.each(serviceStores())('publishing on $name', (store) => {
     expect(await problem(zipSync({ ...main, ...files }))).toContain(message)
   })
 
-  test('refuses what is no plugin', async () => {
+  test('rejects a zip archive that is not a plugin', async () => {
     expect(await problem(Buffer.from('nonsense'))).toContain('not a plain zip')
     expect(await problem(zipSync({ 'form-bridge/other.php': Buffer.from('x') }))).toContain(
       'form-bridge.php',
@@ -113,14 +113,14 @@ describe.each(serviceStores())('publishing on $name', (store) => {
     expect(await problem(zipSync({ ...main, ...readme }))).toContain('Stable tag')
   })
 
-  test('refuses a symbolic link', async () => {
+  test('rejects a symbolic link', async () => {
     const link = [Buffer.from('/etc/passwd'), { os: 3, attrs: 0o120777 << 16 }] as const
     expect(await problem(zipSync({ ...main, 'form-bridge/link': [...link] }))).toContain(
       'symbolic link',
     )
   })
 
-  test('refuses a zip bomb, declared or not, without unpacking it', async () => {
+  test('rejects a zip bomb, declared or not, without unpacking it', async () => {
     const zip = zipSync({ 'form-bridge/zeros.bin': new Uint8Array(1024 * 1024), ...main })
     /** The same with another size in its directory. */
     const saying = (bytes: number) => {
@@ -132,7 +132,7 @@ describe.each(serviceStores())('publishing on $name', (store) => {
     expect(await problem(saying(10))).toContain('larger than its directory says')
   })
 
-  test('refuses an archive that two readers could understand differently', async () => {
+  test('rejects an archive that two readers could interpret differently', async () => {
     const zip = Buffer.from(zipSync(main))
     const renamed = Buffer.from(zip)
     renamed.write('form-bridge/form-bridge.pht', 30)
@@ -143,18 +143,18 @@ describe.each(serviceStores())('publishing on $name', (store) => {
     expect(await problem(damaged)).toContain('damaged')
   })
 
-  test('refuses more files than a plugin has', async () => {
+  test('rejects a package with too many files', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 5_001 }, (_, n) => [`form-bridge/${n}.txt`, new Uint8Array(0)]),
     )
     expect(await problem(zipSync({ ...main, ...many }, { level: 0 }))).toContain('5000 files')
   })
 
-  test('refuses more than twenty megabytes before it reads them', async () => {
-    const answer = await send('9.1.0', {
+  test('rejects more than 20 MB before reading the body', async () => {
+    const response = await send('9.1.0', {
       zip: new Uint8Array(20 * 1024 * 1024 + 1),
       signature: 'x',
     })
-    expect(answer).toMatchObject({ status: 413, code: 'request.too_large' })
+    expect(response).toMatchObject({ status: 413, code: 'request.too_large' })
   })
 })

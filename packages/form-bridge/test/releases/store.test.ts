@@ -32,15 +32,15 @@ async function packageOf({ releases }: TestStores, slug: string, version: string
   return Buffer.concat(chunks)
 }
 
-onEveryStore('a release', (world) => {
-  test('is stored with its package in chunks of 350 KB, and read as it was', async () => {
-    const here = world()
+onEveryStore('a release', (newStores) => {
+  test('is stored with its package in chunks of 350 KB, which are read back unchanged', async () => {
+    const stores = newStores()
     const slug = newSlug()
     const zip = randomBytes(2 * CHUNK_BYTES + 5)
-    expect(await here.releases.publish(release(slug, '1.2.0', zip), zip)).toEqual({
+    expect(await stores.releases.publish(release(slug, '1.2.0', zip), zip)).toEqual({
       kind: 'published',
     })
-    const stored = await here.raw(`PLUGIN#${slug}`, 'VERSION#1.2.0')
+    const stored = await stores.raw(`PLUGIN#${slug}`, 'VERSION#1.2.0')
     expect(stored).toEqual({
       PK: `PLUGIN#${slug}`,
       SK: 'VERSION#1.2.0',
@@ -52,96 +52,96 @@ onEveryStore('a release', (world) => {
       published_at: START_ISO,
       upload_id: expect.any(String),
     })
-    const last = await here.raw(`PACKAGE#${slug}#1.2.0`, '0002')
+    const last = await stores.raw(`PACKAGE#${slug}#1.2.0`, '0002')
     expect(last).toEqual({
       PK: `PACKAGE#${slug}#1.2.0`,
       SK: '0002',
       data: new Uint8Array(zip.subarray(-5)),
     })
-    expect((await packageOf(here, slug, '1.2.0')).equals(zip)).toBe(true)
+    expect((await packageOf(stores, slug, '1.2.0')).equals(zip)).toBe(true)
   })
 
   test('is published once and never changes', async () => {
-    const here = world()
+    const stores = newStores()
     const slug = newSlug()
     const [zip, other] = [randomBytes(100), randomBytes(100)]
-    expect(await here.releases.publish(release(slug, '1.0.0', zip), zip)).toEqual({
+    expect(await stores.releases.publish(release(slug, '1.0.0', zip), zip)).toEqual({
       kind: 'published',
     })
-    here.clock.advance({ days: 1 })
-    expect(await here.releases.publish(release(slug, '1.0.0', other), other)).toEqual({
+    stores.clock.advance({ days: 1 })
+    expect(await stores.releases.publish(release(slug, '1.0.0', other), other)).toEqual({
       kind: 'conflict',
     })
-    expect((await packageOf(here, slug, '1.0.0')).equals(zip)).toBe(true)
+    expect((await packageOf(stores, slug, '1.0.0')).equals(zip)).toBe(true)
   })
 
   test('whose upload was interrupted does not exist, and can be uploaded again after a while', async () => {
-    const here = world()
+    const stores = newStores()
     const slug = newSlug()
     const zip = randomBytes(CHUNK_BYTES + 1)
     let writes = 0
     const broken = createTestStores(
       {
-        ...here.db,
+        ...stores.db,
         transactWriteItems(input) {
           if (++writes > 1) throw new Error('The machine is gone')
-          return here.db.transactWriteItems(input)
+          return stores.db.transactWriteItems(input)
         },
       },
-      here.clock,
+      stores.clock,
     )
     await expect(broken.releases.publish(release(slug, '2.0.0', zip), zip)).rejects.toThrow('gone')
-    expect(await here.releases.get({ slug, version: '2.0.0' })).toBeUndefined()
-    expect(await here.releases.list(slug)).toEqual([])
-    expect(await here.releases.publish(release(slug, '2.0.0', zip), zip)).toEqual({
+    expect(await stores.releases.get({ slug, version: '2.0.0' })).toBeUndefined()
+    expect(await stores.releases.list(slug)).toEqual([])
+    expect(await stores.releases.publish(release(slug, '2.0.0', zip), zip)).toEqual({
       kind: 'conflict',
     })
-    here.clock.advance({ minutes: 15 })
-    expect(await here.releases.publish(release(slug, '2.0.0', zip), zip)).toEqual({
+    stores.clock.advance({ minutes: 15 })
+    expect(await stores.releases.publish(release(slug, '2.0.0', zip), zip)).toEqual({
       kind: 'published',
     })
-    expect((await packageOf(here, slug, '2.0.0')).equals(zip)).toBe(true)
+    expect((await packageOf(stores, slug, '2.0.0')).equals(zip)).toBe(true)
   })
 
   test('whose upload was taken over gets no more chunks of the first one', async () => {
-    const here = world()
+    const stores = newStores()
     const slug = newSlug()
     const [slow, quick] = [randomBytes(2 * CHUNK_BYTES), randomBytes(2 * CHUNK_BYTES)]
     const [claimed, slowEnded] = [signal(), signal()]
     const waiting = {
-      ...here.db,
+      ...stores.db,
       async transactWriteItems(input: Parameters<Db['transactWriteItems']>[0]) {
         claimed.give()
         await slowEnded.given
-        return here.db.transactWriteItems(input)
+        return stores.db.transactWriteItems(input)
       },
     }
     const publishQuick = () =>
-      createTestStores(waiting, here.clock).releases.publish(release(slug, '3.0.0', quick), quick)
+      createTestStores(waiting, stores.clock).releases.publish(release(slug, '3.0.0', quick), quick)
     let chunks = 0
     const taken: Promise<object>[] = []
     const stalling = {
-      ...here.db,
+      ...stores.db,
       async transactWriteItems(input: Parameters<Db['transactWriteItems']>[0]) {
         if (++chunks === 2) {
-          here.clock.advance({ minutes: 15 })
+          stores.clock.advance({ minutes: 15 })
           taken.push(publishQuick())
           await claimed.given
         }
-        return here.db.transactWriteItems(input)
+        return stores.db.transactWriteItems(input)
       },
     }
-    const slowWorld = createTestStores(stalling, here.clock)
+    const slowWorld = createTestStores(stalling, stores.clock)
     expect(await slowWorld.releases.publish(release(slug, '3.0.0', slow), slow)).toEqual({
       kind: 'conflict',
     })
     slowEnded.give()
     expect(await Promise.all(taken)).toEqual([{ kind: 'published' }])
-    expect((await packageOf(here, slug, '3.0.0')).equals(quick)).toBe(true)
+    expect((await packageOf(stores, slug, '3.0.0')).equals(quick)).toBe(true)
   })
 
   test('is listed with the highest version first, as WordPress compares them', async () => {
-    const { releases } = world()
+    const { releases } = newStores()
     const slug = newSlug()
     const zip = randomBytes(10)
     for (const version of ['1.2.0', '1.10.0', '2.0.0-beta1', '1.9.3', '2.0.0']) {
@@ -152,7 +152,7 @@ onEveryStore('a release', (world) => {
   })
 
   test('can be withdrawn, once', async () => {
-    const { releases } = world()
+    const { releases } = newStores()
     const name = { slug: newSlug(), version: '1.0.0' }
     const zip = randomBytes(10)
     await releases.publish(release(name.slug, name.version, zip), zip)
@@ -161,8 +161,8 @@ onEveryStore('a release', (world) => {
     expect(await releases.get(name)).toMatchObject({ status: 'withdrawn' })
   })
 
-  test('of more than 20 MB, or of nothing, is refused before anything is stored', async () => {
-    const { releases, raw } = world()
+  test('that is empty or larger than 20 MB is rejected before anything is stored', async () => {
+    const { releases, raw } = newStores()
     const slug = newSlug()
     for (const zip of [new Uint8Array(MAX_PACKAGE_BYTES + 1), new Uint8Array()]) {
       await expect(releases.publish(release(slug, '1.0.0', zip), zip)).rejects.toMatchObject({
@@ -173,20 +173,20 @@ onEveryStore('a release', (world) => {
     expect(await raw(`PLUGIN#${slug}`, 'VERSION#1.0.0')).toBeUndefined()
   })
 
-  test('whose package has lost a chunk says so and hands out no half of it as whole', async () => {
-    const here = world()
+  test('whose package has lost a chunk fails to download instead of being truncated', async () => {
+    const stores = newStores()
     const slug = newSlug()
     const zip = randomBytes(CHUNK_BYTES + 1)
-    await here.releases.publish(release(slug, '1.0.0', zip), zip)
-    await here.db.deleteItem({
+    await stores.releases.publish(release(slug, '1.0.0', zip), zip)
+    await stores.db.deleteItem({
       TableName: 'form-bridge-plugin-auth',
       Key: { PK: `PACKAGE#${slug}#1.0.0`, SK: '0001' },
     })
-    await expect(packageOf(here, slug, '1.0.0')).rejects.toMatchObject({ name: 'PackageDamaged' })
+    await expect(packageOf(stores, slug, '1.0.0')).rejects.toThrow('has no chunk 1')
   })
 
-  test('that is the newest is cached by itself, and not for another plugin', async () => {
-    const { versionCache } = world()
+  test('that is the newest is cached for its own plugin only', async () => {
+    const { versionCache } = newStores()
     await versionCache.put({ slug: 'form-bridge', version: '4.1.0' })
     expect(await versionCache.latest('form-bridge')).toEqual({
       slug: 'form-bridge',
@@ -201,17 +201,17 @@ onEveryStore('a release', (world) => {
 
 const hostility = { conflict: 0.2, throttle: 0.2 }
 
-onServiceStoresAndHostile('two concurrent uploads of one version', hostility, (world) => {
+onServiceStoresAndHostile('two concurrent uploads of one version', hostility, (newStores) => {
   test('publish one of the packages and mix no chunks', async () => {
-    const here = world()
+    const stores = newStores()
     const slug = newSlug()
     const zips = [randomBytes(2 * CHUNK_BYTES), randomBytes(2 * CHUNK_BYTES)]
     const outcomes = await Promise.all(
-      zips.map((zip) => here.releases.publish(release(slug, '1.0.0', zip), zip)),
+      zips.map((zip) => stores.releases.publish(release(slug, '1.0.0', zip), zip)),
     )
     const isPublished = outcomes.map(({ kind }) => kind === 'published')
     expect(isPublished.filter(Boolean)).toHaveLength(1)
     const winner = zips[isPublished.indexOf(true)]
-    expect((await packageOf(here, slug, '1.0.0')).equals(winner ?? Buffer.alloc(0))).toBe(true)
+    expect((await packageOf(stores, slug, '1.0.0')).equals(winner ?? Buffer.alloc(0))).toBe(true)
   })
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { compareVersions } from '../../src/releases/version.ts'
 
-// Each as the manual of PHP's version_compare has it.
+// Examples of the PHP manual for version_compare.
 test.each([
   ['1.0.0', '1.0.0', 0],
   ['1.2.0', '1.10.0', -1],

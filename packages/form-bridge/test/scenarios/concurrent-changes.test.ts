@@ -1,4 +1,4 @@
-/** What others change while a site moves, ends or leaves. */
+/** Concurrent changes while a site moves, is disabled or leaves an agency. */
 import { type Db, eachOperation } from '@strongroom/kit/db'
 import { hostileDb } from '@strongroom/kit/testing/hostile-db'
 import { describe, expect, test } from 'vitest'
@@ -14,7 +14,7 @@ import { newKeys, times, type TestStores } from '../support/test-stores.ts'
 
 const hostility = { conflict: 0.2, throttle: 0.2, staleIndex: 0.5 }
 
-/** A site with a place in an agency. */
+/** A site with a membership in an agency. */
 async function member({ agency, connectedSite, joinAgency }: TestStores, max_sites = 5) {
   const [{ agency_id }, site] = [await agency(max_sites), await connectedSite()]
   const { site_id, domain } = site
@@ -22,9 +22,9 @@ async function member({ agency, connectedSite, joinAgency }: TestStores, max_sit
   return { agency_id, site_id, site }
 }
 
-onServiceStoresAndHostile('a site that moves', hostility, (world) => {
+onServiceStoresAndHostile('a site that moves', hostility, (newStores) => {
   test('keeps what was changed after it was read', async () => {
-    const { connectedSite, register, sites, siteMoves } = world()
+    const { connectedSite, register, sites, siteMoves } = newStores()
     const site = await connectedSite()
     await sites.setDestination(site, 'AgR4before')
     const read = await sites.get(site)
@@ -48,7 +48,7 @@ onServiceStoresAndHostile('a site that moves', hostility, (world) => {
   })
 
   test('loses no concurrent write that was reported as successful', async () => {
-    const { connectedSite, register, sites, authentication, siteMoves } = world()
+    const { connectedSite, register, sites, authentication, siteMoves } = newStores()
     const site = await connectedSite()
     const move = siteMoves.move(await register(), site, newKeys())
     const counted = await Promise.all(
@@ -63,7 +63,7 @@ onServiceStoresAndHostile('a site that moves', hostility, (world) => {
   })
 
   test('does not move once its keys or its status have changed', async () => {
-    const { connectedSite, register, sites, siteMoves, credentials } = world()
+    const { connectedSite, register, sites, siteMoves, credentials } = newStores()
     const refused = { kind: 'refused', reason: 'site' }
     const rotated = await connectedSite()
     await credentials.rotate(rotated, newKeys(), 3600)
@@ -75,9 +75,9 @@ onServiceStoresAndHostile('a site that moves', hostility, (world) => {
   })
 
   test('moves once, with its membership, if five moves are sent concurrently', async () => {
-    const its = world()
-    const { siteMoves, register, agencies, authentication } = its
-    const { agency_id, site_id, site } = await member(its)
+    const stores = newStores()
+    const { siteMoves, register, agencies, authentication } = stores
+    const { agency_id, site_id, site } = await member(stores)
     const claims = await Promise.all(times(5, () => register()))
     const outcomes = await Promise.all(
       claims.map((claim) => siteMoves.move(claim, site, newKeys())),
@@ -88,14 +88,14 @@ onServiceStoresAndHostile('a site that moves', hostility, (world) => {
   })
 })
 
-onServiceStoresAndHostile('a membership', hostility, (world) => {
+onServiceStoresAndHostile('a membership', hostility, (newStores) => {
   test('ends once if its site is disabled, leaves and is excluded from the limit concurrently', async () => {
-    const its = world()
-    const { agencies, sites, joinAgency } = its
-    const { agency_id, site_id, site } = await member(its)
+    const stores = newStores()
+    const { agencies, sites, joinAgency } = stores
+    const { agency_id, site_id, site } = await member(stores)
     await joinAgency({
       agency_id,
-      site_id: (await its.connectedSite()).site_id,
+      site_id: (await stores.connectedSite()).site_id,
       domain: 'other.example',
       role: 'member',
     })
@@ -106,14 +106,14 @@ onServiceStoresAndHostile('a membership', hostility, (world) => {
     ])
     expect(ended.filter(Boolean)).toHaveLength(1)
     expect(await agencies.get(agency_id)).toMatchObject({ current_sites: 1 })
-    expect(await its.memberships.listBySite(site_id)).toEqual([])
+    expect(await stores.memberships.listBySite(site_id)).toEqual([])
   })
 
   test('that is excluded from the limit while its site leaves is not subtracted twice', async () => {
-    const its = world()
-    const { agencies, joinAgency } = its
-    const { agency_id, site_id } = await member(its)
-    const others = await Promise.all(times(3, () => its.connectedSite()))
+    const stores = newStores()
+    const { agencies, joinAgency } = stores
+    const { agency_id, site_id } = await member(stores)
+    const others = await Promise.all(times(3, () => stores.connectedSite()))
     for (const other of others) {
       await joinAgency({
         agency_id,
@@ -129,18 +129,18 @@ onServiceStoresAndHostile('a membership', hostility, (world) => {
   })
 })
 
-onServiceStores('a site that is disabled while it is reconnected', (world) => {
-  test.each([0, 1, 2, 3])('keeps no membership that it gets after %i steps', async (steps) => {
-    const its = world()
-    const { clock, credentials, agencies, authentication } = its
-    const site = await its.connectedSite()
-    const { agency_id } = await its.agency()
-    const { token_hash } = await its.joinToken(agency_id, 1)
-    const claim = await its.register(site.domain)
+onServiceStores('a site that is disabled while it is reconnected', (newStores) => {
+  test.each([0, 1, 2, 3])('keeps no membership that is added after %i steps', async (steps) => {
+    const stores = newStores()
+    const { clock, credentials, agencies, authentication } = stores
+    const site = await stores.connectedSite()
+    const { agency_id } = await stores.agency()
+    const { token_hash } = await stores.joinToken(agency_id, 1)
+    const claim = await stores.register(site.domain)
     const agency: NewMembership = { agency_id, role: 'member', join_token_hash: token_hash }
     const reconnect = () => credentials.reconnect(claim, site, newKeys(), { agency })
     let reconnected: ReconnectOutcome | undefined
-    const meanwhile = before(its.db, steps, async () => (reconnected = await reconnect()))
+    const meanwhile = before(stores.db, steps, async () => (reconnected = await reconnect()))
     expect(await createSiteStore({ db: meanwhile, clock }).disable(site)).toEqual({
       kind: 'disabled',
     })
@@ -151,49 +151,49 @@ onServiceStores('a site that is disabled while it is reconnected', (world) => {
   })
 })
 
-onServiceStores('a membership without an item in the partition of the site', (world) => {
+onServiceStores('a membership without an item in the partition of the site', (newStores) => {
   test('is still a membership of the site, and ends with it', async () => {
-    const its = world()
-    const { agency_id, site_id, site } = await member(its)
+    const stores = newStores()
+    const { agency_id, site_id, site } = await member(stores)
     const { PK, SK } = siteMembershipKey({ agency_id, site_id })
-    await its.db.deleteItem({ TableName: formBridgeTable.name, Key: { PK, SK } })
-    expect(await its.memberships.listBySite(site_id)).toMatchObject([{ agency_id }])
-    expect(await its.sites.disable(site)).toEqual({ kind: 'disabled' })
-    expect(await its.agencies.get(agency_id)).toMatchObject({ current_sites: 0 })
-    expect(await its.memberships.listBySite(site_id)).toEqual([])
+    await stores.db.deleteItem({ TableName: formBridgeTable.name, Key: { PK, SK } })
+    expect(await stores.memberships.listBySite(site_id)).toMatchObject([{ agency_id }])
+    expect(await stores.sites.disable(site)).toEqual({ kind: 'disabled' })
+    expect(await stores.agencies.get(agency_id)).toMatchObject({ current_sites: 0 })
+    expect(await stores.memberships.listBySite(site_id)).toEqual([])
   })
 })
 
-onServiceStores('a site that an operator disables', (world) => {
+onServiceStores('a site that an operator disables', (newStores) => {
   const siteAdminOn = (db: Db, { clock }: TestStores) =>
     createSiteAdmin(createStores({ db, clock }))
 
   describe.each([0, 1, 2, 3])('by a process that dies after %i writes', (writes) => {
     test('leaves its agency, immediately or when it is disabled again', async () => {
-      const its = world()
-      const { agency_id, site_id } = await member(its)
-      const dying = siteAdminOn(dyingAfter(its.db, writes), its)
+      const stores = newStores()
+      const { agency_id, site_id } = await member(stores)
+      const dying = siteAdminOn(dyingAfter(stores.db, writes), stores)
       await dying.disable(site_id).catch(() => 'died')
-      const isDone = (await siteAdminOn(its.db, its).get(site_id)).status === 'disabled'
-      if (!isDone) await siteAdminOn(its.db, its).disable(site_id)
-      expect(await its.agencies.get(agency_id)).toMatchObject({ current_sites: 0 })
-      expect((await its.agencies.listSites(agency_id)).items).toEqual([])
+      const isDone = (await siteAdminOn(stores.db, stores).get(site_id)).status === 'disabled'
+      if (!isDone) await siteAdminOn(stores.db, stores).disable(site_id)
+      expect(await stores.agencies.get(agency_id)).toMatchObject({ current_sites: 0 })
+      expect((await stores.agencies.listSites(agency_id)).items).toEqual([])
     })
   })
 
   test('leaves its agency even if the index does not have the membership yet', async () => {
-    const its = world()
-    const { agency_id, site_id } = await member(its)
-    const behind = hostileDb(its.db, { seed: 1, staleIndex: 1 })
-    expect(await siteAdminOn(behind, its).disable(site_id)).toMatchObject({
+    const stores = newStores()
+    const { agency_id, site_id } = await member(stores)
+    const behind = hostileDb(stores.db, { seed: 1, staleIndex: 1 })
+    expect(await siteAdminOn(behind, stores).disable(site_id)).toMatchObject({
       status: 'disabled',
       agencies: [],
     })
-    expect(await its.agencies.get(agency_id)).toMatchObject({ current_sites: 0 })
+    expect(await stores.agencies.get(agency_id)).toMatchObject({ current_sites: 0 })
   })
 })
 
-/** Something happens after so many operations, once. */
+/** Runs a change once, after a number of operations. */
 function before(db: Db, operations: number, happens: () => Promise<unknown>): Db {
   let left = operations
   return eachOperation((name) => async (input) => {
@@ -202,7 +202,7 @@ function before(db: Db, operations: number, happens: () => Promise<unknown>): Db
   })
 }
 
-/** Lets so many writes through and then none. */
+/** Allows a number of writes and then fails. */
 function dyingAfter(db: Db, writes: number): Db {
   let left = writes
   return eachOperation((name) => async (input) => {

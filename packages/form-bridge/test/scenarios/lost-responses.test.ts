@@ -6,8 +6,8 @@ import { createTestStores } from '../support/test-stores.ts'
 
 const named = (name: string) => Object.assign(new Error(name), { name })
 
-onServiceStores('a transaction', (world) => {
-  /** Loses the first responses after the write, behind the retries that every deployment has. */
+onServiceStores('a transaction', (newStores) => {
+  /** Loses the first responses after the write; the retries of a deployment are in front of it. */
   const losing = (db: Db, responses: number) => {
     const calls: unknown[] = []
     const lossy: Db = {
@@ -23,7 +23,7 @@ onServiceStores('a transaction', (world) => {
   }
 
   test('whose response is lost is sent again with its token, and the new credentials work', async () => {
-    const { db, clock, register, newSite, authentication } = world()
+    const { db, clock, register, newSite, authentication } = newStores()
     const lossy = losing(db, 2)
     const site = newSite()
     const { credentials } = createTestStores(lossy.db, clock)
@@ -35,7 +35,7 @@ onServiceStores('a transaction', (world) => {
   })
 
   test('whose responses are all lost fails with that error after three attempts', async () => {
-    const { db, clock, register, newSite } = world()
+    const { db, clock, register, newSite } = newStores()
     const lossy = losing(db, 1000)
     const { connect } = createTestStores(lossy.db, clock).credentials
     await expect(connect(await register(), newSite())).rejects.toThrow('TimeoutError')
@@ -43,7 +43,7 @@ onServiceStores('a transaction', (world) => {
   })
 
   test('that joins an agency counts one site although its response is lost', async () => {
-    const { db, clock, agency, agencies, register, newSite } = world()
+    const { db, clock, agency, agencies, register, newSite } = newStores()
     const { agency_id } = await agency()
     const { credentials } = createTestStores(losing(db, 1).db, clock)
     const site = { ...newSite(), agency: { agency_id, role: 'owner' as const } }
@@ -52,7 +52,7 @@ onServiceStores('a transaction', (world) => {
   })
 
   test('that fails for another reason is not repeated', async () => {
-    const { db, clock, register, newSite } = world()
+    const { db, clock, register, newSite } = newStores()
     let calls = 0
     const failing: Db = {
       ...db,

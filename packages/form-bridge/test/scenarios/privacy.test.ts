@@ -13,12 +13,12 @@ describe.each(serviceStores())('stored data on $name', (store) => {
     return Items
   }
 
-  test('holds no address, only keyed hashes of networks, the same for one network', async () => {
+  test('contains no address, only keyed hashes of networks, equal for one network', async () => {
     const peer = '198.51.100.77'
     const wordpress = service.host.site()
     await service.register(wordpress, {}, peer)
     await service.exchange(wordpress, { temp_key: 'wrong' }, peer)
-    await service.ask('GET', '/site', { token: 'guess', peer })
+    await service.call('GET', '/site', { token: 'guess', peer })
     const stored = await everything()
     expect(JSON.stringify(stored)).not.toContain(peer)
     const hashes = stored.flatMap(({ client_ip }) =>
@@ -29,11 +29,11 @@ describe.each(serviceStores())('stored data on $name', (store) => {
     expect(hashes[0]).toMatch(/^ip_[A-Za-z0-9_-]{22}$/)
   })
 
-  test('has the address of the connection, not that of a header that anyone can send', async () => {
+  test('uses the address of the connection and not a header that any client can send', async () => {
     const wordpress = service.host.site()
     const body = { site_url: wordpress.url, wp_version: '6.8', plugin_version: '1.0.0' }
     const register = (forwarded: string) =>
-      service.ask('POST', '/register', {
+      service.call('POST', '/register', {
         body,
         peer: '198.51.100.78',
         headers: { 'x-forwarded-for': forwarded },
@@ -47,7 +47,7 @@ describe.each(serviceStores())('stored data on $name', (store) => {
     expect(stored[0]?.client_ip).toBe(stored[1]?.client_ip)
   })
 
-  test('has an e-mail address only if it was given, and only for an hour', async () => {
+  test('has an email address only if it was sent, and only for an hour', async () => {
     const wordpress = service.host.site()
     const { registration_id } = (
       await service.register(wordpress, { admin_email: 'ada@example.org' })
@@ -62,11 +62,11 @@ describe.each(serviceStores())('stored data on $name', (store) => {
     expect(await service.stores.registrations.get(name)).toBeUndefined()
   })
 
-  test('ends when the specification says: registrations, events, counts, validations', async () => {
+  test('expires as specified: registrations, events, counts, validations', async () => {
     const wordpress = service.host.site()
     await service.register(wordpress)
     await service.exchange(wordpress, { temp_key: 'wrong' })
-    await service.ask('POST', '/validate', {
+    await service.call('POST', '/validate', {
       body: {
         registration_id: wordpress.pending?.registration_id,
         temp_key: wordpress.pending?.temp_key,
@@ -86,7 +86,7 @@ describe.each(serviceStores())('stored data on $name', (store) => {
       expect(Math.max(...(await left(`RATE#${scope}#`)())), scope).toBe(7200)
   })
 
-  test('holds no key, no token and no secret as it was shown', async () => {
+  test('contains no key, token or secret in plain text', async () => {
     const { api_key: agencyKey } = await service.agency()
     const join_token = await service.joinToken(agencyKey)
     const site = await service.connected({ join_token })

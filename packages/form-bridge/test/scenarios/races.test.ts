@@ -3,13 +3,13 @@ import { newSiteId } from '../../src/sites/item.ts'
 import { createTestStores, hash, newDomain, newKeys, START, times } from '../support/test-stores.ts'
 import { onServiceStoresAndHostile } from '../support/on-every-store.ts'
 
-/** Transactions carry a token, so that an answer that got lost is asked for again. */
+/** Transactions have an idempotency token, so they can be sent again after a lost response. */
 const transactions = { conflict: 0.2, throttle: 0.2, lostResponse: 0.05, staleIndex: 0.5 }
 const singleWrites = { conflict: 0.2, throttle: 0.2 }
 
-onServiceStoresAndHostile('concurrent transactions', transactions, (world) => {
+onServiceStoresAndHostile('concurrent transactions', transactions, (newStores) => {
   test('of twenty exchanges of one registration exactly one gets credentials', async () => {
-    const { register, newSite, raw, credentials, listSitesOfDomain } = world()
+    const { register, newSite, raw, credentials, listSitesOfDomain } = newStores()
     const registration = await register()
     const offers = times(20, newSite)
     const outcomes = await Promise.all(
@@ -27,8 +27,8 @@ onServiceStoresAndHostile('concurrent transactions', transactions, (world) => {
     expect(lookups.filter(Boolean)).toHaveLength(1)
   })
 
-  test('of two registrations of one domain, both proved, exactly one makes a site', async () => {
-    const { register, newSite, registrations, credentials, listSitesOfDomain } = world()
+  test('of two proved registrations of one domain exactly one creates a site', async () => {
+    const { register, newSite, registrations, credentials, listSitesOfDomain } = newStores()
     const domain = newDomain()
     const both = await Promise.all([register(domain), register(domain)])
     expect((await registrations.listByDomain(domain)).items).toHaveLength(2)
@@ -38,15 +38,15 @@ onServiceStoresAndHostile('concurrent transactions', transactions, (world) => {
     expect(outcomes.filter(({ kind }) => kind === 'connected')).toHaveLength(1)
     expect(outcomes).toContainEqual({ kind: 'refused', reason: 'domain' })
     expect(await listSitesOfDomain(domain)).toHaveLength(1)
-    // The one that was refused has not been used up: it may reconnect.
+    // The refused registration is unused and can reconnect.
     const pending = (await registrations.listByDomain(domain)).items.filter(
       ({ status }) => status === 'pending',
     )
     expect(pending).toHaveLength(1)
   })
 
-  test('of twenty sites that join an agency with a limit of five exactly five get in', async () => {
-    const { agency, agencies, joinAgency } = world()
+  test('of twenty sites that join an agency with a limit of five exactly five are admitted', async () => {
+    const { agency, agencies, joinAgency } = newStores()
     const { agency_id } = await agency(5)
     const outcomes = await Promise.all(
       times(20, () =>
@@ -62,7 +62,7 @@ onServiceStoresAndHostile('concurrent transactions', transactions, (world) => {
   })
 
   test('of twenty exchanges into an agency with a limit of five exactly five become sites', async () => {
-    const { agency, agencies, register, newSite, credentials } = world()
+    const { agency, agencies, register, newSite, credentials } = newStores()
     const { agency_id } = await agency(5)
     const registrations = await Promise.all(times(20, () => register()))
     const outcomes = await Promise.all(
@@ -77,8 +77,8 @@ onServiceStoresAndHostile('concurrent transactions', transactions, (world) => {
     expect(await agencies.get(agency_id)).toMatchObject({ current_sites: 5 })
   })
 
-  test('a join token of three uses lets exactly three of twenty in', async () => {
-    const { agency, agencies, joinToken, joinAgency } = world()
+  test('a join token with three uses admits exactly three of twenty sites', async () => {
+    const { agency, agencies, joinToken, joinAgency } = newStores()
     const { agency_id } = await agency(100)
     const { token_hash } = await joinToken(agency_id, 3)
     const outcomes = await Promise.all(
@@ -97,7 +97,7 @@ onServiceStoresAndHostile('concurrent transactions', transactions, (world) => {
   })
 
   test('a site that leaves twice concurrently is counted once', async () => {
-    const { agency, agencies, joinAgency } = world()
+    const { agency, agencies, joinAgency } = newStores()
     const { agency_id } = await agency(5)
     const members = times(3, () => newSiteId())
     for (const site_id of members) {
@@ -109,8 +109,8 @@ onServiceStoresAndHostile('concurrent transactions', transactions, (world) => {
     expect(await agencies.get(agency_id)).toMatchObject({ current_sites: 2 })
   })
 
-  test('of ten rotations of the same keys exactly one wins', async () => {
-    const { connectedSite, authentication, credentials } = world()
+  test('of ten rotations of the same keys exactly one succeeds', async () => {
+    const { connectedSite, authentication, credentials } = newStores()
     const site = await connectedSite()
     const offers = times(10, newKeys)
     const outcomes = await Promise.all(offers.map((keys) => credentials.rotate(site, keys, 3600)))
@@ -123,9 +123,9 @@ onServiceStoresAndHostile('concurrent transactions', transactions, (world) => {
     expect(known.find(Boolean)?.site.key_version).toBe(2)
   })
 
-  test('many checks of one site on one day count once in its totals, and all are history', async () => {
-    const { updateChecks, clock } = world()
-    // A day of its own: the totals are of the whole fleet.
+  test('many checks of one site on one day count once in the totals, and all are stored', async () => {
+    const { updateChecks, clock } = newStores()
+    // A separate day, because the totals include all sites.
     clock.advance({ days: 1 + Math.floor(Math.random() * 10_000) })
     const today = new Date(clock.now()).toISOString().slice(0, 10)
     const site_id = newSiteId()
@@ -142,9 +142,9 @@ onServiceStoresAndHostile('concurrent transactions', transactions, (world) => {
   })
 })
 
-onServiceStoresAndHostile('concurrent single writes', singleWrites, (world) => {
-  test('of twenty requests with one nonce exactly one is taken', async () => {
-    const { authentication } = world()
+onServiceStoresAndHostile('concurrent single writes', singleWrites, (newStores) => {
+  test('of twenty requests with one nonce exactly one is accepted', async () => {
+    const { authentication } = newStores()
     const moment = {
       site_id: newSiteId(),
       timestamp: START,
@@ -155,7 +155,7 @@ onServiceStoresAndHostile('concurrent single writes', singleWrites, (world) => {
   })
 
   test('of 400 requests, 64 of them concurrent, exactly 90 are admitted with a limit of 90', async () => {
-    const { db, clock } = world()
+    const { db, clock } = newStores()
     const machines = times(2, () =>
       createTestStores(db, clock).rates.limiter([{ name: 'minute', limit: 90, windowSeconds: 60 }]),
     )
@@ -171,8 +171,8 @@ onServiceStoresAndHostile('concurrent single writes', singleWrites, (world) => {
     expect(admitted).toBe(90)
   })
 
-  test('a hundred requests that are counted concurrently are all counted', async () => {
-    const { rates } = world()
+  test('a hundred concurrent requests are all counted', async () => {
+    const { rates } = newStores()
     const subject = { scope: 'api', site_id: newSiteId() } as const
     await Promise.all(times(100, () => rates.count(subject, 60)))
     const buckets = await rates.analyse(subject, 60, { from: START, to: START })
@@ -180,7 +180,7 @@ onServiceStoresAndHostile('concurrent single writes', singleWrites, (world) => {
   })
 
   test('two events of one second do not overwrite each other', async () => {
-    const { securityEvents, abusePatterns } = world()
+    const { securityEvents, abusePatterns } = newStores()
     const site_id = newSiteId()
     await Promise.all(
       times(20, (number) =>
@@ -212,7 +212,7 @@ onServiceStoresAndHostile('concurrent single writes', singleWrites, (world) => {
   })
 
   test('a concurrent rotation and suspension leave a suspended site with one pair of keys', async () => {
-    const { connectedSite, sites, authentication, credentials } = world()
+    const { connectedSite, sites, authentication, credentials } = newStores()
     const site = await connectedSite()
     const keys = newKeys()
     const [rotated] = await Promise.all([credentials.rotate(site, keys, 0), sites.suspend(site)])
@@ -227,7 +227,7 @@ onServiceStoresAndHostile('concurrent single writes', singleWrites, (world) => {
   })
 
   test('of ten concurrent suspensions exactly one reports success', async () => {
-    const { connectedSite, sites } = world()
+    const { connectedSite, sites } = newStores()
     const site = await connectedSite()
     const outcomes = await Promise.all(times(10, () => sites.suspend(site)))
     expect(outcomes.filter(Boolean)).toHaveLength(1)

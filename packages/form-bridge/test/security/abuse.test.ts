@@ -1,19 +1,19 @@
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
-import { atOnce, createTestService } from '../support/test-service.ts'
+import { concurrently, createTestService } from '../support/test-service.ts'
 
 describe.each(serviceStores())('abuse on $name', (store) => {
   const service = createTestService(store, { FORM_BRIDGE_API_LIMIT: '8' })
   const patterns = async (type: string) =>
     (
-      await service.ask('GET', `/abuse-patterns?type=${type}&limit=100`, {
+      await service.call('GET', `/abuse-patterns?type=${type}&limit=100`, {
         token: service.operator,
       })
     ).body.items
   const invalid = (peer: string) =>
     service.register({ ...service.host.site(), url: 'http://10.0.0.1/' }, {}, peer)
 
-  test('by invalid domains is noticed, gets worse each time, and ends in a block that ends', async () => {
+  test('by invalid domains is detected, escalates each time, and leads to a temporary block', async () => {
     const peer = '192.0.2.10'
     const severities: string[] = []
     for (let round = 0; round < 3; round++) {
@@ -42,15 +42,15 @@ describe.each(serviceStores())('abuse on $name', (store) => {
     expect((await service.register(wordpress, {}, peer)).code).toBe('form-bridge.blocked')
     const [{ identifier }] = await patterns('invalid_domains')
     const path = `/abuse-patterns/invalid_domains/${identifier}`
-    expect((await service.ask('DELETE', path, { token: service.operator })).status).toBe(204)
+    expect((await service.call('DELETE', path, { token: service.operator })).status).toBe(204)
     expect((await service.register(wordpress, {}, peer)).status).toBe(201)
-    const again = await service.ask('DELETE', path, { token: service.operator })
+    const again = await service.call('DELETE', path, { token: service.operator })
     expect(again).toMatchObject({ status: 404, code: 'form-bridge.pattern_not_found' })
   })
 
-  test('by registrations is noticed, and quarters what the address may register', async () => {
+  test('by registrations is detected, and reduces the limit of the address to a quarter', async () => {
     const peer = '192.0.2.20'
-    const burst = () => atOnce(50, () => service.register(service.host.site(), {}, peer))
+    const burst = () => concurrently(50, () => service.register(service.host.site(), {}, peer))
     await burst()
     expect((await patterns('registration_spam'))[0].severity).toBe('low')
     service.clock.advance({ minutes: 10 })
@@ -61,7 +61,7 @@ describe.each(serviceStores())('abuse on $name', (store) => {
     expect(admitted).toHaveLength(8)
   })
 
-  test('by failed proofs of many domains is noticed; one domain that fails often is not', async () => {
+  test('by failed proofs of many domains is detected, and repeated failures of one domain are not', async () => {
     const patient = '192.0.2.30'
     const wordpress = service.host.site()
     await service.register(wordpress)
@@ -77,37 +77,37 @@ describe.each(serviceStores())('abuse on $name', (store) => {
 
   test('of a site that ignores its limits slows that site down and no other', async () => {
     const [site, other] = [await service.connected(), await service.connected()]
-    const look = (token: string) => service.ask('GET', '/site', { token })
-    const burst = (token: string, count = 70) => atOnce(count, () => look(token))
+    const look = (token: string) => service.call('GET', '/site', { token })
+    const burst = (token: string, count = 70) => concurrently(count, () => look(token))
     await burst(site.api_key)
     await burst(site.api_key)
     const found = await patterns('api_abuse')
     expect(found[0]).toMatchObject({ identifier: site.site_id, severity: 'medium' })
     service.clock.advance({ minutes: 5 })
-    const admitted = (answers: { status: number }[]) =>
-      answers.filter(({ status }) => status === 200)
+    const admitted = (responses: { status: number }[]) =>
+      responses.filter(({ status }) => status === 200)
     expect(admitted(await burst(site.api_key, 12))).toHaveLength(2)
     expect(admitted(await burst(other.api_key, 20))).toHaveLength(8)
     service.clock.advance({ hours: 1, minutes: 5 })
     expect(admitted(await burst(site.api_key, 20))).toHaveLength(8)
   })
 
-  test('by guessed keys is noticed by its address, and sites behind it go on', async () => {
+  test('by guessed keys is detected by address, and sites at that address keep working', async () => {
     const peer = '192.0.2.40'
-    await atOnce(50, () => service.ask('GET', '/site', { token: 'guess', peer }))
+    await concurrently(50, () => service.call('GET', '/site', { token: 'guess', peer }))
     const [found] = await patterns('api_abuse')
     expect(found.identifier).toMatch(/^ip_/)
     const site = await service.connected()
     expect((await service.signed(site, 'GET', '/site', undefined, { peer })).status).toBe(200)
   })
 
-  test('does not fill the store: of events that are alike one a minute is written, with their number', async () => {
+  test('does not fill the store, because identical events are stored once a minute with a count', async () => {
     const peer = '192.0.2.50'
-    const guess = () => service.ask('GET', '/site', { token: 'guess', peer })
-    await atOnce(30, guess)
+    const guess = () => service.call('GET', '/site', { token: 'guess', peer })
+    await concurrently(30, guess)
     service.clock.advance({ minutes: 1 })
     await guess()
-    const { body } = await service.ask('GET', '/security-events?type=auth_failure&limit=100', {
+    const { body } = await service.call('GET', '/security-events?type=auth_failure&limit=100', {
       token: service.operator,
     })
     const client_ip = body.items[0].client_ip
@@ -116,11 +116,11 @@ describe.each(serviceStores())('abuse on $name', (store) => {
     expect(own[0].details).toMatchObject({ repeated: 29 })
   })
 
-  test('is not a clock that is wrong', async () => {
+  test('is not detected because of a wrong clock', async () => {
     const site = await service.connected()
     const before = (await patterns('api_abuse')).length
     const timestamp = Math.floor(service.clock.now() / 1000) - 4000
-    await atOnce(60, () =>
+    await concurrently(60, () =>
       service.signed(site, 'GET', '/site', undefined, { timestamp, peer: '192.0.2.60' }),
     )
     expect((await patterns('api_abuse')).length).toBe(before)

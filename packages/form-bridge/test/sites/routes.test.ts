@@ -1,21 +1,21 @@
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
-import { atOnce, createTestService } from '../support/test-service.ts'
+import { concurrently, createTestService } from '../support/test-service.ts'
 
 describe.each(serviceStores())('a connected site on $name', (store) => {
   const service = createTestService(store)
   const operate = (site_id: string, action: string) =>
-    service.ask('POST', `/sites/${site_id}/${action}`, { token: service.operator })
+    service.call('POST', `/sites/${site_id}/${action}`, { token: service.operator })
   const statusOf = async ({ api_key: token }: { api_key: string }) =>
-    (await service.ask('GET', '/site', { token })).status
+    (await service.call('GET', '/site', { token })).status
   const heartbeat = { wp_version: '6.8', plugin_version: '1.0.0' }
 
   describe('rotation', () => {
-    test('gives new keys, and the old ones work for the grace period and no second longer', async () => {
+    test('issues new keys, and the old ones work until the end of the grace period', async () => {
       const site = await service.connected()
-      const answer = await service.signed(site, 'POST', '/site/rotate', { grace_seconds: 3600 })
-      expect(answer.body).toMatchObject({ key_version: 2 })
-      const fresh = { ...site, ...answer.body }
+      const response = await service.signed(site, 'POST', '/site/rotate', { grace_seconds: 3600 })
+      expect(response.body).toMatchObject({ key_version: 2 })
+      const fresh = { ...site, ...response.body }
       service.clock.advance({ seconds: 3599 })
       for (const keys of [site, fresh]) {
         expect(await statusOf(keys)).toBe(200)
@@ -39,14 +39,14 @@ describe.each(serviceStores())('a connected site on $name', (store) => {
 
     test('by many concurrent requests leaves working keys, and each successful one returned valid keys', async () => {
       const site = await service.connected()
-      const answers = await atOnce(8, () =>
+      const responses = await concurrently(8, () =>
         service.signed(site, 'POST', '/site/rotate', { grace_seconds: 600 }),
       )
-      const done = answers.filter(({ status }) => status === 200)
+      const done = responses.filter(({ status }) => status === 200)
       expect(done.length).toBeGreaterThan(0)
       const versions = done.map(({ body }) => body.key_version)
       expect(new Set(versions).size).toBe(versions.length)
-      const refusals = answers.filter(({ status }) => status !== 200).map(({ code }) => code)
+      const refusals = responses.filter(({ status }) => status !== 200).map(({ code }) => code)
       for (const code of refusals) {
         expect(['form-bridge.changed_meanwhile', 'form-bridge.unauthorized']).toContain(code)
       }
@@ -64,14 +64,14 @@ describe.each(serviceStores())('a connected site on $name', (store) => {
   })
 
   describe('suspension', () => {
-    test('holds from the next request on, signed or with a key, here and in another process', async () => {
+    test('applies from the next request, signed or with a key, in this process and another', async () => {
       const site = await service.connected()
       const elsewhere = await service.another()
       expect((await elsewhere('GET', '/site', { token: site.api_key })).body.status).toBe('active')
       expect((await operate(site.site_id, 'suspend')).body.status).toBe('suspended')
-      for (const ask of [service.ask, elsewhere]) {
-        const answer = await service.signed(site, 'POST', '/site/heartbeat', heartbeat, {}, ask)
-        expect(answer).toMatchObject({ status: 403, code: 'form-bridge.site_suspended' })
+      for (const call of [service.call, elsewhere]) {
+        const response = await service.signed(site, 'POST', '/site/heartbeat', heartbeat, {}, call)
+        expect(response).toMatchObject({ status: 403, code: 'form-bridge.site_suspended' })
       }
       const path = '/updates/check?slug=form-bridge&current_version=1.0.0'
       const byKey = await elsewhere('GET', path, { token: site.api_key })
@@ -90,11 +90,11 @@ describe.each(serviceStores())('a connected site on $name', (store) => {
       const site = await service.connected()
       await operate(site.site_id, 'suspend')
       await service.register(site.wordpress)
-      const answer = await service.exchange(site.wordpress)
-      expect(answer).toMatchObject({ status: 403, code: 'form-bridge.site_suspended' })
+      const response = await service.exchange(site.wordpress)
+      expect(response).toMatchObject({ status: 403, code: 'form-bridge.site_suspended' })
     })
 
-    test('while requests are running lets none through that began after it', async () => {
+    test('during running requests admits none that began after it', async () => {
       const site = await service.connected()
       let suspended = false
       const [, ...outcomes] = await Promise.all([
@@ -110,7 +110,7 @@ describe.each(serviceStores())('a connected site on $name', (store) => {
       expect((await service.signed(site, 'POST', '/site/heartbeat', heartbeat)).status).toBe(403)
     })
 
-    test('twice, or of a site that is not there, is refused', async () => {
+    test('of a suspended or unknown site is rejected', async () => {
       const site = await service.connected()
       await operate(site.site_id, 'suspend')
       expect(await operate(site.site_id, 'suspend')).toMatchObject({
@@ -126,8 +126,8 @@ describe.each(serviceStores())('a connected site on $name', (store) => {
   describe('disconnecting', () => {
     test('by the site itself is permanent, and its domain can be connected as a new site', async () => {
       const site = await service.connected()
-      const answer = await service.signed(site, 'POST', '/site/disconnect', {})
-      expect(answer.body).toEqual({ status: 'disabled' })
+      const response = await service.signed(site, 'POST', '/site/disconnect', {})
+      expect(response.body).toEqual({ status: 'disabled' })
       const after = await service.signed(site, 'GET', '/site')
       expect(after).toMatchObject({ status: 403, code: 'form-bridge.site_disabled' })
       expect(await operate(site.site_id, 'resume')).toMatchObject({
@@ -142,18 +142,18 @@ describe.each(serviceStores())('a connected site on $name', (store) => {
     test('does not end a suspension', async () => {
       const site = await service.connected()
       await operate(site.site_id, 'suspend')
-      const answer = await service.signed(site, 'POST', '/site/disconnect', {})
-      expect(answer).toMatchObject({ status: 403, code: 'form-bridge.site_suspended' })
+      const response = await service.signed(site, 'POST', '/site/disconnect', {})
+      expect(response).toMatchObject({ status: 403, code: 'form-bridge.site_suspended' })
       await service.register(site.wordpress)
       const again = await service.exchange(site.wordpress)
       expect(again).toMatchObject({ status: 403, code: 'form-bridge.site_suspended' })
     })
 
-    test('of a clone does not change the original', async () => {
+    test('a clone does not change the original', async () => {
       const site = await service.connected()
       const home = 'https://clone.example.org'
-      const answer = await service.signed(site, 'POST', '/site/disconnect', {}, { home })
-      expect(answer).toMatchObject({ status: 409, code: 'form-bridge.site_moved' })
+      const response = await service.signed(site, 'POST', '/site/disconnect', {}, { home })
+      expect(response).toMatchObject({ status: 409, code: 'form-bridge.site_moved' })
       expect((await service.signed(site, 'GET', '/site')).body.status).toBe('active')
     })
   })
@@ -177,7 +177,7 @@ describe.each(serviceStores())('a connected site on $name', (store) => {
       expect(await stored()).toBeUndefined()
     })
 
-    test('needs no version but its own, and returns the time of the next one with jitter', async () => {
+    test('requires only the plugin version, and returns the time of the next heartbeat with jitter', async () => {
       const site = await service.connected()
       service.clock.advance({ hours: 2 })
       const own = { plugin_version: '1.0.0' }

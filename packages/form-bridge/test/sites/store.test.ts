@@ -3,9 +3,9 @@ import { newSiteId } from '../../src/sites/item.ts'
 import { onServiceStores } from '../support/on-every-store.ts'
 import { newDomain } from '../support/test-stores.ts'
 
-onServiceStores('a site', (world) => {
+onServiceStores('a site', (newStores) => {
   test('is found by domain and site id, by domain alone, and by site id while it is active', async () => {
-    const { connectedSite, sites } = world()
+    const { connectedSite, sites } = newStores()
     const site = await connectedSite()
     expect(await sites.get(site)).toEqual(site)
     expect(await sites.findByDomain(site.domain)).toEqual(site)
@@ -15,8 +15,8 @@ onServiceStores('a site', (world) => {
     expect(await sites.findActive(newSiteId())).toBeUndefined()
   })
 
-  test('in a subdirectory is another site than that of the host', async () => {
-    const { connectedSite, sites } = world()
+  test('in a subdirectory is separate from the site of the host', async () => {
+    const { connectedSite, sites } = newStores()
     const host = newDomain()
     const [root, shop] = [await connectedSite(host), await connectedSite(`${host}/shop`)]
     expect(await sites.findByDomain(host)).toEqual(root)
@@ -24,7 +24,7 @@ onServiceStores('a site', (world) => {
   })
 
   test('that is suspended is in the list of suspended sites and not found as active', async () => {
-    const { connectedSite, sites, raw } = world()
+    const { connectedSite, sites, raw } = newStores()
     const site = await connectedSite()
     const { domain, site_id } = site
     expect(await sites.suspend(site)).toBe(true)
@@ -40,7 +40,7 @@ onServiceStores('a site', (world) => {
   })
 
   test('changes from active to suspended and back, and from both to disabled, which is final', async () => {
-    const { connectedSite, sites } = world()
+    const { connectedSite, sites } = newStores()
     const site = await connectedSite()
     expect(await sites.resume(site)).toBe(false)
     expect(await sites.suspend(site)).toBe(true)
@@ -61,8 +61,8 @@ onServiceStores('a site', (world) => {
     expect(await sites.disable(active)).toEqual({ kind: 'disabled' })
   })
 
-  test('that is disabled leaves its domain to a new one', async () => {
-    const { connectedSite, sites, listSitesOfDomain } = world()
+  test('that is disabled frees its domain for a new site', async () => {
+    const { connectedSite, sites, listSitesOfDomain } = newStores()
     const old = await connectedSite()
     await sites.disable(old)
     expect(await sites.findByDomain(old.domain)).toBeUndefined()
@@ -70,23 +70,23 @@ onServiceStores('a site', (world) => {
     expect(next.site_id).not.toBe(old.site_id)
     expect(await sites.findByDomain(old.domain)).toEqual(next)
     expect(await listSitesOfDomain(old.domain)).toHaveLength(2)
-    // The old one being disabled again must not take the domain from the new one.
+    // Disabling the old site again must not take the domain from the new one.
     expect(await sites.disable(old)).toEqual({ kind: 'already_disabled' })
     expect(await sites.findByDomain(old.domain)).toEqual(next)
   })
 
-  test('that does not exist does not come into being by a change of status or a request', async () => {
-    const { sites, raw } = world()
-    const nobody = { domain: newDomain(), site_id: newSiteId() }
-    expect(await sites.suspend(nobody)).toBe(false)
-    expect(await sites.resume(nobody)).toBe(false)
-    expect(await sites.disable(nobody)).toEqual({ kind: 'already_disabled' })
-    expect(await sites.recordRequests(nobody, { requests: 1, remaining: 9 })).toBe(false)
-    expect(await raw(`SITE#${nobody.domain}`, `CREDS#${nobody.site_id}`)).toBeUndefined()
+  test('that does not exist is not created by a status change or a request', async () => {
+    const { sites, raw } = newStores()
+    const unknown = { domain: newDomain(), site_id: newSiteId() }
+    expect(await sites.suspend(unknown)).toBe(false)
+    expect(await sites.resume(unknown)).toBe(false)
+    expect(await sites.disable(unknown)).toEqual({ kind: 'already_disabled' })
+    expect(await sites.recordRequests(unknown, { requests: 1, remaining: 9 })).toBe(false)
+    expect(await raw(`SITE#${unknown.domain}`, `CREDS#${unknown.site_id}`)).toBeUndefined()
   })
 
-  test('counts its requests and when it was last seen', async () => {
-    const { connectedSite, sites, clock } = world()
+  test('has a request count and the time when it was last seen', async () => {
+    const { connectedSite, sites, clock } = newStores()
     const site = await connectedSite()
     clock.advance({ minutes: 1 })
     await sites.recordRequests(site, { requests: 3, remaining: 97 })
@@ -99,8 +99,8 @@ onServiceStores('a site', (world) => {
     })
   })
 
-  test('has its keys under its id', async () => {
-    const { connectedSite, sites, raw } = world()
+  test('has its keys listed by site id', async () => {
+    const { connectedSite, sites, raw } = newStores()
     const { site_id, api_key_hash } = await connectedSite()
     expect(await sites.listApiKeys(site_id)).toEqual([await raw(`API#${api_key_hash}`, 'LOOKUP')])
   })

@@ -21,11 +21,11 @@ describe.each(serviceStores())('a form submission on $name', (store) => {
   const service = createTestService(store)
   const secret = `whsec_${Buffer.from('a secret of at least 24 bytes').toString('base64')}`
 
-  /** A place that submissions go to; answers with the statuses that it is given, then with 200. */
+  /** A destination that responds with the given statuses, then with 200. */
   function destination(...statuses: number[]) {
     const received: Received[] = []
     const place = service.host.site()
-    place.answers.set('/hook', (request, response) => {
+    place.handlers.set('/hook', (request, response) => {
       let body = ''
       request.on('data', (chunk) => (body += chunk))
       request.on('end', () => {
@@ -36,16 +36,16 @@ describe.each(serviceStores())('a form submission on $name', (store) => {
     return { url: `${place.url}hook`, received }
   }
   const setDestination = ({ site_id }: ConnectedSite, body: object) =>
-    service.ask('PUT', `/sites/${site_id}/destination`, { token: service.operator, body })
+    service.call('PUT', `/sites/${site_id}/destination`, { token: service.operator, body })
 
-  test('is delivered with who sent it, under an id of its own, signed as Standard Webhooks are', async () => {
+  test('is delivered with its site and its own id, signed according to Standard Webhooks', async () => {
     const { url, received } = destination()
     const site = await service.connected()
     expect((await setDestination(site, { url, secret })).body.has_destination).toBe(true)
     const submission = newSubmission()
-    const answer = await service.signed(site, 'POST', '/webhook', submission)
+    const response = await service.signed(site, 'POST', '/webhook', submission)
     const { submission_id } = submission
-    expect(answer).toMatchObject({ status: 200, body: { submission_id, status: 'delivered' } })
+    expect(response).toMatchObject({ status: 200, body: { submission_id, status: 'delivered' } })
     const [{ headers, body }] = received as [Received]
     expect(JSON.parse(body)).toMatchObject({
       type: 'form.submission',
@@ -86,10 +86,10 @@ describe.each(serviceStores())('a form submission on $name', (store) => {
     const submission = newSubmission()
     const send = () => service.signed(site, 'POST', '/webhook', submission)
     for (const destination_status of [500, 301]) {
-      const answer = await send()
-      expect(answer).toMatchObject({ status: 502, code: 'form-bridge.destination_refused' })
-      expect(answer.body.error.data).toEqual({ destination_status })
-      expect(answer.headers.get('retry-after')).toBe('60')
+      const response = await send()
+      expect(response).toMatchObject({ status: 502, code: 'form-bridge.destination_refused' })
+      expect(response.body.error.data).toEqual({ destination_status })
+      expect(response.headers.get('retry-after')).toBe('60')
     }
     expect((await send()).status).toBe(200)
     expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
@@ -98,8 +98,8 @@ describe.each(serviceStores())('a form submission on $name', (store) => {
   test('stays with the site while the destination cannot be reached', async () => {
     const site = await service.connected()
     await setDestination(site, { url: 'http://127.0.0.1:1024/' })
-    const answer = await service.signed(site, 'POST', '/webhook', newSubmission())
-    expect(answer).toMatchObject({ status: 503, code: 'form-bridge.destination_unreachable' })
+    const response = await service.signed(site, 'POST', '/webhook', newSubmission())
+    expect(response).toMatchObject({ status: 503, code: 'form-bridge.destination_unreachable' })
   })
 
   test('times out at the server before it times out in the plugin', () => {
@@ -112,21 +112,21 @@ describe.each(serviceStores())('a form submission on $name', (store) => {
 
   test('goes to the default destination unless the site has its own', async () => {
     const [general, own] = [destination(), destination()]
-    const ask = await service.another({ FORM_BRIDGE_DESTINATION: general.url })
+    const call = await service.another({ FORM_BRIDGE_DESTINATION: general.url })
     const site = await service.connected()
-    const send = () => service.signed(site, 'POST', '/webhook', newSubmission(), {}, ask)
+    const send = () => service.signed(site, 'POST', '/webhook', newSubmission(), {}, call)
     expect((await send()).status).toBe(200)
     await setDestination(site, { url: own.url })
     expect((await send()).status).toBe(200)
-    await service.ask('DELETE', `/sites/${site.site_id}/destination`, { token: service.operator })
+    await service.call('DELETE', `/sites/${site.site_id}/destination`, { token: service.operator })
     expect((await send()).status).toBe(200)
     expect([general.received.length, own.received.length]).toEqual([2, 1])
   })
 
   test('is refused while no destination is set', async () => {
     const site = await service.connected()
-    const answer = await service.signed(site, 'POST', '/webhook', newSubmission())
-    expect(answer).toMatchObject({ status: 409, code: 'form-bridge.no_destination' })
+    const response = await service.signed(site, 'POST', '/webhook', newSubmission())
+    expect(response).toMatchObject({ status: 409, code: 'form-bridge.no_destination' })
   })
 
   test.each([
@@ -135,16 +135,16 @@ describe.each(serviceStores())('a form submission on $name', (store) => {
     ['a secret that is none', { url: 'https://hooks.example.org/', secret: 'abc' }, 'body.secret'],
   ])('is not sent to %s', async (_, given, path) => {
     const site = await service.connected()
-    const answer = await setDestination(site, given)
-    expect(answer).toMatchObject({ status: 400, code: 'form-bridge.destination_invalid' })
-    expect(answer.body.error.details[0].path).toBe(path)
+    const response = await setDestination(site, given)
+    expect(response).toMatchObject({ status: 400, code: 'form-bridge.destination_invalid' })
+    expect(response.body.error.details[0].path).toBe(path)
   })
 
   test('has an encrypted destination, which no response and no item shows in plain text', async () => {
     const { url } = destination()
     const site = await service.connected()
-    const answer = await setDestination(site, { url, secret })
-    expect(JSON.stringify(answer.body)).not.toContain('hook')
+    const response = await setDestination(site, { url, secret })
+    expect(JSON.stringify(response.body)).not.toContain('hook')
     const stored = JSON.stringify(await service.stores.authentication.findSiteById(site.site_id))
     expect(stored).not.toContain(url)
     expect(stored).not.toContain(secret)
@@ -162,21 +162,24 @@ describe.each(serviceStores())('a form submission on $name', (store) => {
       )
       const timestamp = Math.floor(service.clock.now() / 1000)
       const headers = signatureHeaders(site, 'POST', '/webhook', sent, { timestamp })
-      return { answer: await service.ask('POST', '/webhook', { headers, bytes: sent }), received }
+      return {
+        response: await service.call('POST', '/webhook', { headers, bytes: sent }),
+        received,
+      }
     }
 
     test('is delivered up to the depth limit', async () => {
-      const { answer, received } = await submit(MAX_SUBMISSION_DEPTH - 1)
-      expect(answer.status).toBe(200)
+      const { response, received } = await submit(MAX_SUBMISSION_DEPTH - 1)
+      expect(response.status).toBe(200)
       expect(received).toHaveLength(1)
     })
 
     test.each([MAX_SUBMISSION_DEPTH, 5_000, 400_000])(
-      'is refused if %i lists are inside each other, and not treated as an outage',
+      'is rejected if %i lists are nested, and not treated as an outage',
       async (lists) => {
-        const { answer, received } = await submit(lists)
-        expect(answer).toMatchObject({ status: 400, code: 'request.invalid' })
-        expect(answer.body.error.details).toEqual([
+        const { response, received } = await submit(lists)
+        expect(response).toMatchObject({ status: 400, code: 'request.invalid' })
+        expect(response.body.error.details).toEqual([
           { path: 'body.fields', message: 'Must not nest more than 100 levels deep' },
         ])
         expect(received).toEqual([])
@@ -191,7 +194,10 @@ describe.each(serviceStores())('a form submission on $name', (store) => {
     ['without fields', { fields: undefined }],
   ])('%s is refused', async (_, given) => {
     const site = await service.connected()
-    const answer = await service.signed(site, 'POST', '/webhook', { ...newSubmission(), ...given })
-    expect(answer).toMatchObject({ status: 400, code: 'request.invalid' })
+    const response = await service.signed(site, 'POST', '/webhook', {
+      ...newSubmission(),
+      ...given,
+    })
+    expect(response).toMatchObject({ status: 400, code: 'request.invalid' })
   })
 })

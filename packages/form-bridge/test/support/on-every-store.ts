@@ -9,36 +9,36 @@ import { afterAll, beforeAll, describe } from 'vitest'
 import { formBridgeTable } from '../../src/tables.ts'
 import { createTestStores, type TestStores } from './test-stores.ts'
 
-/** Tests on each store with an empty table; every call of `world` has a clock of its own. */
-export function onEveryStore(title: string, define: (world: () => TestStores) => void) {
+/** Tests on each store with an empty table; every call of `newStores` has its own clock. */
+export function onEveryStore(title: string, define: (newStores: () => TestStores) => void) {
   eachStore(testStores(), title, (db) => define(() => createTestStores(db())))
 }
 
-/** For many calls of kinds that other tests make on every store: the others with SLOW=1. */
-export function onServiceStores(title: string, define: (world: () => TestStores) => void) {
+/** On the default store, and with SLOW=1 on every store. */
+export function onServiceStores(title: string, define: (newStores: () => TestStores) => void) {
   eachStore(serviceStores(), title, (db) => define(() => createTestStores(db())))
 }
 
-/** Also on a store that does what AWS does at times, where the retries of every deployment help. */
+/** Also on a store that fails like AWS does at times, with the retries of a deployment. */
 export function onServiceStoresAndHostile(
   title: string,
   hostility: Omit<Hostility, 'seed'>,
-  define: (world: () => TestStores) => void,
+  define: (newStores: () => TestStores) => void,
 ) {
   eachStore(serviceStores(), title, (db) => {
-    define(() => createTestStores(patient(db())))
+    define(() => createTestStores(withRetries(db())))
     describe('that is hostile', () => {
       let seed = 0
       define(() => {
         const hostile = hostileDb(db(), { ...hostility, seed: ++seed })
-        return createTestStores(patient(hostile), testClock(), patient(db()))
+        return createTestStores(withRetries(hostile), testClock(), withRetries(db()))
       })
     })
   })
 }
 
-/** Retries as often as it takes and without waiting. */
-function patient(db: Db): Db {
+/** Retries without waiting until it succeeds. */
+function withRetries(db: Db): Db {
   return retryingDb(db, { attempts: 500, pause: () => setImmediate() })
 }
 

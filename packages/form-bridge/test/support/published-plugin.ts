@@ -1,7 +1,7 @@
 /** Plugin packages to publish: zips with a folder, signed by a release key of the test. */
 import { zipSync } from 'fflate'
 import { createReleaseKey, packageHash, signRelease } from '../../src/releases/signature.ts'
-import type { Answer, Ask } from './test-service.ts'
+import type { ApiResponse, CallApi } from './test-service.ts'
 
 export const releaseKey = createReleaseKey()
 
@@ -58,12 +58,12 @@ export function signatureOf(
 }
 
 export function publish(
-  ask: Ask,
+  call: CallApi,
   operator: string,
   version: string,
   { zip = pluginZip(version), signature = signatureOf(zip, version), slug = 'form-bridge' } = {},
-): Promise<Answer> {
-  return ask('PUT', `/plugins/${slug}/${version}`, {
+): Promise<ApiResponse> {
+  return call('PUT', `/plugins/${slug}/${version}`, {
     token: operator,
     bytes: zip,
     headers: { 'content-type': 'application/zip', 'x-fb-release-signature': signature },

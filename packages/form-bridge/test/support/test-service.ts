@@ -27,24 +27,24 @@ export const ORIGIN = 'https://forms.example'
 
 interface Call {
   body?: unknown
-  /** In place of a body that is written as JSON. */
+  /** Instead of a JSON body. */
   bytes?: Uint8Array
   token?: string | undefined
   headers?: Record<string, string>
-  /** Where the request comes from; each from somewhere else unless told. */
+  /** The client address; by default a new one for each request. */
   peer?: string
 }
 
-export interface Answer {
+export interface ApiResponse {
   status: number
-  // oxlint-disable-next-line typescript/no-explicit-any -- whatever came: tests say what they expect
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests assert its shape
   body: any
   code: string | undefined
   bytes: Uint8Array
   headers: Headers
 }
 
-export type Ask = (method: string, path: string, call?: Call) => Promise<Answer>
+export type CallApi = (method: string, path: string, call?: Call) => Promise<ApiResponse>
 
 export interface Credentials {
   site_id: string
@@ -57,19 +57,19 @@ export interface ConnectedSite extends Credentials {
   wordpress: WordPressSite
 }
 
-/** What a signed request may have of its own. */
+/** Overrides for a signed request. */
 export interface Signing {
   nonce?: string
   timestamp?: number
   secret?: string
   home?: string
   peer?: string
-  /** Sent in place of the body that was signed. */
+  /** Sent instead of the signed body. */
   sent?: Uint8Array
 }
 
 export interface TestService {
-  ask: Ask
+  call: CallApi
   app: OpenAPIHono<AppEnv>
   db: Db
   stores: TestStores
@@ -78,10 +78,10 @@ export interface TestService {
   logged: string[]
   host: WordPressHost
   txt: Map<string, string[]>
-  /** The service once more on the same store, with other settings or another clock. */
-  another(env?: Record<string, string>, clock?: TestClock): Promise<Ask>
-  register(wordpress: WordPressSite, given?: object, peer?: string): Promise<Answer>
-  exchange(wordpress: WordPressSite, given?: object, peer?: string): Promise<Answer>
+  /** A second service on the same store, with other settings or another clock. */
+  another(env?: Record<string, string>, clock?: TestClock): Promise<CallApi>
+  register(wordpress: WordPressSite, given?: object, peer?: string): Promise<ApiResponse>
+  exchange(wordpress: WordPressSite, given?: object, peer?: string): Promise<ApiResponse>
   connected(given?: object, wordpress?: WordPressSite): Promise<ConnectedSite>
   signed(
     site: Credentials,
@@ -89,8 +89,8 @@ export interface TestService {
     path: string,
     body?: unknown,
     signing?: Signing,
-    ask?: Ask,
-  ): Promise<Answer>
+    call?: CallApi,
+  ): Promise<ApiResponse>
   agency(max_sites?: number): Promise<{ agency_id: string; api_key: string }>
   joinToken(api_key: string, given?: object): Promise<string>
 }
@@ -131,10 +131,10 @@ export function createTestService(store: TestStore, env: Record<string, string> 
         ...env,
         ...settings,
       })
-      // As the server has it: what passes by itself is waited out.
-      const patient = retryingDb(db, { attempts: 200 })
+      // Retries like the server.
+      const retrying = retryingDb(db, { attempts: 200 })
       const deps = {
-        db: patient,
+        db: retrying,
         clock: its,
         log,
         metrics,
@@ -149,7 +149,7 @@ export function createTestService(store: TestStore, env: Record<string, string> 
     }
 
     const stores = createTestStores(db, clock)
-    // All sites of all tests are of one host.
+    // All sites of all tests have the same host.
     await stores.rates.setOverride(
       { scope: 'validation_domain', id: '127.0.0.1' },
       { minute: 10_000, hour: 10_000 },
@@ -164,8 +164,8 @@ export function createTestService(store: TestStore, env: Record<string, string> 
       host: await openHost(),
       stores,
       operator: await createOperators({ db, clock }).add('ops'),
-      ask: asking(app),
-      another: async (settings = {}, its = clock) => asking(await start(settings, its)),
+      call: createCaller(app),
+      another: async (settings = {}, its = clock) => createCaller(await start(settings, its)),
     })
   })
   afterAll(async () => {
@@ -181,23 +181,23 @@ export function createTestService(store: TestStore, env: Record<string, string> 
       plugin_version: '1.0.0',
       ...given,
     }
-    const answer = await opened.ask('POST', '/register', { body, ...(peer && { peer }) })
-    if (answer.status === 201) wordpress.pending = answer.body
-    return answer
+    const response = await opened.call('POST', '/register', { body, ...(peer && { peer }) })
+    if (response.status === 201) wordpress.pending = response.body
+    return response
   }
   opened.exchange = (wordpress, given = {}, peer) => {
     const { registration_id, temp_key } = wordpress.pending ?? {}
     const body = { registration_id, temp_key, site_url: wordpress.url, ...given }
-    return opened.ask('POST', '/exchange', { body, ...(peer && { peer }) })
+    return opened.call('POST', '/exchange', { body, ...(peer && { peer }) })
   }
   opened.connected = async (given = {}, wordpress = opened.host.site()) => {
     const registered = await opened.register(wordpress, given)
     expect(registered.status, JSON.stringify(registered.body)).toBe(201)
-    const answer = await opened.exchange(wordpress)
-    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-    return { ...answer.body, wordpress }
+    const response = await opened.exchange(wordpress)
+    expect(response.status, JSON.stringify(response.body)).toBe(200)
+    return { ...response.body, wordpress }
   }
-  opened.signed = (site, method, path, body, signing = {}, ask = opened.ask) => {
+  opened.signed = (site, method, path, body, signing = {}, call = opened.call) => {
     const bytes = Buffer.from(body === undefined ? '' : JSON.stringify(body))
     const headers = signatureHeaders(site, method, path, bytes, {
       timestamp: Math.floor(opened.clock.now() / 1000),
@@ -205,18 +205,18 @@ export function createTestService(store: TestStore, env: Record<string, string> 
     })
     const { peer, sent = bytes } = signing
     const isEmpty = body === undefined && signing.sent === undefined
-    return ask(method, path, { headers, ...(!isEmpty && { bytes: sent }), ...(peer && { peer }) })
+    return call(method, path, { headers, ...(!isEmpty && { bytes: sent }), ...(peer && { peer }) })
   }
   opened.agency = async (max_sites = 5) => {
     const body = { agency_name: 'Nine Sites', contact_email: 'office@nine.example', max_sites }
-    return (await opened.ask('POST', '/agencies', { token: opened.operator, body })).body
+    return (await opened.call('POST', '/agencies', { token: opened.operator, body })).body
   }
   opened.joinToken = async (token, given = {}) =>
-    (await opened.ask('POST', '/agency/join-tokens', { token, body: given })).body.token
+    (await opened.call('POST', '/agency/join-tokens', { token, body: given })).body.token
   return opened
 }
 
-/** Written once more and not imported: what is sent must not depend on what checks it. */
+/** An independent implementation, so that it does not share defects with the code under test. */
 export function signatureHeaders(
   { site_id, webhook_secret }: Credentials,
   method: string,
@@ -236,10 +236,10 @@ export function signatureHeaders(
   }
 }
 
-function asking(app: OpenAPIHono<AppEnv>): Ask {
+function createCaller(app: OpenAPIHono<AppEnv>): CallApi {
   return async (method, path, { body, bytes, token, headers = {}, peer } = {}) => {
     const sent = bytes ?? (body === undefined ? undefined : Buffer.from(JSON.stringify(body)))
-    const answer = await app.request(`/form-bridge/v1${path}`, {
+    const response = await app.request(`/form-bridge/v1${path}`, {
       method,
       headers: {
         'x-test-peer': peer ?? `10.${(peers >> 16) & 255}.${(peers >> 8) & 255}.${peers++ & 255}`,
@@ -249,15 +249,15 @@ function asking(app: OpenAPIHono<AppEnv>): Ask {
       },
       ...(sent !== undefined && { body: Uint8Array.from(sent) }),
     })
-    const received = new Uint8Array(await answer.arrayBuffer())
-    const isJson = answer.headers.get('content-type')?.startsWith('application/json')
+    const received = new Uint8Array(await response.arrayBuffer())
+    const isJson = response.headers.get('content-type')?.startsWith('application/json')
     const content = isJson ? JSON.parse(Buffer.from(received).toString()) : undefined
     return {
-      status: answer.status,
+      status: response.status,
       body: content,
       code: content?.error?.code,
       bytes: received,
-      headers: answer.headers,
+      headers: response.headers,
     }
   }
 }
@@ -269,6 +269,6 @@ export const newSubmission = () => ({
   fields: { name: 'Ada', message: 'Hello' },
 })
 
-/** So many at once, each with its number. */
-export const atOnce = <T>(count: number, make: (at: number) => Promise<T>): Promise<T[]> =>
+/** Runs `count` calls concurrently, each with its index. */
+export const concurrently = <T>(count: number, make: (at: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, at) => make(at)))

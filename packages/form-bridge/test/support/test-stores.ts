@@ -25,7 +25,7 @@ export const newKeys = () => ({
   webhook_secret: `AgR4${randomUUID()}`,
 })
 
-/** `calm` is a store without failures, for what a test on a hostile store starts with. */
+/** `calm` is a store without failures, which sets up tests on a hostile store. */
 export function createTestStores(db: Db, clock = testClock(), calm = db) {
   const deps = { db, clock }
   const calmStores = createStores({ db: calm, clock })
@@ -72,7 +72,7 @@ export function createTestStores(db: Db, clock = testClock(), calm = db) {
         3600,
       ),
 
-    /** A membership alone, without the exchange that it is part of. */
+    /** Creates a membership without the exchange that it is part of. */
     async joinAgency(
       membership: SiteName & NewMembership,
     ): Promise<{ kind: 'joined' } | { kind: 'refused'; reason: JoinRefusal | undefined }> {

@@ -1,24 +1,23 @@
-/** A host with WordPress sites in subdirectories, which answer as the plugin does, or as told. */
+/** A host with WordPress sites in subdirectories, which respond like the plugin or with a handler of the test. */
 import { createHmac, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => void
+type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => void
 
 export interface WordPressSite {
   url: string
   domain: string
-  /** What the plugin holds while it connects. */
+  /** The registration that the plugin stores while it connects. */
   pending?: { registration_id: string; temp_key: string; domain: string } | undefined
-  /** In place of what WordPress would answer below this path of the site. */
-  answers: Map<string, Answer>
-  /** What was asked of the site. */
-  asked: string[]
+  /** Handlers by path, instead of the response of WordPress. */
+  handlers: Map<string, Handler>
+  /** Path and query of each request to the site. */
+  requests: string[]
 }
 
 export interface WordPressHost {
   site(): WordPressSite
-  /** The same host under the name of another one, for what only names can be. */
   port: number
   close(): Promise<void>
 }
@@ -31,10 +30,10 @@ export async function openHost(): Promise<WordPressHost> {
     const site = sites.get(name)
     if (!site) return end(response, 404, 'No site')
     const path = `/${rest.join('/')}`
-    site.asked.push(path + url.search)
-    const told = site.answers.get(url.searchParams.has('rest_route') ? '/?rest_route' : path)
-    if (told) return told(request, response, url)
-    answer(site, path, url, response)
+    site.requests.push(path + url.search)
+    const handler = site.handlers.get(url.searchParams.has('rest_route') ? '/?rest_route' : path)
+    if (handler) return handler(request, response, url)
+    respond(site, path, url, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -43,7 +42,7 @@ export async function openHost(): Promise<WordPressHost> {
     site() {
       const name = `s${randomUUID().slice(0, 8)}`
       const domain = `127.0.0.1:${port}/${name}`
-      const site = { url: `http://${domain}/`, domain, answers: new Map(), asked: [] }
+      const site = { url: `http://${domain}/`, domain, handlers: new Map(), requests: [] }
       sites.set(name, site)
       return site
     },
@@ -59,7 +58,7 @@ export function end(response: ServerResponse, status: number, body: string, head
   response.writeHead(status, { 'content-type': 'text/html', ...headers }).end(body)
 }
 
-function answer(site: WordPressSite, path: string, url: URL, response: ServerResponse): void {
+function respond(site: WordPressSite, path: string, url: URL, response: ServerResponse): void {
   const isVerify =
     path === '/wp-json/form-bridge/v1/verify' ||
     url.searchParams.get('rest_route') === '/form-bridge/v1/verify'
@@ -73,6 +72,6 @@ function verify({ pending }: WordPressSite, url: URL, response: ServerResponse):
   const isOwn = pending?.registration_id === url.searchParams.get('registration_id')
   if (!pending || !isOwn) return end(response, 404, '{}')
   const text = `verify.${challenge}.${pending.registration_id}.${pending.domain}`
-  const answered = createHmac('sha256', pending.temp_key).update(text).digest('hex')
-  end(response, 200, JSON.stringify({ response: answered }), { 'content-type': 'application/json' })
+  const proof = createHmac('sha256', pending.temp_key).update(text).digest('hex')
+  end(response, 200, JSON.stringify({ response: proof }), { 'content-type': 'application/json' })
 }

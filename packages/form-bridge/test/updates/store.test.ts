@@ -12,9 +12,9 @@ const check = (site_id: string, current_version: string) => ({
   update_available: current_version !== '1.1.0',
 })
 
-onServiceStores('update checks', (world) => {
-  test('show a site under the version it has installed, once, however often it checks', async () => {
-    const { updateChecks, clock } = world()
+onServiceStores('update checks', (newStores) => {
+  test('list a site once, under its installed version, however often it checks', async () => {
+    const { updateChecks, clock } = newStores()
     const site_id = newSiteId()
     const [old, next] = [`1.0.0-${site_id}`, `1.1.0-${site_id}`]
     await updateChecks.record(check(site_id, old))
@@ -32,7 +32,7 @@ onServiceStores('update checks', (world) => {
   })
 
   test('of a version are listed page by page', async () => {
-    const { updateChecks } = world()
+    const { updateChecks } = newStores()
     const version = `7.0.0-${newSiteId()}`
     const sites = times(5, () => newSiteId())
     for (const site_id of sites) await updateChecks.record(check(site_id, version))
@@ -44,7 +44,7 @@ onServiceStores('update checks', (world) => {
   })
 
   test('count each site once a day in the totals, under the version of its first check', async () => {
-    const { updateChecks, clock } = world()
+    const { updateChecks, clock } = newStores()
     clock.advance({ days: 50 })
     const sites = times(3, () => newSiteId())
     for (const site_id of sites) await updateChecks.record(check(site_id, '1.0.0'))
@@ -57,8 +57,8 @@ onServiceStores('update checks', (world) => {
     expect(await updateChecks.getAdoption('2100-02-22')).toEqual({})
   })
 
-  test('that arrive late are history and change neither what the site has nor the totals', async () => {
-    const { updateChecks, db, clock } = world()
+  test('that arrive late are stored but change neither the installed version nor the totals', async () => {
+    const { updateChecks, db, clock } = newStores()
     const late = createTestStores(db, testClock('2099-12-31T23:59:00.000Z')).updateChecks
     const site_id = newSiteId()
     const [now, before] = [`2.0.0-${site_id}`, `1.0.0-${site_id}`]

@@ -8,16 +8,16 @@ describe.each(serviceStores())('validation on $name', (store) => {
   const validate = (site: WordPressSite, given = {}, peer?: string) => {
     const { registration_id, temp_key } = site.pending ?? {}
     const body = { registration_id, temp_key, site_url: site.url, ...given }
-    return service.ask('POST', '/validate', { body, ...(peer && { peer }) })
+    return service.call('POST', '/validate', { body, ...(peer && { peer }) })
   }
   const page = `<html><head><meta name="generator" content="WordPress 6.8.1"></head>
     <body><script src="/wp-includes/js/a.js"></script>${'Welcome '.repeat(20)}</body></html>`
 
-  test('finds what is really there', async () => {
+  test('detects what the site has', async () => {
     const site = service.host.site()
-    site.answers.set('/', (_, response) => end(response, 200, page, { 'x-frame-options': 'DENY' }))
-    site.answers.set('/wp-json/', (_, response) => end(response, 200, '{"namespaces":[]}'))
-    site.answers.set('/wp-login.php', (_, response) => end(response, 200, '<input name="log">'))
+    site.handlers.set('/', (_, response) => end(response, 200, page, { 'x-frame-options': 'DENY' }))
+    site.handlers.set('/wp-json/', (_, response) => end(response, 200, '{"namespaces":[]}'))
+    site.handlers.set('/wp-login.php', (_, response) => end(response, 200, '<input name="log">'))
     await service.register(site)
     const { body } = await validate(site, { validation_level: 'standard' })
     expect(body).toMatchObject({ domain: site.domain, validation_level: 'standard', cached: false })
@@ -40,10 +40,10 @@ describe.each(serviceStores())('validation on $name', (store) => {
     expect(body.validation_results.security_checks.checks).toMatchObject({ headers_secure: true })
   })
 
-  test('finds nothing where there is nothing, and sees code that does not belong there', async () => {
+  test('fails the checks of an empty site and detects malicious code', async () => {
     const [empty, bad] = [service.host.site(), service.host.site()]
-    empty.answers.set('/', (_, response) => end(response, 500, ''))
-    bad.answers.set('/', (_, response) =>
+    empty.handlers.set('/', (_, response) => end(response, 500, ''))
+    bad.handlers.set('/', (_, response) =>
       end(response, 200, `${page}<script>eval(atob('x'))</script>`),
     )
     for (const site of [empty, bad]) await service.register(site)
@@ -58,21 +58,21 @@ describe.each(serviceStores())('validation on $name', (store) => {
     const site = service.host.site()
     await service.register(site)
     await validate(site)
-    const asked = site.asked.length
+    const asked = site.requests.length
     expect((await validate(site)).body).toMatchObject({ cached: true, validation_level: 'basic' })
-    expect(site.asked).toHaveLength(asked)
+    expect(site.requests).toHaveLength(asked)
     expect((await validate(site, { validation_level: 'strict' })).body.cached).toBe(false)
     service.clock.advance({ days: 1 })
     await service.register(site)
     expect((await validate(site, { validation_level: 'strict' })).body.cached).toBe(false)
   })
 
-  test('is only for the caller that registered the domain', async () => {
+  test('is available only to the caller that registered the domain', async () => {
     const site = service.host.site()
     await service.register(site)
-    const answer = await validate(site, { temp_key: 'fb_temp_guess' })
-    expect(answer).toMatchObject({ status: 404, code: 'form-bridge.registration_invalid' })
-    expect(site.asked).toEqual([])
+    const response = await validate(site, { temp_key: 'fb_temp_guess' })
+    expect(response).toMatchObject({ status: 404, code: 'form-bridge.registration_invalid' })
+    expect(site.requests).toEqual([])
   })
 
   test('is limited by address', async () => {

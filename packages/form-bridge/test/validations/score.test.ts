@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { checkDomainName } from '../../src/validations/checks.ts'
 import { type Checks, SCORE_TABLE, scoreChecks } from '../../src/validations/score.ts'
 
-/** All checks with one answer. */
+/** All checks with the same result. */
 const all = (passed: boolean) =>
   Object.fromEntries(
     Object.entries(SCORE_TABLE).map(([category, { points }]) => [
@@ -23,7 +23,7 @@ describe('the score', () => {
     })
   })
 
-  test('has categories of 100 points each, weighed as the table says', () => {
+  test('has categories of 100 points each, with the weights of the table', () => {
     for (const { points } of Object.values(SCORE_TABLE)) {
       expect(Object.values(points).reduce<number>((sum, each) => sum + each, 0)).toBe(100)
     }
@@ -53,7 +53,7 @@ describe('the score', () => {
   })
 })
 
-test('a name of a staging or test site costs no points, a reserved or blocked one does', () => {
+test('the name of a staging or test site costs no points, and a reserved or blocked name does', () => {
   const points = (host: string) => Object.values(checkDomainName(host)).filter(Boolean).length
   for (const host of [
     'staging.client.com',

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { onServiceStores } from '../support/on-every-store.ts'
 import { newDomain } from '../support/test-stores.ts'
 
-onServiceStores('a validation', (world) => {
+onServiceStores('a validation', (newStores) => {
   test('is found by its domain and by its registration', async () => {
-    const { validations, register } = world()
+    const { validations, register } = newStores()
     const { domain, registration_id } = await register()
     const validation = await validations.put({
       domain,
@@ -20,7 +20,7 @@ onServiceStores('a validation', (world) => {
   })
 
   test('of one level is not returned for another', async () => {
-    const { validations, register } = world()
+    const { validations, register } = newStores()
     const { domain, registration_id } = await register()
     const validation = await validations.put({
       domain,

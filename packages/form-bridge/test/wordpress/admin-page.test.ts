@@ -1,4 +1,4 @@
-/** The plugin's page in a real browser, on a wide screen and on a telephone. */
+/** The settings page of the plugin in a real browser, at desktop and phone width. */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { findChromium, launch } from '@strongroom/kit/testing/chromium'
@@ -10,7 +10,7 @@ const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 const WIDTHS = [1280, 360]
 
 if (found) {
-  inWordPress('the page of the plugin', (world) => {
+  inWordPress('the settings page', (fixture) => {
     let browser: Awaited<ReturnType<typeof launch>>
     let page: Awaited<ReturnType<typeof browser.newPage>>
 
@@ -21,7 +21,7 @@ if (found) {
         (url) => url.hostname !== '127.0.0.1',
         (route) => route.abort(),
       )
-      await page.goto(`${world.site.url}/wp-login.php`)
+      await page.goto(`${fixture.site.url}/wp-login.php`)
       await page.fill('#user_login', 'owner')
       await page.fill('#user_pass', 'password')
       await page.press('#user_pass', 'Enter')
@@ -30,10 +30,10 @@ if (found) {
 
     afterAll(() => browser?.close())
 
-    /** What axe has to say, and whether anything sticks out, with all that can be opened open. */
-    async function faults(): Promise<unknown[]> {
+    /** Accessibility violations and horizontal overflow, with all details opened. */
+    async function findProblems(): Promise<unknown[]> {
       const all: unknown[] = []
-      await page.goto(world.site.url + PAGE, { waitUntil: 'domcontentloaded' })
+      await page.goto(fixture.site.url + PAGE, { waitUntil: 'domcontentloaded' })
       await page.evaluate(
         `document.querySelectorAll('details').forEach((each) => (each.open = true))`,
       )
@@ -50,13 +50,13 @@ if (found) {
       return all
     }
 
-    test('is accessible and fits before the site is connected', async () => {
-      expect(await faults()).toEqual([])
+    test('is accessible and does not overflow before the site is connected', async () => {
+      expect(await findProblems()).toEqual([])
     })
 
-    test('connects with the keyboard alone, and shows it without being asked', async () => {
-      await page.goto(world.site.url + PAGE, { waitUntil: 'domcontentloaded' })
-      // The link over the menu leads to the page itself.
+    test('connects the site with the keyboard alone and updates itself', async () => {
+      await page.goto(fixture.site.url + PAGE, { waitUntil: 'domcontentloaded' })
+      // The skip link moves the focus past the menu.
       await page.getByText('Skip to main content').focus()
       await page.keyboard.press('Enter')
       const focused = () => page.evaluate<string>('document.activeElement.textContent.trim()')
@@ -66,30 +66,32 @@ if (found) {
       await page.keyboard.press('Enter')
       await page.getByText('Connecting…').waitFor()
       await page.locator('.form-bridge-status--good').waitFor({ timeout: 60_000 })
-      expect(await statusOf(world.site)).toBe('connected')
+      expect(await statusOf(fixture.site)).toBe('connected')
     })
 
-    test('is accessible and fits when it is connected', async () => {
-      expect(await faults()).toEqual([])
+    test('is accessible and does not overflow when the site is connected', async () => {
+      expect(await findProblems()).toEqual([])
     })
 
-    test('is accessible and fits when the proof has failed', async () => {
-      await world.site.php(`( new FormBridge\\Account( new FormBridge\\Services() ) )->forget();`)
-      await world.site.close('firewall')
-      await page.goto(world.site.url + PAGE, { waitUntil: 'domcontentloaded' })
+    test('is accessible and does not overflow after a failed proof', async () => {
+      await fixture.site.php(
+        `( new FormBridge\\SiteService( new FormBridge\\Services() ) )->delete_local_data();`,
+      )
+      await fixture.site.block('firewall')
+      await page.goto(fixture.site.url + PAGE, { waitUntil: 'domcontentloaded' })
       await page.getByRole('button', { name: 'Connect', exact: true }).click()
       await page.getByRole('button', { name: 'Try again' }).waitFor({ timeout: 60_000 })
-      expect(await faults()).toEqual([])
+      expect(await findProblems()).toEqual([])
       await page.getByRole('button', { name: 'Cancel' }).click()
     })
 
-    test('is accessible and fits when the site is a copy', async () => {
-      await world.site.php(
+    test('is accessible and does not overflow when the site is a copy', async () => {
+      await fixture.site.php(
         `( new FormBridge\\Services() )->credentials->save( new FormBridge\\Credentials( 'site_1234567890123456', 'fb_live_0a1b2c3d_key', 'fb_whs_secret', 'https://example.com' ) );`,
       )
-      expect(await faults()).toEqual([])
+      expect(await findProblems()).toEqual([])
     })
   })
 } else {
-  test.skip('the page of the plugin: needs Chromium', () => {})
+  test.skip('the settings page: needs Chromium', () => {})
 }

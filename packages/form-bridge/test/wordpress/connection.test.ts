@@ -6,22 +6,22 @@ import {
   siteIdOf,
   statusOf,
   submit,
-  untilConnected,
+  waitUntilConnected,
   waiting,
-  wordsOn,
+  pageText,
 } from './in-wordpress.ts'
 
-inWordPress('a site and the service', (world) => {
+inWordPress('a site and the service', (fixture) => {
   let siteId = ''
 
-  test('a page that offers to connect asks nobody anything', async () => {
-    const { site, service } = world
-    expect(await wordsOn(site)).toContain('Not connected')
-    expect(service.between.asked).toEqual([])
+  test('the settings page of an unconnected site sends no request to the service', async () => {
+    const { site, service } = fixture
+    expect(await pageText(site)).toContain('Not connected')
+    expect(service.proxy.requests).toEqual([])
   })
 
-  test('nobody but the owner can press its buttons', async () => {
-    const { site } = world
+  test('requests without a nonce or without the capability are rejected', async () => {
+    const { site } = fixture
     const body = new URLSearchParams({ action: 'form_bridge', do: 'connect' })
     const forged = await site.page('/wp-admin/admin-post.php', { method: 'POST', body })
     expect(forged.status).toBe(403)
@@ -31,54 +31,54 @@ inWordPress('a site and the service', (world) => {
     expect(await site.php('return get_option( "form_bridge_connecting" );')).toBe(false)
   })
 
-  test('behind a firewall the page says what was tried, and how to prove it otherwise', async () => {
-    const { site, service } = world
-    await site.close('firewall')
+  test('behind a firewall the page lists the attempts and other ways to prove the address', async () => {
+    const { site, service } = fixture
+    await site.block('firewall')
     await expect(connect(site)).rejects.toThrow('Not connected')
-    const words = await wordsOn(site)
-    for (const way of ['REST API', 'File', 'Meta tag on the front page', 'DNS record'])
-      expect(words).toContain(way)
+    const words = await pageText(site)
+    for (const method of ['REST API', 'File', 'Meta tag on the front page', 'DNS record'])
+      expect(words).toContain(method)
     expect(words).toMatch(/_form-bridge\.127\.0\.0\.1 fb1=[0-9a-f]{64}/)
-    await site.close('nothing')
-    service.between.asked.length = 0
-    await site.press('again')
-    await untilConnected(site)
-    // With the registration there was: what has been published for it is still good.
-    expect(service.between.asked).not.toContain('POST /form-bridge/v1/register')
+    await site.block('nothing')
+    service.proxy.requests.length = 0
+    await site.press('retry')
+    await waitUntilConnected(site)
+    // The pending registration is used again, so its published proofs stay valid.
+    expect(service.proxy.requests).not.toContain('POST /form-bridge/v1/register')
     await site.press('disconnect')
     expect(await statusOf(site)).toBe('not_connected')
-    service.between.asked.length = 0
+    service.proxy.requests.length = 0
   })
 
-  test('pressing the button connects the site, without the page waiting for it', async () => {
-    const { site, service } = world
+  test('the button connects the site in the background', async () => {
+    const { site, service } = fixture
     await site.press('connect')
-    expect(service.between.asked).toEqual([])
-    await untilConnected(site)
+    expect(service.proxy.requests).toEqual([])
+    await waitUntilConnected(site)
     expect(await statusOf(site)).toBe('connected')
     siteId = await siteIdOf(site)
     const { domain, status } = await service.operator('GET', `/sites/${siteId}`)
     expect({ domain, status }).toEqual({ domain: new URL(site.url).host, status: 'active' })
   })
 
-  test('its page shows no secret', async () => {
-    const text = await wordsOn(world.site)
+  test('the settings page shows no secret', async () => {
+    const text = await pageText(fixture.site)
     expect(text).toContain(siteId)
     expect(text).toMatch(/fb_live_[0-9a-f]{8}_•/)
     expect(text).not.toMatch(/fb_live_[0-9a-f]{8}_[A-Za-z0-9]/)
     expect(text).not.toMatch(/fb_whs_[A-Za-z0-9]/)
   })
 
-  test('once it is connected it answers no challenge any more', async () => {
+  test('a connected site does not answer challenges', async () => {
     const path = `/wp-json/form-bridge/v1/verify?challenge=${'a'.repeat(32)}&registration_id=reg_x`
-    expect((await world.site.page(path)).status).toBe(404)
-    expect((await world.site.page('/.well-known/form-bridge-verification.txt')).status).toBe(404)
+    expect((await fixture.site.page(path)).status).toBe(404)
+    expect((await fixture.site.page('/.well-known/form-bridge-verification.txt')).status).toBe(404)
   })
 
-  test('its heartbeat is signed, and tells versions only with consent', async () => {
-    const { site, service } = world
+  test('a heartbeat is signed, and includes versions only with consent', async () => {
+    const { site, service } = fixture
     await site.cron('form_bridge_heartbeat')
-    expect(service.between.asked).toContain('POST /form-bridge/v1/site/heartbeat')
+    expect(service.proxy.requests).toContain('POST /form-bridge/v1/site/heartbeat')
     expect(await statusOf(site)).toBe('connected')
     expect(await service.operator('GET', `/sites/${siteId}`)).not.toHaveProperty('php_version')
     const next = await site.php<number>(
@@ -87,17 +87,17 @@ inWordPress('a site and the service', (world) => {
     expect(next).toBeGreaterThan(60)
   })
 
-  test('a clock that is wrong is corrected on the way', async () => {
-    const { site } = world
+  test('a wrong clock is corrected by the next request', async () => {
+    const { site } = fixture
     await site.php('update_option( "form_bridge_clock_offset", 5000 );')
     await site.press('check')
-    expect(await wordsOn(site)).toContain('The service recognizes this site.')
+    expect(await pageText(site)).toContain('The service recognizes this site.')
     const offset = await site.php<number>('return get_option( "form_bridge_clock_offset" );')
     expect(Math.abs(offset)).toBeLessThan(60)
   })
 
-  test('what a form hands over arrives, and is then forgotten', async () => {
-    const { site, service } = world
+  test('a submission is delivered and then deleted from the queue', async () => {
+    const { site, service } = fixture
     await submit(site, 'Zoë')
     expect(await waiting(site)).toBe(1)
     await site.cron('form_bridge_send')
@@ -107,8 +107,8 @@ inWordPress('a site and the service', (world) => {
     ])
   })
 
-  test('comments arrive once the owner wants it, and spam never', async () => {
-    const { site, service } = world
+  test('comments are sent only after the owner opts in, and spam is never sent', async () => {
+    const { site, service } = fixture
     const comment = (text: string) =>
       fetch(`${site.url}/wp-comments-post.php`, {
         method: 'POST',
@@ -135,28 +135,28 @@ inWordPress('a site and the service', (world) => {
     ])
   })
 
-  test('new keys replace the old ones, which go on working for a day', async () => {
-    const { site } = world
+  test('rotated keys replace the old ones, which keep working for a day', async () => {
+    const { site } = fixture
     const keys = () =>
       site.php<{ api_key: string }>('return ( new FormBridge\\Services() )->credentials->load();')
     const old = await keys()
     await site.press('rotate')
     expect((await keys()).api_key).not.toBe(old.api_key)
     expect(await statusOf(site)).toBe('connected')
-    const withOld = await fetch(`${world.service.url}/v1/site`, {
+    const withOldKey = await fetch(`${fixture.service.url}/v1/site`, {
       headers: { authorization: `Bearer ${old.api_key}` },
     })
-    expect(withOld.status).toBe(200)
+    expect(withOldKey.status).toBe(200)
   })
 
-  test('a suspended site keeps what it has, and goes on when it may', async () => {
-    const { site, service } = world
+  test('a suspended site keeps its submissions and sends them when it is resumed', async () => {
+    const { site, service } = fixture
     service.destination.received.length = 0
     await service.operator('POST', `/sites/${siteId}/suspend`)
     await submit(site, 'during')
     await site.cron('form_bridge_send')
     expect([await statusOf(site), await waiting(site)]).toEqual(['suspended', 1])
-    expect(await wordsOn(site)).toContain('Suspended')
+    expect(await pageText(site)).toContain('Suspended')
     await service.operator('POST', `/sites/${siteId}/resume`)
     await site.cron('form_bridge_heartbeat')
     expect(await statusOf(site)).toBe('connected')
@@ -168,8 +168,8 @@ inWordPress('a site and the service', (world) => {
     ])
   })
 
-  test('a site that lost its database reconnects as the same site, and its old keys are void', async () => {
-    const { site, service } = world
+  test('a site that lost its database reconnects as the same site, and its old keys are revoked', async () => {
+    const { site, service } = fixture
     const destination = Buffer.from(JSON.stringify({ url: service.destination.url }))
     await service.operator('PUT', `/sites/${siteId}/destination`, destination, {
       'content-type': 'application/json',
@@ -177,28 +177,30 @@ inWordPress('a site and the service', (world) => {
     const old = await site.php<{ api_key: string }>(
       'return ( new FormBridge\\Services() )->credentials->load();',
     )
-    await site.php('( new FormBridge\\Account( new FormBridge\\Services() ) )->forget();')
+    await site.php(
+      '( new FormBridge\\SiteService( new FormBridge\\Services() ) )->delete_local_data();',
+    )
     expect(await statusOf(site)).toBe('not_connected')
-    // The REST API is for members only: the file proves it.
-    await site.close('rest')
+    // The REST API requires a login, so the well-known file is the proof.
+    await site.block('rest')
     let provedBy: unknown
-    service.between.lie = ({ path, body }) => {
+    service.proxy.tamper = ({ path, body }) => {
       if (path.endsWith('/exchange')) provedBy = JSON.parse(body.toString()).proved_by
     }
     await connect(site)
-    service.between.lie = undefined
-    await site.close('nothing')
+    service.proxy.tamper = undefined
+    await site.block('nothing')
     expect([await siteIdOf(site), provedBy]).toEqual([siteId, 'well_known'])
-    const withOld = await fetch(`${service.url}/v1/site`, {
+    const withOldKey = await fetch(`${service.url}/v1/site`, {
       headers: { authorization: `Bearer ${old.api_key}` },
     })
-    expect(withOld.status).toBe(401)
+    expect(withOldKey.status).toBe(401)
   })
 
-  test('without its old key it waits for a confirmation, and sends after it', async () => {
-    const { site, service } = world
+  test('a site that reconnected without its old key sends submissions only after a confirmation', async () => {
+    const { site, service } = fixture
     service.destination.received.length = 0
-    expect(await wordsOn(site)).toContain('must confirm')
+    expect(await pageText(site)).toContain('must confirm')
     await submit(site, 'kept')
     await site.cron('form_bridge_send')
     expect([await waiting(site), service.destination.received.length]).toEqual([1, 0])
@@ -207,19 +209,19 @@ inWordPress('a site and the service', (world) => {
     expect(service.destination.received).toMatchObject([{ fields: { name: 'kept' } }])
   })
 
-  test('after the salts have changed one click brings it back', async () => {
-    const { site } = world
+  test('a site whose salts have changed is reconnected with one click', async () => {
+    const { site } = fixture
     await site.define({ FORM_BRIDGE_ENVIRONMENT: 'staging' })
     await site.changeSalts()
     await site.signIn()
     expect(await statusOf(site)).toBe('unreadable')
-    expect(await wordsOn(site)).toContain('The keys cannot be read')
+    expect(await pageText(site)).toContain('The keys cannot be read')
     await connect(site)
     expect([await statusOf(site), await siteIdOf(site)]).toEqual(['connected', siteId])
   })
 
-  test('keys in wp-config.php come first and are not in the database', async () => {
-    const { site } = world
+  test('keys in wp-config.php take precedence and are not in the database', async () => {
+    const { site } = fixture
     const keys = await site.php<{ site_id: string; api_key: string; secret: string }>(
       'return ( new FormBridge\\Services() )->credentials->load();',
     )
@@ -230,33 +232,33 @@ inWordPress('a site and the service', (world) => {
       FORM_BRIDGE_SECRET: keys.secret,
     })
     await site.press('check')
-    const text = await wordsOn(site)
+    const text = await pageText(site)
     expect(text).toContain('The service recognizes this site.')
     expect(text).toContain('wp form-bridge rotate')
   })
 
-  test('keys in wp-config.php that are void are not replaced from the page, and good ones work again', async () => {
-    const { site } = world
+  test('the page does not replace rejected keys in wp-config.php, and valid ones work again', async () => {
+    const { site } = fixture
     const keys = await site.php<{ site_id: string; api_key: string; secret: string }>(
       'return ( new FormBridge\\Services() )->credentials->load();',
     )
     const constants = { FORM_BRIDGE_SITE_ID: keys.site_id, FORM_BRIDGE_API_KEY: keys.api_key }
     await site.define({ ...constants, FORM_BRIDGE_SECRET: 'fb_whs_mistyped' })
     await site.press('check')
-    expect(await wordsOn(site)).toContain('Replace them there, or remove them')
+    expect(await pageText(site)).toContain('Replace them there, or remove them')
     expect((await site.page(PAGE)).text).not.toContain('name="do" value="connect"')
     await site.define({ ...constants, FORM_BRIDGE_SECRET: keys.secret })
     await site.press('check')
-    expect(await wordsOn(site)).toContain('The service recognizes this site.')
+    expect(await pageText(site)).toContain('The service recognizes this site.')
   })
 
-  test('a site of a network that is deleted takes along what waits to be sent', async () => {
+  test('deleting a site of a network drops its queue', async () => {
     const dropped = `return in_array( $GLOBALS['wpdb']->prefix . 'form_bridge_queue', apply_filters( 'wpmu_drop_tables', array(), 1 ), true );`
-    expect(await world.site.php(dropped)).toBe(true)
+    expect(await fixture.site.php(dropped)).toBe(true)
   })
 
-  test('deleting the plugin disconnects the site and leaves nothing behind', async () => {
-    const { site, service } = world
+  test('deleting the plugin disconnects the site and deletes all its data', async () => {
+    const { site, service } = fixture
     await site.php(
       `deactivate_plugins( 'form-bridge/form-bridge.php' ); return delete_plugins( array( 'form-bridge/form-bridge.php' ) );`,
     )

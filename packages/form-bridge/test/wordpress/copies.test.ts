@@ -6,22 +6,22 @@ import {
   statusOf,
   submit,
   waiting,
-  wordsOn,
+  pageText,
 } from './in-wordpress.ts'
 import type { WordPressSite } from './wordpress-site.ts'
 
-inWordPress('copies and moves of a site', (world) => {
+inWordPress('copies and moves of a site', (fixture) => {
   let siteId = ''
 
   beforeAll(async () => {
-    await connect(world.site)
-    siteId = await siteIdOf(world.site)
-    // Not sent yet when the copies are made: both the site and its copies have it.
-    await submit(world.site, 'of the original')
+    await connect(fixture.site)
+    siteId = await siteIdOf(fixture.site)
+    // Still queued when the copies are made, so the site and its copies all have it.
+    await submit(fixture.site, 'of the original')
   })
 
   async function activeSites(): Promise<string[]> {
-    const { items } = await world.service.operator('GET', '/sites')
+    const { items } = await fixture.service.operator('GET', '/sites')
     return (items as { domain: string }[]).map(({ domain }) => domain).toSorted()
   }
 
@@ -29,38 +29,38 @@ inWordPress('copies and moves of a site', (world) => {
     return new URL(site.url).host
   }
 
-  test('a copy notices that it is one, sends nothing, and asks its owner', async () => {
-    const { service } = world
-    const copy = await world.copy()
-    service.between.asked.length = 0
+  test('a copy detects that it is one, sends nothing, and asks its owner what happened', async () => {
+    const { service } = fixture
+    const copy = await fixture.copy()
+    service.proxy.requests.length = 0
     await submit(copy, 'of the copy')
     await copy.cron('form_bridge_send')
     await copy.cron('form_bridge_heartbeat')
     expect(await statusOf(copy)).toBe('moved')
-    expect(service.between.asked).toEqual([])
+    expect(service.proxy.requests).toEqual([])
     expect(await waiting(copy)).toBe(2)
-    expect(await wordsOn(copy)).toContain('This is a staging copy')
+    expect(await pageText(copy)).toContain('This is a staging copy')
     const dashboard = await copy.page('/wp-admin/plugins.php')
     expect(dashboard.text).toContain('The site address has changed')
-    expect(await statusOf(world.site)).toBe('connected')
+    expect(await statusOf(fixture.site)).toBe('connected')
   })
 
-  test('a copy that cannot know it is told by the service', async () => {
-    const copy = await world.copy()
+  test('the service rejects a copy that does not detect that it is one', async () => {
+    const copy = await fixture.copy()
     await copy.php(
-      `$with = new FormBridge\\Services(); $old = $with->credentials->load();
-      $with->credentials->save( new FormBridge\\Credentials( $old->site_id, $old->api_key, $old->secret, home_url() ) );`,
+      `$services = new FormBridge\\Services(); $old = $services->credentials->load();
+      $services->credentials->save( new FormBridge\\Credentials( $old->site_id, $old->api_key, $old->secret, home_url() ) );`,
     )
     expect(await statusOf(copy)).toBe('connected')
     await copy.cron('form_bridge_send')
     expect([await statusOf(copy), await waiting(copy)]).toEqual(['moved', 1])
-    expect(world.service.destination.received).toEqual([])
-    expect((await world.service.operator('GET', `/sites/${siteId}`))['status']).toBe('active')
+    expect(fixture.service.destination.received).toEqual([])
+    expect((await fixture.service.operator('GET', `/sites/${siteId}`))['status']).toBe('active')
   })
 
-  test('a copy in whose tables the old address was replaced does not take what the original will send', async () => {
-    const copy = await world.copy()
-    const [from, to] = [host(world.site), host(copy)]
+  test('a copy whose tables contain the new address does not send submissions of the original', async () => {
+    const copy = await fixture.copy()
+    const [from, to] = [host(fixture.site), host(copy)]
     await copy.php(
       `global $wpdb; $wpdb->query( "UPDATE {$wpdb->prefix}form_bridge_queue SET home = REPLACE( home, '${from}', '${to}' ), payload = REPLACE( payload, '${from}', '${to}' )" );`,
     )
@@ -69,9 +69,9 @@ inWordPress('copies and moves of a site', (world) => {
     await copy.press('disconnect')
   })
 
-  test('as a staging site a copy is a site of its own, and leaves the original its submissions', async () => {
-    const { service, site } = world
-    const copy = await world.copy()
+  test('a staging copy becomes a separate site and does not send submissions of the original', async () => {
+    const { service, site } = fixture
+    const copy = await fixture.copy()
     await submit(copy, 'of the copy')
     await connect(copy, 'staging')
     expect(await statusOf(copy)).toBe('connected')
@@ -90,19 +90,19 @@ inWordPress('copies and moves of a site', (world) => {
   })
 
   test('a copy that is deleted does not disconnect the original', async () => {
-    const copy = await world.copy()
+    const copy = await fixture.copy()
     await copy.php(
       `deactivate_plugins( 'form-bridge/form-bridge.php' ); delete_plugins( array( 'form-bridge/form-bridge.php' ) );`,
     )
-    await world.site.press('check')
-    expect(await statusOf(world.site)).toBe('connected')
+    await fixture.site.press('check')
+    expect(await statusOf(fixture.site)).toBe('connected')
   })
 
-  test('a site that has moved stays the same site, and what is left behind is not', async () => {
-    const { service, site } = world
+  test('a moved site stays the same site, and the keys at the old address are rejected', async () => {
+    const { service, site } = fixture
     service.destination.received.length = 0
     await submit(site, 'taken along')
-    const moved = await world.copy()
+    const moved = await fixture.copy()
     await connect(moved, 'move')
     expect(await siteIdOf(moved)).toBe(siteId)
     expect((await service.operator('GET', `/sites/${siteId}`))['domain']).toBe(host(moved))

@@ -1,4 +1,4 @@
-/** Where submissions end up. */
+/** A destination that records submissions. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -6,7 +6,7 @@ import { json } from 'node:stream/consumers'
 
 export class Destination {
   readonly url: string
-  /** The bodies that have come, decoded. */
+  /** Decoded bodies of the received requests. */
   readonly received: Record<string, unknown>[] = []
   readonly #server
 
@@ -17,7 +17,7 @@ export class Destination {
 
   static async open(): Promise<Destination> {
     const server = createServer((request, response) => {
-      void destination.#take(request, response)
+      void destination.#receive(request, response)
     })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -25,7 +25,7 @@ export class Destination {
     return destination
   }
 
-  async #take(request: IncomingMessage, response: ServerResponse) {
+  async #receive(request: IncomingMessage, response: ServerResponse) {
     this.received.push((await json(request)) as Record<string, unknown>)
     response.end('ok')
   }

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Fetches what the end-to-end tests of the plugin run on: the WordPress of Debian 12, which is 6.1,
-# and the newest that Debian has, each with the libraries it links to and a
-# drop-in for SQLite. Nothing is installed, and nothing is fetched twice.
+# Fetches WordPress for the end-to-end tests of the plugin: 6.1 from Debian 12 and the newest in
+# Debian, each with the libraries it links to and an SQLite drop-in. Nothing is installed, and
+# nothing is fetched twice.
 #
 #   fetch.sh <directory>
 #
-# The mirror is the one this machine uses; apt checks its signatures. Needs Debian and npm.
+# Uses the configured Debian mirror; apt verifies signatures. Requires Debian and npm.
 set -euo pipefail
 
 target=${1:?"usage: fetch.sh <directory>"}
-# The npm package that the SQLite drop-in is inside of, for no other reason.
+# The version of the npm package that contains the SQLite drop-in.
 drop_in=3.1.56
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
@@ -22,12 +22,12 @@ target=$(cd "$target" && pwd)
 work=$(mktemp -d "$target/fetching-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-# Which mirror is Debian's is known only of lists that have been fetched.
+# The mirror is known only after the package lists were fetched.
 if [ ! -d "$target/oldest" ] || [ ! -d "$target/newest" ]; then
   mirror=$(find_mirror)
   [ -n "$mirror" ] || { apt-get update -qq && mirror=$(find_mirror); }
   if [ -z "$mirror" ] || [ ! -e "$keyring" ]; then
-    echo "No mirror of Debian is among the apt sources: WordPress cannot be fetched" >&2
+    echo "The apt sources contain no Debian mirror, so WordPress cannot be fetched." >&2
     exit 1
   fi
 fi
@@ -43,21 +43,21 @@ from_suite() {
     -o Dir::State::lists="$apt/lists" -o Dir::Cache="$apt/cache"
     -o APT::Sandbox::User=root -o Acquire::Languages=none
   )
-  # Said here, because the shell does not stop inside what stands before "||".
+  # Explicit returns, because "set -e" has no effect in a function called before "||".
   apt-get "${options[@]}" update || return 1
   (cd "$apt/debs" && apt-get "${options[@]}" download \
     wordpress libphp-phpmailer php-getid3 libjs-cropper libjs-jquery-ui libjs-lodash libjs-underscore) || return 1
   for deb in "$apt"/debs/*.deb; do dpkg-deb -x "$deb" "$apt/root"; done
   rm -rf "$work/$1"
   mkdir "$work/$1"
-  # Debian's own configuration goes; links lead to libraries that will not be there.
+  # Removes Debian's configuration, and copies the targets of links to libraries.
   rm -f "$apt/root/usr/share/wordpress/"{.htaccess,wp-config.php}
   cp -RL "$apt/root/usr/share/wordpress/." "$work/$1/"
-  # Each site brings its configuration: many share the files.
+  # Sites share these files; each has its own configuration.
   echo "<?php require getenv( 'WORDPRESS_CONFIG' );" >"$work/$1/wp-config.php"
 }
 
-# with_sqlite <name>: puts the drop-in that has WordPress work on SQLite beside it.
+# with_sqlite <name>: adds the SQLite drop-in.
 with_sqlite() {
   (cd "$work" && npm pack --silent "@wp-playground/cli@$drop_in" >/dev/null)
   tar -xzf "$work/wp-playground-cli-$drop_in.tgz" -C "$work" package/sqlite-database-integration.zip
@@ -65,12 +65,12 @@ with_sqlite() {
   php -r '$zip = new ZipArchive; exit( true === $zip->open( $argv[1] ) && $zip->extractTo( $argv[2] ) ? 0 : 1 );' \
     "$work/package/sqlite-database-integration.zip" "$work/unzipped"
   mv "$work/unzipped"/* "$work/$1/sqlite-database-integration"
-  # WordPress before 6.2 reads it from its own class.
+  # WordPress before 6.2 reads this property from outside the class.
   sed -i 's/private \$allow_unsafe_unquoted_parameters/public $allow_unsafe_unquoted_parameters/' \
     "$work/$1/sqlite-database-integration/wp-includes/sqlite/class-wp-sqlite-db.php"
 }
 
-# Moved into its place as a whole: what is there is complete.
+# Moves a complete directory into place, so that no partial one is ever used.
 keep() {
   rm -rf "${target:?}/$1"
   mv "$work/$1" "$target/$1"
@@ -87,7 +87,7 @@ if [ ! -d "$target/newest" ]; then
     with_sqlite newest
     keep newest
   else
-    echo "WARNING: no newer WordPress could be fetched, the plugin is tested on the oldest one ONLY" >&2
+    echo "WARNING: no newer WordPress could be fetched, the plugin is tested on the oldest one only" >&2
   fi
 fi
 

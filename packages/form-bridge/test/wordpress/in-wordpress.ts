@@ -1,15 +1,15 @@
-/** Tests in a real WordPress with the real service, on every installation there is. */
+/** Tests in a real WordPress with the real service, on every installed version. */
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { installations, missing } from './installations.ts'
 import { RunningService } from './running-service.ts'
 import { WordPressSite } from './wordpress-site.ts'
 
-export interface World {
+export interface Fixture {
   service: RunningService
   /** With version 1.0.0 of the plugin, not connected; its owner is signed in. */
   site: WordPressSite
-  /** The same site at another address, until the tests have ended. */
+  /** A copy of the site at another address, stopped after the tests. */
   copy(): Promise<WordPressSite>
 }
 
@@ -17,21 +17,22 @@ export const PAGE = '/wp-admin/options-general.php?page=form-bridge'
 
 const found = installations()
 const reason = missing(found)
-if (reason !== undefined) console.warn(`Form-Bridge's plugin is not tested in WordPress: ${reason}`)
+if (reason !== undefined)
+  console.warn(`The Form-Bridge plugin is not tested in WordPress: ${reason}`)
 
-export function inWordPress(title: string, define: (world: World) => void) {
+export function inWordPress(title: string, define: (fixture: Fixture) => void) {
   if (reason !== undefined) test.skip(`${title}: ${reason}`, () => {})
   describe.each(found)(`${title}, in WordPress $version`, (installation) => {
-    const world = {} as World
+    const fixture = {} as Fixture
     const sites: WordPressSite[] = []
 
     beforeAll(async () => {
-      world.service = await RunningService.start()
-      world.site = await WordPressSite.install(installation, world.service.plugin('1.0.0'))
-      sites.push(world.site)
-      await world.site.signIn()
-      world.copy = async () => {
-        const copy = await world.site.copy()
+      fixture.service = await RunningService.start()
+      fixture.site = await WordPressSite.install(installation, fixture.service.plugin('1.0.0'))
+      sites.push(fixture.site)
+      await fixture.site.signIn()
+      fixture.copy = async () => {
+        const copy = await fixture.site.copy()
         sites.push(copy)
         await copy.signIn()
         return copy
@@ -40,46 +41,46 @@ export function inWordPress(title: string, define: (world: World) => void) {
 
     afterAll(async () => {
       for (const site of sites) {
-        // Whatever was tested, PHP must have had nothing to complain about.
-        expect(await site.complaints()).toEqual([])
+        // No test may cause a PHP error or warning in the plugin.
+        expect(await site.phpErrors()).toEqual([])
         await site.stop()
       }
-      await world.service?.stop()
+      await fixture.service?.stop()
     })
 
-    define(world)
+    define(fixture)
   })
 }
 
-/** Presses the button and keeps the page open. */
+/** Presses the button and polls like the open page. */
 export async function connect(site: WordPressSite, purpose = 'connect'): Promise<void> {
   await site.press('connect', { purpose })
-  await untilConnected(site)
+  await waitUntilConnected(site)
 }
 
-/** What the open page does: asks for the next step until there is none. */
-export async function untilConnected(site: WordPressSite): Promise<void> {
+/** Runs the steps of connecting like the open page. */
+export async function waitUntilConnected(site: WordPressSite): Promise<void> {
   const { text } = await site.page(PAGE)
   const [, address = ''] = /data-next-step="([^"]+)"/.exec(text) ?? []
   const path = address.replaceAll('&#038;', '&').replace(site.url, '')
   for (let tries = 0; tries < 300; tries++) {
-    const { text: answer } = await site.page(path, { method: 'POST' })
-    const { phase } = JSON.parse(answer) as { phase: string }
+    const { text: body } = await site.page(path, { method: 'POST' })
+    const { phase } = JSON.parse(body) as { phase: string }
     if (phase === 'idle') return
-    if (phase === 'failed') throw new Error(`Not connected: ${await wordsOn(site)}`)
+    if (phase === 'failed') throw new Error(`Not connected: ${await pageText(site)}`)
     await setTimeout(400)
   }
   throw new Error('Neither connected nor failed')
 }
 
-/** The words on the plugin's page, as its owner reads them. */
-export async function wordsOn(site: WordPressSite): Promise<string> {
+/** The text of the settings page. */
+export async function pageText(site: WordPressSite): Promise<string> {
   const { text } = await site.page(PAGE)
   const [own = ''] = /<div class="wrap form-bridge">[^]*?<div class="clear">/.exec(text) ?? []
   return own.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 }
 
-/** How the plugin says that the site stands. */
+/** The status of the site according to the plugin. */
 export function statusOf(site: WordPressSite): Promise<string> {
   return site.php<string>('return ( new FormBridge\\Services() )->status();')
 }
@@ -90,7 +91,7 @@ export function siteIdOf(site: WordPressSite): Promise<string> {
   )
 }
 
-/** What a form plugin does. */
+/** Submits a form like a form plugin. */
 export function submit(site: WordPressSite, name: string): Promise<unknown> {
   return site.php(
     `do_action( 'form_bridge_submit', 'contact', array( 'name' => '${name}' ), array( 'page_url' => home_url( '/contact/' ) ) );`,
@@ -98,5 +99,5 @@ export function submit(site: WordPressSite, name: string): Promise<unknown> {
 }
 
 export function waiting(site: WordPressSite): Promise<number> {
-  return site.php<number>('return ( new FormBridge\\Services() )->queue->figures()["waiting"];')
+  return site.php<number>('return ( new FormBridge\\Services() )->queue->stats()["waiting"];')
 }

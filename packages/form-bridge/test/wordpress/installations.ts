@@ -1,7 +1,7 @@
 /**
- * The WordPress installations that tests run on: what `fetch.sh` has put into the directory that
- * WORDPRESS_CACHE names, or else into strongroom/wordpress among the caches of this person. With
- * REQUIRE_WORDPRESS=1 (set in CI) it is a failure if there is none.
+ * The WordPress installations that `fetch.sh` has put into WORDPRESS_CACHE, by default
+ * strongroom/wordpress in the user's cache directory. With REQUIRE_WORDPRESS=1 (set in CI) it is a
+ * failure if there is none.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -10,18 +10,18 @@ import { join } from 'node:path'
 
 export interface Installation {
   version: string
-  /** Its files, which all sites share. */
+  /** The directory of its files, which all sites share. */
   files: string
 }
 
 export const hasPhp = spawnSync('php', ['-v'], { stdio: 'ignore' }).status === 0
 
 const NAMES = ['oldest', 'newest']
-/** Each site takes seconds to install, and there is one for each file of tests. */
-const hasTime = Boolean(process.env['SLOW'])
+/** Each test file installs a site, which takes seconds. */
+const runsSlowTests = Boolean(process.env['SLOW'])
 
 export function installations(): Installation[] {
-  const found = NAMES.filter((name) => hasTime && hasPhp && existsSync(join(cache(), name)))
+  const found = NAMES.filter((name) => runsSlowTests && hasPhp && existsSync(join(cache(), name)))
   if (found.length === 0 && process.env['REQUIRE_WORDPRESS'] === '1')
     throw new Error('WordPress or PHP is missing: install PHP and run fetch.sh')
   return found.map((name) => {
@@ -31,13 +31,13 @@ export function installations(): Installation[] {
   })
 }
 
-/** Why tests do not run on all of them; undefined if they do. */
+/** Why tests do not run on all versions; undefined if they do. */
 export function missing(found: readonly Installation[]): string | undefined {
-  if (!hasTime) return 'it takes a while, SLOW=1 does it'
+  if (!runsSlowTests) return 'slow, set SLOW=1 to run it'
   if (!hasPhp) return 'PHP is not installed'
   if (found.length === 0)
-    return 'there is no WordPress, packages/form-bridge/test/wordpress/fetch.sh gets it'
-  return found.length < NAMES.length ? 'there is only one WordPress to test on' : undefined
+    return 'no WordPress found, run packages/form-bridge/test/wordpress/fetch.sh'
+  return found.length < NAMES.length ? 'only one WordPress version found' : undefined
 }
 
 function cache(): string {

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest'
-import { inWordPress, PAGE, statusOf, submit, waiting, wordsOn } from './in-wordpress.ts'
+import { inWordPress, PAGE, statusOf, submit, waiting, pageText } from './in-wordpress.ts'
 
-inWordPress('while the service is down', (world) => {
-  test('while it was up the background connected the site, without an open page', async () => {
-    const { site } = world
+inWordPress('during an outage of the service', (fixture) => {
+  test('cron connects the site without an open page', async () => {
+    const { site } = fixture
     await site.press('connect')
     await vi.waitUntil(
       async () => {
@@ -29,26 +29,29 @@ inWordPress('while the service is down', (world) => {
     PAGE,
   ]
 
-  test.each(['refusing', 'silent'] as const)('no page asks it: %s', async (state) => {
-    const { site, service } = world
-    service.between.state = state
-    service.between.asked.length = 0
-    // Also when WordPress finds that it is time to look for updates.
-    await site.php(`delete_site_transient( 'update_plugins' );`)
-    await site.httpCalls()
-    for (const path of pages) {
-      expect([path, (await site.page(path)).status]).toEqual([path, 200])
-    }
-    const host = new URL(service.url).host
-    const calls = (await site.httpCalls()).filter(({ url }) => new URL(url).host === host)
-    expect(calls).toEqual([])
-    expect(service.between.asked).toEqual([])
-  })
+  test.each(['refusing', 'silent'] as const)(
+    'no page sends a request to a service that is %s',
+    async (state) => {
+      const { site, service } = fixture
+      service.proxy.state = state
+      service.proxy.requests.length = 0
+      // Also when a WordPress update check is due.
+      await site.php(`delete_site_transient( 'update_plugins' );`)
+      await site.httpCalls()
+      for (const path of pages) {
+        expect([path, (await site.page(path)).status]).toEqual([path, 200])
+      }
+      const host = new URL(service.url).host
+      const calls = (await site.httpCalls()).filter(({ url }) => new URL(url).host === host)
+      expect(calls).toEqual([])
+      expect(service.proxy.requests).toEqual([])
+    },
+  )
 
-  test('a form is sent as quickly as ever, and its content is kept', async () => {
-    const { site, service } = world
-    service.between.state = 'silent'
-    service.between.asked.length = 0
+  test('a submission is queued without a request to the service', async () => {
+    const { site, service } = fixture
+    service.proxy.state = 'silent'
+    service.proxy.requests.length = 0
     await site.press('settings', { comments: '1' })
     const comment = await fetch(`${site.url}/wp-comments-post.php`, {
       method: 'POST',
@@ -61,36 +64,36 @@ inWordPress('while the service is down', (world) => {
       }),
     })
     expect(comment.status).toBe(302)
-    expect(service.between.asked).toEqual([])
+    expect(service.proxy.requests).toEqual([])
     expect(await waiting(site)).toBe(1)
   })
 
-  test('the background asks once, remembers, and leaves it alone for a while', async () => {
-    const { site, service } = world
-    service.between.state = 'refusing'
-    service.between.asked.length = 0
+  test('background jobs send one request and then back off', async () => {
+    const { site, service } = fixture
+    service.proxy.state = 'refusing'
+    service.proxy.requests.length = 0
     await site.cron('form_bridge_send')
     await submit(site, 'one more')
     await site.cron('form_bridge_send')
     await site.cron('form_bridge_heartbeat')
-    expect(service.between.asked).toEqual(['POST /form-bridge/v1/webhook'])
-    expect(await wordsOn(site)).toContain('The service is not responding')
+    expect(service.proxy.requests).toEqual(['POST /form-bridge/v1/webhook'])
+    expect(await pageText(site)).toContain('The service is not responding')
     expect([await statusOf(site), await waiting(site)]).toEqual(['connected', 2])
   })
 
-  test('nothing is lost, not even what was on its way: each arrives under one id', async () => {
-    const { site, service } = world
-    service.between.state = 'up'
+  test('no submission is lost, and one whose response was lost is sent again with the same id', async () => {
+    const { site, service } = fixture
+    service.proxy.state = 'up'
     service.destination.received.length = 0
-    // The destination has it, but the answer gets lost.
-    service.between.lie = (answer) => {
-      if (answer.path.endsWith('/webhook')) answer.status = 504
+    // The destination receives it, but the response is lost.
+    service.proxy.tamper = (response) => {
+      if (response.path.endsWith('/webhook')) response.status = 504
     }
     await site.php(`delete_option( 'form_bridge_outage' );`)
     await submit(site, 'last')
     await site.cron('form_bridge_send')
     expect(await waiting(site)).toBe(3)
-    service.between.lie = undefined
+    service.proxy.tamper = undefined
     await site.php(`delete_option( 'form_bridge_outage' );`)
     await submit(site, 'after')
     await site.cron('form_bridge_send')
@@ -104,15 +107,15 @@ inWordPress('while the service is down', (world) => {
     expect(fields).toContainEqual(expect.objectContaining({ comment: 'While it is down' }))
   })
 
-  test('one that something on the way never lets through does not hold up the others', async () => {
-    const { site, service } = world
+  test('a submission that a firewall always blocks does not delay the others', async () => {
+    const { site, service } = fixture
     service.destination.received.length = 0
     await submit(site, 'like an attack')
     await submit(site, 'harmless')
-    service.between.lie = (answer) => {
+    service.proxy.tamper = (response) => {
       const sent = JSON.stringify(service.destination.received.at(-1))
-      if (answer.path.endsWith('/webhook') && sent.includes('like an attack'))
-        answer.body = Buffer.from('<html>Blocked</html>')
+      if (response.path.endsWith('/webhook') && sent.includes('like an attack'))
+        response.body = Buffer.from('<html>Blocked</html>')
     }
     await site.cron('form_bridge_send')
     expect(await waiting(site)).toBe(2)
@@ -120,14 +123,14 @@ inWordPress('while the service is down', (world) => {
     await submit(site, 'more')
     await site.cron('form_bridge_send')
     expect(await waiting(site)).toBe(1)
-    service.between.lie = undefined
+    service.proxy.tamper = undefined
     await site.php(`delete_option( 'form_bridge_outage' );`)
     await site.cron('form_bridge_send')
     expect(await waiting(site)).toBe(0)
   })
 
-  test('two runs at the same moment send each submission once', async () => {
-    const { site, service } = world
+  test('two concurrent runs send each submission once', async () => {
+    const { site, service } = fixture
     service.destination.received.length = 0
     for (const name of ['a', 'b', 'c']) await submit(site, name)
     await Promise.all([site.cron('form_bridge_send'), site.cron('form_bridge_send')])
@@ -139,24 +142,24 @@ inWordPress('while the service is down', (world) => {
     ])
   })
 
-  test('a submission that the service will never take is kept for its owner to see', async () => {
-    const { site } = world
+  test('a submission that the service rejects is kept and shown to the owner', async () => {
+    const { site } = fixture
     await site.php(
       `do_action( 'form_bridge_submit', 'upload', array( 'file' => str_repeat( 'x', 1100000 ) ) );`,
     )
     await submit(site, 'small')
     await site.cron('form_bridge_send')
     expect(await waiting(site)).toBe(0)
-    expect(await wordsOn(site)).toContain('1 was rejected and is kept')
+    expect(await pageText(site)).toContain('1 was rejected and is kept')
     await site.press('delete')
-    expect(await wordsOn(site)).toContain('The rejected submissions were deleted.')
+    expect(await pageText(site)).toContain('The rejected submissions were deleted.')
   })
 
-  test('after a clock was set back nothing waits for the time that it had shown', async () => {
-    const { site, service } = world
-    service.between.state = 'up'
+  test('setting the clock back delays no submission, lock or cron event', async () => {
+    const { site, service } = fixture
+    service.proxy.state = 'up'
     service.destination.received.length = 0
-    await submit(site, 'of a time to come')
+    await submit(site, 'scheduled in the future')
     await site.php(`
       global $wpdb;
       $later = time() + 30 * DAY_IN_SECONDS;
@@ -172,6 +175,8 @@ inWordPress('while the service is down', (world) => {
     expect(await ahead('form_bridge_heartbeat')).toBeLessThanOrEqual(43_200)
     await site.cron('form_bridge_send')
     expect(await waiting(site)).toBe(0)
-    expect(service.destination.received).toMatchObject([{ fields: { name: 'of a time to come' } }])
+    expect(service.destination.received).toMatchObject([
+      { fields: { name: 'scheduled in the future' } },
+    ])
   })
 })

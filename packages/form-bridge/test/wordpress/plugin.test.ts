@@ -1,6 +1,6 @@
 /**
- * The plugin by itself: its own tests, which need PHP but no WordPress, and its package. With
- * REQUIRE_PHP=1 (set in CI) the absence of PHP is a failure.
+ * The plugin's own tests, which need PHP but no WordPress, and its package. With REQUIRE_PHP=1 (set
+ * in CI) missing PHP is a failure.
  */
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
@@ -18,7 +18,7 @@ if (!hasPhp && process.env['REQUIRE_PHP'] === '1') throw new Error('PHP is not i
 describe.skipIf(!hasPhp)(`the plugin in PHP${hasPhp ? '' : ' (needs PHP)'}`, () => {
   const results = hasPhp ? ownTests() : []
 
-  test('its own tests have been run', () => {
+  test('more than 40 tests of its own run', () => {
     expect(results.length).toBeGreaterThan(40)
   })
 
@@ -26,7 +26,7 @@ describe.skipIf(!hasPhp)(`the plugin in PHP${hasPhp ? '' : ' (needs PHP)'}`, () 
     expect(error).toBeNull()
   })
 
-  test('every file of it is valid PHP', () => {
+  test('every file is valid PHP', () => {
     const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.php'))
       .map((name) => join(source, name))
@@ -46,12 +46,12 @@ describe('the package of the plugin', () => {
   const publicKeys = [Buffer.alloc(32, 1).toString('base64')]
   const service = 'https://forms.example.com/form-bridge/'
 
-  test('is the same, to the byte, whenever it is made', () => {
+  test('is reproducible byte for byte', () => {
     const first = buildPlugin({ service, publicKeys })
     expect(Buffer.from(buildPlugin({ service, publicKeys }).zip).equals(first.zip)).toBe(true)
   })
 
-  test('says where its service is, which keys it trusts and which version it is', () => {
+  test('contains the service URL, the trusted keys and the version', () => {
     const files = unzipSync(buildPlugin({ service, publicKeys, version: '2.3.4' }).zip)
     const text = (name: string) => strFromU8(files[`form-bridge/${name}`] ?? new Uint8Array())
     expect(text('form-bridge.php')).toMatch(/^ \* Version: +2\.3\.4$/m)
@@ -64,7 +64,7 @@ describe('the package of the plugin', () => {
     expect(text('build.php')).toContain(publicKeys[0])
   })
 
-  test('is one folder, without what only development needs', () => {
+  test('is one folder without development files', () => {
     const names = Object.keys(unzipSync(buildPlugin({ service, publicKeys }).zip))
     expect(names.filter((name) => !name.startsWith('form-bridge/'))).toEqual([])
     expect(names.filter((name) => name.includes('/tests/'))).toEqual([])
@@ -72,11 +72,11 @@ describe('the package of the plugin', () => {
   })
 
   test.each([
-    [{ service: 'forms.example.com', publicKeys }, 'must be an address'],
-    [{ service: 'https://x.example/?a=1', publicKeys }, 'must be an address'],
+    [{ service: 'forms.example.com', publicKeys }, 'must be a URL'],
+    [{ service: 'https://x.example/?a=1', publicKeys }, 'must be a URL'],
     [{ service, publicKeys: ['short'] }, '32 bytes in base64'],
     [{ service, publicKeys, version: 'latest' }, 'The version must be'],
-  ])('is not made of nonsense: %j', (build, message) => {
+  ])('is not built from invalid options: %j', (build, message) => {
     expect(() => buildPlugin(build)).toThrow(message)
   })
 })

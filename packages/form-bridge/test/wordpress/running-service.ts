@@ -1,4 +1,4 @@
-/** The service as people run it: a process of its own, with somebody between it and the sites. */
+/** The service in its own process, behind a proxy that tests control. */
 import { spawn } from 'node:child_process'
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { once } from 'node:events'
@@ -9,27 +9,27 @@ import { fileURLToPath } from 'node:url'
 import { buildPlugin } from '../../../../scripts/build-plugin.mjs'
 import { Destination } from './destination.ts'
 import { freePort } from './free-port.ts'
-import { GoBetween } from './go-between.ts'
-import { endTied, startTied, type TiedProcess } from './tied-process.ts'
+import { InterceptingProxy } from './intercepting-proxy.ts'
+import { stopProcess, startProcess, type ServerProcess } from './child-process.ts'
 
 const launcher = fileURLToPath(new URL('../../../cli/bin/strongroom.mjs', import.meta.url))
 
 const { privateKey: releaseKey } = generateKeyPairSync('ed25519')
 
 export class RunningService {
-  readonly between: GoBetween
+  readonly proxy: InterceptingProxy
   readonly destination: Destination
-  readonly #process: TiedProcess
+  readonly #process: ServerProcess
   readonly #directory: string
   readonly #token: string
 
   private constructor(
-    parts: Pick<RunningService, 'between' | 'destination'>,
-    child: TiedProcess,
+    parts: Pick<RunningService, 'proxy' | 'destination'>,
+    child: ServerProcess,
     directory: string,
     token: string,
   ) {
-    this.between = parts.between
+    this.proxy = parts.proxy
     this.destination = parts.destination
     this.#process = child
     this.#directory = directory
@@ -39,16 +39,16 @@ export class RunningService {
   static async start(): Promise<RunningService> {
     const directory = await mkdtemp(join(tmpdir(), 'strongroom-form-bridge-'))
     const port = await freePort()
-    const between = await GoBetween.open(`http://127.0.0.1:${port}`)
+    const proxy = await InterceptingProxy.open(`http://127.0.0.1:${port}`)
     const destination = await Destination.open()
-    const child = startTied(process.execPath, [launcher, 'serve'], {
+    const child = startProcess(process.execPath, [launcher, 'serve'], {
       cwd: directory,
-      complaints: 'inherit',
+      stderr: 'inherit',
       env: {
         PATH: process.env['PATH'],
         HOME: process.env['HOME'],
         PORT: String(port),
-        PUBLIC_URL: between.url,
+        PUBLIC_URL: proxy.url,
         STRONGROOM_DATA: join(directory, 'data'),
         STRONGROOM_LOG_LEVEL: 'error',
         FORM_BRIDGE_ALLOW_HTTP: 'true',
@@ -65,47 +65,47 @@ export class RunningService {
       if (typeof ended[0] !== 'string') throw new Error(`The service ended: ${printed}`)
     }
     const token = await readFile(join(directory, 'data', 'operator-admin.token'), 'utf8')
-    return new RunningService({ between, destination }, child, directory, token.trim())
+    return new RunningService({ proxy, destination }, child, directory, token.trim())
   }
 
-  /** Where sites think that the service is. */
+  /** The URL of the service as sites know it. */
   get url(): string {
-    return `${this.between.url}/form-bridge`
+    return `${this.proxy.url}/form-bridge`
   }
 
-  /** The plugin in a version, made for this service. */
+  /** The plugin package in a version, built for this service. */
   plugin(version: string): Uint8Array {
     const publicKeys = [publicKeyOf(releaseKey)]
     return buildPlugin({ service: this.url, publicKeys, version }).zip
   }
 
-  /** Signs a package where the service has no access, and publishes it, as its makers do. */
+  /** Signs a package offline and publishes it. */
   async publish(version: string): Promise<void> {
     const file = join(this.#directory, `form-bridge-${version}.zip`)
     const key = join(this.#directory, 'release.key')
     await writeFile(file, this.plugin(version))
     await writeFile(key, releaseKey.export({ type: 'pkcs8', format: 'pem' }))
     await this.#strongroom(['plugin', 'sign', file, '--key', key])
-    await this.#strongroom(['plugin', 'publish', file, '--server', this.between.url])
+    await this.#strongroom(['plugin', 'publish', file, '--server', this.proxy.url])
   }
 
-  /** A call of the operator, past whoever stands between. */
+  /** Calls the operator API; the state of the proxy does not affect it. */
   async operator(
     method: string,
     path: string,
     body?: Uint8Array,
     headers: Record<string, string> = {},
   ): Promise<Record<string, unknown>> {
-    const state = this.between.state
-    this.between.state = 'up'
+    const state = this.proxy.state
+    this.proxy.state = 'up'
     const response = await fetch(`${this.url}/v1${path}`, {
       method,
       headers: { authorization: `Bearer ${this.#token}`, ...headers },
       ...(body && { body }),
     })
-    this.between.state = state
+    this.proxy.state = state
     const text = await response.text()
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`)
+    if (!response.ok) throw new Error(`${method} ${path} returned ${response.status}: ${text}`)
     return JSON.parse(text) as Record<string, unknown>
   }
 
@@ -115,18 +115,18 @@ export class RunningService {
       stdio: ['ignore', 'ignore', 'inherit'],
     })
     const [code] = await once(child, 'exit')
-    if (code !== 0) throw new Error(`strongroom ${args.join(' ')} ended with ${code}`)
+    if (code !== 0) throw new Error(`strongroom ${args.join(' ')} exited with ${code}`)
   }
 
   async stop(): Promise<void> {
-    await endTied(this.#process)
-    await this.between.close()
+    await stopProcess(this.#process)
+    await this.proxy.close()
     await this.destination.close()
     await rm(this.#directory, { recursive: true, force: true })
   }
 }
 
-/** The 32 bytes of the key alone, in base64. */
+/** The raw 32 bytes of the key, in base64. */
 function publicKeyOf(key: KeyObject): string {
   const { x = '' } = createPublicKey(key).export({ format: 'jwk' })
   return Buffer.from(x, 'base64url').toString('base64')

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import type { Passing } from './go-between.ts'
+import type { ProxiedResponse } from './intercepting-proxy.ts'
 import { connect, inWordPress, siteIdOf } from './in-wordpress.ts'
 
 const PLUGIN = 'form-bridge/form-bridge.php'
@@ -9,21 +9,21 @@ interface Offered {
   package?: string
 }
 
-inWordPress('updates of the plugin', (world) => {
+inWordPress('plugin updates', (fixture) => {
   beforeAll(async () => {
-    await connect(world.site)
-    const { service, site } = world
+    await connect(fixture.site)
+    const { service, site } = fixture
     await service.publish('1.1.0')
-    // These tests ask more often in a minute than a site does in a day.
+    // These tests send more update checks in a minute than a site does in a day.
     const limits = Buffer.from(JSON.stringify({ limits: { minute: 1000 } }))
     await service.operator('PUT', `/rate-limits/update_check/${await siteIdOf(site)}`, limits, {
       'content-type': 'application/json',
     })
   })
 
-  /** What WordPress does twice a day: the plugin asks, then all plugins are checked. */
+  /** The update check that WordPress runs twice a day. */
   async function check(): Promise<{ response?: Offered; no_update?: Offered }> {
-    return world.site.php(
+    return fixture.site.php(
       `define( 'DOING_CRON', true );
       delete_site_transient( 'update_plugins' );
       wp_update_plugins();
@@ -35,12 +35,12 @@ inWordPress('updates of the plugin', (world) => {
     )
   }
 
-  /** What pressing "Update" comes to: the installed version, and what was said. */
+  /** Runs the update as the "Update" button does. */
   async function update(): Promise<{ version: string; active: boolean; error: string | null }> {
-    return world.site.php(
+    return fixture.site.php(
       `require_once ABSPATH . 'wp-admin/includes/class-wp-upgrader.php';
       $skin = new Automatic_Upgrader_Skin();
-      // All sites share the files in which WordPress writes that one of them is under maintenance.
+      // The maintenance file would affect all sites, because they share the WordPress files.
       $upgrader = new class( $skin ) extends Plugin_Upgrader { public function maintenance_mode( $enable = false ) {} };
       $result = $upgrader->bulk_upgrade( array( '${PLUGIN}' ) );
       $outcome = $result['${PLUGIN}'];
@@ -53,12 +53,12 @@ inWordPress('updates of the plugin', (world) => {
     )
   }
 
-  function lieAboutUpdates(change: (offer: Record<string, unknown>) => void) {
-    world.service.between.lie = (answer: Passing) => {
-      if (!answer.path.includes('/updates/check')) return
-      const offer = JSON.parse(answer.body.toString()) as Record<string, unknown>
+  function tamperWithUpdates(change: (offer: Record<string, unknown>) => void) {
+    fixture.service.proxy.tamper = (response: ProxiedResponse) => {
+      if (!response.path.includes('/updates/check')) return
+      const offer = JSON.parse(response.body.toString()) as Record<string, unknown>
       change(offer)
-      answer.body = Buffer.from(JSON.stringify(offer))
+      response.body = Buffer.from(JSON.stringify(offer))
     }
   }
 
@@ -67,24 +67,24 @@ inWordPress('updates of the plugin', (world) => {
   test.each([
     ['without a signature', (offer: Record<string, unknown>) => delete offer['signature']],
     [
-      'with the signature of somebody else',
+      'with a signature of another key',
       (offer: Record<string, unknown>) =>
         (offer['signature'] = Buffer.alloc(64, 7).toString('base64')),
     ],
     [
-      'under a version that was not signed',
+      'with a version that was not signed',
       (offer: Record<string, unknown>) => (offer['version'] = '9.9.9'),
     ],
     [
       'with the hash of another package',
       (offer: Record<string, unknown>) => (offer['sha256'] = 'ab'.repeat(32)),
     ],
-  ])('a release %s is not shown', async (_, change) => {
-    lieAboutUpdates(change)
+  ])('a release %s is not offered', async (_, change) => {
+    tamperWithUpdates(change)
     const { response, no_update } = await check()
-    world.service.between.lie = undefined
+    fixture.service.proxy.tamper = undefined
     expect(response).toBeUndefined()
-    // Always there, so that people can switch automatic updates on.
+    // Always present, because WordPress needs it to show the auto-update switch.
     expect(no_update?.new_version).toBe('1.0.0')
   })
 
@@ -93,54 +93,54 @@ inWordPress('updates of the plugin', (world) => {
     ['form_bridge_signature', `$offer['signature'] = base64_encode( str_repeat( 'x', 64 ) );`],
     ['form_bridge_signature', `$offer['version'] = '9.9.9';`],
     ['form_bridge_older', `$offer['version'] = '0.9.0';`],
-  ])('even if it got into the database it is refused: %s, %s', async (error, change) => {
+  ])('a forged offer in the database is rejected with %s: %s', async (error, change) => {
     await check()
-    await world.site.php(
+    await fixture.site.php(
       `$offer = get_site_option( 'form_bridge_offer' ); ${change} update_site_option( 'form_bridge_offer', $offer );`,
     )
     expect(await update()).toEqual({ ...unchanged, error })
   })
 
-  test('a package that is not the signed one is refused before it is unpacked', async () => {
-    const { service } = world
+  test('a package with another hash is rejected before it is unpacked', async () => {
+    const { service } = fixture
     expect((await check()).response?.new_version).toBe('1.1.0')
     const other = Buffer.from(service.plugin('1.1.1'))
-    service.between.lie = (answer) => {
-      if (answer.path.includes('/download')) answer.body = other
+    service.proxy.tamper = (response) => {
+      if (response.path.includes('/download')) response.body = other
     }
     expect(await update()).toEqual({ ...unchanged, error: 'form_bridge_hash' })
-    service.between.lie = undefined
+    service.proxy.tamper = undefined
   })
 
-  test('another address for the package changes nothing', async () => {
-    const { site, service } = world
+  test('a changed package URL is ignored', async () => {
+    const { site, service } = fixture
     await check()
-    service.between.asked.length = 0
+    service.proxy.requests.length = 0
     await site.php(
       `$found = get_site_transient( 'update_plugins' );
       $found->response['${PLUGIN}']->package = 'http://127.0.0.1:1/evil.zip';
       set_site_transient( 'update_plugins', $found );`,
     )
-    service.between.state = 'refusing'
+    service.proxy.state = 'refusing'
     expect((await update()).version).toBe('1.0.0')
-    service.between.state = 'up'
-    expect(service.between.asked).toEqual([
+    service.proxy.state = 'up'
+    expect(service.proxy.requests).toEqual([
       'GET /form-bridge/v1/plugins/form-bridge/1.1.0/download',
     ])
   })
 
   test('translations that the service adds to a signed release are not installed', async () => {
-    lieAboutUpdates((offer) => {
+    tamperWithUpdates((offer) => {
       offer['translations'] = [{ language: 'de_DE', package: 'http://127.0.0.1:1/evil.zip' }]
       offer['autoupdate'] = true
     })
     expect((await check()).response).not.toHaveProperty('autoupdate')
-    world.service.between.lie = undefined
-    expect(await world.site.php(`return wp_get_translation_updates();`)).toEqual([])
+    fixture.service.proxy.tamper = undefined
+    expect(await fixture.site.php(`return wp_get_translation_updates();`)).toEqual([])
   })
 
-  test('WordPress shows the release, its details, and the switch for automatic updates', async () => {
-    const { site } = world
+  test('WordPress shows the release, its details and the auto-update switch', async () => {
+    const { site } = fixture
     await check()
     const { text } = await site.page('/wp-admin/plugins.php')
     expect(text).toContain('There is a new version of Form-Bridge available')
@@ -153,8 +153,8 @@ inWordPress('updates of the plugin', (world) => {
     expect(modal.text).not.toContain('critical error')
   })
 
-  test('WordPress installs it, and the plugin stays active and connected', async () => {
-    const { site, service } = world
+  test('WordPress installs the release, and the plugin stays active and connected', async () => {
+    const { site, service } = fixture
     await check()
     expect(await update()).toEqual({ version: '1.1.0', active: true, error: null })
     const { status, version } = await site.php<{ status: string; version: string }>(
@@ -166,8 +166,8 @@ inWordPress('updates of the plugin', (world) => {
     expect(items).toMatchObject([{ domain: new URL(site.url).host }])
   })
 
-  test('nothing older is offered or installed afterwards', async () => {
-    const { site } = world
+  test('an older release is neither offered nor installed', async () => {
+    const { site } = fixture
     const { response, no_update } = await check()
     expect([response, no_update?.new_version]).toEqual([undefined, '1.1.0'])
     await site.php(

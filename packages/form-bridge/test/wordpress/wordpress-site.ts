@@ -1,4 +1,4 @@
-/** A real WordPress with the plugin in it, on PHP's own web server and SQLite. */
+/** A real WordPress with the plugin, on PHP's built-in web server and SQLite. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -9,14 +9,14 @@ import { fileURLToPath } from 'node:url'
 import { unzipSync } from 'fflate'
 import { freePort } from './free-port.ts'
 import type { Installation } from './installations.ts'
-import { endTied, startTied, type TiedProcess } from './tied-process.ts'
+import { stopProcess, startProcess, type ServerProcess } from './child-process.ts'
 
 const harness = fileURLToPath(new URL('site/', import.meta.url))
 
-/** Four requests at a time: the service asks a site that is asking it. */
+/** The service calls the site while the site calls the service. */
 const WORKERS = '4'
 
-/** Compiled files are shared by all processes, and looked at again each time. */
+/** The opcode cache is shared by all processes. */
 const COMPILED = join(process.env['LASTING_TMPDIR'] ?? tmpdir(), 'strongroom-opcache')
 const OPCACHE = [
   '-d',
@@ -37,17 +37,17 @@ export class WordPressSite {
   readonly url: string
   readonly #installation: Installation
   readonly #directory: string
-  readonly #server: TiedProcess
+  readonly #server: ServerProcess
   #cookies = ''
 
   private constructor(installation: Installation, directory: string, url: string) {
     this.#installation = installation
     this.#directory = directory
     this.url = url
-    this.#server = startTied(
+    this.#server = startProcess(
       'php',
       [...OPCACHE, '-S', new URL(url).host, '-t', installation.files, join(harness, 'router.php')],
-      { env: { ...this.#environment(), PHP_CLI_SERVER_WORKERS: WORKERS }, complaints: 'ignore' },
+      { env: { ...this.#environment(), PHP_CLI_SERVER_WORKERS: WORKERS }, stderr: 'ignore' },
     )
   }
 
@@ -77,7 +77,7 @@ export class WordPressSite {
     const url = `http://127.0.0.1:${await freePort()}`
     await writeFile(join(directory, 'home'), url)
     const site = new WordPressSite(installation, directory, url)
-    await site.#untilItAnswers()
+    await site.#waitUntilReady()
     return site
   }
 
@@ -88,7 +88,7 @@ export class WordPressSite {
     return WordPressSite.#open(this.#installation, directory)
   }
 
-  /** Runs PHP inside the site and gives back what it returns. */
+  /** Evaluates PHP inside the site and returns its result. */
   async php<Result = unknown>(code: string): Promise<Result> {
     const response = await fetch(this.url, {
       method: 'POST',
@@ -101,7 +101,7 @@ export class WordPressSite {
     return JSON.parse(result) as Result
   }
 
-  /** What wp-cron does: all events of the plugin whose time has come, or all there are. */
+  /** Runs all scheduled events of a hook, like wp-cron. */
   async cron(hook: string): Promise<void> {
     await this.php(
       `define( 'DOING_CRON', true );
@@ -114,7 +114,7 @@ export class WordPressSite {
     )
   }
 
-  /** A page as a visitor or, after {@link signIn}, as the owner sees it. */
+  /** Requests a page as a visitor or, after {@link signIn}, as the owner. */
   async page(path: string, init: RequestInit = {}): Promise<{ status: number; text: string }> {
     const headers = { ...(init.headers as Record<string, string>), cookie: this.#cookies }
     const response = await fetch(this.url + path, { redirect: 'manual', ...init, headers })
@@ -136,7 +136,7 @@ export class WordPressSite {
     if (!this.#cookies.includes('wordpress_logged_in')) throw new Error('Could not sign in')
   }
 
-  /** Presses a button of the plugin's page, with what its form holds. */
+  /** Submits the form of a button on the settings page. */
   async press(button: string, values: Record<string, string> = {}): Promise<void> {
     const { text } = await this.page('/wp-admin/options-general.php?page=form-bridge')
     const form = [...text.matchAll(/<form method="post"[^]*?<\/form>/g)].find(([html]) =>
@@ -149,11 +149,11 @@ export class WordPressSite {
     ))
       fields.set(name, value)
     for (const [name, value] of Object.entries(values)) fields.set(name, value)
-    const answer = await this.page('/wp-admin/admin-post.php', { method: 'POST', body: fields })
-    if (answer.status !== 302) throw new Error(`The button answered ${answer.status}`)
+    const response = await this.page('/wp-admin/admin-post.php', { method: 'POST', body: fields })
+    if (response.status !== 302) throw new Error(`The button returned ${response.status}`)
   }
 
-  /** Calls made over HTTP since the last time this was asked. */
+  /** HTTP requests that WordPress made since the last call. */
   async httpCalls(): Promise<HttpCall[]> {
     const file = join(this.#directory, 'http.log')
     const text = await readFile(file, 'utf8').catch(() => '')
@@ -164,13 +164,13 @@ export class WordPressSite {
       .map((line) => JSON.parse(line) as HttpCall)
   }
 
-  /** What the plugin complained about in the log of PHP. */
-  async complaints(): Promise<string[]> {
+  /** Lines of the PHP error log that name the plugin. */
+  async phpErrors(): Promise<string[]> {
     const text = await this.#log()
     return text.split('\n').filter((line) => line.includes('/plugins/form-bridge/'))
   }
 
-  /** Constants, as an operator writes them into wp-config.php. */
+  /** Defines constants in wp-config.php. */
   async define(constants: Record<string, string>): Promise<void> {
     const lines = Object.entries(constants).map(
       ([name, value]) => `define( '${name}', '${value}' );`,
@@ -178,18 +178,18 @@ export class WordPressSite {
     await writeFile(join(this.#directory, 'constants.php'), `<?php\n${lines.join('\n')}\n`)
   }
 
-  /** Keeps strangers out: from the REST API, or the service altogether. */
-  async close(what: 'rest' | 'firewall' | 'nothing'): Promise<void> {
+  /** Blocks anonymous REST requests, or all requests of the service. */
+  async block(what: 'rest' | 'firewall' | 'nothing'): Promise<void> {
     await writeFile(join(this.#directory, 'closed'), what)
   }
 
-  /** As hosting companies do after a break-in: everybody is signed out, and nothing sealed opens. */
+  /** Signs out all users and makes encrypted options unreadable. */
   async changeSalts(): Promise<void> {
     await writeFile(join(this.#directory, 'salt'), `${this.#directory} changed`)
   }
 
   async stop(): Promise<void> {
-    await endTied(this.#server)
+    await stopProcess(this.#server)
     await rm(this.#directory, { recursive: true, force: true })
   }
 
@@ -216,16 +216,16 @@ export class WordPressSite {
     }
   }
 
-  async #untilItAnswers() {
+  async #waitUntilReady() {
     for (let tries = 0; tries < 200; tries++) {
-      const answered = await fetch(`${this.url}/readme.html`).then(
+      const isReady = await fetch(`${this.url}/readme.html`).then(
         (response) => response.text().then(() => true),
         () => false,
       )
-      if (answered) return
+      if (isReady) return
       await setTimeout(25)
     }
-    throw new Error('The web server of PHP did not answer')
+    throw new Error('The PHP web server did not start')
   }
 }
 

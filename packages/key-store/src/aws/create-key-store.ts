@@ -1,17 +1,17 @@
-/** Makes the table of a key store, or sees that the one that is there will do. */
+/** Creates the table of a key store, or checks that the existing one conforms. */
 import { createTables, untilActive } from '@strongroom/kit/tables'
 import type { Db, TableDescription } from '@strongroom/kit/db'
 import { isNamed } from '@strongroom/kit/db-errors'
 import { createTableInput } from '@strongroom/kit/table'
-import { toDb, type DbSource } from '../store/db-source.ts'
+import { toDb, type DbSource } from '../store/storage.ts'
 import { branchKeysTable } from '../tables.ts'
 import { keyStoreFailure } from '../errors.ts'
 
 export type CreateKeyStoreOptions = DbSource & {
   tableName: string
-  /** Whether to return only when the table can be used; a new one gets its recovery then. */
+  /** Whether to wait until the table is active; only then is recovery enabled on a new one. */
   wait?: boolean
-  /** Waits between two looks at a table that is being made; tests need not wait. */
+  /** Waits between two checks of a table that is being created; injected by tests. */
   pause?: (ms: number) => Promise<unknown>
 }
 
@@ -21,12 +21,12 @@ export async function createKeyStore(
 ): Promise<{ tableArn: string }> {
   const { tableName, wait = true } = options
   const db = toDb(options)
-  if (!tableName) throw new TypeError('Cannot create a key store: give the tableName')
+  if (!tableName) throw new TypeError('Cannot create a key store: pass the tableName')
   const table = { ...branchKeysTable, name: tableName }
   const found = await describe(db, tableName)
   const { description, isNew } = found ? { description: found, isNew: false } : await create()
   const tableArn = arnOfConforming(description)
-  // createTables does not touch the shape of a table that is there.
+  // createTables does not change the schema of an existing table.
   if (wait && isNew) await createTables(db, [table], options)
   else if (wait) await untilActive(db, table, options)
   return { tableArn }
@@ -36,7 +36,7 @@ export async function createKeyStore(
       const { TableDescription } = await db.createTable(createTableInput(table))
       return { description: TableDescription, isNew: true }
     } catch (error) {
-      // Someone else was faster. Their table will do if it conforms.
+      // Another caller created the table; it can be used if it conforms.
       if (!isNamed(error, 'ResourceInUseException')) throw error
       return { description: await describe(db, tableName), isNew: false }
     }
@@ -52,7 +52,7 @@ async function describe(db: Db, TableName: string): Promise<TableDescription | u
   }
 }
 
-/** Further attributes and indexes of a table are its operator's business. */
+/** Additional attributes and indexes of a table are allowed. */
 function arnOfConforming(found: TableDescription = {}): string {
   const { KeySchema, AttributeDefinitions } = createTableInput(branchKeysTable)
   const hasKeys = KeySchema.every(({ AttributeName, KeyType }) =>

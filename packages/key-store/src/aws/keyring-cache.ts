@@ -1,9 +1,9 @@
 /**
- * A cache for AWS's hierarchical keyring, in place of its own: that one wipes a key when it is put
- * in a second time or evicted, also under the hands of a caller who is about to encrypt with it. Up
- * to version 5.0.2 such messages are encrypted under a key of zeros.
+ * A cache for AWS's hierarchical keyring that replaces its own. AWS's cache wipes a key when it is
+ * replaced or evicted, even if a caller is about to encrypt with it. Up to version 5.0.2 such messages
+ * are encrypted under a key of zeros.
  *
- * Here a key that was handed out is never touched; it goes with the last who holds it.
+ * This cache never wipes a key that it has returned; the garbage collector frees it.
  */
 import type { KmsHierarchicalKeyRingNode } from '@aws-crypto/client-node'
 import { type Clock, systemClock } from '@strongroom/platform/clock'
@@ -33,7 +33,7 @@ export function awsBranchKeyCache({
       const entry = entries.get(key)
       const now = clock.now()
       entries.delete(key)
-      // If the clock was set back, nothing is known of the age.
+      // If the clock was set back, the age is unknown.
       if (!entry || now < entry.now || now >= entry.expires) return false
       entries.set(key, entry)
       return entry
@@ -49,5 +49,7 @@ export function awsBranchKeyCache({
 }
 
 function branchKeysOnly(): never {
-  throw new TypeError('Cannot cache data keys here: give the caching materials manager its own')
+  throw new TypeError(
+    'This cache does not support data keys: use another cache for the caching materials manager',
+  )
 }

@@ -1,20 +1,20 @@
 /**
- * AWS's hierarchical keyring on this key store: what `KmsHierarchicalKeyRingNode` of
- * `@aws-crypto/client-node` takes as its `keyStore`. Its `cache` is in `keyring-cache.ts`.
+ * Adapts a key store for the `keyStore` option of AWS's `KmsHierarchicalKeyRingNode`
+ * (`@aws-crypto/client-node`). Its `cache` is in `keyring-cache.ts`.
  *
- * The packages of AWS are the user's; nothing else here needs them.
+ * The user installs AWS's packages; only this folder needs them.
  */
 import { BranchKeyStoreNode } from '@aws-crypto/branch-keystore-node'
 import { NodeBranchKeyMaterial } from '@aws-crypto/material-management'
 import type { KeyStore } from '../store/key-store.ts'
 import type { KmsConfiguration } from '../store/kms-configuration.ts'
-import type { BranchKeyMaterials, BranchKeySource } from '../store/materials.ts'
+import type { BranchKeyMaterials, BranchKeySource } from '../store/key-store.ts'
 
 type AwsOptions = ConstructorParameters<typeof BranchKeyStoreNode>[0]
 
 /**
- * Keys are made and rotated by `keyStore`, and read from `branchKeys`: with `cachedBranchKeys` KMS
- * is asked once, however many read at the same time.
+ * `keyStore` creates and rotates keys; they are read from `branchKeys`. With `cachedBranchKeys`,
+ * concurrent readers share one call to KMS.
  */
 export function awsBranchKeyStore(
   keyStore: KeyStore,
@@ -22,7 +22,7 @@ export function awsBranchKeyStore(
 ): BranchKeyStoreNode {
   const info = keyStore.getKeyStoreInfo()
 
-  // The keyring wants an instance of this class, and that freezes itself: it can hold nothing.
+  // The keyring requires an instance of this class, which freezes itself and so has no own state.
   class Adapter extends BranchKeyStoreNode {
     override async getActiveBranchKey(branchKeyIdentifier: string) {
       return materialOf(await branchKeys.getActiveBranchKey({ branchKeyIdentifier }))
@@ -48,8 +48,8 @@ export function awsBranchKeyStore(
     kmsConfiguration: awsConfiguration(info.kmsConfiguration),
     keyManagement: { grantTokens: [...info.grantTokens] },
     storage: {
-      getEncryptedActiveBranchKey: neverAsked,
-      getEncryptedBranchKeyVersion: neverAsked,
+      getEncryptedActiveBranchKey: neverCalled,
+      getEncryptedBranchKeyVersion: neverCalled,
       getKeyStorageInfo: () => ({ name: info.keyStoreName, logicalName: info.logicalKeyStoreName }),
     },
   })
@@ -58,7 +58,7 @@ export function awsBranchKeyStore(
 function materialOf(materials: BranchKeyMaterials): NodeBranchKeyMaterial {
   const { buffer, byteOffset, length } = materials.branchKey
   try {
-    // Takes a copy of the key.
+    // The constructor copies the key.
     return new NodeBranchKeyMaterial(
       Buffer.from(buffer, byteOffset, length),
       materials.branchKeyIdentifier,
@@ -77,7 +77,7 @@ function awsConfiguration(configuration: KmsConfiguration): AwsOptions['kmsConfi
   return 'discovery'
 }
 
-/** The methods that would ask it are all overridden. */
-async function neverAsked(): Promise<never> {
-  throw new TypeError('Cannot read encrypted keys here: ask the key store')
+/** Never called, because all methods that use it are overridden. */
+async function neverCalled(): Promise<never> {
+  throw new TypeError('Cannot read encrypted keys here: use the key store')
 }

@@ -1,8 +1,8 @@
 /**
  * Lists branch keys and their versions, for operators.
  *
- * A table may hold rows of others, such as the mutation rows of AWS's administration tools, and
- * one damaged row must not hide the rest: what cannot be read is listed beside what can.
+ * A table may contain items of other programs, such as the mutations of AWS's administration tools, and
+ * one damaged item must not hide the others: unreadable items are listed separately.
  */
 import type { Db, Item } from '@strongroom/kit/db'
 import { entity } from '@strongroom/kit/entity'
@@ -17,7 +17,7 @@ import {
   fromItem,
   type HierarchicalKeyType,
 } from '../store/encrypted-key.ts'
-import { toDb } from '../store/db-source.ts'
+import { toDb } from '../store/storage.ts'
 import { ACTIVE_TYPE, BranchKeyItem, isBranchKeyType } from '../store/item.ts'
 import type { KeyStorageOptions } from '../store/storage.ts'
 import { branchKeysTable } from '../tables.ts'
@@ -28,7 +28,7 @@ export type Unreadable = ItemMismatch | KeyStoreError
 export interface KeyPage {
   keys: EncryptedHierarchicalKey[]
   unreadable: Unreadable[]
-  /** Where to continue; undefined if there is no more. */
+  /** Where to continue; undefined on the last page. */
   next: Item | undefined
 }
 
@@ -37,21 +37,21 @@ export interface PageOptions {
   after?: Item | undefined
 }
 
-/** Everything that is stored of one branch key. */
+/** All items of one branch key. */
 export interface BranchKeyParts {
   active: EncryptedHierarchicalKey<ActiveVersion> | undefined
-  /** All versions, the active one among them, in no order. */
+  /** All versions including the active one, in no particular order. */
   versions: EncryptedHierarchicalKey<DecryptOnlyVersion>[]
   beacon: EncryptedHierarchicalKey<ActiveBeacon> | undefined
   unreadable: Unreadable[]
-  /** How many items have sort keys of others, such as those of a mutation. */
+  /** The number of items of other programs, such as mutations. */
   foreign: number
 }
 
 export interface KeyListing {
-  /** The active version of each branch key, in no order. */
+  /** The active version of each branch key, in no particular order. */
   listBranchKeys(options?: PageOptions): Promise<KeyPage>
-  /** All that is stored under an id; without any part if there is nothing. */
+  /** All items of an id; empty if there are none. */
   listBranchKeyParts(branchKeyId: string): Promise<BranchKeyParts>
 }
 
@@ -65,7 +65,7 @@ export function createKeyListing(options: KeyStorageOptions): KeyListing {
   const id = items.attr('branch-key-id')
   const type = items.attr('type')
 
-  function listed(stored: Item): Listed {
+  function toListed(stored: Item): Listed {
     try {
       const item = items.parse(stored)
       if (item['hierarchy-version'] === 1) return fromItem(item, logicalKeyStoreName)
@@ -96,7 +96,7 @@ export function createKeyListing(options: KeyStorageOptions): KeyListing {
       const kept = found.slice(0, limit)
       // A page of the store may hold more than requested; the next one starts after the last one returned.
       if (found.length > kept.length) next = keyOf(kept.at(-1))
-      return keyPage({ items: kept.map(listed), next })
+      return keyPage({ items: kept.map(toListed), next })
     },
 
     async listBranchKeyParts(branchKeyId) {
@@ -108,7 +108,7 @@ export function createKeyListing(options: KeyStorageOptions): KeyListing {
         (item) => item,
       )
       const own = stored.filter((item) => isBranchKeyType(item.type))
-      const { keys, unreadable } = keyPage({ items: own.map(listed), next: undefined })
+      const { keys, unreadable } = keyPage({ items: own.map(toListed), next: undefined })
       return { ...partsOf(keys), unreadable, foreign: stored.length - own.length }
     },
   }

@@ -1,8 +1,8 @@
 /**
  * Rotates every branch key that is older than a given age, one after the other.
  *
- * It can be stopped after any key and run again: what it has rotated is young then. A key that
- * cannot be rotated does not stop the rest.
+ * It can be stopped after any key and run again, because rotated keys are no longer due. A key that
+ * cannot be rotated does not stop the others.
  */
 import { ApiError } from '@strongroom/kit/errors'
 
@@ -16,9 +16,9 @@ export interface RotatableKeys {
 
 export interface RotateAllOptions {
   olderThanSeconds: number
-  /** Ends the work after the key in hand. */
+  /** Stops after the current key. */
   stop: AbortSignal
-  /** Told after each key that was due. */
+  /** Called after each key that was due. */
   onKey?: (key: { id: string; ageSeconds: number | null; outcome: RotationOutcome }) => void
 }
 
@@ -26,12 +26,12 @@ export interface RotateAllOptions {
 export type RotationOutcome = 'rotated' | 'raced' | 'failed'
 
 export interface RotationSummary {
-  /** Those of others among them. */
+  /** Keys that another process rotated; included above. */
   rotated: number
-  /** Too young to be rotated. */
+  /** Keys that are not old enough. */
   young: number
   failed: { id: string; problem: string }[]
-  /** Whether it was stopped before it had seen all keys. */
+  /** Whether it was stopped before the last key. */
   stopped: boolean
 }
 
@@ -44,12 +44,12 @@ export async function rotateAll(
     summary.failed.push(...unreadable)
     for (const { id, ageSeconds } of items) {
       if (stop.aborted) return { ...summary, stopped: true }
-      // A key of unknown age may be as old as any.
+      // A key of unknown age is due.
       if (ageSeconds !== null && ageSeconds < olderThanSeconds) {
         summary.young++
         continue
       }
-      const outcome = await rotated(keys, id, summary.failed)
+      const outcome = await rotateOne(keys, id, summary.failed)
       if (outcome !== 'failed') summary.rotated++
       onKey?.({ id, ageSeconds, outcome })
     }
@@ -57,7 +57,7 @@ export async function rotateAll(
   return summary
 }
 
-async function rotated(
+async function rotateOne(
   keys: RotatableKeys,
   id: string,
   failed: RotationSummary['failed'],

@@ -20,7 +20,7 @@ export function keyStoreRoutes(deps: {
 }): OpenAPIHono<AppEnv> {
   const { branchKeys, operators, secrets } = deps
 
-  /** Takes KMS, at first; to look at a few keys does not. */
+  /** Opens KMS on first use; listing keys does not need it. */
   async function cursors(): Promise<Cursors> {
     const accepted = await secrets.accepted(CURSOR_SECRET)
     return createCursors(accepted.map(({ key }) => key))

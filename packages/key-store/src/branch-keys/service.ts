@@ -1,4 +1,4 @@
-/** What operators do with branch keys: create, rotate, list, look at. No key is ever in the clear. */
+/** Creates, rotates, lists and describes branch keys for operators, without any plaintext key. */
 import type { Clock } from '@strongroom/platform/clock'
 import type { Item } from '@strongroom/kit/db'
 import { ageSeconds } from './age.ts'
@@ -12,7 +12,7 @@ import type { KeyListing, Unreadable } from './listing.ts'
 
 export interface BranchKeys {
   create(input: NewBranchKey): Promise<{ id: string }>
-  /** Makes a new version the active one; `key-store.version_race` if another rotation was first. */
+  /** Activates a new version; throws `key-store.version_race` if another rotation succeeded first. */
   rotate(id: string): Promise<{ version: string }>
   list(options: { limit: number; after?: Item | undefined }): Promise<BranchKeyPage>
   describe(id: string): Promise<BranchKeyDescription>
@@ -24,7 +24,7 @@ export interface NewBranchKey {
 }
 
 export interface StoredKey {
-  /** As stored; its form is up to the program that wrote it. */
+  /** As stored; the format depends on the program that wrote it. */
   createTime: string
   /** Null if the creation time cannot be read. */
   ageSeconds: number | null
@@ -63,7 +63,7 @@ export interface BranchKeyDescription {
   foreignItems: number
 }
 
-/** KMS takes twice this, and the key store adds pairs of its own. */
+/** KMS allows twice this, but the key store adds pairs of its own. */
 const MAX_CONTEXT_BYTES = 4096
 
 export function createBranchKeys(deps: {
@@ -159,7 +159,7 @@ function versionOf(type: HierarchicalKeyType): string {
   return 'version' in type ? type.version : ''
 }
 
-/** As KMS will see it: each name has a prefix. */
+/** The size of the context in KMS, where each name has a prefix. */
 function contextBytes(context: Record<string, string> = {}): number {
   return Object.entries(context).reduce(
     (sum, [name, value]) => sum + Buffer.byteLength(CONTEXT_PREFIX + name + value),

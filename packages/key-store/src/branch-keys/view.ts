@@ -1,9 +1,9 @@
-/** What the routes of the key store take and give. */
+/** The request and response schemas of the key store's routes. */
 import { z } from '@hono/zod-openapi'
 
 export const BranchKeyId = z.string().openapi({ example: 'ferryhook:user-42' })
 
-/** Not a record: that would lose a pair that is named `__proto__` without a word. */
+/** Not `z.record`, which silently drops a pair named `__proto__`. */
 const EncryptionContext = z
   .custom<Record<string, string>>(isContext, 'Must be an object of strings')
   .openapi({

@@ -4,16 +4,16 @@
  *   salt 16 ‖ IV 12 ‖ version of the branch key 16 ‖ encrypted data key 32 ‖ tag 16
  *
  * AES-256-GCM under a key derived from the branch key and the salt (NIST SP 800-108, counter mode,
- * HMAC-SHA-256, one block). Random IVs are safe, because every wrapping has a key of its own.
+ * HMAC-SHA-256, one block). Random IVs are safe, because every wrapping has its own key.
  */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import type { Place } from './place.ts'
-import type { BranchKeyMaterials } from '../store/materials.ts'
+import type { BranchKeyMaterials } from '../store/key-store.ts'
 import { keyStoreFailure } from '../errors.ts'
 
 export const PROVIDER_ID = 'aws-kms-hierarchy'
 export const EDK_BYTES = 92
-/** Salt and IV: what has to be random. */
+/** The random bytes: salt and IV. */
 export const EDK_NONCE_BYTES = 28
 
 const SALT_END = 16
@@ -45,7 +45,7 @@ export function wrapDataKey(
   return Buffer.concat([nonce, version, encrypted, cipher.getAuthTag()], EDK_BYTES)
 }
 
-/** Which version of the branch key unwraps it. */
+/** The version of the branch key that unwraps it. */
 export function branchKeyVersionOf(edk: Buffer): string {
   const hex = edk.toString('hex', IV_END, VERSION_END)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`

@@ -1,28 +1,28 @@
 /**
  * Seals small secrets, each for one place: an attribute of an entity of a tenant of a service.
  *
- * Every tenant has a branch key, made when its first secret is sealed. What is sealed is a message of
- * the AWS Encryption SDK, so AWS's own libraries open it too. Rotating a branch key changes nothing
- * that is sealed: each message names the version it opens with.
+ * Every tenant has a branch key, created with its first secret. A sealed secret is a message of the AWS
+ * Encryption SDK, so AWS's libraries can open it, too. Rotating a branch key does not affect existing
+ * messages: each contains the version of its branch key.
  */
 import { type EnvelopeContext, placeOf } from './place.ts'
 import { branchKeyVersionOf } from './edk.ts'
 import type { KeyStore } from '../store/key-store.ts'
-import type { BranchKeyMaterials, BranchKeySource } from '../store/materials.ts'
+import type { BranchKeyMaterials, BranchKeySource } from '../store/key-store.ts'
 import { readHeader } from './header.ts'
 import { openMessage, writeMessage } from './message.ts'
 import { isKeyStoreFailure, keyStoreFailure } from '../errors.ts'
 
 export interface Envelope {
   seal(plaintext: Uint8Array, context: EnvelopeContext): Promise<Uint8Array>
-  /** Throws `EnvelopeUnreadable` for anything but what was sealed for this very place. */
+  /** Throws `EnvelopeUnreadable` unless the bytes were sealed for this place. */
   open(sealed: Uint8Array, context: EnvelopeContext): Promise<Uint8Array>
 }
 
 export interface EnvelopeOptions {
-  /** Makes the branch keys of new tenants. */
+  /** Creates the branch keys of new tenants. */
   keyStore: Pick<KeyStore, 'createKey'>
-  /** Reads branch keys: a cache, or else everything that is sealed or opened is a call to KMS. */
+  /** Reads branch keys. Use a cache, otherwise every seal and open calls KMS. */
   branchKeys: BranchKeySource
 }
 
@@ -30,8 +30,8 @@ export interface EnvelopeOptions {
 const MAX_PLAINTEXT_BYTES = 16 * 1024 * 1024
 
 /**
- * Once before the key is created and once after; and once more, because a cache may return the result
- * of a read that another caller started before the key existed.
+ * One read before the key is created, one after, and one more because a cache may return the result of a
+ * read that another caller started before the key existed.
  */
 const MAX_READS_OF_NEW_KEY = 3
 
@@ -40,7 +40,7 @@ export function createEnvelope({ keyStore, branchKeys }: EnvelopeOptions): Envel
 
   return {
     async seal(plaintext, context) {
-      if (!(plaintext instanceof Uint8Array)) throw new TypeError('Cannot seal: give bytes')
+      if (!(plaintext instanceof Uint8Array)) throw new TypeError('Cannot seal: pass bytes')
       if (plaintext.length > MAX_PLAINTEXT_BYTES) throw keyStoreFailure('PlaintextTooLong')
       const place = placeOf(context)
       const materials = await activeBranchKey(place.branchKeyIdentifier, context)
@@ -83,7 +83,7 @@ export function createEnvelope({ keyStore, branchKeys }: EnvelopeOptions): Envel
     }
   }
 
-  /** Concurrent callers create it once: in this process they wait for the first, in others the store rejects the second. */
+  /** Concurrent callers in this process share one creation; the store rejects that of other processes. */
   async function createOnce(branchKeyIdentifier: string, { service, tenant }: EnvelopeContext) {
     let pending = creating.get(branchKeyIdentifier)
     if (!pending) {

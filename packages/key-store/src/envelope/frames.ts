@@ -1,9 +1,9 @@
 /**
- * The frames of a message. What is sealed here is one frame, the final one:
+ * The frames of a message. Messages sealed here have one frame, the final one:
  *
  *   FFFFFFFF ‖ sequence number 4 ‖ IV 12 ‖ length 4 ‖ content ‖ tag 16
  *
- * Before it there may be others in what AWS's libraries seal, each of the header's frame length:
+ * Messages of AWS's libraries may have other frames before it, each with the header's frame length:
  *
  *   sequence number 4 ‖ IV 12 ‖ content ‖ tag 16
  */
@@ -21,7 +21,7 @@ const GCM = { authTagLength: TAG_BYTES }
 /** No frame has sequence number 0. */
 const HEADER_IV = Buffer.alloc(IV_BYTES)
 
-/** Plaintext as the only frame of a message: head, content and tag. */
+/** Encrypts plaintext as the only frame of a message: head, content and tag. */
 export function writeOnlyFrame(key: Buffer, messageId: Buffer, plaintext: Uint8Array): Buffer[] {
   const head = Buffer.alloc(FINAL_HEAD_BYTES)
   head.writeUInt32BE(FINAL)
@@ -36,7 +36,7 @@ export function writeOnlyFrame(key: Buffer, messageId: Buffer, plaintext: Uint8A
   return [head, content, cipher.getAuthTag()]
 }
 
-/** All frames, in order and to the last byte; nothing is given out before all of it is checked. */
+/** Decrypts all frames; returns nothing before all of them, to the last byte, are authenticated. */
 export function readFrames(
   key: Buffer,
   messageId: Buffer,
@@ -58,7 +58,7 @@ export function readFrames(
     const iv = head.subarray(numberAt + 4, numberAt + 4 + IV_BYTES)
     const label = isFinal ? FINAL_LABEL : FRAME_LABEL
     const sealed = rest.subarray(head.length, end)
-    plaintext.push(decrypted(key, iv, frameData(messageId, label, sequence, length), sealed))
+    plaintext.push(decryptFrame(key, iv, frameData(messageId, label, sequence, length), sealed))
     rest = rest.subarray(end)
     if (isFinal) break
   }
@@ -74,11 +74,11 @@ export function headerTag(key: Buffer, header: Buffer): Buffer {
 }
 
 export function checkHeaderTag(key: Buffer, header: Buffer, tag: Buffer): void {
-  decrypted(key, HEADER_IV, header, tag)
+  decryptFrame(key, HEADER_IV, header, tag)
 }
 
 /** `sealed` is the content and its tag. */
-function decrypted(key: Buffer, iv: Buffer, data: Buffer, sealed: Buffer): Buffer {
+function decryptFrame(key: Buffer, iv: Buffer, data: Buffer, sealed: Buffer): Buffer {
   const decipher = createDecipheriv('aes-256-gcm', key, iv, GCM)
   decipher.setAAD(data)
   decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
@@ -91,7 +91,7 @@ function decrypted(key: Buffer, iv: Buffer, data: Buffer, sealed: Buffer): Buffe
   return plaintext
 }
 
-/** What a frame authenticates beside its content. */
+/** The additional authenticated data of a frame. */
 function frameData(messageId: Buffer, label: Buffer, sequence: number, length: number): Buffer {
   const numbers = Buffer.alloc(12)
   numbers.writeUInt32BE(sequence)

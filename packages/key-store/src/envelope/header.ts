@@ -5,8 +5,8 @@
  *   version 1 ‖ suite 2 ‖ message id 32 ‖ context ‖ encrypted data key ‖ content type 1 ‖
  *   frame length 4 ‖ commitment 32 ‖ tag 16
  *
- * All of the context, and all of the encrypted data key but its last 92 bytes, follow from the place
- * that a message is sealed for. So a header is not parsed but compared: no length in it is believed.
+ * The context, and all but the last 92 bytes of the encrypted data key, are determined by the place. So a
+ * header is compared with the expected one instead of being parsed: no length in it is trusted.
  */
 import { type Place, uint16, withLength } from './place.ts'
 import { EDK_BYTES, PROVIDER_ID } from './edk.ts'
@@ -30,12 +30,12 @@ export interface Header {
   commitment: Buffer
 }
 
-/** A header that was read and is not authenticated yet. */
+/** A header that has not been authenticated yet. */
 export interface UncheckedHeader extends Header {
-  /** All of the header that its tag authenticates. */
+  /** The part of the header that its tag authenticates. */
   authenticated: Buffer
   tag: Buffer
-  /** What follows the header. */
+  /** The bytes after the header. */
   body: Buffer
 }
 
@@ -54,7 +54,7 @@ export function writeHeader(place: Place, header: Header): Buffer {
   ])
 }
 
-/** Throws `EnvelopeUnreadable` unless it is a header for this place, all of it. */
+/** Throws `EnvelopeUnreadable` unless the message starts with a complete header for this place. */
 export function readHeader(place: Place, message: Buffer): UncheckedHeader {
   let end = 0
   const take = (length: number) => message.subarray(end, (end += length))

@@ -2,8 +2,8 @@
  * The keys of one message, derived from its data key: HKDF (RFC 5869) with SHA-512, the message id
  * as salt. The commitment is public and ensures that a message opens under one data key only.
  *
- * Each is shorter than a hash, so one round of the expansion is all of it; by hand, because
- * `hkdfSync` would extract twice and takes more than twice as long.
+ * Both keys are shorter than a hash, so one round of the expansion is enough. `hkdfSync` would extract
+ * twice and takes more than twice as long.
  */
 import { createHmac } from 'node:crypto'
 import { SUITE } from './header.ts'

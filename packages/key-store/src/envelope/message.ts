@@ -1,15 +1,15 @@
-/** Messages of the AWS Encryption SDK: from plaintext to bytes and back, under one branch key. */
+/** Encrypts and decrypts messages of the AWS Encryption SDK under one branch key. */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Place } from './place.ts'
 import { EDK_NONCE_BYTES, unwrapDataKey, wrapDataKey } from './edk.ts'
-import type { BranchKeyMaterials } from '../store/materials.ts'
+import type { BranchKeyMaterials } from '../store/key-store.ts'
 import { checkHeaderTag, headerTag, readFrames, writeOnlyFrame } from './frames.ts'
 import { MESSAGE_ID_BYTES, type UncheckedHeader, writeHeader } from './header.ts'
 import { messageKeys } from './message-keys.ts'
 import { keyStoreFailure } from '../errors.ts'
 
 const DATA_KEY_BYTES = 32
-/** What AWS's libraries write; longer only where one frame needs it. */
+/** The frame length of AWS's libraries; longer only if the single frame needs it. */
 const USUAL_FRAME_LENGTH = 4096
 
 export function writeMessage(
@@ -17,7 +17,7 @@ export function writeMessage(
   place: Place,
   branchKey: BranchKeyMaterials,
 ): Uint8Array {
-  // One call, because the call costs more than the bytes.
+  // One call for all, because each call costs more than the bytes.
   const random = randomBytes(MESSAGE_ID_BYTES + EDK_NONCE_BYTES + DATA_KEY_BYTES)
   const messageId = random.subarray(0, MESSAGE_ID_BYTES)
   const nonce = random.subarray(MESSAGE_ID_BYTES, MESSAGE_ID_BYTES + EDK_NONCE_BYTES)
@@ -30,10 +30,10 @@ export function writeMessage(
   const frame = writeOnlyFrame(key, messageId, plaintext)
   const tag = headerTag(key, header)
   key.fill(0)
-  return joined([header, tag, ...frame])
+  return joinParts([header, tag, ...frame])
 }
 
-/** Throws `EnvelopeUnreadable` if anything of it is not as it was sealed. */
+/** Throws `EnvelopeUnreadable` if any part of the message was changed. */
 export function openMessage(
   header: UncheckedHeader,
   place: Place,
@@ -46,14 +46,14 @@ export function openMessage(
   try {
     if (!timingSafeEqual(commitment, header.commitment)) throw keyStoreFailure('EnvelopeUnreadable')
     checkHeaderTag(key, authenticated, tag)
-    return joined(readFrames(key, messageId, frameLength, body))
+    return joinParts(readFrames(key, messageId, frameLength, body))
   } finally {
     key.fill(0)
   }
 }
 
-/** In memory of its own, not in the pool that all small buffers share. */
-function joined(parts: readonly Buffer[]): Uint8Array {
+/** Joins the parts in separate memory instead of the pool of small buffers. */
+function joinParts(parts: readonly Buffer[]): Uint8Array {
   const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let end = 0
   for (const part of parts) {

@@ -1,7 +1,7 @@
 import { keyStoreFailure } from '../errors.ts'
 /**
- * The place that something is sealed for: which attribute of which entity of which tenant of which
- * service. It is the encryption context of the message, so what is sealed opens at this place only.
+ * The place of a sealed secret: an attribute of an entity of a tenant of a service. It is the encryption
+ * context of the message, so a secret can only be opened for its place.
  */
 
 export interface EnvelopeContext {
@@ -11,19 +11,19 @@ export interface EnvelopeContext {
   attribute: string
 }
 
-/** Pairs are in the order of the bytes of their names, and these are always the names. */
+/** The names of the pairs, sorted by their bytes as the format requires. */
 const NAMES = ['attribute', 'entity', 'service', 'tenant'] as const
 const NAME_BYTES = NAMES.map((name) => withLength(Buffer.from(name)))
 const PAIRS = uint16(NAMES.length)
 
-/** The maximum of a DynamoDB key: ids of branch keys and of entities are keys there. */
+/** The limit of DynamoDB keys, which ids of branch keys and entities are. */
 const MAX_VALUE_BYTES = 2048
 const UNPAIRED_SURROGATE = /\p{Surrogate}/u
 
-/** A place as bytes: what a header says and what every encryption under it authenticates. */
+/** A place as bytes, which the header contains and every encryption authenticates. */
 export interface Place {
   branchKeyIdentifier: string
-  /** The encryption context as the message format writes it: a count, then pairs with lengths. */
+  /** The encryption context in the message format: a count, then pairs with lengths. */
   context: Buffer
 }
 
@@ -35,7 +35,7 @@ export function placeOf(context: EnvelopeContext): Place {
   return { branchKeyIdentifier: branchKeyIdOf(context), context: Buffer.concat(parts) }
 }
 
-/** The id of the branch key that a tenant's secrets are sealed under. */
+/** The id of the branch key for a tenant's secrets. */
 export function branchKeyIdOf({ service, tenant }: Pick<EnvelopeContext, 'service' | 'tenant'>) {
   // Otherwise tenant "b:c" of service "a" would share its branch key with tenant "c" of "a:b".
   if (service.includes(':'))
@@ -55,7 +55,7 @@ function validateBytes(name: string, value: unknown): Buffer {
     throw keyStoreFailure('InvalidEnvelopeContext', {
       message: `Invalid place: ${name} must be a text that is not empty`,
     })
-  // All of these would become the same replacement character: different places, same bytes.
+  // Lone surrogates all become the same replacement character, so different places would be equal.
   if (UNPAIRED_SURROGATE.test(value))
     throw keyStoreFailure('InvalidEnvelopeContext', {
       message: `Invalid place: ${name} must be well-formed Unicode`,

@@ -1,9 +1,9 @@
 /**
- * An encrypted key as key storage hands it to the key store (key storage interface 0.2.0,
- * "EncryptedHierarchicalKey"), and how it becomes an item and comes from one.
+ * An encrypted key as key storage returns it (key storage interface 0.2.0, "EncryptedHierarchicalKey"),
+ * and its conversion to and from an item.
  *
- * Its encryption context is the whole of what KMS authenticates: every attribute of the item but
- * `enc`, as strings, and the logical key store name, which is never stored.
+ * Its encryption context is everything that KMS authenticates: all attributes of the item but `enc`, as
+ * strings, and the logical key store name, which is not stored.
  */
 import { ACTIVE_TYPE, BEACON_TYPE, type BranchKeyItem, VERSION_PREFIX } from './item.ts'
 import { keyStoreFailure } from '../errors.ts'
@@ -36,11 +36,11 @@ export interface EncryptedHierarchicalKey<Type extends HierarchicalKeyType = Hie
   ciphertextBlob: Uint8Array
 }
 
-/** The context's name for the logical key store. */
+/** The name of the logical key store in the context. */
 export const LOGICAL_NAME = 'tablename'
 export const HIERARCHY_VERSION = '1'
 
-/** Refuses a key whose context says something else than the key does. */
+/** Rejects a key whose context differs from its attributes. */
 export function requireAgreement(key: EncryptedHierarchicalKey, logicalKeyStoreName: string): void {
   const expected = {
     [LOGICAL_NAME]: logicalKeyStoreName,
@@ -58,7 +58,7 @@ export function requireAgreement(key: EncryptedHierarchicalKey, logicalKeyStoreN
   }
 }
 
-/** The item of a key. Refuses a key that could not be read back as it is. */
+/** The item of a key; throws if the item could not be read back. */
 export function toItem(key: EncryptedHierarchicalKey, logicalKeyStoreName: string): BranchKeyItem {
   requireAgreement(key, logicalKeyStoreName)
   const { [LOGICAL_NAME]: _notStored, ...stored } = key.encryptionContext

@@ -1,6 +1,6 @@
 /**
- * What KMS authenticates of each key of a branch key (branch key store 0.7.0, "Encryption
- * Context"), derived one from the other, so that custom context is the same in all of them.
+ * The encryption context of each key of a branch key (branch key store 0.7.0, "Encryption Context"). They
+ * are derived from each other, so the custom context is the same in all of them.
  */
 import {
   type ActiveBeacon,
@@ -13,7 +13,7 @@ import {
 } from './encrypted-key.ts'
 import { ACTIVE_TYPE, BEACON_TYPE, CONTEXT_PREFIX, VERSION_PREFIX } from './item.ts'
 
-/** A key that is still to be wrapped. */
+/** A key that is not wrapped yet. */
 export type KeyToWrap<Type extends HierarchicalKeyType> = Omit<
   EncryptedHierarchicalKey<Type>,
   'ciphertextBlob'
@@ -50,7 +50,7 @@ export function firstVersion(
   }
 }
 
-/** The version after the active one. All else stays as it is, also what others put there. */
+/** The version after the active one. Other attributes are kept, even those of other programs. */
 // KS-83, KS-102, KS-105
 export function nextVersion(
   active: EncryptedHierarchicalKey<ActiveVersion>,
@@ -80,7 +80,7 @@ export function activeOf(version: KeyToWrap<DecryptOnlyVersion>): KeyToWrap<Acti
   }
 }
 
-/** The beacon key that is made along with a first version. */
+/** The beacon key that is created with the first version. */
 // KS-103
 export function beaconOf(version: KeyToWrap<DecryptOnlyVersion>): KeyToWrap<ActiveBeacon> {
   return {
@@ -90,7 +90,7 @@ export function beaconOf(version: KeyToWrap<DecryptOnlyVersion>): KeyToWrap<Acti
   }
 }
 
-// Both are made from entries: assigning would lose a pair that is named `__proto__`.
+// Both use entries, because assignment would lose a pair named `__proto__`.
 
 function withPrefix(custom: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
@@ -98,7 +98,7 @@ function withPrefix(custom: Readonly<Record<string, string>>): Record<string, st
   )
 }
 
-/** The custom pairs of a key's context, as they were given. */
+/** The custom pairs of a key's context, without their prefix. */
 export function customContext(context: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(context)

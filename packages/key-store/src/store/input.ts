@@ -1,4 +1,4 @@
-/** Validates what callers pass to a key store, before any call to the store or to KMS. */
+/** Validates the input of a key store before any call to the store or to KMS. */
 import { CONTEXT_PREFIX } from './item.ts'
 import { emptyIdentifier, keyStoreFailure } from '../errors.ts'
 
@@ -14,14 +14,14 @@ export function requireIdentifier(id: unknown): void {
     throw keyStoreFailure('InvalidIdentifier')
 }
 
-/** A version goes into messages as the 16 bytes of its UUID, so it must be one, and in one way. */
+/** Messages contain a version as the 16 bytes of its UUID, so it must be a UUID in canonical form. */
 export function requireVersion(version: unknown): void {
   if (version === '') throw emptyIdentifier('branch key version')
   if (typeof version !== 'string' || !UUID.test(version))
     throw keyStoreFailure('InvalidBranchKeyVersion')
 }
 
-/** For a new key: an id of one's own comes with context, which says whose key it is. */
+/** Validates the input for a new key: a custom id requires encryption context. */
 export function requireNewKey(id: string | undefined, context: Record<string, string>): void {
   if (id !== undefined) requireIdentifier(id)
   if (!isPlain(context) || !Object.entries(context).every(isPair))
@@ -35,12 +35,12 @@ function isPair([name, value]: [string, unknown]): boolean {
   return fits && isText(name) && isText(value)
 }
 
-/** Half a character would be stored as another one than KMS authenticates. */
+/** A lone surrogate would be stored as a different character than KMS authenticates. */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && !/\p{Surrogate}/u.test(value)
 }
 
-/** The pairs of a Map, or of a class, would be overlooked. */
+/** The pairs of a Map or a class instance would be ignored. */
 function isPlain(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)

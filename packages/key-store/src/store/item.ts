@@ -1,10 +1,9 @@
 /**
- * The record format of a branch key (DynamoDB key storage 0.2.0, "Record Format"), and what makes
- * an item a valid one.
+ * The record format of a branch key (DynamoDB key storage 0.2.0, "Record Format") and its validation.
  *
- * Every attribute but `enc` is authenticated by KMS as encryption context. That is why all further
- * attributes must be strings, and why `tablename`, the context's name for the logical key store,
- * must not be one of them: an item that brings its own would say where it belongs.
+ * KMS authenticates every attribute but `enc` as encryption context, so all other attributes must be
+ * strings. `tablename`, the name of the logical key store in the context, must not be an attribute: an
+ * item could otherwise choose the key store it belongs to.
  */
 import * as z from 'zod'
 
@@ -28,7 +27,7 @@ const attributes = {
     (value) => value instanceof Uint8Array && value.length >= 1 && value.length <= MAX_ENC_BYTES,
   ),
   'kms-arn': z.string().min(1).max(MAX_KMS_ARN_LENGTH),
-  /** Never parsed or compared: AWS's own runtimes write it in four ways. */
+  /** Never parsed or compared: AWS's runtimes write it in four formats. */
   'create-time': z.string(),
   'hierarchy-version': z.number(),
 }
@@ -55,13 +54,13 @@ export const BranchKeyItem = z
   })
 export type BranchKeyItem = z.infer<typeof BranchKeyItem>
 
-/** Whether a sort key is one of a branch key; a table may hold items of others under the same id. */
+/** Whether a sort key belongs to a branch key; other programs may have items under the same id. */
 export function isBranchKeyType(type: unknown): boolean {
   if (typeof type !== 'string') return false
   return type === ACTIVE_TYPE || type === BEACON_TYPE || isVersion(type)
 }
 
-/** Whether something follows the prefix: the prefix alone names no version. */
+/** Whether a version follows the prefix. */
 function isVersion(text: string): boolean {
   return text.startsWith(VERSION_PREFIX) && text.length > VERSION_PREFIX.length
 }

@@ -1,8 +1,8 @@
 /**
  * The branch key store (branch key store 0.7.0): creates, rotates and reads branch keys.
  *
- * No key is seen in the clear but by the three reads. What is wrong with a request or an item is
- * found before KMS is called, where that is possible.
+ * Only the three reads handle plaintext keys. Requests and items are validated before KMS is called,
+ * where possible.
  */
 import { randomUUID } from 'node:crypto'
 import { type Clock, systemClock } from '@strongroom/platform/clock'
@@ -31,17 +31,44 @@ import {
   keyForWriting,
   type KmsConfiguration,
 } from './kms-configuration.ts'
-import type { BeaconKeyMaterials, BranchKeySource } from './materials.ts'
 import type { KeyStorage } from './storage.ts'
 import { keyStoreFailure } from '../errors.ts'
 
+/** A branch key in the clear. */
+export interface BranchKeyMaterials {
+  branchKeyIdentifier: string
+  /** A UUID, without the prefix `branch:version:`. */
+  branchKeyVersion: string
+  /** 32 bytes, the caller's own copy: wipe it when done. */
+  branchKey: Uint8Array
+  /** The custom pairs, without the prefix `aws-crypto-ec:`. */
+  encryptionContext: Record<string, string>
+}
+
+/** A beacon key in the clear. */
+export interface BeaconKeyMaterials {
+  beaconKeyIdentifier: string
+  /** 32 bytes, the caller's own copy: wipe it when done. */
+  beaconKey: Uint8Array
+  encryptionContext: Record<string, string>
+}
+
+/** The part of a key store that encryption and decryption need. */
+export interface BranchKeySource {
+  getActiveBranchKey(input: { branchKeyIdentifier: string }): Promise<BranchKeyMaterials>
+  getBranchKeyVersion(input: {
+    branchKeyIdentifier: string
+    branchKeyVersion: string
+  }): Promise<BranchKeyMaterials>
+}
+
 export interface KeyStore extends BranchKeySource {
-  /** Makes a branch key with its beacon key. An id of one's own needs encryption context. */
+  /** Creates a branch key with its beacon key. A custom id requires encryption context. */
   createKey(input?: {
     branchKeyIdentifier?: string
     encryptionContext?: Record<string, string>
   }): Promise<{ branchKeyIdentifier: string }>
-  /** Makes a new version the active one. Old versions stay readable. */
+  /** Activates a new version. Old versions stay readable. */
   versionKey(input: { branchKeyIdentifier: string }): Promise<{ branchKeyVersion: string }>
   getBeaconKey(input: { branchKeyIdentifier: string }): Promise<BeaconKeyMaterials>
   getKeyStoreInfo(): KeyStoreInfo
@@ -74,7 +101,7 @@ export function openKeyStore(options: KeyStoreOptions): KeyStore {
   const management = keyManagement(kms, grantTokens)
   const { name: tableName, logicalName } = storage.getKeyStorageInfo()
 
-  /** A storage may be custom, so its results are compared with the request. */
+  /** Storage may be a custom implementation, so its results are compared with the request. */
   // KS-88, KS-89
   function requireRequestedKey(key: EncryptedHierarchicalKey, branchKeyId: string, type: string) {
     if (key.branchKeyId !== branchKeyId || sortKeyOf(key.type) !== type)
@@ -95,7 +122,7 @@ export function openKeyStore(options: KeyStoreOptions): KeyStore {
     return { ...key, ciphertextBlob: await management.generate(arn, key.encryptionContext) }
   }
 
-  /** The same key under another description. */
+  /** The same key wrapped for another context. */
   async function reEncrypt<Type extends HierarchicalKeyType>(
     arn: string,
     { ciphertextBlob, encryptionContext }: EncryptedHierarchicalKey,
@@ -109,7 +136,7 @@ export function openKeyStore(options: KeyStoreOptions): KeyStore {
   // KS-68, KS-69
   const newVersion = (): NewVersion => ({
     version: randomUUID(),
-    // To the microsecond, as the format has it, from a clock of milliseconds.
+    // The format has microseconds; the clock has milliseconds.
     createTime: new Date(clock.now()).toISOString().replace('Z', '000Z'),
   })
 
@@ -134,7 +161,7 @@ export function openKeyStore(options: KeyStoreOptions): KeyStore {
       const old = await storage.getEncryptedActiveBranchKey(branchKeyIdentifier)
       requireRequestedKey(old, branchKeyIdentifier, ACTIVE_TYPE)
       const arn = keyForReading(configuration, old.kmsArn)
-      // To itself: only to have KMS authenticate it before anything is built on it.
+      // Re-encrypts the key under its own context, so that KMS authenticates it before it is used.
       await reEncrypt(arn, old, old)
       const next = nextVersion(old, newVersion())
       const version = await generate(arn, next)
@@ -197,10 +224,10 @@ export function openKeyStore(options: KeyStoreOptions): KeyStore {
 /** One token for all attempts of a write, so that a retry after a lost response is not applied twice. */
 const oneWrite = () => ({ token: randomUUID() })
 
-/** The types say that both are given; programs in JavaScript and settings may not. */
+/** Callers in JavaScript may omit what the types require. */
 function required(options: KeyStoreOptions): KeyStoreOptions {
   const { storage, kms }: Partial<KeyStoreOptions> = options
-  if (!storage) throw new TypeError('Cannot open a key store: give the storage')
-  if (!kms) throw new TypeError('Cannot open a key store: give the kms')
+  if (!storage) throw new TypeError('Cannot open a key store: pass the storage')
+  if (!kms) throw new TypeError('Cannot open a key store: pass the kms')
   return options
 }

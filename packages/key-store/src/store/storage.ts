@@ -1,15 +1,16 @@
 /**
  * The key storage interface and its DynamoDB implementation (DynamoDB key storage 0.2.0).
  *
- * Conditions name their attributes by placeholders: `branch-key-id` is no legal name in an
- * expression, although the specification writes it there.
+ * Conditions use placeholders for attribute names, because `branch-key-id` is not valid in an expression,
+ * although the specification writes it there.
  */
-import type { TransactWriteItem } from '@strongroom/kit/db'
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { type Db, eachOperation, type TransactWriteItem } from '@strongroom/kit/db'
 import { TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
 import { transact } from '@strongroom/kit/transact'
 import { expr } from '@strongroom/kit/expression'
-import { toDb, type DbSource } from './db-source.ts'
+import { retryingDb } from '@strongroom/kit/retrying-db'
 import {
   type ActiveBeacon,
   type ActiveVersion,
@@ -24,8 +25,11 @@ import { ACTIVE_TYPE, BEACON_TYPE, BranchKeyItem, VERSION_PREFIX } from './item.
 import { branchKeysTable } from '../tables.ts'
 import { emptyIdentifier, keyStoreFailure } from '../errors.ts'
 
+/** The store of branch keys: a `Db`, or a client of the AWS SDK. */
+export type DbSource = { db: Db; client?: never } | { client: DynamoDBClient; db?: never }
+
 export interface KeyStorage {
-  /** Writes a new branch key with its beacon key, all of it or nothing. */
+  /** Writes a new branch key with its beacon key atomically. */
   writeNewEncryptedBranchKey(
     keys: {
       version: EncryptedHierarchicalKey<DecryptOnlyVersion>
@@ -34,7 +38,7 @@ export interface KeyStorage {
     },
     options?: WriteOptions,
   ): Promise<void>
-  /** Makes a new version the active one, if the active one is still `old`; else `VersionRace`. */
+  /** Activates a new version if the active one is still `old`; otherwise throws `VersionRace`. */
   writeNewEncryptedBranchKeyVersion(
     keys: {
       version: EncryptedHierarchicalKey<DecryptOnlyVersion>
@@ -62,12 +66,12 @@ export interface KeyStorage {
 }
 
 export interface WriteOptions {
-  /** The same for each try of one write. Without it a repeated write is known by its content. */
+  /** The same for all attempts of a write. Without it a repeated write is recognised by its content. */
   token?: string
 }
 
 export interface ReadOptions {
-  /** Cheaper, and may be a moment behind: a key made just now may not be found. */
+  /** Cheaper, but may be stale: a key that was just created may not be found. */
   eventual?: boolean
 }
 
@@ -88,7 +92,7 @@ export function createKeyStorage(options: KeyStorageOptions): KeyStorage {
     items.part.put(toItem(key, logicalKeyStoreName), condition)
   const putNew = (key: EncryptedHierarchicalKey) => put(key, expr`attribute_not_exists(${id})`)
 
-  /** Writes all parts, the new version first; `refused` says what a refusal means. */
+  /** Writes all parts, the new version first; `refused` builds the error of a failed condition. */
   async function write(
     version: EncryptedHierarchicalKey,
     parts: TransactWriteItem[],
@@ -99,8 +103,8 @@ export function createKeyStorage(options: KeyStorageOptions): KeyStorage {
       await transact(db, parts, token === undefined ? {} : { token })
     } catch (error) {
       if (!(error instanceof TransactionFailed)) throw error
-      // Wrapping is random, so an equal ciphertext is this very write, whose response was lost. The
-      // version is written with everything else or not at all.
+      // Wrapping is random, so an equal ciphertext means that this write succeeded and its response was
+      // lost. The write is atomic, so checking the version is enough.
       if (isSame(error.reasons[0]?.item?.enc, version.ciphertextBlob)) return
       throw refused(error)
     }
@@ -119,7 +123,7 @@ export function createKeyStorage(options: KeyStorageOptions): KeyStorage {
       throw keyStoreFailure('UnexpectedItem', { table: tableName, key })
     if (item['hierarchy-version'] !== 1)
       throw keyStoreFailure('UnsupportedHierarchyVersion', { table: tableName, key })
-    // The sort key is the requested one, and it alone decides the type of the key.
+    // The sort key, which determines the type of the key, is the requested one.
     return fromItem(item, logicalKeyStoreName) as EncryptedHierarchicalKey<Type>
   }
 
@@ -168,16 +172,16 @@ export function createKeyStorage(options: KeyStorageOptions): KeyStorage {
   }
 }
 
-/** The types say that all are given; programs in JavaScript and settings may not. */
+/** Callers in JavaScript may omit what the types require. */
 function required(options: KeyStorageOptions): KeyStorageOptions {
   const { tableName, logicalKeyStoreName }: Partial<KeyStorageOptions> = options
-  if (!tableName) throw new TypeError('Cannot make a key storage: give the tableName')
+  if (!tableName) throw new TypeError('Cannot create a key storage: pass the tableName')
   if (!logicalKeyStoreName)
-    throw new TypeError('Cannot make a key storage: give the logicalKeyStoreName')
+    throw new TypeError('Cannot create a key storage: pass the logicalKeyStoreName')
   return options
 }
 
-/** The parts of one write are of one branch key, and what becomes active is the new version. */
+/** All parts of a write must belong to one branch key, and the active one must be the new version. */
 function requireOneKey(
   version: EncryptedHierarchicalKey<DecryptOnlyVersion>,
   active: EncryptedHierarchicalKey<ActiveVersion>,
@@ -193,4 +197,23 @@ function requireOneKey(
 
 function isSame(stored: unknown, bytes: Uint8Array): boolean {
   return stored instanceof Uint8Array && Buffer.compare(stored, bytes) === 0
+}
+
+export function toDb({ db, client }: { [Way in keyof DbSource]?: DbSource[Way] }): Db {
+  if (db) return db
+  if (client) return toClientDb(client)
+  throw new TypeError('Cannot reach branch keys: pass a db, or a client of the AWS SDK')
+}
+
+/** A `Db` needs no SDK, so the SDK is loaded when a client is first used. */
+function toClientDb(client: DynamoDBClient): Db {
+  const load = async () => {
+    const { awsDbOf } = await import('@strongroom/kit/aws-db')
+    return retryingDb(awsDbOf(client))
+  }
+  let loading: Promise<Db> | undefined
+  return eachOperation((name) => async (input) => {
+    loading ??= load()
+    return (await loading)[name](input)
+  })
 }

@@ -74,7 +74,7 @@ describe.each(serviceStores())('creating a key store on $name', (store) => {
     })
   })
 
-  test('of five at once each gets the one table', async () => {
+  test('by five concurrent callers gives each the same table', async () => {
     const arns = await Promise.all(
       Array.from({ length: 5 }, () => createKeyStore({ db, tableName: 'contended' })),
     )
@@ -82,7 +82,7 @@ describe.each(serviceStores())('creating a key store on $name', (store) => {
     expect(arns).toEqual(arns.map(() => ({ tableArn: made?.TableArn })))
   })
 
-  /** Says that there is no table, whereupon somebody else makes this one. */
+  /** Reports that there is no table, and then another caller creates it. */
   function outrun(table: Table): Db {
     let isFirst = true
     return eachOperation((name) => async (input) => {
@@ -94,7 +94,7 @@ describe.each(serviceStores())('creating a key store on $name', (store) => {
     })
   }
 
-  test('takes the table of whoever was faster, if it conforms', async () => {
+  test('uses the table that another caller created first, if it conforms', async () => {
     const table = { ...branchKeysTable, name: 'faster' }
     const { tableArn } = await createKeyStore({ db: outrun(table), tableName: 'faster' })
     expect(tableArn).toMatch(/faster$/)
@@ -117,7 +117,7 @@ describe.each(serviceStores())('creating a key store on $name', (store) => {
     }
   })
 
-  test('waits until the table can be used, unless told not to', async () => {
+  test('waits until the table is active by default', async () => {
     let looks = 0
     const slow = eachOperation((name) => async (input) => {
       const answer = await db[name](input)
@@ -136,7 +136,7 @@ describe.each(serviceStores())('creating a key store on $name', (store) => {
   })
 
   test('needs the name of the table', async () => {
-    await expect(createKeyStore({ db, tableName: '' })).rejects.toThrow('give the tableName')
+    await expect(createKeyStore({ db, tableName: '' })).rejects.toThrow('pass the tableName')
   })
 })
 

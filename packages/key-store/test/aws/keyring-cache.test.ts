@@ -60,7 +60,7 @@ describe("the cache for AWS's keyring", () => {
 
   test('is for branch keys only', () => {
     const cache = awsBranchKeyCache()
-    expect(() => cache.getEncryptionMaterial('a', 0)).toThrow('Cannot cache data keys here')
-    expect(() => cache.getDecryptionMaterial('a')).toThrow('Cannot cache data keys here')
+    expect(() => cache.getEncryptionMaterial('a', 0)).toThrow('does not support data keys')
+    expect(() => cache.getDecryptionMaterial('a')).toThrow('does not support data keys')
   })
 })

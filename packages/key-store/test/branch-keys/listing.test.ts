@@ -76,7 +76,7 @@ describe.each(everyStore())('a listing of branch keys on $name', (store) => {
     expect(seen.toSorted()).toEqual(made.map(({ branchKeyId }) => branchKeyId).toSorted())
   })
 
-  test('is full although the store answers with less than a page', async () => {
+  test('is full although the store returns less than a page', async () => {
     const db: Db = { ...opened.db, scan: (input) => opened.db.scan({ ...input, Limit: 1 }) }
     const tedious = createKeyListing({ db, tableName: TABLE, logicalKeyStoreName: LOGICAL })
     const page = await tedious.listBranchKeys({ limit: 5 })

@@ -65,7 +65,7 @@ describe.each(everyStore())('rotating all keys of an age on $name', (store) => {
     expect(await rotateAll(keys, options)).toMatchObject({ rotated: 0, young: 5 })
   })
 
-  test('ends after the key in hand when it is stopped, and goes on where it was', async () => {
+  test('stops after the current key, and continues from there when run again', async () => {
     const { keys } = await ownKeys([10, 10, 10, 10])
     const stopping = new AbortController()
     const first = await rotateAll(keys, {
@@ -98,7 +98,7 @@ describe.each(everyStore())('rotating all keys of an age on $name', (store) => {
     ])
   })
 
-  test('goes on after a key that cannot be rotated, and lists it with its problem', async () => {
+  test('continues after a key that cannot be rotated, and lists it with its error', async () => {
     const { ids, keys } = await ownKeys([9, 9, 9])
     await alter(opened.db, ids[0], { 'aws-crypto-ec:tenant': 'other' })
     await alter(opened.db, ids[1], { enc: 'not bytes' })

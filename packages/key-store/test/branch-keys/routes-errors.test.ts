@@ -151,7 +151,7 @@ describe.each(serviceStores())('the errors of the key store over HTTP on $name',
     expect(errorOf(await rotate(id))).toBe('key-store.not_authentic')
   })
 
-  test('a store that answers with another item', async () => {
+  test('a store that returns another item', async () => {
     const [id, other] = [await newKey(), await newKey()]
     const lying: Db = eachOperation((name) => async (input) => {
       const asked = input as { TableName: string; Key: Item }
@@ -163,7 +163,7 @@ describe.each(serviceStores())('the errors of the key store over HTTP on $name',
     )
   })
 
-  test('a KMS that answers with another key', async () => {
+  test('a KMS that returns another key', async () => {
     const { kms } = opened.kmsKey
     const lying: Partial<Kms> = {
       generateDataKeyWithoutPlaintext: async (input) => ({

@@ -15,7 +15,7 @@ import { openKeyStoreService } from '../support/open-service.ts'
 const [store] = testStores()
 if (!store) throw new Error('There is no store')
 
-describe('the key store tells operators only', () => {
+describe('the key store responds only to operators', () => {
   const opened = openKeyStoreService(store)
 
   async function app() {
@@ -60,7 +60,7 @@ describe('the key store tells operators only', () => {
     }
   })
 
-  test('no answer holds a key in the clear, nor a wrapped one', async () => {
+  test('no response contains a plaintext or wrapped key', async () => {
     const id = randomUUID()
     const answers = [
       await opened.ask('POST', '/keys', { id, encryptionContext: { tenant: 'a' } }),
@@ -80,7 +80,7 @@ describe('the key store tells operators only', () => {
     expect(text).not.toMatch(/enc"|ciphertext/i)
   })
 
-  test('the log says which operator did what, and names no key', async () => {
+  test('the log contains the operator and the action, but no key', async () => {
     const id = `private-${randomUUID()}`
     await opened.ask('POST', '/keys', { id, encryptionContext: { tenant: 'secret-tenant' } })
     await opened.ask('POST', `/keys/${id}/versions`)
@@ -96,7 +96,7 @@ describe('the key store tells operators only', () => {
     expect(logged).toMatch(/Branch key created.*"operator":"tester"/)
     expect(logged).toMatch(/Branch key rotated.*"operator":"tester"/)
     expect(logged).not.toContain(id)
-    expect(logged).toContain('Request failed')
+    expect(logged).toContain('request failed')
     expect(logged).not.toMatch(/secret-te/)
     expect(logged).not.toContain(opened.token)
   })

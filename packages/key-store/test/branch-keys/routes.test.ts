@@ -89,7 +89,7 @@ describe.each(everyStore())('the key store over HTTP on $name', (store) => {
     })
   })
 
-  test('of five simultaneous rotations at least one succeeds and every other is told of the race', async () => {
+  test('of five simultaneous rotations at least one succeeds and the others fail with a race', async () => {
     const id = randomUUID()
     await ask('POST', '/keys', { id, encryptionContext: context })
     const answers = await Promise.all(

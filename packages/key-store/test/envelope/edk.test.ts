@@ -20,7 +20,7 @@ describe('a data key wrapped by a branch key', () => {
     expect(wrapDataKey(dataKey, { branchKey, branchKeyVersion }, place, nonce)).toEqual(wrapped)
   })
 
-  test('says which version unwraps it, and is unwrapped by that', () => {
+  test('contains the version that unwraps it', () => {
     expect(branchKeyVersionOf(wrapped)).toBe(branchKeyVersion)
     expect(unwrapDataKey(wrapped, branchKey, place)).toEqual(dataKey)
   })

@@ -4,7 +4,7 @@ import { everyStore } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { createEnvelope } from '../../src/envelope/envelope.ts'
 import { branchKeyVersionOf } from '../../src/envelope/edk.ts'
-import type { BranchKeyMaterials } from '../../src/store/materials.ts'
+import type { BranchKeyMaterials } from '../../src/store/key-store.ts'
 import { openEnvelope, TTL_SECONDS } from '../support/open-envelope.ts'
 
 const plaintext = new Uint8Array(randomBytes(40))
@@ -32,7 +32,7 @@ describe.each(everyStore())('the envelope on $name', (store) => {
     expect(await envelope.open(sealed, place)).toEqual(plaintext)
   })
 
-  test('seals fifty first secrets at once under one key, made once and read once', async () => {
+  test('seals fifty concurrent first secrets under one key, created once and read once', async () => {
     const { envelope, kmsCalls } = opened
     const place = newPlace()
     kmsCalls.length = 0
@@ -49,7 +49,7 @@ describe.each(everyStore())('the envelope on $name', (store) => {
     for (const each of sealed) expect(await envelope.open(each, place)).toEqual(plaintext)
   })
 
-  test('seals first secrets on several servers at once, and each opens them all', async () => {
+  test('seals first secrets on several servers concurrently, and each opens them all', async () => {
     const servers = [opened.another(), opened.another(), opened.another()]
     const place = newPlace()
     const sealed = await Promise.all(

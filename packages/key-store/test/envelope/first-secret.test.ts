@@ -10,7 +10,7 @@ const plaintext = new TextEncoder().encode('whsec')
 describe.each(serviceStores())('the first secret of a tenant on $name', (store) => {
   const opened = openEnvelope(store)
 
-  test('is sealed although a cache waits for an answer from before the key was made', async () => {
+  test('is sealed although a cache has a running read from before the key was created', async () => {
     const { keyStore, clock } = opened
     const asked = signal()
     const answered = signal()

@@ -82,7 +82,7 @@ describe('a sealed message', () => {
     await expect(envelope.open(longer, place)).rejects.toMatchObject(unreadable)
   })
 
-  test('is refused with a commitment to another data key, or a frame longer than it says, although all tags are right', async () => {
+  test('is rejected with a commitment to another data key or a wrong frame length, although all tags are right', async () => {
     await envelope.seal(plaintext, place)
     const bytes = placeOf(place)
     const materials = await branchKeys.getActiveBranchKey(bytes)

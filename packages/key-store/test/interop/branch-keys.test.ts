@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { NodeBranchKeyMaterial } from '@aws-crypto/material-management'
 import { eachOperation, type Item } from '@strongroom/kit/db'
 import { describe, expect, test } from 'vitest'
-import type { BranchKeyMaterials } from '../../src/store/materials.ts'
+import type { BranchKeyMaterials } from '../../src/store/key-store.ts'
 import { interopCases, openInterop } from './open-interop.ts'
 
 const encryptionContext = {
@@ -56,7 +56,7 @@ describe.each(interopCases())('branch keys on $name', (where) => {
     expect(await ours.getBeaconKey({ branchKeyIdentifier })).toEqual(beacon)
   })
 
-  test('are read by fifty at once with one call to KMS, each into a buffer of its own', async () => {
+  test('are read by fifty concurrent callers with one call to KMS, each into its own buffer', async () => {
     const { ours, cached, kmsCalls } = opened
     const key = await ours.createKey({ encryptionContext })
     const known = await ours.getActiveBranchKey(key)
@@ -94,7 +94,7 @@ describe.each(interopCases())('branch keys on $name', (where) => {
     }
   })
 
-  test('are stored alike, attribute for attribute, whoever makes and rotates them', async () => {
+  test('are stored with the same attributes by either library', async () => {
     const shapes = []
     for (const maker of [opened.ours, opened.theirs]) {
       const { branchKeyIdentifier } = await maker.createKey({

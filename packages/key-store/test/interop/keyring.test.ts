@@ -65,7 +65,7 @@ describe.each(interopCorners())('the hierarchical keyring of AWS on $name', (whe
     }
   })
 
-  test('of fifty messages encrypted at once with nothing cached all open, none under zeros', async () => {
+  test('of fifty messages encrypted concurrently with an empty cache all open, none under zeros', async () => {
     const { ours, theirs } = opened
     const { branchKeyIdentifier } = await ours.createKey()
     const place = { branchKeyIdentifier, context: Buffer.alloc(0) }
@@ -87,7 +87,7 @@ describe.each(interopCorners())('the hierarchical keyring of AWS on $name', (whe
     }
   })
 
-  test('asks KMS once for fifty messages at once, if its key store is given a cache', async () => {
+  test('calls KMS once for fifty concurrent messages if its key store has a cache', async () => {
     const { ours, cached, kmsCalls } = opened
     const { branchKeyIdentifier } = await ours.createKey()
     const keyring = keyringOn(awsBranchKeyStore(ours, cached()), branchKeyIdentifier)
@@ -114,7 +114,7 @@ describe.each(interopCorners())('the hierarchical keyring of AWS on $name', (whe
     expect(given).toEqual([new Uint8Array(32)])
   })
 
-  test('says on which key store it works', () => {
+  test('reports its key store', () => {
     const { ours, theirs } = opened
     const { keystoreId: _ours, ...info } = awsBranchKeyStore(ours).getKeyStoreInfo()
     const { keystoreId: _theirs, ...expected } = theirs.getKeyStoreInfo()

@@ -20,7 +20,7 @@ describe('opening a key store', () => {
   // KS-44
   test.each(['storage', 'kms', 'kmsConfiguration'])('needs its %s', (name) => {
     expect(() => openKeyStore({ ...given, [name]: undefined })).toThrow(
-      /(?:: give|\. (?:Pass|Choose|Use)) /,
+      /(?:: pass|\. (?:Pass|Choose|Use)) /,
     )
   })
 

@@ -62,7 +62,7 @@ describe.each(serviceStores())('a KMS that fails under a key store on $name', (s
       expect(error).toMatchObject({ name: 'KmsUnavailable', cause })
   })
 
-  test('because its key is disabled says so, and works again when it is enabled', async () => {
+  test('because its key is disabled is reported as such, and works again when it is enabled', async () => {
     await opened.kms.disableKey({ KeyId: opened.arn })
     for (const error of await uses({}))
       expect(error).toMatchObject({ name: 'KmsKeyUnusable', cause: { name: 'DisabledException' } })

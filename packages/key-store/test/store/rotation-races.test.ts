@@ -15,7 +15,7 @@ const storageOn = (db: Db) =>
 describe.each(everyStore())('simultaneous writes of branch keys on $name', (store) => {
   const opened = openTestKeyStore(store)
 
-  /** Lets nobody write before that many have read the active item. */
+  /** Delays writes until this many callers have read the active item. */
   function meeting(readers: number): KeyStorage {
     let arrived = 0
     let allHere = () => {}
@@ -67,7 +67,7 @@ describe.each(everyStore())('simultaneous writes of branch keys on $name', (stor
     }
   })
 
-  test('ten rotations at once make as many versions as succeed, and the rest are races', async () => {
+  test('ten concurrent rotations create as many versions as succeed, and the others are races', async () => {
     const { keyStore } = opened.open()
     const key = await keyStore.createKey()
     const outcomes = await Promise.allSettled(
@@ -100,7 +100,7 @@ describe.each(everyStore())('simultaneous writes of branch keys on $name', (stor
 describe.each(testStores())('writes of branch keys whose answers get lost on $name', (store) => {
   const opened = openTestKeyStore(store)
 
-  /** Does what it is told, and now and then the answer does not arrive. */
+  /** Executes every call, but sometimes loses the response. */
   function losing(answers: number) {
     let left = answers
     const tokens: unknown[] = []
@@ -147,7 +147,7 @@ describe.each(testStores())('writes of branch keys whose answers get lost on $na
     expect(new Set(tokens).size).toBe(3)
   })
 
-  test('a race is still a race, however the answers arrive', async () => {
+  test('a race is still a race if responses are lost', async () => {
     const { keyStore } = opened.open()
     const key = await keyStore.createKey()
     const { storage } = losing(1)

@@ -23,7 +23,7 @@ describe('making a key storage', () => {
   })
 
   // KS-43
-  test('says which table and which logical name it has', () => {
+  test('reports its table and its logical name', () => {
     expect(createKeyStorage(given).getKeyStorageInfo()).toEqual({
       name: TABLE,
       logicalName: LOGICAL,
@@ -35,7 +35,7 @@ describe.each(testStores())('the items of a branch key on $name', (store) => {
   const opened = openKeyStorage(store)
 
   // KS-29, KS-30, KS-31, KS-32, KS-33, KS-34, KS-35, KS-36, KS-37
-  test('are stored attribute for attribute as the record format says', async () => {
+  test('are stored with the attributes of the record format', async () => {
     const custom = { 'aws-crypto-ec:department': 'admin', 'aws-crypto-ec:ключ': 'значение 🔑' }
     const version = '6024b9a5-f9cd-44ec-9ba3-ebfba597d31b'
     const createTime = '2100-01-01T18:15:17.223123Z'
@@ -163,7 +163,7 @@ describe.each(testStores())('the calls of a key storage on $name', (store) => {
   })
 
   // KS-16, KS-20, KS-25
-  test('each read is one GetItem by id and type, consistent unless asked otherwise', async () => {
+  test('each read is one GetItem by id and type, consistent by default', async () => {
     const { calls, storage } = recorded()
     const key = newBranchKey()
     await opened.storage.writeNewEncryptedBranchKey(key)
@@ -260,7 +260,7 @@ describe.each(everyStore())('a key storage on $name', (store) => {
   })
 
   // KS-14, KS-15, KS-42
-  test('of two simultaneous rotations one succeeds and the other is told of the race', async () => {
+  test('of two simultaneous rotations one succeeds and the other fails with a race', async () => {
     for (let round = 0; round < 5; round++) {
       const key = newBranchKey()
       await opened.storage.writeNewEncryptedBranchKey(key)
@@ -305,7 +305,7 @@ describe.each(everyStore())('a key storage on $name', (store) => {
     expect(await opened.storage.getEncryptedBeaconKey(branchKeyId)).toEqual(winner?.beacon)
   })
 
-  test('finds nothing of a key that was never made, and says so', async () => {
+  test('fails with BranchKeyNotFound for a key that does not exist', async () => {
     const { storage } = opened
     const id = randomUUID()
     for (const read of [

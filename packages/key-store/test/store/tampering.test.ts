@@ -134,7 +134,7 @@ describe.each(serviceStores())('an altered branch key on $name', (store) => {
     }
   })
 
-  test('is refused where the ciphertext of another item of the same key stands', async () => {
+  test('is rejected with the ciphertext of another item of the same key', async () => {
     const key = await newKey()
     for (const type of typesOf(key)) {
       const [one, other] = typesOf(key).filter((each) => each !== type)
@@ -176,7 +176,7 @@ describe.each(serviceStores())('an altered branch key on $name', (store) => {
     }
   })
 
-  test('names neither ids nor values in what it says', async () => {
+  test('has neither ids nor values in its message', async () => {
     const key = await newKey()
     await opened.tamper(key.branchKeyIdentifier, 'branch:ACTIVE', { note: 'secret-value' })
     const { keyStore } = opened.open()

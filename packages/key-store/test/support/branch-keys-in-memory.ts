@@ -1,7 +1,7 @@
 /** Branch keys of a test that is about messages, not about where keys come from. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { KeyStore } from '../../src/store/key-store.ts'
-import type { BranchKeyMaterials, BranchKeySource } from '../../src/store/materials.ts'
+import type { BranchKeyMaterials, BranchKeySource } from '../../src/store/key-store.ts'
 import { keyStoreFailure } from '../../src/errors.ts'
 
 export function branchKeysInMemory() {

@@ -1,4 +1,4 @@
-/** Envelopes on a test store with an embedded KMS, each with a cache of its own, as servers are. */
+/** Envelopes on a test store with an embedded KMS, each with its own cache, like servers. */
 import type { TestStore } from '@strongroom/kit/testing/stores'
 import { beforeAll } from 'vitest'
 import { cachedBranchKeys } from '../../src/cache.ts'

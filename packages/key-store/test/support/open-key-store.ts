@@ -46,7 +46,7 @@ export function openTestKeyStore(store: TestStore) {
     opened.clock = testClock('2100-01-01T18:15:17.223Z')
   })
 
-  /** A key store under the first key, unless told otherwise, and its calls to KMS. */
+  /** A key store under the first key by default, and its calls to KMS. */
   function open(options: Partial<KeyStoreOptions> = {}): { keyStore: KeyStore; calls: KmsCall[] } {
     const calls: KmsCall[] = []
     const keyStore = openKeyStore({

@@ -10,7 +10,7 @@ export function errorResponse(thrown: unknown, request: HttpRequest, call: Call)
   // The client left while it was sending: no one sees the response, and the server did not fail.
   const error = request.isAborted() ? requestError('incomplete') : toApiError(thrown)
   const { code, status, message, details, data } = error
-  if (status >= 500) call.log.error('Request failed', { code, error: error.cause ?? error })
+  if (status >= 500) call.log.error('request failed', { code, error: error.cause ?? error })
   call.errorCode = code
   const body = {
     error: {

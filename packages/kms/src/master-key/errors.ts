@@ -1,9 +1,9 @@
-/** What can be wrong with a master key, by name. docs/library-errors.md says what to do about each. */
+/** The names of master key errors; docs/library-errors.md says what to do about each. */
 export type MasterKeyErrorName =
   | 'MasterKeyError'
   /** The keys in the store are wrapped by another master key. */
   | 'WrongMasterKey'
-  /** There is no file. Never a reason to create one, which would give up everything that the old key wraps. */
+  /** There is no file. Do not create a new one: it could not open anything that the old key wraps. */
   | 'MasterKeyMissing'
   /** A new master key was to be created where one exists. */
   | 'MasterKeyExists'

@@ -1,7 +1,6 @@
 /**
- * The file that stores the master key. Losing it means losing everything that it wraps, so
- * opening never makes one, making one never replaces another, and a change of the passphrase leaves
- * a usable key on disk at every moment.
+ * The master key file. Losing it means losing everything that it wraps, so opening never creates a file,
+ * creating never replaces one, and during a change of the passphrase there is always a usable file.
  */
 import { randomFillSync, timingSafeEqual } from 'node:crypto'
 import { access, link, readdir, realpath, rename, rm } from 'node:fs/promises'
@@ -13,7 +12,7 @@ import { DEFAULT_COST, isAffordable, type ScryptCost } from './passphrase.ts'
 import { createPrivate, readPrivate, replacePrivate, syncDirectory } from './private-file.ts'
 
 interface Protection {
-  /** Without one the file is as secret as its permissions keep it. */
+  /** Without a passphrase only the file permissions protect the key. */
   passphrase?: string | undefined
   cost?: ScryptCost
 }
@@ -22,7 +21,7 @@ export function newMasterKey(): MasterKey {
   return randomFillSync(new Uint8Array(MASTER_KEY_BYTES))
 }
 
-/** Makes a master key, unless it is given, and its file, and its directory if there is none. */
+/** Creates the master key file and its directory; generates the key unless one is passed. */
 export async function createMasterKeyFile(
   path: string,
   { masterKey = newMasterKey(), ...protection }: Protection & { masterKey?: MasterKey } = {},
@@ -32,7 +31,7 @@ export async function createMasterKeyFile(
     if (codeOf(error) === 'EEXIST') {
       throw new MasterKeyError(
         'MasterKeyExists',
-        `There is a master key in "${path}" already: it was left as it is`,
+        `A master key already exists in "${path}": it was not changed`,
       )
     }
     throw unusable(path, error)
@@ -51,9 +50,9 @@ export async function openMasterKeyFile(
 }
 
 interface PassphraseChange {
-  /** The present passphrase, if there is one. */
+  /** The current passphrase, if there is one. */
   from?: string | undefined
-  /** The new one; without it the file is not protected by a passphrase any more. */
+  /** The new passphrase; without it the file is no longer protected by one. */
   to?: string | undefined
   cost?: ScryptCost
 }
@@ -67,7 +66,7 @@ export async function changePassphrase(path: string, change: PassphraseChange): 
   const before = await read()
   const masterKey = await readLine(before, `"${path}"`, from)
   const line = await protectedLine(masterKey, { passphrase: to, cost })
-  // The old file is about to go: the new one must open before that.
+  // Verify that the new file opens before the old one is replaced.
   const reopened = await readLine(line, `"${path}"`, to)
   if (!timingSafeEqual(reopened, masterKey)) {
     throw new MasterKeyError(
@@ -75,7 +74,7 @@ export async function changePassphrase(path: string, change: PassphraseChange): 
       `"${path}" was not changed: the new form does not open`,
     )
   }
-  // To stretch passphrases takes a while, in which there may have come to be another master key.
+  // Deriving keys from passphrases is slow, and another process may have replaced the file.
   if ((await read()) !== before) {
     throw new MasterKeyError(
       'MasterKeyError',
@@ -95,7 +94,7 @@ async function protectedLine(
   if (passphrase === '') {
     throw new MasterKeyError(
       'PassphraseNeeded',
-      'A passphrase cannot be empty: give one, or none at all',
+      'A passphrase cannot be empty: pass one, or none at all',
     )
   }
   if (!isAffordable(cost)) throw new RangeError('The cost of the passphrase is out of bounds')
@@ -108,7 +107,7 @@ function unusable(path: string, error: unknown): unknown {
   if (code === 'ENOENT') {
     return new MasterKeyError(
       'MasterKeyMissing',
-      `There is no master key in "${path}": restore it from a backup, or say where it is`,
+      `There is no master key in "${path}": restore it from a backup, or configure its path`,
     )
   }
   return new MasterKeyError(
@@ -129,8 +128,8 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-// The files of a change of the master key, beside its own: the next one until it takes its place,
-// and the old one from then on, which backups that were made before still need.
+// The other files during a change of the master key: first the next file, and after the exchange the old
+// one, which earlier backups still need.
 
 export async function nextFile(path: string, check: Uint8Array): Promise<string> {
   return `${await actual(path)}.next-${nameOf(check)}`
@@ -140,7 +139,7 @@ export async function oldFile(path: string, check: Uint8Array): Promise<string> 
   return `${await actual(path)}.old-${nameOf(check)}`
 }
 
-/** Also removes what a killed process left of writing it. */
+/** Also removes the temporary files of killed processes. */
 export async function removeNextFile(path: string, check: Uint8Array): Promise<void> {
   const file = await nextFile(path, check)
   const name = basename(file)
@@ -150,15 +149,15 @@ export async function removeNextFile(path: string, check: Uint8Array): Promise<v
 }
 
 /**
- * Puts the next file into the place of the present one, which is kept. Takes no passphrase, and may
- * be done again, also by two at once.
+ * Replaces the current file with the next one, and keeps the old one. Needs no passphrase, and can be
+ * repeated, even by two processes concurrently.
  */
 export async function exchangeFiles(
   path: string,
   { current, next }: { current: Uint8Array; next: Uint8Array },
 ): Promise<void> {
   const incoming = await nextFile(path, next)
-  // Without it the present file is the next one already, and must not be kept as the old one.
+  // Without a next file the exchange is done, and the current file must not be kept as the old one.
   if (!(await exists(incoming))) return
   const target = await actual(path)
   await link(target, await oldFile(path, current)).catch(unless('EEXIST', 'ENOENT'))
@@ -166,7 +165,7 @@ export async function exchangeFiles(
   await syncDirectory(dirname(target))
 }
 
-/** Where a link leads: what is renamed must be on one volume. */
+/** Resolves links, because renaming works only within a volume. */
 async function actual(path: string): Promise<string> {
   return (await realpath(path).catch(unless('ENOENT'))) ?? path
 }

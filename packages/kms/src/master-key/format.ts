@@ -1,11 +1,11 @@
 /**
- * What a master key file holds: one line of text, so that it survives editors, mail and paper.
+ * The format of the master key file: one line of text, so that it survives editors, mail and paper.
  *
  *     strongroom-master-key:1:plain::{key}:{checksum}
  *     strongroom-master-key:1:scrypt:N=131072,r=8,p=1:{salt, IV, ciphertext, tag}:{checksum}
  *
- * Bytes are base64url. The checksum tells damage from a wrong passphrase; the line ends with a line
- * feed, which tells a file that was cut off.
+ * Bytes are base64url. The checksum distinguishes damage from a wrong passphrase, and the final line feed
+ * reveals a truncated file.
  */
 import { createHash } from 'node:crypto'
 import { MasterKeyError } from './errors.ts'
@@ -23,7 +23,7 @@ const VERSION = '1'
 const COST = /^N=(\d{1,9}),r=(\d{1,3}),p=(\d{1,2})$/
 
 export function plainLine(masterKey: MasterKey): string {
-  return finished(`${MAGIC}${VERSION}:plain:`, Buffer.from(masterKey))
+  return withChecksum(`${MAGIC}${VERSION}:plain:`, Buffer.from(masterKey))
 }
 
 export async function passphraseLine(
@@ -32,10 +32,10 @@ export async function passphraseLine(
   cost: ScryptCost,
 ): Promise<string> {
   const header = `${MAGIC}${VERSION}:scrypt:N=${cost.N},r=${cost.r},p=${cost.p}`
-  return finished(header, await wrapByPassphrase(masterKey, passphrase, cost, header))
+  return withChecksum(header, await wrapByPassphrase(masterKey, passphrase, cost, header))
 }
 
-/** `name` stands for the file in messages. */
+/** `name` is the name of the file in messages. */
 export async function readLine(
   text: string,
   name: string,
@@ -44,7 +44,7 @@ export async function readLine(
   const { kind, header, bytes } = parse(text, name)
   if (kind === 'plain') return Uint8Array.from(bytes)
   if (passphrase === undefined) {
-    throw new MasterKeyError('PassphraseNeeded', `${name} is protected by a passphrase: give it`)
+    throw new MasterKeyError('PassphraseNeeded', `${name} is protected by a passphrase: provide it`)
   }
   const masterKey = await unwrapByPassphrase(bytes, passphrase, costOf(header, name), header)
   if (!masterKey)
@@ -63,14 +63,14 @@ function parse(text: string, name: string): Parsed {
     if (MAGIC.startsWith(text)) throw truncated(name)
     throw new MasterKeyError(
       'MasterKeyForeign',
-      `${name} is not a master key file: give the path of the right one`,
+      `${name} is not a master key file: use the path of one`,
     )
   }
   const [version] = text.slice(MAGIC.length).split(':', 1)
   if (version !== VERSION && text.endsWith('\n')) {
     throw new MasterKeyError(
       'MasterKeyForeign',
-      `${name} is a master key file of another version: use the release that made it`,
+      `${name} is a master key file of another version: use the release that created it`,
     )
   }
   if (!text.endsWith('\n')) throw truncated(name)
@@ -98,7 +98,7 @@ function lastTwo(line: string): [string, string, string] {
   return [line.slice(0, middle), line.slice(middle + 1, end), line.slice(end + 1)]
 }
 
-function finished(header: string, bytes: Buffer): string {
+function withChecksum(header: string, bytes: Buffer): string {
   const content = `${header}:${bytes.toString('base64url')}`
   return `${content}:${checksumOf(content)}\n`
 }

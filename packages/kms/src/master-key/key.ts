@@ -1,6 +1,6 @@
 /**
- * The master key wraps the backing keys of every KMS key. It is used through keys derived from it
- * alone, one for each purpose.
+ * The master key wraps the backing keys of every KMS key. It is used only through derived keys, one for
+ * each purpose.
  */
 import {
   createCipheriv,
@@ -28,10 +28,10 @@ const NO_CONTEXT = new Uint8Array()
  * wrong master key is not mistaken for damage.
  */
 export function keyCheck(masterKey: MasterKey): Uint8Array {
-  return Uint8Array.from(derived(masterKey, 'strongroom-kms check').subarray(0, 16))
+  return Uint8Array.from(deriveSubkey(masterKey, 'strongroom-kms check').subarray(0, 16))
 }
 
-/** Wraps and unwraps backing keys. What was wrapped opens for the same key and version only. */
+/** Wraps and unwraps backing keys. A wrapped key opens only for the same key id and version. */
 export interface Wrapping {
   readonly check: Uint8Array
   wrap(id: string, version: number, backingKey: Uint8Array): Uint8Array
@@ -43,7 +43,7 @@ export function wrappingBy(masterKey: MasterKey): Wrapping {
   if (!(masterKey instanceof Uint8Array) || masterKey.length !== MASTER_KEY_BYTES) {
     throw new TypeError(`A master key is ${MASTER_KEY_BYTES} bytes`)
   }
-  const key = createSecretKey(derived(masterKey, 'strongroom-kms wrap'))
+  const key = createSecretKey(deriveSubkey(masterKey, 'strongroom-kms wrap'))
 
   return {
     check: keyCheck(masterKey),
@@ -77,7 +77,7 @@ export function wrappingBy(masterKey: MasterKey): Wrapping {
   }
 }
 
-function derived(masterKey: MasterKey, label: string): Buffer {
+function deriveSubkey(masterKey: MasterKey, label: string): Buffer {
   return deriveKey(masterKey, label, NO_CONTEXT)
 }
 

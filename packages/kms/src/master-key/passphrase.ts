@@ -3,17 +3,17 @@ import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:cryp
 import { promisify } from 'node:util'
 import { MASTER_KEY_BYTES, type MasterKey } from './key.ts'
 
-/** What it takes to try a passphrase, in scrypt's own terms. */
+/** The cost of trying a passphrase, as scrypt parameters. */
 export interface ScryptCost {
   N: number
   r: number
   p: number
 }
 
-/** 128 MiB and some tenths of a second. */
+/** Takes 128 MiB and a few tenths of a second. */
 export const DEFAULT_COST: ScryptCost = { N: 2 ** 17, r: 8, p: 1 }
 
-/** A file that asks for more is not ours, and must not exhaust the machine. */
+/** A file that asks for more is rejected, because it could exhaust the machine. */
 const MAX_MEMORY_BYTES = 256 * 2 ** 20
 const MAX_PARALLELISM = 4
 const SALT_BYTES = 16
@@ -43,7 +43,7 @@ export async function wrapByPassphrase(
   return Buffer.concat([salt, iv, ...sealed, cipher.getAuthTag()])
 }
 
-/** Undefined if the passphrase is another one. */
+/** Undefined if the passphrase is wrong. */
 export async function unwrapByPassphrase(
   wrapped: Uint8Array,
   passphrase: string,
@@ -71,7 +71,7 @@ const scryptAsync = promisify<string, Uint8Array, number, ScryptCost & { maxmem:
   scrypt,
 )
 
-/** The same passphrase typed on another system may come as other code points: NFKC evens that out. */
+/** NFKC, because the same passphrase may have different code points on another system. */
 function stretch(passphrase: string, salt: Uint8Array, { N, r, p }: ScryptCost): Promise<Buffer> {
   const maxmem = 2 * MAX_MEMORY_BYTES
   return scryptAsync(passphrase.normalize('NFKC'), salt, MASTER_KEY_BYTES, { N, r, p, maxmem })

@@ -1,23 +1,26 @@
-/** Files that other users of the machine cannot read or replace, written completely or not at all. */
+/** Files that other users of the machine cannot read or replace, written atomically. */
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { link, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { MasterKeyError } from './errors.ts'
 
-/** Permissions are POSIX's; elsewhere the directory of a user is private by itself. */
+/** Only POSIX has these permissions; on other systems a user's directory is private by default. */
 const POSIX = process.platform !== 'win32'
 const MAX_BYTES = 4096
 const SUFFIX = '.tmp'
 const LEFTOVER_AGE_MS = 60_000
 
-/** Reads a small file, after making sure that it is private. */
+/** Reads a small file after checking that it is private. */
 export async function readPrivate(path: string): Promise<string> {
   // Opening a pipe would otherwise block until something is written to it.
   await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   const found = await file.stat()
   if (!found.isFile())
-    throw new MasterKeyError('MasterKeyForeign', `"${path}" is no file: give the path of one`)
+    throw new MasterKeyError(
+      'MasterKeyForeign',
+      `"${path}" is not a file: use the path of a master key file`,
+    )
   const { mode } = found
   if (POSIX && (mode & 0o077) !== 0) {
     throw new MasterKeyError(
@@ -30,14 +33,14 @@ export async function readPrivate(path: string): Promise<string> {
   return buffer.toString('utf8', 0, bytesRead)
 }
 
-/** Throws EEXIST, and changes nothing, if there is such a file. */
+/** Throws EEXIST and changes nothing if the file exists. */
 export async function createPrivate(path: string, text: string): Promise<void> {
   const directory = dirname(path)
   await mkdir(directory, { recursive: true, mode: 0o700 })
   await requirePrivateDirectory(directory)
   const temporary = await writeTemporary(path, text)
   try {
-    // Unlike renaming, linking never replaces a file that another process created in the meantime.
+    // Unlike renaming, linking never replaces a file that another process has just created.
     await link(temporary, path)
   } finally {
     await rm(temporary, { force: true })
@@ -45,7 +48,7 @@ export async function createPrivate(path: string, text: string): Promise<void> {
   await syncDirectory(directory)
 }
 
-/** There is always one of the two under the path: the old content, then the new. */
+/** Atomic: the path always has either the old or the new content. */
 export async function replacePrivate(path: string, text: string): Promise<void> {
   const target = await realpath(path)
   const directory = dirname(target)
@@ -74,15 +77,14 @@ async function writeTemporary(path: string, text: string): Promise<string> {
 }
 
 /**
- * What a crash left behind holds a copy of the secret, so the next writer removes it. A young
- * file may be of another process that is about to put it into place. The times of files are those of
- * the system's clock.
+ * Removes leftovers of crashes, because they contain the secret. A recent file may belong to another
+ * process that is about to rename it. File times come from the system clock.
  */
 async function clearLeftovers(directory: string, prefix: string): Promise<void> {
   for (const name of await readdir(directory)) {
     if (!name.startsWith(prefix) || !name.endsWith(SUFFIX)) continue
     const leftover = join(directory, name)
-    // Already moved if its process has just put it into place.
+    // Its process may have just renamed it.
     const found = await stat(leftover).catch(() => undefined)
     if (found && Date.now() - found.mtimeMs > LEFTOVER_AGE_MS) await rm(leftover, { force: true })
   }
@@ -98,7 +100,7 @@ async function requirePrivateDirectory(directory: string): Promise<void> {
   }
 }
 
-/** So that a new name survives a power failure. */
+/** Flushes the directory, so that a new name survives a power failure. */
 export async function syncDirectory(directory: string): Promise<void> {
   if (!POSIX) return
   await using handle = await open(directory, 'r')

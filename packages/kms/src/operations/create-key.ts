@@ -23,7 +23,7 @@ export const createKey: Operation<CreateKeyInput, KeyOutput> = {
       Policy: [],
       Tags: [],
     })
-    // Keys of two master keys in one store could never all be used again.
+    // If a store had keys of two master keys, no process could use all of them.
     await requireMasterKey(storage, wrapping.check)
     const id = newKeyId({ multiRegion: MultiRegion })
     const arn = keyArn(location, id)

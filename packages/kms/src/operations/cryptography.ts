@@ -1,4 +1,4 @@
-/** What the operations that encrypt and decrypt have in common. */
+/** The common part of the operations that encrypt and decrypt. */
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '@strongroom/platform/clock'
 import { openBlob, readHeader, sealBlob, type EncryptionContext } from '../blob.ts'
@@ -12,7 +12,7 @@ export const SYMMETRIC_DEFAULT = 'SYMMETRIC_DEFAULT'
 export const MAX_PLAINTEXT_BYTES = 4096
 const MAX_BLOB_BYTES = 6144
 
-/** Checks what all of these requests may carry. */
+/** Checks the parameters that all of these requests have. */
 export function checkCommon(input: Readonly<Record<string, unknown>>): void {
   checkGrantTokens(input['GrantTokens'])
   rejectUnsupported(input, {
@@ -43,7 +43,7 @@ export async function seal(
 
 interface Sealed {
   blob: unknown
-  /** The key that it must be, if the caller said so. */
+  /** The expected key, if the caller specified one. */
   keyId: unknown
   keyIdName: string
   context: EncryptionContext
@@ -66,7 +66,7 @@ export async function open(
   found(key.arn)
   if (given && key !== given) throw incorrectKey()
   requireUsable(key)
-  // Of a version that the key has had, material that is not there is damage of the store.
+  // If the version existed, missing material means that the store is damaged.
   if (header.version < 1 || header.version > key.record.currentVersion) throw invalidCiphertext()
   const material = await keys.material(key, header.version)
   const plaintext = openBlob(bytes, material, context)
@@ -74,7 +74,7 @@ export async function open(
   return { key, plaintext }
 }
 
-/** New material for a key; nothing but its wrapped form remains. */
+/** Generates material for a key and returns only its wrapped form. */
 export function newBackingKey(
   wrapping: Wrapping,
   clock: Clock,

@@ -9,10 +9,10 @@ import type { Operation, KmsContext, AuditFields } from './operation.ts'
 const DAY = 24 * 60 * 60 * 1000
 const TRIES = 10
 
-/** The change that a key in its present state needs; undefined if it needs none. */
+/** The change that a key in its current state needs, if any. */
 type Decide = (key: FoundKey) => StateChange | undefined
 
-/** Decides again when another process changed the key in between. */
+/** Decides again if another process changed the key. */
 async function change(
   { keys, storage }: KmsContext,
   keyId: unknown,
@@ -80,7 +80,7 @@ export const scheduleKeyDeletion: Operation<ScheduleKeyDeletionInput, ScheduleKe
   },
 }
 
-/** As on AWS, the key is disabled afterwards: enabling it again is a decision of its own. */
+/** As on AWS, the key is disabled afterwards and must be enabled separately. */
 export const cancelKeyDeletion: Operation<KeyInput, KeyInput> = {
   name: 'CancelKeyDeletion',
   async run(services, input, trail) {

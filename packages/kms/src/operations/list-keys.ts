@@ -20,9 +20,12 @@ export const listKeys: Operation<ListKeysInput, ListKeysOutput> = {
   },
 }
 
-/** The id of the last key of the page before. */
+/** The id of the last key of the previous page. */
 function parseMarker(value: unknown): string {
   const marker = parseText(value, 'Marker', 1, 1024)
   if (isKeyId(marker)) return marker
-  throw new KmsError('InvalidMarkerException', 'Marker must be the NextMarker of an earlier answer')
+  throw new KmsError(
+    'InvalidMarkerException',
+    'Marker must be the NextMarker of an earlier response',
+  )
 }

@@ -31,7 +31,7 @@ export interface Operation<Input, Output> {
   run(services: KmsContext, input: Unchecked<Input>, trail: AuditFields): Promise<Output>
 }
 
-// A key as CreateKey and DescribeKey show it.
+// The KeyMetadata of CreateKey and DescribeKey.
 
 export function metadataOf({ arn, record }: FoundKey, { account }: Location): KeyMetadata {
   const { id, description, createdAt, state, deletionAt } = record

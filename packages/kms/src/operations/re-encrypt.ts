@@ -3,7 +3,7 @@ import { parseContext, parseKeyId } from '../checks.ts'
 import { checkCommon, open, seal, SYMMETRIC_DEFAULT, usableKey } from './cryptography.ts'
 import type { Operation } from './operation.ts'
 
-/** From one context or key to another, without the plaintext leaving the KMS. */
+/** Re-encrypts under another key or context; the plaintext does not leave the KMS. */
 export const reEncrypt: Operation<ReEncryptInput, ReEncryptOutput> = {
   name: 'ReEncrypt',
   async run({ keys }, input, trail) {

@@ -6,7 +6,7 @@ import { requireWrappedBy } from '../keys.ts'
 import { newBackingKey, usableKey } from './cryptography.ts'
 import type { Operation } from './operation.ts'
 
-/** New blobs are made with a new backing key from now on; every earlier one is kept for old blobs. */
+/** New blobs use a new backing key; the earlier ones are kept for old blobs. */
 export const rotateKeyOnDemand: Operation<KeyInput, KeyInput> = {
   name: 'RotateKeyOnDemand',
   async run({ storage, keys, wrapping, clock }, input, trail) {
@@ -14,7 +14,7 @@ export const rotateKeyOnDemand: Operation<KeyInput, KeyInput> = {
     const key = await usableKey(keys, trail.key)
     trail.key = key.arn
     const { id, currentVersion, revision } = key.record
-    // A key that another master key wraps must not get a version of this one.
+    // All versions of a key must be wrapped by the same master key.
     requireWrappedBy(wrapping, key)
     await keys.currentMaterial(key)
     if (currentVersion >= MAX_BACKING_KEYS) {

@@ -1,4 +1,4 @@
-/** A store for tests: everything in memory, conditions decided as a real one decides them. */
+/** A store in memory for tests, with the conditions of a real one. */
 import type { BackingKey, KeyRecord, KeyStorage } from '../key-storage.ts'
 
 interface StoredKey {
@@ -7,7 +7,7 @@ interface StoredKey {
 }
 
 export interface MemoryKeyStorage extends KeyStorage {
-  /** For tests that look at, or damage, what is stored. */
+  /** For tests that inspect or damage stored data. */
   readonly keys: Map<string, StoredKey>
 }
 

@@ -34,7 +34,7 @@ const createMany = (app: SealedApp, count: number) =>
 const stored = (answers: Response[]) => answers.filter(({ status }) => status === 201)
 
 describe.each(serviceStores())('the quota of stored bytes on $name', (store) => {
-  // A table of its own for each: the quota is about all of it.
+  // One table for each test, because the quota counts the whole table.
   describe('under a flood', () => {
     const opened = openDb(store)
 

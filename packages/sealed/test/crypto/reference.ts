@@ -1,6 +1,6 @@
 /**
  * The same cryptography once more, written from the description alone and with Node's own functions:
- * what the vectors are made with and checked against.
+ * creates and verifies the vectors.
  */
 import { createCipheriv, createHash, hkdfSync, pbkdf2Sync } from 'node:crypto'
 

@@ -7,7 +7,7 @@ import { openText, revealProof, sealText } from '../../src/crypto/seal.ts'
 import { sealByReference } from './reference.ts'
 import { secretNamed, secrets } from './vectors.ts'
 
-/** The random bytes of a vector, in the order in which they are asked for. */
+/** The random bytes of a vector, in the order of their use. */
 function given(...hex: string[]) {
   return (size: number) => {
     const bytes = Uint8Array.from(Buffer.from(hex.shift() ?? '', 'hex'))

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import { type PageServer, startPageServer } from './page-server.ts'
 
 export interface Site extends PageServer {
-  /** Someone with a browser of their own, who has opened nothing yet. */
+  /** A visitor with a new browser context. */
   visitor(options?: BrowserContextOptions): Promise<Page>
   /** Errors and warnings of pages; a test that expects one removes it. */
   complaints: string[]

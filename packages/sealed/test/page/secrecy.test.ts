@@ -83,7 +83,7 @@ describeInBrowser('secrecy of the page', (site) => {
     await page.goto(site.base.replace('127.0.0.1', 'insecure.test'))
     await expectTitle(page, 'This connection is not secure.')
     expect(await page.getByRole('button').count()).toBe(0)
-    // The browser says that it ignores headers that are for secure connections.
+    // The browser reports that it ignores headers for secure connections.
     site.complaints.splice(0)
   })
 

@@ -27,7 +27,7 @@ export async function order(page: Page, text: string, options: SealOptions = {})
   await press(page, 'Seal it')
 }
 
-/** Seals a text on the page that is open, and takes its links along. */
+/** Seals a text on the open page and returns its links. */
 export async function seal(page: Page, text: string, options: SealOptions = {}): Promise<Links> {
   await order(page, text, options)
   const link = await page.getByLabel('Link to send').inputValue()
@@ -36,7 +36,7 @@ export async function seal(page: Page, text: string, options: SealOptions = {}):
   return { link, management }
 }
 
-/** Presses the seal and holds it until it gives way. */
+/** Presses and holds the seal until it opens. */
 export async function hold(page: Page) {
   await page.getByRole('button', { name: 'Press and hold to open' }).hover()
   await page.mouse.down()

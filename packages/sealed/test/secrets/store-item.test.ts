@@ -101,7 +101,7 @@ describe.each(testStores())('the stored item on $name', (store) => {
     const secret = newSecret({ maxViews: 2 })
     await opened.secrets.create(secret)
     await opened.secrets.claim(secret.id, claimOf('reader'))
-    // Each of the rest is a hash; a number or a flag says nothing of anyone.
+    // The others are hashes; numbers and flags reveal nothing about a person.
     const { id, ciphertext, iv, ...rest } = (await rawItem(opened.db, secret.id)) ?? {}
     expect({ id, ciphertext, iv }).toEqual({
       id: secret.id,

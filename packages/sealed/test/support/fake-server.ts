@@ -1,4 +1,4 @@
-/** A server with given responses, and waits that take no time. */
+/** A server with fixed responses, and waits that take no time. */
 import { createSealedApi } from '../../src/client/api.ts'
 import type { RetryOptions } from '../../src/client/retry.ts'
 

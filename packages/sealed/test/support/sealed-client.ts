@@ -88,7 +88,7 @@ export async function createSecret(app: App, given: Partial<NewSecretRequest> = 
   }
 }
 
-/** A reader with a claim of its own unless it is given one. */
+/** A reader, with a new claim by default. */
 export async function reveal(
   app: App,
   id: string,

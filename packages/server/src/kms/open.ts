@@ -34,13 +34,13 @@ export function kmsKind(settings: Settings): OpenKms['kind'] {
   if (store !== 'embedded') {
     throw new Failure(
       'failed',
-      'A store that several machines reach needs a KMS that they reach too: set KMS_KEY_ARN, and STRONGROOM_KMS=aws or KMS_ENDPOINT',
+      'A shared store requires a shared KMS: set KMS_KEY_ARN, and STRONGROOM_KMS=aws or KMS_ENDPOINT',
     )
   }
   if (arn !== undefined) {
     throw new Failure(
       'failed',
-      'KMS_KEY_ARN is set, but the embedded KMS has a key of its own: set STRONGROOM_KMS=aws or KMS_ENDPOINT too, or remove it',
+      'KMS_KEY_ARN is set, but the embedded KMS has its own key: also set STRONGROOM_KMS=aws or KMS_ENDPOINT, or unset KMS_KEY_ARN',
     )
   }
   return kind
@@ -73,7 +73,7 @@ async function openEmbedded(
     close()
     throw new Failure(
       'failed',
-      'The KMS key of this store was deleted, and nothing opens what it has encrypted: restore a backup',
+      'The KMS key of this store was deleted, and nothing that it encrypted can be decrypted: restore a backup',
     )
   }
   return {

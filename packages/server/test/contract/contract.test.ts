@@ -118,7 +118,7 @@ describe('the public contract', () => {
   })
 })
 
-/** With the type of what JSON cannot say, such as bytes and sets. */
+/** Includes the types of values that JSON does not have, such as bytes and sets. */
 function schemaOf(schema: z.ZodType): Json {
   const { $schema: _, ...described } = z.toJSONSchema(schema, {
     io: 'input',

@@ -53,7 +53,7 @@ describe('the embedded KMS', () => {
   const items = async () =>
     (await store.db.scan({ TableName: serverTable.name, ConsistentRead: true })).Items ?? []
 
-  /** Why it did not open; also sees to it that nothing was made or changed. */
+  /** The error of a failed start; also checks that nothing was created or changed. */
   const refusal = async (env = {}, askPassphrase?: () => Promise<string>) => {
     const before = [await readdir(directory, { recursive: true }), await items()]
     const error = await open(env, askPassphrase).then(

@@ -94,7 +94,7 @@ describe('a KMS behind an endpoint', () => {
 describe('the settings of the KMS', () => {
   const kind = (env: Record<string, string>) => kmsKind(settings.parse(env))
   const SHARED =
-    'A store that several machines reach needs a KMS that they reach too: set KMS_KEY_ARN, and STRONGROOM_KMS=aws or KMS_ENDPOINT'
+    'A shared store requires a shared KMS: set KMS_KEY_ARN, and STRONGROOM_KMS=aws or KMS_ENDPOINT'
 
   test.each([
     [{}, 'embedded'],
@@ -116,7 +116,7 @@ describe('the settings of the KMS', () => {
     [{ KMS_ENDPOINT: 'http://127.0.0.1:1' }, 'KMS_ENDPOINT needs a key: set KMS_KEY_ARN'],
     [
       { KMS_KEY_ARN: ARN },
-      'KMS_KEY_ARN is set, but the embedded KMS has a key of its own: set STRONGROOM_KMS=aws or KMS_ENDPOINT too, or remove it',
+      'KMS_KEY_ARN is set, but the embedded KMS has its own key: also set STRONGROOM_KMS=aws or KMS_ENDPOINT, or unset KMS_KEY_ARN',
     ],
   ] as [Record<string, string>, string][])('%o is refused', (env, message) => {
     expect(() => kind(env)).toThrow(message)

@@ -5,7 +5,7 @@ import { finishFiles, finishKeys, rekey } from '@strongroom/kms/rekey'
 import { describe, expect, test } from 'vitest'
 import { type RekeyStorage, rekeyBench } from '../rekey-bench.ts'
 
-/** Cheap, because nobody attacks a test. */
+/** Cheap parameters for tests. */
 const cost = { N: 2, r: 1, p: 1 }
 const PASSPHRASE = 'STRONGROOM_MASTER_KEY_PASSPHRASE'
 

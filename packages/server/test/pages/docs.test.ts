@@ -9,7 +9,7 @@ async function article(anchor: string, document: object = richDocument): Promise
   return part.split('</article>')[0] ?? ''
 }
 
-/** A document whose only operation answers with this schema. */
+/** A document with one operation whose response has this schema. */
 function answering(schema: unknown, schemas: Record<string, unknown> = {}) {
   const content = { 'application/json': { schema } }
   return {

@@ -12,7 +12,7 @@ export interface BoltTokens {
   tokenOf(team: string): Promise<string | undefined>
   /** Keeps the token of a verified request. */
   remember(ids: SlackIds, token: string, options: { isOrgWide: boolean }): void
-  /** Refuses an uninstall that no token could disprove. */
+  /** Rejects an uninstall that no token could disprove. */
   withUninstallCheck(checker: ExistenceChecker): ExistenceChecker
 }
 

@@ -130,7 +130,7 @@ function toContext({ payload, source }: Accepted<CheckablePayload>): TwoKeyConte
 
 const TRY_AGAIN = {
   response_type: 'ephemeral',
-  text: 'This could not be verified just now. Try again in a moment.',
+  text: 'This request could not be verified. Try again in a moment.',
 }
 
 /**

@@ -7,7 +7,7 @@ import { bareContentType, type Verified, verifyAndRespond } from './respond.ts'
 /** Bolt's receivers use `rawBody` if the body has been read. */
 export type VerifiedMessage = IncomingMessage & { rawBody: Buffer; twoKey: Verified }
 
-/** How long to read the rest of a refused body, so that the client can read the response. */
+/** How long to read the rest of a rejected body, so that the client can read the response. */
 const DISCARD_MS = 500
 
 /** Calls the handler for verified requests and responds to all others. */

@@ -27,7 +27,7 @@ export interface LoadedApp {
   stores: TwoKeyStores
   tokens: TokenService
   decisions: RecentDecisions
-  /** Deletes a team's token and forgets what was verified with it. */
+  /** Deletes a team's token and its cached results. */
   removeTeam(team: string): Promise<void>
 }
 
@@ -38,7 +38,7 @@ export interface AppRegistry {
   invalidate(name: string): void
   /** The app was removed by this process: its caches are dropped. */
   remove(name: string): void
-  /** To be called once a minute. */
+  /** Call it once a minute. */
   maintain(): Promise<void>
   close(): Promise<void>
 }
@@ -63,7 +63,7 @@ const CACHE_MS = 10_000
 /** Requests may name apps that do not exist, so the number of names is limited. */
 const MAX_NAMES = 2_000
 
-/** What an app keeps while its settings change. */
+/** The state of an app that survives a change of its settings. */
 interface AppState {
   createdAt: number
   stores: TwoKeyStores

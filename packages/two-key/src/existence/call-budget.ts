@@ -1,6 +1,6 @@
 /**
- * How often Slack may be called, for each team and method: in any minute at most a share of what
- * Slack allows, and not at all while a Retry-After lasts. Half of the calls are reserved for ids that
+ * Limits calls to Slack for each team and method: at most a share of Slack's own limit in any
+ * minute, and none until a Retry-After has passed. Half of the calls are reserved for ids that
  * were verified in the last day, so that a flood of invented ids cannot lock out real users.
  */
 import { type Clock, isRecent } from '@strongroom/platform/clock'
@@ -21,7 +21,7 @@ const DEFAULT_SHARE = 0.8
 const WINDOW_MS = 60_000
 /** For a 429 without Retry-After. */
 const DEFAULT_RETRY_AFTER_SECONDS = 30
-/** One response never stops calls for longer, whatever it says. */
+/** The maximum of a Retry-After that is obeyed. */
 const MAX_RETRY_AFTER_MS = 3_600_000
 const MAX_ENTRIES = 10_000
 
@@ -33,7 +33,7 @@ export interface CallBudget {
   take(team: string, method: SlackMethod, options: { isKnown: boolean }): number
   /** Slack sent a 429 with this Retry-After. */
   setRetryAfter(team: string, method: SlackMethod, seconds: number | undefined): void
-  /** Milliseconds until the Retry-After is over; 0 without one. */
+  /** Milliseconds until the Retry-After has passed; 0 without one. */
   retryAfterMs(team: string, method: SlackMethod): number
 }
 

@@ -1,4 +1,4 @@
-/** Step four: asks the checker about the ids of a payload and turns its result into the decision. */
+/** Step four: passes the ids of a payload to the checker and turns its result into the decision. */
 import { type Decision, rejectExistence } from '../decision.ts'
 import type { CheckablePayload, RequestKind } from '../payload/parse.ts'
 import type { ChannelPolicy, ExistenceChecker, ExistenceResult } from './result.ts'

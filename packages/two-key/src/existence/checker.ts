@@ -10,27 +10,27 @@ import { type Log, silentLog } from '@strongroom/kit/log'
 import { type StartTimer, startTimer as systemTimer } from '@strongroom/platform/timers'
 import { createDeadlines } from '../deadlines.ts'
 import { isSlackId, type SlackIds } from '../slack-ids.ts'
-import { CACHE_SECONDS, type CacheStore } from './cache-store.ts'
+import { CACHE_SECONDS, type TripleStore } from './triple-store.ts'
 import { createCallBudget } from './call-budget.ts'
-import { decide } from './decide.ts'
+import { evaluate } from './evaluation.ts'
 import { createEntityCache } from './entity-cache.ts'
 import type { KnownIdStore } from './known-id-store.ts'
 import { createKnownIds } from './known-ids.ts'
-import { createIdLookup, knownNamesOf } from './lookup-ids.ts'
+import { createRequestLookup, knownNamesOf } from './request-lookup.ts'
 import {
   type ExistenceChecker,
-  type ExistenceOptions,
+  type IdCheckOptions,
   type ExistenceResult,
   type RefusalReason,
   createRefusal,
   type UndecidableReason,
-  undecidable,
+  createUndecidable,
 } from './result.ts'
 import { createSlackApi, type SlackApiOptions, type SlackMethod } from './slack-api.ts'
-import { createSlackLookup } from './slack-lookup.ts'
-import type { EntityPolicy, Facts } from './slack-responses.ts'
+import { createEntityLookup } from './entity-lookup.ts'
+import type { EntityPolicy } from './slack-responses.ts'
 import { createUninstallCheck } from './uninstall.ts'
-import { createVerifiedCache, type RequestTriple, tripleOf } from './verified-cache.ts'
+import { createTripleCache, type RequestTriple, tripleOf } from './triple-cache.ts'
 
 export interface CheckerOptions {
   /** The bot token of a team or organisation; undefined if the app is not installed there. */
@@ -38,17 +38,17 @@ export interface CheckerOptions {
   /** Called when an uninstall is confirmed: the token of this team or organisation is revoked. */
   onUninstalled?: (team: string, token: string) => Promise<void>
   /** Verified triples that all machines share; without it each machine has its own. */
-  cache?: CacheStore | undefined
-  /** Where ids verified in the last day survive a restart. */
+  cache?: TripleStore | undefined
+  /** Stores the ids verified in the last day, so that they survive a restart. */
   knownStore?: KnownIdStore | undefined
   /** Whether cache entries carry a MAC derived from the bot token. */
   cacheMac?: boolean
   deletedUser?: EntityPolicy['deletedUser']
   archivedChannel?: EntityPolicy['archivedChannel']
-  /** The base URL of Slack's API; Slack's own unless given. */
+  /** The base URL of Slack's API, by default https://slack.com/api/. */
   slackApiUrl?: string | undefined
   fetch?: SlackApiOptions['fetch']
-  /** The share of Slack's rate limits that this process may use; 0.8 unless given. */
+  /** The share of Slack's rate limits that this process may use, by default 0.8. */
   slackShare?: number | undefined
   metrics?: ExistenceMetrics
   clock?: Clock
@@ -60,23 +60,23 @@ export interface ExistenceMetrics {
   cacheHit(): void
   cacheMiss(): void
   failed(reason: RefusalReason | UndecidableReason): void
-  slackAnswered(method: SlackMethod, milliseconds: number): void
+  slackResponded(method: SlackMethod, milliseconds: number): void
 }
 
 export interface RunningChecker extends ExistenceChecker {
   /** Saves new known ids and loads those of other machines; call it once a minute. */
   maintain(): Promise<void>
-  /** Forgets what was verified for a team, because the app was uninstalled there. */
+  /** Deletes a team's entries from memory, because the app was uninstalled there. */
   removeTeam(team: string): void
   /** Resolves when no background work is running. */
   idle(): Promise<void>
 }
 
 const BACKGROUND_TIMEOUT_MS = 10_000
-/** A refresh looks up again what is older than this part of its life. */
+/** A refresh looks up entities again that are older than this part of their lifetime. */
 const REFRESH_PART = 0.5
 
-/** Failures in a row, across teams and methods, after which Slack counts as down. */
+/** Consecutive failures, across teams and methods, after which Slack counts as down. */
 const BREAKER_FAILURES = 10
 const BREAKER_OPEN_MS = 5_000
 
@@ -84,7 +84,7 @@ const noMetrics: ExistenceMetrics = {
   cacheHit() {},
   cacheMiss() {},
   failed() {},
-  slackAnswered() {},
+  slackResponded() {},
 }
 
 export function createExistenceChecker(options: CheckerOptions): RunningChecker {
@@ -96,7 +96,7 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
     store: options.knownStore,
     onFailed: (error) => log.warn('known ids could not be read', { error }),
   })
-  const cache = createVerifiedCache({
+  const cache = createTripleCache({
     clock,
     startDeadline,
     store: options.cache,
@@ -107,12 +107,12 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
         error,
       }),
   })
-  const lookup = createSlackLookup({
+  const lookup = createEntityLookup({
     api: createSlackApi({
       clock,
       baseUrl: options.slackApiUrl,
       ...(options.fetch && { fetch: options.fetch }),
-      onAnswered: metrics.slackAnswered,
+      onResponse: metrics.slackResponded,
     }),
     clock,
     startTimer,
@@ -124,7 +124,7 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
       openMs: BREAKER_OPEN_MS,
       probeTimeoutMs: BREAKER_OPEN_MS,
     }),
-    cache: createEntityCache<Facts>(clock),
+    cache: createEntityCache(clock),
     policy: {
       deletedUser: options.deletedUser ?? 'deny',
       archivedChannel: options.archivedChannel ?? 'allow',
@@ -135,7 +135,11 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
         slackError,
       }),
   })
-  const { lookupIds, isKnownAbsent, probeToken } = createIdLookup({ lookup, known, startDeadline })
+  const { lookupIds, isKnownAbsent, probeToken } = createRequestLookup({
+    lookup,
+    known,
+    startDeadline,
+  })
   const checkUninstall = createUninstallCheck({
     tokenOf,
     probeToken,
@@ -165,31 +169,31 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
     return tokenOf(enterprise)
   }
 
-  async function check(ids: SlackIds, asked: ExistenceOptions): Promise<ExistenceResult> {
+  async function check(ids: SlackIds, checkOptions: IdCheckOptions): Promise<ExistenceResult> {
     if (!areSlackIds(ids)) return createRefusal('bad_id')
     const triple = tripleOf(ids)
     const cached = triple && cache.get(triple.key)
     if (triple && cached) {
-      if (clock.now() >= cached.refreshAt) runInBackground(refresh(triple, ids, asked.token))
+      if (clock.now() >= cached.refreshAt) runInBackground(refresh(triple, ids, checkOptions.token))
       if (triple.coversRequest) return { ok: true, source: 'cache' }
     }
-    const deadline = startDeadline({ until: asked.deadline })
-    return checkUncached(ids, triple, asked, deadline).finally(() => deadline.stop())
+    const deadline = startDeadline({ until: checkOptions.deadline })
+    return checkUncached(ids, triple, checkOptions, deadline).finally(() => deadline.stop())
   }
 
   async function checkUncached(
     ids: SlackIds,
     triple: RequestTriple | undefined,
-    { token: given, channelPolicy }: ExistenceOptions,
+    { token: given, channelPolicy }: IdCheckOptions,
     deadline: Deadline,
   ): Promise<ExistenceResult> {
     const generation = cache.generation()
     const resolved = await deadline.settle(resolveToken(ids, given))
-    if (resolved === 'late') return undecidable('store')
+    if (resolved === 'late') return createUndecidable('store')
     const token = resolved.value
     if (token === undefined) return createRefusal('no_token')
 
-    // Read again: an uninstall or the end of its life may have removed the entry since.
+    // Read again: the entry may have been deleted by an uninstall, or have expired, in the meantime.
     let entry = triple && cache.get(triple.key)
     if (triple && !entry && !isKnownAbsent(ids, token, channelPolicy)) {
       entry = await cache.load(triple, { token, deadline, generation })
@@ -198,8 +202,8 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
     if (entry && triple?.coversRequest) return { ok: true, source: 'cache' }
 
     const isTripleVerified = entry !== undefined
-    const lookups = await lookupIds(ids, token, { deadline, channelPolicy, isTripleVerified })
-    const { result, verifiedAt } = decide(ids, lookups, channelPolicy)
+    const results = await lookupIds(ids, token, { deadline, channelPolicy, isTripleVerified })
+    const { result, verifiedAt } = evaluate(ids, results, channelPolicy)
     const isTripleSeen = result.ok && result.channelUnseen !== true && channelPolicy !== 'skip'
     if (triple && !entry && isTripleSeen && verifiedAt !== undefined) {
       runInBackground(cache.save(triple, { token, verifiedAt, generation }))
@@ -225,8 +229,8 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
       if (token === undefined) return cache.delete(key)
       const channelPolicy = 'strict'
       const verifiedSince = clock.now() - REFRESH_PART * CACHE_SECONDS * 1000
-      const lookups = await lookupIds(ids, token, { deadline, channelPolicy, verifiedSince })
-      const { result, verifiedAt } = decide(ids, lookups, channelPolicy)
+      const results = await lookupIds(ids, token, { deadline, channelPolicy, verifiedSince })
+      const { result, verifiedAt } = evaluate(ids, results, channelPolicy)
       if (verifiedAt !== undefined) await cache.save(triple, { token, verifiedAt, generation })
       else if (!result.ok && result.kind === 'refused') cache.delete(key)
     } finally {
@@ -236,10 +240,10 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
   }
 
   return {
-    async check(ids, asked) {
-      const result = await check(ids, asked).catch((error: unknown) => {
+    async check(ids, checkOptions) {
+      const result = await check(ids, checkOptions).catch((error: unknown) => {
         log.error('existence check failed', { event: 'existence_check_handler_error', error })
-        return undecidable('store')
+        return createUndecidable('store')
       })
       if (result.ok && result.source === 'cache') metrics.cacheHit()
       else metrics.cacheMiss()
@@ -253,7 +257,7 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
         return await checkUninstall(installation, { deadline, token })
       } catch (error) {
         log.error('uninstall check failed', { error })
-        return undecidable('store')
+        return createUndecidable('store')
       } finally {
         deadline.stop()
       }

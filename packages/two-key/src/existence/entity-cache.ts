@@ -4,28 +4,29 @@
  */
 import { type Clock, isRecent } from '@strongroom/platform/clock'
 import { LRUCache } from 'lru-cache'
-import { CACHE_SECONDS } from './cache-store.ts'
+import type { EntityFacts } from './slack-responses.ts'
+import { CACHE_SECONDS } from './triple-store.ts'
 
 const EXISTS_MS = CACHE_SECONDS * 1000
 /** Short, because a new user or channel must work soon. */
 const ABSENT_MS = 60_000
 const MAX_ENTRIES = 50_000
 
-export interface CachedEntity<Facts> {
-  facts: Facts
+export interface CachedEntity {
+  facts: EntityFacts
   /** Milliseconds since the epoch. */
   verifiedAt: number
 }
 
-export interface EntityCache<Facts> {
-  get(key: string): CachedEntity<Facts> | 'absent' | undefined
-  setExists(key: string, facts: Facts): CachedEntity<Facts>
+export interface EntityCache {
+  get(key: string): CachedEntity | 'absent' | undefined
+  setExists(key: string, facts: EntityFacts): CachedEntity
   setAbsent(key: string): void
   delete(key: string): void
 }
 
-export function createEntityCache<Facts extends object>(clock: Clock): EntityCache<Facts> {
-  const existing = new LRUCache<string, CachedEntity<Facts>>({ max: MAX_ENTRIES })
+export function createEntityCache(clock: Clock): EntityCache {
+  const existing = new LRUCache<string, CachedEntity>({ max: MAX_ENTRIES })
   const absentSince = new LRUCache<string, number>({ max: MAX_ENTRIES })
 
   return {

@@ -1,15 +1,15 @@
-/** What the existence check takes and returns. */
+/** The options and results of the existence check. */
 import type { Installation, SlackIds } from '../slack-ids.ts'
 
 /**
- * What an unknown channel means. Slack also says `channel_not_found` for a private conversation that
+ * What an unknown channel means. Slack also returns `channel_not_found` for a private conversation that
  * the bot is not in, and people use commands and shortcuts there too: `if-visible` accepts it once
  * team and user are verified.
  */
 export type ChannelPolicy = 'strict' | 'if-visible' | 'skip'
 
-export interface ExistenceOptions {
-  /** When the result must be there, in milliseconds of the clock. */
+export interface IdCheckOptions {
+  /** When the result is due, in milliseconds of the clock. */
   deadline: number
   channelPolicy: ChannelPolicy
   /**
@@ -50,14 +50,14 @@ export type ExistenceResult =
 
 /** Decides within the deadline and never throws. */
 export interface ExistenceChecker {
-  check(ids: SlackIds, options: ExistenceOptions): Promise<ExistenceResult>
+  check(ids: SlackIds, options: IdCheckOptions): Promise<ExistenceResult>
   /**
    * Whether the app is really uninstalled: its token is revoked, or there is none. A payload that
    * reports an uninstall while the token still works is forged.
    */
   checkUninstalled(
     installation: Installation,
-    options: Pick<ExistenceOptions, 'deadline' | 'token'>,
+    options: Pick<IdCheckOptions, 'deadline' | 'token'>,
   ): Promise<ExistenceResult>
 }
 
@@ -65,6 +65,6 @@ export function createRefusal(reason: RefusalReason): ExistenceResult {
   return { ok: false, kind: 'refused', reason }
 }
 
-export function undecidable(reason: UndecidableReason): ExistenceResult {
+export function createUndecidable(reason: UndecidableReason): ExistenceResult {
   return { ok: false, kind: 'undecidable', reason }
 }

@@ -1,6 +1,6 @@
 /**
- * The calls to Slack's Web API that key two needs. It neither retries nor throws: Slack says no with
- * status 200, and during an incident a response may not be JSON at all.
+ * The calls to Slack's Web API that key two needs. It neither retries nor throws: Slack reports errors
+ * with status 200, and during an incident a response may not be JSON at all.
  */
 import type { Clock } from '@strongroom/platform/clock'
 import { readStream } from '@strongroom/platform/read-body'
@@ -29,18 +29,18 @@ export interface SlackApi {
 
 export interface SlackApiOptions {
   clock: Clock
-  /** Slack's own API unless given. */
+  /** By default Slack's own API. */
   baseUrl?: string | undefined
   fetch?: (url: string, init: RequestInit) => Promise<Response>
-  onAnswered?: (method: SlackMethod, milliseconds: number) => void
+  onResponse?: (method: SlackMethod, milliseconds: number) => void
 }
 
-/** Responses have a few kilobytes; a broken proxy may send bytes without end. */
+/** Responses have a few kilobytes; a broken proxy may send an endless body. */
 const MAX_RESPONSE_BYTES = 1024 * 1024
 const SLACK_API_URL = 'https://slack.com/api/'
 
 export function createSlackApi(options: SlackApiOptions): SlackApi {
-  const { clock, baseUrl = SLACK_API_URL, onAnswered } = options
+  const { clock, baseUrl = SLACK_API_URL, onResponse } = options
   const base = baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`
   const send = options.fetch ?? (async (url, init) => fetch(url, init))
 
@@ -63,7 +63,7 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
       } catch {
         return { kind: 'unreachable' }
       } finally {
-        onAnswered?.(method, clock.now() - startedAt)
+        onResponse?.(method, clock.now() - startedAt)
       }
     },
   }

@@ -10,7 +10,7 @@ export interface EntityPolicy {
 }
 
 /** The properties of an existing entity that the check needs. */
-export interface Facts {
+export interface EntityFacts {
   /** The team that it belongs to. */
   team?: string | undefined
   enterprise?: string | undefined
@@ -68,7 +68,7 @@ interface EntityMethod {
   /** The name of the argument for the id. */
   argument?: string
   /** Undefined if the entity counts as absent. Throws if the body is malformed. */
-  parse(body: unknown, policy: EntityPolicy): Facts | undefined
+  parse(body: unknown, policy: EntityPolicy): EntityFacts | undefined
 }
 
 export const entityMethods: Readonly<Record<EntityKind, EntityMethod>> = {

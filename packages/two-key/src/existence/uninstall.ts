@@ -4,9 +4,9 @@
  */
 import type { Deadline } from '@strongroom/kit/deadline'
 import { type Installation, isSlackId } from '../slack-ids.ts'
-import { toUndecidable } from './decide.ts'
-import { type ExistenceResult, createRefusal, undecidable } from './result.ts'
-import type { LookupResult } from './slack-lookup.ts'
+import { toUndecidable } from './evaluation.ts'
+import { type ExistenceResult, createRefusal, createUndecidable } from './result.ts'
+import type { EntityResult } from './entity-lookup.ts'
 
 export type UninstallCheck = (
   installation: Installation,
@@ -15,7 +15,7 @@ export type UninstallCheck = (
 
 export function createUninstallCheck(deps: {
   tokenOf(team: string): Promise<string | undefined>
-  probeToken(token: string, deadline: Deadline): Promise<LookupResult>
+  probeToken(token: string, deadline: Deadline): Promise<EntityResult>
   /** The token is revoked. */
   onUninstalled(team: string, token: string): Promise<void>
 }): UninstallCheck {
@@ -43,7 +43,7 @@ export function createUninstallCheck(deps: {
     const { team, enterprise = team, otherTeams = [] } = installation
     if (![team, enterprise, ...otherTeams].every(isSlackId)) return createRefusal('bad_id')
     const found = await deadline.settle(tokensOf(installation, given))
-    if (found === 'late') return undecidable('store')
+    if (found === 'late') return createUndecidable('store')
     const tokens = found.value
     // Without a token nothing contradicts the payload, and there is nothing to remove.
     if (tokens.length === 0) return { ok: true, source: 'cache' }

@@ -15,7 +15,7 @@ import { methods, type SlackArguments } from './methods.ts'
 import { allScopes, type FakeTeam, sampleTeam } from './fixtures.ts'
 
 export interface FakeSlackOptions {
-  /** The workspaces; a sample one unless given. */
+  /** The workspaces; by default a sample workspace. */
   teams?: readonly FakeTeam[]
   /** Apply Slack's rate limits, with a 429 beyond them. */
   limits?: boolean
@@ -33,7 +33,7 @@ export interface FakeSlack {
   fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>
   /** The last 10,000 calls, of one method or of all. */
   calls(method?: string): readonly FakeCall[]
-  /** Fails like this from now on. */
+  /** Adds a fault for the following calls. */
   break(fault: ActiveFault): void
   /** Removes all faults. */
   repair(): void

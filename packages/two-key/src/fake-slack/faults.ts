@@ -15,9 +15,9 @@ export type Fault =
   | { kind: 'error'; error: string }
 
 export type ActiveFault = Fault & {
-  /** The method that fails; all unless given. */
+  /** The method that fails; by default all. */
   method?: string
-  /** How often; always unless given. */
+  /** How often; by default always. */
   times?: number
 }
 
@@ -33,7 +33,7 @@ export const systemWait: Wait = async (ms, signal) => {
   })
 }
 
-/** The active faults, the latest first. */
+/** The active faults, the newest first. */
 export function createFaults() {
   let active: { fault: ActiveFault; left: number }[] = []
   return {

@@ -34,7 +34,7 @@ export interface FakeTeam {
   /** The token is valid for the whole organisation. */
   orgWide?: boolean
   app?: string
-  /** The scopes of the token; all unless given. */
+  /** The scopes of the token; by default all. */
   scopes?: readonly string[]
   users?: readonly FakeUser[]
   bots?: readonly FakeBot[]

@@ -1,4 +1,4 @@
-/** Reads ids from payloads; where commands, actions, shortcuts and views name them. */
+/** Reads ids from payloads, and those of commands, actions, shortcuts and views. */
 import { isSlackId, type SlackIds } from '../slack-ids.ts'
 import { PayloadError } from './error.ts'
 

@@ -1,5 +1,5 @@
 /**
- * Delivers each event once, although Slack sends it again when a response is late.
+ * Ensures that each event is delivered once, although Slack sends it again when a response is late.
  *
  * A claim is short, so that Slack's next attempt can claim an event whose worker died. Only a confirmed
  * delivery is stored for a day, which is longer than Slack retries.

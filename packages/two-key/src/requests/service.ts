@@ -11,7 +11,7 @@ import { type HandledPayload, type SlackResponse, verifyAndRespond } from '../ad
 import type { AppRegistry, LoadedApp } from '../apps/registry.ts'
 import type { StartDeadline } from '../deadlines.ts'
 import { twoKeyError } from '../errors.ts'
-import { InvalidSlackId } from '../keys.ts'
+import { isEventId } from '../keys.ts'
 import type { TwoKeyMetrics } from '../metrics.ts'
 import type { SendUpstream } from './upstream.ts'
 
@@ -69,11 +69,8 @@ export function createRequestService(deps: {
   ): Promise<ForwardedResponse> {
     const { events } = app.stores
     const claimant = randomToken(16)
-    const claiming = events.claim(event, claimant).catch((error: unknown) => {
-      if (!(error instanceof InvalidSlackId)) throw error
-      throw twoKeyError('invalid_event', { headers: NO_RETRY })
-    })
-    const claim = await readStore(deadline, claiming)
+    if (!isEventId(event)) throw twoKeyError('invalid_event', { headers: NO_RETRY })
+    const claim = await readStore(deadline, events.claim(event, claimant))
     if (claim === 'processed') {
       metrics.forwarded('duplicate')
       return EMPTY_OK

@@ -46,7 +46,7 @@ export function tokenRoutes(deps: {
     path: '/v1/apps/{app}/tokens/{team}',
     summary: "Set a workspace's bot token",
     description:
-      'Slack is first asked which workspace the token belongs to. The token of an organisation is used for all of its workspaces.',
+      'Slack first confirms which workspace the token belongs to. The token of an organisation is used for all of its workspaces.',
     request: { params: TeamParams, body: jsonBody(z.strictObject({ token: BotToken })) },
     responses: {
       200: jsonResponse(

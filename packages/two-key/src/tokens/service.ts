@@ -1,6 +1,5 @@
 /**
- * Decrypts the bot tokens of an app for the time of their use. Each is encrypted under a key of its
- * team.
+ * Decrypts the bot tokens of an app while they are used. Each is encrypted under a key of its team.
  */
 import { type Clock, isRecent } from '@strongroom/platform/clock'
 import type { SecretBox, SecretPlace } from '@strongroom/kit/secret-box'
@@ -106,8 +105,8 @@ const REQUIRED_SCOPES = [
 const VERIFY_TIMEOUT_MS = 10_000
 
 /**
- * Asks Slack whether a token belongs to a workspace, or to an organisation as an org-wide one, and
- * returns the scopes that it lacks.
+ * Verifies with Slack that a token belongs to a workspace, or to an organisation as an org-wide
+ * token, and returns the missing scopes.
  */
 export async function verifyToken(api: SlackApi, token: string, team: string): Promise<string[]> {
   const signal = AbortSignal.timeout(VERIFY_TIMEOUT_MS)

@@ -17,14 +17,14 @@ import { type Adapter, adapters } from '../support/adapters.ts'
 
 const NOW = 4_102_444_800
 
-function keysOf(verdict?: ExistenceResult, options: Partial<TwoKeyOptions> = {}) {
-  const checker = createFakeChecker(verdict)
+function keysOf(result?: ExistenceResult, options: Partial<TwoKeyOptions> = {}) {
+  const checker = createFakeChecker(result)
   const clock = testClock()
   return { checker, keys: twoKey({ signingSecret: official.secret, checker, clock, ...options }) }
 }
 
-async function send(adapter: Adapter, request: Signed, verdict?: ExistenceResult) {
-  const { keys, checker } = keysOf(verdict)
+async function send(adapter: Adapter, request: Signed, result?: ExistenceResult) {
+  const { keys, checker } = keysOf(result)
   const { status, headers, body, handled } = await adapter(keys, request)
   return { status, body, headers, handled, asked: checker.checks.length }
 }
@@ -97,7 +97,7 @@ describe.each(Object.entries(adapters))('through %s', (_, adapter) => {
   })
 
   test('a refusal is a 403 that Slack does not retry, and does not reveal which id is unknown', async () => {
-    const answers = []
+    const responses = []
     for (const reason of ['team', 'user', 'channel', 'no_token'] as const) {
       const { status, body, headers, handled } = await send(adapter, samples['message']!(), {
         ok: false,
@@ -105,19 +105,19 @@ describe.each(Object.entries(adapters))('through %s', (_, adapter) => {
         reason,
       })
       expect([status, headers['x-slack-no-retry'], handled]).toEqual([403, '1', []])
-      answers.push(body)
+      responses.push(body)
     }
-    expect(new Set(answers)).toEqual(new Set(['{"error":"Entity verification failed"}']))
+    expect(new Set(responses)).toEqual(new Set(['{"error":"Entity verification failed"}']))
   })
 
   test('an undecidable request is a 503 that Slack may retry', async () => {
-    const verdict = {
+    const result = {
       ok: false,
       kind: 'undecidable',
       reason: 'rate_limited',
       retryAfterSeconds: 30,
     } as const
-    const { status, headers, handled } = await send(adapter, samples['message']!(), verdict)
+    const { status, headers, handled } = await send(adapter, samples['message']!(), result)
     expect([status, headers['x-slack-no-retry'], headers['retry-after'], handled]).toEqual([
       503,
       undefined,
@@ -132,7 +132,7 @@ describe.each(Object.entries(adapters))('through %s', (_, adapter) => {
     expect([status, handled]).toEqual([403, []])
   })
 
-  test('requests of Slack itself get a response without the handler', async () => {
+  test('requests without ids get a response without calling the handler', async () => {
     const challenge = await send(
       adapter,
       signedJson({ type: 'url_verification', challenge: 'a"b', token: 't' }),
@@ -147,7 +147,7 @@ describe.each(Object.entries(adapters))('through %s', (_, adapter) => {
     expect([check.status, check.body, check.handled, check.asked]).toEqual([200, '', [], 0])
   })
 
-  test('a content type may have a charset, and text may be beyond ASCII', async () => {
+  test('a content type may have a charset, and text may be non-ASCII', async () => {
     const requests = [
       signed(new URLSearchParams(command).toString(), { contentType: `${FORM}; charset=utf-8` }),
       signed(JSON.stringify(eventBody({ ...message, text: 'café 🎉' })), {
@@ -165,7 +165,7 @@ describe.each(Object.entries(adapters))('through %s', (_, adapter) => {
     expect([status, handled]).toEqual([413, []])
   })
 
-  test('signed nonsense is a 400', async () => {
+  test('a signed request that is not from Slack is a 400', async () => {
     for (const request of [signed('{'), signed(''), signedPayload({ type: 'odd' })]) {
       expect((await send(adapter, request)).status).toBe(400)
     }

@@ -103,7 +103,7 @@ describe('on Lambda', () => {
 })
 
 describe('with fetch', () => {
-  test('a stream without end is cancelled as soon as it is too long', async () => {
+  test('an endless stream is cancelled as soon as it is too long', async () => {
     let sent = 0
     const endless = Readable.toWeb(
       Readable.from(
@@ -130,7 +130,7 @@ describe('with fetch', () => {
   test('in Hono the handler can still read the body', async () => {
     const app = new Hono().post('/', twoKeyHono(keys), async (c) => c.json(await c.req.json()))
     const { rawBody, headers } = samples['message']!()
-    const answer = await app.request('/', { method: 'POST', headers, body: rawBody })
-    expect(await answer.json()).toEqual(JSON.parse(JSON.stringify(eventBody(message))))
+    const response = await app.request('/', { method: 'POST', headers, body: rawBody })
+    expect(await response.json()).toEqual(JSON.parse(JSON.stringify(eventBody(message))))
   })
 })

@@ -1,7 +1,7 @@
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { sampleTeam } from '../../src/fake-slack/fixtures.ts'
-import { openDb } from '../support/scene.ts'
+import { openDb } from '../support/test-checkers.ts'
 import {
   losingDb,
   type Machine,
@@ -9,14 +9,14 @@ import {
   otherTeam,
   SECRET,
   upstreamApp,
-  world,
+  createCluster,
 } from '../support/machine.ts'
 
 const DAY = 86_400
 
 describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
   const opened = openDb(store)
-  const { clock, slack, start, logged } = world(opened)
+  const { clock, slack, start, logged } = createCluster(opened)
   const upstream = upstreamApp()
   let machine: Machine
   let url: string
@@ -44,7 +44,7 @@ describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
     expect(again).toMatchObject({ status: 409, body: { error: { code: 'two-key.app_exists' } } })
   })
 
-  test('have one first app, also if several are added concurrently, and only its keys have no prefix', async () => {
+  test('have exactly one first app even if several are added concurrently, and only its keys have no prefix', async () => {
     const names = Array.from({ length: 6 }, (_, at) => `racing-${at}`)
     await Promise.all(names.map(async (name) => machine.operate('POST', '/apps', app(name))))
     const { Items = [] } = await opened.db.query({
@@ -109,7 +109,7 @@ describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
     }
     await send()
     await machine.operate('PATCH', `/apps/${name}`, { policy: { deletedUser: 'allow' } })
-    // The new policy may judge a person differently, so Slack is called once more, and only once.
+    // The new policy may change the result for a user, so Slack is called exactly once more.
     const calls = await send()
     await machine.operate('PATCH', `/apps/${name}`, {
       policy: { deletedUser: 'allow', rejectStatus: 200 },
@@ -142,7 +142,7 @@ describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
     expect((await machine.operate('POST', path, ended)).body.signingSecrets).toHaveLength(1)
   })
 
-  test('set a token only if Slack says that it is the team’s, and learn which scopes it lacks', async () => {
+  test('set a token only if Slack confirms that it belongs to the team, and get its missing scopes', async () => {
     const name = await newApp(machine, url)
     const put = async (team: string, token: string) =>
       machine.operate('PUT', `/apps/${name}/tokens/${team}`, { token })
@@ -165,7 +165,7 @@ describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
     expect(down.body.error.code).toBe('two-key.slack_unavailable')
   })
 
-  test('delete a token, and requests of that workspace are rejected from then on', async () => {
+  test('delete a token, and requests of that workspace are then rejected', async () => {
     const name = await newApp(machine, url)
     const other = await start()
     clock.advance({ seconds: 1 })
@@ -192,7 +192,7 @@ describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
     expect(await other.send(name, 'command')).toMatchObject({ status: 403 })
   })
 
-  test('delete an app, and one that is added with its name immediately starts afresh', async () => {
+  test('delete an app, and a new app with the same name does not inherit its data', async () => {
     const name = await newApp(machine, url)
     expect(await machine.send(name, 'command')).toMatchObject({ status: 200 })
     await machine.operate('DELETE', `/apps/${name}`)
@@ -220,7 +220,7 @@ describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
     expect(many.body.items).toHaveLength(200)
   })
 
-  test('get an error that says what is wrong', async () => {
+  test('get an error that names the problem', async () => {
     const wrong: [string, string, unknown, string][] = [
       ['POST', '/apps', { ...app('x'), name: 'Not A Name' }, 'request.invalid'],
       ['POST', '/apps', { ...app('x'), signingSecret: 'xoxb-1-2-3-4' }, 'request.invalid'],
@@ -237,8 +237,8 @@ describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
       ['PUT', '/apps/deploy-bot/tokens/t', { token: 'xoxb-123456' }, 'request.invalid'],
     ]
     for (const [method, path, body, code] of wrong) {
-      const answer = await machine.operate(method, path, body)
-      expect([path, answer.body.error.code]).toEqual([path, code])
+      const response = await machine.operate(method, path, body)
+      expect([path, response.body.error.code]).toEqual([path, code])
     }
   })
 
@@ -259,7 +259,7 @@ describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
     }
   })
 
-  test('see the metrics of the check by their names', async () => {
+  test('see the metrics of the check under their documented names', async () => {
     const name = await newApp(machine, url)
     await machine.send(name, 'command')
     await machine.send(name, 'command')

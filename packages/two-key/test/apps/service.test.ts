@@ -7,7 +7,7 @@ import { createAppService } from '../../src/apps/service.ts'
 import { createStores } from '../../src/stores.ts'
 import { createTokenService } from '../../src/tokens/service.ts'
 import { newIds } from '../support/open-store.ts'
-import { openDb } from '../support/scene.ts'
+import { openDb } from '../support/test-checkers.ts'
 import { SECRET } from '../support/machine.ts'
 
 const upstream = { url: 'https://bot.example/slack', kind: 'app' } as const
@@ -31,7 +31,7 @@ describe.each(everyStore())('apps on $name', (store) => {
     expect(item.revision).toBe(4)
   })
 
-  test('that are changed concurrently all the time are not changed', async () => {
+  test('that other writers keep changing get a conflict', async () => {
     await appsOn(opened.db).add(newApp('busy'))
     const busy: Db = {
       ...opened.db,

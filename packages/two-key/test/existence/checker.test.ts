@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ChannelPolicy } from '../../src/existence/result.ts'
 import type { FakeTeam } from '../../src/fake-slack/fixtures.ts'
-import { refused, scene, undecidable } from '../support/scene.ts'
+import { refused, createTestCheckers, undecidable } from '../support/test-checkers.ts'
 import type { SlackIds } from '../../src/slack-ids.ts'
 
 const home = {
@@ -39,11 +39,11 @@ async function verdictOn(
     tokenOf?: (team: string) => Promise<string | undefined>
   } = {},
 ) {
-  const { clock, machine, slack } = scene(teams)
+  const { clock, machine, slack } = createTestCheckers(teams)
   const checker = machine(options)
   const deadline = clock.now() + 2000
-  const verdict = await checker.check({ team: 'T1', ...ids }, { deadline, channelPolicy })
-  return { verdict, slack }
+  const result = await checker.check({ team: 'T1', ...ids }, { deadline, channelPolicy })
+  return { result, slack }
 }
 
 describe('a request passes', () => {
@@ -60,8 +60,8 @@ describe('a request passes', () => {
     ['that names its own team twice', { user: 'U1', channel: 'C1', otherTeams: ['T1'] }],
   ])('%s', async (_, ids) => {
     const bot = { ...home, users: [...home.users, { id: 'U0000BOT1' }] }
-    const { verdict } = await verdictOn(ids, { teams: [bot] })
-    expect(verdict).toEqual({ ok: true, source: 'slack' })
+    const { result } = await verdictOn(ids, { teams: [bot] })
+    expect(result).toEqual({ ok: true, source: 'slack' })
   })
 })
 
@@ -84,8 +84,8 @@ describe('a request is refused', () => {
     ['with a channel that is no id', { channel: '' }, 'bad_id'],
     ['with another team that is no id', { otherTeams: ['T1', 'x'] }, 'bad_id'],
   ])('%s', async (_, ids, reason) => {
-    const { verdict } = await verdictOn(ids)
-    expect(verdict).toEqual(refused(reason))
+    const { result } = await verdictOn(ids)
+    expect(result).toEqual(refused(reason))
   })
 
   test('without a call to Slack if an id is malformed or there is no token', async () => {
@@ -94,7 +94,7 @@ describe('a request is refused', () => {
   })
 
   test('for an absent user even if the channel lookup fails', async () => {
-    const { clock, machine, slack } = scene([home])
+    const { clock, machine, slack } = createTestCheckers([home])
     slack.break({ kind: 'error', error: 'missing_scope', method: 'conversations.info' })
     const asked = { deadline: clock.now() + 2000, channelPolicy: 'strict' } as const
     const checker = machine()
@@ -107,27 +107,27 @@ describe('a request is refused', () => {
 describe('a policy', () => {
   test('can allow deleted users and deny archived channels', async () => {
     const deletedUser = { deletedUser: 'allow' } as const
-    expect((await verdictOn({ user: 'UGONE' }, deletedUser)).verdict.ok).toBe(true)
+    expect((await verdictOn({ user: 'UGONE' }, deletedUser)).result.ok).toBe(true)
     const archived = await verdictOn({ channel: 'COLD' }, { archivedChannel: 'deny' })
-    expect(archived.verdict).toEqual(refused('channel'))
+    expect(archived.result).toEqual(refused('channel'))
   })
 
   test('ignores an invisible channel under if-visible, and never looks one up under skip', async () => {
     const ids = { user: 'U1', channel: 'GHIDDEN' }
     const unseen = await verdictOn(ids, { channelPolicy: 'if-visible' })
-    expect(unseen.verdict).toEqual({ ok: true, source: 'slack', channelUnseen: true })
+    expect(unseen.result).toEqual({ ok: true, source: 'slack', channelUnseen: true })
     const skipped = await verdictOn(ids, { channelPolicy: 'skip' })
-    expect(skipped.verdict).toEqual({ ok: true, source: 'slack' })
+    expect(skipped.result).toEqual({ ok: true, source: 'slack' })
     expect(skipped.slack.calls('conversations.info')).toEqual([])
-    expect((await verdictOn(ids)).verdict).toEqual(refused('channel'))
+    expect((await verdictOn(ids)).result).toEqual(refused('channel'))
   })
 
   test('of if-visible still refuses an invented user and the wrong side of a direct message', async () => {
     const policy = { channelPolicy: 'if-visible' } as const
     const invented = await verdictOn({ user: 'U404', channel: 'GHIDDEN' }, policy)
-    expect(invented.verdict).toEqual(refused('user'))
+    expect(invented.result).toEqual(refused('user'))
     const wrongSide = await verdictOn({ user: 'U2', channel: 'DU1' }, policy)
-    expect(wrongSide.verdict).toEqual(refused('mismatch'))
+    expect(wrongSide.result).toEqual(refused('mismatch'))
   })
 })
 
@@ -140,7 +140,7 @@ describe('of several workspaces', () => {
   }
 
   test('each is looked up with its own token', async () => {
-    const { clock, machine } = scene([home, other])
+    const { clock, machine } = createTestCheckers([home, other])
     const checker = machine()
     const asked = { deadline: clock.now() + 2000, channelPolicy: 'strict' } as const
     const pass = { ok: true, source: 'slack' }
@@ -151,18 +151,18 @@ describe('of several workspaces', () => {
     )
   })
 
-  test('a token of another team verifies no one, and is used only for auth.test', async () => {
+  test('a token of another team verifies no request, and is used only for auth.test', async () => {
     const ids = { team: 'T1', user: 'U9', channel: 'C9' }
-    const { verdict, slack } = await verdictOn(ids, {
+    const { result, slack } = await verdictOn(ids, {
       teams: [home, other],
       tokenOf: async () => 'xoxb-other',
     })
-    expect(verdict).toEqual(refused('team'))
+    expect(result).toEqual(refused('team'))
     expect(slack.calls().map(({ method }) => method)).toEqual(['auth.test'])
   })
 
   test('a token from the caller must belong to the team too', async () => {
-    const { clock, machine } = scene([home, other])
+    const { clock, machine } = createTestCheckers([home, other])
     const checker = machine({ tokenOf: async () => undefined })
     const asked = { deadline: clock.now() + 2000, channelPolicy: 'strict' } as const
     const ids = { team: 'T1', user: 'U1', channel: 'C1' }
@@ -176,17 +176,17 @@ describe('an organisation', () => {
 
   test('with the app installed verifies its workspaces and itself', async () => {
     const ids = { user: 'U1', channel: 'C1', enterprise: 'E1' }
-    const { verdict, slack } = await verdictOn(ids, { teams: [org] })
-    expect(verdict).toEqual({ ok: true, source: 'slack' })
+    const { result, slack } = await verdictOn(ids, { teams: [org] })
+    expect(result).toEqual({ ok: true, source: 'slack' })
     expect(slack.calls('users.info')).toEqual([
       { method: 'users.info', args: { user: 'U1', team_id: 'T1' } },
     ])
     const own = await verdictOn({ team: 'E1', user: 'U1' }, { teams: [org] })
-    expect(own.verdict).toEqual({ ok: true, source: 'slack' })
+    expect(own.result).toEqual({ ok: true, source: 'slack' })
   })
 
   test('that is not the team’s own is refused although the triple is cached', async () => {
-    const { clock, machine } = scene([org])
+    const { clock, machine } = createTestCheckers([org])
     const checker = machine()
     const asked = { deadline: clock.now() + 2000, channelPolicy: 'strict' } as const
     const ids = { team: 'T1', user: 'U1', channel: 'C1', enterprise: 'E1' }
@@ -196,10 +196,10 @@ describe('an organisation', () => {
     expect(await checker.check({ ...ids, enterprise: 'E404' }, token)).toEqual(refused('team'))
   })
 
-  test('does not vouch for a connected workspace of others', async () => {
+  test('does not verify a connected workspace of another organisation', async () => {
     const ids = { team: 'TPARTNER', enterprise: 'E1', user: 'U1' }
     const foreign = { ...org, enterprise: 'E1' }
-    const { clock, machine, slack } = scene([foreign])
+    const { clock, machine, slack } = createTestCheckers([foreign])
     slack.break({ kind: 'error', error: 'team_not_found', method: 'team.info' })
     const asked = { deadline: clock.now() + 2000, channelPolicy: 'strict' } as const
     expect(await machine().check(ids, asked)).toEqual(refused('team'))
@@ -211,7 +211,7 @@ describe('a cached triple', () => {
     ['a further team', { otherTeams: ['T404'] }, 'team'],
     ['a bot beside the user', { bot: 'B404' }, 'bot'],
   ])('does not verify ids beyond it: %s', async (_, further, reason) => {
-    const { clock, machine } = scene([home])
+    const { clock, machine } = createTestCheckers([home])
     const checker = machine()
     const asked = { deadline: clock.now() + 2000, channelPolicy: 'strict' } as const
     const ids = { team: 'T1', user: 'U1', channel: 'C1' }
@@ -221,7 +221,7 @@ describe('a cached triple', () => {
   })
 
   test('of a bot does not verify a user with the same id, nor the other way round', async () => {
-    const { clock, machine } = scene([home])
+    const { clock, machine } = createTestCheckers([home])
     const checker = machine()
     const asked = { deadline: clock.now() + 2000, channelPolicy: 'strict' } as const
     const of = { team: 'T1', channel: 'C1' }
@@ -268,7 +268,7 @@ describe('a cached triple', () => {
 
 /** The token of a team takes half a second to read. */
 function sceneWithSlowTokens() {
-  const on = scene([home])
+  const on = createTestCheckers([home])
   const tokenOf = async () =>
     new Promise<string>((resolve) => void on.timers.start(500, () => resolve(home.token)))
   return { ...on, checker: on.machine({ tokenOf }) }

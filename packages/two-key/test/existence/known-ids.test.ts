@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { createKnownIds } from '../../src/existence/known-ids.ts'
 import { createKnownIdStore } from '../../src/existence/known-id-store.ts'
 import { newIds } from '../support/open-store.ts'
-import { APP, openDb } from '../support/scene.ts'
+import { APP, openDb } from '../support/test-checkers.ts'
 
 describe.each(everyStore())('ids verified in the last day, on $name', (store) => {
   const opened = openDb(store)

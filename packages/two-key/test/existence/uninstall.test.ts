@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { Installation } from '../../src/slack-ids.ts'
 import type { FakeTeam } from '../../src/fake-slack/fixtures.ts'
-import { refused, scene, undecidable } from '../support/scene.ts'
+import { refused, createTestCheckers, undecidable } from '../support/test-checkers.ts'
 
 const home: FakeTeam = { id: 'T1', token: 'xoxb-home', users: [{ id: 'U1' }] }
 const dead = { kind: 'error', error: 'account_inactive', method: 'auth.test' } as const
 
 function opened(teams: readonly FakeTeam[], tokens?: Record<string, string>) {
-  const on = scene(teams)
+  const on = createTestCheckers(teams)
   const ended: [team: string, token: string][] = []
   const checker = on.machine({
     ...(tokens && { tokenOf: async (team: string) => tokens[team] }),
@@ -90,7 +90,7 @@ describe('a report that an organisation uninstalled the app', () => {
     expect(ended).toEqual([['E1', 'xoxb-org']])
   })
 
-  test('differs from that of a workspace about its own installation', async () => {
+  test('is handled separately from a report of a workspace about its own installation', async () => {
     const { check, ended } = opened([org], { T1: 'xoxb-replaced', E1: 'xoxb-org' })
     expect(await check(workspace)).toEqual({ ok: true, source: 'slack' })
     expect(ended).toEqual([['T1', 'xoxb-replaced']])
@@ -106,7 +106,7 @@ describe('the removal of a team', () => {
     'applies to a result from %s that was pending at that moment',
     async (from) => {
       const tokens = new Map([['T1', 'xoxb-home']])
-      const on = scene([withChannel])
+      const on = createTestCheckers([withChannel])
       const entry = () => ({ cache_key: 'T1#U1#C1', ttl: Math.floor(on.clock.now() / 1000) + 100 })
       const get = async () =>
         new Promise<ReturnType<typeof entry> | undefined>((resolve) => {
@@ -133,7 +133,7 @@ describe('the removal of a team', () => {
 
   test('applies to what was verified while its token was being removed', async () => {
     const tokens = new Map([['T1', 'xoxb-home']])
-    const on = scene([withChannel])
+    const on = createTestCheckers([withChannel])
     const entry = () => ({ cache_key: 'T1#U1#C1', ttl: Math.floor(on.clock.now() / 1000) + 100 })
     const until = () => ({ deadline: on.clock.now() + 2000 })
     const checker = on.machine({
@@ -154,7 +154,7 @@ describe('the removal of a team', () => {
   test('applies to the workspaces of a removed organisation', async () => {
     const org: FakeTeam = { ...withChannel, enterprise: 'E1', orgWide: true }
     const tokens = new Map([['E1', org.token]])
-    const on = scene([org])
+    const on = createTestCheckers([org])
     const checker = on.machine({ tokenOf: async (team) => tokens.get(team) })
     const check = async (enterprise?: { enterprise: string }) =>
       checker.check(

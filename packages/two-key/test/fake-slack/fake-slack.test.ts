@@ -12,7 +12,7 @@ async function ask(slack: FakeSlack, call: string, init: RequestInit = {}) {
 }
 
 describe('the fake Slack', () => {
-  test('responds about what exists, and to what does not with status 200 and an error', async () => {
+  test('returns existing entities, and for others status 200 with an error', async () => {
     const slack = createFakeSlack()
     expect(await ask(slack, 'auth.test')).toMatchObject({ ok: true, team_id: 'T00000001' })
     expect(await ask(slack, 'team.info')).toMatchObject({ ok: true, team: { id: 'T00000001' } })
@@ -93,19 +93,19 @@ describe('the fake Slack', () => {
     const slack = createFakeSlack()
     slack.break({ kind: 'hang' })
     const giveUp = new AbortController()
-    const asked = slack.fetch(`${api}auth.test`, { headers, signal: giveUp.signal })
+    const call = slack.fetch(`${api}auth.test`, { headers, signal: giveUp.signal })
     giveUp.abort(new Error('given up'))
-    await expect(asked).rejects.toThrow('given up')
+    await expect(call).rejects.toThrow('given up')
   })
 
   test('applies Slack’s rate limits if configured', async () => {
     const clock = testClock()
     const slack = createFakeSlack({ limits: true, clock })
     const statuses = async (calls: number) => {
-      const answers = Array.from({ length: calls }, () =>
+      const responses = Array.from({ length: calls }, () =>
         slack.fetch(`${api}team.info`, { headers }),
       )
-      return (await Promise.all(answers)).map(({ status }) => status)
+      return (await Promise.all(responses)).map(({ status }) => status)
     }
     expect((await statuses(52)).filter((status) => status === 429)).toHaveLength(2)
     clock.advance({ minutes: 1 })

@@ -59,8 +59,8 @@ describe('the app that the manual shows', () => {
       const timestamp = Math.floor(Date.now() / 1000)
       const { rawBody: body, headers } = signedForm({ ...command, user_id }, { timestamp })
       const url = `http://127.0.0.1:${port}/slack/events`
-      const answer = await fetch(url, { method: 'POST', headers, body })
-      return [answer.status, await answer.text()]
+      const response = await fetch(url, { method: 'POST', headers, body })
+      return [response.status, await response.text()]
     }
     expect(await send('U00000001')).toEqual([200, 'Deploying café to production'])
     expect(await send('U0INVENTED')).toEqual([200, ''])
@@ -69,7 +69,7 @@ describe('the app that the manual shows', () => {
   })
 
   test.runIf(process.env['SLOW'])(
-    'and the examples of the manual have types, for those who check all of them too',
+    'type-checks with all examples of the manual, also without skipLibCheck',
     async () => {
       const options = { module: 'nodenext', target: 'es2023', types: ['node'] }
       const compilerOptions = { ...options, strict: true, noEmit: true, skipLibCheck: false }

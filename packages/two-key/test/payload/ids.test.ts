@@ -35,7 +35,7 @@ async function idsOf(event: Body, more?: Body) {
 
 const triple = { team: TEAM, user: USER, channel: CHANNEL }
 
-describe('of every payload the ids are found where Slack puts them', () => {
+describe('the ids of every payload are found where Slack puts them', () => {
   test.each([
     ['slash command', signedForm(command), 'command', triple],
     ['block_actions', signedPayload(blockActions), 'action', triple],
@@ -122,7 +122,7 @@ describe('of every payload the ids are found where Slack puts them', () => {
       { ...triple, channel: 'D00000001' },
     ],
     [
-      'link_shared in a message not yet sent',
+      'link_shared in a message draft',
       { type: 'link_shared', user: USER, channel: 'COMPOSER' },
       { team: TEAM, user: USER },
     ],
@@ -140,7 +140,7 @@ describe('of every payload the ids are found where Slack puts them', () => {
     expect(await idsOf(event)).toEqual(ids)
   })
 
-  test('a user who is told to be gone, and a channel, need not exist any more', async () => {
+  test('a user or channel that the event reports as deleted need not exist', async () => {
     expect(await idsOf({ type: 'user_change', user: { id: USER, deleted: true } })).toEqual({
       team: TEAM,
     })
@@ -148,13 +148,13 @@ describe('of every payload the ids are found where Slack puts them', () => {
       signedJson(eventBody({ type: 'channel_deleted', channel: CHANNEL })),
     )
     expect(questions[0]?.options.channelPolicy).toBe('if-visible')
-    // A message does not become such a one by saying so.
+    // A message does not become such an event by claiming to be one.
     expect(await idsOf({ ...message, user: { id: USER, deleted: true } })).toEqual(triple)
   })
 })
 
-describe('the team that is asked with', () => {
-  test('of an event is the one that is authorised, and every other that it names must exist too', async () => {
+describe('the team whose token is used', () => {
+  test('for an event is the authorized team, and all other teams in the event must exist too', async () => {
     const ids = await idsOf(
       { ...message, team: 'T0EVENT', user_team: 'T0USER', source_team: 'T0USER' },
       { team_id: 'T0OUTER', context_team_id: 'T0CONTEXT' },
@@ -166,7 +166,7 @@ describe('the team that is asked with', () => {
     expect(await idsOf(message, outer)).toEqual(triple)
   })
 
-  test('of an installation for a whole organisation is that of the payload, or the organisation', async () => {
+  test('for an org-wide installation is the team of the payload, or the organisation', async () => {
     const orgWide = { enterprise_id: 'E0ORG', team_id: null, is_enterprise_install: true }
     expect(await idsOf(message, { authorizations: [orgWide] })).toEqual({
       ...triple,
@@ -182,14 +182,14 @@ describe('the team that is asked with', () => {
     expect(byOrg[0]?.ids).toEqual({ team: 'E0ORG', enterprise: 'E0ORG', user: USER })
   })
 
-  test('of a view is the one where the app is installed', async () => {
+  test('for a view is the team where the app is installed', async () => {
     const { asked: questions } = await asked(
       signedPayload({ ...viewSubmission, view: { ...view, app_installed_team_id: 'T0HOST' } }),
     )
     expect(questions[0]?.ids).toEqual({ team: 'T0HOST', user: USER, otherTeams: [TEAM] })
   })
 
-  test('has its own organisation, whichever the other side of a shared channel is of', async () => {
+  test('has its own organisation, whichever organisation the other side of a shared channel has', async () => {
     expect(await idsOf(message, { enterprise_id: 'E0OTHER' })).toEqual(triple)
     const alone = { authorizations: undefined, enterprise_id: 'E0ORG' }
     expect(await idsOf(message, alone)).toEqual({ ...triple, enterprise: 'E0ORG' })
@@ -204,7 +204,7 @@ describe('the team that is asked with', () => {
     expect(questions[0]?.ids).toEqual({ team: TEAM, user: USER, otherTeams: ['T0GUEST'] })
   })
 
-  test('is one of few: a payload does not make us ask about many', async () => {
+  test('is one of at most five teams in a payload', async () => {
     const authorizations = Array.from({ length: 6 }, (_, index) => ({ team_id: `T0${index}` }))
     expect(await idsOf(message, { authorizations })).toMatchObject({
       ok: false,
@@ -213,7 +213,7 @@ describe('the team that is asked with', () => {
   })
 })
 
-describe('payloads with nobody to check', () => {
+describe('payloads without ids', () => {
   test.each([
     ['url_verification', signedJson({ type: 'url_verification', challenge: 'c', token: 't' })],
     ['ssl_check', signedForm({ ssl_check: '1', token: 't' })],
@@ -221,7 +221,7 @@ describe('payloads with nobody to check', () => {
       'app_rate_limited',
       signedJson({ type: 'app_rate_limited', team_id: TEAM, minute_rate_limited: 1 }),
     ],
-  ])('need the signature alone: %s', async (kind, request) => {
+  ])('need only the signature: %s', async (kind, request) => {
     const result = await asked(request)
     expect(result.decision).toMatchObject({ ok: true, source: 'signature', payload: { kind } })
     expect(result.asked).toEqual([])
@@ -235,7 +235,7 @@ describe('payloads with nobody to check', () => {
   test.each([
     ['app_uninstalled', { type: 'app_uninstalled' }],
     ['tokens_revoked', { type: 'tokens_revoked', tokens: { oauth: [], bot: ['U0000BOT1'] } }],
-  ])('that the app is gone is believed only when its token is dead: %s', async (_, event) => {
+  ])('that report an uninstall are accepted only if the token is revoked: %s', async (_, event) => {
     const result = await asked(signedJson(eventBody(event)))
     expect([result.asked, result.uninstalled]).toEqual([[], [{ team: TEAM }]])
   })
@@ -243,13 +243,13 @@ describe('payloads with nobody to check', () => {
   test.each<[string, Body, Body]>([
     ['another team outside', { team_id: 'T0OUTER' }, { team: TEAM, otherTeams: ['T0OUTER'] }],
     [
-      'another team as the authorised one',
+      'another authorized team',
       { authorizations: [{ team_id: 'T0OTHER', enterprise_id: null }] },
       { team: 'T0OTHER', otherTeams: [TEAM] },
     ],
     ['its organisation', { enterprise_id: 'E0000001' }, { team: TEAM, enterprise: 'E0000001' }],
     [
-      'an organisation alone',
+      'only an organisation',
       {
         team_id: null,
         context_team_id: null,
@@ -257,12 +257,15 @@ describe('payloads with nobody to check', () => {
       },
       { team: 'E0000001', enterprise: 'E0000001', isOrgWide: true },
     ],
-  ])('that the app is gone is asked of all that are named: %s', async (_, more, installation) => {
-    const result = await asked(signedJson(eventBody({ type: 'app_uninstalled' }, more)))
-    expect(result.uninstalled).toEqual([installation])
-  })
+  ])(
+    'that report an uninstall are checked for every team they name: %s',
+    async (_, more, installation) => {
+      const result = await asked(signedJson(eventBody({ type: 'app_uninstalled' }, more)))
+      expect(result.uninstalled).toEqual([installation])
+    },
+  )
 
-  test('a revocation of user tokens only says nothing about the token of the app', async () => {
+  test('a revocation of user tokens does not count as an uninstall', async () => {
     const event = { type: 'tokens_revoked', tokens: { oauth: [USER], bot: [] } }
     expect(await idsOf(event)).toEqual({ team: TEAM })
   })

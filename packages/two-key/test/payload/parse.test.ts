@@ -34,7 +34,7 @@ async function decide(request: Signed) {
 const without = (body: Body, ...names: string[]): Body =>
   Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))
 
-/** The JSON of a body with something more before one of its members. */
+/** The JSON of a body with additional text before one of its members. */
 function twice(body: Body, member: string, before: string): string {
   const text = JSON.stringify(body)
   const at = text.indexOf(member)
@@ -67,7 +67,7 @@ describe('a signed request is rejected before Slack is called', () => {
       ),
     ],
     [
-      'an uninstallation of no team',
+      'an uninstall without a team',
       signedJson(
         eventBody(
           { type: 'app_uninstalled' },
@@ -95,7 +95,7 @@ describe('a signed request is rejected before Slack is called', () => {
   })
 
   test.each(['u1', 'U1#C1', 'U', 'U'.repeat(33), 'Ü12', 'U1 ', 5, true, ['U00000001'], 'T1:U1'])(
-    'if an id cannot be one of Slack: %j',
+    'if an id is not a Slack id: %j',
     async (user) => {
       expect(await decide(signedJson(eventBody({ ...message, user })))).toMatchObject({
         ok: false,
@@ -130,19 +130,19 @@ describe('a signed request is rejected before Slack is called', () => {
       signedForm({ ...command, payload: JSON.stringify(shortcut) }),
     ],
     [
-      'a field that is sent twice',
+      'a duplicate field',
       signed(`${new URLSearchParams(command).toString()}&user_id=U0OTHER`, { contentType: FORM }),
     ],
     [
-      'a member that is there twice',
+      'a duplicate member',
       signed(twice(eventBody(message), `"user":"${USER}"`, '"user":"U0OTHER"')),
     ],
     [
-      'a member that is there twice, once in other letters',
+      'a duplicate member, once with escaped letters',
       signed(twice(eventBody(message), `"user":"${USER}"`, '"\\u0075ser":"U0OTHER"')),
     ],
     [
-      'a member of an interaction that is there twice',
+      'a duplicate member of an interaction',
       signedForm({ payload: twice(blockActions, `"user":{`, '"user":null,') }),
     ],
   ])('if a handler could read another id than was checked: %s', async (_, request) => {
@@ -158,23 +158,23 @@ describe('a signed request is rejected before Slack is called', () => {
     ['bytes that are not UTF-8', signed(Buffer.from([0x7b, 0xff, 0x7d])), 'malformed_body'],
     ['a payload that is no JSON', signed('payload=%7B', { contentType: FORM }), 'malformed_body'],
     [
-      'an event that is no object',
+      'an event that is not an object',
       signedJson(eventBody(message, { event: 'x' })),
       'malformed_body',
     ],
     ['an event without a type', signedJson(eventBody(without(message, 'type'))), 'malformed_body'],
     [
-      'revoked tokens that are no list',
+      'revoked tokens that are not a list',
       signedJson(eventBody({ type: 'tokens_revoked', tokens: { bot: 'U0000BOT1' } })),
       'malformed_body',
     ],
     [
-      'authorizations that are no list',
+      'authorizations that are not a list',
       signedJson(eventBody(message, { authorizations: {} })),
       'malformed_body',
     ],
     [
-      'a challenge that is no text',
+      'a challenge that is not a string',
       signedJson({ type: 'url_verification', challenge: {} }),
       'malformed_body',
     ],
@@ -203,7 +203,7 @@ describe('a signed request is rejected before Slack is called', () => {
     ],
     ['another content type', signed('{}', { contentType: 'text/plain' }), 'unknown_content_type'],
     [
-      'a content type that only begins so',
+      'a content type that only starts with a known one',
       signed('{}', { contentType: 'application/jsonp' }),
       'unknown_content_type',
     ],
@@ -233,7 +233,7 @@ describe('a signed request is rejected before Slack is called', () => {
   })
 })
 
-test('a payload may be full of quotes and colons', async () => {
+test('a payload may contain many quotes and colons', async () => {
   const text = '":{\\"\\\\": "'
   const body = eventBody({ ...message, text, blocks: [{ text }, { text }] })
   expect(await decide(signedJson(body))).toMatchObject({ ok: true })
@@ -244,7 +244,7 @@ describe.each<[string, (text: string) => Signed]>([
   ['an interaction', (text) => signedForm({ payload: text })],
 ])('the JSON of %s', (name, sign) => {
   const sample = name === 'an event' ? eventBody(message) : blockActions
-  /** The sample with a member that makes it this deep: itself counts as one. */
+  /** The sample with a member that makes it this deep; the body is the first level. */
   const nested = (depth: number, open: string, close: string) =>
     sign(
       `${JSON.stringify(sample).slice(0, -1)},"deep":${open.repeat(depth - 1)}0${close.repeat(depth - 1)}}`,
@@ -253,14 +253,14 @@ describe.each<[string, (text: string) => Signed]>([
   test.each([
     ['lists', '[', ']'],
     ['objects', '{"a":', '}'],
-  ])('may nest 1,000 %s deep and no deeper', async (_, open, close) => {
+  ])('may nest 1,000 %s and no more', async (_, open, close) => {
     expect(await decide(nested(1_000, open, close))).toMatchObject({ ok: true })
     const rejected = { ok: false, stage: 'payload', code: 'malformed_body', status: 400 }
     expect(await decide(nested(1_001, open, close))).toMatchObject(rejected)
     expect(await decide(nested(200_000, open, close))).toMatchObject(rejected)
   })
 
-  test('may have any number of brackets in its texts', async () => {
+  test('may have any number of brackets in its strings', async () => {
     const text = '[{'.repeat(2_000)
     const body = { ...sample, text }
     expect(await decide(sign(JSON.stringify(body)))).toMatchObject({ ok: true })

@@ -37,7 +37,7 @@ function allIds({ otherTeams = [], ...ids }: SlackIds): readonly unknown[] {
   return [...Object.values(ids), ...otherTeams]
 }
 
-/** A value for some attribute, of any depth, in place of what Slack has there. */
+/** A random value of any depth, instead of the value that Slack sends. */
 const strange = fc.oneof(
   fc.jsonValue(),
   fc.constantFrom('', 'U1#C1', '__proto__', 'C0OTHER', null, [], {}, { id: 'U2' }, { id: null }, [
@@ -45,7 +45,7 @@ const strange = fc.oneof(
   ]),
 )
 
-/** A copy in which the attribute at the path, taken from those there are, is another. */
+/** A copy in which the attribute at an existing path has another value. */
 function changed(body: Body, turns: readonly number[], value: unknown): Body {
   const copy = structuredClone(body)
   let at: Record<string, unknown> = copy
@@ -62,7 +62,7 @@ function changed(body: Body, turns: readonly number[], value: unknown): Body {
   return copy
 }
 
-/** A form has text only. */
+/** A form has only strings. */
 function asFields(body: Body): Record<string, string> {
   const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
   return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, text(value)]))

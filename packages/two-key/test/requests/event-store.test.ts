@@ -81,7 +81,7 @@ describe.each(everyStore())('deduplication of events on $name', (store) => {
     expect(await opened.events.claim(event, claimant())).toBe('claimed')
   })
 
-  test('only the claimant can release, and never what is processed', async () => {
+  test('only the claimant can release a claim, and a processed event is never released', async () => {
     const event = newEvent()
     const worker = claimant()
     await opened.events.claim(event, worker)
@@ -93,7 +93,7 @@ describe.each(everyStore())('deduplication of events on $name', (store) => {
     await opened.events.release(newEvent(), worker)
   })
 
-  test('a late worker that delivered an event confirms it, and the next one cannot undo that', async () => {
+  test('a slow worker that delivered an event confirms it, and the next claimant cannot undo that', async () => {
     const event = newEvent()
     const [late, next] = [claimant(), claimant()]
     await opened.events.claim(event, late)

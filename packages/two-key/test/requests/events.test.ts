@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { fakeRequest } from '../../src/fake-slack/requests.ts'
 import { sampleTeam } from '../../src/fake-slack/fixtures.ts'
 import { createStores } from '../../src/stores.ts'
-import { openDb } from '../support/scene.ts'
+import { openDb } from '../support/test-checkers.ts'
 import { signedServiceRequest } from '../support/signed-request.ts'
 import {
   hangingDb,
@@ -12,12 +12,12 @@ import {
   otherTeam,
   SECRET,
   upstreamApp,
-  world,
+  createCluster,
 } from '../support/machine.ts'
 
 describe.each(serviceStores())('events of Slack, on $name', (store) => {
   const opened = openDb(store)
-  const { clock, timers, slack, start } = world(opened)
+  const { clock, timers, slack, start } = createCluster(opened)
   const upstream = upstreamApp()
   let machine: Machine
   let app: string
@@ -26,7 +26,7 @@ describe.each(serviceStores())('events of Slack, on $name', (store) => {
     app = await newApp(machine, await upstream.url())
   })
 
-  /** An event with an id that no other test has. */
+  /** An event with a unique id. */
   const newEvent = () => {
     clock.advance({ seconds: 1 })
     return fakeRequest('message', { signingSecret: SECRET, nowMs: clock.now() })
@@ -36,8 +36,8 @@ describe.each(serviceStores())('events of Slack, on $name', (store) => {
 
   test('reach the app byte for byte, with the headers that Slack sent', async () => {
     const event = newEvent()
-    const answer = await machine.send(app, event)
-    expect(answer).toMatchObject({ status: 200, text: '' })
+    const response = await machine.send(app, event)
+    expect(response).toMatchObject({ status: 200, text: '' })
     expect(upstream.received).toHaveLength(1)
     expect(upstream.received[0]?.body.toString()).toBe(event.body)
     expect(upstream.received[0]?.headers).toMatchObject(event.headers)
@@ -55,14 +55,14 @@ describe.each(serviceStores())('events of Slack, on $name', (store) => {
     ['what the app is', 'strongroom-server'],
     ['whether an event was taken', 'slack-event-dedupe'],
   ])('are sent again by Slack if the store does not return %s', async (_, table) => {
-    const { db, asked, hang } = hangingDb(opened.db, table)
+    const { db, called, hang } = hangingDb(opened.db, table)
     const other = await start(db)
     hang()
     const sending = other.send(app, newEvent())
-    await asked
+    await called
     await timers.pass({ seconds: 3 })
-    const answer = await sending
-    expect([answer.status, codeOf(answer)]).toEqual([503, 'two-key.store_unavailable'])
+    const response = await sending
+    expect([response.status, codeOf(response)]).toEqual([503, 'two-key.store_unavailable'])
     expect(upstream.received).toEqual([])
   })
 
@@ -70,13 +70,13 @@ describe.each(serviceStores())('events of Slack, on $name', (store) => {
     const other = await start()
     for (let round = 0; round < 5; round++) {
       const event = newEvent()
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 10 }, async (_, at) => (at % 2 ? machine : other).send(app, event)),
       )
-      const statuses = answers.map(({ status }) => status)
+      const statuses = responses.map(({ status }) => status)
       expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(1)
       expect(statuses.every((status) => status === 200 || status === 503)).toBe(true)
-      const late = answers.filter(({ status }) => status === 503).map(codeOf)
+      const late = responses.filter(({ status }) => status === 503).map(codeOf)
       expect(new Set([...late, 'two-key.event_in_progress']).size).toBe(1)
       expect(upstream.received).toHaveLength(round + 1)
     }
@@ -90,12 +90,12 @@ describe.each(serviceStores())('events of Slack, on $name', (store) => {
     'are sent again by Slack when the app %s, and then delivered without delay',
     async (_, status) => {
       const event = newEvent()
-      upstream.answers((_req, res) => void res.writeHead(status).end())
+      upstream.responses((_req, res) => void res.writeHead(status).end())
       const failed = await machine.send(app, event)
       expect(failed.status).toBe(503)
       expect(codeOf(failed)).toBe('two-key.not_handed_over')
       expect(failed.headers.get('x-slack-no-retry')).toBeNull()
-      upstream.answers((_req, res) => void res.writeHead(204).end())
+      upstream.responses((_req, res) => void res.writeHead(204).end())
       expect(await machine.send(app, event)).toMatchObject({ status: 200 })
     },
   )
@@ -116,22 +116,22 @@ describe.each(serviceStores())('events of Slack, on $name', (store) => {
     expect(upstream.received).toHaveLength(1)
   })
 
-  test('without a valid id are rejected for good', async () => {
+  test('without a valid id are rejected, and Slack does not retry', async () => {
     const { body } = newEvent()
     for (const event_id of [undefined, 'a b', 'x'.repeat(100)]) {
       const altered = { ...(JSON.parse(body) as object), event_id }
-      const answer = await machine.send(app, signedServiceRequest(altered, clock.now()))
-      expect(answer.status).toBe(400)
-      expect(codeOf(answer)).toBe('two-key.invalid_event')
-      expect(answer.headers.get('x-slack-no-retry')).toBe('1')
+      const response = await machine.send(app, signedServiceRequest(altered, clock.now()))
+      expect(response.status).toBe(400)
+      expect(codeOf(response)).toBe('two-key.invalid_event')
+      expect(response.headers.get('x-slack-no-retry')).toBe('1')
     }
     expect(upstream.received).toEqual([])
   })
 
   test('of invented users never reach the app: 403, and Slack does not retry', async () => {
-    const answer = await machine.send(app, 'message', { user: 'U0INVENTED' })
-    expect(answer.status).toBe(403)
-    expect(answer.headers.get('x-slack-no-retry')).toBe('1')
+    const response = await machine.send(app, 'message', { user: 'U0INVENTED' })
+    expect(response.status).toBe(403)
+    expect(response.headers.get('x-slack-no-retry')).toBe('1')
     expect(upstream.received).toEqual([])
   })
 
@@ -161,10 +161,10 @@ describe.each(serviceStores())('events of Slack, on $name', (store) => {
       channel: 'C00000009',
     })
     const asked = slack.calls().length
-    const answer = fresh.send(app, event)
+    const response = fresh.send(app, event)
     await vi.waitFor(() => expect(slack.calls().length).toBeGreaterThan(asked))
     await timers.pass({ seconds: 2 })
-    expect((await answer).status).toBe(503)
+    expect((await response).status).toBe(503)
     slack.repair()
     expect(upstream.received).toEqual([])
   })
@@ -216,7 +216,7 @@ describe.each(serviceStores())('events of Slack, on $name', (store) => {
         },
         clock.now(),
       )
-    // One machine remembers that there is none while the other gets one.
+    // One machine has cached that there is none while the other stores one.
     await machine.operate('DELETE', path)
     expect(await machine.send(joining, event('EvNone1'))).toMatchObject({ status: 200 })
     await other.operate('PUT', path, { token: sampleTeam.token })
@@ -228,8 +228,8 @@ describe.each(serviceStores())('events of Slack, on $name', (store) => {
     const before = await opened.db.scan({ TableName: 'slack-workspace-tokens' })
     for (const team of ['T0STRANGE1', 'T0STRANGE2']) {
       clock.advance({ seconds: 1 })
-      const answer = await machine.send(app, 'message', { team })
-      expect(answer).toMatchObject({ status: 403 })
+      const response = await machine.send(app, 'message', { team })
+      expect(response).toMatchObject({ status: 403 })
     }
     const after = await opened.db.scan({ TableName: 'slack-workspace-tokens' })
     expect(after.Items).toEqual(before.Items)
@@ -238,13 +238,13 @@ describe.each(serviceStores())('events of Slack, on $name', (store) => {
   test.each(['nobody', 'NOBODY', 'a'.repeat(2000)])(
     'for an unknown app are a 404 that Slack does not retry: %.8s',
     async (nobody) => {
-      const answer = await machine.send(nobody, newEvent())
-      expect(answer.status).toBe(404)
-      expect(answer.headers.get('x-slack-no-retry')).toBe('1')
+      const response = await machine.send(nobody, newEvent())
+      expect(response.status).toBe(404)
+      expect(response.headers.get('x-slack-no-retry')).toBe('1')
     },
   )
 
-  test('of Slack itself get a response: the challenge is returned, a rate-limit notice reaches the app', async () => {
+  test('without ids are handled: the challenge is returned, and a rate-limit notice reaches the app', async () => {
     const challenge = signedServiceRequest(
       { type: 'url_verification', challenge: 'c' },
       clock.now(),
@@ -259,14 +259,14 @@ describe.each(serviceStores())('events of Slack, on $name', (store) => {
       status: 200,
     })
     expect(upstream.received).toHaveLength(1)
-    upstream.answers((_req, res) => void res.writeHead(500).end())
+    upstream.responses((_req, res) => void res.writeHead(500).end())
     const failed = await machine.send(app, signedServiceRequest(limited, clock.now()))
     expect(codeOf(failed)).toBe('two-key.not_handed_over')
   })
 
   test('for a Ferryhook source are confirmed once it has stored them', async () => {
     const handed = await newApp(machine, await upstream.url(), { kind: 'ferryhook' })
-    upstream.answers((_req, res) => void res.end('{"id":"evt_1","status":"received"}'))
+    upstream.responses((_req, res) => void res.end('{"id":"evt_1","status":"received"}'))
     expect(await machine.send(handed, newEvent())).toMatchObject({ status: 200, text: '' })
     expect(await machine.send(handed, 'command')).toMatchObject({ status: 200, text: '' })
     expect(upstream.received).toHaveLength(2)

@@ -1,14 +1,14 @@
 import type { Db } from '@strongroom/kit/db'
 import { type TestStore, testStores } from '@strongroom/kit/testing/stores'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { openDb } from '../support/scene.ts'
-import { type Machine, newApp, upstreamApp, world } from '../support/machine.ts'
+import { openDb } from '../support/test-checkers.ts'
+import { type Machine, newApp, upstreamApp, createCluster } from '../support/machine.ts'
 
 const [embedded] = testStores() as [TestStore]
 
 describe('a person’s request', () => {
   const opened = openDb(embedded)
-  const { clock, timers, start, slack } = world(opened)
+  const { clock, timers, start, slack } = createCluster(opened)
   const upstream = upstreamApp()
   let machine: Machine
   let app: string
@@ -20,14 +20,14 @@ describe('a person’s request', () => {
     (JSON.parse(text) as { error: { code: string } }).error.code
 
   test('gets the response of the app: status, type and body', async () => {
-    upstream.answers((_req, res) => {
+    upstream.responses((_req, res) => {
       res.writeHead(201, { 'content-type': 'application/json; charset=utf-8', 'set-cookie': 'a=b' })
       res.end('{"text":"Grüße"}')
     })
-    const answer = await machine.send(app, 'command')
-    expect(answer).toMatchObject({ status: 201, text: '{"text":"Grüße"}' })
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
-    expect(answer.headers.get('set-cookie')).toBeNull()
+    const response = await machine.send(app, 'command')
+    expect(response).toMatchObject({ status: 201, text: '{"text":"Grüße"}' })
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(response.headers.get('set-cookie')).toBeNull()
   })
 
   test.each([
@@ -35,12 +35,12 @@ describe('a person’s request', () => {
     [404, 404],
     [500, 500],
     [302, 502],
-  ])('gets a status that Slack can use: for %i it is %i', async (given, seen) => {
-    upstream.answers((_req, res) => void res.writeHead(given).end())
+  ])('gets a status that Slack accepts: for %i it is %i', async (given, seen) => {
+    upstream.responses((_req, res) => void res.writeHead(given).end())
     expect(await machine.send(app, 'view')).toMatchObject({ status: seen })
   })
 
-  test('is not deduplicated: a repeated command is another one', async () => {
+  test('is not deduplicated, because a repeated command is a new one', async () => {
     await machine.send(app, 'command')
     await machine.send(app, 'command')
     expect(upstream.received).toHaveLength(2)
@@ -49,16 +49,16 @@ describe('a person’s request', () => {
   test.each(['command', 'action'] as const)(
     'gets a response after 2.8 seconds if the app does not respond to a %s',
     async (kind) => {
-      upstream.answers(() => {})
+      upstream.responses(() => {})
       const arrival = upstream.nextArrival()
       const started = clock.now()
       let answered = false
-      const answer = machine.send(app, kind).finally(() => (answered = true))
+      const response = machine.send(app, kind).finally(() => (answered = true))
       await arrival
       await timers.pass({ ms: 2_799 - (clock.now() - started) })
       expect(answered).toBe(false)
       await timers.pass({ ms: 1 })
-      const { status, text } = await answer
+      const { status, text } = await response
       const told = kind === 'command' ? 200 : 502
       expect(status).toBe(told)
       expect(text).toContain(kind === 'command' ? '"ephemeral"' : 'two-key.app_unavailable')
@@ -68,12 +68,12 @@ describe('a person’s request', () => {
   test('leaves the app the rest of the 2.8 seconds', async () => {
     const fresh = await start()
     slack.break({ kind: 'slow', ms: 0, times: 1 })
-    upstream.answers(() => {})
+    upstream.responses(() => {})
     const arrival = upstream.nextArrival()
-    const answer = fresh.send(app, 'command', { user: 'U00000002' })
+    const response = fresh.send(app, 'command', { user: 'U00000002' })
     await arrival
     await timers.pass({ ms: 2_800 })
-    expect(await answer).toMatchObject({ status: 200 })
+    expect(await response).toMatchObject({ status: 200 })
   })
 
   test('gets a response after 2.8 seconds although the store and Slack are both slow', async () => {
@@ -86,7 +86,7 @@ describe('a person’s request', () => {
       },
     }
     const slow = await start(db)
-    // Nothing of the earlier tests is cached any more.
+    // Entries of earlier tests have expired.
     clock.advance({ minutes: 6 })
     slack.break({ kind: 'hang' })
     const startedAt = clock.now()
@@ -101,7 +101,7 @@ describe('a person’s request', () => {
 
   test('gets an error if a Ferryhook source fails', async () => {
     const handed = await newApp(machine, await upstream.url(), { kind: 'ferryhook' })
-    upstream.answers((_req, res) => void res.writeHead(500).end())
+    upstream.responses((_req, res) => void res.writeHead(500).end())
     expect((await machine.send(handed, 'command')).text).toContain('"ephemeral"')
     expect(codeOf(await machine.send(handed, 'action'))).toBe('two-key.app_unavailable')
   })

@@ -1,11 +1,11 @@
 import type { Clock } from '@strongroom/platform/clock'
 import { describe, expect, test } from 'vitest'
 import { createCallBudget } from '../../src/existence/call-budget.ts'
-import { newTeam, refused, scene, undecidable } from '../support/scene.ts'
+import { newTeam, refused, createTestCheckers, undecidable } from '../support/test-checkers.ts'
 
 const HOUR = 3_600_000
 
-/** The clock of a scene, which an operator may correct. */
+/** A clock that can be set back. */
 function corrected({ clock: right }: { clock: Clock }) {
   let ahead = HOUR
   return {
@@ -16,7 +16,7 @@ function corrected({ clock: right }: { clock: Clock }) {
 
 describe('when the clock is set back by an hour', () => {
   test('a used-up budget is full again after a minute, and not before', () => {
-    const { clock: right } = scene([])
+    const { clock: right } = createTestCheckers([])
     const { clock, setBack } = corrected({ clock: right })
     const budgets = createCallBudget({ clock })
     const take = () => budgets.take('T1', 'users.info', { isKnown: false })
@@ -28,7 +28,7 @@ describe('when the clock is set back by an hour', () => {
   })
 
   test('a Retry-After ends', () => {
-    const { clock, setBack } = corrected(scene([]))
+    const { clock, setBack } = corrected(createTestCheckers([]))
     const budget = createCallBudget({ clock })
     budget.setRetryAfter('T1', 'users.info', 30)
     expect(budget.retryAfterMs('T1', 'users.info')).toBe(30_000)
@@ -38,7 +38,7 @@ describe('when the clock is set back by an hour', () => {
 
   test('an open circuit breaker lets calls through again', async () => {
     const { ids, team } = newTeam()
-    const on = scene([team])
+    const on = createTestCheckers([team])
     const { clock, setBack } = corrected(on)
     const checker = on.machine({ clock })
     const check = async () => {
@@ -56,7 +56,7 @@ describe('when the clock is set back by an hour', () => {
 
   test('nothing is cached for longer than five minutes', async () => {
     const { ids, team } = newTeam()
-    const on = scene([team])
+    const on = createTestCheckers([team])
     const { clock, setBack } = corrected(on)
     const checker = on.machine({ clock })
     const check = async () =>

@@ -1,19 +1,25 @@
 /**
- * Floods and outages in simulated time. The whole flood, 1.2 million decisions, is for SLOW; the
- * short one has fewer invented ids a second and everything else the same.
+ * Floods and outages in simulated time. SLOW=1 runs the whole flood of 1.2 million decisions; the
+ * short one has fewer invented ids per second and is otherwise the same.
  */
 import { type TestStore, testStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import type { ExistenceResult } from '../../src/existence/result.ts'
 import type { FakeTeam } from '../../src/fake-slack/fixtures.ts'
-import { newTeam, openDb, scene, storesOf, undecidable } from '../support/scene.ts'
+import {
+  newTeam,
+  openDb,
+  createTestCheckers,
+  storesOf,
+  undecidable,
+} from '../support/test-checkers.ts'
 
 const MINUTES = 20
 const PER_SECOND = process.env['SLOW'] ? 1000 : 8
 /** Each user sends a request at this interval, in seconds. */
 const PACE = 7
 
-/** What the budgets allow, of Slack's 100 and 50 a minute. */
+/** The budgets, as shares of Slack's 100 and 50 calls per minute. */
 const BUDGET = { 'users.info': 80, 'conversations.info': 40, 'auth.test': 80 }
 
 function workspace() {
@@ -35,7 +41,7 @@ describe('a flood of invented ids', () => {
 
   test(`of ${PER_SECOND} a second for ${MINUTES} minutes locks out none of 50 real users and stays within the budget`, async () => {
     const { team, triples } = workspace()
-    const { clock, slack, machine, timers } = scene([team], { limits: true })
+    const { clock, slack, machine, timers } = createTestCheckers([team], { limits: true })
     const stores = storesOf(opened.db, clock)
     let checker = machine(stores)
     const check = async (ids: (typeof triples)[number]): Promise<ExistenceResult> =>
@@ -50,21 +56,21 @@ describe('a flood of invented ids', () => {
     let waiting = 0
     const checkReal = async (ids: (typeof triples)[number], second: number) => {
       waiting += 1
-      const verdict = await check(ids)
+      const result = await check(ids)
       waiting -= 1
-      if (!verdict.ok) refusals.push({ second, ...verdict })
+      if (!result.ok) refusals.push({ second, ...result })
     }
-    const asked = new Map(Object.keys(BUDGET).map((method) => [method, 0]))
+    const calls = new Map(Object.keys(BUDGET).map((method) => [method, 0]))
     let counted = slack.calls().length
     for (let second = 0; second < 60 * MINUTES; second++) {
       const flood = Array.from({ length: PER_SECOND }, async () => {
         const number = (invented++).toString(36).toUpperCase().padStart(6, '0')
-        const verdict = await check({
+        const result = await check({
           team: team.id,
           user: `UFAKE${number}`,
           channel: `CFAKE${number}`,
         })
-        if (verdict.ok) allowed.push(verdict)
+        if (result.ok) allowed.push(result)
       })
       for (const [at, ids] of triples.entries()) {
         if ((second + at) % PACE === 0) void checkReal(ids, second)
@@ -73,16 +79,16 @@ describe('a flood of invented ids', () => {
       await timers.pass({ seconds: 1 })
       if (second % 60 !== 59) continue
       await checker.maintain()
-      // A restart in the midst of it: what is known then is known from the store.
+      // A restart during the flood: known ids are then loaded from the store.
       if (second === 30 * MINUTES - 1) checker = machine(stores)
       const all = slack.calls()
       for (const { method } of all.slice(counted)) {
-        asked.set(method, (asked.get(method) ?? 0) + 1)
+        calls.set(method, (calls.get(method) ?? 0) + 1)
       }
       counted = all.length
     }
     for (const [method, perMinute] of Object.entries(BUDGET)) {
-      expect(asked.get(method)).toBeLessThanOrEqual(perMinute * MINUTES)
+      expect(calls.get(method)).toBeLessThanOrEqual(perMinute * MINUTES)
     }
     await timers.pass({ seconds: 2 })
     expect(waiting).toBe(0)
@@ -93,27 +99,27 @@ describe('a flood of invented ids', () => {
 
   test('delays a real new user for a moment only, even after an hour', async () => {
     const { team, triples } = workspace()
-    const { clock, machine, slack } = scene([team])
+    const { clock, machine, slack } = createTestCheckers([team])
     const checker = machine()
-    const asked = () => ({ deadline: clock.now() + 2000, channelPolicy: 'strict' }) as const
+    const options = () => ({ deadline: clock.now() + 2000, channelPolicy: 'strict' }) as const
     const [first, second] = triples
     if (!first || !second) throw new Error('There are people')
-    await checker.check(first, asked())
+    await checker.check(first, options())
     for (let at = 0; at < 100; at++) {
-      await checker.check({ ...first, user: `UFAKE${at}` }, asked())
+      await checker.check({ ...first, user: `UFAKE${at}` }, options())
     }
     const calls = slack.calls('users.info').length
-    const verdict = await checker.check(second, asked())
-    expect(verdict).toEqual(undecidable('budget'))
-    expect(verdict).toMatchObject({ retryAfterSeconds: 60 })
+    const result = await checker.check(second, options())
+    expect(result).toEqual(undecidable('budget'))
+    expect(result).toMatchObject({ retryAfterSeconds: 60 })
     expect(slack.calls('users.info')).toHaveLength(calls)
     clock.advance({ seconds: 60 })
-    expect(await checker.check(second, asked())).toMatchObject({ ok: true })
+    expect(await checker.check(second, options())).toMatchObject({ ok: true })
   })
 
   test('during a restart does not lock out users who were verified half a day ago', async () => {
     const { team, triples } = workspace()
-    const { clock, machine } = scene([team])
+    const { clock, machine } = createTestCheckers([team])
     const stores = storesOf(opened.db, clock)
     const asked = () => ({ deadline: clock.now() + 2000, channelPolicy: 'strict' }) as const
     const people = triples.slice(0, 30)
@@ -127,14 +133,14 @@ describe('a flood of invented ids', () => {
       const ids = { team: team.id, user: `UFAKE${at}`, channel: `CFAKE${at}` }
       expect(await checker.check(ids, asked())).toMatchObject({ ok: false })
     }
-    const verdicts = await Promise.all(people.map(async (ids) => checker.check(ids, asked())))
-    expect(verdicts.every(({ ok }) => ok)).toBe(true)
+    const results = await Promise.all(people.map(async (ids) => checker.check(ids, asked())))
+    expect(results.every(({ ok }) => ok)).toBe(true)
     await checker.idle()
   })
 
   test('does not stop commands in conversations that the bot cannot see', async () => {
     const { team, triples } = workspace()
-    const { clock, machine } = scene([team])
+    const { clock, machine } = createTestCheckers([team])
     const checker = machine()
     const asked = () => ({ deadline: clock.now() + 2000, channelPolicy: 'if-visible' }) as const
     const [person] = triples
@@ -143,13 +149,13 @@ describe('a flood of invented ids', () => {
     for (let at = 0; at < 100; at++) {
       await checker.check({ ...person, user: `UFAKE${at}`, channel: `GFAKE${at}` }, asked())
     }
-    const verdict = await checker.check({ ...person, channel: 'GPRIVATE' }, asked())
-    expect(verdict).toMatchObject({ ok: true, channelUnseen: true })
+    const result = await checker.check({ ...person, channel: 'GPRIVATE' }, asked())
+    expect(result).toMatchObject({ ok: true, channelUnseen: true })
   })
 
   test('of ids that are known as another kind does not use the reserved budget', async () => {
     const { team, triples } = workspace()
-    const { clock, machine, slack } = scene([team])
+    const { clock, machine, slack } = createTestCheckers([team])
     const checker = machine()
     const asked = () => ({ deadline: clock.now() + 2000, channelPolicy: 'strict' }) as const
     for (const ids of triples.slice(0, 30)) await checker.check(ids, asked())
@@ -170,7 +176,7 @@ describe('a flood of invented ids', () => {
       enterprise: 'E1',
       users: [{ id: 'U1' }, { id: 'U2' }],
     })
-    const { clock, machine, slack } = scene([team])
+    const { clock, machine, slack } = createTestCheckers([team])
     const checker = machine()
     const check = async (of: string, user: string) =>
       checker.check(
@@ -188,7 +194,7 @@ describe('a flood of invented ids', () => {
 
   test('does not prolong an outage for known users', async () => {
     const { team, triples } = workspace()
-    const { clock, machine, slack, timers } = scene([team])
+    const { clock, machine, slack, timers } = createTestCheckers([team])
     const checker = machine()
     const check = async ({ user }: { user: string }) =>
       checker.check(
@@ -220,15 +226,15 @@ describe('an outage of Slack', () => {
     '(%s) lets only cached users pass, and decides within two seconds',
     async (kind) => {
       const { team, triples } = workspace()
-      const { clock, machine, slack, timers } = scene([team])
+      const { clock, machine, slack, timers } = createTestCheckers([team])
       const checker = machine()
       const check = async (ids: (typeof triples)[number]) => {
         const started = clock.now()
-        const verdict = await checker.check(ids, {
+        const result = await checker.check(ids, {
           deadline: started + 2000,
           channelPolicy: 'strict',
         })
-        return { verdict, took: clock.now() - started }
+        return { result, took: clock.now() - started }
       }
       for (const ids of triples) {
         await check(ids)
@@ -236,28 +242,28 @@ describe('an outage of Slack', () => {
       }
       slack.break(kind === 'status' ? { kind, status: 503 } : { kind })
       const fresh = await Promise.all(triples.map(check))
-      expect(fresh.every(({ verdict }) => verdict.ok)).toBe(true)
+      expect(fresh.every(({ result }) => result.ok)).toBe(true)
       await timers.pass({ seconds: 300 })
 
       for (let second = 0; second < 10; second++) {
         const requests = triples.map(check)
         await timers.pass({ seconds: 2 })
-        for (const { verdict, took } of await Promise.all(requests)) {
-          expect(verdict).toMatchObject({ ok: false, kind: 'undecidable' })
+        for (const { result, took } of await Promise.all(requests)) {
+          expect(result).toMatchObject({ ok: false, kind: 'undecidable' })
           expect(took).toBeLessThanOrEqual(2000)
         }
       }
       slack.repair()
       await timers.pass({ seconds: 60 })
       const after = await Promise.all(triples.map(check))
-      expect(after.every(({ verdict }) => verdict.ok)).toBe(true)
+      expect(after.every(({ result }) => result.ok)).toBe(true)
     },
   )
 })
 
 test('a cached triple in use is refreshed before it expires, so that no request waits for Slack', async () => {
   const { team, triples } = workspace()
-  const { clock, machine, slack } = scene([team])
+  const { clock, machine, slack } = createTestCheckers([team])
   const checker = machine()
   const [ids] = triples
   if (!ids) throw new Error('There are people')
@@ -274,9 +280,9 @@ test('a cached triple in use is refreshed before it expires, so that no request 
   expect([asked[0], asked[179], asked[240]]).toEqual([1, 1, 2])
 })
 
-test('a user whom a refresh finds deleted is refused from then on', async () => {
+test('a user whom a refresh finds deleted is refused afterwards', async () => {
   const { team, triples } = workspace()
-  const { clock, machine, slack } = scene([team])
+  const { clock, machine, slack } = createTestCheckers([team])
   const checker = machine()
   const [ids] = triples
   if (!ids) throw new Error('There are people')

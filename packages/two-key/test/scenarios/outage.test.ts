@@ -29,7 +29,7 @@ function open() {
   }
 }
 
-describe('outside of any framework', () => {
+describe('outside any framework', () => {
   test.each(outages)(
     'while Slack %s every request is a 503 within two seconds',
     async (_, fault, code) => {

@@ -11,7 +11,7 @@ import type { Verified } from '../../src/adapters/respond.ts'
 import type { TwoKey } from '../../src/verify.ts'
 import type { Signed } from './signed.ts'
 
-interface Answered {
+interface AdapterResponse {
   status: number
   headers: Record<string, unknown>
   body: string
@@ -19,11 +19,11 @@ interface Answered {
   handled: Verified[]
 }
 
-export type Adapter = (keys: TwoKey, request: Signed) => Promise<Answered>
+export type Adapter = (keys: TwoKey, request: Signed) => Promise<AdapterResponse>
 
 const HANDLED = 'handled'
 
-async function ofResponse(response: Response, handled: Verified[]): Promise<Answered> {
+async function ofResponse(response: Response, handled: Verified[]): Promise<AdapterResponse> {
   const headers = Object.fromEntries(response.headers)
   return { status: response.status, headers, body: await response.text(), handled }
 }
@@ -37,11 +37,11 @@ export async function overHttp(listener: RequestListener, { rawBody, headers }: 
     const asking = httpRequest({ port, method: 'POST', path: '/slack/events', headers }).end(
       rawBody,
     )
-    const [answer] = await once(asking, 'response')
+    const [response] = await once(asking, 'response')
     // The rest of a body that is too large is not read.
     asking.on('error', () => {})
-    const { statusCode = 0, headers: answered } = answer
-    return { status: Number(statusCode), headers: answered, body: String(await buffer(answer)) }
+    const { statusCode = 0, headers: answered } = response
+    return { status: Number(statusCode), headers: answered, body: String(await buffer(response)) }
   } finally {
     server.close().closeAllConnections()
   }

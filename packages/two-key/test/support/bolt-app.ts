@@ -18,16 +18,16 @@ import { sampleTeam } from '../../src/fake-slack/fixtures.ts'
 import { official, type Signed } from './signed.ts'
 import { testTimers } from '@strongroom/kit/testing/test-timers'
 
-/** Bolt responds for a listener that does not acknowledge; here that is never in time. */
+/** Bolt responds after this time if no listener acknowledges; longer than any test. */
 const NEVER_MS = 600_000
 
-export interface Scene extends ExistenceCheckOptions {
+export interface BoltOptions extends ExistenceCheckOptions {
   slack?: FakeSlackOptions
   /** Before the request reaches Bolt. */
   lambda?: boolean
 }
 
-export function openBolt({ slack: slackOptions, lambda = false, ...options }: Scene = {}) {
+export function openBolt({ slack: slackOptions, lambda = false, ...options }: BoltOptions = {}) {
   const clock = testClock()
   const timers = testTimers(clock)
   const slack = createFakeSlack({ clock, ...slackOptions })
@@ -52,7 +52,7 @@ export function openBolt({ slack: slackOptions, lambda = false, ...options }: Sc
   const app = new App({
     receiver,
     logger,
-    // As a store of installations would: whatever the team, there is a token.
+    // Like an installation store that has a token for every team.
     authorize: async () => ({
       botToken: sampleTeam.token,
       botId: 'B0000SELF',
@@ -61,39 +61,39 @@ export function openBolt({ slack: slackOptions, lambda = false, ...options }: Sc
     clientOptions: { fetch: slack.fetch },
   })
   app.use(existenceCheck({ clock, startTimer: timers.start, fetch: slack.fetch, ...options }))
-  const hears = (name: string, context: object) => {
+  const record = (name: string, context: object) => {
     handled.push(name)
     contexts.push('twoKey' in context ? context.twoKey : undefined)
   }
-  app.event('message', async ({ context }) => hears('message', context))
-  app.event('app_mention', async ({ context }) => hears('app_mention', context))
-  app.event('app_uninstalled', async ({ context }) => hears('app_uninstalled', context))
+  app.event('message', async ({ context }) => record('message', context))
+  app.event('app_mention', async ({ context }) => record('app_mention', context))
+  app.event('app_uninstalled', async ({ context }) => record('app_uninstalled', context))
   app.command('/deploy', async ({ ack, context }) => {
-    hears('command', context)
+    record('command', context)
     await ack('deploying')
   })
   app.action('approve', async ({ ack, context }) => {
-    hears('block_actions', context)
+    record('block_actions', context)
     await ack()
   })
   app.shortcut('archive', async ({ ack, context }) => {
-    hears('message_action', context)
+    record('message_action', context)
     await ack()
   })
   app.shortcut('new-ticket', async ({ ack, context }) => {
-    hears('shortcut', context)
+    record('shortcut', context)
     await ack()
   })
   app.view('ticket', async ({ ack, context }) => {
-    hears('view_submission', context)
+    record('view_submission', context)
     await ack({ response_action: 'clear' })
   })
   app.view({ callback_id: 'ticket', type: 'view_closed' }, async ({ ack, context }) => {
-    hears('view_closed', context)
+    record('view_closed', context)
     await ack()
   })
   app.options('choose', async ({ ack, context }) => {
-    hears('block_suggestion', context)
+    record('block_suggestion', context)
     await ack({ options: [] })
   })
   app.error(async (error) => {
@@ -108,12 +108,12 @@ export function openBolt({ slack: slackOptions, lambda = false, ...options }: Sc
     })
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    const answer = await fetch(`http://127.0.0.1:${port}/slack/events`, {
+    const response = await fetch(`http://127.0.0.1:${port}/slack/events`, {
       method: 'POST',
       headers,
       body: rawBody,
     })
-    return { status: answer.status, body: await answer.text() }
+    return { status: response.status, body: await response.text() }
   }
 
   async function onLambda({ rawBody, headers }: Signed) {
@@ -134,7 +134,7 @@ export function openBolt({ slack: slackOptions, lambda = false, ...options }: Sc
     processing.push(processed)
     return processed
   }
-  const answer = lambda ? onLambda : overHttp
+  const response = lambda ? onLambda : overHttp
   const settled = async () => Promise.allSettled(processing)
 
   return {
@@ -147,10 +147,10 @@ export function openBolt({ slack: slackOptions, lambda = false, ...options }: Sc
     errors,
     lines,
     /** Only the response; Bolt may still be processing the request. */
-    answer,
+    response,
     settled,
     async send(request: Signed) {
-      const answered = await answer(request)
+      const answered = await response(request)
       await settled()
       return answered
     },

@@ -1,24 +1,24 @@
 /** A checker with a fixed result that records its calls. */
 import type {
   ExistenceChecker,
-  ExistenceOptions,
+  IdCheckOptions,
   ExistenceResult,
 } from '../../src/existence/result.ts'
 import type { Installation, SlackIds } from '../../src/slack-ids.ts'
 
 export interface FakeChecker extends ExistenceChecker {
-  checks: { ids: SlackIds; options: ExistenceOptions }[]
+  checks: { ids: SlackIds; options: IdCheckOptions }[]
   uninstallChecks: Installation[]
   result: ExistenceResult
 }
 
 export function createFakeChecker(
-  verdict: ExistenceResult = { ok: true, source: 'slack' },
+  result: ExistenceResult = { ok: true, source: 'slack' },
 ): FakeChecker {
   const checker: FakeChecker = {
     checks: [],
     uninstallChecks: [],
-    result: verdict,
+    result,
     async check(ids, options) {
       checker.checks.push({ ids, options })
       return checker.result

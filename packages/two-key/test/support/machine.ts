@@ -1,4 +1,4 @@
-/** The service as machines run it: on one store, with one Slack, before an app that writes down. */
+/** Machines that run the service on one store, with one fake Slack and an app that records requests. */
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -36,13 +36,13 @@ interface Received {
 /** An app whose responses a test chooses. */
 export function upstreamApp() {
   const received: Received[] = []
-  let answer = (_req: IncomingMessage, res: ServerResponse): void => void res.end()
-  const plain = answer
+  let response = (_req: IncomingMessage, res: ServerResponse): void => void res.end()
+  const plain = response
   let arrived = () => {}
   const server = createServer((req, res) => {
     void buffer(req).then((body) => {
       received.push({ headers: req.headers, body })
-      answer(req, res)
+      response(req, res)
       return arrived()
     })
   })
@@ -52,7 +52,7 @@ export function upstreamApp() {
   })
   afterEach(() => {
     received.length = 0
-    answer = plain
+    response = plain
   })
   return {
     received,
@@ -62,14 +62,14 @@ export function upstreamApp() {
       }
       return `http://127.0.0.1:${(server.address() as AddressInfo).port}/slack`
     },
-    answers(next: typeof answer) {
-      answer = next
+    responses(next: typeof response) {
+      response = next
     },
     nextArrival: async () => new Promise<void>((resolve) => (arrived = resolve)),
   }
 }
 
-export interface World {
+export interface Cluster {
   clock: TestClock
   timers: ReturnType<typeof testTimers>
   slack: ReturnType<typeof createFakeSlack>
@@ -81,7 +81,7 @@ export interface World {
 export type Machine = Awaited<ReturnType<typeof startMachine>>
 
 /** One Slack, one clock and one log for all machines that share a store. */
-export function world(opened: { db: Db }): World {
+export function createCluster(opened: { db: Db }): Cluster {
   const clock = testClock()
   const timers = testTimers(clock)
   const slack = createFakeSlack({ teams: [sampleTeam, otherTeam], clock })
@@ -103,7 +103,7 @@ export function world(opened: { db: Db }): World {
   }
 }
 
-async function startMachine(on: Omit<World, 'start'> & { db: Db }) {
+async function startMachine(on: Omit<Cluster, 'start'> & { db: Db }) {
   const { db, clock, timers, slack } = on
   const log = createLog({ level: 'debug', clock, sink: (line) => void on.logged.push(line) })
   const metrics = createMetrics()
@@ -130,7 +130,7 @@ async function startMachine(on: Omit<World, 'start'> & { db: Db }) {
   const token = await operators.add(`ops-${randomBytes(6).toString('hex')}`)
 
   async function operate(method: string, path: string, body?: unknown, as: string | null = token) {
-    const answer = await app.request(`/two-key/v1${path}`, {
+    const response = await app.request(`/two-key/v1${path}`, {
       method,
       headers: {
         ...(as !== null && { authorization: `Bearer ${as}` }),
@@ -138,10 +138,10 @@ async function startMachine(on: Omit<World, 'start'> & { db: Db }) {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    const text = await answer.text()
-    // oxlint-disable-next-line typescript/no-explicit-any -- whatever came: tests say what they expect
+    const text = await response.text()
+    // oxlint-disable-next-line typescript/no-explicit-any -- tests assert its shape
     const json: any = text === '' ? undefined : JSON.parse(text)
-    return { status: answer.status, body: json }
+    return { status: response.status, body: json }
   }
 
   /** Sends a request as Slack does, signed now. */
@@ -155,8 +155,8 @@ async function startMachine(on: Omit<World, 'start'> & { db: Db }) {
         ? fakeRequest(request, { signingSecret: SECRET, nowMs: clock.now(), ...given })
         : request
     const path = `/two-key/slack/${name}/events`
-    const answer = await app.request(path, { method: 'POST', headers, body })
-    return { status: answer.status, headers: answer.headers, text: await answer.text() }
+    const response = await app.request(path, { method: 'POST', headers, body })
+    return { status: response.status, headers: response.headers, text: await response.text() }
   }
 
   return {
@@ -173,19 +173,19 @@ async function startMachine(on: Omit<World, 'start'> & { db: Db }) {
 /** A store in which one table stops responding after `hang()`. */
 export function hangingDb(db: Db, table: string) {
   let isHanging = false
-  let tell = () => {}
-  const asked = new Promise<void>((resolve) => (tell = resolve))
+  let onCall = () => {}
+  const called = new Promise<void>((resolve) => (onCall = resolve))
   const hanging = new Proxy(db, {
     get(target, name: keyof Db) {
       const call = target[name] as (input: { TableName?: string }) => Promise<unknown>
       return async (input: { TableName?: string }) => {
         if (!isHanging || !input.TableName?.endsWith(table)) return call.call(target, input)
-        tell()
+        onCall()
         return new Promise(() => {})
       }
     },
   })
-  return { db: hanging, asked, hang: () => void (isHanging = true) }
+  return { db: hanging, called, hang: () => void (isHanging = true) }
 }
 
 /** A store that loses the response to the next write to one table after `lose()`. */
@@ -195,9 +195,9 @@ export function losingDb(db: Db, table: string) {
     get(target, name: keyof Db) {
       const call = target[name] as (input: { TableName?: string }) => Promise<unknown>
       return async (input: { TableName?: string }) => {
-        const answer = await call.call(target, input)
+        const response = await call.call(target, input)
         const isWrite = name === 'putItem' || name === 'deleteItem'
-        if (!isLosing || !isWrite || !input.TableName?.endsWith(table)) return answer
+        if (!isLosing || !isWrite || !input.TableName?.endsWith(table)) return response
         isLosing = false
         throw Object.assign(new Error('The response was lost'), { name: 'TimeoutError' })
       }

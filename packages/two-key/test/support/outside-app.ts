@@ -1,4 +1,4 @@
-/** An app outside of this repository, with the built library in its node_modules. */
+/** An app outside this repository, with the built library in its node_modules. */
 import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { buildTwoKey } from '../../../../scripts/build-two-key.mjs'
 
 export const root = fileURLToPath(new URL('../../../../', import.meta.url))
 
-/** Sends to the fake Slack what is meant for Slack, and says on which port the app listens. */
+/** Redirects calls to Slack to the fake Slack, and prints the port of the app. */
 const PRELOAD = `
 import { Server } from 'node:net'
 const { fetch } = globalThis

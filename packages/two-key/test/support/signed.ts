@@ -44,10 +44,10 @@ export function signed(
 export const signedJson = (body: object, options: { timestamp?: number } = {}): Signed =>
   signed(JSON.stringify(body), options)
 
-/** As commands come. */
+/** Like a command. */
 export const signedForm = (fields: Record<string, string>, options: { timestamp?: number } = {}) =>
   signed(new URLSearchParams(fields).toString(), { ...options, contentType: FORM })
 
-/** As actions, shortcuts and views come. */
+/** Like an action, shortcut or view. */
 export const signedPayload = (payload: object, options: { timestamp?: number } = {}): Signed =>
   signedForm({ payload: JSON.stringify(payload) }, options)

@@ -1,15 +1,15 @@
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { tokensTable } from '../../src/tables.ts'
-import { openDb } from '../support/scene.ts'
-import { newApp, upstreamApp, world } from '../support/machine.ts'
+import { openDb } from '../support/test-checkers.ts'
+import { newApp, upstreamApp, createCluster } from '../support/machine.ts'
 
 describe.each(serviceStores())('the tokens of workspaces, on $name', (store) => {
   const opened = openDb(store)
-  const { start } = world(opened)
+  const { start } = createCluster(opened)
   const upstream = upstreamApp()
 
-  test('come from operators only: no request stores one, whichever team it names', async () => {
+  test('come from operators only, and no request stores one, whichever team it names', async () => {
     const machine = await start()
     const app = await newApp(machine, await upstream.url())
     const stored = async () => (await opened.db.scan({ TableName: tokensTable.name })).Items

@@ -5,7 +5,7 @@ import { secretBox } from '@strongroom/kit/testing/test-secrets'
 import { describe, expect, test } from 'vitest'
 import { createStores } from '../../src/stores.ts'
 import { createTokenService } from '../../src/tokens/service.ts'
-import { openDb } from '../support/scene.ts'
+import { openDb } from '../support/test-checkers.ts'
 import { newIds } from '../support/open-store.ts'
 import { losingDb } from '../support/machine.ts'
 

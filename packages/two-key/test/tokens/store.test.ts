@@ -35,7 +35,7 @@ describe.each(everyStore())('workspace tokens on $name', (store) => {
     })
   })
 
-  test('are deleted when the app is uninstalled, once or twice', async () => {
+  test('are deleted when the app is uninstalled, and deleting twice succeeds', async () => {
     const { team } = newIds()
     await opened.tokens.put(team, sealed(1))
     await opened.tokens.delete(team)

@@ -1,9 +1,9 @@
-/* Has the next step of connecting done until there is none, then shows what came of it. */
+/* Runs the steps of connecting one after another, then reloads the page to show the result. */
 ;(() => {
   const status = document.querySelector('.form-bridge-status[data-next-step]')
 
-  /** What the site says about connecting, or nothing if it does not answer now. */
-  async function phaseAfterNextStep() {
+  /** The phase after the next step, or undefined if the site did not respond. */
+  async function runNextStep() {
     try {
       const { nextStep } = status.dataset
       const response = await fetch(nextStep, { method: 'POST', credentials: 'same-origin' })
@@ -13,11 +13,11 @@
     }
   }
 
-  async function work() {
-    const phase = await phaseAfterNextStep()
+  async function poll() {
+    const phase = await runNextStep()
     if (phase === 'idle' || phase === 'failed') location.reload()
-    else setTimeout(work, phase === undefined ? 5000 : 1000)
+    else setTimeout(poll, phase === undefined ? 5000 : 1000)
   }
 
-  if (status) void work()
+  if (status) void poll()
 })()

@@ -7,14 +7,14 @@ defined( 'ABSPATH' ) || exit;
 final class Cli {
 
 	/** @var Services */
-	private $with;
+	private $services;
 
-	/** @var callable Waits a number of seconds between two steps. */
-	private $pause;
+	/** @var callable Waits a number of seconds. */
+	private $sleep;
 
-	public function __construct( Services $with, ?callable $pause = null ) {
-		$this->with  = $with;
-		$this->pause = $pause ?? 'sleep';
+	public function __construct( Services $services, ?callable $sleep = null ) {
+		$this->services = $services;
+		$this->sleep    = $sleep ?? 'sleep';
 	}
 
 	/**
@@ -34,16 +34,16 @@ final class Cli {
 	 *     wp form-bridge connect --join-token=fb_join_…
 	 */
 	public function connect( array $arguments, array $options ): void {
-		$connector = $this->with->connector;
+		$connector = $this->services->connector;
 		$purpose   = $options['as'] ?? Connector::CONNECT;
 		if ( ! in_array( $purpose, $connector->purposes(), true ) ) {
-			\WP_CLI::error( $this->why_not() );
+			\WP_CLI::error( $this->refusal_reason() );
 		}
-		$connector->begin( $purpose, $options['join-token'] ?? '' );
-		while ( $connector->is_under_way() ) {
+		$connector->start( $purpose, $options['join-token'] ?? '' );
+		while ( $connector->is_running() ) {
 			$connector->step();
-			if ( $connector->is_under_way() ) {
-				( $this->pause )( 1 );
+			if ( $connector->is_running() ) {
+				( $this->sleep )( 1 );
 			}
 		}
 		$failure = $connector->failure();
@@ -57,11 +57,11 @@ final class Cli {
 		\WP_CLI::error( $failure['message'] );
 	}
 
-	private function why_not(): string {
-		if ( $this->with->credentials->are_constants() ) {
+	private function refusal_reason(): string {
+		if ( $this->services->credentials->are_in_config() ) {
 			return 'The keys of this site are in wp-config.php or in the environment. Remove FORM_BRIDGE_SITE_ID and FORM_BRIDGE_SECRET, then connect.';
 		}
-		return 'moved' === $this->with->status()
+		return 'moved' === $this->services->status()
 			? 'The site address has changed since the site was connected. Add --as=move, --as=staging or --as=new_site.'
 			: 'The site address has not changed since the site was connected. Leave out --as.';
 	}
@@ -75,23 +75,23 @@ final class Cli {
 	 * : "json" for machine-readable output.
 	 */
 	public function status( array $arguments, array $options ): void {
-		$credentials = $this->with->credentials->load();
-		$figures     = $this->with->queue->figures();
-		$facts       = array(
-			'status'      => $this->with->status(),
-			'service'     => $this->with->settings->service_url(),
+		$credentials = $this->services->credentials->load();
+		$stats       = $this->services->queue->stats();
+		$rows        = array(
+			'status'      => $this->services->status(),
+			'service'     => $this->services->settings->service_url(),
 			'site_id'     => null === $credentials ? null : $credentials->site_id,
-			'api_key'     => null === $credentials ? null : Credentials::masked( $credentials->api_key ),
-			'environment' => Environment::current( $this->with->settings ),
-			'waiting'     => $figures['waiting'],
-			'refused'     => $figures['refused'],
+			'api_key'     => null === $credentials ? null : Credentials::mask( $credentials->api_key ),
+			'environment' => Environment::current( $this->services->settings ),
+			'waiting'     => $stats['waiting'],
+			'refused'     => $stats['refused'],
 			'version'     => FORM_BRIDGE_VERSION,
 		);
 		if ( 'json' === ( $options['format'] ?? '' ) ) {
-			\WP_CLI::log( (string) wp_json_encode( $facts ) );
+			\WP_CLI::log( (string) wp_json_encode( $rows ) );
 			return;
 		}
-		foreach ( $facts as $name => $value ) {
+		foreach ( $rows as $name => $value ) {
 			\WP_CLI::log( sprintf( '%-12s %s', $name, null === $value ? '–' : $value ) );
 		}
 	}
@@ -102,21 +102,21 @@ final class Cli {
 	 * ## OPTIONS
 	 *
 	 * [--grace=<seconds>]
-	 * : How long the old keys keep working. One day unless given; 0 revokes them immediately.
+	 * : How long the old keys keep working. The default is one day; 0 revokes them immediately.
 	 */
 	public function rotate( array $arguments, array $options ): void {
 		$grace = $options['grace'] ?? '86400';
 		if ( ! ctype_digit( (string) $grace ) ) {
 			\WP_CLI::error( 'The grace period must be a number of seconds, such as --grace=86400.' );
 		}
-		$answer = ( new Account( $this->with ) )->rotate( (int) $grace );
-		if ( ! $answer->ok() ) {
-			\WP_CLI::error( $answer->message );
+		$response = ( new SiteService( $this->services ) )->rotate_keys( (int) $grace );
+		if ( ! $response->ok() ) {
+			\WP_CLI::error( $response->message );
 		}
-		if ( $this->with->credentials->are_constants() ) {
+		if ( $this->services->credentials->are_in_config() ) {
 			\WP_CLI::log( 'Add these lines to wp-config.php. They are shown only once:' );
-			\WP_CLI::log( sprintf( "define( 'FORM_BRIDGE_API_KEY', '%s' );", $answer->body['api_key'] ) );
-			\WP_CLI::log( sprintf( "define( 'FORM_BRIDGE_SECRET', '%s' );", $answer->body['webhook_secret'] ) );
+			\WP_CLI::log( sprintf( "define( 'FORM_BRIDGE_API_KEY', '%s' );", $response->body['api_key'] ) );
+			\WP_CLI::log( sprintf( "define( 'FORM_BRIDGE_SECRET', '%s' );", $response->body['webhook_secret'] ) );
 		}
 		\WP_CLI::success( 'The keys were rotated.' );
 	}
@@ -130,23 +130,23 @@ final class Cli {
 	 * : Delete the keys even if the service cannot be reached.
 	 */
 	public function disconnect( array $arguments, array $options ): void {
-		$account = new Account( $this->with );
-		$answer  = $account->disconnect();
-		if ( ! $answer->ok() && ! isset( $options['force'] ) ) {
-			\WP_CLI::error( rtrim( $answer->message, '.' ) . '. Use --force to delete the keys anyway.' );
+		$site_service = new SiteService( $this->services );
+		$response     = $site_service->disconnect();
+		if ( ! $response->ok() && ! isset( $options['force'] ) ) {
+			\WP_CLI::error( rtrim( $response->message, '.' ) . '. Use --force to delete the keys anyway.' );
 		}
-		$account->forget();
+		$site_service->delete_local_data();
 		\WP_CLI::success( 'Disconnected' );
 	}
 
 	/** Sends all waiting submissions, including those that were rejected or are not due yet. */
 	public function send(): void {
-		$this->with->queue->retry_all();
-		$sent    = ( new Sender( $this->with ) )->send_due();
-		$figures = $this->with->queue->figures();
-		\WP_CLI::log( sprintf( '%d delivered, %d waiting, %d refused', $sent, $figures['waiting'], $figures['refused'] ) );
-		if ( $figures['waiting'] + $figures['refused'] > 0 ) {
-			\WP_CLI::error( '' === $figures['complaint'] ? 'Some submissions were not delivered.' : $figures['complaint'] );
+		$this->services->queue->retry_all();
+		$sent  = ( new Sender( $this->services ) )->send_due();
+		$stats = $this->services->queue->stats();
+		\WP_CLI::log( sprintf( '%d delivered, %d waiting, %d rejected', $sent, $stats['waiting'], $stats['refused'] ) );
+		if ( $stats['waiting'] + $stats['refused'] > 0 ) {
+			\WP_CLI::error( '' === $stats['complaint'] ? 'Some submissions were not delivered.' : $stats['complaint'] );
 		}
 	}
 }

@@ -15,56 +15,56 @@ final class Client {
 	/** @var Clock */
 	private $clock;
 
-	/** @var Outage */
-	private $outage;
+	/** @var Backoff */
+	private $backoff;
 
 	/** @var SiteState */
 	private $state;
 
-	public function __construct( Settings $settings, Clock $clock, Outage $outage, SiteState $state ) {
+	public function __construct( Settings $settings, Clock $clock, Backoff $backoff, SiteState $state ) {
 		$this->settings = $settings;
 		$this->clock    = $clock;
-		$this->outage   = $outage;
+		$this->backoff  = $backoff;
 		$this->state    = $state;
 	}
 
 	/**
 	 * Sends a request without credentials.
 	 *
-	 * @param string[] $needs Fields of a successful response.
+	 * @param string[] $required Fields of a successful response.
 	 */
-	public function ask( string $method, string $path, ?array $body = null, array $needs = array() ): Answer {
-		$answer = $this->send( $method, $this->url( $path ), self::encode( $body ), array(), $needs );
-		$this->outage->learn( $answer );
-		return $answer;
+	public function send_unsigned( string $method, string $path, ?array $body = null, array $required = array() ): Response {
+		$response = $this->send( $method, $this->url( $path ), self::encode( $body ), array(), $required );
+		$this->backoff->record( $response );
+		return $response;
 	}
 
 	/**
 	 * Sends a signed request, and repeats it once if the clock was off or the nonce was used.
 	 *
-	 * @param string[] $needs Fields of a successful response.
+	 * @param string[] $required Fields of a successful response.
 	 */
-	public function signed( Credentials $credentials, string $method, string $path, ?array $body = null, array $needs = array() ): Answer {
-		return $this->signed_text( $credentials, $method, $path, self::encode( $body ), $needs );
+	public function send_signed( Credentials $credentials, string $method, string $path, ?array $body = null, array $required = array() ): Response {
+		return $this->send_signed_json( $credentials, $method, $path, self::encode( $body ), $required );
 	}
 
 	/**
-	 * The same with a body that is JSON already.
+	 * The same with a body that is already encoded as JSON.
 	 *
-	 * @param string[] $needs
+	 * @param string[] $required
 	 */
-	public function signed_text( Credentials $credentials, string $method, string $path, string $text, array $needs = array() ): Answer {
-		$url    = $this->url( $path );
-		$answer = $this->send( $method, $url, $text, $this->sign( $credentials, $method, $url, $text ), $needs );
-		if ( $answer->is( 'timestamp_out_of_range' ) && isset( $answer->data['server_time'] ) ) {
-			$this->clock->learn( (int) $answer->data['server_time'] );
-			$answer = $this->send( $method, $url, $text, $this->sign( $credentials, $method, $url, $text ), $needs );
-		} elseif ( $answer->is( 'nonce_used' ) || $answer->is( 'changed_meanwhile' ) ) {
-			$answer = $this->send( $method, $url, $text, $this->sign( $credentials, $method, $url, $text ), $needs );
+	public function send_signed_json( Credentials $credentials, string $method, string $path, string $text, array $required = array() ): Response {
+		$url      = $this->url( $path );
+		$response = $this->send( $method, $url, $text, $this->sign( $credentials, $method, $url, $text ), $required );
+		if ( $response->is( 'timestamp_out_of_range' ) && isset( $response->data['server_time'] ) ) {
+			$this->clock->sync( (int) $response->data['server_time'] );
+			$response = $this->send( $method, $url, $text, $this->sign( $credentials, $method, $url, $text ), $required );
+		} elseif ( $response->is( 'nonce_used' ) || $response->is( 'changed_meanwhile' ) ) {
+			$response = $this->send( $method, $url, $text, $this->sign( $credentials, $method, $url, $text ), $required );
 		}
-		$this->outage->learn( $answer );
-		$this->state->learn( $answer );
-		return $answer;
+		$this->backoff->record( $response );
+		$this->state->record( $response );
+		return $response;
 	}
 
 	/**
@@ -73,30 +73,30 @@ final class Client {
 	 *
 	 * @return \WP_Error|true
 	 */
-	public function download( Credentials $credentials, string $path, string $file, int $largest ) {
-		$url     = $this->url( $path );
-		$answer  = wp_remote_get(
+	public function download( Credentials $credentials, string $path, string $file, int $max_bytes ) {
+		$url      = $this->url( $path );
+		$response = wp_remote_get(
 			$url,
 			array(
 				'timeout'             => 60,
 				'redirection'         => 0,
 				'stream'              => true,
 				'filename'            => $file,
-				'limit_response_size' => $largest,
+				'limit_response_size' => $max_bytes,
 				'headers'             => $this->sign( $credentials, 'GET', $url, '' ),
 				'user-agent'          => self::user_agent(),
 			)
 		);
-		if ( is_wp_error( $answer ) ) {
-			return $answer;
+		if ( is_wp_error( $response ) ) {
+			return $response;
 		}
-		$status = (int) wp_remote_retrieve_response_code( $answer );
+		$status = (int) wp_remote_retrieve_response_code( $response );
 		if ( 200 === $status ) {
 			return true;
 		}
 		// The body is an error instead of the package.
-		$refusal = Answer::from( $status, (string) file_get_contents( $file, false, null, 0, 10000 ), '' );
-		return new \WP_Error( 'form_bridge_download', __( 'Form-Bridge was not updated. The service did not send the package.', 'form-bridge' ) . ' ' . $refusal->message );
+		$error = Response::from( $status, (string) file_get_contents( $file, false, null, 0, 10000 ), '' );
+		return new \WP_Error( 'form_bridge_download', __( 'Form-Bridge was not updated. The service did not send the package.', 'form-bridge' ) . ' ' . $error->message );
 	}
 
 	private function sign( Credentials $credentials, string $method, string $url, string $body ): array {
@@ -107,9 +107,9 @@ final class Client {
 		return $this->settings->service_url() . '/v1' . $path;
 	}
 
-	private function send( string $method, string $url, string $body, array $headers, array $needs ): Answer {
+	private function send( string $method, string $url, string $body, array $headers, array $required ): Response {
 		if ( '' === $this->settings->service_url() ) {
-			return Answer::none( __( 'The URL of the service is not set. Enter it in the settings.', 'form-bridge' ) );
+			return Response::none( __( 'The URL of the service is not set. Enter it in the settings.', 'form-bridge' ) );
 		}
 		if ( '' !== $body ) {
 			$headers['Content-Type'] = 'application/json';
@@ -128,17 +128,17 @@ final class Client {
 			)
 		);
 		if ( is_wp_error( $response ) ) {
-			return Answer::none( $response->get_error_message() );
+			return Response::none( $response->get_error_message() );
 		}
-		return Answer::from(
+		return Response::from(
 			(int) wp_remote_retrieve_response_code( $response ),
 			(string) wp_remote_retrieve_body( $response ),
 			(string) wp_remote_retrieve_header( $response, 'retry-after' ),
-			$needs
+			$required
 		);
 	}
 
-	/** As text, because the signed bytes must be the sent bytes. */
+	/** Encoded once, because the signed bytes must be the sent bytes. */
 	private static function encode( ?array $body ): string {
 		if ( null === $body ) {
 			return '';
@@ -146,7 +146,7 @@ final class Client {
 		return (string) wp_json_encode( array() === $body ? new \stdClass() : $body );
 	}
 
-	/** The default of WordPress contains the address of the site. */
+	/** The default user agent of WordPress contains the address of the site. */
 	private static function user_agent(): string {
 		return 'Form-Bridge-Plugin/' . FORM_BRIDGE_VERSION;
 	}

@@ -6,7 +6,7 @@ defined( 'ABSPATH' ) || exit;
 /** The local time, and the time of the service, from the offset that the service reported. */
 final class Clock {
 
-	const OFFSET = 'form_bridge_clock_offset';
+	const OFFSET_OPTION = 'form_bridge_clock_offset';
 
 	public function now(): int {
 		return time();
@@ -17,10 +17,10 @@ final class Clock {
 	}
 
 	public function offset(): int {
-		return (int) get_option( self::OFFSET, 0 );
+		return (int) get_option( self::OFFSET_OPTION, 0 );
 	}
 
-	public function learn( int $server_time ): void {
-		update_option( self::OFFSET, $server_time - $this->now(), false );
+	public function sync( int $server_time ): void {
+		update_option( self::OFFSET_OPTION, $server_time - $this->now(), false );
 	}
 }

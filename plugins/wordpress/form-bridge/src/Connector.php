@@ -27,13 +27,13 @@ final class Connector {
 	const STAGING = 'staging';
 
 	/** A proof never needs more polls. */
-	const MOST_STEPS = 40;
+	const MAX_STEPS = 40;
 
 	/** @var Services */
-	private $with;
+	private $services;
 
-	public function __construct( Services $with ) {
-		$this->with = $with;
+	public function __construct( Services $services ) {
+		$this->services = $services;
 	}
 
 	/**
@@ -43,26 +43,26 @@ final class Connector {
 	 * @return string[]
 	 */
 	public function purposes(): array {
-		if ( $this->with->credentials->are_constants() ) {
+		if ( $this->services->credentials->are_in_config() ) {
 			// New keys would revoke those in wp-config.php, which would still be used.
 			return array();
 		}
-		if ( 'moved' !== $this->with->status() || $this->met_another_site() ) {
+		if ( 'moved' !== $this->services->status() || $this->has_domain_conflict() ) {
 			return array( self::CONNECT );
 		}
 		return array( self::MOVE, self::STAGING, self::NEW_SITE );
 	}
 
-	/** Only stores what to do, so the page does not wait. */
-	public function begin( string $purpose, string $join_token = '' ): void {
+	/** Only stores the request and schedules the first step, so the page does not wait. */
+	public function start( string $purpose, string $join_token = '' ): void {
 		if ( self::STAGING === $purpose ) {
-			$this->with->settings->change( array( 'environment' => 'staging' ) );
+			$this->services->settings->update( array( 'environment' => 'staging' ) );
 		}
 		$this->store(
 			array(
 				'phase'      => 'registering',
 				'purpose'    => $purpose,
-				'join_token' => '' === $join_token ? '' : $this->with->vault->seal( $join_token ),
+				'join_token' => '' === $join_token ? '' : $this->services->encryption->encrypt( $join_token ),
 				'steps'      => 0,
 			)
 		);
@@ -70,10 +70,10 @@ final class Connector {
 	}
 
 	/** Retries with the pending registration, whose published proofs are still valid. */
-	public function try_again(): void {
+	public function retry(): void {
 		$stored = $this->stored();
-		if ( null === $this->with->registration->pending() ) {
-			$this->begin( $stored['purpose'] ?? self::CONNECT, $this->join_token( $stored ) );
+		if ( null === $this->services->registration->pending() ) {
+			$this->start( $stored['purpose'] ?? self::CONNECT, $this->join_token( $stored ) );
 			return;
 		}
 		$this->store(
@@ -85,9 +85,9 @@ final class Connector {
 		$this->schedule( 0, 0 );
 	}
 
-	public function give_up(): void {
+	public function cancel(): void {
 		delete_option( self::OPTION );
-		$this->with->registration->forget();
+		$this->services->registration->delete();
 	}
 
 	/** 'idle', 'registering', 'proving' or 'failed'. */
@@ -95,7 +95,7 @@ final class Connector {
 		return $this->stored()['phase'] ?? 'idle';
 	}
 
-	public function is_under_way(): bool {
+	public function is_running(): bool {
 		return in_array( $this->phase(), array( 'registering', 'proving' ), true );
 	}
 
@@ -105,7 +105,7 @@ final class Connector {
 	}
 
 	/** Whether a move failed because the domain has a site, which can be reconnected instead. */
-	public function met_another_site(): bool {
+	public function has_domain_conflict(): bool {
 		$failure = $this->failure();
 		return null !== $failure && 'form-bridge.domain_has_site' === $failure['code'];
 	}
@@ -120,13 +120,13 @@ final class Connector {
 				wp_cache_delete( self::OPTION, 'options' );
 				$stored = $this->stored();
 				if ( array() === $this->purposes() ) {
-					$this->give_up();
+					$this->cancel();
 				}
-				if ( ! $this->is_under_way() || ( $stored['not_before'] ?? 0 ) > $this->with->clock->now() ) {
+				if ( ! $this->is_running() || ( $stored['not_before'] ?? 0 ) > $this->services->clock->now() ) {
 					return;
 				}
-				if ( ( $stored['steps'] ?? 0 ) >= self::MOST_STEPS ) {
-					$this->fail_undecided();
+				if ( ( $stored['steps'] ?? 0 ) >= self::MAX_STEPS ) {
+					$this->fail_unconfirmed();
 					return;
 				}
 				'registering' === $stored['phase'] ? $this->register( $stored ) : $this->exchange( $stored );
@@ -137,19 +137,19 @@ final class Connector {
 	/** From cron: runs a step and schedules the next one. */
 	public function step_in_background( int $number = 0 ): void {
 		$this->step();
-		if ( $this->is_under_way() ) {
+		if ( $this->is_running() ) {
 			$this->schedule( 'proving' === $this->phase() ? 5 : 0, $number + 1 );
 		}
 	}
 
 	private function register( array $stored ): void {
-		$settings = $this->with->settings;
-		$given    = $this->join_token( $stored );
-		$standing = empty( $stored['tokenless'] ) ? $settings->join_token() : '';
-		$token    = '' === $given ? $standing : $given;
-		$pending  = $this->with->registration->pending();
-		$site_url = Home::url();
-		$body     = array(
+		$settings   = $this->services->settings;
+		$entered    = $this->join_token( $stored );
+		$configured = empty( $stored['tokenless'] ) ? $settings->join_token() : '';
+		$token      = '' === $entered ? $configured : $entered;
+		$pending    = $this->services->registration->pending();
+		$site_url   = SiteAddress::url();
+		$body       = array(
 			'site_url'       => $site_url,
 			'wp_version'     => get_bloginfo( 'version' ),
 			'plugin_version' => FORM_BRIDGE_VERSION,
@@ -167,27 +167,27 @@ final class Connector {
 				'temp_key'        => $pending['temp_key'],
 			);
 		}
-		$answer   = $this->with->client->ask( 'POST', '/register', $body, array( 'registration_id', 'temp_key', 'domain', 'expires_in' ) );
-		$is_again = self::is_own( $stored ) && $this->with->credentials->are_stored();
-		if ( $answer->ok() ) {
-			$this->with->registration->keep( $answer->body, $site_url );
+		$response     = $this->services->client->send_unsigned( 'POST', '/register', $body, array( 'registration_id', 'temp_key', 'domain', 'expires_in' ) );
+		$is_reconnect = self::is_same_site( $stored ) && $this->services->credentials->are_stored();
+		if ( $response->ok() ) {
+			$this->services->registration->save( $response->body, $site_url );
 			$this->store( array_merge( $stored, array( 'phase' => 'proving' ) ) );
-		} elseif ( $answer->is( 'join_token_invalid', 'agency_closed' ) && $is_again && '' === $given && '' !== $standing ) {
+		} elseif ( $response->is( 'join_token_invalid', 'agency_closed' ) && $is_reconnect && '' === $entered && '' !== $configured ) {
 			// The token was for the first connection and is still in wp-config.php.
 			$this->store( array_merge( $stored, array( 'tokenless' => true ) ) );
 		} else {
-			$this->fail( $answer );
+			$this->fail( $response );
 		}
 	}
 
 	private function join_token( array $stored ): string {
-		return (string) $this->with->vault->open( $stored['join_token'] ?? '' );
+		return (string) $this->services->encryption->decrypt( $stored['join_token'] ?? '' );
 	}
 
 	private function exchange( array $stored ): void {
-		$pending = $this->with->registration->pending();
+		$pending = $this->services->registration->pending();
 		if ( null === $pending ) {
-			$this->register_anew( $stored );
+			$this->register_again( $stored );
 			return;
 		}
 		$body = array(
@@ -196,41 +196,41 @@ final class Connector {
 			'site_url'        => $pending['site_url'],
 			'wait'            => false,
 		);
-		$key  = $this->previous_key( $stored );
+		$key = $this->previous_key( $stored );
 		if ( '' !== $key ) {
 			$body['previous_api_key'] = $key;
 		}
-		$answer = $this->with->client->ask( 'POST', '/exchange', $body );
-		if ( ! $answer->ok() ) {
-			$this->refused( $stored, $answer );
-		} elseif ( 'verifying' === ( $answer->body['result'] ?? '' ) ) {
+		$response = $this->services->client->send_unsigned( 'POST', '/exchange', $body );
+		if ( ! $response->ok() ) {
+			$this->handle_error( $stored, $response );
+		} elseif ( 'verifying' === ( $response->body['result'] ?? '' ) ) {
 			$next = array(
 				'steps'      => $stored['steps'] + 1,
-				'not_before' => $this->with->clock->now() + (int) ( $answer->body['retry_after'] ?? 2 ),
+				'not_before' => $this->services->clock->now() + (int) ( $response->body['retry_after'] ?? 2 ),
 			);
 			$this->store( array_merge( $stored, $next ) );
-		} elseif ( Answer::has( $answer->body, array( 'site_id', 'api_key', 'webhook_secret' ) ) ) {
-			$this->finish( $stored, $answer->body );
+		} elseif ( Response::has( $response->body, array( 'site_id', 'api_key', 'webhook_secret' ) ) ) {
+			$this->finish( $stored, $response->body );
 		} else {
-			$this->fail_undecided();
+			$this->fail_unconfirmed();
 		}
 	}
 
-	private function refused( array $stored, Answer $answer ): void {
-		if ( $answer->is( 'registration_invalid' ) && empty( $stored['anew'] ) ) {
-			$this->register_anew( $stored );
-		} elseif ( $answer->is( 'previous_key_invalid', 'domain_has_site', 'site_disabled' ) && self::CONNECT === $stored['purpose'] && empty( $stored['keyless'] ) ) {
-			// The old key is revoked or belongs to another site. The proof of the address is enough.
+	private function handle_error( array $stored, Response $response ): void {
+		if ( $response->is( 'registration_invalid' ) && empty( $stored['anew'] ) ) {
+			$this->register_again( $stored );
+		} elseif ( $response->is( 'previous_key_invalid', 'domain_has_site', 'site_disabled' ) && self::CONNECT === $stored['purpose'] && empty( $stored['keyless'] ) ) {
+			// The old key is revoked or belongs to another site. Proving the address is enough.
 			$this->store( array_merge( $stored, array( 'keyless' => true ) ) );
-		} elseif ( $answer->is( 'changed_meanwhile' ) && empty( $stored['repeated'] ) ) {
+		} elseif ( $response->is( 'changed_meanwhile' ) && empty( $stored['repeated'] ) ) {
 			$this->store( array_merge( $stored, array( 'repeated' => true ) ) );
 		} else {
-			$this->fail( $answer );
+			$this->fail( $response );
 		}
 	}
 
-	private function register_anew( array $stored ): void {
-		$this->with->registration->forget();
+	private function register_again( array $stored ): void {
+		$this->services->registration->delete();
 		$changes = array(
 			'phase' => 'registering',
 			'anew'  => true,
@@ -239,43 +239,43 @@ final class Connector {
 	}
 
 	/** Whether it is the same site as before, and not a copy. */
-	private static function is_own( array $stored ): bool {
+	private static function is_same_site( array $stored ): bool {
 		return in_array( $stored['purpose'], array( self::CONNECT, self::MOVE ), true );
 	}
 
 	/** The key that proves that this is the same site as before. */
 	private function previous_key( array $stored ): string {
-		$credentials = $this->with->credentials->load();
-		if ( null === $credentials || ! self::is_own( $stored ) || ! empty( $stored['keyless'] ) ) {
+		$credentials = $this->services->credentials->load();
+		if ( null === $credentials || ! self::is_same_site( $stored ) || ! empty( $stored['keyless'] ) ) {
 			return '';
 		}
 		// Only a move may use the key of another address.
-		return self::CONNECT === $stored['purpose'] && $credentials->are_from_elsewhere() ? '' : $credentials->api_key;
+		return self::CONNECT === $stored['purpose'] && $credentials->belong_to_another_address() ? '' : $credentials->api_key;
 	}
 
 	private function finish( array $stored, array $body ): void {
-		if ( ! self::is_own( $stored ) ) {
+		if ( ! self::is_same_site( $stored ) ) {
 			// The original site still has these submissions and sends them itself.
-			$this->with->queue->drop_those_from_elsewhere();
+			$this->services->queue->delete_from_other_addresses();
 		}
-		$this->with->credentials->save(
-			new Credentials( (string) $body['site_id'], (string) $body['api_key'], (string) $body['webhook_secret'], Home::url() )
+		$this->services->credentials->save(
+			new Credentials( (string) $body['site_id'], (string) $body['api_key'], (string) $body['webhook_secret'], SiteAddress::url() )
 		);
-		$this->with->state->begin( ! empty( $body['confirmation_needed'] ) );
-		$this->give_up();
-		$this->with->queue->send_soon();
-		Heartbeat::soon();
+		$this->services->state->reset( ! empty( $body['confirmation_needed'] ) );
+		$this->cancel();
+		$this->services->queue->schedule_send();
+		Heartbeat::schedule_soon();
 	}
 
-	private function fail_undecided(): void {
-		$this->fail( Answer::none( __( 'The service did not confirm the proof. Try again.', 'form-bridge' ) ) );
+	private function fail_unconfirmed(): void {
+		$this->fail( Response::none( __( 'The service did not confirm the proof. Try again.', 'form-bridge' ) ) );
 	}
 
-	private function fail( Answer $answer ): void {
+	private function fail( Response $response ): void {
 		$failure = array(
-			'code'     => $answer->code,
-			'message'  => $answer->message,
-			'attempts' => is_array( $answer->data['attempts'] ?? null ) ? $answer->data['attempts'] : array(),
+			'code'     => $response->code,
+			'message'  => $response->message,
+			'attempts' => is_array( $response->data['attempts'] ?? null ) ? $response->data['attempts'] : array(),
 		);
 		$changes = array(
 			'phase'   => 'failed',
@@ -284,9 +284,9 @@ final class Connector {
 		$this->store( array_merge( $this->stored(), $changes ) );
 	}
 
-	/** With a number, because WordPress refuses the same event twice within ten minutes. */
+	/** With a number, because WordPress ignores a duplicate event within ten minutes. */
 	private function schedule( int $seconds, int $number ): void {
-		wp_schedule_single_event( $this->with->clock->now() + $seconds, self::HOOK, array( $number ) );
+		wp_schedule_single_event( $this->services->clock->now() + $seconds, self::HOOK, array( $number ) );
 	}
 
 	private function store( array $value ): void {

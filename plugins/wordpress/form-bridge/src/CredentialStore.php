@@ -8,16 +8,16 @@ final class CredentialStore {
 
 	const OPTION = 'form_bridge_credentials';
 
-	/** @var Vault */
-	private $vault;
+	/** @var Encryption */
+	private $encryption;
 
-	public function __construct( Vault $vault ) {
-		$this->vault = $vault;
+	public function __construct( Encryption $encryption ) {
+		$this->encryption = $encryption;
 	}
 
 	/** Null if there are none or they cannot be decrypted. */
 	public function load(): ?Credentials {
-		if ( $this->are_constants() ) {
+		if ( $this->are_in_config() ) {
 			return new Credentials(
 				Constants::get( 'FORM_BRIDGE_SITE_ID' ),
 				Constants::get( 'FORM_BRIDGE_API_KEY' ),
@@ -29,8 +29,8 @@ final class CredentialStore {
 		if ( ! is_array( $stored ) ) {
 			return null;
 		}
-		$api_key = $this->vault->open( $stored['api_key'] );
-		$secret  = $this->vault->open( $stored['secret'] );
+		$api_key = $this->encryption->decrypt( $stored['api_key'] );
+		$secret  = $this->encryption->decrypt( $stored['secret'] );
 		if ( null === $api_key || null === $secret ) {
 			return null;
 		}
@@ -39,7 +39,7 @@ final class CredentialStore {
 
 	/** Whether they cannot be decrypted, because the salts have changed. */
 	public function are_unreadable(): bool {
-		return ! $this->are_constants() && $this->are_stored() && null === $this->load();
+		return ! $this->are_in_config() && $this->are_stored() && null === $this->load();
 	}
 
 	/** Whether they are in the database, readable or not. */
@@ -47,7 +47,7 @@ final class CredentialStore {
 		return is_array( get_option( self::OPTION ) );
 	}
 
-	public function are_constants(): bool {
+	public function are_in_config(): bool {
 		return '' !== Constants::get( 'FORM_BRIDGE_SITE_ID' ) && '' !== Constants::get( 'FORM_BRIDGE_SECRET' );
 	}
 
@@ -56,15 +56,15 @@ final class CredentialStore {
 			self::OPTION,
 			array(
 				'site_id' => $credentials->site_id,
-				'api_key' => $this->vault->seal( $credentials->api_key ),
-				'secret'  => $this->vault->seal( $credentials->secret ),
+				'api_key' => $this->encryption->encrypt( $credentials->api_key ),
+				'secret'  => $this->encryption->encrypt( $credentials->secret ),
 				'home'    => $credentials->home,
 			),
 			false
 		);
 	}
 
-	public function forget(): void {
+	public function delete(): void {
 		delete_option( self::OPTION );
 	}
 }

@@ -26,13 +26,13 @@ final class Credentials {
 	}
 
 	/** Whether they were issued for another address: the site was copied or moved. */
-	public function are_from_elsewhere(): bool {
-		return '' !== $this->home && ! Home::same( $this->home, Home::url() );
+	public function belong_to_another_address(): bool {
+		return '' !== $this->home && ! SiteAddress::is_same( $this->home, SiteAddress::url() );
 	}
 
 	/** For pages and logs: enough to distinguish two keys. */
-	public static function masked( string $key ): string {
-		$shown = preg_match( '/^(fb_live_[0-9a-f]{8}_|fb_[a-z]+_)/', $key, $found ) ? $found[1] : '';
-		return $shown . '••••••••';
+	public static function mask( string $key ): string {
+		$prefix = preg_match( '/^(fb_live_[0-9a-f]{8}_|fb_[a-z]+_)/', $key, $found ) ? $found[1] : '';
+		return $prefix . '••••••••';
 	}
 }

@@ -4,7 +4,7 @@ namespace FormBridge;
 defined( 'ABSPATH' ) || exit;
 
 /**
- * The action with which forms send submissions:
+ * The action that forms call to send submissions:
  *
  *     do_action( 'form_bridge_submit', 'contact', $fields, array( 'form_name' => 'Contact', 'page_url' => $url ) );
  *
@@ -14,10 +14,10 @@ defined( 'ABSPATH' ) || exit;
 final class Forms {
 
 	/** @var Services */
-	private $with;
+	private $services;
 
-	public function __construct( Services $with ) {
-		$this->with = $with;
+	public function __construct( Services $services ) {
+		$this->services = $services;
 	}
 
 	public function hook(): void {
@@ -28,36 +28,36 @@ final class Forms {
 	/**
 	 * @param string $form_id
 	 * @param array  $fields
-	 * @param array  $about
+	 * @param array  $context
 	 */
-	public function submit( $form_id, $fields = array(), $about = array() ): void {
+	public function submit( $form_id, $fields = array(), $context = array() ): void {
 		/**
 		 * Filters the fields of a submission before it is stored. Return null to drop the submission.
 		 *
 		 * @param array|null $fields
 		 * @param string     $form_id
-		 * @param array      $about
+		 * @param array      $context
 		 */
-		$fields = apply_filters( 'form_bridge_fields', (array) $fields, (string) $form_id, (array) $about );
+		$fields = apply_filters( 'form_bridge_fields', (array) $fields, (string) $form_id, (array) $context );
 		if ( null === $fields ) {
 			return;
 		}
-		$submission = Submission::of( (string) $form_id, (array) $fields, (array) $about, $this->with->clock->now() );
-		$this->with->queue->add( $submission );
+		$submission = Submission::create( (string) $form_id, (array) $fields, (array) $context, $this->services->clock->now() );
+		$this->services->queue->add( $submission );
 	}
 
 	/**
-	 * Sends comments that are not spam, if the owner has chosen so.
+	 * Sends comments that are not spam, if the owner has opted in.
 	 *
 	 * @param int        $comment_id
 	 * @param int|string $approved
 	 */
 	public function submit_comment( $comment_id, $approved ): void {
-		if ( in_array( $approved, array( 'spam', 'trash' ), true ) || ! $this->with->settings->all()['comments'] ) {
+		if ( in_array( $approved, array( 'spam', 'trash' ), true ) || ! $this->services->settings->all()['comments'] ) {
 			return;
 		}
 		$comment = get_comment( $comment_id );
-		// No pingbacks and trackbacks.
+		// Skip pingbacks and trackbacks.
 		if ( null === $comment || ! in_array( $comment->comment_type, array( '', 'comment' ), true ) ) {
 			return;
 		}

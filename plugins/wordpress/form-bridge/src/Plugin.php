@@ -7,31 +7,31 @@ defined( 'ABSPATH' ) || exit;
 final class Plugin {
 
 	public static function start(): void {
-		$with = new Services();
+		$services = new Services();
 
-		( new ProofRoutes( $with ) )->hook();
-		( new Forms( $with ) )->hook();
-		( new Updates( $with ) )->hook();
+		( new ProofRoutes( $services ) )->hook();
+		( new Forms( $services ) )->hook();
+		( new Updates( $services ) )->hook();
 
 		add_action( 'init', array( self::class, 'load_translations' ) );
-		add_action( 'init', array( $with->queue, 'prepare' ) );
-		add_filter( 'wpmu_drop_tables', array( $with->queue, 'add_table' ) );
+		add_action( 'init', array( $services->queue, 'create_table' ) );
+		add_filter( 'wpmu_drop_tables', array( $services->queue, 'add_table' ) );
 		add_action( 'init', array( self::class, 'schedule' ) );
 		add_filter( 'cron_schedules', array( self::class, 'add_interval' ) );
-		add_action( Connector::HOOK, array( $with->connector, 'step_in_background' ) );
-		add_action( Heartbeat::HOOK, array( new Heartbeat( $with ), 'beat' ) );
-		add_action( Queue::HOOK, array( new Sender( $with ), 'send_due' ) );
+		add_action( Connector::HOOK, array( $services->connector, 'step_in_background' ) );
+		add_action( Heartbeat::HOOK, array( new Heartbeat( $services ), 'run' ) );
+		add_action( Queue::HOOK, array( new Sender( $services ), 'send_due' ) );
 		register_deactivation_hook( FORM_BRIDGE_FILE, array( self::class, 'unschedule' ) );
 
 		if ( is_admin() ) {
-			( new Admin\Page( $with ) )->hook();
-			( new Admin\Actions( $with ) )->hook();
-			( new Admin\NextStep( $with ) )->hook();
-			( new Admin\Notices( $with ) )->hook();
-			( new Admin\Privacy() )->hook();
+			( new Admin\SettingsPage( $services ) )->hook();
+			( new Admin\Actions( $services ) )->hook();
+			( new Admin\ConnectEndpoint( $services ) )->hook();
+			( new Admin\Notices( $services ) )->hook();
+			( new Admin\PrivacyPolicy() )->hook();
 		}
 		if ( defined( 'WP_CLI' ) && WP_CLI ) {
-			\WP_CLI::add_command( 'form-bridge', new Cli( $with ) );
+			\WP_CLI::add_command( 'form-bridge', new Cli( $services ) );
 		}
 	}
 
@@ -41,7 +41,7 @@ final class Plugin {
 
 	/** On every request, because an update does not activate the plugin again. */
 	public static function schedule(): void {
-		Heartbeat::ensure();
+		Heartbeat::ensure_scheduled();
 		$next = wp_next_scheduled( Queue::HOOK );
 		// An event further ahead was scheduled before the clock was set back.
 		if ( ! $next || $next > time() + HOUR_IN_SECONDS ) {

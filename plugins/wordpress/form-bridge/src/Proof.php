@@ -10,12 +10,12 @@ defined( 'ABSPATH' ) || exit;
 final class Proof {
 
 	/** The response to the challenge of one attempt. */
-	public static function of_challenge( string $temp_key, string $challenge, string $registration_id, string $domain ): string {
+	public static function for_challenge( string $temp_key, string $challenge, string $registration_id, string $domain ): string {
 		return hash_hmac( 'sha256', "verify.$challenge.$registration_id.$domain", $temp_key );
 	}
 
 	/** The static proof for a file, a meta tag or a DNS record while the registration is pending. */
-	public static function published( string $temp_key, string $registration_id, string $domain ): string {
+	public static function static_proof( string $temp_key, string $registration_id, string $domain ): string {
 		return 'fb1=' . hash_hmac( 'sha256', "static.$registration_id.$domain", $temp_key );
 	}
 }

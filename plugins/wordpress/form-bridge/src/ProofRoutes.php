@@ -9,10 +9,10 @@ final class ProofRoutes {
 	const FILE = '/.well-known/form-bridge-verification.txt';
 
 	/** @var Services */
-	private $with;
+	private $services;
 
-	public function __construct( Services $with ) {
-		$this->with = $with;
+	public function __construct( Services $services ) {
+		$this->services = $services;
 	}
 
 	public function hook(): void {
@@ -47,23 +47,23 @@ final class ProofRoutes {
 
 	/** @return \WP_REST_Response|\WP_Error */
 	public function verify( \WP_REST_Request $request ) {
-		$pending = $this->with->registration->pending();
+		$pending = $this->services->registration->pending();
 		if ( null === $pending || ! hash_equals( $pending['registration_id'], (string) $request['registration_id'] ) ) {
 			return new \WP_Error( 'form_bridge_no_registration', __( 'Registration not found or no longer pending', 'form-bridge' ), array( 'status' => 404 ) );
 		}
-		$proof    = Proof::of_challenge( $pending['temp_key'], (string) $request['challenge'], $pending['registration_id'], $pending['domain'] );
+		$proof    = Proof::for_challenge( $pending['temp_key'], (string) $request['challenge'], $pending['registration_id'], $pending['domain'] );
 		$response = new \WP_REST_Response( array( 'response' => $proof ) );
 		$response->header( 'Cache-Control', 'no-store' );
 		return $response;
 	}
 
 	public function serve_file(): void {
-		$asked = wp_parse_url( esc_url_raw( wp_unslash( $_SERVER['REQUEST_URI'] ?? '' ) ), PHP_URL_PATH );
-		$path  = (string) wp_parse_url( Home::url(), PHP_URL_PATH ) . self::FILE;
-		if ( $asked !== $path ) {
+		$requested = wp_parse_url( esc_url_raw( wp_unslash( $_SERVER['REQUEST_URI'] ?? '' ) ), PHP_URL_PATH );
+		$path      = (string) wp_parse_url( SiteAddress::url(), PHP_URL_PATH ) . self::FILE;
+		if ( $requested !== $path ) {
 			return;
 		}
-		$proof = $this->published();
+		$proof = $this->static_proof();
 		if ( null === $proof ) {
 			return;
 		}
@@ -75,14 +75,14 @@ final class ProofRoutes {
 	}
 
 	public function print_meta(): void {
-		$proof = is_front_page() ? $this->published() : null;
+		$proof = is_front_page() ? $this->static_proof() : null;
 		if ( null !== $proof ) {
 			printf( '<meta name="form-bridge-verification" content="%s">' . "\n", esc_attr( $proof ) );
 		}
 	}
 
-	private function published(): ?string {
-		$pending = $this->with->registration->pending();
-		return null === $pending ? null : Proof::published( $pending['temp_key'], $pending['registration_id'], $pending['domain'] );
+	private function static_proof(): ?string {
+		$pending = $this->services->registration->pending();
+		return null === $pending ? null : Proof::static_proof( $pending['temp_key'], $pending['registration_id'], $pending['domain'] );
 	}
 }

@@ -9,14 +9,14 @@ defined( 'ABSPATH' ) || exit;
  */
 final class Queue {
 
-	/** Cron hook that sends due submissions. */
+	/** The cron hook that sends due submissions. */
 	const HOOK = 'form_bridge_send';
 
 	/** The maximum delay of a retry in seconds. */
-	const LONGEST = DAY_IN_SECONDS;
+	const MAX_DELAY = DAY_IN_SECONDS;
 
-	/** The version of the table. */
-	const SCHEMA = 'form_bridge_schema';
+	/** Option with the version of the table. */
+	const SCHEMA_OPTION = 'form_bridge_schema';
 
 	/** @var Clock */
 	private $clock;
@@ -25,9 +25,9 @@ final class Queue {
 		$this->clock = $clock;
 	}
 
-	/** Not only on activation, because an update or a new site of a network does not activate the plugin. */
-	public function prepare(): void {
-		if ( '1' === get_option( self::SCHEMA ) ) {
+	/** Runs on every request and not only on activation, because an update or a new site of a network does not activate the plugin. */
+	public function create_table(): void {
+		if ( '1' === get_option( self::SCHEMA_OPTION ) ) {
 			return;
 		}
 		global $wpdb;
@@ -48,23 +48,23 @@ final class Queue {
 			KEY due (refused,due_at)
 			) $collate;"
 		);
-		update_option( self::SCHEMA, '1', true );
+		update_option( self::SCHEMA_OPTION, '1', true );
 	}
 
 	public function add( Submission $submission ): void {
 		if ( ! $this->insert( $submission ) ) {
 			// The table may be missing, for example after a partial restore.
-			delete_option( self::SCHEMA );
-			$this->prepare();
+			delete_option( self::SCHEMA_OPTION );
+			$this->create_table();
 			if ( ! $this->insert( $submission ) ) {
-				$this->not_kept( $submission );
+				$this->report_not_stored( $submission );
 			}
 		}
-		$this->send_soon();
+		$this->schedule_send();
 	}
 
 	/** Reports a submission that could not be stored. */
-	private function not_kept( Submission $submission ): void {
+	private function report_not_stored( Submission $submission ): void {
 		// phpcs:ignore WordPress.PHP.DevelopmentFunctions -- for the administrator of the server.
 		error_log( 'Form-Bridge: the database did not store a submission. It is lost unless the action form_bridge_not_kept stores it.' );
 		/**
@@ -78,22 +78,22 @@ final class Queue {
 	private function insert( Submission $submission ): bool {
 		global $wpdb;
 		$payload   = $submission->json();
-		$too_large = strlen( $payload ) > Submission::LARGEST;
-		$kept      = $wpdb->insert(
+		$too_large = strlen( $payload ) > Submission::MAX_BYTES;
+		$inserted  = $wpdb->insert(
 			$this->table(),
 			array(
 				'submission_id' => $submission->id,
-				'home'          => Home::mark(),
+				'home'          => SiteAddress::hash(),
 				'payload'       => $payload,
 				'due_at'        => $this->clock->now(),
 				'refused'       => $too_large ? 1 : 0,
 				'complaint'     => $too_large ? __( 'The submission is too large.', 'form-bridge' ) : '',
 			)
 		);
-		return 1 === $kept;
+		return 1 === $inserted;
 	}
 
-	public function send_soon(): void {
+	public function schedule_send(): void {
 		if ( ! wp_next_scheduled( self::HOOK, array( 'soon' ) ) ) {
 			wp_schedule_single_event( $this->clock->now(), self::HOOK, array( 'soon' ) );
 		}
@@ -105,11 +105,11 @@ final class Queue {
 	 *
 	 * @return object[] Those with the fewest attempts first, and of these the oldest first.
 	 */
-	public function due( int $most ): array {
+	public function due( int $limit ): array {
 		global $wpdb;
 		$now = $this->clock->now();
 		return (array) $wpdb->get_results(
-			$wpdb->prepare( "SELECT * FROM {$this->table()} WHERE refused = 0 AND ( due_at <= %d OR due_at > %d ) ORDER BY attempts, id LIMIT %d", $now, $now + self::LONGEST, $most )
+			$wpdb->prepare( "SELECT * FROM {$this->table()} WHERE refused = 0 AND ( due_at <= %d OR due_at > %d ) ORDER BY attempts, id LIMIT %d", $now, $now + self::MAX_DELAY, $limit )
 		);
 	}
 
@@ -118,26 +118,26 @@ final class Queue {
 		$wpdb->delete( $this->table(), array( 'id' => $id ) );
 	}
 
-	public function later( int $id, int $attempts, int $seconds, string $complaint ): void {
-		$this->change(
+	public function retry_later( int $id, int $attempts, int $seconds, string $complaint ): void {
+		$this->update(
 			$id,
 			array(
 				'attempts'  => $attempts,
-				'due_at'    => $this->clock->now() + min( $seconds, self::LONGEST ),
+				'due_at'    => $this->clock->now() + min( $seconds, self::MAX_DELAY ),
 				'complaint' => $complaint,
 			)
 		);
 	}
 
 	/** Delays all submissions while the service cannot accept any. */
-	public function all_later( int $seconds, string $complaint ): void {
+	public function delay_all( int $seconds, string $complaint ): void {
 		global $wpdb;
 		$wpdb->query( $wpdb->prepare( "UPDATE {$this->table()} SET due_at = %d, complaint = %s WHERE refused = 0", $this->clock->now() + $seconds, $complaint ) );
 	}
 
 	/** The service will never accept it. It is kept for the owner. */
-	public function refuse( int $id, string $complaint ): void {
-		$this->change(
+	public function reject( int $id, string $complaint ): void {
+		$this->update(
 			$id,
 			array(
 				'refused'   => 1,
@@ -150,21 +150,21 @@ final class Queue {
 	public function retry_all(): void {
 		global $wpdb;
 		$wpdb->query( $wpdb->prepare( "UPDATE {$this->table()} SET refused = 0, attempts = 0, due_at = %d", $this->clock->now() ) );
-		$this->send_soon();
+		$this->schedule_send();
 	}
 
-	public function delete_refused(): void {
+	public function delete_rejected(): void {
 		global $wpdb;
 		$wpdb->delete( $this->table(), array( 'refused' => 1 ) );
 	}
 
-	public function drop_those_from_elsewhere(): void {
+	public function delete_from_other_addresses(): void {
 		global $wpdb;
-		$wpdb->query( $wpdb->prepare( "DELETE FROM {$this->table()} WHERE home <> %s", Home::mark() ) );
+		$wpdb->query( $wpdb->prepare( "DELETE FROM {$this->table()} WHERE home <> %s", SiteAddress::hash() ) );
 	}
 
 	/** @return array{waiting: int, refused: int, complaint: string} */
-	public function figures(): array {
+	public function stats(): array {
 		global $wpdb;
 		return array(
 			'waiting'   => (int) $wpdb->get_var( "SELECT COUNT(*) FROM {$this->table()} WHERE refused = 0" ),
@@ -184,13 +184,13 @@ final class Queue {
 		return $tables;
 	}
 
-	public function destroy(): void {
+	public function drop_table(): void {
 		global $wpdb;
 		$wpdb->query( "DROP TABLE IF EXISTS {$this->table()}" );
-		delete_option( self::SCHEMA );
+		delete_option( self::SCHEMA_OPTION );
 	}
 
-	private function change( int $id, array $changes ): void {
+	private function update( int $id, array $changes ): void {
 		global $wpdb;
 		$wpdb->update( $this->table(), $changes, array( 'id' => $id ) );
 	}

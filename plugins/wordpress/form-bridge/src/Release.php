@@ -9,7 +9,7 @@ final class Release {
 	const SLUG = 'form-bridge';
 
 	/** The maximum size of a package in bytes. */
-	const LARGEST = 20971520;
+	const MAX_BYTES = 20971520;
 
 	/** @var string */
 	public $version;
@@ -20,7 +20,7 @@ final class Release {
 	/** @var string */
 	private $signature;
 
-	/** @var string Of WordPress. */
+	/** @var string The minimum version of WordPress. */
 	private $requires;
 
 	/** @var string */
@@ -41,10 +41,12 @@ final class Release {
 	}
 
 	/**
-	 * @param string[] $keys
-	 * @return \WP_Error|null Null if it may be installed, before the package itself is verified.
+	 * Checks the offer, before the package is downloaded.
+	 *
+	 * @param string[] $keys Trusted public keys.
+	 * @return \WP_Error|null Null if it may be installed.
 	 */
-	public function objection( array $keys, string $installed = FORM_BRIDGE_VERSION ): ?\WP_Error {
+	public function check( array $keys, string $installed = FORM_BRIDGE_VERSION ): ?\WP_Error {
 		if ( ! $this->is_newer( $installed ) ) {
 			return new \WP_Error( 'form_bridge_older', __( 'Form-Bridge was not updated. The offered version is not newer than the installed version.', 'form-bridge' ) );
 		}
@@ -58,7 +60,7 @@ final class Release {
 	}
 
 	/** @return \WP_Error|null Null if it can run here. Checked here, because the service may not know the versions. */
-	public function incompatibility(): ?\WP_Error {
+	public function check_requirements(): ?\WP_Error {
 		if ( ! is_wp_version_compatible( $this->requires ) ) {
 			/* translators: %s: a version of WordPress. */
 			return new \WP_Error( 'form_bridge_wordpress', sprintf( __( 'Form-Bridge was not updated. The offered version requires WordPress %s.', 'form-bridge' ), $this->requires ) );
@@ -71,7 +73,7 @@ final class Release {
 	}
 
 	/** @return \WP_Error|null Null if the file matches the signed hash. */
-	public function objection_to_file( string $file ): ?\WP_Error {
+	public function check_file( string $file ): ?\WP_Error {
 		$hash = hash_file( 'sha256', $file );
 		if ( false !== $hash && hash_equals( $this->sha256, $hash ) ) {
 			return null;

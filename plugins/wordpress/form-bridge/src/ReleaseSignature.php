@@ -18,7 +18,7 @@ final class ReleaseSignature {
 		}
 		$message = "fb-release/1\n$slug\n$version\n$sha256";
 		foreach ( $keys as $key ) {
-			if ( 32 === strlen( $key ) && self::is_made_by( $key, $bytes, $message ) ) {
+			if ( 32 === strlen( $key ) && self::is_signed_by( $key, $bytes, $message ) ) {
 				return true;
 			}
 		}
@@ -26,10 +26,10 @@ final class ReleaseSignature {
 	}
 
 	/** The sodium polyfill of WordPress throws for invalid signatures. */
-	private static function is_made_by( string $key, string $signature, string $message ): bool {
+	private static function is_signed_by( string $key, string $signature, string $message ): bool {
 		try {
 			return sodium_crypto_sign_verify_detached( $signature, $message, $key );
-		} catch ( \SodiumException $impossible ) {
+		} catch ( \SodiumException $error ) {
 			return false;
 		}
 	}

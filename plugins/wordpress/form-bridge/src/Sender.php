@@ -6,29 +6,29 @@ defined( 'ABSPATH' ) || exit;
 /** Sends the queue to the service in the background and handles each response. */
 final class Sender {
 
-	/** Submissions for each run. */
-	const MOST = 50;
+	/** Submissions per run. */
+	const MAX_BATCH = 50;
 
 	/** Seconds after which a run starts no further request. */
-	const LONGEST = 20;
+	const MAX_SECONDS = 20;
 
 	/** Seconds until the next attempt, by the number of attempts. */
-	const PAUSES = array( 60, 300, 900, 3600, 10800, 21600, 43200 );
+	const DELAYS = array( 60, 300, 900, 3600, 10800, 21600, 43200 );
 
 	/** @var Services */
-	private $with;
+	private $services;
 
-	public function __construct( Services $with ) {
-		$this->with = $with;
+	public function __construct( Services $services ) {
+		$this->services = $services;
 	}
 
-	public static function pause( int $attempts ): int {
-		return self::PAUSES[ min( $attempts, count( self::PAUSES ) ) - 1 ];
+	public static function delay( int $attempts ): int {
+		return self::DELAYS[ min( $attempts, count( self::DELAYS ) ) - 1 ];
 	}
 
 	/** @return int How many were delivered. */
 	public function send_due(): int {
-		if ( 'connected' !== $this->with->status() || ! $this->with->outage->is_over() ) {
+		if ( 'connected' !== $this->services->status() || ! $this->services->backoff->is_over() ) {
 			return 0;
 		}
 		return (int) Lock::run(
@@ -42,17 +42,17 @@ final class Sender {
 
 	private function send_batch(): int {
 		$delivered   = 0;
-		$until       = $this->with->clock->now() + self::LONGEST;
-		$credentials = $this->with->credentials->load();
-		foreach ( $this->with->queue->due( self::MOST ) as $row ) {
-			if ( $this->with->clock->now() >= $until ) {
+		$until       = $this->services->clock->now() + self::MAX_SECONDS;
+		$credentials = $this->services->credentials->load();
+		foreach ( $this->services->queue->due( self::MAX_BATCH ) as $row ) {
+			if ( $this->services->clock->now() >= $until ) {
 				break;
 			}
-			$answer = $this->with->client->signed_text( $credentials, 'POST', '/webhook', $row->payload, array( 'submission_id', 'status' ) );
-			if ( $answer->ok() ) {
-				$this->with->queue->remove( (int) $row->id );
+			$response = $this->services->client->send_signed_json( $credentials, 'POST', '/webhook', $row->payload, array( 'submission_id', 'status' ) );
+			if ( $response->ok() ) {
+				$this->services->queue->remove( (int) $row->id );
 				++$delivered;
-			} elseif ( ! $this->goes_on_after( $answer, $row ) ) {
+			} elseif ( ! $this->handle_failure( $response, $row ) ) {
 				break;
 			}
 		}
@@ -60,22 +60,22 @@ final class Sender {
 	}
 
 	/** Returns whether to continue with the next submission. */
-	private function goes_on_after( Answer $answer, object $row ): bool {
-		if ( in_array( $answer->code, array( 'request.invalid', 'request.malformed_json', 'request.too_large' ), true ) ) {
-			$this->with->queue->refuse( (int) $row->id, $answer->message );
+	private function handle_failure( Response $response, object $row ): bool {
+		if ( in_array( $response->code, array( 'request.invalid', 'request.malformed_json', 'request.too_large' ), true ) ) {
+			$this->services->queue->reject( (int) $row->id, $response->message );
 			return true;
 		}
 		$attempts = (int) $row->attempts + 1;
-		if ( $answer->is( 'destination_refused' ) || $answer->is( 'destination_unreachable' ) ) {
-			$this->with->queue->later( (int) $row->id, $attempts, max( self::pause( $attempts ), $answer->retry_after ), $answer->message );
-			return $answer->is( 'destination_refused' );
+		if ( $response->is( 'destination_refused' ) || $response->is( 'destination_unreachable' ) ) {
+			$this->services->queue->retry_later( (int) $row->id, $attempts, max( self::delay( $attempts ), $response->retry_after ), $response->message );
+			return $response->is( 'destination_refused' );
 		}
-		if ( $answer->is( 'confirmation_needed' ) || $answer->is( 'no_destination' ) ) {
-			$this->with->queue->all_later( HOUR_IN_SECONDS, $answer->message );
+		if ( $response->is( 'confirmation_needed' ) || $response->is( 'no_destination' ) ) {
+			$this->services->queue->delay_all( HOUR_IN_SECONDS, $response->message );
 		}
-		if ( $answer->is_outage() ) {
+		if ( $response->is_outage() ) {
 			// A firewall may block only this submission, so others go first next time.
-			$this->with->queue->later( (int) $row->id, $attempts, 0, $answer->message );
+			$this->services->queue->retry_later( (int) $row->id, $attempts, 0, $response->message );
 		}
 		// Other errors concern the site or the service and not this submission.
 		return false;

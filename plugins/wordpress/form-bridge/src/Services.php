@@ -6,8 +6,8 @@ defined( 'ABSPATH' ) || exit;
 /** The parts of the plugin, each created once. */
 final class Services {
 
-	/** @var Vault */
-	public $vault;
+	/** @var Encryption */
+	public $encryption;
 
 	/** @var Clock */
 	public $clock;
@@ -21,8 +21,8 @@ final class Services {
 	/** @var Registration */
 	public $registration;
 
-	/** @var Outage */
-	public $outage;
+	/** @var Backoff */
+	public $backoff;
 
 	/** @var SiteState */
 	public $state;
@@ -36,21 +36,21 @@ final class Services {
 	/** @var Connector */
 	public $connector;
 
-	/** @var Offer */
-	public $offer;
+	/** @var UpdateCache */
+	public $update_cache;
 
 	public function __construct() {
-		$this->vault        = new Vault();
+		$this->encryption   = new Encryption();
 		$this->clock        = new Clock();
 		$this->settings     = new Settings();
-		$this->credentials  = new CredentialStore( $this->vault );
-		$this->registration = new Registration( $this->vault, $this->clock );
-		$this->outage       = new Outage( $this->clock );
+		$this->credentials  = new CredentialStore( $this->encryption );
+		$this->registration = new Registration( $this->encryption, $this->clock );
+		$this->backoff      = new Backoff( $this->clock );
 		$this->state        = new SiteState( $this->credentials, $this->clock );
-		$this->client       = new Client( $this->settings, $this->clock, $this->outage, $this->state );
+		$this->client       = new Client( $this->settings, $this->clock, $this->backoff, $this->state );
 		$this->queue        = new Queue( $this->clock );
 		$this->connector    = new Connector( $this );
-		$this->offer        = new Offer( $this );
+		$this->update_cache = new UpdateCache( $this );
 	}
 
 	/**
@@ -65,7 +65,7 @@ final class Services {
 		if ( null === $credentials ) {
 			return 'not_connected';
 		}
-		if ( $credentials->are_from_elsewhere() ) {
+		if ( $credentials->belong_to_another_address() ) {
 			return 'moved';
 		}
 		$state = $this->state->name();

@@ -3,21 +3,21 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** The settings of the owner. Optional data is sent only if the owner has chosen so. */
+/** The settings of the owner. Optional data is sent only if the owner has opted in. */
 final class Settings {
 
 	const OPTION = 'form_bridge_settings';
 
 	const DEFAULTS = array(
-		// Where the service is, if the build does not say.
+		// The URL of the service, unless the build or a constant sets it.
 		'service_url' => '',
-		// 'automatic', or what the owner says it is.
+		// 'automatic', or a kind of Environment.
 		'environment' => 'automatic',
 		// Whether comments are sent as submissions.
 		'comments'    => false,
-		// Whether the versions of WordPress and PHP are kept by the service.
+		// Whether the service may store the WordPress and PHP versions.
 		'telemetry'   => false,
-		// Whether the service learns the address of the administrator.
+		// Whether the administration email address is sent.
 		'admin_email' => false,
 	);
 
@@ -28,7 +28,7 @@ final class Settings {
 	}
 
 	/** @param array<string, mixed> $changes */
-	public function change( array $changes ): void {
+	public function update( array $changes ): void {
 		update_option( self::OPTION, array_merge( $this->all(), array_intersect_key( $changes, self::DEFAULTS ) ) );
 	}
 
@@ -42,8 +42,8 @@ final class Settings {
 		return '';
 	}
 
-	/** Whether the page may ask for it. */
-	public function service_url_is_open(): bool {
+	/** Whether the owner can change it on the settings page. */
+	public function is_service_url_editable(): bool {
 		return '' === Constants::get( 'FORM_BRIDGE_URL' ) && '' === Build::service_url();
 	}
 

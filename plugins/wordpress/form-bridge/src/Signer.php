@@ -15,7 +15,7 @@ final class Signer {
 		return 'v1=' . hash_hmac( 'sha256', $canonical, $secret );
 	}
 
-	/** @return array<string, string> The headers that make a request a signed one. */
+	/** @return array<string, string> The headers of a signed request. */
 	public static function headers( Credentials $credentials, string $method, string $url, string $body, int $now ): array {
 		$nonce     = bin2hex( random_bytes( 16 ) );
 		$canonical = self::canonical( $now, $nonce, $method, self::target( $url ), $body );
@@ -24,7 +24,7 @@ final class Signer {
 			'X-FB-Timestamp' => (string) $now,
 			'X-FB-Nonce'     => $nonce,
 			'X-FB-Signature' => self::signature( $credentials->secret, $canonical ),
-			'X-FB-Home'      => Home::url(),
+			'X-FB-Home'      => SiteAddress::url(),
 		);
 	}
 

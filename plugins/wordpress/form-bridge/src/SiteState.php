@@ -3,7 +3,7 @@ namespace FormBridge;
 
 defined( 'ABSPATH' ) || exit;
 
-/** What the service last said of this site: all is well, or why nothing is sent. */
+/** The last known state of this site at the service. Nothing is sent unless it is active. */
 final class SiteState {
 
 	const OPTION = 'form_bridge_state';
@@ -19,70 +19,70 @@ final class SiteState {
 		$this->clock       = $clock;
 	}
 
-	/** 'active', 'suspended', 'rejected' (the credentials are void), or 'moved'. */
+	/** 'active', 'suspended', 'rejected' (the service does not accept the credentials), or 'moved'. */
 	public function name(): string {
 		$stored = $this->stored();
 		$name   = $stored['name'] ?? 'active';
-		// Said of other keys: those in wp-config.php are replaced by people.
+		// The state belongs to other keys, for example after those in wp-config.php were replaced.
 		if ( ( $stored['keys'] ?? '' ) !== $this->keys() ) {
 			return 'active';
 		}
-		// The service met this site at another address; it is back where it was.
-		if ( 'moved' === $name && ! Home::same( $stored['home'] ?? '', Home::url() ) ) {
+		// The service rejected another address than the current one.
+		if ( 'moved' === $name && ! SiteAddress::is_same( $stored['home'] ?? '', SiteAddress::url() ) ) {
 			return 'active';
 		}
 		return $name;
 	}
 
-	/** The epoch second of the last good answer; 0 if there was none. */
+	/** The epoch second of the last successful response; 0 if there was none. */
 	public function last_contact(): int {
 		return (int) ( $this->stored()['contact'] ?? 0 );
 	}
 
-	/** Whether the service has to be told by somebody that the destination is still right. */
+	/** Whether the operator or the agency must confirm the site before submissions are sent. */
 	public function awaits_confirmation(): bool {
 		return (bool) ( $this->stored()['confirmation'] ?? false );
 	}
 
-	/** The message of what went wrong last; empty after a good answer. */
+	/** The last error message; empty after a successful response. */
 	public function complaint(): string {
 		return (string) ( $this->stored()['complaint'] ?? '' );
 	}
 
-	public function learn( Answer $answer ): void {
-		if ( $answer->ok() ) {
+	public function record( Response $response ): void {
+		if ( $response->ok() ) {
 			$changes = array(
 				'contact'   => $this->clock->now(),
 				'complaint' => '',
 			);
-			if ( isset( $answer->body['confirmation_needed'] ) ) {
-				$changes['confirmation'] = (bool) $answer->body['confirmation_needed'];
+			if ( isset( $response->body['confirmation_needed'] ) ) {
+				$changes['confirmation'] = (bool) $response->body['confirmation_needed'];
 			}
-			$this->change( $changes );
-			$this->become( $this->name_after( $answer->body['status'] ?? null ) );
+			$this->update( $changes );
+			$this->set_name( $this->name_after( $response->body['status'] ?? null ) );
 			return;
 		}
-		$this->change( array( 'complaint' => $answer->message ) );
-		if ( $answer->is( 'unauthorized' ) ) {
-			$this->become( 'rejected' );
-		} elseif ( $answer->is( 'site_suspended' ) ) {
-			$this->become( 'suspended' );
-		} elseif ( $answer->is( 'site_moved' ) ) {
-			$this->change( array( 'home' => Home::url() ) );
-			$this->become( 'moved' );
-		} elseif ( $answer->is( 'confirmation_needed' ) ) {
-			$this->change( array( 'confirmation' => true ) );
-		} elseif ( $answer->is( 'site_disabled' ) && $this->credentials->are_constants() ) {
-			// They cannot be forgotten from here.
-			$this->become( 'rejected' );
-		} elseif ( $answer->is( 'site_disabled' ) ) {
-			$this->credentials->forget();
-			$this->forget();
+		$this->update( array( 'complaint' => $response->message ) );
+		if ( $response->is( 'unauthorized' ) ) {
+			$this->set_name( 'rejected' );
+		} elseif ( $response->is( 'site_suspended' ) ) {
+			$this->set_name( 'suspended' );
+		} elseif ( $response->is( 'site_moved' ) ) {
+			$this->update( array( 'home' => SiteAddress::url() ) );
+			$this->set_name( 'moved' );
+		} elseif ( $response->is( 'confirmation_needed' ) ) {
+			$this->update( array( 'confirmation' => true ) );
+		} elseif ( $response->is( 'site_disabled' ) && $this->credentials->are_in_config() ) {
+			// The plugin cannot delete constants.
+			$this->set_name( 'rejected' );
+		} elseif ( $response->is( 'site_disabled' ) ) {
+			$this->credentials->delete();
+			$this->delete();
 		}
 	}
 
-	/** After the site has been connected: what was wrong before is over. */
-	public function begin( bool $confirmation_needed ): void {
+	/** Resets the state after the site was connected. */
+	public function reset( bool $confirmation_needed ): void {
 		$value = array(
 			'name'         => 'active',
 			'contact'      => $this->clock->now(),
@@ -91,11 +91,11 @@ final class SiteState {
 		update_option( self::OPTION, $value, false );
 	}
 
-	public function forget(): void {
+	public function delete(): void {
 		delete_option( self::OPTION );
 	}
 
-	/** A suspended site gets answers too: only those that name a status end a suspension. */
+	/** A suspended site gets successful responses too. Only one with a status ends the suspension. */
 	private function name_after( $status ): string {
 		if ( null === $status ) {
 			return 'suspended' === $this->name() ? 'suspended' : 'active';
@@ -106,8 +106,8 @@ final class SiteState {
 		return 'suspended' === $status ? 'suspended' : 'active';
 	}
 
-	private function become( string $name ): void {
-		$this->change(
+	private function set_name( string $name ): void {
+		$this->update(
 			array(
 				'name' => $name,
 				'keys' => $this->keys(),
@@ -115,13 +115,13 @@ final class SiteState {
 		);
 	}
 
-	/** Which keys there are, without saying what they are. */
+	/** A fingerprint of the current keys. */
 	private function keys(): string {
 		$credentials = $this->credentials->load();
 		return null === $credentials ? '' : substr( hash( 'sha256', "$credentials->site_id $credentials->secret" ), 0, 16 );
 	}
 
-	private function change( array $changes ): void {
+	private function update( array $changes ): void {
 		update_option( self::OPTION, array_merge( $this->stored(), $changes ), false );
 	}
 

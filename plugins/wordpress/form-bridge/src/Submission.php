@@ -7,10 +7,10 @@ defined( 'ABSPATH' ) || exit;
 final class Submission {
 
 	/** The limit of the service in bytes, minus some room. */
-	const LARGEST = 1000000;
+	const MAX_BYTES = 1000000;
 
 	/** The limits of the optional texts in characters. */
-	const LONGEST = array(
+	const MAX_LENGTHS = array(
 		'form_name' => 500,
 		'page_url'  => 2000,
 	);
@@ -27,22 +27,22 @@ final class Submission {
 	}
 
 	/**
-	 * @param string               $form_id Which form; what is longer than the service takes is cut.
-	 * @param array<string, mixed> $fields  Name of each field, and what was in it.
-	 * @param array<string, mixed> $about   Optional: 'form_name', 'page_url'.
+	 * @param string               $form_id Truncated to the limit of the service.
+	 * @param array<string, mixed> $fields  Values by field name.
+	 * @param array<string, mixed> $context   Optional: 'form_name', 'page_url'.
 	 */
-	public static function of( string $form_id, array $fields, array $about, int $now ): self {
+	public static function create( string $form_id, array $fields, array $context, int $now ): self {
 		$id      = bin2hex( random_bytes( 16 ) );
 		$content = array(
 			'submission_id' => $id,
-			'form_id'       => self::cut( $form_id, 200 ),
+			'form_id'       => self::truncate( $form_id, 200 ),
 			'submitted_at'  => gmdate( 'Y-m-d\TH:i:s\Z', $now ),
 			// An empty array would be encoded as a list.
-			'fields'        => (object) Plain::value( $fields ),
+			'fields'        => (object) JsonValues::convert( $fields ),
 		);
-		foreach ( self::LONGEST as $name => $longest ) {
-			if ( is_scalar( $about[ $name ] ?? null ) && '' !== (string) $about[ $name ] ) {
-				$content[ $name ] = self::cut( (string) $about[ $name ], $longest );
+		foreach ( self::MAX_LENGTHS as $name => $max_length ) {
+			if ( is_scalar( $context[ $name ] ?? null ) && '' !== (string) $context[ $name ] ) {
+				$content[ $name ] = self::truncate( (string) $context[ $name ], $max_length );
 			}
 		}
 		return new self( $id, $content );
@@ -53,8 +53,8 @@ final class Submission {
 	}
 
 	/** Counts characters, as the service does, and not bytes. */
-	private static function cut( string $text, int $longest ): string {
-		preg_match( '/^.{0,' . $longest . '}/su', Plain::text( $text ), $cut );
-		return '' === $cut[0] ? 'form' : $cut[0];
+	private static function truncate( string $text, int $max_length ): string {
+		preg_match( '/^.{0,' . $max_length . '}/su', JsonValues::to_utf8( $text ), $found );
+		return '' === $found[0] ? 'form' : $found[0];
 	}
 }

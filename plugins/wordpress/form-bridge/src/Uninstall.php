@@ -15,10 +15,10 @@ final class Uninstall {
 			'fields' => 'ids',
 			'number' => 0,
 		);
-		$tells = true;
+		$notify = true;
 		foreach ( get_sites( $every_site ) as $blog_id ) {
 			switch_to_blog( $blog_id );
-			$tells = self::run_here( $tells );
+			$notify = self::run_here( $notify );
 			restore_current_blog();
 		}
 	}
@@ -26,19 +26,20 @@ final class Uninstall {
 	/**
 	 * Deletes the data even if the service is down: the keys no longer exist anywhere.
 	 *
-	 * @param bool $tells Whether to notify the service.
-	 * @return bool Whether to notify it for the next site. Waiting for each of hundreds would exceed the PHP time limit.
+	 * @param bool $notify Whether to notify the service.
+	 * @return bool Whether to notify it for the next site. A timeout for each of hundreds of sites would exceed
+	 *              the PHP time limit.
 	 */
-	private static function run_here( bool $tells ): bool {
-		$with    = new Services();
-		$account = new Account( $with );
-		$tells   = $tells && ! $account->disconnect()->is_outage();
-		$account->forget();
-		$with->queue->destroy();
+	private static function run_here( bool $notify ): bool {
+		$services     = new Services();
+		$site_service = new SiteService( $services );
+		$notify       = $notify && ! $site_service->disconnect()->is_outage();
+		$site_service->delete_local_data();
+		$services->queue->drop_table();
 		Plugin::unschedule();
-		foreach ( array( Settings::OPTION, SiteState::OPTION, Outage::OPTION, Clock::OFFSET, Lock::PREFIX . 'connect', Lock::PREFIX . 'send' ) as $option ) {
+		foreach ( array( Settings::OPTION, SiteState::OPTION, Backoff::OPTION, Clock::OFFSET_OPTION, Lock::PREFIX . 'connect', Lock::PREFIX . 'send' ) as $option ) {
 			delete_option( $option );
 		}
-		return $tells;
+		return $notify;
 	}
 }

@@ -7,10 +7,10 @@ defined( 'ABSPATH' ) || exit;
 final class Updates {
 
 	/** @var Services */
-	private $with;
+	private $services;
 
-	public function __construct( Services $with ) {
-		$this->with = $with;
+	public function __construct( Services $services ) {
+		$this->services = $services;
 	}
 
 	public function hook(): void {
@@ -31,22 +31,22 @@ final class Updates {
 		if ( plugin_basename( FORM_BRIDGE_FILE ) !== $file ) {
 			return $update;
 		}
-		if ( self::may_take_time() && $this->with->outage->is_over() ) {
-			$this->with->offer->refresh();
+		if ( self::may_call_service() && $this->services->backoff->is_over() ) {
+			$this->services->update_cache->refresh();
 		}
-		$offer = $this->with->offer->current();
-		if ( null === $offer || null !== ( new Release( $offer ) )->objection( Build::release_keys() ) ) {
+		$offer = $this->services->update_cache->current();
+		if ( null === $offer || null !== ( new Release( $offer ) )->check( Build::release_keys() ) ) {
 			// Do not show an offer that would not be installed.
 			return array(
 				'slug'    => Release::SLUG,
 				'version' => FORM_BRIDGE_VERSION,
 			);
 		}
-		return Listing::update( $offer );
+		return ReleaseFields::update( $offer );
 	}
 
 	/**
-	 * The window with the details of the plugin.
+	 * The details of the plugin in the update window.
 	 *
 	 * @param mixed $result
 	 * @return mixed
@@ -55,12 +55,12 @@ final class Updates {
 		if ( 'plugin_information' !== $action || Release::SLUG !== ( $arguments->slug ?? '' ) ) {
 			return $result;
 		}
-		$details = $this->with->offer->details();
+		$details = $this->services->update_cache->details();
 		if ( null === $details ) {
 			$description = __( 'Details are shown here after the next update check.', 'form-bridge' );
 			$details     = array( 'sections' => array( 'description' => '<p>' . esc_html( $description ) . '</p>' ) );
 		}
-		return (object) Listing::details( $details );
+		return (object) ReleaseFields::details( $details );
 	}
 
 	/**
@@ -69,34 +69,34 @@ final class Updates {
 	 * @param mixed $reply
 	 * @return mixed The file of the verified package, or an error.
 	 */
-	public function download( $reply, $package, $upgrader, $about = array() ) {
-		if ( ! is_array( $about ) || plugin_basename( FORM_BRIDGE_FILE ) !== ( $about['plugin'] ?? '' ) ) {
+	public function download( $reply, $package, $upgrader, $hook_extra = array() ) {
+		if ( ! is_array( $hook_extra ) || plugin_basename( FORM_BRIDGE_FILE ) !== ( $hook_extra['plugin'] ?? '' ) ) {
 			return $reply;
 		}
-		$offer       = $this->with->offer->current();
-		$credentials = $this->with->credentials->load();
+		$offer       = $this->services->update_cache->current();
+		$credentials = $this->services->credentials->load();
 		if ( null === $offer || null === $credentials ) {
 			return new \WP_Error( 'form_bridge_not_connected', __( 'Form-Bridge was not updated. Connect the site first, then check for updates again.', 'form-bridge' ) );
 		}
-		$release   = new Release( $offer );
-		$objection = $release->objection( Build::release_keys() ) ?? $release->incompatibility();
-		if ( null !== $objection ) {
-			return $objection;
+		$release = new Release( $offer );
+		$error   = $release->check( Build::release_keys() ) ?? $release->check_requirements();
+		if ( null !== $error ) {
+			return $error;
 		}
 		$file    = wp_tempnam( 'form-bridge.zip' );
 		$path    = '/plugins/' . Release::SLUG . '/' . rawurlencode( $release->version ) . '/download';
-		$fetched = $this->with->client->download( $credentials, $path, $file, Release::LARGEST );
-		$wrong   = is_wp_error( $fetched ) ? $fetched : $release->objection_to_file( $file );
-		if ( null !== $wrong ) {
+		$fetched = $this->services->client->download( $credentials, $path, $file, Release::MAX_BYTES );
+		$error   = is_wp_error( $fetched ) ? $fetched : $release->check_file( $file );
+		if ( null !== $error ) {
 			wp_delete_file( $file );
-			return $wrong;
+			return $error;
 		}
 		return $file;
 	}
 
 	/** Not while a page is rendered, unless the user requested a check. */
-	private static function may_take_time(): bool {
-		// phpcs:ignore WordPress.Security.NonceVerification.Recommended -- WordPress itself reads it so.
+	private static function may_call_service(): bool {
+		// phpcs:ignore WordPress.Security.NonceVerification.Recommended -- WordPress reads it in the same way.
 		return wp_doing_cron() || ( defined( 'WP_CLI' ) && WP_CLI ) || ! empty( $_GET['force-check'] );
 	}
 

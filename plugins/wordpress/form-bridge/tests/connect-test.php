@@ -27,33 +27,33 @@ const VERIFYING = array(
 	'retry_after' => 0,
 );
 
-/** As often as there is something to do. */
-function connect( Services $with, string $purpose = Connector::CONNECT ): void {
-	$with->connector->begin( $purpose );
-	for ( $step = 0; $step < 100 && $with->connector->is_under_way(); $step++ ) {
-		$with->connector->step();
+/** Runs all steps. */
+function connect( Services $services, string $purpose = Connector::CONNECT ): void {
+	$services->connector->start( $purpose );
+	for ( $step = 0; $step < 100 && $services->connector->is_running(); $step++ ) {
+		$services->connector->step();
 	}
 }
 
 test(
-	'beginning to connect asks nobody anything',
+	'starting to connect sends no request',
 	function () {
-		( new Services() )->connector->begin( Connector::CONNECT );
+		( new Services() )->connector->start( Connector::CONNECT );
 		same( array(), Site::$requests );
 		same( 'form_bridge_connect', Site::$events[0][1] );
 	}
 );
 
 test(
-	'a site is registered, proved and connected, and its registration forgotten',
+	'a site is registered, proved and connected, and its registration is deleted',
 	function () {
-		$with = new Services();
-		Site::answers( 201, REGISTERED );
-		Site::answers( 202, VERIFYING );
-		Site::answers( 200, CONNECTED );
-		connect( $with );
-		same( 'connected', $with->status() );
-		same( null, $with->registration->pending() );
+		$services = new Services();
+		Site::respond( 201, REGISTERED );
+		Site::respond( 202, VERIFYING );
+		Site::respond( 200, CONNECTED );
+		connect( $services );
+		same( 'connected', $services->status() );
+		same( null, $services->registration->pending() );
 		same( array( 'site_url', 'wp_version', 'plugin_version', 'environment' ), array_keys( Site::sent( 0 ) ) );
 		same( false, Site::sent( 1 )['wait'] );
 		same( 'fb_temp_key', Site::sent( 2 )['temp_key'] );
@@ -62,95 +62,95 @@ test(
 );
 
 test(
-	'no secret lies open in an option',
+	'no option contains a secret in plain text',
 	function () {
-		$with = new Services();
-		Site::answers( 201, REGISTERED );
-		Site::answers( 202, VERIFYING );
-		$with->connector->begin( Connector::CONNECT, 'fb_join_token' );
-		$with->connector->step();
-		$with->connector->step();
+		$services = new Services();
+		Site::respond( 201, REGISTERED );
+		Site::respond( 202, VERIFYING );
+		$services->connector->start( Connector::CONNECT, 'fb_join_token' );
+		$services->connector->step();
+		$services->connector->step();
 		same( 'fb_join_token', Site::sent( 0 )['join_token'] );
 		same( false, strpos( serialize( Site::$options ), 'fb_join_token' ) );
 		same( false, strpos( serialize( Site::$options ), 'fb_temp_key' ) );
-		Site::answers( 200, CONNECTED );
-		$with->connector->step();
-		same( 'connected', $with->status() );
+		Site::respond( 200, CONNECTED );
+		$services->connector->step();
+		same( 'connected', $services->status() );
 		same( false, strpos( serialize( Site::$options ), 'fb_whs_secret' ) );
 		same( false, strpos( serialize( Site::$options ), '_key_crc' ) );
 	}
 );
 
 test(
-	'after the salts have changed the site says that its keys cannot be read, and reconnects',
+	'a site whose salts have changed reports that its keys cannot be read, and can be reconnected',
 	function () {
-		$with = connected_site();
+		$services   = connected_site();
 		Site::$salt = 'other salt';
-		same( 'unreadable', $with->status() );
-		Site::answers( 201, REGISTERED );
-		Site::answers( 200, CONNECTED );
-		connect( $with );
-		same( 'connected', $with->status() );
+		same( 'unreadable', $services->status() );
+		Site::respond( 201, REGISTERED );
+		Site::respond( 200, CONNECTED );
+		connect( $services );
+		same( 'connected', $services->status() );
 	}
 );
 
 test(
-	'a registration that is gone is made anew, once',
+	'an expired registration is replaced once',
 	function () {
-		$with = new Services();
-		Site::answers( 201, REGISTERED );
-		Site::refuses( 404, 'form-bridge.registration_invalid' );
-		Site::answers( 201, REGISTERED );
-		Site::refuses( 404, 'form-bridge.registration_invalid' );
-		connect( $with );
-		same( 'form-bridge.registration_invalid', $with->connector->failure()['code'] );
+		$services = new Services();
+		Site::respond( 201, REGISTERED );
+		Site::fail( 404, 'form-bridge.registration_invalid' );
+		Site::respond( 201, REGISTERED );
+		Site::fail( 404, 'form-bridge.registration_invalid' );
+		connect( $services );
+		same( 'form-bridge.registration_invalid', $services->connector->failure()['code'] );
 		same( 4, count( Site::$requests ) );
 	}
 );
 
 test(
-	'a reconnection shows the old key, and does without it where it is not a key of this site any more',
+	'a reconnection sends the old key, and continues without it if the key no longer belongs to this site',
 	function () {
 		foreach ( array( 'previous_key_invalid', 'domain_has_site', 'site_disabled' ) as $code ) {
 			Site::reset();
-			$with = connected_site();
-			Site::answers( 201, REGISTERED );
-			Site::refuses( 403, "form-bridge.$code" );
-			Site::answers( 200, CONNECTED );
-			connect( $with );
+			$services = connected_site();
+			Site::respond( 201, REGISTERED );
+			Site::fail( 403, "form-bridge.$code" );
+			Site::respond( 200, CONNECTED );
+			connect( $services );
 			same( 'fb_live_0a1b2c3d_key_crc', Site::sent( 1 )['previous_api_key'] );
 			same( false, isset( Site::sent( 2 )['previous_api_key'] ) );
-			same( 'connected', $with->status() );
+			same( 'connected', $services->status() );
 		}
 	}
 );
 
 test(
-	'only a move shows the key of another address',
+	'only a move sends the key of another address',
 	function () {
 		foreach ( array( Connector::MOVE => true, Connector::NEW_SITE => false, Connector::STAGING => false, Connector::CONNECT => false ) as $purpose => $shows ) {
 			Site::reset();
-			$with                  = connected_site();
+			$services              = connected_site();
 			Site::$options['home'] = 'https://copy.example.net';
-			Site::answers( 201, REGISTERED );
-			Site::answers( 200, CONNECTED );
-			connect( $with, $purpose );
+			Site::respond( 201, REGISTERED );
+			Site::respond( 200, CONNECTED );
+			connect( $services, $purpose );
 			same( $shows, isset( Site::sent( 1 )['previous_api_key'] ) );
 			same( Connector::STAGING === $purpose ? 'staging' : 'production', Site::sent( 0 )['environment'] );
-			same( 'connected', $with->status() );
+			same( 'connected', $services->status() );
 		}
 	}
 );
 
 test(
-	'a site at another address is not connected before its owner has said what happened',
+	'a site at another address is not connected until its owner has chosen what happened',
 	function () {
-		$with = connected_site();
-		same( array( Connector::CONNECT ), $with->connector->purposes() );
+		$services = connected_site();
+		same( array( Connector::CONNECT ), $services->connector->purposes() );
 		Site::$options['home'] = 'https://copy.example.net';
-		same( array( Connector::MOVE, Connector::STAGING, Connector::NEW_SITE ), $with->connector->purposes() );
+		same( array( Connector::MOVE, Connector::STAGING, Connector::NEW_SITE ), $services->connector->purposes() );
 		try {
-			( new Cli( $with ) )->connect( array(), array() );
+			( new Cli( $services ) )->connect( array(), array() );
 			same( 'an error', 'none' );
 		} catch ( RuntimeException $error ) {
 			same( 1, preg_match( '/--as=move/', $error->getMessage() ) );
@@ -160,39 +160,39 @@ test(
 );
 
 test(
-	'a move to where the service has another site can become that site',
+	'a move to a domain that already has a site can reconnect that site instead',
 	function () {
-		$with                  = connected_site();
+		$services              = connected_site();
 		Site::$options['home'] = 'https://copy.example.net';
-		Site::answers( 201, REGISTERED );
-		Site::refuses( 409, 'form-bridge.domain_has_site' );
-		connect( $with, Connector::MOVE );
-		same( array( Connector::CONNECT ), $with->connector->purposes() );
-		Site::answers( 201, REGISTERED );
-		Site::answers( 200, CONNECTED );
-		connect( $with );
+		Site::respond( 201, REGISTERED );
+		Site::fail( 409, 'form-bridge.domain_has_site' );
+		connect( $services, Connector::MOVE );
+		same( array( Connector::CONNECT ), $services->connector->purposes() );
+		Site::respond( 201, REGISTERED );
+		Site::respond( 200, CONNECTED );
+		connect( $services );
 		same( false, isset( Site::sent( 3 )['previous_api_key'] ) );
-		same( 'connected', $with->status() );
+		same( 'connected', $services->status() );
 	}
 );
 
 test(
-	'a move without a valid key is not made into something else',
+	'a move without a valid key fails and does not become a reconnection',
 	function () {
-		$with                  = connected_site();
+		$services              = connected_site();
 		Site::$options['home'] = 'https://copy.example.net';
-		Site::answers( 201, REGISTERED );
-		Site::refuses( 403, 'form-bridge.previous_key_invalid' );
-		connect( $with, Connector::MOVE );
-		same( 'form-bridge.previous_key_invalid', $with->connector->failure()['code'] );
+		Site::respond( 201, REGISTERED );
+		Site::fail( 403, 'form-bridge.previous_key_invalid' );
+		connect( $services, Connector::MOVE );
+		same( 'form-bridge.previous_key_invalid', $services->connector->failure()['code'] );
 		same( 2, count( Site::$requests ) );
 	}
 );
 
 test(
-	'a proof that failed keeps what was tried, and is tried again with the same registration',
+	'a failed proof keeps its attempts and is retried with the same registration',
 	function () {
-		$with     = new Services();
+		$services = new Services();
 		$attempts = array(
 			array(
 				'method'  => 'rest',
@@ -200,58 +200,58 @@ test(
 				'message' => 'Forbidden',
 			),
 		);
-		Site::answers( 201, REGISTERED );
-		Site::refuses( 403, 'form-bridge.proof_failed', array( 'attempts' => $attempts ) );
-		connect( $with );
-		same( $attempts, $with->connector->failure()['attempts'] );
-		Site::answers( 200, CONNECTED );
-		$with->connector->try_again();
-		$with->connector->step();
-		same( 'connected', $with->status() );
+		Site::respond( 201, REGISTERED );
+		Site::fail( 403, 'form-bridge.proof_failed', array( 'attempts' => $attempts ) );
+		connect( $services );
+		same( $attempts, $services->connector->failure()['attempts'] );
+		Site::respond( 200, CONNECTED );
+		$services->connector->retry();
+		$services->connector->step();
+		same( 'connected', $services->status() );
 		same( 3, count( Site::$requests ) );
 	}
 );
 
 test(
-	'a service that never decides is given up',
+	'connecting fails if the service never confirms the proof',
 	function () {
-		$with = new Services();
-		Site::answers( 201, REGISTERED );
-		for ( $answer = 0; $answer < 60; $answer++ ) {
-			Site::answers( 202, VERIFYING );
+		$services = new Services();
+		Site::respond( 201, REGISTERED );
+		for ( $response = 0; $response < 60; $response++ ) {
+			Site::respond( 202, VERIFYING );
 		}
-		connect( $with );
-		same( 'failed', $with->connector->phase() );
+		connect( $services );
+		same( 'failed', $services->connector->phase() );
 	}
 );
 
 test(
-	'the email address of the administrator is told only with consent',
+	'the email address of the administrator is sent only with consent',
 	function () {
 		Site::$options['admin_email'] = 'owner@example.com';
-		$with                         = new Services();
-		$with->settings->change( array( 'admin_email' => true ) );
-		Site::answers( 201, REGISTERED );
-		Site::answers( 200, CONNECTED );
-		connect( $with );
+		$services                     = new Services();
+		$services->settings->update( array( 'admin_email' => true ) );
+		Site::respond( 201, REGISTERED );
+		Site::respond( 200, CONNECTED );
+		connect( $services );
 		same( 'owner@example.com', Site::sent( 0 )['admin_email'] );
 	}
 );
 
 test(
-	'the command line connects with a join token and says why it could not',
+	'the command line connects with a join token and prints why it failed',
 	function () {
-		$with = new Services();
-		$cli  = new Cli( $with, function () {} );
-		Site::answers( 201, REGISTERED );
-		Site::answers( 202, VERIFYING );
-		Site::answers( 200, CONNECTED );
+		$services = new Services();
+		$cli      = new Cli( $services, function () {} );
+		Site::respond( 201, REGISTERED );
+		Site::respond( 202, VERIFYING );
+		Site::respond( 200, CONNECTED );
 		WP_CLI::$printed = array();
 		$cli->connect( array(), array( 'join-token' => 'fb_join_x' ) );
 		same( array( 'Success: Connected' ), WP_CLI::$printed );
 		same( 'fb_join_x', Site::sent( 0 )['join_token'] );
 
-		Site::refuses( 403, 'form-bridge.join_token_invalid' );
+		Site::fail( 403, 'form-bridge.join_token_invalid' );
 		try {
 			$cli->connect( array(), array( 'join-token' => 'fb_join_y' ) );
 			same( 'an error', 'none' );
@@ -262,11 +262,11 @@ test(
 );
 
 test(
-	'the command line tells how the site stands without telling keys',
+	'the command line prints the status of the site without its keys',
 	function () {
-		$with            = connected_site();
+		$services        = connected_site();
 		WP_CLI::$printed = array();
-		( new Cli( $with ) )->status( array(), array( 'format' => 'json' ) );
+		( new Cli( $services ) )->status( array(), array( 'format' => 'json' ) );
 		$facts = json_decode( WP_CLI::$printed[0], true );
 		same( 'connected', $facts['status'] );
 		same( 'fb_live_0a1b2c3d_••••••••', $facts['api_key'] );
@@ -277,31 +277,31 @@ test(
 test(
 	'the command line rotates keys and disconnects',
 	function () {
-		$with = connected_site();
-		Site::answers(
+		$services = connected_site();
+		Site::respond(
 			200,
 			array(
 				'api_key'        => 'fb_live_ffffffff_new_crc',
 				'webhook_secret' => 'fb_whs_new',
 			)
 		);
-		( new Cli( $with ) )->rotate( array(), array( 'grace' => '0' ) );
+		( new Cli( $services ) )->rotate( array(), array( 'grace' => '0' ) );
 		same( array( 'grace_seconds' => 0 ), Site::sent( 0 ) );
-		same( 'fb_whs_new', $with->credentials->load()->secret );
-		Site::answers( 200, array( 'status' => 'disabled' ) );
-		( new Cli( $with ) )->disconnect( array(), array() );
+		same( 'fb_whs_new', $services->credentials->load()->secret );
+		Site::respond( 200, array( 'status' => 'disabled' ) );
+		( new Cli( $services ) )->disconnect( array(), array() );
 		same( '{}', Site::$requests[1]['body'] );
-		same( 'not_connected', $with->status() );
+		same( 'not_connected', $services->status() );
 	}
 );
 
 test(
-	'a copy that disconnects leaves the original alone',
+	'a copy that disconnects does not affect the original',
 	function () {
-		$with                  = connected_site();
+		$services              = connected_site();
 		Site::$options['home'] = 'https://copy.example.net';
-		( new Cli( $with ) )->disconnect( array(), array() );
+		( new Cli( $services ) )->disconnect( array(), array() );
 		same( array(), Site::$requests );
-		same( 'not_connected', $with->status() );
+		same( 'not_connected', $services->status() );
 	}
 );

@@ -1,10 +1,10 @@
 <?php
-/** The plugin says that PHP 7.4 is enough, and that all its texts can be translated. */
+/** The plugin runs on PHP 7.4, and all its texts can be translated. */
 
 require __DIR__ . '/pot.php';
 
 test(
-	'nothing is written in a PHP newer than 7.4',
+	'no file uses syntax newer than PHP 7.4',
 	function () {
 		$newer = array( 'T_MATCH', 'T_ATTRIBUTE', 'T_NULLSAFE_OBJECT_OPERATOR', 'T_ENUM', 'T_READONLY' );
 		$calls = '/\b(str_contains|str_starts_with|str_ends_with|array_is_list|get_debug_type|array_find)\s*\(/';
@@ -29,7 +29,7 @@ test(
 );
 
 test(
-	'every text that is translated names the domain of the plugin',
+	'every translated text names the text domain of the plugin',
 	function () {
 		$texts = 0;
 		foreach ( plugin_files() as $file ) {
@@ -46,14 +46,14 @@ test(
 );
 
 test(
-	'the template for translators has every text; "php tests/pot.php" writes it anew',
+	'the translation template is up to date ("php tests/pot.php > languages/form-bridge.pot" regenerates it)',
 	function () {
 		same( template_for_translators(), file_get_contents( dirname( __DIR__ ) . '/languages/form-bridge.pot' ) );
 	}
 );
 
 test(
-	'no file does anything when it is opened by itself',
+	'no file does anything when it is requested directly',
 	function () {
 		foreach ( plugin_files() as $file ) {
 			if ( ! preg_match( "/defined\( '(ABSPATH|WP_UNINSTALL_PLUGIN)' \) \|\| exit;/", file_get_contents( $file ) ) ) {
@@ -64,7 +64,7 @@ test(
 );
 
 test(
-	'nothing is loaded from elsewhere',
+	'no asset is loaded from another host',
 	function () {
 		foreach ( glob( dirname( __DIR__ ) . '/{views,assets}/*', GLOB_BRACE ) as $file ) {
 			same( 0, preg_match( '/(src|href)="https?:|url\(\s*["\']?(https?:)?\/\//', file_get_contents( $file ) ) );

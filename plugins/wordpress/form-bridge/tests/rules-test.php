@@ -2,52 +2,52 @@
 /** Rules that need neither the service nor WordPress. */
 
 use FormBridge\Credentials;
+use FormBridge\Encryption;
 use FormBridge\Environment;
 use FormBridge\Release;
 use FormBridge\Sender;
-use FormBridge\Vault;
 
 test(
-	'what kind of site it is follows from what the owner says, WordPress says, and its name, in this order',
+	'the environment is the setting of the owner, else that of WordPress, else derived from the host name',
 	function () {
-		same( 'production', Environment::of( 'example.com', 'production', 'automatic' ) );
-		same( 'staging', Environment::of( 'example.com', 'production', 'staging' ) );
-		same( 'production', Environment::of( 'staging.example.com', 'staging', 'production' ) );
-		same( 'development', Environment::of( 'example.com', 'development', 'automatic' ) );
+		same( 'production', Environment::detect( 'example.com', 'production', 'automatic' ) );
+		same( 'staging', Environment::detect( 'example.com', 'production', 'staging' ) );
+		same( 'production', Environment::detect( 'staging.example.com', 'staging', 'production' ) );
+		same( 'development', Environment::detect( 'example.com', 'development', 'automatic' ) );
 		foreach ( array( 'staging.example.com', 'stage2.example.com', 'example-staging.example.com', 'client.kinsta.cloud', 'x.wpengine.com', 'y.flywheelsites.com' ) as $host ) {
-			same( 'staging', Environment::of( $host, 'production', 'automatic' ) );
+			same( 'staging', Environment::detect( $host, 'production', 'automatic' ) );
 		}
 		foreach ( array( 'localhost', 'shop.local', 'shop.test', '127.0.0.1', '192.168.1.5', '172.20.0.2', 'shop.ddev.site' ) as $host ) {
-			same( 'local', Environment::of( $host, 'production', 'automatic' ) );
+			same( 'local', Environment::detect( $host, 'production', 'automatic' ) );
 		}
-		same( 'development', Environment::of( 'dev.example.com', 'production', 'automatic' ) );
+		same( 'development', Environment::detect( 'dev.example.com', 'production', 'automatic' ) );
 		foreach ( array( 'developer.example.com', 'stagecoach.com', 'protest.org', 'latest.com', 'mylocal.com', 'contest.de' ) as $host ) {
-			same( 'production', Environment::of( $host, 'production', 'automatic' ) );
+			same( 'production', Environment::detect( $host, 'production', 'automatic' ) );
 		}
 	}
 );
 
 test(
-	'what was sealed opens under the same salts only, and not when it was damaged',
+	'encrypted text is decrypted only with the same salts and only if it is undamaged',
 	function () {
-		$vault  = new Vault();
-		$sealed = $vault->seal( 'a secret' );
-		same( 'a secret', $vault->open( $sealed ) );
-		same( false, $sealed === $vault->seal( 'a secret' ) );
-		same( null, $vault->open( substr( $sealed, 0, -8 ) . 'AAAAAAA=' ) );
-		same( null, $vault->open( 'fbv1:AAAA' ) );
-		same( null, $vault->open( 'a secret' ) );
+		$encryption = new Encryption();
+		$encrypted  = $encryption->encrypt( 'a secret' );
+		same( 'a secret', $encryption->decrypt( $encrypted ) );
+		same( false, $encrypted === $encryption->encrypt( 'a secret' ) );
+		same( null, $encryption->decrypt( substr( $encrypted, 0, -8 ) . 'AAAAAAA=' ) );
+		same( null, $encryption->decrypt( 'fbv1:AAAA' ) );
+		same( null, $encryption->decrypt( 'a secret' ) );
 		Site::$salt = 'other salt';
-		same( null, $vault->open( $sealed ) );
+		same( null, $encryption->decrypt( $encrypted ) );
 	}
 );
 
 test(
 	'keys are masked, whatever they look like',
 	function () {
-		same( 'fb_live_0a1b2c3d_••••••••', Credentials::masked( 'fb_live_0a1b2c3d_abcdef_12345678' ) );
-		same( 'fb_whs_••••••••', Credentials::masked( 'fb_whs_abcdef' ) );
-		same( '••••••••', Credentials::masked( 'abcdef' ) );
+		same( 'fb_live_0a1b2c3d_••••••••', Credentials::mask( 'fb_live_0a1b2c3d_abcdef_12345678' ) );
+		same( 'fb_whs_••••••••', Credentials::mask( 'fb_whs_abcdef' ) );
+		same( '••••••••', Credentials::mask( 'abcdef' ) );
 	}
 );
 
@@ -58,8 +58,8 @@ test(
 		$keys    = array( base64_decode( $vectors['public_key'] ) );
 		$offer   = $vectors['releases'][0];
 		$code    = function ( array $changes, string $installed = '1.0.0' ) use ( $offer, $keys ) {
-			$objection = ( new Release( array_merge( $offer, $changes ) ) )->objection( $keys, $installed );
-			return null === $objection ? null : $objection->get_error_code();
+			$error = ( new Release( array_merge( $offer, $changes ) ) )->check( $keys, $installed );
+			return null === $error ? null : $error->get_error_code();
 		};
 		same( '1.1.0', $offer['version'] );
 		same( null, $code( array() ) );
@@ -74,23 +74,23 @@ test(
 );
 
 test(
-	'a submission is tried again later and later, at least twice a day',
+	'the delay between attempts grows to at most twelve hours',
 	function () {
-		$pauses = array_map( array( Sender::class, 'pause' ), range( 1, 20 ) );
-		$sorted = $pauses;
+		$delays = array_map( array( Sender::class, 'delay' ), range( 1, 20 ) );
+		$sorted = $delays;
 		sort( $sorted );
-		same( $sorted, $pauses );
-		same( 60, $pauses[0] );
-		same( 43200, max( $pauses ) );
+		same( $sorted, $delays );
+		same( 60, $delays[0] );
+		same( 43200, max( $delays ) );
 	}
 );
 
 test(
-	'a release that needs a newer WordPress or PHP is not installed, and the site itself sees to it',
+	'the plugin itself rejects a release that requires a newer WordPress or PHP',
 	function () {
 		$code = function ( array $offer ) {
-			$objection = ( new Release( $offer ) )->incompatibility();
-			return null === $objection ? null : $objection->get_error_code();
+			$error = ( new Release( $offer ) )->check_requirements();
+			return null === $error ? null : $error->get_error_code();
 		};
 		same( null, $code( array() ) );
 		same(

@@ -1,26 +1,26 @@
 <?php
-/** Nothing of what a form hands over is lost, and the service takes it. */
+/** No field of a form is lost, and the service accepts every submission. */
 
 use FormBridge\Clock;
 use FormBridge\Queue;
 use FormBridge\Submission;
 
-/** The fields as they arrive. */
+/** The fields after a JSON round trip. */
 function arriving( array $fields ): array {
-	$content = json_decode( Submission::of( 'contact', $fields, array(), 1793527200 )->json(), true );
+	$content = json_decode( Submission::create( 'contact', $fields, array(), 1793527200 )->json(), true );
 	same( JSON_ERROR_NONE, json_last_error() );
 	return $content['fields'];
 }
 
 test(
-	'a submission is what the service takes, whatever a form hands over',
+	'a submission has the format of the service, whatever the form passes',
 	function () {
-		$about      = array(
+		$about = array(
 			'form_name' => str_repeat( 'ä', 600 ),
 			'page_url'  => 'https://example.com/contact/',
 			'other'     => 'x',
 		);
-		$submission = Submission::of( '', array(), $about, 1793527200 );
+		$submission = Submission::create( '', array(), $about, 1793527200 );
 		$content    = json_decode( $submission->json() );
 		same( 1, preg_match( '/^[A-Za-z0-9_-]{16,64}$/', $content->submission_id ) );
 		same( 'form', $content->form_id );
@@ -33,14 +33,14 @@ test(
 );
 
 test(
-	'texts are cut where the service counts, and never inside a character',
+	'texts are truncated to the limits of the service, never inside a character',
 	function () {
 		foreach ( array( '😀', 'a😀', 'ä', '漢' ) as $piece ) {
-			$about   = array(
+			$about = array(
 				'form_name' => str_repeat( $piece, 600 ),
 				'page_url'  => str_repeat( $piece, 3000 ),
 			);
-			$content = json_decode( Submission::of( str_repeat( $piece, 300 ), array(), $about, 0 )->json() );
+			$content = json_decode( Submission::create( str_repeat( $piece, 300 ), array(), $about, 0 )->json() );
 			foreach ( array( 'form_id' => 200, 'form_name' => 500, 'page_url' => 2000 ) as $name => $longest ) {
 				same( mb_substr( str_repeat( $piece, 3000 ), 0, $longest ), $content->$name );
 			}
@@ -49,7 +49,7 @@ test(
 );
 
 test(
-	'numbers that JSON does not have, or programs round, are kept as text, and the other fields as they are',
+	'numbers that JSON cannot represent, or that parsers round, become text, and other fields stay unchanged',
 	function () {
 		$fields = array(
 			'name'  => 'Ada',
@@ -70,7 +70,7 @@ test(
 );
 
 test(
-	'what is deeper than JSON goes, or contains itself, is kept as text',
+	'values that are nested too deeply or contain themselves become text',
 	function () {
 		$deep = 'at the bottom';
 		for ( $level = 0; $level < 600; ++$level ) {
@@ -93,7 +93,7 @@ test(
 );
 
 test(
-	'what is linked to and fro in more ways than can be walked takes nothing else down',
+	'objects that refer to each other in too many ways do not affect other fields',
 	function () {
 		$nodes = array();
 		for ( $number = 0; $number < 30; ++$number ) {
@@ -102,8 +102,8 @@ test(
 		foreach ( $nodes as $node ) {
 			$node->links = $nodes;
 		}
-		$both  = array();
-		$both  = array(
+		$both = array();
+		$both = array(
 			'a' => &$both,
 			'b' => &$both,
 			'c' => 'text',
@@ -118,25 +118,25 @@ test(
 				return array( new self(), new self() );
 			}
 		};
-		$again   = array(
+		$again = array(
 			'a' => '(contains itself)',
 			'b' => '(contains itself)',
 			'c' => 'text',
 		);
-		$fields  = arriving( compact( 'both' ) );
+		$fields = arriving( compact( 'both' ) );
 		same( $again, $fields['both']['a'] );
 		same( $again, $fields['both']['b'] );
 		foreach ( array( $nodes, $twice, $endless ) as $graph ) {
-			$json = Submission::of( 'contact', array( $graph, 'name' => 'Ada' ), array(), 0 )->json();
+			$json = Submission::create( 'contact', array( $graph, 'name' => 'Ada' ), array(), 0 )->json();
 			same( 'Ada', json_decode( $json )->fields->name );
 			same( true, false !== strpos( $json, '(too much, left out)' ) );
-			same( true, strlen( $json ) < Submission::LARGEST );
+			same( true, strlen( $json ) < Submission::MAX_BYTES );
 		}
 	}
 );
 
 test(
-	'what is in two fields is kept in both',
+	'an object in two fields is kept in both',
 	function () {
 		$shared = (object) array( 'city' => 'London' );
 		$list   = array( 'red' );
@@ -159,7 +159,7 @@ test(
 );
 
 test(
-	'what is private stays so, however deep',
+	'private properties are never sent, at any depth',
 	function () {
 		$deep = new class() {
 			public $seen    = 'yes';
@@ -176,7 +176,7 @@ test(
 );
 
 test(
-	'bytes that are no UTF-8 are kept as the characters that they are in Latin-1, in names too',
+	'bytes that are not UTF-8 are read as Latin-1, in names too',
 	function () {
 		same(
 			array(
@@ -194,7 +194,7 @@ test(
 );
 
 test(
-	'objects, open files and what cannot say what it is take nothing else down',
+	'objects, open files and values that cannot be serialized do not affect other fields',
 	function () {
 		$broken = new class() implements JsonSerializable {
 			public $seen    = 'yes';
@@ -222,16 +222,16 @@ test(
 );
 
 test(
-	'a submission that the database refuses twice is handed to whoever can keep it, and the log says so',
+	'a submission that the database rejects twice is passed to an action and logged',
 	function () {
-		// There is a table, as far as anybody knows.
+		// The option says that the table exists.
 		$kept = function ( array $insertions ) {
-			$GLOBALS['wpdb']->insertions = $insertions;
-			Site::$options[ Queue::SCHEMA ] = '1';
-			$log                            = tempnam( sys_get_temp_dir(), 'log' );
-			$before                         = ini_set( 'error_log', $log );
-			$submission                     = Submission::of( 'contact', array( 'name' => 'Ada' ), array(), 0 );
-			$queue                          = new Queue( new Clock() );
+			$GLOBALS['wpdb']->insertions           = $insertions;
+			Site::$options[ Queue::SCHEMA_OPTION ] = '1';
+			$log                                   = tempnam( sys_get_temp_dir(), 'log' );
+			$before                                = ini_set( 'error_log', $log );
+			$submission                            = Submission::create( 'contact', array( 'name' => 'Ada' ), array(), 0 );
+			$queue                                 = new Queue( new Clock() );
 			$queue->add( $submission );
 			ini_set( 'error_log', $before );
 			$logged = file_get_contents( $log );

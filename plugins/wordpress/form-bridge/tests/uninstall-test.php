@@ -1,15 +1,15 @@
 <?php
-/** The end of the plugin. */
+/** Deleting the plugin. */
 
 use FormBridge\Uninstall;
 
 test(
-	'a network of sites ends without waiting for each of them while the service is down, and leaves nothing behind',
+	'uninstalling a network calls a service that is down only once, and deletes all data',
 	function () {
 		foreach ( array( 1, 2, 3 ) as $blog_id ) {
 			Site::$blogs[ $blog_id ] = array( 'home' => 'https://example.com' );
 			switch_to_blog( $blog_id );
-			connected_site()->settings->change( array( 'service_url' => 'https://forms.test/form-bridge' ) );
+			connected_site()->settings->update( array( 'service_url' => 'https://forms.test/form-bridge' ) );
 		}
 		Uninstall::run();
 		same( 1, count( Site::$requests ) );
@@ -18,12 +18,12 @@ test(
 );
 
 test(
-	'a site whose keys are outside the database leaves nothing behind in it',
+	'uninstalling a site with keys in wp-config.php deletes all data from the database',
 	function () {
-		with_keys_outside(
+		with_keys_in_config(
 			'fb_whs_secret',
 			function () {
-				Site::answers( 200, array( 'status' => 'disabled' ) );
+				Site::respond( 200, array( 'status' => 'disabled' ) );
 				Uninstall::run();
 				same( array( 'home' ), array_keys( Site::$options ) );
 			}

@@ -1,15 +1,15 @@
 <?php
-/** What goes over the wire is what the service expects, byte for byte. */
+/** Requests and proofs match the protocol byte for byte. */
 
-use FormBridge\Home;
 use FormBridge\Proof;
 use FormBridge\ReleaseSignature;
 use FormBridge\Signer;
+use FormBridge\SiteAddress;
 
 $vectors = json_decode( file_get_contents( VECTORS ), true );
 
 test(
-	'requests are signed as the service checks them',
+	'signatures match the test vectors of the service',
 	function () use ( $vectors ) {
 		same( true, count( $vectors['signed_requests']['requests'] ) > 0 );
 		foreach ( $vectors['signed_requests']['requests'] as $request ) {
@@ -22,7 +22,7 @@ test(
 );
 
 test(
-	'the target of a request is its path and query, as they are sent',
+	'the signed target is the path and query exactly as sent',
 	function () {
 		same( '/form-bridge/v1/site', Signer::target( 'https://forms.test/form-bridge/v1/site' ) );
 		same( '/v1/updates/check?a=1&b=%20', Signer::target( 'https://forms.test/v1/updates/check?a=1&b=%20' ) );
@@ -30,18 +30,18 @@ test(
 );
 
 test(
-	'challenges are answered and proofs published as the service expects them',
+	'proofs match the test vectors of the service',
 	function () use ( $vectors ) {
 		$given = $vectors['proofs'];
 		foreach ( $given['proofs'] as $proof ) {
-			same( $proof['response'], Proof::of_challenge( $given['temp_key'], $proof['challenge'], $given['registration_id'], $proof['domain'] ) );
-			same( $proof['static'], Proof::published( $given['temp_key'], $given['registration_id'], $proof['domain'] ) );
+			same( $proof['response'], Proof::for_challenge( $given['temp_key'], $proof['challenge'], $given['registration_id'], $proof['domain'] ) );
+			same( $proof['static'], Proof::static_proof( $given['temp_key'], $given['registration_id'], $proof['domain'] ) );
 		}
 	}
 );
 
 test(
-	'a release is good only with the signature of its own slug, version and hash',
+	'a release signature is valid only for its own slug, version and hash',
 	function () use ( $vectors ) {
 		$keys = array( base64_decode( $vectors['releases']['public_key'] ) );
 		foreach ( $vectors['releases']['releases'] as $release ) {
@@ -65,7 +65,7 @@ test(
 );
 
 test(
-	'addresses are the same site exactly when the service gives them the same domain',
+	'two addresses are the same site exactly if they have the same domain at the service',
 	function () use ( $vectors ) {
 		foreach ( $vectors['domains'] as $one ) {
 			foreach ( $vectors['domains'] as $other ) {
@@ -73,10 +73,10 @@ test(
 				if ( preg_match( '/[^\x20-\x7e]/', $one['site_url'] . $other['site_url'] ) ) {
 					continue;
 				}
-				same( $one['domain'] === $other['domain'], Home::same( $one['site_url'], $other['site_url'] ) );
+				same( $one['domain'] === $other['domain'], SiteAddress::is_same( $one['site_url'], $other['site_url'] ) );
 			}
 		}
-		same( true, Home::same( 'http://example.com', 'https://example.com/' ) );
-		same( false, Home::same( 'https://example.com', 'https://www.example.com' ) );
+		same( true, SiteAddress::is_same( 'http://example.com', 'https://example.com/' ) );
+		same( false, SiteAddress::is_same( 'https://example.com', 'https://www.example.com' ) );
 	}
 );

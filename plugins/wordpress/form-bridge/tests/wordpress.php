@@ -1,5 +1,5 @@
 <?php
-/** As much of WordPress as the tests need, in memory. */
+/** The part of WordPress that the tests need, in memory. */
 
 const HOUR_IN_SECONDS = 3600;
 const DAY_IN_SECONDS  = 86400;
@@ -9,44 +9,44 @@ final class Site {
 	/** @var array<string, mixed> */
 	public static $options = array();
 
-	/** @var array[] Requests that were made. */
+	/** @var array[] Sent requests. */
 	public static $requests = array();
 
-	/** @var array[] Answers to the next ones: status, body, headers. */
-	public static $answers = array();
+	/** @var array[] Responses to the next requests: status, body, headers. */
+	public static $responses = array();
 
-	/** @var array[] Events that were scheduled: time, hook, arguments. */
+	/** @var array[] Scheduled events: time, hook, arguments. */
 	public static $events = array();
 
 	/** @var string */
 	public static $salt = 'salt';
 
-	/** @var array[] Actions that were done: name, arguments. */
+	/** @var array[] Triggered actions: name, arguments. */
 	public static $actions = array();
 
-	/** @var array[] The options of each site of a network, if it is one. */
+	/** @var array[] The options of each site of a multisite network. */
 	public static $blogs = array();
 
 	public static function reset(): void {
-		self::$options  = array(
+		self::$options = array(
 			'home'                 => 'https://example.com',
 			'form_bridge_settings' => array( 'service_url' => 'https://forms.test/form-bridge' ),
 		);
-		self::$requests = array();
-		self::$answers  = array();
-		self::$events   = array();
-		self::$salt     = 'salt';
-		self::$actions  = array();
-		self::$blogs    = array();
+		self::$requests  = array();
+		self::$responses = array();
+		self::$events    = array();
+		self::$salt      = 'salt';
+		self::$actions   = array();
+		self::$blogs     = array();
 		$GLOBALS['wpdb'] = new Fake_Database();
 	}
 
-	public static function answers( int $status, array $body, array $headers = array() ): void {
-		self::$answers[] = array( $status, json_encode( $body ), $headers );
+	public static function respond( int $status, array $body, array $headers = array() ): void {
+		self::$responses[] = array( $status, json_encode( $body ), $headers );
 	}
 
-	public static function refuses( int $status, string $code, array $data = array(), array $headers = array() ): void {
-		self::answers(
+	public static function fail( int $status, string $code, array $data = array(), array $headers = array() ): void {
+		self::respond(
 			$status,
 			array(
 				'error' => array(
@@ -59,22 +59,22 @@ final class Site {
 		);
 	}
 
-	/** The body of a request that was made. */
+	/** The decoded body of a sent request. */
 	public static function sent( int $number ): array {
 		return json_decode( self::$requests[ $number ]['body'], true );
 	}
 }
 
-/** A database that takes every lock and holds the submissions that it is given, or refuses them. */
+/** A database that grants every lock, and stores or rejects submissions. */
 final class Fake_Database {
 
 	/** @var object[] */
 	public $rows = array();
 
-	/** @var array[] Changes of rows that were made: what, where. */
+	/** @var array[] Updates of rows: values, where. */
 	public $updates = array();
 
-	/** @var int[] What the next insertions come to; the rest is taken. */
+	/** @var int[] Results of the next inserts; further ones succeed. */
 	public $insertions = array();
 
 	public $options = 'wp_options';
@@ -139,7 +139,7 @@ final class WP_Error {
 	}
 }
 
-/** What the commands print; an error ends them, as in the real one. */
+/** Records the output of the commands. An error ends them, as in WP-CLI. */
 final class WP_CLI {
 
 	/** @var string[] */
@@ -185,7 +185,7 @@ function switch_to_blog( int $blog_id ): void {
 }
 
 function restore_current_blog(): void {
-	// The next one is switched to from anywhere.
+	// Not needed: the tests only switch.
 }
 
 function wp_unschedule_hook(): int {
@@ -214,24 +214,24 @@ function delete_site_option( string $name ): bool {
 
 function wp_remote_request( string $url, array $arguments ) {
 	Site::$requests[] = array( 'url' => $url ) + $arguments;
-	$answer           = array_shift( Site::$answers );
-	return null === $answer ? new WP_Error( 'http_request_failed', 'Connection refused' ) : $answer;
+	$response         = array_shift( Site::$responses );
+	return null === $response ? new WP_Error( 'http_request_failed', 'Connection refused' ) : $response;
 }
 
 function is_wp_error( $value ): bool {
 	return $value instanceof WP_Error;
 }
 
-function wp_remote_retrieve_response_code( array $answer ): int {
-	return $answer[0];
+function wp_remote_retrieve_response_code( array $response ): int {
+	return $response[0];
 }
 
-function wp_remote_retrieve_body( array $answer ): string {
-	return $answer[1];
+function wp_remote_retrieve_body( array $response ): string {
+	return $response[1];
 }
 
-function wp_remote_retrieve_header( array $answer, string $name ): string {
-	return $answer[2][ $name ] ?? '';
+function wp_remote_retrieve_header( array $response, string $name ): string {
+	return $response[2][ $name ] ?? '';
 }
 
 function wp_schedule_single_event( int $time, string $hook, array $arguments = array() ): bool {

@@ -2,27 +2,27 @@
 /**
  * Details of the connection. Keys are masked.
  *
- * @var FormBridge\Services $with
+ * @var FormBridge\Services $services
  */
 
-use FormBridge\Credentials;
 use FormBridge\Admin\StatusTexts;
+use FormBridge\Credentials;
 use FormBridge\Environment;
 
 defined( 'ABSPATH' ) || exit;
 
-$credentials = $with->credentials->load();
-$contact     = $with->state->last_contact();
-$offset      = $with->clock->offset();
+$credentials = $services->credentials->load();
+$contact     = $services->state->last_contact();
+$offset      = $services->clock->offset();
 $rows        = array(
-	__( 'Service', 'form-bridge' )        => $with->settings->service_url(),
+	__( 'Service', 'form-bridge' )        => $services->settings->service_url(),
 	__( 'Site', 'form-bridge' )           => $credentials->site_id,
-	__( 'API key', 'form-bridge' )        => Credentials::masked( $credentials->api_key ),
-	__( 'Signing secret', 'form-bridge' ) => Credentials::masked( $credentials->secret ),
-	__( 'Stored in', 'form-bridge' )        => $with->credentials->are_constants() ? 'wp-config.php' : __( 'the database, encrypted with the salts of wp-config.php', 'form-bridge' ),
-	__( 'Site type', 'form-bridge' )   => StatusTexts::environment( Environment::current( $with->settings ) ),
+	__( 'API key', 'form-bridge' )        => Credentials::mask( $credentials->api_key ),
+	__( 'Signing secret', 'form-bridge' ) => Credentials::mask( $credentials->secret ),
+	__( 'Stored in', 'form-bridge' )        => $services->credentials->are_in_config() ? 'wp-config.php' : __( 'the database, encrypted with the salts of wp-config.php', 'form-bridge' ),
+	__( 'Site type', 'form-bridge' )   => StatusTexts::environment( Environment::current( $services->settings ) ),
 	/* translators: %s: a length of time, such as "5 mins". */
-	__( 'Last response', 'form-bridge' )    => 0 === $contact ? __( 'none yet', 'form-bridge' ) : sprintf( __( '%s ago', 'form-bridge' ), human_time_diff( $contact, $with->clock->now() ) ),
+	__( 'Last response', 'form-bridge' )    => 0 === $contact ? __( 'none yet', 'form-bridge' ) : sprintf( __( '%s ago', 'form-bridge' ), human_time_diff( $contact, $services->clock->now() ) ),
 );
 if ( abs( $offset ) > 30 ) {
 	/* translators: %d: seconds. */

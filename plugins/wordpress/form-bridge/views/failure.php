@@ -2,17 +2,17 @@
 /**
  * Why the site could not be connected, for each method, and how to prove the address manually.
  *
- * @var FormBridge\Services                                         $with
+ * @var FormBridge\Services                                         $services
  * @var array{code: string, message: string, attempts: array}       $failure
  */
 
-use FormBridge\Admin\Page;
+use FormBridge\Admin\SettingsPage;
 use FormBridge\Admin\StatusTexts;
 use FormBridge\Connector;
 
 defined( 'ABSPATH' ) || exit;
 
-$pending = $with->registration->pending();
+$pending = $services->registration->pending();
 ?>
 <div class="notice notice-error inline"><p><?php echo esc_html( $failure['message'] ); ?></p></div>
 <?php if ( array() !== $failure['attempts'] ) : ?>
@@ -45,11 +45,11 @@ $pending = $with->registration->pending();
 	</details>
 <?php endif; ?>
 <div class="form-bridge-buttons">
-	<?php Page::button( 'again', __( 'Try again', 'form-bridge' ), 'button-primary' ); ?>
+	<?php SettingsPage::button( 'retry', __( 'Try again', 'form-bridge' ), 'button-primary' ); ?>
 	<?php
-	if ( $with->connector->met_another_site() ) {
-		Page::button( 'connect', __( 'Reconnect the site at this address', 'form-bridge' ), '', array( 'purpose' => Connector::CONNECT ) );
+	if ( $services->connector->has_domain_conflict() ) {
+		SettingsPage::button( 'connect', __( 'Reconnect the site at this address', 'form-bridge' ), '', array( 'purpose' => Connector::CONNECT ) );
 	}
-	Page::button( 'cancel', __( 'Cancel', 'form-bridge' ) );
+	SettingsPage::button( 'cancel', __( 'Cancel', 'form-bridge' ) );
 	?>
 </div>

@@ -2,18 +2,18 @@
 /**
  * The settings. Everything that sends personal data is off by default.
  *
- * @var FormBridge\Services $with
+ * @var FormBridge\Services $services
  */
 
-use FormBridge\Admin\Page;
+use FormBridge\Admin\SettingsPage;
 use FormBridge\Admin\StatusTexts;
 use FormBridge\Constants;
 use FormBridge\Environment;
 
 defined( 'ABSPATH' ) || exit;
 
-$chosen   = $with->settings->all();
-$detected = Environment::of( FormBridge\Home::host(), wp_get_environment_type(), '' );
+$chosen   = $services->settings->all();
+$detected = Environment::detect( FormBridge\SiteAddress::host(), wp_get_environment_type(), '' );
 $consents = array(
 	'comments'    => __( 'Send comments to the service as submissions, with the names and email addresses of their authors', 'form-bridge' ),
 	'telemetry'   => __( 'Allow the service to store the WordPress and PHP versions', 'form-bridge' ),
@@ -21,9 +21,9 @@ $consents = array(
 );
 ?>
 <h2><?php esc_html_e( 'Settings', 'form-bridge' ); ?></h2>
-<?php Page::open_form( 'settings' ); ?>
+<?php SettingsPage::open_form( 'settings' ); ?>
 	<table class="form-table" role="presentation">
-		<?php if ( $with->settings->service_url_is_open() ) : ?>
+		<?php if ( $services->settings->is_service_url_editable() ) : ?>
 		<tr>
 			<th scope="row"><label for="form-bridge-service"><?php esc_html_e( 'Service URL', 'form-bridge' ); ?></label></th>
 			<td>
@@ -38,7 +38,7 @@ $consents = array(
 				<select id="form-bridge-environment" name="environment" aria-describedby="form-bridge-about-environment" <?php disabled( '' !== Constants::get( 'FORM_BRIDGE_ENVIRONMENT' ) ); ?>>
 					<option value="automatic">
 						<?php
-						/* translators: %s: what kind of site it was found to be. */
+						/* translators: %s: the detected type of the site. */
 						echo esc_html( sprintf( __( 'Automatic (%s)', 'form-bridge' ), StatusTexts::environment( $detected ) ) );
 						?>
 					</option>

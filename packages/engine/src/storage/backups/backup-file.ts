@@ -1,6 +1,6 @@
-// The file of a backup: a magic line, frames (length 4, type 1, payload) and, at the end, the SHA-256
-// of everything before it. The first frame is the header, the last the manifest; in between come the
-// attachments, and each table followed by its items.
+// The backup file: a magic line, frames (length 4, type 1, payload) and the SHA-256 of everything before
+// it. The first frame is the header and the last is the manifest; between them are the attachments, and
+// each table followed by its items.
 
 import { createHash, type Hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -32,13 +32,13 @@ export interface BackupTable extends NewTable {
 
 export interface BackupManifest extends BackupHeader {
   tables: { name: string; items: number }[]
-  /** Tables that were there and were left out. */
+  /** Existing tables that were left out. */
   excluded: string[]
-  /** The names of what is in it beside tables. */
+  /** Names of the attachments. */
   attachments: string[]
 }
 
-/** Something that belongs to the data and is no table: kept, never read here. */
+/** Data that is not a table, such as the master key; the engine stores it without reading it. */
 export interface BackupAttachment {
   name: string
   content: Uint8Array
@@ -59,7 +59,7 @@ export class BackupWriter {
     this.#handle = handle
   }
 
-  /** Copies the payload. Call `drain` once in a while. */
+  /** Copies the payload. Call `drain` regularly. */
   frame(type: number, payload: Uint8Array): void {
     const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + payload.length)
     frame.writeUInt32BE(payload.length, 0)
@@ -157,7 +157,7 @@ async function beginsAsBackup(handle: FileHandle): Promise<boolean> {
   return start.equals(MAGIC)
 }
 
-/** Before the checksum: a newer version may well end differently. */
+/** Called before the checksum is verified, because a newer version may end differently. */
 async function assertVersion(file: string, handle: FileHandle): Promise<void> {
   const head = Buffer.alloc(4096)
   const { bytesRead } = await handle.read(head, 0, head.length, MAGIC.length)
@@ -190,7 +190,7 @@ export async function* readFrames(file: string): AsyncGenerator<Frame> {
   if (buffer.length > 0) throw cannotRestore(file, 'it ends within a frame')
 }
 
-/** The size of the first frame, or infinity while even its length is not there yet. */
+/** The size of the first frame, or infinity if even its length has not been read yet. */
 function frameSize(buffer: Buffer): number {
   if (buffer.length < FRAME_HEADER_BYTES) return Number.POSITIVE_INFINITY
   return FRAME_HEADER_BYTES + buffer.readUInt32BE(0)

@@ -1,8 +1,8 @@
-// What is stored of backups of tables within the data directory. The items of a backup lie beside those
-// of tables, under an id of their own.
+// Records of the backups within the data directory. The items of a backup are stored like those of a
+// table, under an id of their own.
 
-import type { Ids } from '../ids.ts'
-import { addJob, type CopyJob } from '../jobs/job-records.ts'
+import type { Ids } from '../catalog.ts'
+import { addJob, type CopyJob } from '../jobs/jobs.ts'
 import type { Environment } from '../lmdb/lmdb.ts'
 import type { DropOptions, TableRecord } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
@@ -10,7 +10,7 @@ import type { Transaction } from '../transaction.ts'
 export interface BackupRecord {
   id: number
   name: string
-  /** SYSTEM is what is kept of a dropped table. */
+  /** SYSTEM is the backup of a dropped table. */
   type: 'USER' | 'SYSTEM'
   status: 'CREATING' | 'AVAILABLE'
   /** Milliseconds since the epoch. */
@@ -18,9 +18,9 @@ export interface BackupRecord {
   expiresAt?: number
   items: number
   bytes: number
-  /** The table as it was. */
+  /** The table at the time of the backup. */
   table: TableRecord
-  /** Under whose id the items lie: a table without name, indexes and logs. */
+  /** Has the id under which the items are stored; a table without name, indexes and logs. */
   space: TableRecord
 }
 
@@ -38,7 +38,7 @@ export function spaceOf(id: number, { keys, createdAt }: TableRecord): TableReco
   return { id, name: '', keys, indexes: [], version: 1, createdAt }
 }
 
-/** Keeps the items of a table that is being dropped. */
+/** Turns the items of a table that is being dropped into a backup. */
 export function keepDropped(
   tx: Transaction,
   table: TableRecord,
@@ -65,7 +65,6 @@ export function removeBackup(tx: Transaction, id: number, ids: Ids): void {
   tx.putMeta(backupKey(id), undefined)
 }
 
-/** Everything is copied. */
 export function finishBackup(tx: Transaction, { target, items, bytes }: CopyJob): void {
   const backup = tx.env.meta.get(backupKey(target)) as BackupRecord
   tx.putMeta(backupKey(target), {

@@ -1,5 +1,5 @@
-// Making and removing backups of tables within the data directory, and tables made of them or of a
-// table's past.
+// Creates, deletes and restores backups within the data directory, and restores a table to a point in
+// time.
 
 import type { Clock } from '@strongroom/platform/clock'
 import { tableAlreadyExists } from '../../errors.ts'
@@ -12,8 +12,8 @@ import {
 } from './backup-records.ts'
 import { tableKey } from '../catalog.ts'
 import { sequenceAt } from '../changes/changes.ts'
-import { Ids } from '../ids.ts'
-import { addJob, copiesOf, type CopyJob } from '../jobs/job-records.ts'
+import { Ids } from '../catalog.ts'
+import { addJob, copiesOf, type CopyJob } from '../jobs/jobs.ts'
 import type { Environment } from '../lmdb/lmdb.ts'
 import type { LogRecord, NewTable, TableRecord } from '../storage.ts'
 import { newRecord } from '../tables.ts'
@@ -21,7 +21,7 @@ import type { Transaction } from '../transaction.ts'
 
 type Change = <T>(run: (tx: Transaction) => T) => Promise<T>
 
-/** What is said when a backup cannot be deleted or restored, which the write itself finds out. */
+/** Builds the error for a backup that cannot be deleted or restored; the write decides that. */
 export type Refusal = (state: 'gone' | 'being created' | 'being restored') => Error
 
 export class Backups {
@@ -44,7 +44,7 @@ export class Backups {
     return this.#env.meta.get(backupKey(id)) as BackupRecord | undefined
   }
 
-  /** The table as it is when this resolves; its items are copied in the background. */
+  /** Backs up the table as of now; its items are copied in the background. */
   create(name: string, table: TableRecord): Promise<BackupRecord> {
     return this.#change((tx) => {
       const current = tx.current(table)
@@ -88,7 +88,7 @@ export class Backups {
     })
   }
 
-  /** A new table of a backup's items, filled in the background. */
+  /** Creates a table from a backup; its items are copied in the background. */
   restore(backup: BackupRecord, table: NewTable, refusal: Refusal): Promise<TableRecord> {
     return this.#change((tx) => {
       refuseUnusable(tx, backup, refusal)
@@ -98,7 +98,7 @@ export class Backups {
     })
   }
 
-  /** A new table of the items that a table had at a time, by its log that `recoveryOf` finds or refuses. */
+  /** Creates a table from another one as of `time`. `recoveryOf` returns the log for it, or throws. */
   restoreAt(
     source: TableRecord,
     time: number,

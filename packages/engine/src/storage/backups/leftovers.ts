@@ -6,15 +6,15 @@ import { mayBeAlive } from '../lmdb/process.ts'
 import { cannotBackUp, isBackup, cannotRestore } from './backup-file.ts'
 
 const TEMPORARY = /^(.+)\.([1-9]\d*)\.tmp$/
-/** A backup that is running writes all the time. */
+/** A running backup writes all the time, so a file unchanged for this long is a leftover. */
 const QUIET_MS = 60 * 60_000
 
-/** Beside the file, so that it can be moved there; of this process alone. */
+/** In the directory of the file, so that it can be renamed; unique to this process. */
 export function temporaryOf(file: string): string {
   return `${file}.${process.pid}.tmp`
 }
 
-/** What belongs to a process that is alive stays: it may be writing a backup. */
+/** Keeps the files of running processes, which may be writing a backup. */
 export async function removeKilledBackups(file: string): Promise<void> {
   const directory = dirname(file)
   // A directory that cannot be read is reported later.
@@ -32,8 +32,8 @@ export async function removeKilledBackups(file: string): Promise<void> {
 }
 
 /**
- * Of backups to other files only one that is quiet: another machine, whose processes are not seen
- * here, may be writing it. The times of files are those of the system's clock.
+ * A backup to another file must also have been unchanged for a while: a process of another machine,
+ * which cannot be seen here, may be writing it. File times come from the system clock.
  */
 async function isLeftover(path: string, isOfSameFile: boolean): Promise<boolean> {
   const found = await stat(path).catch(() => undefined)
@@ -42,18 +42,18 @@ async function isLeftover(path: string, isOfSameFile: boolean): Promise<boolean>
   return Date.now() - found.mtimeMs > QUIET_MS && isBackup(path)
 }
 
-// A restore builds beside its directory. A killed one leaves a copy of the data there,
-// which the next restore into the same directory removes.
+// A restore builds in a sibling of its directory. A killed restore leaves a copy of the data there, which
+// the next restore into the same directory removes.
 
 const MARK = '.restoring-'
 const PROCESS_ID = /^[1-9]\d*$/
 
-/** Beside the directory, so that it can be moved there; of this process alone. */
+/** A sibling of the directory, so that it can be renamed; unique to this process. */
 export function stagingOf(directory: string): string {
   return `${directory}${MARK}${process.pid}`
 }
 
-/** What belongs to a process that is alive stays: it may be restoring. */
+/** Keeps the directories of running processes, which may be restoring. */
 export async function removeKilledRestores(file: string, directory: string): Promise<void> {
   const parent = dirname(directory)
   const prefix = `${basename(directory)}${MARK}`

@@ -1,6 +1,6 @@
-// The changes of tables that have a log: one record for each change and log, under the id of the log
-// and a number that grows with every change in the directory. Times never go back, even if the clock
-// does, so that the changes up to a time are those up to a number.
+// The changes of tables that have a log: one record per change and log, under the id of the log and a
+// sequence number that grows with every change in the directory. Times never decrease, even if the clock
+// is set back, so the changes up to a time are those up to a sequence number.
 //
 //   change: log id (4) | sequence number (8)
 
@@ -24,11 +24,11 @@ export interface Change extends Position {
   keys: Item
   old?: Item
   new?: Item
-  /** Its time to live had passed. */
+  /** The item was deleted because its time to live had passed. */
   expired: boolean
 }
 
-/** As it is stored; small names, since they are in each. */
+/** The stored form. Names are short because every record contains them. */
 type StoredChange = Omit<Change, 'sequence' | 'expired'> & { expired?: true }
 
 /** Undefined if nothing changes. */
@@ -59,7 +59,7 @@ function keyAttributes({ partition, sort }: KeySchema, item: Item): Item {
   return key
 }
 
-/** What of a change a log keeps. */
+/** The part of a change that a log with this view stores. */
 export function imagesOf(change: StoredChange, view: ImageView): Item {
   const { old, new: after, ...rest } = change
   return {
@@ -92,15 +92,15 @@ function changeKey(log: number, sequence: number): KeySource {
 }
 
 export interface ChangeRange {
-  /** Only what came after this sequence number. */
+  /** Exclusive sequence number. */
   after?: number
-  /** Only what came up to this sequence number. */
+  /** Inclusive sequence number. */
   to?: number
   reverse?: boolean
   limit?: number
 }
 
-/** The changes of a log in their order, lazily, from one snapshot. */
+/** The changes of a log in order, read lazily from one snapshot. */
 export function* readChanges(
   env: Environment,
   log: number,
@@ -132,7 +132,7 @@ export function lastChange(env: Environment, log: number): Change | undefined {
   return undefined
 }
 
-/** The number of the last change up to a time, or 0: found by halving, since times never go back. */
+/** The sequence number of the last change up to a time, or 0, by binary search. */
 export function sequenceAt(env: Environment, log: number, time: number): number {
   const first = firstChange(env, log)
   const last = lastChange(env, log)
@@ -141,7 +141,7 @@ export function sequenceAt(env: Environment, log: number, time: number): number 
   let [early, late] = [first.sequence, last.sequence]
   while (late - early > 1) {
     const middle = Math.floor((early + late) / 2)
-    // Numbers are shared with other logs, so the next change of this one may be far behind.
+    // All logs share the numbers, so the next change of this log may have a much higher one.
     const found = firstChange(env, log, middle - 1)!
     if (found.at <= time) early = found.sequence
     else late = middle

@@ -1,5 +1,5 @@
-// Streams: logs of tables that outlive them. A stream is closed when it is switched off or when its
-// table is dropped; it can then be read for as long as its changes are kept.
+// Streams: logs that outlive their tables. A stream is closed when it is disabled or its table is
+// dropped; it can be read until its retention ends.
 
 import { type Position, readChanges, SEQUENCE_KEY, type Change } from './changes.ts'
 import type { Environment } from '../lmdb/lmdb.ts'
@@ -7,19 +7,19 @@ import type { ImageView, KeySchema, LogRecord, TableRecord } from '../storage.ts
 import type { Transaction } from '../transaction.ts'
 
 export interface StreamRecord {
-  /** That of its log. */
+  /** The id of its log. */
   id: number
   tableName: string
   keys: KeySchema
   view: ImageView
-  /** The time at which it began, as text; no two streams of a table have the same. */
+  /** The time at which it began, as text; unique among the streams of a table. */
   label: string
   /** Milliseconds since the epoch. */
   createdAt: number
   keepMs: number
-  /** The sequence number before its first possible one. */
+  /** Changes of this stream have higher sequence numbers. */
   start: number
-  /** What was removed because of its age goes up to here. */
+  /** Changes up to this sequence number were removed by retention. */
   trimmed: number
   closed?: { at: number; sequence: number }
 }
@@ -34,7 +34,7 @@ export function* allStreams(env: Environment): Iterable<StreamRecord> {
   for (const { value } of env.meta.getRange(ALL_STREAMS)) yield value as StreamRecord
 }
 
-/** Begins a stream; returns its label. */
+/** Opens a stream; returns its label. */
 export function openStream(tx: Transaction, table: TableRecord, log: LogRecord): string {
   let createdAt = log.createdAt
   for (const other of allStreams(tx.env)) {
@@ -64,7 +64,6 @@ export function closeStream(tx: Transaction, id: number, now: number): void {
   tx.putMeta(streamKey(id), { ...stream, closed: { at: now, sequence } } satisfies StreamRecord)
 }
 
-/** Reading streams. */
 export class Streams {
   readonly #env: Environment
 
@@ -84,12 +83,12 @@ export class Streams {
     return undefined
   }
 
-  /** The number of the last change of any table, after which all later ones come. */
+  /** The sequence number of the last change of any table. */
   latest(): number {
     return (this.#env.meta.get(SEQUENCE_KEY) as Position | undefined)?.sequence ?? 0
   }
 
-  /** Leave the loop normally, so that the snapshot is released. */
+  /** Leave the loop normally (break, return, throw), so that the snapshot is released. */
   changes({ id }: StreamRecord, after: number, limit: number): Iterable<Change> {
     return readChanges(this.#env, id, { after, limit })
   }

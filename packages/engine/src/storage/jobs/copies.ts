@@ -1,26 +1,35 @@
-// Copying a table as it was at a moment, while it is being written to and without holding a snapshot:
-// its items are copied as they are found, step by step; then what a log says has happened since that
-// moment is undone in the copy, latest first. So each item ends as its first change after the moment
-// found it, whatever was copied of it. Every step is a commit, and a crash costs one step.
+// Copies a table as it was at a given moment, while it is being written to and without holding a
+// snapshot. The items are copied in steps as they are found. Then the changes that a log has recorded
+// since that moment are undone in the copy, latest first. Each item thus ends in the state before its
+// first change after the moment, whichever version was copied. Every step is a commit, so a crash
+// costs one step.
+//
+// A copy whose source or log is missing, for example because the data was damaged, can never finish. It
+// is abandoned and its target removed.
 
 import { performance } from 'node:perf_hooks'
 import { itemSize } from '../../values/size.ts'
-import { finishBackup } from '../backups/backup-records.ts'
+import {
+  allBackups,
+  type BackupRecord,
+  backupKey,
+  finishBackup,
+  removeBackup,
+} from '../backups/backup-records.ts'
 import { boundsOfId } from '../bounds.ts'
-import type { FastBuffer } from '../lmdb/bytes.ts'
-import { tableKey } from '../catalog.ts'
+import { ALL_TABLES, Ids, tableKey } from '../catalog.ts'
 import { lastChange, readChanges } from '../changes/changes.ts'
-import { releaseLog } from './copy-logs.ts'
-import { Ids } from '../ids.ts'
-import type { CopyJob, JobKey } from './job-records.ts'
-import { abandon, isLost } from './lost-copies.ts'
+import type { FastBuffer } from '../lmdb/bytes.ts'
+import type { Environment } from '../lmdb/lmdb.ts'
 import { lmdbRange } from '../reads.ts'
 import type { TableRecord } from '../storage.ts'
+import { removeRecord } from '../tables.ts'
 import type { Transaction } from '../transaction.ts'
+import { addJob, copiesOf, type CopyJob, isScheduledForRemoval, type JobKey } from './jobs.ts'
 
-/** One step is one commit and runs on the event loop: a few milliseconds each, also of large items. */
-const STEP = 200
-const STEP_MS = 5
+/** A step is one commit and blocks the event loop, so its time is limited for large items, too. */
+const MAX_STEP_ITEMS = 200
+const MAX_STEP_MS = 5
 
 export function copy(tx: Transaction, key: JobKey, job: CopyJob): void {
   const target = tx.catalog.byId(job.target)
@@ -41,7 +50,7 @@ function copyItems(tx: Transaction, key: JobKey, job: CopyJob, target: TableReco
     tx.put(target, value, undefined)
     job.items++
     job.bytes += itemSize(value)
-    if (++found === STEP || performance.now() - started > STEP_MS) {
+    if (++found === MAX_STEP_ITEMS || performance.now() - started > MAX_STEP_MS) {
       last = stored.bytes.toString('base64', 0, stored.length)
       break
     }
@@ -69,7 +78,7 @@ function undoChanges(
     else if (copied) tx.delete(target, copied)
     job.items += Number(change.old !== undefined) - Number(copied !== undefined)
     job.bytes += (change.old ? itemSize(change.old) : 0) - (copied ? itemSize(copied) : 0)
-    if (++found === STEP || performance.now() - started > STEP_MS) {
+    if (++found === MAX_STEP_ITEMS || performance.now() - started > MAX_STEP_MS) {
       tx.putMeta(key, { ...job, undoTo: change.sequence - 1 } satisfies CopyJob)
       return
     }
@@ -82,7 +91,7 @@ function finish(tx: Transaction, key: JobKey, job: CopyJob, target: TableRecord)
   tx.putMeta(key, undefined)
   if (target.restoring) {
     const { restoring: _restoring, ...table } = target
-    // Whoever read it before has a record of a table that is still being restored.
+    // The new version makes changes based on the record of the unfinished table fail.
     const restored: TableRecord = { ...table, version: table.version + 1 }
     tx.putMeta(tableKey(restored.name), restored)
   } else {
@@ -90,4 +99,90 @@ function finish(tx: Transaction, key: JobKey, job: CopyJob, target: TableRecord)
   }
   releaseLog(tx, job, ids)
   ids.save()
+}
+
+/** Ends a copy's use of its log. A log that only copies need is removed with the last of them. */
+function releaseLog(tx: Transaction, job: Pick<CopyJob, 'source' | 'log'>, ids: Ids): void {
+  const table = job.log === undefined ? undefined : tx.catalog.byId(job.source)
+  const released = table?.logs?.find(({ id }) => id === job.log)
+  // The log of a dropped table was removed with it.
+  if (table === undefined || released?.kind !== 'copy') return
+  if (copiesOf(tx.env, released.id).length > 1) return
+  const { logs = [], ...rest } = table
+  const left = logs.filter(({ id }) => id !== released.id)
+  const record: TableRecord = left.length === 0 ? rest : { ...rest, logs: left }
+  tx.putMeta(tableKey(table.name), record)
+  addJob(tx, ids.take(), { kind: 'remove', space: 'changes', id: released.id })
+}
+
+function isLost(tx: Transaction, { source, log }: CopyJob): boolean {
+  const table = tx.catalog.byId(source)
+  const isThere =
+    table !== undefined ||
+    tx.env.meta.get(backupKey(source)) !== undefined ||
+    // Jobs run in order, so the items of a dropped table are removed after this copy.
+    isScheduledForRemoval(tx.env, 'items', source)
+  if (!isThere) return true
+  if (log === undefined || table?.logs?.some(({ id }) => id === log)) return false
+  return !isScheduledForRemoval(tx.env, 'changes', log)
+}
+
+/** Ends a copy that cannot be finished and removes its incomplete table or backup. */
+function abandon(tx: Transaction, key: JobKey, job: CopyJob): void {
+  const ids = new Ids(tx)
+  tx.putMeta(key, undefined)
+  const target = tx.catalog.byId(job.target)
+  const backup = tx.env.meta.get(backupKey(job.target)) as BackupRecord | undefined
+  if (backup !== undefined) removeBackup(tx, backup.id, ids)
+  else if (target !== undefined) removeUnfinished(tx, target, ids)
+  releaseLog(tx, job, ids)
+  ids.save()
+}
+
+/** Whether an earlier process left something unfinished, with or without a job. */
+export function hasUnfinished(env: Environment): boolean {
+  for (const { value } of env.meta.getRange({ ...ALL_TABLES })) {
+    if (isUnfinished(value as TableRecord)) return true
+  }
+  for (const { status } of allBackups(env)) if (status === 'CREATING') return true
+  return false
+}
+
+function isUnfinished({ restoring, indexes, logs = [] }: TableRecord): boolean {
+  return (
+    restoring === true ||
+    indexes.some(({ status }) => status === 'CREATING') ||
+    logs.some(({ kind }) => kind === 'copy')
+  )
+}
+
+/**
+ * Repairs one unfinished record that has no job. A table or backup is removed, because it is unknown how
+ * much of it is missing; an index is filled again. Returns whether there was one.
+ */
+export function repairOrphan(tx: Transaction): boolean {
+  const ids = new Ids(tx)
+  const table = tx.catalog.all().find(isUnfinished)
+  if (table !== undefined) repairTable(tx, table, ids)
+  else {
+    const backup = Array.from(allBackups(tx.env)).find(({ status }) => status === 'CREATING')
+    if (backup === undefined) return false
+    removeBackup(tx, backup.id, ids)
+  }
+  ids.save()
+  return true
+}
+
+function repairTable(tx: Transaction, table: TableRecord, ids: Ids): void {
+  if (table.restoring) return removeUnfinished(tx, table, ids)
+  for (const { id, status } of table.indexes) {
+    if (status === 'CREATING') addJob(tx, ids.take(), { kind: 'fill', table: table.id, owner: id })
+  }
+  const log = table.logs?.find(({ kind }) => kind === 'copy')
+  if (log !== undefined) releaseLog(tx, { source: table.id, log: log.id }, ids)
+}
+
+function removeUnfinished(tx: Transaction, table: TableRecord, ids: Ids): void {
+  addJob(tx, ids.take(), { kind: 'remove', space: 'items', id: table.id })
+  removeRecord(tx, table, ids)
 }

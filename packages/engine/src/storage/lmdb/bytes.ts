@@ -1,6 +1,5 @@
-// A growing byte buffer with one write position, shared by the codec and the key encoding.
-// It exists because Node's fast string functions (`utf8Write`, `latin1Slice`) are not in the public
-// types, and because a reused buffer makes encoding free of allocations.
+// Byte buffers for the codec and the key encoding. Node's fast string functions (`utf8Write`,
+// `latin1Slice`) are not in the public types, and a reused buffer makes encoding free of allocations.
 
 export interface FastBuffer extends Buffer {
   utf8Write(text: string, start: number, length?: number): number
@@ -11,7 +10,7 @@ const slices = Buffer.prototype as unknown as {
   utf8Slice: (this: Uint8Array, start: number, end: number) => string
 }
 
-/** To be called on any Uint8Array, not only on buffers. */
+/** Can be called on any Uint8Array, not only on buffers. */
 export const latin1Slice = slices.latin1Slice
 export const utf8Slice = slices.utf8Slice
 
@@ -19,7 +18,7 @@ export function allocate(size: number): FastBuffer {
   return Buffer.allocUnsafeSlow(size) as FastBuffer
 }
 
-/** Writes the UTF-8 form of a text and returns the end; nothing checks the bounds here. */
+/** Writes a text as UTF-8 without checking bounds; returns the end. */
 export function writeText(text: string, target: FastBuffer, start: number): number {
   const length = text.length
   if (length > 64) return start + target.utf8Write(text, start)

@@ -1,6 +1,6 @@
-// One environment for each data directory, however often this process opens it. LMDB must not be
-// opened twice: closing its lock file once drops every lock that the process has on it, and another
-// process then takes the files for unused and begins anew with readers and writers.
+// Shares one environment per data directory within this process. LMDB must not be opened twice: closing
+// its lock file once drops every lock that the process holds on it. Another process would then consider
+// the files unused and reset the lock file.
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ interface User {
   onCommitFailure: ((code: number) => void)[]
 }
 
-/** By the identity of the data file: a directory may be had by several paths. */
+/** Keyed by the identity of the data file, because a directory may have several paths. */
 const shared = new Map<string, Shared>()
 
 /** Opens or creates a data directory; throws without changing anything if it is not a sound one. */
@@ -56,7 +56,7 @@ function openShared(directory: string): Shared {
   return made
 }
 
-/** Undefined if there is no file yet. While it is open, no other one can get its identity. */
+/** Undefined if there is no file yet. No other file can get the identity of an open one. */
 function identityOf(directory: string): string | undefined {
   const found = statSync(join(directory, DATA_FILE), { bigint: true, throwIfNoEntry: false })
   return found && `${found.dev}:${found.ino}`

@@ -1,5 +1,5 @@
-// What storage says when LMDB or the disk fails: always what happened, what became of the request,
-// and what to do. The codes are LMDB's own (negative) or the operating system's (positive).
+// Errors of LMDB and the disk. Messages say what happened, whether the request was stored, and what to
+// do. Codes are LMDB's (negative) or the operating system's (positive).
 
 import { diskAdvice, isDiskFull } from '@strongroom/platform/disk-failure'
 import { DynamoError, internalError } from '../../errors.ts'
@@ -7,7 +7,7 @@ import { DynamoError, internalError } from '../../errors.ts'
 const MDB_MAP_FULL = -30792
 const MDB_PANIC = -30795
 
-/** What a failed write means and what to do; undefined for a code that is not known. */
+/** The cause of a failed write and what to do; undefined for an unknown code. */
 export function writeAdvice(directory: string, code: number): string | undefined {
   switch (code) {
     case MDB_MAP_FULL:
@@ -19,22 +19,20 @@ export function writeAdvice(directory: string, code: number): string | undefined
   }
 }
 
-/** The disk or the system is at fault; the message says what to do. */
-export class CommitFailed extends DynamoError {}
-
-/** Every write that shared the failed commit gets this. */
-export function commitFailed(directory: string, code: number): CommitFailed {
+/** The error of every write in the failed commit. */
+export function commitFailed(directory: string, code: number): DynamoError {
   const advice = writeAdvice(directory, code) ?? `LMDB failed with code ${code}`
-  const failure = new CommitFailed(
+  const failure = new DynamoError(
     'InternalServerError',
     `Cannot write to the data directory "${directory}": ${advice}. Nothing of this request was stored`,
     500,
+    { isDiskFailure: true },
   )
-  // A full disk is the one failure that programs may want to handle differently.
+  // A full disk is the only failure that programs may want to handle differently.
   return isDiskFull(directory, code) ? Object.assign(failure, { code: 'ENOSPC' }) : failure
 }
 
-/** For errors that LMDB throws, which carry their code. */
+/** The code of an error that LMDB threw, or 0. */
 export function failureCode(error: unknown): number {
   if (typeof error === 'object' && error !== null && 'code' in error) {
     if (typeof error.code === 'number') return error.code
@@ -46,12 +44,12 @@ export function storageClosed(directory: string): DynamoError {
   return internalError(`Cannot use the data directory "${directory}": it was closed`)
 }
 
-/** A data directory or backup that cannot be used; the message tells the operator why. */
+/** A data directory or backup cannot be used; the message is for the operator. */
 export class DataError extends Error {
   override readonly name = 'DataError'
 }
 
-/** A data directory that must not be opened; nothing in it was changed. */
+/** The data directory was not opened, and nothing in it was changed. */
 export function cannotOpen(directory: string, reason: string, cause?: unknown): DataError {
   return new DataError(`Cannot open the data directory "${directory}": ${reason}`, { cause })
 }

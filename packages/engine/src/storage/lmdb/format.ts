@@ -1,5 +1,5 @@
-// The format version of a data directory: a small file beside LMDB's, read before LMDB touches
-// anything, so that a directory of a newer version, or of something else, is refused unchanged.
+// The format version of a data directory, in a small file next to LMDB's. It is read before LMDB opens
+// anything, so a directory of a newer version, or of another program, is rejected unchanged.
 
 import {
   closeSync,
@@ -16,7 +16,7 @@ import {
 import { dirname, join } from 'node:path'
 import { cannotOpen } from './failures.ts'
 
-/** Version 2 has logs of changes and backups beside the items of version 1. */
+/** Version 2 added logs of changes, and backups. */
 export const FORMAT_VERSION = 2
 const OLDEST_VERSION = 1
 export const FORMAT_FILE = 'format.json'
@@ -25,8 +25,8 @@ const LOCK_FILE = 'lock.mdb'
 const FORMAT_NAME = 'strongroom-engine'
 
 /**
- * Makes a directory and those above it. Node's own recursive mkdir never returns where the system
- * says ENOENT although the parent is there, as it does below /proc.
+ * Creates a directory and its parents. Node's recursive mkdir never returns if the system reports ENOENT
+ * although the parent exists, as it does below /proc.
  */
 function makeDirectory(directory: string): void {
   const parent = dirname(directory)
@@ -51,10 +51,16 @@ export function prepareDirectory(directory: string): void {
   // Another process may have started concurrently and written the format file.
   if (names.length > 0 && existsSync(file)) return assertKnownFormat(directory, file)
   if (names.includes(DATA_FILE)) {
-    throw cannotOpen(directory, `it holds an LMDB file but no ${FORMAT_FILE}, so it is not ours`)
+    throw cannotOpen(
+      directory,
+      `it contains an LMDB file but no ${FORMAT_FILE}, so it is not a data directory of this engine`,
+    )
   }
   if (names.length > 0) {
-    throw cannotOpen(directory, `it is not empty and not ours (it holds "${names[0]}")`)
+    throw cannotOpen(
+      directory,
+      `it is not empty and not a data directory (it contains "${names[0]}")`,
+    )
   }
   try {
     writeFormat(directory)
@@ -86,12 +92,15 @@ function assertKnownFormat(directory: string, file: string): void {
     throw cannotOpen(directory, `its ${FORMAT_FILE} cannot be read`, error)
   }
   if (typeof format !== 'number') {
-    throw cannotOpen(directory, `its ${FORMAT_FILE} does not name a format of this engine`)
+    throw cannotOpen(
+      directory,
+      `its ${FORMAT_FILE} does not contain a format version of this engine`,
+    )
   }
   if (!isKnownVersion(format)) {
     throw cannotOpen(directory, `its format version is ${format}, and ${KNOWN_VERSIONS}`)
   }
-  // From now on it must not be written by an engine that would not log changes.
+  // From now on, versions that do not log changes must not write to it.
   if (format < FORMAT_VERSION) writeFormat(directory)
 }
 
@@ -101,12 +110,12 @@ export function isKnownVersion(format: unknown): boolean {
   return Number(format) >= OLDEST_VERSION && Number(format) <= FORMAT_VERSION
 }
 
-/** LMDB would create its files readable by everybody whom the umask allows. */
+/** LMDB would create its files with the permissions of the umask. */
 export function createPrivateFiles(directory: string): void {
   for (const name of [DATA_FILE, LOCK_FILE]) closeSync(openSync(join(directory, name), 'a', 0o600))
 }
 
-/** Whole or not at all, also when two processes create the directory at the same time. */
+/** Writes the file atomically, even if two processes create the directory at the same time. */
 export function writeFormat(directory: string): void {
   const temporary = join(directory, `${FORMAT_FILE}.${process.pid}`)
   const handle = openSync(temporary, 'w', 0o600)
@@ -122,7 +131,7 @@ export function writeFormat(directory: string): void {
 
 /** Makes a rename or a new file in the directory survive a power failure. */
 export function syncDirectory(directory: string): void {
-  // Windows cannot open directories, and does not need it.
+  // Windows cannot open directories, and needs no such flush.
   if (process.platform === 'win32') return
   const handle = openSync(directory, 'r')
   try {

@@ -1,8 +1,7 @@
-// The LMDB environment of a data directory and what must be known about the `lmdb` package to use it
-// safely: acknowledged means flushed (no overlapping sync), keys up to 4,026 bytes (8 KB pages, fixed
-// at creation), keys and values written straight into its buffers, failed commits told with their
-// code. Everything that reaches into the package's insides is in this file and in `open-root.ts`; its
-// version is pinned.
+// The LMDB environment of a data directory. It configures the `lmdb` package so that an acknowledged
+// write is flushed (no overlapping sync), keys have up to 4,026 bytes (8 KB pages, fixed at creation),
+// keys and values are written directly into its buffers, and failed commits report their code. All uses
+// of the package's private parts are in this file and in `open-root.ts`, and its version is pinned.
 
 import { accessSync, constants, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +17,7 @@ import { openRoot } from './open-root.ts'
 import { assertSoundFile } from './pages.ts'
 import type { KeySchema } from '../storage.ts'
 
-/** A key to be written into LMDB's buffer: an item's key attributes, or bytes already encoded. */
+/** A key to write into LMDB's buffer: the key attributes of an item, or encoded bytes. */
 export class KeySource {
   id = 0
   keys: KeySchema | undefined
@@ -67,7 +66,7 @@ interface RangeOptions {
   values?: boolean
 }
 
-/** The part of an lmdb database that is used here, with its real key and value types. */
+/** The parts of an lmdb database that are used here, with its real key and value types. */
 export interface Table<V> {
   get(key: KeySource, options?: { transaction: Snapshot }): V | undefined
   put(key: KeySource, value: EncodedValue): unknown
@@ -96,19 +95,19 @@ export interface Environment {
   entries: Table<number>
   /** Keys of logs to the changes of items. */
   changes: Table<Item>
-  /** The catalog, background work and tokens, as JSON. */
+  /** The catalog, background jobs and tokens, as JSON. */
   meta: lmdb.Database<unknown>
   /** Called when a snapshot may be newer than the last one. */
   onSnapshot(listener: () => void): void
   /** Called with LMDB's code before the promises of a failed commit are rejected. */
   onCommitFailure(listener: (code: number) => void): void
-  /** Begins this turn's snapshot, unless there is one already. */
+  /** Begins the snapshot of this turn of the event loop, unless there is one. */
   ensureSnapshot(): void
-  /** A snapshot that stays until `done`. */
+  /** A snapshot that is kept until `done` is called. */
   snapshot(): Snapshot
-  /** Later reads see all that is committed by now. */
+  /** Later reads see everything that is committed by now. */
   refresh(): void
-  /** How many commits have failed in this process so that their promises were rejected. */
+  /** The number of failed commits of this process whose promises were rejected. */
   readonly commits: { rejected: number }
   close(): Promise<void>
 }
@@ -131,7 +130,7 @@ const keyEncoder = {
 }
 
 function encodedWith(decode: (bytes: Uint8Array) => unknown): lmdb.RootDatabaseOptions {
-  // `copyBuffers` is how lmdb recognises an encoder whose result has a start and an end.
+  // By `copyBuffers` lmdb recognises an encoder whose result has a start and an end.
   const encoder = { copyBuffers: true, encode: (value: EncodedValue) => value, decode }
   return { keyEncoder, encoder }
 }
@@ -140,11 +139,11 @@ function decodeOffset(bytes: Uint8Array): number {
   return (bytes[0]! << 8) | bytes[1]!
 }
 
-/** For `environment.ts`: a process must not open the files twice. */
+/** Call from `environment.ts` only, because a process must not open the files twice. */
 export function openFiles(directory: string): Environment {
   assertSoundFile(directory)
   assertRoom(directory)
-  const root = opened(directory, () => {
+  const root = openOrThrow(directory, () => {
     accessSync(directory, constants.W_OK)
     createPrivateFiles(directory)
     return openRoot({
@@ -152,15 +151,17 @@ export function openFiles(directory: string): Environment {
       noSubdir: false,
       pageSize: 8192,
       overlappingSync: false,
-      // Our queue does the batching, and lmdb's leaves an unhandled rejection when a commit fails.
+      // The write queue batches; lmdb's batching leaves an unhandled rejection when a commit fails.
       eventTurnBatching: false,
       maxDbs: 8,
       maxReaders: 256,
     })
   })
-  // Slots of readers that were killed would keep old pages from being reused.
+  // The reader slots of killed processes would keep old pages from being reused.
   root.readerCheck()
-  const { items, stored, entries, changes, meta } = opened(directory, () => openDatabases(root))
+  const { items, stored, entries, changes, meta } = openOrThrow(directory, () =>
+    openDatabases(root),
+  )
   const reader = meta as unknown as { ensureReadTxn(): void }
   const databases = [
     root,
@@ -178,7 +179,7 @@ export function openFiles(directory: string): Environment {
     changes: changes as unknown as Table<Item>,
     meta,
     onSnapshot: (listener) => {
-      // Not `on`, which lmdb overrides with a broken call of super.
+      // lmdb's override of `on` calls super incorrectly.
       for (const database of databases) database.addListener('begin-transaction', listener)
     },
     onCommitFailure: (listener) => interceptFailures(root, listener),
@@ -190,14 +191,14 @@ export function openFiles(directory: string): Environment {
   }
 }
 
-/** Where LMDB cannot write a new file, lmdb may end the process. */
+/** If LMDB cannot write a new file, lmdb may crash the process. */
 function assertRoom(directory: string): void {
   const found = statSync(join(directory, DATA_FILE), { throwIfNoEntry: false })
   if ((found?.size ?? 0) === 0 && isNearlyFull(directory))
     throw cannotOpen(directory, DISK_FULL_ADVICE)
 }
 
-function opened<T>(directory: string, open: () => T): T {
+function openOrThrow<T>(directory: string, open: () => T): T {
   try {
     return open()
   } catch (error) {
@@ -206,7 +207,7 @@ function opened<T>(directory: string, open: () => T): T {
   }
 }
 
-/** The first process makes them; if the disk is full, it cannot. */
+/** The first process creates the databases, which fails if the disk is full. */
 function openDatabases(root: lmdb.RootDatabase) {
   return {
     items: root.openDB('items', encodedWith(decodeItem)),
@@ -221,8 +222,8 @@ function openDatabases(root: lmdb.RootDatabase) {
 }
 
 /**
- * lmdb prints a failed commit to the console, rejects with a text that says nothing, and says nothing
- * at all if the transaction could not begin. The code passes through here on its way.
+ * lmdb prints a failed commit to the console and rejects without its code, or does not settle at all if
+ * the transaction could not begin. The code is only available in this callback.
  */
 function interceptFailures(root: lmdb.RootDatabase, listener: (code: number) => void): void {
   const native = (root as unknown as { env: NativeEnvironment }).env
@@ -238,8 +239,8 @@ function interceptFailures(root: lmdb.RootDatabase, listener: (code: number) => 
 }
 
 /**
- * Like lmdb's resetReadTxn, which however leaves a timer behind at each call: a loop of consistent
- * reads that never leaves the microtask queue would pile them up.
+ * Like lmdb's resetReadTxn, but without the timer that each of its calls creates: a loop of consistent
+ * reads that stays in the microtask queue would accumulate them.
  */
 function refresh(root: lmdb.RootDatabase): void {
   const current = root.useReadTransaction() as unknown as ReadTransaction

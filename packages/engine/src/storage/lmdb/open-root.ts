@@ -1,9 +1,9 @@
-// Opens LMDB's files, again if another process was just closing them.
+// Opens LMDB's files, and retries if another process was just closing them.
 //
-// Whoever closes them last destroys the mutexes in the lock file. A process that opens them at that
-// very moment waits for the lock, and then takes itself for one of several that use sound mutexes:
-// whatever it begins fails with EINVAL, and so it is for everyone who comes while it stays. Once all
-// of them are gone, the next one makes new mutexes.
+// The last process to close them destroys the mutexes in the lock file. A process that opens them at that
+// moment waits for the lock and then assumes that the mutexes are valid: every transaction fails with
+// EINVAL, also in processes that open the files later. When all of them have closed the files, the next
+// one creates new mutexes.
 
 import * as lmdb from 'lmdb'
 import { constants } from 'node:os'
@@ -27,19 +27,19 @@ export function openRoot(options: lmdb.RootDatabaseOptionsWithPath): lmdb.RootDa
     if (root) return root
     if (abandoned) close(abandoned)
     if (failureCode(error) !== constants.errno.EINVAL || attempt === MAX_ATTEMPTS) throw error
-    // Not in step with others who try the same.
+    // A random pause, so that several processes do not retry in lockstep.
     pause(1 + Math.random() * MAX_PAUSE_MS)
   }
 }
 
 interface Attempt {
   root?: lmdb.RootDatabase
-  /** Opened and not in use. */
+  /** Opened by the failed attempt, and to be closed. */
   abandoned?: NativeEnvironment | undefined
   error?: unknown
 }
 
-/** lmdb keeps to itself what it has opened when it fails after that; but it sets its path first. */
+/** If lmdb fails after opening, it does not expose what it opened; but it sets the path of it first. */
 function attemptToOpen(options: lmdb.RootDatabaseOptionsWithPath): Attempt {
   const opened: NativeEnvironment[] = []
   Object.defineProperty(Env.prototype, 'path', {
@@ -62,6 +62,6 @@ function close(environment: NativeEnvironment): void {
   try {
     environment.close()
   } catch {
-    // It is closed already where LMDB itself could not open it.
+    // It is already closed if LMDB itself could not open it.
   }
 }

@@ -1,6 +1,6 @@
-// Whether LMDB can map a data file without ending the process: it trusts the file, and a missing page
-// is a SIGBUS. Only the header is read, unless the file is shorter than the header says. That may be
-// sound, because unused pages at the end need not have been written, so the pages in use are walked.
+// Checks that LMDB can map a data file without crashing the process: LMDB trusts the file, and a missing
+// page is a SIGBUS. Only the header is read, unless the file is shorter than the header says. Such a file
+// may be sound, because unused pages at the end need not have been written, so all used pages are walked.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,19 +27,19 @@ interface Meta {
   roots: bigint[]
 }
 
-/** How long a file must stay unchanged before it counts as damaged, and how often it is read again. */
+/** A file counts as damaged if it stays unchanged for this long, or after this many reads. */
 const SETTLED_MS = 20
 const MAX_LOOKS = 100
 
 interface Look {
   problem: string | undefined
-  /** The same for the same state of the file. */
+  /** Equal if the file is unchanged. */
   state: string
 }
 
 /**
- * Throws a clear error if the file is not an LMDB file, is damaged at its head, or is cut off. Another
- * process may be writing it meanwhile, and a half-seen commit looks like damage: damage stays.
+ * Throws if the file is not an LMDB file, has a damaged header, or is truncated. A commit that another
+ * process is writing looks like damage, so only damage that persists counts.
  */
 export function assertSoundFile(directory: string): void {
   let handle: number
@@ -64,13 +64,13 @@ export function assertSoundFile(directory: string): void {
   }
 }
 
-/** The length after the header: a commit writes its pages before it says so in the header. */
+/** Reads the length after the header, because a commit writes its pages before the header. */
 function look(handle: number): Look {
   const first = readMeta(handle, 0)
   const second = first && readMeta(handle, first.pageSize)
   const { size } = fstatSync(handle)
   const state = `${size} ${first?.transaction} ${second?.transaction}`
-  // Created, but nothing was ever committed.
+  // An empty file was created, but nothing was committed.
   return { problem: size === 0 ? undefined : findProblem(handle, first, second, size), state }
 }
 
@@ -87,7 +87,7 @@ function findProblem(
   const pages = Math.floor(size / meta.pageSize)
   return usesOnly(handle, meta, pages)
     ? undefined
-    : `is cut off: it has ${size} bytes, and its header tells of ${meta.lastPage + 1n} pages of ${meta.pageSize} bytes. Restore a backup`
+    : `is cut off: it has ${size} bytes, but its header records ${meta.lastPage + 1n} pages of ${meta.pageSize} bytes. Restore a backup`
 }
 
 function readMeta(handle: number, offset: number): Meta | undefined {
@@ -111,7 +111,7 @@ function readMeta(handle: number, offset: number): Meta | undefined {
   }
 }
 
-/** Whether every page in use lies within the first `pages` pages. */
+/** Whether every used page is among the first `pages` pages. */
 function usesOnly(handle: number, meta: Meta, pages: number): boolean {
   const page = Buffer.alloc(meta.pageSize)
   const pending = meta.roots.filter((root) => root !== NO_PAGE)

@@ -1,9 +1,9 @@
-/** Blocks the thread: opening is synchronous, even when it has to wait for another process. */
+/** Blocks the thread, because opening is synchronous even if it must wait for another process. */
 export function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-/** Whether a process may be running. One of another user counts although it cannot be signalled. */
+/** Whether a process may be running. A process of another user cannot be signalled, but counts. */
 export function mayBeAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)

@@ -101,7 +101,7 @@ export interface TokenKey {
 /** The order of P-256 (FIPS 186-5, and SP 800-186 section 3.2.1.3). */
 const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
 
-/** So many more bits than the order has that no key is likelier than another (FIPS 186-5, A.2.1). */
+/** Enough more bits than the order has that all keys are equally likely (FIPS 186-5, A.2.1). */
 const CANDIDATE_BYTES = 40
 
 export function deriveTokenKey(secret: Uint8Array): TokenKey {

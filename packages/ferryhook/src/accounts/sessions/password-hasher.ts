@@ -3,6 +3,7 @@
  * second, which would block the event loop.
  */
 import type { StartTimer } from '@strongroom/platform/timers'
+import { serverError } from '@strongroom/kit/http/errors'
 import { createThreadPool } from '../../sandbox/thread-pool.ts'
 
 export type PasswordJob = { password: string; cost: number } | { password: string; hash: string }
@@ -34,7 +35,7 @@ export const DUMMY_HASH = '$2b$12$uW1Do1jn/1YeuwTwNoKfEuH/Qel/ujwP5W6ciHEkr/qUBm
 
 const THREADS = 2
 
-/** Both functions throw `ThreadFailed` when the queue is full. */
+/** Both functions throw `server.unavailable` if the queue is full. */
 export function createPasswordHasher({
   cost = 12,
   startTimer,
@@ -48,6 +49,13 @@ export function createPasswordHasher({
     ...(startTimer && { startTimer }),
   })
 
+  async function run(job: PasswordJob): Promise<string | boolean> {
+    const done = await pool.run(job)
+    if (done.kind === 'done') return done.result
+    const cause = new Error(`Password thread failed: ${done.failure}`, { cause: done.cause })
+    throw serverError('unavailable', { cause, headers: { 'retry-after': '5' } })
+  }
+
   return {
     async hash(input) {
       const password = normalize(input)
@@ -55,12 +63,12 @@ export function createPasswordHasher({
         const message = `Must have at most ${MAX_PASSWORD_BYTES} bytes and no null character`
         return { kind: 'invalid', message }
       }
-      return { kind: 'hashed', hash: String(await pool.run({ password, cost })) }
+      return { kind: 'hashed', hash: String(await run({ password, cost })) }
     },
 
     async verify(input, hash) {
       const password = normalize(input)
-      const isMatch = await pool.run({
+      const isMatch = await run({
         password: isHashable(password) ? password : '',
         hash: hash ?? DUMMY_HASH,
       })

@@ -1,9 +1,8 @@
 /** Passwords: signing in with one, changing it, and setting a new one with a reset link. */
 import { createHash } from 'node:crypto'
-import { requestError, serverError } from '@strongroom/kit/http/errors'
+import { requestError } from '@strongroom/kit/http/errors'
 import { ferryhookError, translate } from '../../errors.ts'
 import type { EnforceRateLimit } from '../../http/rate-limits.ts'
-import { ThreadFailed } from '../../sandbox/thread-pool.ts'
 import type { Stores } from '../../stores.ts'
 import { type Principal, toAccountError } from '../authentication.ts'
 import { normalizeEmail, type User } from '../users/item.ts'
@@ -23,19 +22,17 @@ export function createPasswordService(deps: {
 
   /** The hash to store. Throws `request.invalid` for this path if the password cannot be used. */
   async function hash(password: string, path: string): Promise<string> {
-    const result = await passwordHasher.hash(password).catch(toUnavailable)
+    const result = await passwordHasher.hash(password)
     if (result.kind === 'hashed') return result.hash
     throw requestError('invalid', { details: [{ path, message: result.message }] })
   }
-
-  const verify = (password: string, passwordHash: string | undefined) =>
-    passwordHasher.verify(password, passwordHash).catch(toUnavailable)
 
   /** Throws `wrong_password` unless this is the password of the account, if it has one. */
   async function confirm(user: User, password: string | undefined): Promise<void> {
     if (user.passwordHash === undefined) return
     await enforceRateLimit('password', user.userId)
-    const isMatch = password !== undefined && (await verify(password, user.passwordHash))
+    const isMatch =
+      password !== undefined && (await passwordHasher.verify(password, user.passwordHash))
     if (!isMatch) throw ferryhookError('wrong_password')
   }
 
@@ -52,7 +49,7 @@ export function createPasswordService(deps: {
       await enforceRateLimit('login_email', email)
       const user = await users.getByEmail(email)
       // Takes as long for an unknown user, so that timing does not reveal who has an account.
-      const isMatch = await verify(password, user?.passwordHash)
+      const isMatch = await passwordHasher.verify(password, user?.passwordHash)
       if (!user || !isMatch) throw ferryhookError('wrong_credentials')
       return user
     },
@@ -96,10 +93,4 @@ export function createPasswordService(deps: {
 /** Identifies the address and password that a reset link replaces. */
 export function credentialFingerprint({ email, passwordHash = '' }: User): string {
   return createHash('sha256').update(`${email}\n${passwordHash}`).digest('hex')
-}
-
-/** The queue of the hashing threads is full. */
-function toUnavailable(error: unknown): never {
-  if (!(error instanceof ThreadFailed)) throw error
-  throw serverError('unavailable', { cause: error, headers: { 'retry-after': '5' } })
 }

@@ -128,8 +128,8 @@ function hash(secret: string): string {
 
 /**
  * The secret of a refresh token is half random, half a MAC that proves it was issued for this session.
- * So a used token is recognized without a list of all used ones, and nobody can forge a token from the
- * ids of a session.
+ * So a used token is recognized without a list of all used ones, and the ids of a session are not
+ * enough to forge a token.
  */
 const HALF_BYTES = 16
 

@@ -2,7 +2,7 @@
 import { entity } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import { scanPage } from '@strongroom/kit/paging'
-import type { PageOpts } from '../../storage/live-page.ts'
+import type { PageOpts } from '../../storage/paging.ts'
 import type { PaginatedResult, StoreDeps } from '../../stores.ts'
 import { mainTable } from '../../tables.ts'
 import { type User, UserItem } from './item.ts'

@@ -54,11 +54,11 @@ export function accountRoutes(deps: {
   permit: Permissions
   accounts: AccountService
   passwords: Pick<PasswordService, 'change'>
-  kept: Pick<SealedSecrets, 'customHeaders'>
+  sealedSecrets: Pick<SealedSecrets, 'customHeaders'>
   publicUrl: string
   clock: Clock
 }): OpenAPIHono<AppEnv> {
-  const { permit, accounts, passwords, kept, publicUrl, clock } = deps
+  const { permit, accounts, passwords, sealedSecrets, publicUrl, clock } = deps
   const denied = errorResponses(ferryhookError, 'unauthorized', 'session_required')
 
   const get = createRoute({
@@ -159,7 +159,7 @@ export function accountRoutes(deps: {
     .openapi(exportAll, async (c) => {
       const all = await accounts.export(c.get('principal'))
       const connections = await Promise.all(
-        all.connections.map((connection) => toConnectionView(connection, kept)),
+        all.connections.map((connection) => toConnectionView(connection, sealedSecrets)),
       )
       return c.json(
         {

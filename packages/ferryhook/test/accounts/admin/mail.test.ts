@@ -73,7 +73,7 @@ describe.each(serviceStores())('mail on $name', (store) => {
     const before = mailbox.received.length
     for (let n = 0; n < 22; n++) await ask('POST', '/auth/password-forgotten', { body: { email } })
     await mailbox.until(before + 20)
-    // One more, to somebody else, comes behind whatever would have been sent.
+    // One more, to another recipient, arrives after anything that would have been sent.
     const other = await api.person()
     await ask('POST', '/auth/password-forgotten', { body: { email: other.email } })
     await mailbox.until(before + 21)

@@ -50,7 +50,7 @@ describe.each(serviceStores())('sign-in through providers on $name', (store) => 
   })
   afterAll(() => Promise.all([github, google, quiet].map((each) => each.close())))
 
-  /** There and back again, with the cookie of the browser unless told otherwise. */
+  /** To the provider and back, with the cookie of the browser by default. */
   async function signIn(
     provider: 'github' | 'google',
     options: { as?: Ask; query?: string; cookies?: Record<string, string> } = {},
@@ -112,7 +112,7 @@ describe.each(serviceStores())('sign-in through providers on $name', (store) => 
   })
 
   test.each(['github', 'google'] as const)(
-    'somebody new gets an account with the address that %s verified, and comes back to it',
+    'a new user gets an account with the address that %s verified, and signs in to it again',
     async (provider) => {
       github.user = githubUser()
       google.user = googleUser()
@@ -140,7 +140,7 @@ describe.each(serviceStores())('sign-in through providers on $name', (store) => 
   test.each([
     ['Mona\n\u001b[31mLisa', 'Mona [31mLisa'],
     [`${'x'.repeat(99)}\u{1f600}`, 'x'.repeat(99)],
-  ])('a name that the provider tells (%j) is cut to what a name may be', async (told, name) => {
+  ])('a name from the provider (%j) is reduced to a valid name', async (told, name) => {
     github.user = githubUser({ name: told })
     expect((await whoIs(await signIn('github'))).name).toBe(name)
   })

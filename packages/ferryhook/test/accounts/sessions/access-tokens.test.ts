@@ -6,13 +6,13 @@ const secret = (byte: number) => new Uint8Array(32).fill(byte)
 const jwkOf = (byte: number) => deriveTokenKey(secret(byte)).privateKey.export({ format: 'jwk' })
 
 describe('the key of access tokens', () => {
-  test('is the same wherever the server secret is the same, and another for another secret', () => {
+  test('is derived from the server secret: the same for the same secret, another for another', () => {
     expect(jwkOf(1)).toEqual(jwkOf(1))
     const scalars = Array.from({ length: 50 }, (_, byte) => jwkOf(byte).d)
     expect(new Set(scalars).size).toBe(50)
   })
 
-  test('is a key of P-256 that is not the server secret itself', () => {
+  test('is a P-256 key and not the server secret itself', () => {
     const jwk = jwkOf(7)
     expect(jwk).toMatchObject({ kty: 'EC', crv: 'P-256' })
     expect(jwk.d).not.toBe(Buffer.from(secret(7)).toString('base64url'))

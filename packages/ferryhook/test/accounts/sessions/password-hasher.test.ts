@@ -7,7 +7,7 @@ import {
   type PasswordHasher,
 } from '../../../src/accounts/sessions/password-hasher.ts'
 
-// The least that bcrypt allows, for speed.
+// The minimum of bcrypt, for speed.
 const passwords = createPasswordHasher({ cost: 4 })
 afterAll(() => passwords.close())
 

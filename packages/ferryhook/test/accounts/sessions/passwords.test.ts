@@ -35,9 +35,9 @@ describe.each(serviceStores())('a password on $name', (store) => {
   })
 
   test.each([
-    ['another address', 'PATCH', '/account', { email: 'stolen@example.com' }],
-    ['the end of the account', 'POST', '/account/delete', {}],
-  ])('that is replaced while it is checked does not allow %s', async (_, method, path, given) => {
+    ['a change of address', 'PATCH', '/account', { email: 'stolen@example.com' }],
+    ['the deletion of the account', 'POST', '/account/delete', {}],
+  ])('that is replaced during the check does not allow %s', async (_, method, path, given) => {
     const person = await api.person()
     const { id, token } = person
     const sourceId = await api.source(person)
@@ -54,7 +54,7 @@ describe.each(serviceStores())('a password on $name', (store) => {
   })
 
   test.each(['changed', 'reset'])(
-    'that is %s ends the other sessions, although the process ends before it can',
+    'that is %s ends the other sessions even if the process crashes in between',
     async (way) => {
       const { id, email, token, cookies } = await api.person()
       const other = await login(email, PASSWORD)

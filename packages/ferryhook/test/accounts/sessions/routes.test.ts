@@ -49,7 +49,7 @@ describe.each(serviceStores())('sessions on $name', (store) => {
     expect((await me(token)).body.error.code).toBe('ferryhook.unauthorized')
   })
 
-  test('a password that is changed while it is being checked does not sign in', async () => {
+  test('a password that is changed while it is checked does not sign in', async () => {
     const { id, email } = await api.person()
     const made = await api.ask('POST', `/users/${id}/password-resets`, { token: api.operator })
     vi.spyOn(api.passwords, 'verify').mockImplementationOnce(async () => {
@@ -100,7 +100,7 @@ describe.each(serviceStores())('sessions on $name', (store) => {
     const unknown = await login('nobody@example.com', 'incorrect horse')
     expect(unknown.text).toBe(known.text)
     expect(unknown.status).toBe(known.status)
-    // The work is done all the same: `verify` of no hash takes as long as any other.
+    // The work is the same: `verify` without a hash takes as long as with one.
     expect(api.passwords.asked.slice(before)).toEqual([undefined])
   })
 

@@ -5,7 +5,7 @@ import { endingAfter } from '../../support/ending-after.ts'
 import { openWorkerBench, type WorkerBench } from '../../support/test-worker.ts'
 import { allDue, required, times } from '../../support/test-stores.ts'
 
-describe.each(serviceStores())('the end of an account, on $name', (store) => {
+describe.each(serviceStores())('the purge of an account on $name', (store) => {
   let bench: WorkerBench
 
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describe.each(serviceStores())('the end of an account, on $name', (store) => {
     const { userId } = source
     await bench.connect(source, '/')
     await stores.apiKeys.create(userId, { name: 'CI', permissions: 'read' })
-    await stores.alertSettings.put(userId, { kinds: [], email: false }, { seen: null })
+    await stores.alertSettings.put(userId, { kinds: [], email: false }, { expected: null })
     return required(await stores.users.getById(userId))
   }
 
@@ -33,7 +33,7 @@ describe.each(serviceStores())('the end of an account, on $name', (store) => {
     return Items.filter((item) => JSON.stringify(item).includes(userId)).length
   }
 
-  test('has not begun or finishes by itself, and is in the audit log, wherever a process crashed', async () => {
+  test('has not started or finishes by itself, and is in the audit log, wherever a process crashes', async () => {
     for (let writes = 0; ; writes++) {
       const user = await newAccount()
       const before = await kept(user)
@@ -48,7 +48,7 @@ describe.each(serviceStores())('the end of an account, on $name', (store) => {
     }
   })
 
-  test('that several processes begin concurrently happens once', async () => {
+  test('that several processes start concurrently runs once', async () => {
     const user = await newAccount()
     await Promise.all(times(5, () => end(user)))
     expect(await kept(user)).toBe(0)

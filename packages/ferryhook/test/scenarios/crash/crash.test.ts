@@ -11,15 +11,15 @@ import { createSealedSecrets } from '../../../src/signing/sealed-secrets.ts'
 import { newSecretList, newSigningSecret } from '../../../src/signing/secret-list.ts'
 import { connectionInput, times } from '../../support/test-stores.ts'
 import { type Destinations, hashOf, openDestinations } from './destinations.ts'
-import { look, tally } from './findings.ts'
+import { inspect, countRequests } from './findings.ts'
 import { laterClock, openRelay } from './relay.ts'
 
 const ROUNDS = process.env['SLOW'] === '1' ? 50 : 2
 const SENDERS = 8
-/** Leases and the first pause of a retry are over in the next round. */
+/** Leases and the first retry delay have passed in the next round. */
 const ROUND_MS = 60_000
 
-/** Bundled below this package, so that it finds the library that is not bundled. */
+/** Bundled inside this package, so that it finds the one library that is not bundled. */
 async function bundled(): Promise<string> {
   const directory = mkdtempSync(join(import.meta.dirname, 'program/.bundle-'))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
@@ -45,7 +45,7 @@ async function setUp(directory: string, destinations: Destinations) {
   const user = { email: 'ada@example.com', name: 'Ada', plan: 'team' } as const
   const { userId } = await stores.users.create(user)
   const { sourceId } = await stores.sources.create({ userId, name: 'Crash', provider: 'custom' })
-  const kept = createSealedSecrets(secretBox)
+  const sealedSecrets = createSealedSecrets(secretBox)
   const pathOf = new Map<string, string>()
   for (const path of ['/willing', '/grumpy']) {
     const destinationUrl = destinations.url(path)
@@ -53,7 +53,7 @@ async function setUp(directory: string, destinations: Destinations) {
       connectionInput({ userId, sourceId, destinationUrl }),
     )
     const secrets = newSecretList(newSigningSecret(), Date.now())
-    const signingSecret = await kept.sealConnectionSecrets(made, secrets)
+    const signingSecret = await sealedSecrets.sealConnectionSecrets(made, secrets)
     await stores.connections.update(made.connectionId, { signingSecret }, { sourceId })
     pathOf.set(made.connectionId, path)
   }
@@ -70,13 +70,13 @@ function anyBody(): Buffer {
   return Buffer.from(`{"n":"${'ä'.repeat(randomInt(0, 3_000))}"}`)
 }
 
-/** Sends until the process is killed, which is after so many answers, with others under way. */
+/** Sends until the process is killed after this many responses, with other requests in flight. */
 async function sendUntilKilled(server: ChildProcess, url: string, answers: number) {
   const acknowledged = new Map<string, string>()
   const sender = async () => {
     while (!server.killed) {
       const body = anyBody()
-      // The last one of each sender is cut off.
+      // The last request of each sender is cut off.
       const answer = await fetch(url, { method: 'POST', body }).catch(() => undefined)
       const told = (await answer?.json().catch(() => undefined)) as { id: string } | undefined
       if (answer?.status === 200 && told) acknowledged.set(told.id, hashOf(body))
@@ -88,7 +88,7 @@ async function sendUntilKilled(server: ChildProcess, url: string, answers: numbe
 }
 
 test(
-  'of servers and workers that are killed at any moment no event answered 200 is lost, and none is delivered twice but for the attempts that the kill cut off',
+  'killing servers and workers at any moment loses no acknowledged event, and repeats only the attempts that a kill interrupted',
   { timeout: ROUNDS * 60_000 },
   async () => {
     const program = await bundled()
@@ -100,18 +100,18 @@ test(
     const { sourceId, pathOf } = await setUp(directory, destinations)
     const connectionIds = [...pathOf.keys()]
     const acknowledged = new Map<string, string>()
-    /** Those of them that are not delivered everywhere. */
+    /** Events that are not delivered to every destination. */
     const open = new Set<string>()
-    /** By event and path: requests that no process lived to write down. */
+    /** By event and path: requests that no process lived long enough to record. */
     const cutOff = new Map<string, number>()
     let counted = 0
-    /** A request may arrive after the end of the process that sent it: those belong to the next count. */
+    /** A request may arrive after its process was killed; it belongs to the next count. */
     const countCutOff = async () => {
       const touched = new Set(got.slice(counted).map(({ eventId }) => eventId))
       const ofTouched = got.filter(({ eventId }) => touched.has(eventId))
       counted = got.length
       const relay = await openRelay(directory, laterClock(0))
-      for (const [key, { requests, recorded }] of await tally(relay, ofTouched, pathOf)) {
+      for (const [key, { requests, recorded }] of await countRequests(relay, ofTouched, pathOf)) {
         cutOff.set(key, requests - recorded.length)
       }
       await relay.close()
@@ -126,7 +126,7 @@ test(
         once(server, 'message'),
         once(worker, 'message'),
       ])) as [[{ url: string }], unknown]
-      // The moment is random in what the process has done, not in time.
+      // Random in the progress of the process, not in time.
       const last = got.length + randomInt(1, 150)
       const kill = () => void (got.length >= last && worker.kill('SIGKILL'))
       Object.assign(watch, { before: () => {}, after: () => {} })
@@ -137,19 +137,19 @@ test(
         open.add(id)
       }
       expect(answered.size).toBeGreaterThan(0)
-      // Unless its moment has come before.
+      // Unless it was killed before.
       worker.kill('SIGKILL')
       await Promise.all(ended)
       expect([server.signalCode, worker.signalCode]).toEqual(['SIGKILL', 'SIGKILL'])
 
-      const { faults, ended: done } = await look(directory, open, connectionIds)
+      const { faults, ended: done } = await inspect(directory, open, connectionIds)
       expect(faults).toEqual([])
       for (const eventId of done) open.delete(eventId)
       await countCutOff()
     }
     await countCutOff()
 
-    // A worker that nobody kills does the rest.
+    // A worker that is not killed does the rest.
     Object.assign(watch, { before: () => {}, after: () => {} })
     let laterMs = ROUNDS * ROUND_MS
     const relay = await openRelay(directory, { now: () => Date.now() + laterMs })
@@ -164,9 +164,9 @@ test(
     }
     await worker.close()
     expect(open).toEqual(new Set())
-    const counts = await tally(relay, got, pathOf)
+    const counts = await countRequests(relay, got, pathOf)
     for (const { eventId, bodyHash } of got) {
-      // One that was stored and not answered has a body that nobody kept.
+      // The body of an event that was stored without a response is unknown.
       expect(bodyHash).toBe(acknowledged.get(eventId) ?? bodyHash)
     }
     for (const eventId of acknowledged.keys()) {
@@ -178,7 +178,7 @@ test(
         const count = counts.get(key)
         const surplus = (count?.requests ?? 0) - (count?.recorded.length ?? 0)
         expect(surplus, path).toBe(cutOff.get(key) ?? 0)
-        // One whose first refusal was cut off is welcome the next time.
+        // If the first rejection was cut off, the next request is accepted.
         const isShort = path === '/grumpy' && surplus > 0 && count?.recorded.length === 1
         expect(count?.recorded, path).toEqual(isShort ? [1] : attempts)
       }

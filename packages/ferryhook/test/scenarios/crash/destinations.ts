@@ -1,4 +1,4 @@
-/** Two destinations that note what they get: one takes everything, the other refuses it at first. */
+/** Two destinations that record requests: one accepts everything, the other rejects it at first. */
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -14,7 +14,7 @@ export const hashOf = (body: Uint8Array) => createHash('sha256').update(body).di
 
 export async function openDestinations() {
   const got: Got[] = []
-  /** Called with each request, before it is answered and after. */
+  /** Called for each request, before and after the response. */
   const watch = { before: () => {}, after: () => {} }
   const refused = new Set<string>()
   const server = createServer((request, response) => {
@@ -27,7 +27,7 @@ export async function openDestinations() {
       watch.before()
       const isRefused = path === '/grumpy' && !refused.has(eventId)
       if (isRefused) refused.add(eventId)
-      // Not 500: so many of them would open the circuit, and one attempt in minutes would be made.
+      // Not 500, which would open the breaker and leave one attempt in minutes.
       response.writeHead(isRefused ? 409 : 200).end(watch.after)
     })
   })

@@ -1,4 +1,4 @@
-/** What is wrong with what killed processes left, by what was answered and what destinations got. */
+/** Checks what killed processes leave behind against the responses and the received requests. */
 import { required } from '../../support/test-stores.ts'
 import type { Got } from './destinations.ts'
 import { laterClock, openRelay, type Relay } from './relay.ts'
@@ -6,7 +6,7 @@ import { laterClock, openRelay, type Relay } from './relay.ts'
 const FAR_MS = 10 * 365 * 86_400_000
 const ENDED = new Set(['delivered', 'failed', 'filtered'])
 
-/** What is due at any time, leased or not, and what waits. */
+/** Tasks that are due at any time, leased or not, and parked ones. */
 async function plannedIn({ stores }: Relay, connectionIds: readonly string[]) {
   const planned = new Set<string>()
   const shards = await stores.shards.count()
@@ -27,17 +27,17 @@ async function plannedIn({ stores }: Relay, connectionIds: readonly string[]) {
 
 export interface Findings {
   faults: string[]
-  /** The events of which nothing is left to do. */
+  /** Events without remaining tasks. */
   ended: string[]
 }
 
-/** Every event that was answered 200 has an end at each connection, or a task that leads there. */
-export async function look(
+/** Every acknowledged event is finished for each connection, or has a task. */
+export async function inspect(
   directory: string,
   eventIds: Iterable<string>,
   connectionIds: readonly string[],
 ): Promise<Findings> {
-  // Everything that is due in some years is due to this clock.
+  // A clock that is years ahead, so that every task is due.
   const future = await openRelay(directory, laterClock(FAR_MS))
   const now = await openRelay(directory, laterClock(0))
   try {
@@ -65,8 +65,8 @@ export async function look(
   }
 }
 
-/** How many requests of each event and path there were, and how many attempts are on record. */
-export async function tally(
+/** The number of requests by event and path, and of recorded attempts. */
+export async function countRequests(
   { stores }: Relay,
   got: readonly Got[],
   pathOf: ReadonlyMap<string, string>,

@@ -1,4 +1,4 @@
-/** A relay on the data of a directory: for the processes that are killed, and for who looks after. */
+/** A relay on a data directory, for the killed processes and for the checks afterwards. */
 import { openEngine } from '@strongroom/engine/engine'
 import type { Clock } from '@strongroom/platform/clock'
 import { createTables } from '@strongroom/kit/tables'
@@ -11,7 +11,7 @@ import { createStores } from '../../../src/stores.ts'
 import { createWorker } from '../../../src/worker/worker.ts'
 import { tables } from '../../../src/tables.ts'
 
-/** A process that begins so much later than it really does. */
+/** A process whose clock is this much ahead. */
 export const laterClock = (ms: number): Clock => ({ now: () => Date.now() + ms })
 
 export async function openRelay(directory: string, clock: Clock) {

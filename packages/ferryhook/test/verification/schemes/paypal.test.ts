@@ -62,19 +62,19 @@ async function outcome({
   return verdict.ok ? 'accepted' : verdict.reason
 }
 
-describe('a certificate that PayPal signed with', () => {
-  test('is fetched from PayPal and trusted because of who issued it', async () => {
+describe('the certificate that PayPal signed with', () => {
+  test('is fetched from PayPal and trusted because of its issuer', async () => {
     expect(await outcome()).toBe('accepted')
     expect(asked).toEqual([URL_OF_CERTIFICATE])
   })
 
-  test('is fetched once, however many requests name it, one after the other or at once', async () => {
+  test('is fetched once for any number of requests, sequential or concurrent', async () => {
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => outcome()))
     expect(new Set([...outcomes, await outcome()])).toEqual(new Set(['accepted']))
     expect(asked).toHaveLength(1)
   })
 
-  test('may come from any of the four addresses of PayPal, each for its environment', async () => {
+  test("may come from any of PayPal's four addresses, each for its environment", async () => {
     const tried = makeCertificate({ name: SANDBOX, issuer: authority, key: 'rsa' })
     const sandbox = { environment: 'sandbox' }
     expect(await outcome({ url: URL_OF_CERTIFICATE.replace('api.', 'api-m.') })).toBe('accepted')
@@ -100,12 +100,12 @@ describe('a certificate that PayPal signed with', () => {
     'https://api.paypal.com/v1/notifications/certs/CERT-1\n',
     '',
     'é',
-  ])('is not fetched from anywhere else: %s', async (url) => {
+  ])('is not fetched from any other address: %s', async (url) => {
     expect(await outcome({ url })).toBe('untrusted_certificate')
     expect(asked).toEqual([])
   })
 
-  test('must be for the name that PayPal signs under', async () => {
+  test('must be issued for the name that PayPal signs with', async () => {
     for (const name of ['www.paypal.com', SANDBOX, '*.paypal.com', 'evil.example']) {
       const other = makeCertificate({
         name: LIVE,
@@ -118,7 +118,7 @@ describe('a certificate that PayPal signed with', () => {
     }
   })
 
-  test('must be issued by an authority that a root vouches for', async () => {
+  test('must be issued by an authority that a root certificate confirms', async () => {
     const selfMade = makeCertificate({ name: LIVE, key: 'rsa' })
     const strangerRoot = makeCertificate({ name: 'Root', ca: true })
     const stranger = makeCertificate({ name: LIVE, issuer: strangerRoot, key: 'rsa' })
@@ -138,7 +138,7 @@ describe('a certificate that PayPal signed with', () => {
     }
   })
 
-  test('is found in a chain of any order, and one that goes in circles ends', async () => {
+  test('is found in a chain of any order, even in a circular one', async () => {
     const second = makeCertificate({ name: 'Second', ca: true, issuer: authority })
     const deep = makeCertificate({ name: LIVE, issuer: second, key: 'rsa' })
     serve(deep, root, authority, second)
@@ -150,7 +150,7 @@ describe('a certificate that PayPal signed with', () => {
     expect(await outcome({ signedBy: looped, url: other })).toBe('untrusted_certificate')
   })
 
-  test('must be in force, as those who vouch for it, also when it is already known', async () => {
+  test('must be current, like its issuers, even if it is cached', async () => {
     const dates = { issuer: root, key: 'rsa', name: LIVE } as const
     const expired = makeCertificate({ ...dates, to: '20260228000000Z' })
     const early = makeCertificate({ ...dates, from: '20260302000000Z' })
@@ -184,13 +184,13 @@ describe('a certificate that PayPal signed with', () => {
     expect(await outcome()).toBe('untrusted_certificate')
   })
 
-  test('does not let a signature of another key pass', async () => {
+  test('does not verify a signature of another key', async () => {
     expect(await outcome({ signedBy: makeCertificate({ name: LIVE, key: 'rsa' }) })).toBe(
       'no_match',
     )
   })
 
-  test('that is garbage is not trusted, and breaks nothing', async () => {
+  test('is rejected without an error if it is garbage', async () => {
     const broken = leaf.pem.replace(/MII../, 'MIIA')
     for (const text of ['', 'not found', broken, leaf.pem.slice(0, 300), leaf.pem.repeat(11)]) {
       answer = () => ({ status: 200, body: Buffer.from(text), truncated: false })
@@ -199,8 +199,8 @@ describe('a certificate that PayPal signed with', () => {
   })
 })
 
-describe('when the certificate cannot be fetched', () => {
-  test('the reason says that it is not the fault of the sender, and the next request tries again', async () => {
+describe('while a certificate cannot be fetched', () => {
+  test('the reason says that the sender is not at fault, and the next request fetches again', async () => {
     const right = answer
     answer = () => {
       throw new Error('network')
@@ -214,7 +214,7 @@ describe('when the certificate cannot be fetched', () => {
     expect(await outcome()).toBe('accepted')
   })
 
-  test('requests that name made-up certificates make PayPal see few of them', async () => {
+  test('requests with made-up certificate URLs cause few requests to PayPal', async () => {
     expect(await outcome()).toBe('accepted')
     const right = answer
     answer = () => ({ ...right(''), status: 404 })
@@ -229,21 +229,21 @@ describe('when the certificate cannot be fetched', () => {
     expect(await outcome({ url: `${URL_OF_CERTIFICATE}-new` })).toBe('accepted')
   })
 
-  test('few are asked for at once', async () => {
+  test('few certificates are fetched in parallel', async () => {
     const urls = Array.from({ length: 20 }, (_, index) => `${URL_OF_CERTIFICATE}-${index}`)
     const outcomes = await Promise.all(urls.map((url) => outcome({ url })))
     expect(asked).toHaveLength(5)
     expect(outcomes.filter((each) => each === 'accepted')).toHaveLength(5)
   })
 
-  test('nothing is fetched by a server that was not given the means', async () => {
+  test('a server without an HTTP client fetches nothing', async () => {
     const before = certificates
     certificates = undefined as unknown as PayPalCertificates
     expect(await outcome()).toBe('certificate_unavailable')
     certificates = before
   })
 
-  test('the client that fetches may be the one that never reaches inside', async () => {
+  test('the SSRF-safe client can be used to fetch', async () => {
     const fetch = createSafeFetch({ resolve: () => Promise.resolve(['127.0.0.1']) })
     certificates = createPayPalCertificates({ clock, fetch })
     expect(await outcome()).toBe('certificate_unavailable')
@@ -252,7 +252,7 @@ describe('when the certificate cannot be fetched', () => {
 })
 
 describe('a pinned certificate', () => {
-  test('is trusted whoever issued it, and nothing is fetched', async () => {
+  test('is trusted regardless of its issuer, and nothing is fetched', async () => {
     const own = makeCertificate({ name: 'Pinned', key: 'rsa' })
     const options = { certificates: `${leaf.pem}${own.pem}` }
     expect(await outcome({ signedBy: own, options, url: 'https://evil.example' })).toBe('accepted')
@@ -260,7 +260,7 @@ describe('a pinned certificate', () => {
     expect(asked).toEqual([])
   })
 
-  test('that is not in force is not trusted', async () => {
+  test('is not trusted unless it is current', async () => {
     const own = makeCertificate({ name: 'Pinned', key: 'rsa', to: '20260101000000Z' })
     expect(await outcome({ signedBy: own, options: { certificates: own.pem } })).toBe(
       'untrusted_certificate',

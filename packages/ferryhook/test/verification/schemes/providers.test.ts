@@ -22,7 +22,7 @@ describe('stripe', () => {
   const stripe = signerOf('stripe')
   const header = (request: SignedRequest) => String(request.headers['stripe-signature'])
 
-  test('one right signature among several is enough, as while a secret is rotated', async () => {
+  test('one valid signature among several is enough, as during a rotation', async () => {
     const request = requestOf(stripe)
     const [, right = ''] = /v1=(\w+)/.exec(header(request)) ?? []
     const both = header(request).replace('v1=', `v1=${'0'.repeat(64)},v1=`)
@@ -33,7 +33,7 @@ describe('stripe', () => {
     )
   })
 
-  test('two times in one header are refused', async () => {
+  test('two timestamps in one header are rejected', async () => {
     const request = requestOf(stripe)
     const twice = `t=1,${header(request)}`
     expect(await outcome(stripe, withHeader(request, 'stripe-signature', twice))).toBe(
@@ -41,7 +41,7 @@ describe('stripe', () => {
     )
   })
 
-  test('the tolerance can be set', async () => {
+  test('the tolerance is configurable', async () => {
     const patient = SigningScheme.parse({ algorithm: 'stripe', toleranceSeconds: 3600 })
     const old = requestOf(stripe, { at: NOW - 3_000_000 })
     expect(await outcome({ ...stripe, scheme: patient }, old)).toBe('accepted')
@@ -52,17 +52,17 @@ describe('stripe', () => {
 describe('github', () => {
   const legacy = signerOf('github with SHA-1 allowed')
 
-  test('SHA-1 counts only where it was asked for', async () => {
+  test('SHA-1 is accepted only if it is enabled', async () => {
     expect(await outcome(signerOf('github'), requestOf(legacy))).toBe('missing_header')
   })
 
-  test('SHA-1 does not save a request whose SHA-256 signature is wrong', async () => {
+  test('SHA-1 does not rescue a request with an invalid SHA-256 signature', async () => {
     const wrong = `sha256=${'0'.repeat(64)}`
     const request = withHeader(requestOf(legacy), 'x-hub-signature-256', wrong)
     expect(await outcome(legacy, request)).toBe('no_match')
   })
 
-  test('a digest of another hash is not one of this', async () => {
+  test('a digest of another hash is rejected', async () => {
     const request = requestOf(legacy)
     const sha1 = String(request.headers['x-hub-signature']).replace('sha1=', 'sha256=')
     const relabelled = withHeader(request, 'x-hub-signature-256', sha1)
@@ -83,12 +83,12 @@ describe('twilio', () => {
     return { method: 'POST', url, headers, body: Buffer.from(body) }
   }
 
-  test('a body that is no form is signed by its hash in the address', async () => {
+  test('a body that is not a form is signed by its hash in the URL', async () => {
     expect(await outcome(twilio, jsonRequest('{"a":1}'))).toBe('accepted')
     expect(await outcome(twilio, jsonRequest('{"a":2}', '{"a":1}'))).toBe('no_match')
   })
 
-  test('a body that nothing signs is refused although the address is signed', async () => {
+  test('a body that is not covered by the signature is rejected although the URL is signed', async () => {
     const { headers } = jsonRequest('')
     const request = {
       method: 'POST',
@@ -106,14 +106,14 @@ describe('twilio', () => {
     ['http://a.example/in/x', 'http://a.example:80/in/x'],
     ['https://[2001:db8::1]:8443/in/x', 'https://[2001:db8::1]/in/x'],
     ['https://a.example:8443', 'https://a.example:8443'],
-  ])('of a request to %s the signature may be over %s', async (url, signed) => {
+  ])('a request to %s may be signed for %s', async (url, signed) => {
     const headers = { 'x-twilio-signature': signUrl(signed) }
     const request = { method: 'POST', url, headers, body: Buffer.alloc(0) }
     expect(await outcome(twilio, request)).toBe('accepted')
     expect(await outcome(twilio, { ...request, url: `${url}/other` })).toBe('no_match')
   })
 
-  test('names and values are signed decoded, sorted, and each value once', async () => {
+  test('form fields are signed decoded and sorted, and repeated values once', async () => {
     const text = 'Body1 + 1BodyGrüßeTo+1'
     const request: SignedRequest = {
       method: 'POST',
@@ -131,7 +131,7 @@ describe('twilio', () => {
 describe('gitlab', () => {
   const [token, signing] = [signerOf('gitlab token'), signerOf('gitlab signing token')]
 
-  test('a token does not stand in for a signature that the source can check', async () => {
+  test('a token does not replace a signature that the source can verify', async () => {
     const request = requestOf(token)
     const secrets = [token.secrets[0], signing.secrets[0]]
     expect(await outcome(token, request, { secrets })).toBe('missing_header')
@@ -139,7 +139,7 @@ describe('gitlab', () => {
     expect(await outcome(signing, asToken)).toBe('missing_header')
   })
 
-  test('a token does not save a request whose signature is wrong or cannot be checked', async () => {
+  test('a token does not rescue a request whose signature is invalid or cannot be verified', async () => {
     const request = requestOf(token)
     const headers = { ...requestOf(signing).headers, ...request.headers }
     const forged = { ...request, headers, body: Buffer.from('{"forged":true}') }
@@ -150,7 +150,7 @@ describe('gitlab', () => {
     expect(await outcome(token, bare)).not.toBe('accepted')
   })
 
-  test('a request with both is accepted for its signature', async () => {
+  test('a request with a token and a signature is verified by its signature', async () => {
     const request = requestOf(signing)
     const both = withHeader(request, 'x-gitlab-token', 'old token')
     expect(await outcome(signing, both)).toBe('accepted')
@@ -160,7 +160,7 @@ describe('gitlab', () => {
 describe('standard webhooks', () => {
   const [standard, svix] = [signerOf('standard webhooks'), signerOf('svix')]
 
-  test('headers of Svix come first, and none are mixed', async () => {
+  test('Svix headers take precedence, and the two families are not mixed', async () => {
     const both = { ...requestOf(standard).headers, ...requestOf(svix).headers }
     const request = { ...requestOf(svix), headers: both }
     expect(await outcome(svix, request)).toBe('accepted')
@@ -168,19 +168,19 @@ describe('standard webhooks', () => {
     expect(await outcome(svix, withHeader(request, 'svix-id', undefined))).toBe('missing_header')
   })
 
-  test('one right signature among several is enough, and unknown versions are passed over', async () => {
+  test('one valid signature among several is enough, and unknown versions are ignored', async () => {
     const request = requestOf(standard)
     const list = `v2,AAAA v1a,AAAA v1,AAAA nonsense ${request.headers['webhook-signature']}`
     expect(await outcome(standard, withHeader(request, 'webhook-signature', list))).toBe('accepted')
   })
 
-  test('a shared secret does not do as public key, nor the other way round', async () => {
+  test('a shared secret is not used as a public key, nor the other way round', async () => {
     const asymmetric = signerOf('standard webhooks with asymmetric keys')
     expect(await outcome(asymmetric, requestOf(standard))).toBe('no_match')
     expect(await outcome(standard, requestOf(asymmetric))).toBe('no_match')
   })
 
-  test('a secret that is no key is no secret', async () => {
+  test('a secret that is not a key matches nothing', async () => {
     const secrets = ['whsec_', 'whsec_***', 'whpk_AAAA']
     expect(await outcome(standard, requestOf(standard), { secrets })).toBe('no_secret')
   })
@@ -189,21 +189,21 @@ describe('standard webhooks', () => {
 describe('linear', () => {
   const linear = signerOf('linear')
 
-  test('only the time inside the signed body counts', async () => {
+  test('only the timestamp inside the signed body counts', async () => {
     const stale = requestOf(linear, { at: NOW - 61_000 })
     const withFreshHeader = withHeader(stale, 'linear-timestamp', String(NOW))
     expect(await outcome(linear, withFreshHeader)).toBe('too_old')
   })
 
   test.each(['{"webhookTimestamp":"soon"}', '[]', 'null', 'no JSON', '{"webhookTimestamp":1e999}'])(
-    'a signed body without a time is refused: %s',
+    'a signed body without a timestamp is rejected: %s',
     async (body) => {
       expect(await outcome(linear, requestOf(linear, { body }))).toMatch(/^(?:malformed_body|too_)/)
     },
   )
 })
 
-describe('any HMAC', () => {
+describe('a configurable HMAC', () => {
   const body = Buffer.from('{"a":1}')
   const request = (headers: Record<string, string>): SignedRequest => ({
     method: 'POST',
@@ -218,13 +218,13 @@ describe('any HMAC', () => {
   const digest = (hash: string, text: string, encoding: 'hex' | 'base64' = 'hex') =>
     createHmac(hash, 'key').update(text).digest(encoding)
 
-  test('unless told otherwise it is x-signature in hexadecimal over the body', async () => {
+  test('defaults to x-signature, in hexadecimal, over the body', async () => {
     const plain = of({ algorithm: 'hmac-sha256' })
     const signed = request({ 'x-signature': digest('sha256', body.toString()) })
     expect(await outcome(plain, signed)).toBe('accepted')
   })
 
-  test('time and signature may share a header, as in t=…,v1=…', async () => {
+  test('supports timestamp and signature in one header, as in t=…,v1=…', async () => {
     const shared = of({
       algorithm: 'hmac-sha256',
       header: 'workos-signature',
@@ -242,7 +242,7 @@ describe('any HMAC', () => {
     expect(await outcome(shared, signed(`v1=${signature}`))).toBe('malformed_header')
   })
 
-  test('a prefix may have a space, and SHA-1 is there for those who have nothing better', async () => {
+  test('supports a prefix with a space, and SHA-1 for senders that have nothing else', async () => {
     const old = of({ algorithm: 'hmac-sha1', header: 'authorization', prefix: 'HMAC ' })
     const authorization = `HMAC ${digest('sha1', body.toString())}`
     expect(await outcome(old, request({ authorization }))).toBe('accepted')

@@ -22,7 +22,7 @@ const file = join(import.meta.dirname, '../../signature-vectors.json')
 const vectors = JSON.parse(readFileSync(file, 'utf8')) as Vector[]
 const incoming = vectors.filter(({ provider }) => provider !== 'ferryhook-outbound')
 
-/** The scheme that a vector is of, where it is not called like its provider. */
+/** The scheme of a vector, if it is not named like its provider. */
 function schemeOf({ provider, certPem }: Vector): SigningScheme {
   const algorithms: Record<string, string> = {
     'standard-webhooks-ed25519': 'standard-webhooks',
@@ -34,7 +34,7 @@ function schemeOf({ provider, certPem }: Vector): SigningScheme {
 
 function verify(vector: Vector, body = vector.body) {
   const { secret, publicKey, webhookId, url = 'https://example.com/in', headers } = vector
-  // Some have no time to be checked at but the one that they were signed at.
+  // Some vectors can only be checked at the time they were signed.
   const signedAt = Object.entries(headers).find(([name]) => /time/.test(name))?.[1] ?? ''
   return verifySignature({
     scheme: schemeOf(vector),
@@ -44,22 +44,25 @@ function verify(vector: Vector, body = vector.body) {
   })
 }
 
-test('there are sixteen vectors, one of them of our own signatures', () => {
+test('there are sixteen vectors, one of them for outgoing signatures', () => {
   expect(vectors).toHaveLength(16)
   expect(incoming).toHaveLength(15)
 })
 
-test.each(incoming)('the vector of $provider ($origin) is accepted', async (vector) => {
+test.each(incoming)('the $provider vector ($origin) is accepted', async (vector) => {
   expect(await verify(vector)).toEqual({ ok: true })
 })
 
 const ofBodies = incoming.filter(({ provider }) => provider !== 'gitlab-token')
 
-test.each(ofBodies)('the vector of $provider ($origin) holds for no other body', async (vector) => {
-  expect(await verify(vector, `${vector.body}&x=1`)).toEqual({ ok: false, reason: 'no_match' })
-})
+test.each(ofBodies)(
+  'the $provider vector ($origin) is rejected with any other body',
+  async (vector) => {
+    expect(await verify(vector, `${vector.body}&x=1`)).toEqual({ ok: false, reason: 'no_match' })
+  },
+)
 
-test('our own signature is the one of its vector, for the same bytes as key', () => {
+test('outgoing signatures equal their vector, for the same key bytes', () => {
   for (const { provider, secret = '', headers, body, now = 0 } of vectors) {
     if (provider !== 'ferryhook-outbound') continue
     const whsec = `whsec_${Buffer.from(secret).toString('base64')}`

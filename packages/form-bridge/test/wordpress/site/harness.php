@@ -1,7 +1,7 @@
 <?php
 /**
- * A must-use plugin of test sites: keeps them off the internet, answers for api.wordpress.org,
- * writes down every call that WordPress makes over HTTP, and runs what a test wants to know.
+ * A must-use plugin of test sites: blocks requests to the internet, stubs api.wordpress.org, logs
+ * every HTTP request of WordPress, and evaluates the code of tests.
  */
 
 /** Only a test knows the directory of its site. */
@@ -17,11 +17,11 @@ if ( isset( $_SERVER['HTTP_X_TEST_RUN'] ) && getenv( 'WORDPRESS_SITE' ) === $_SE
 	);
 }
 
-/** Neither mail nor how quickly one person may comment is what the tests are about. */
+/** Turn off mail and the limit on quick comments. */
 add_filter( 'pre_wp_mail', '__return_true' );
 add_filter( 'comment_flood_filter', '__return_false' );
 
-/** The service listens on this machine, on a port that WordPress does not take for a safe one. */
+/** The service listens on localhost, on a port that WordPress does not consider safe. */
 add_filter( 'http_request_host_is_external', '__return_true' );
 add_filter(
 	'http_allowed_safe_ports',
@@ -35,7 +35,7 @@ add_filter(
 
 add_filter(
 	'pre_http_request',
-	function ( $answer, $arguments, $url ) {
+	function ( $response, $arguments, $url ) {
 		$line = wp_json_encode(
 			array(
 				'url'     => $url,
@@ -45,7 +45,7 @@ add_filter(
 		);
 		file_put_contents( getenv( 'WORDPRESS_SITE' ) . '/http.log', $line . "\n", FILE_APPEND | LOCK_EX );
 		if ( in_array( wp_parse_url( $url, PHP_URL_HOST ), array( '127.0.0.1', 'localhost' ), true ) ) {
-			return $answer;
+			return $response;
 		}
 		$body = false === strpos( $url, 'update-check' ) ? '{}' : '{"plugins":[],"themes":[],"translations":[],"no_update":[],"offers":[]}';
 		return array(
@@ -63,7 +63,7 @@ add_filter(
 	3
 );
 
-/** What keeps the service out on some hosts: REST for members only, or a firewall that likes no robots. */
+/** Simulates hosts that require a login for the REST API, or whose firewall blocks bots. */
 $test_closed = @file_get_contents( getenv( 'WORDPRESS_SITE' ) . '/closed' );
 if ( 'firewall' === $test_closed && 0 === strpos( $_SERVER['HTTP_USER_AGENT'] ?? '', 'Form-Bridge/' ) ) {
 	http_response_code( 403 );

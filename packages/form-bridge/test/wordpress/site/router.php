@@ -1,8 +1,8 @@
 <?php
-/** What the rewrite rules of a web server do: files as they are, the rest to WordPress. */
+/** Serves files, and passes everything else to WordPress, like the usual rewrite rules. */
 $test_path = rawurldecode( parse_url( $_SERVER['REQUEST_URI'], PHP_URL_PATH ) );
 
-// The site's own files lie outside of the shared WordPress.
+// The files of the site are outside the shared WordPress.
 if ( 0 === strpos( $test_path, '/wp-content/' ) && false === strpos( $test_path, '..' ) ) {
 	$test_file = getenv( 'WORDPRESS_SITE' ) . $test_path;
 	if ( is_file( $test_file ) ) {

@@ -1,7 +1,7 @@
 <?php
 /**
- * The configuration of a test site. Many sites share the files of one WordPress: what is a site's
- * own lies in the directory that WORDPRESS_SITE names.
+ * The configuration of a test site. Sites share the files of one WordPress; WORDPRESS_SITE is the
+ * directory with the site's own files.
  */
 $test_site = getenv( 'WORDPRESS_SITE' );
 
@@ -18,7 +18,7 @@ define( 'DB_HOST', '' );
 define( 'DB_CHARSET', 'utf8mb4' );
 define( 'DB_COLLATE', '' );
 define( 'FS_METHOD', 'direct' );
-// Tests say when cron runs.
+// Tests run cron explicitly.
 define( 'DISABLE_WP_CRON', true );
 define( 'WP_DEBUG', true );
 define( 'WP_DEBUG_DISPLAY', false );
@@ -28,7 +28,7 @@ foreach ( array( 'AUTH_KEY', 'SECURE_AUTH_KEY', 'LOGGED_IN_KEY', 'NONCE_KEY', 'A
 	define( $test_salt, hash( 'sha256', $test_salt . file_get_contents( "$test_site/salt" ) ) );
 }
 
-// What a test defines for this site, as an operator would in this file.
+// Constants that a test defines for this site.
 if ( file_exists( "$test_site/constants.php" ) ) {
 	require "$test_site/constants.php";
 }

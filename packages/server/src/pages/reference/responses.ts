@@ -30,13 +30,13 @@ export interface Responses {
 }
 
 export function describeResponses(
-  responses: unknown,
+  declared: unknown,
   schemas: SchemaReader,
   references: References,
 ): Responses {
   const responses: ResponseView[] = []
   const errors: ErrorLine[] = []
-  const sorted = Object.entries(objectOf(responses)).toSorted(([a], [b]) => order(a) - order(b))
+  const sorted = Object.entries(objectOf(declared)).toSorted(([a], [b]) => order(a) - order(b))
   for (const [status, found] of sorted) {
     const { target, siblings } = references.resolve(found)
     const response = { ...objectOf(target), ...siblings }

@@ -21,7 +21,7 @@ import { now } from '../../support/bolt-app.ts'
 const signingSecret = official.secret
 const logLevel = LogLevel.ERROR
 
-/** The text that a listener of a Bolt app behind both keys has heard. */
+/** The text that a listener of a Bolt app behind both keys received. */
 type Behind = (keys: TwoKey, request: Signed) => Promise<{ status: number; heard: string[] }>
 
 function listening(receiver: Receiver): string[] {
@@ -102,7 +102,7 @@ describe.each(Object.entries(receivers))('a Bolt app with %s behind both keys', 
     ],
     ['a shortcut', () => signedForm({ payload: JSON.stringify(shortcut) }, now()), 'shortcut'],
   ])(
-    'receives %s, which some of its receivers cannot read by themselves',
+    'receives %s, which some Bolt receivers cannot parse on their own',
     async (_name, request, text) => {
       expect(await send(keys, request())).toEqual({ status: 200, heard: [text] })
     },

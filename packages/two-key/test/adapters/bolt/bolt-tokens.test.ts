@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
 import { createBoltTokens } from '../../../src/adapters/bolt-tokens.ts'
 import type { Installation } from '../../../src/slack-ids.ts'
-import { refused, scene } from '../../support/scene.ts'
+import { refused, createTestCheckers } from '../../support/test-checkers.ts'
 
 function afterAnOrganisationHasLeft() {
-  const { clock, machine, slack } = scene([{ id: 'T9', token: 'xoxb-org', enterprise: 'E9' }])
+  const { clock, machine, slack } = createTestCheckers([
+    { id: 'T9', token: 'xoxb-org', enterprise: 'E9' },
+  ])
   const lastTokens = createBoltTokens()
   lastTokens.remember({ team: 'T9', enterprise: 'E9' }, 'xoxb-org', { isOrgWide: true })
   const checker = lastTokens.withUninstallCheck(machine({ tokenOf: lastTokens.tokenOf }))

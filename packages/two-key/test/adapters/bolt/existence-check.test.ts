@@ -62,7 +62,7 @@ describe.each([
     },
   )
 
-  test('the token of one team verifies no other', async () => {
+  test('the token of one team does not verify another team', async () => {
     const bolt = openBolt(options)
     const foreign = eventBody(message, {
       team_id: 'T0OTHER',
@@ -197,7 +197,7 @@ describe('in a Bolt app', () => {
     ])
   })
 
-  test('its type fits wherever Bolt takes middleware, without importing Bolt', async () => {
+  test('its type is accepted wherever Bolt takes middleware, without importing Bolt', async () => {
     const { existenceCheck } = await import('../../../src/adapters/bolt.ts')
     const { app } = openBolt()
     const check = existenceCheck()

@@ -7,7 +7,7 @@ import { eventBody, message } from '../../support/samples.ts'
 import { signedJson } from '../../support/signed.ts'
 import { now, openBolt } from '../../support/bolt-app.ts'
 
-describe('where one token serves every request', () => {
+describe('if one token serves every request', () => {
   /** A thousand requests, each for an invented team. */
   async function flood(team: FakeTeam) {
     const clock = testClock()
@@ -22,28 +22,28 @@ describe('where one token serves every request', () => {
       deadline: clock.now() + 2000,
       token: team.token,
     } as const
-    const verdicts = new Set<string>()
+    const results = new Set<string>()
     for (let at = 0; at < 1000; at++) {
       const ids = { team: `T0FAKE${at}`, user: `U0FAKE${at}`, channel: `C0FAKE${at}` }
-      const verdict = await checker.check(ids, options)
-      verdicts.add(verdict.ok ? 'accepted' : verdict.reason)
+      const result = await checker.check(ids, options)
+      results.add(result.ok ? 'accepted' : result.reason)
     }
-    return { slack, verdicts }
+    return { slack, results }
   }
 
   test('a flood of invented teams costs one call', async () => {
-    const { slack, verdicts } = await flood(sampleTeam)
-    expect([...verdicts]).toEqual(['team'])
+    const { slack, results } = await flood(sampleTeam)
+    expect([...results]).toEqual(['team'])
     expect(slack.calls()).toEqual([{ method: 'auth.test', args: {} }])
   })
 
   test('a flood of invented workspaces of an organisation shares the budget of one', async () => {
-    const { slack, verdicts } = await flood({
+    const { slack, results } = await flood({
       ...sampleTeam,
       enterprise: 'E00000001',
       orgWide: true,
     })
-    expect(verdicts.has('accepted')).toBe(false)
+    expect(results.has('accepted')).toBe(false)
     expect(slack.calls('auth.test')).toHaveLength(1)
     expect(slack.calls('team.info').length).toBeLessThanOrEqual(50)
     expect(slack.calls('users.info').length).toBeLessThanOrEqual(100)

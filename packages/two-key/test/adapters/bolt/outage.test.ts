@@ -3,7 +3,7 @@ import { samples, TEAM, USER } from '../../support/samples.ts'
 import { outages } from '../../support/outages.ts'
 import { now, openBolt } from '../../support/bolt-app.ts'
 
-/** How long each may take, in seconds, and what Slack gets to hear. */
+/** The maximum duration in seconds and the response of each kind of request. */
 const requests = [
   ['message', 10, /^$/],
   ['command', 2, /"response_type":"ephemeral"/],
@@ -14,17 +14,17 @@ const requests = [
 
 describe.each(outages)('while Slack %s', (_, fault, code) => {
   test('no listener of a Bolt app is called, and everything is acknowledged within the budget', async () => {
-    for (const [name, seconds, answer] of requests) {
+    for (const [name, seconds, response] of requests) {
       const bolt = openBolt()
       bolt.slack.break(fault)
-      const sent = bolt.answer(samples[name]!(now()))
+      const sent = bolt.response(samples[name]!(now()))
       await reached(bolt)
       await bolt.timers.pass({ seconds })
-      // No time passes from here on: what is not decided now stays so.
+      // The clock stops here, so an undecided request stays undecided.
       const { status, body } = await sent
       await bolt.settled()
       expect([name, status, bolt.handled]).toEqual([name, 200, []])
-      expect(body).toMatch(answer)
+      expect(body).toMatch(response)
       const codes = bolt.lines.flatMap((line) => /"code":"(\w+)"/.exec(line)?.[1] ?? [])
       expect(codes).toEqual([expect.stringMatching(code)])
       const told = new RegExp([TEAM, USER, 'xoxb', '<!doctype'].join('|'))
@@ -33,7 +33,7 @@ describe.each(outages)('while Slack %s', (_, fault, code) => {
   })
 })
 
-/** Waits until the request has come to the check. */
+/** Waits until the request has reached the check. */
 async function reached(bolt: ReturnType<typeof openBolt>): Promise<void> {
   while (bolt.slack.calls().length === 0) await new Promise((resolve) => void setImmediate(resolve))
 }
@@ -42,10 +42,10 @@ describe('while Slack is down and Bolt responds last', () => {
   test.each([
     ['HTTPReceiver', false],
     ['AwsLambdaReceiver', true],
-  ])('an event is sent again: %s', async (_, lambda) => {
+  ])('Slack sends an event again: %s', async (_, lambda) => {
     const bolt = openBolt({ lambda, processBeforeResponse: true })
     bolt.slack.break({ kind: 'hang' })
-    const sent = bolt.answer(samples['message']!(now()))
+    const sent = bolt.response(samples['message']!(now()))
     await reached(bolt)
     await bolt.timers.pass({ seconds: 2 })
     expect((await sent).status).toBe(500)
@@ -59,7 +59,7 @@ describe('while Slack is down and Bolt responds last', () => {
   test('a command is acknowledged, and its user is asked to try again', async () => {
     const bolt = openBolt({ lambda: true, processBeforeResponse: true })
     bolt.slack.break({ kind: 'status', status: 502 })
-    const sent = bolt.answer(samples['command']!(now()))
+    const sent = bolt.response(samples['command']!(now()))
     await reached(bolt)
     await bolt.timers.pass({ seconds: 2 })
     expect(await sent).toMatchObject({ status: 200, body: expect.stringContaining('Try again') })

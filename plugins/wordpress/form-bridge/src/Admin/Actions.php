@@ -1,12 +1,12 @@
 <?php
 namespace FormBridge\Admin;
 
-use FormBridge\Account;
-use FormBridge\Answer;
 use FormBridge\Environment;
 use FormBridge\Heartbeat;
+use FormBridge\Response;
 use FormBridge\Sender;
 use FormBridge\Services;
+use FormBridge\SiteService;
 
 defined( 'ABSPATH' ) || exit;
 
@@ -19,10 +19,10 @@ final class Actions {
 	const GRACE = 86400;
 
 	/** @var Services */
-	private $with;
+	private $services;
 
-	public function __construct( Services $with ) {
-		$this->with = $with;
+	public function __construct( Services $services ) {
+		$this->services = $services;
 	}
 
 	public function hook(): void {
@@ -39,7 +39,7 @@ final class Actions {
 		if ( method_exists( $this, $method ) ) {
 			$this->$method();
 		}
-		wp_safe_redirect( Page::url() );
+		wp_safe_redirect( SettingsPage::url() );
 		exit;
 	}
 
@@ -57,52 +57,52 @@ final class Actions {
 	private function do_connect(): void {
 		$purpose = sanitize_key( $_POST['purpose'] ?? '' );
 		$token   = sanitize_text_field( wp_unslash( $_POST['join_token'] ?? '' ) );
-		if ( in_array( $purpose, $this->with->connector->purposes(), true ) ) {
-			$this->with->connector->begin( $purpose, $token );
+		if ( in_array( $purpose, $this->services->connector->purposes(), true ) ) {
+			$this->services->connector->start( $purpose, $token );
 		}
 	}
 
-	private function do_again(): void {
-		$this->with->connector->try_again();
+	private function do_retry(): void {
+		$this->services->connector->retry();
 	}
 
 	private function do_cancel(): void {
-		$this->with->connector->give_up();
+		$this->services->connector->cancel();
 	}
 
 	private function do_check(): void {
-		$credentials = $this->with->credentials->load();
+		$credentials = $this->services->credentials->load();
 		if ( null === $credentials ) {
 			return;
 		}
-		$answer = $this->with->client->signed( $credentials, 'GET', '/site', null, array( 'status' ) );
-		$this->report( $answer, __( 'The service recognizes this site.', 'form-bridge' ) );
-		Heartbeat::soon();
+		$response = $this->services->client->send_signed( $credentials, 'GET', '/site', null, array( 'status' ) );
+		$this->report( $response, __( 'The service recognizes this site.', 'form-bridge' ) );
+		Heartbeat::schedule_soon();
 	}
 
 	private function do_rotate(): void {
-		if ( $this->with->credentials->are_constants() ) {
+		if ( $this->services->credentials->are_in_config() ) {
 			return;
 		}
-		$answer = ( new Account( $this->with ) )->rotate( self::GRACE );
-		$this->report( $answer, __( 'The keys were rotated. The old keys keep working for one day.', 'form-bridge' ) );
+		$response = ( new SiteService( $this->services ) )->rotate_keys( self::GRACE );
+		$this->report( $response, __( 'The keys were rotated. The old keys keep working for one day.', 'form-bridge' ) );
 	}
 
 	private function do_disconnect(): void {
-		$answer = ( new Account( $this->with ) )->disconnect();
-		$this->report( $answer, __( 'The site was disconnected.', 'form-bridge' ) );
+		$response = ( new SiteService( $this->services ) )->disconnect();
+		$this->report( $response, __( 'The site was disconnected.', 'form-bridge' ) );
 	}
 
 	private function do_send(): void {
-		$this->with->queue->retry_all();
-		$sent = ( new Sender( $this->with ) )->send_due();
+		$this->services->queue->retry_all();
+		$sent = ( new Sender( $this->services ) )->send_due();
 		/* translators: %d: a number of submissions. */
-		self::keep_outcome( 'success', sprintf( _n( '%d submission was delivered.', '%d submissions were delivered.', $sent, 'form-bridge' ), $sent ) );
+		self::save_outcome( 'success', sprintf( _n( '%d submission was delivered.', '%d submissions were delivered.', $sent, 'form-bridge' ), $sent ) );
 	}
 
 	private function do_delete(): void {
-		$this->with->queue->delete_refused();
-		self::keep_outcome( 'success', __( 'The rejected submissions were deleted.', 'form-bridge' ) );
+		$this->services->queue->delete_rejected();
+		self::save_outcome( 'success', __( 'The rejected submissions were deleted.', 'form-bridge' ) );
 	}
 
 	private function do_settings(): void {
@@ -113,19 +113,19 @@ final class Actions {
 			'telemetry'   => ! empty( $_POST['telemetry'] ),
 			'admin_email' => ! empty( $_POST['admin_email'] ),
 		);
-		if ( $this->with->settings->service_url_is_open() ) {
+		if ( $this->services->settings->is_service_url_editable() ) {
 			$url                    = sanitize_text_field( wp_unslash( $_POST['service_url'] ?? '' ) );
 			$changes['service_url'] = esc_url_raw( $url, array( 'https', 'http' ) );
 		}
-		$this->with->settings->change( $changes );
-		self::keep_outcome( 'success', __( 'Settings saved.', 'form-bridge' ) );
+		$this->services->settings->update( $changes );
+		self::save_outcome( 'success', __( 'Settings saved.', 'form-bridge' ) );
 	}
 
-	private function report( Answer $answer, string $success ): void {
-		$answer->ok() ? self::keep_outcome( 'success', $success ) : self::keep_outcome( 'error', $answer->message );
+	private function report( Response $response, string $success ): void {
+		$response->ok() ? self::save_outcome( 'success', $success ) : self::save_outcome( 'error', $response->message );
 	}
 
-	private static function keep_outcome( string $kind, string $text ): void {
+	private static function save_outcome( string $kind, string $text ): void {
 		set_transient( self::outcome_key(), array( $kind, $text ), 5 * MINUTE_IN_SECONDS );
 	}
 

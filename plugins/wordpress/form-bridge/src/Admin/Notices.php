@@ -9,10 +9,10 @@ defined( 'ABSPATH' ) || exit;
 final class Notices {
 
 	/** @var Services */
-	private $with;
+	private $services;
 
-	public function __construct( Services $with ) {
-		$this->with = $with;
+	public function __construct( Services $services ) {
+		$this->services = $services;
 	}
 
 	public function hook(): void {
@@ -24,15 +24,15 @@ final class Notices {
 		if ( null === $screen || ! in_array( $screen->id, array( 'dashboard', 'plugins' ), true ) || ! current_user_can( 'manage_options' ) ) {
 			return;
 		}
-		$status = $this->with->status();
-		if ( ! in_array( $status, array( 'moved', 'rejected', 'unreadable' ), true ) || $this->with->connector->is_under_way() ) {
+		$status = $this->services->status();
+		if ( ! in_array( $status, array( 'moved', 'rejected', 'unreadable' ), true ) || $this->services->connector->is_running() ) {
 			return;
 		}
-		list( , $title ) = ( new StatusTexts( $this->with ) )->of( $status );
+		list( , $title ) = ( new StatusTexts( $this->services ) )->describe( $status );
 		printf(
 			'<div class="notice notice-warning"><p><strong>Form-Bridge:</strong> %s. <a href="%s">%s</a></p></div>',
 			esc_html( $title ),
-			esc_url( Page::url() ),
+			esc_url( SettingsPage::url() ),
 			esc_html__( 'See what to do', 'form-bridge' )
 		);
 	}

@@ -9,15 +9,15 @@ defined( 'ABSPATH' ) || exit;
 final class StatusTexts {
 
 	/** @var Services */
-	private $with;
+	private $services;
 
-	public function __construct( Services $with ) {
-		$this->with = $with;
+	public function __construct( Services $services ) {
+		$this->services = $services;
 	}
 
 	/** @return array{0: string, 1: string, 2: string} Kind (good, wait, bad, none), title, explanation. */
-	public function of( string $status ): array {
-		if ( $this->with->connector->is_under_way() ) {
+	public function describe( string $status ): array {
+		if ( $this->services->connector->is_running() ) {
 			return array( 'wait', __( 'Connecting…', 'form-bridge' ), __( 'The service is verifying that you control this address. This takes a few seconds. You can leave this page.', 'form-bridge' ) );
 		}
 		switch ( $status ) {
@@ -38,11 +38,11 @@ final class StatusTexts {
 
 	private function connected(): array {
 		$text = __( 'Submissions are signed and sent in the background.', 'form-bridge' );
-		if ( $this->with->state->awaits_confirmation() ) {
+		if ( $this->services->state->awaits_confirmation() ) {
 			$text = __( 'The site was reconnected without its old key. The operator of the service or your agency must confirm the site before its submissions are sent. They are kept here until then.', 'form-bridge' );
-		} elseif ( ! $this->with->outage->is_over() ) {
+		} elseif ( ! $this->services->backoff->is_over() ) {
 			/* translators: %s: a length of time, such as "5 mins". */
-			$text = sprintf( __( 'The service is not responding. The next attempt is in %s. Submissions are kept here until then.', 'form-bridge' ), human_time_diff( $this->with->clock->now(), $this->with->outage->until() ) );
+			$text = sprintf( __( 'The service is not responding. The next attempt is in %s. Submissions are kept here until then.', 'form-bridge' ), human_time_diff( $this->services->clock->now(), $this->services->backoff->until() ) );
 		}
 		return array( 'good', __( 'Connected', 'form-bridge' ), $text );
 	}

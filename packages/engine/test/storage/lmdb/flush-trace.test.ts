@@ -1,0 +1,61 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { bundle, start, temporaryDirectory } from '../../support/programs/harness.ts'
+
+const hasStrace = spawnSync('strace', ['-V']).status === 0
+if (!hasStrace) console.warn('The flush trace is skipped: strace is not installed')
+
+// Killing a process does not show a missing flush, since the page cache survives it; a trace does.
+describe('durability', () => {
+  test.skipIf(!hasStrace)(
+    'every acknowledgement comes after a flush of its writes, shared by concurrent ones',
+    { timeout: 120_000 },
+    async () => {
+      const directory = temporaryDirectory()
+      const script = await bundle('acknowledge')
+      const trace = join(directory, 'trace')
+      const calls = 'trace=openat,write,pwrite64,pwritev,writev,fdatasync,fsync,msync'
+      // A slow flush makes an acknowledgement that does not wait for it come first.
+      const slow = 'inject=fdatasync,fsync,msync:delay_enter=20000'
+      const command = ['strace', '-e', slow, '-f', '-y', '-s', '40', '-e', calls, '-o', trace]
+      const program = start([...command, process.execPath, script, join(directory, 'data')])
+      expect(await program.ended).toMatchObject({ code: 0 })
+
+      // LMDB flushes data with fdatasync and then writes its header through a descriptor opened with
+      // O_DSYNC, each of whose writes is a flush in itself.
+      const synchronous = new Set<string>()
+      let dirty = false
+      let flushes = 0
+      const perBatch: number[] = []
+      const premature: string[] = []
+      for (const line of readFileSync(trace, 'utf8').split('\n')) {
+        const opened = /openat\(.*data\.mdb", [A-Z_|]*O_DSYNC.* = (\d+)</.exec(line)
+        if (opened) synchronous.add(opened[1]!)
+        const written = /(?:pwrite64|pwritev|writev)\((\d+)<[^>]*data\.mdb>/.exec(line)
+        if (written && !synchronous.has(written[1]!)) dirty = true
+        // A call that blocks is printed in two parts; a flush counts when it has returned.
+        const flushed = /(?:fdatasync|fsync|msync)(?:\(| resumed)/.test(line)
+        if (flushed && !line.includes('<unfinished')) {
+          dirty = false
+          flushes++
+        }
+        if (line.includes('"asked ')) {
+          perBatch.push(0)
+          flushes = 0
+        }
+        if (line.includes('"acknowledged ')) {
+          if (dirty || flushes === 0) premature.push(line)
+          perBatch[perBatch.length - 1] = flushes
+        }
+      }
+      expect(premature).toEqual([])
+      expect(perBatch).toHaveLength(5)
+      for (const count of perBatch) {
+        expect(count).toBeGreaterThan(0)
+        expect(count).toBeLessThan(20)
+      }
+    },
+  )
+})

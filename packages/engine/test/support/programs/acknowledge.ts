@@ -1,0 +1,23 @@
+// A few batches of concurrent writes, each acknowledged on standard output with one plain write call,
+// so that a trace of system calls shows writes, flushes and acknowledgements in their order.
+
+import { writeSync } from 'node:fs'
+import { openStorage } from '../../../src/storage/open-storage.ts'
+
+const storage = openStorage({ directory: process.argv[2]!, sweepIntervalMs: 0 })
+const table = await storage.createTable({
+  name: 'items',
+  keys: { partition: { name: 'id', type: 'S' } },
+  indexes: [],
+})
+
+for (let batch = 0; batch < 5; batch++) {
+  writeSync(1, `asked ${batch}\n`)
+  await Promise.all(
+    Array.from({ length: 20 }, async (_, i) => {
+      await storage.overwrite(table, { id: `${batch}-${i}`, text: 'x'.repeat(1000) })
+      writeSync(1, `acknowledged ${batch}\n`)
+    }),
+  )
+}
+await storage.close()
