@@ -113,14 +113,19 @@ export interface AuditVerification {
 }
 
 export interface AuditLog {
-  /** The same store, on which each write is made together with an entry, or not at all. */
-  audited(change: AuditedChange): Db
+  /**
+   * The same store, on which each write is made together with an entry, or not at all. Where the
+   * write determines the id of what changes, `target` reads it from the parts of the write.
+   */
+  audited(
+    change: Omit<AuditedChange, 'target'> & {
+      target?: string | ((parts: readonly TransactWriteItem[]) => string | undefined) | undefined
+    },
+  ): Db
   /** For a change that is not a write to the store: records that it started, and how it ended. */
   around<T>(change: AuditedChange, work: () => Promise<T>): Promise<T>
   /** Newest first. */
-  list(
-    filter: AuditFilter & { limit: number; after?: Item | undefined },
-  ): Promise<Page<AuditEntry>>
+  list(filter: AuditFilter & { limit: number; after?: Item | undefined }): Promise<Page<AuditEntry>>
   verify(): Promise<AuditVerification>
 }
 
@@ -189,9 +194,11 @@ export function createAuditLog({ db, clock }: { db: Db; clock: Clock }): AuditLo
     write([], toRecorded(change, outcome, operation))
 
   return {
-    audited(change) {
-      const recorded = toRecorded(change, 'done')
-      return auditedDb(db, (parts) => write(parts, recorded))
+    audited({ target, ...change }) {
+      return auditedDb(db, (parts) => {
+        const named = typeof target === 'function' ? target(parts) : target
+        return write(parts, toRecorded({ ...change, target: named }, 'done'))
+      })
     },
 
     async around(change, work) {
@@ -265,7 +272,9 @@ export function createAuditLog({ db, clock }: { db: Db; clock: Clock }): AuditLo
         const { seq } = item
         if (last ? seq !== last.seq + 1 : seq !== 1 && !mayBePurged(month)) {
           found(seq, 'Entries before this one are missing')
-        } else if (item.previousHash !== (last?.hash ?? (seq === 1 ? FIRST_HASH : item.previousHash))) {
+        } else if (
+          item.previousHash !== (last?.hash ?? (seq === 1 ? FIRST_HASH : item.previousHash))
+        ) {
           found(seq, 'The entry before this one was replaced')
         }
         if (hashOf(item) !== item.hash || item.SK !== String(seq).padStart(SEQUENCE_DIGITS, '0')) {
@@ -363,9 +372,7 @@ function monthsOf(clock: Clock, { from, to }: AuditFilter): string[] {
   )
   const first = from === undefined ? '' : isoTime(from).slice(0, 7)
   const last = to === undefined ? '9999-12' : isoTime(to).slice(0, 7)
-  return months
-    .filter((month) => first <= month && month <= last)
-    .map((month) => `AUDIT#${month}`)
+  return months.filter((month) => first <= month && month <= last).map((month) => `AUDIT#${month}`)
 }
 
 function isoTime(time: string): string {

@@ -55,7 +55,10 @@ export function createBootstrapCodes({ db, clock }: { db: Db; clock: Clock }) {
     },
 
     /** Exchanges the code for the token of a new admin. */
-    async claim(code: string, name: string = FIRST_ADMIN): Promise<{ name: string; token: string }> {
+    async claim(
+      code: string,
+      name: string = FIRST_ADMIN,
+    ): Promise<{ name: string; token: string }> {
       if (!CODE.test(code)) throw operatorError('invalid_code')
       const { token, part } = operators.addPart(name, { role: 'admin' })
       const isValid = expr`${items.attr('codeHash')} = ${hashOf(code)} AND ${items.attr('expiresAt')} > ${epochSeconds(clock)}`
