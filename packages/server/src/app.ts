@@ -59,7 +59,7 @@ export interface ServerApp {
 }
 
 export async function createServerApp(options: ServerOptions): Promise<ServerApp> {
-  const { services, atRoot = false, store, settings, publicUrl } = options
+  const { services, atRoot = false, settings, publicUrl } = options
   const { log, clock, metrics } = options
   const trustedProxies = settings.STRONGROOM_TRUSTED_PROXIES
   const http = { log, metrics, publicUrl, trustedProxies }

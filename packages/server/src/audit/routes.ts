@@ -65,8 +65,9 @@ export function auditRoutes(deps: {
 
   return new OpenAPIHono<AppEnv>().openapi(list, async (c) => {
     const { limit, cursor, ...filter } = c.req.valid('query')
+    const { actor = '', action = '', target = '', from = '', to = '' } = filter
     const page = await pager(
-      ['server.audit', JSON.stringify(Object.entries(filter).toSorted())],
+      ['server.audit', actor, action, target, from, to],
       { limit, cursor },
       (request) => auditLog.list({ ...request, ...filter }),
       toAuditEntryView,
