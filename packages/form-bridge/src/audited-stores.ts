@@ -1,7 +1,6 @@
 /** Stores whose writes are recorded in the audit log as changes by an operator. */
 import type { AuditActor, AuditedChange, AuditLog } from '@strongroom/kit/audit-log'
 import type { Db } from '@strongroom/kit/db'
-import type { Context } from 'hono'
 import type { Clock } from '@strongroom/platform/clock'
 import { createStores, type Stores } from './stores.ts'
 
@@ -10,16 +9,12 @@ type Change = Pick<AuditedChange, 'target' | 'before' | 'after'> & {
   action: string
 }
 
-interface ActorEnv {
-  Variables: { actor: AuditActor }
-}
-
-export type AuditedStores = (c: Context<ActorEnv>, change: Change) => Stores & { db: Db }
+export type AuditedStores = (by: AuditActor, change: Change) => Stores & { db: Db }
 
 export function createAuditedStores(deps: { auditLog: AuditLog; clock: Clock }): AuditedStores {
   const { auditLog, clock } = deps
-  return (c, { action, ...change }) => {
-    const entry = { ...c.get('actor'), ...change, action: `form-bridge.${action}` }
+  return (by, { action, ...change }) => {
+    const entry = { ...by, ...change, action: `form-bridge.${action}` }
     const db = auditLog.audited(entry)
     return { ...createStores({ db, clock }), db }
   }

@@ -65,7 +65,7 @@ export function operatorAgencyRoutes(deps: {
     request: { params: AgencyParams },
     responses: { 200: jsonResponse(AgencyView, 'The agency'), ...operatorErrors, ...notFound },
   })
-  const change = createRoute({
+  const update = createRoute({
     ...permit.operator.editor,
     method: 'patch',
     path: '/v1/agencies/{agency_id}',
@@ -113,7 +113,7 @@ export function operatorAgencyRoutes(deps: {
         target: agency_id,
         after: { agency_name, max_sites },
       }
-      const service = createAgencyService(auditedStores(c, change))
+      const service = createAgencyService(auditedStores(c.get('actor'), change))
       const created = await service.create(input, agency_id)
       return c.json({ ...toAgencyView(created.agency), api_key: created.api_key }, 201)
     })
@@ -130,13 +130,13 @@ export function operatorAgencyRoutes(deps: {
     .openapi(get, async (c) =>
       c.json(toAgencyView(await agencyService.requireAgency(c.req.valid('param').agency_id)), 200),
     )
-    .openapi(change, async (c) => {
+    .openapi(update, async (c) => {
       const { agency_id } = c.req.valid('param')
       const after = c.req.valid('json')
       const { max_sites, status } = await agencyService.requireAgency(agency_id)
       const before = { max_sites, status }
       const change = { action: 'agency.changed', target: agency_id, before, after }
-      const service = createAgencyService(auditedStores(c, change))
+      const service = createAgencyService(auditedStores(c.get('actor'), change))
       return c.json(toAgencyView(await service.change(agency_id, after)), 200)
     })
     .openapi(setOutsideLimit, async (c) => {
@@ -147,14 +147,14 @@ export function operatorAgencyRoutes(deps: {
         target: `${agency_id}/${site_id}`,
         after: { outside_limit },
       }
-      const service = createAgencyService(auditedStores(c, change))
+      const service = createAgencyService(auditedStores(c.get('actor'), change))
       const agency = await service.setOutsideLimit(agency_id, site_id, outside_limit)
       return c.json(toAgencyView(agency), 200)
     })
     .openapi(rotateKey, async (c) => {
       const agency = await agencyService.requireAgency(c.req.valid('param').agency_id)
       const change = { action: 'agency.key_rotated', target: agency.agency_id }
-      const service = createAgencyService(auditedStores(c, change))
+      const service = createAgencyService(auditedStores(c.get('actor'), change))
       return c.json({ api_key: await service.rotateKey(agency) }, 200)
     })
 }

@@ -83,7 +83,12 @@ export function limitRoutes(deps: {
       const after = c.req.valid('json')
       const before = { limits: (await rates.getOverride(subject))?.limits ?? null }
       const target = `${subject.scope}/${subject.id}`
-      const audited = auditedStores(c, { action: 'rate_limit.set', target, before, after })
+      const audited = auditedStores(c.get('actor'), {
+        action: 'rate_limit.set',
+        target,
+        before,
+        after,
+      })
       const override = await audited.rates.setOverride(subject, after.limits)
       limits.invalidate(subject)
       return c.json(OverrideView.parse(override), 200)
@@ -91,7 +96,7 @@ export function limitRoutes(deps: {
     .openapi(remove, async (c) => {
       const subject = c.req.valid('param')
       const target = `${subject.scope}/${subject.id}`
-      const audited = auditedStores(c, { action: 'rate_limit.removed', target })
+      const audited = auditedStores(c.get('actor'), { action: 'rate_limit.removed', target })
       if (!(await audited.rates.removeOverride(subject)))
         throw formBridgeError('override_not_found')
       limits.invalidate(subject)

@@ -98,7 +98,7 @@ export function releaseRoutes(deps: {
       const signature = c.req.valid('header')['x-fb-release-signature']
       const { slug, version } = c.req.valid('param')
       const change = { action: 'release.published', target: `${slug}/${version}` }
-      const { db } = auditedStores(c, { ...change, after: { bytes: zip.byteLength } })
+      const { db } = auditedStores(c.get('actor'), { ...change, after: { bytes: zip.byteLength } })
       const release = await releaseService.publish({ slug, version, signature, zip }, db)
       c.get('log').info('release published', { operator: c.get('operator'), slug, version })
       return c.json(toReleaseView(release), 201)
@@ -106,7 +106,10 @@ export function releaseRoutes(deps: {
     .openapi(withdraw, async (c) => {
       const { slug, version } = c.req.valid('param')
       const change = { action: 'release.withdrawn', target: `${slug}/${version}` }
-      const release = await releaseService.withdraw({ slug, version }, auditedStores(c, change).db)
+      const release = await releaseService.withdraw(
+        { slug, version },
+        auditedStores(c.get('actor'), change).db,
+      )
       c.get('log').info('release withdrawn', { operator: c.get('operator'), slug, version })
       return c.json(toReleaseView(release), 200)
     })

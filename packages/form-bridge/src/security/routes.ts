@@ -105,7 +105,7 @@ export function securityRoutes(deps: {
     .openapi(clearPattern, async (c) => {
       const { type: pattern_type, id: identifier } = c.req.valid('param')
       const target = `${pattern_type}/${identifier}`
-      const audited = auditedStores(c, { action: 'abuse_pattern.cleared', target })
+      const audited = auditedStores(c.get('actor'), { action: 'abuse_pattern.cleared', target })
       const cleared = await audited.abusePatterns.clear({ pattern_type, identifier })
       if (cleared === 0) throw formBridgeError('pattern_not_found')
       return c.body(null, 204)

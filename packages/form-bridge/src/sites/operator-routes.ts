@@ -111,7 +111,7 @@ export function operatorSiteRoutes(deps: {
       const { site_id, action } = c.req.valid('param')
       const before = toAuditedFields(await siteAdmin.get(site_id))
       const change = { action: `site.${PAST[action]}`, target: site_id, before }
-      const site = await createSiteAdmin(auditedStores(c, change))[action](site_id)
+      const site = await createSiteAdmin(auditedStores(c.get('actor'), change))[action](site_id)
       c.get('log').info('site changed by operator', { operator: c.get('operator'), action })
       return c.json(site, 200)
     })
@@ -120,13 +120,13 @@ export function operatorSiteRoutes(deps: {
       await siteAdmin.requireSite(site_id)
       const encrypted = await encryptDestination(site_id, c.req.valid('json'))
       const change = { action: 'site.destination_set', target: site_id }
-      const admin = createSiteAdmin(auditedStores(c, change))
+      const admin = createSiteAdmin(auditedStores(c.get('actor'), change))
       return c.json(await admin.setDestination(site_id, encrypted), 200)
     })
     .openapi(removeDestination, async (c) => {
       const { site_id } = c.req.valid('param')
       const change = { action: 'site.destination_removed', target: site_id }
-      const admin = createSiteAdmin(auditedStores(c, change))
+      const admin = createSiteAdmin(auditedStores(c.get('actor'), change))
       return c.json(await admin.setDestination(site_id, undefined), 200)
     })
 }
