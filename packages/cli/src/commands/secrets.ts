@@ -2,8 +2,10 @@
 import { systemClock } from '@strongroom/platform/clock'
 import type { SecretVersion } from '@strongroom/kit/secret-versions'
 import { createServerSecrets, type ServerSecretsAdmin } from '@strongroom/kit/server-secrets'
+import { createSecretService } from '@strongroom/server/secrets/service'
 import type { Command, CommandInput } from '../command.ts'
 import { parseDuration, pluralize } from '../output.ts'
+import { withAuditedKms } from '../server/audited-store.ts'
 import { withKms } from '../store.ts'
 
 const DEFAULT_OVERLAP = '30d'
@@ -36,9 +38,10 @@ used immediately, and everything made with older ones becomes invalid.`,
       'overlap',
       String(input.options['overlap'] ?? DEFAULT_OVERLAP),
     )
-    await withSecrets(input, async (secrets) => {
+    await withAuditedKms(input, async ({ store, kms, auditLog, by }) => {
       const name = input.args[0] ?? ''
-      const made = await secrets.rotate(name, { overlapSeconds })
+      const on = { db: store.db, key: kms.key, clock: systemClock, auditLog }
+      const made = await createSecretService(on).rotate(by, name, overlapSeconds)
       const until = made.activeFrom + overlapSeconds
       input.output.result(
         `${name} has version ${made.version}, in use from ${moment(made.activeFrom)}; older ones are accepted until ${moment(until)}\n`,

@@ -61,7 +61,7 @@ describe('the --json output', () => {
     const slack = await started(['fake-slack', '--port', '0'])
     const releaseKey = join(cwd, 'release.key')
     const { publicKey } = await run('plugin keygen', ['--out', releaseKey])
-    const { url } = await started(['serve'], {
+    const served = await started(['serve'], {
       PORT: '0',
       SEALED_DIFFICULTY: '4',
       FERRYHOOK_ALLOWED_NETWORKS: networks,
@@ -73,10 +73,13 @@ describe('the --json output', () => {
       TWO_KEY_ALLOWED_NETWORKS: networks,
       TWO_KEY_ALLOW_HTTP: 'true',
     })
+    const { url } = served
     const added = await run('user add', ['ada@example.com'])
+    const code = (await readFile(served.bootstrapFile, 'utf8')).trim()
+    const { token } = await run('operator claim', [code])
     env = {
       STRONGROOM_SERVER: url,
-      STRONGROOM_TOKEN: (await readFile(join(cwd, 'data/operator-admin.token'), 'utf8')).trim(),
+      STRONGROOM_TOKEN: token,
       FERRYHOOK_API_KEY: added.key,
     }
 
@@ -85,7 +88,11 @@ describe('the --json output', () => {
     await run('tables verify')
     await run('operator add', ['bob'])
     await run('operator rotate', ['bob'])
+    await run('operator change', ['bob', '--role', 'viewer', '--expires', '1d'])
     await run('operator list')
+    await run('operator bootstrap')
+    await run('audit list')
+    await run('audit verify')
     await run('operator remove', ['bob'])
     await run('secrets list')
     await run('kms status')

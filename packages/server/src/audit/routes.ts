@@ -1,15 +1,16 @@
 /** `/server/v1/audit`: the audit log of operators. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { type AuditEntry, type AuditLog, auditOutcomes } from '@strongroom/kit/audit-log'
+import { type AuditLog, auditOutcomes } from '@strongroom/kit/audit-log'
 import { cursorError, type Pager } from '@strongroom/kit/cursor'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
 import { operatorErrors, type OperatorPermissions } from '@strongroom/kit/http/permissions'
+import { toAuditEntryView } from './view.ts'
 
 const Time = z.iso.datetime({ offset: true })
 const Text = z.string().min(1).max(256)
 
-export const AuditEntryView = z
+const AuditEntryView = z
   .object({
     month: z.string().openapi({ example: '2030-01' }),
     seq: z.int().openapi({ description: 'Counts from 1 in each month, without gaps' }),
@@ -25,13 +26,6 @@ export const AuditEntryView = z
     hash: z.string(),
   })
   .openapi('AuditEntry')
-export type AuditEntryView = z.infer<typeof AuditEntryView>
-
-export function toAuditEntryView(entry: AuditEntry): AuditEntryView {
-  const { target = null, address = null, operation = null, before = null, after = null } = entry
-  return { ...entry, target, address, operation, before, after }
-}
-
 export function auditRoutes(deps: {
   permit: OperatorPermissions
   pager: Pager

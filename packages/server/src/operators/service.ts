@@ -10,7 +10,6 @@ import {
   type OperatorGrant,
 } from '@strongroom/kit/operators'
 import { type BootstrapCode, createBootstrapCodes, FIRST_ADMIN } from './bootstrap.ts'
-import { toAuditedFields } from './view.ts'
 
 export type OperatorService = ReturnType<typeof createOperatorService>
 
@@ -90,4 +89,13 @@ export function createOperatorService(deps: { db: Db; clock: Clock; auditLog: Au
       return createBootstrapCodes({ db, clock }).claim(code, name)
     },
   }
+}
+
+function toAuditedFields({
+  role,
+  services,
+  expiresAt,
+}: Pick<Operator, 'role' | 'services' | 'expiresAt'>) {
+  const expiry = expiresAt === undefined ? null : new Date(expiresAt * 1000).toISOString()
+  return { role, services: services ?? null, expiresAt: expiry }
 }

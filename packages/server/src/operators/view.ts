@@ -1,9 +1,7 @@
 /** Operators in requests and responses. */
 import { z } from '@hono/zod-openapi'
 import { type Operator, operatorRoles } from '@strongroom/kit/operators'
-import { services } from '../services.ts'
-
-export const serviceNames: readonly string[] = services.map(({ name }) => name)
+import { serviceNames } from '../services.ts'
 
 export const Role = z.enum(operatorRoles).openapi({
   description: 'Each role includes the ones before it: viewer, editor, admin',
@@ -41,15 +39,6 @@ export function toOperatorView(operator: Operator): OperatorView {
     expiresAt: isoTimeIfAny(expiresAt),
     lastUsedAt: isoTimeIfAny(lastUsedAt),
   }
-}
-
-/** The fields of an operator that an audit entry shows. */
-export function toAuditedFields({
-  role,
-  services: limit,
-  expiresAt,
-}: Pick<Operator, 'role' | 'services' | 'expiresAt'>) {
-  return { role, services: limit ?? null, expiresAt: isoTimeIfAny(expiresAt) }
 }
 
 function isoTimeIfAny(seconds: number | undefined): string | null {
