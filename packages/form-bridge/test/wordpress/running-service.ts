@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { text as readText } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { buildPlugin } from '../../../../scripts/build-plugin.mjs'
 import { Destination } from './destination.ts'
@@ -133,7 +133,7 @@ async function addOperator(data: string): Promise<string> {
     env: { PATH, HOME, STRONGROOM_DATA: data },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  return (await text(child.stdout)).trim()
+  return (await readText(child.stdout)).trim()
 }
 
 /** The raw 32 bytes of the key, in base64. */
