@@ -105,7 +105,7 @@ export function createAdminService(deps: {
     get,
     invite,
 
-    /** The user is told by mail, if it is configured, and at the next sign-ins. */
+    /** The user gets a mail, if it is configured, and a notice at the next sign-ins. */
     async offerPasswordReset(operator: string, userId: string): Promise<IssuedTicket> {
       const user = await get(userId)
       const issued = await createReset(user, operator, [
