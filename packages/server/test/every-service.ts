@@ -24,8 +24,8 @@ import { settings } from '../src/settings.ts'
 import { pluginZip } from '../../cli/test/plugin-zip.ts'
 import { testApp } from './test-app.ts'
 
-export const ORIGIN = 'https://strongroom.example'
-export const PASSWORD = 'correct horse battery'
+const ORIGIN = 'https://strongroom.example'
+const PASSWORD = 'correct horse battery'
 
 export interface Operation {
   method: string
