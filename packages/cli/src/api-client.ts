@@ -43,7 +43,7 @@ export function createApiClient({
 }: {
   server: string
   service: string
-  token: string
+  token?: string
 }): ApiClient {
   const send = async (
     at: string,
@@ -56,7 +56,7 @@ export function createApiClient({
     const response = await fetch(`${server}${at}/v1${path}`, {
       method,
       headers: {
-        authorization: `Bearer ${token}`,
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(isJson && { 'content-type': 'application/json' }),
         ...headers,
       },
@@ -77,10 +77,11 @@ export function createApiClient({
     return { refused: toError(server, response.status, content) }
   }
 
-  /** The service is below its name, or at the root of a server that runs it alone. */
+  /** A service is below its name, or at the root of a server that runs it alone. */
+  const places = service === 'server' ? ['/server'] : [`/${service}`, '']
   let at: string | undefined
   return async <T>(...request: Parameters<ApiClient>): Promise<T> => {
-    for (const place of at === undefined ? [`/${service}`, ''] : [at]) {
+    for (const place of at === undefined ? places : [at]) {
       const { content, refused } = await send(place, ...request)
       if (isNotFound(refused)) continue
       if (refused) throw refused
@@ -159,12 +160,21 @@ export function createOperatorClientIfRequested(
   return createOperatorClient({ server, service, token: requireToken(input, 'either') })
 }
 
+/** For `either` commands without a token. */
+export function createAnonymousClientIfRequested(
+  input: CommandInput,
+  service: string,
+): ApiClient | undefined {
+  const server = requestedServer(input)
+  return server === undefined ? undefined : createApiClient({ server, service })
+}
+
 /** For `either` commands that servers have no routes for. */
 export function refuseServer(input: CommandInput): void {
   if (requestedServer(input) === undefined) return
   requireToken(input, 'either')
   throw usageError(
-    'This command is not available over a server yet: run it with --local where the store is',
+    'This command is not available over a server: run it with --local where the store is',
   )
 }
 

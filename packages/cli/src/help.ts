@@ -10,6 +10,7 @@ export const GROUPS = {
     'config',
     'tables',
     'operator',
+    'audit',
     'secrets',
     'kms',
     'backup',

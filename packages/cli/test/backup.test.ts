@@ -23,7 +23,7 @@ describe('strongroom backup and restore', () => {
     const made = await inProcess(['backup', join(cwd, 'copy.strongroom')], { cwd })
     expect([made.code, made.stdout]).toEqual([
       0,
-      `1 table with 1 item copied to ${join(cwd, 'copy.strongroom')}\n`,
+      `2 tables with 3 items copied to ${join(cwd, 'copy.strongroom')}\n`,
     ])
     expect((await stat(join(cwd, 'copy.strongroom'))).mode & 0o777).toBe(0o600)
     const back = await inProcess(
@@ -32,7 +32,7 @@ describe('strongroom backup and restore', () => {
     )
     expect([back.code, back.stdout]).toEqual([
       0,
-      `1 table with 1 item restored to ${join(cwd, 'again')}\n`,
+      `2 tables with 3 items restored to ${join(cwd, 'again')}\n`,
     ])
     expect(await operators(cwd, 'again')).toEqual(['ops'])
   })

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { inProcess } from './in-process.ts'
+import { claimFirstAdmin } from './first-admin.ts'
 import { emptyDirectory, type Running, start } from './strongroom.ts'
 
 describe('strongroom keys --server', () => {
@@ -17,8 +18,9 @@ describe('strongroom keys --server', () => {
     const cwd = await emptyDirectory()
     elsewhere = await emptyDirectory()
     server = start(['serve', '--json'], { cwd, env: { PORT: '0' } })
-    ;({ url } = JSON.parse(await server.until('\n}\n')) as { url: string })
-    token = (await readFile(join(cwd, 'data', 'operator-admin.token'), 'utf8')).trim()
+    const printed = await server.until('\n}\n')
+    ;({ url } = JSON.parse(printed) as { url: string })
+    token = await claimFirstAdmin(printed)
   })
   afterAll(() => server.process.kill('SIGKILL'))
 
@@ -101,9 +103,9 @@ describe('strongroom keys --server', () => {
       const cwd = await emptyDirectory()
       const running = start(['serve', '--only', service, '--json'], { cwd, env: { PORT: '0' } })
       onTestFinished(() => void running.process.kill('SIGKILL'))
-      const { url: at } = JSON.parse(await running.until('\n}\n')) as { url: string }
-      const file = join(cwd, 'data', 'operator-admin.token')
-      return { at, env: { STRONGROOM_TOKEN: (await readFile(file, 'utf8')).trim() } }
+      const printed = await running.until('\n}\n')
+      const { url: at } = JSON.parse(printed) as { url: string }
+      return { at, env: { STRONGROOM_TOKEN: await claimFirstAdmin(printed) } }
     }
     const [keyStore, twoKey] = await Promise.all([alone('key-store'), alone('two-key')])
     const asked = (args: string[], { at, env }: Awaited<ReturnType<typeof alone>>) =>

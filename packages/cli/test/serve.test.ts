@@ -1,11 +1,21 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { claimFirstAdmin } from './first-admin.ts'
 import { emptyDirectory, type Running, start, strongroom } from './strongroom.ts'
+
+/** Everything in a directory, as one text. */
+async function filesIn(directory: string): Promise<string> {
+  const files = await readdir(directory, { recursive: true, withFileTypes: true })
+  const read = files
+    .filter((file) => file.isFile())
+    .map((file) => readFile(join(file.parentPath, file.name), 'latin1'))
+  return (await Promise.all(read)).join('')
+}
 
 const startScript = fileURLToPath(new URL('../../../scripts/start.mjs', import.meta.url))
 
@@ -93,13 +103,22 @@ describe('strongroom serve', () => {
     },
   )
 
-  test('writes the first operator token to a private file instead of its output, and exits with 0 on SIGTERM', async () => {
+  test('writes the bootstrap code to a private file instead of its output, and exits with 0 on SIGTERM', async () => {
     const cwd = await emptyDirectory()
     const { printed, get, url, process: child, finished } = await served(cwd)
-    const file = join(cwd, 'data', 'operator-admin.token')
-    expect(printed).toContain(`Operator    token in ${file}`)
+    const [, file = ''] = /Operator +bootstrap code in (\S+): run/.exec(printed) ?? []
     expect((await stat(file)).mode & 0o777).toBe(0o600)
-    const token = (await readFile(file, 'utf8')).trim()
+    expect((await stat(dirname(file))).mode & 0o777).toBe(0o700)
+    expect(file.startsWith(cwd)).toBe(false)
+    const code = (await readFile(file, 'utf8')).trim()
+    const claimed = await strongroom(['operator', 'claim', code, '--server', url], { cwd })
+    const token = claimed.stdout.trim()
+    expect(token).toMatch(/^sro_admin\./)
+    const again = await strongroom(['operator', 'claim', code, '--name', 'other'], { cwd })
+    expect([again.code, again.stderr]).toEqual([
+      1,
+      'The bootstrap code is wrong, used or expired. Run "strongroom operator bootstrap" for a new one.\n',
+    ])
 
     expect((await get('/metrics')).status).toBe(401)
     const metrics = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
@@ -108,14 +127,41 @@ describe('strongroom serve', () => {
       expect.stringContaining('strongroom_http_requests_total'),
     ])
     child.kill('SIGTERM')
-    const { code, stdout, stderr } = await finished
-    expect(code).toBe(0)
+    const { code: exitCode, stdout, stderr } = await finished
+    expect(exitCode).toBe(0)
     expect(stdout + stderr).not.toContain(token.split('.')[1])
+    expect(stdout + stderr).not.toContain(code)
+    await expect(stat(file)).rejects.toThrow('ENOENT')
+    // A stolen data directory gives no access.
+    const stored = await filesIn(join(cwd, 'data'))
+    for (const secret of [code, token.split('.')[1] ?? '']) expect(stored).not.toContain(secret)
   })
 
-  test('exits with 0 on SIGINT, keeps its data across a restart and creates no second operator', async () => {
+  test('takes another file for the code, replaces it at the next start and never writes it into the data directory', async () => {
+    const cwd = await emptyDirectory()
+    const env = { STRONGROOM_BOOTSTRAP_FILE: join(cwd, 'run/code') }
+    const first = await served(cwd, ['--json'], env)
+    const { bootstrapFile } = JSON.parse(first.printed) as { bootstrapFile: string }
+    expect(bootstrapFile).toBe(join(cwd, 'run/code'))
+    const old = (await readFile(bootstrapFile, 'utf8')).trim()
+    first.process.kill('SIGKILL')
+    await first.finished
+    await served(cwd, ['--json'], env)
+    const code = (await readFile(bootstrapFile, 'utf8')).trim()
+    expect((await strongroom(['operator', 'claim', old], { cwd })).code).toBe(1)
+    expect((await strongroom(['operator', 'claim', code], { cwd })).code).toBe(0)
+    const inside = { PORT: '0', STRONGROOM_BOOTSTRAP_FILE: 'data/code' }
+    const refused = await strongroom(['serve'], { cwd: await emptyDirectory(), env: inside })
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      'STRONGROOM_BOOTSTRAP_FILE must not be in the data directory: choose a file elsewhere\n',
+    ])
+  })
+
+  test('exits with 0 on SIGINT, keeps its data across a restart and creates no second code once there is an admin', async () => {
     const cwd = await emptyDirectory()
     const first = await served(cwd)
+    await strongroom(['operator', 'add', 'admin'], { cwd })
     first.process.kill('SIGINT')
     expect((await first.finished).code).toBe(0)
     const second = await served(cwd)
@@ -152,20 +198,19 @@ describe('strongroom serve', () => {
       store: { kind: 'embedded', location: join(cwd, 'data') },
       kms: { kind: 'embedded', location: join(cwd, 'data', 'keys', 'master.key') },
       services: ['sealed', 'ferryhook', 'form-bridge', 'key-store', 'two-key'],
-      operatorTokenFile: join(cwd, 'data', 'operator-admin.token'),
+      bootstrapFile: expect.stringMatching(/strongroom-bootstrap-\w+\/code$/),
     })
   })
 
-  test('builds links from PUBLIC_URL and separates the tokens of two deployments in one directory', async () => {
+  test('builds links from PUBLIC_URL and separates the admins of two deployments in one directory', async () => {
     const cwd = await emptyDirectory()
     const first = await served(cwd, [], { PUBLIC_URL: 'https://trust.example/' })
     expect(first.printed).toContain('https://trust.example/docs')
     first.process.kill('SIGTERM')
     await first.finished
-    const second = await served(cwd, [], { STRONGROOM_TABLE_PREFIX: 'two-' })
-    const file = join(cwd, 'data', 'operator-admin-2.token')
-    expect(second.printed).toContain(`Operator    token in ${file}`)
-    const headers = { authorization: `Bearer ${(await readFile(file, 'utf8')).trim()}` }
+    await strongroom(['operator', 'add', 'admin'], { cwd })
+    const second = await served(cwd, ['--json'], { STRONGROOM_TABLE_PREFIX: 'two-' })
+    const headers = { authorization: `Bearer ${await claimFirstAdmin(second.printed)}` }
     expect((await fetch(`${second.url}/metrics`, { headers })).status).toBe(200)
   })
 

@@ -1,12 +1,13 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inProcess } from './in-process.ts'
 import { pluginZip } from './plugin-zip.ts'
+import { claimFirstAdmin } from './first-admin.ts'
 import { emptyDirectory, type Running, start } from './strongroom.ts'
 
 describe('through a running server', () => {
@@ -54,8 +55,9 @@ describe('through a running server', () => {
         FORM_BRIDGE_RELEASE_KEYS: made.stdout.trim(),
       },
     })
-    ;({ url: base } = JSON.parse(await server.until('\n}\n')) as { url: string })
-    token = (await readFile(join(cwd, 'data', 'operator-admin.token'), 'utf8')).trim()
+    const printed = await server.until('\n}\n')
+    ;({ url: base } = JSON.parse(printed) as { url: string })
+    token = await claimFirstAdmin(printed)
     const given = { site_url: url, wp_version: '6.8', plugin_version: '1.0.0' }
     pending = await post('/register', given)
     const { registration_id, temp_key } = pending ?? {}

@@ -1,14 +1,13 @@
 /** A server, a fake Slack and an app, as a person sets them up: the events of real people arrive. */
-import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { createFakeSlack } from '@strongroom/two-key/fake-slack/fake-slack'
 import { type FakeSlackServer, serveFakeSlack } from '@strongroom/two-key/fake-slack/server'
 import { sampleSecret, sampleTeam } from '@strongroom/two-key/fake-slack/fixtures'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inProcess } from './in-process.ts'
+import { claimFirstAdmin } from './first-admin.ts'
 import { emptyDirectory, type Running, start, strongroom } from './strongroom.ts'
 
 describe('strongroom slack', () => {
@@ -38,8 +37,9 @@ describe('strongroom slack', () => {
         TWO_KEY_ALLOW_HTTP: 'true',
       },
     })
-    ;({ url } = JSON.parse(await server.until('\n}\n')) as { url: string })
-    token = (await readFile(join(cwd, 'data', 'operator-admin.token'), 'utf8')).trim()
+    const printed = await server.until('\n}\n')
+    ;({ url } = JSON.parse(printed) as { url: string })
+    token = await claimFirstAdmin(printed)
   })
   afterAll(async () => {
     server.process.kill('SIGKILL')

@@ -24,12 +24,12 @@ describe.each([
     ])
 
     const created = await inProcess(['tables', 'create'], { cwd, env })
-    expect([created.code, created.stdout]).toEqual([0, '9 of 9 tables created\n'])
-    expect(created.stderr.match(/: created$/gm)).toHaveLength(9)
+    expect([created.code, created.stdout]).toEqual([0, '10 of 10 tables created\n'])
+    expect(created.stderr.match(/: created$/gm)).toHaveLength(10)
 
     const again = await inProcess(['tables', 'create', '--json'], { cwd, env })
     const outcomes = JSON.parse(again.stdout) as { outcome: string }[]
-    expect(outcomes.map(({ outcome }) => outcome)).toEqual(Array(9).fill('exists'))
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(Array(10).fill('exists'))
     const after = await inProcess(['tables', 'verify', '--json'], { cwd, env })
     const checks = JSON.parse(after.stdout) as { differences: string[] }[]
     expect([after.code, checks.flatMap(({ differences }) => differences)]).toEqual([0, []])
@@ -47,13 +47,19 @@ describe.each([
     )
     const rotated = await run('rotate', 'ops')
     expect(rotated.stdout).not.toBe(added.stdout)
-    expect((await run('list')).stdout).toMatch(/^ops {2}added \d{4}-\d\d-\d\d, token rotated /)
+    expect((await run('list')).stdout).toMatch(
+      /^ops {2}admin, added \d{4}-\d\d-\d\d, token rotated /,
+    )
+    expect((await run('remove', 'ops')).stderr).toBe(
+      'One admin without an expiry and for all services must remain. Add another admin first.\n',
+    )
+    await run('add', 'other')
     expect((await run('remove', 'ops')).stdout).toBe('ops was removed\n')
     const missing = await run('remove', 'ops')
     expect([missing.code, missing.stderr]).toEqual([
       1,
       'Operator not found. See "strongroom operator list".\n',
     ])
-    expect((await run('list')).stdout).toBe('There are no operators\n')
+    expect((await run('list')).stdout).toMatch(/^other {2}admin, .*, never used\n$/)
   })
 })

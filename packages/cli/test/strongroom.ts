@@ -44,7 +44,7 @@ export function start(args: readonly string[], options: StartOptions = {}): Runn
   const child = spawn(process.execPath, [launcher, ...args], {
     cwd,
     // The developer's own settings must not affect tests.
-    env: { PATH, HOME, NODE_COMPILE_CACHE: compiled, ...env },
+    env: { PATH, HOME, TMPDIR: tmpdir(), NODE_COMPILE_CACHE: compiled, ...env },
     stdio: ['pipe', 'pipe', 'pipe', fd3 === undefined ? 'ignore' : 'pipe'],
     // Without the developer's terminal, so that no process waits for input.
     detached: stdin !== undefined,

@@ -1,7 +1,8 @@
 /** The management API under `/v1`: builds its services and mounts their routes. */
 import { OpenAPIHono } from '@hono/zod-openapi'
+import type { AuditedChange } from '@strongroom/kit/audit-log'
 import type { AppEnv } from '@strongroom/kit/http/env'
-import { requireDeclaredPermission } from '@strongroom/kit/http/permissions'
+import { createInFlight } from '@strongroom/kit/in-flight'
 import type { Log } from '@strongroom/kit/log'
 import type { Operators } from '@strongroom/kit/operators'
 import type { SafeFetch } from '@strongroom/kit/safe-fetch'
@@ -58,6 +59,8 @@ import type { StartTimer } from '@strongroom/platform/timers'
 
 export function createApi(deps: {
   stores: Stores
+  /** Stores whose writes are recorded in the operators' audit log. */
+  auditedStores(change: AuditedChange): Stores
   clock: Clock
   startTimer: StartTimer
   log: Log
@@ -87,7 +90,10 @@ export function createApi(deps: {
   const passwords = createPasswordService({ ...base, sessions })
   const signIn = createSignInService({ ...deps, signUp, providers: createProviders(deps.config) })
   const accounts = createAccountService({ ...deps, passwords })
-  const admin = createAdminService(deps)
+  const inFlight = createInFlight()
+  const admin = createAdminService({ ...deps, inFlight })
+  const auditedAdmin = (change: AuditedChange) =>
+    createAdminService({ ...deps, inFlight, stores: deps.auditedStores(change) })
 
   const sources = createSourceService(deps)
   const connections = createConnectionService({ ...deps, sources })
@@ -102,7 +108,7 @@ export function createApi(deps: {
 
   const routes = new OpenAPIHono<AppEnv>()
   describeSecurity(routes)
-  routes.use('/v1/*', requireDeclaredPermission, async (_, next) => {
+  routes.use('/v1/*', async (_, next) => {
     await cursors.refresh()
     await next()
   })
@@ -117,7 +123,7 @@ export function createApi(deps: {
     apiKeyRoutes({ permit, apiKeys: createApiKeyService(deps) }),
     auditRoutes(base),
     alertRoutes({ permit, alertService }),
-    adminRoutes({ ...base, admin }),
+    adminRoutes({ ...base, admin, auditedAdmin }),
     signInRoutes({ ...base, signIn, sessions }),
     eventRoutes({ ...base, eventService }),
     deliveryRoutes({ permit, deliveryService: createDeliveryService(events) }),

@@ -1,4 +1,5 @@
 import type { DataModel, EntityModel } from '@strongroom/kit/data-model'
+import { NoticeItem, noticeKey } from './accounts/users/notice-store.ts'
 import { TicketItem, ticketKey } from './accounts/admin/ticket-store.ts'
 import { apiKeyByHash, apiKeyById, ApiKeyItem, apiKeyKey } from './accounts/api-keys/item.ts'
 import { AuditItem, auditKey } from './accounts/audit/item.ts'
@@ -201,6 +202,13 @@ const entities: readonly EntityModel[] = [
     keys: keys(ticketKey),
     schema: TicketItem,
     lifetime: '7 days for an invite, 24 hours for a password reset; deleted when used',
+  },
+  {
+    name: 'Notice for a user',
+    table: eventsTable,
+    keys: keys(noticeKey),
+    schema: NoticeItem,
+    lifetime: '30 days',
   },
   {
     name: 'Rate window',

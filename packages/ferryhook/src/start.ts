@@ -1,4 +1,5 @@
 /** Composes the service: stores, routes and background loops. */
+import { type AuditedChange, createAuditLog } from '@strongroom/kit/audit-log'
 import { createOperators } from '@strongroom/kit/operators'
 import { createSafeFetch } from '@strongroom/kit/safe-fetch'
 import type { RunningService, RunningWorker, ServiceDeps } from '@strongroom/kit/service'
@@ -52,7 +53,18 @@ export async function startFerryhook(
     workDue: () => (delivers ? worker.wake() : undefined),
   }
   const operators = createOperators(deps)
-  const api = createApi({ ...deps, ...delivery, operators, passwordHasher, localEvents })
+  const auditLog = createAuditLog(deps)
+  const { cursors } = delivery
+  const auditedStores = (change: AuditedChange) =>
+    createStores({ ...deps, cursors, db: auditLog.audited(change) })
+  const api = createApi({
+    ...deps,
+    ...delivery,
+    auditedStores,
+    operators,
+    passwordHasher,
+    localEvents,
+  })
   const ingest = createIngest({
     ...deps,
     stores,

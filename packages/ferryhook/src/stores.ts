@@ -29,6 +29,7 @@ import { createStatisticsStore } from './usage/statistics-store.ts'
 import { createIngestCounterStore } from './ingest/counter-store.ts'
 import { createTicketStore } from './accounts/admin/ticket-store.ts'
 import { createMetering } from './usage/metering.ts'
+import { createNoticeStore } from './accounts/users/notice-store.ts'
 import { createUserListing } from './accounts/users/listing.ts'
 import { createUserStore } from './accounts/users/store.ts'
 import { createParking } from './deliveries/parking.ts'
@@ -75,6 +76,7 @@ export function createStores(deps: StoreDeps) {
     ...owned,
     accountPurge: createAccountPurge({ ...deps, ...owned, shards }),
     userListing: createUserListing(deps),
+    notices: createNoticeStore(deps),
     connections,
     connectionHealth: createConnectionHealthStore(deps),
     events,

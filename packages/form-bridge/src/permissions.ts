@@ -86,7 +86,7 @@ export function createPermissions(deps: {
       parameters: [signatureParameter, ...signatureParameters({ required: false })],
     },
     agency: { ...declare.need('agency', requireAgency), security: [{ formBridgeAgency: [] }] },
-    operator: declare.operator(operators),
+    operator: declare.operator(operators, 'form-bridge'),
     site(requirements: SiteRequirements) {
       const requireSite: MiddlewareHandler<SiteEnv> = async (c, next) => {
         c.set('auth', await siteAuthorization.authorizeSite(c, requirements))

@@ -1,7 +1,6 @@
 /** All routes, under `/v1`. */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { AppEnv } from '@strongroom/kit/http/env'
-import { requireDeclaredPermission } from '@strongroom/kit/http/permissions'
 import { operatorAgencyRoutes } from './agencies/operator-routes.ts'
 import { agencyRoutes } from './agencies/routes.ts'
 import { limitRoutes } from './limits/routes.ts'
@@ -32,7 +31,6 @@ type RouteDeps = Parameters<typeof registrationRoutes>[0] &
 export function formBridgeRoutes(deps: RouteDeps): OpenAPIHono<AppEnv> {
   const routes = new OpenAPIHono<AppEnv>()
   describeSecurity(routes)
-  routes.use('/v1/*', requireDeclaredPermission)
   const all = [
     registrationRoutes(deps),
     validationRoutes(deps),

@@ -1,5 +1,6 @@
 /** Creates the parts of the service and connects them. */
 import { createPager } from '@strongroom/kit/cursor'
+import { createAuditLog } from '@strongroom/kit/audit-log'
 import { createOperators } from '@strongroom/kit/operators'
 import { createSafeFetch } from '@strongroom/kit/safe-fetch'
 import type { RunningService, ServiceDeps } from '@strongroom/kit/service'
@@ -20,6 +21,7 @@ import { createRegistrationService } from './registrations/service.ts'
 import { createLatestRelease } from './releases/latest.ts'
 import { createReleaseService } from './releases/service.ts'
 import { formBridgeRoutes } from './routes.ts'
+import { createAuditedStores } from './audited-stores.ts'
 import { createAbuseDetector } from './security/abuse.ts'
 import { createSecurityEventLog } from './security/event-log.ts'
 import type { FormBridgeDeps } from './service.ts'
@@ -129,6 +131,7 @@ export function startFormBridge(
     validationService: createValidationService({ ...stores, fetch: validationFetch, dns }),
     siteService: createSiteService({ ...stores, siteSecrets, latestRelease }),
     siteAdmin: createSiteAdmin(stores),
+    auditedStores: createAuditedStores({ clock, auditLog: createAuditLog(deps) }),
     agencyService,
     submissionService: createSubmissionService({
       clock,

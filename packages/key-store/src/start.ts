@@ -1,7 +1,10 @@
 /** Composes the key store: on a deployment's store, and as a service of the server. */
+import { createAuditLog } from '@strongroom/kit/audit-log'
 import type { Db } from '@strongroom/kit/db'
+import { declarePermissions } from '@strongroom/kit/http/permissions'
 import { createOperators } from '@strongroom/kit/operators'
 import type { ServiceDeps } from '@strongroom/kit/service'
+import { createAuditedBranchKeys } from './branch-keys/audited.ts'
 import { type BranchKeys, createBranchKeys } from './branch-keys/service.ts'
 import type { KeyStoreNeeds } from './service.ts'
 import { type KeyStore, openKeyStore } from './store/key-store.ts'
@@ -12,9 +15,14 @@ import { branchKeysTable, LOGICAL_KEY_STORE_NAME } from './tables.ts'
 
 /** Starts the key store as a service of the server. */
 export function startKeyStore(deps: ServiceDeps & KeyStoreNeeds) {
+  const { secrets } = deps
   const branchKeys = openBranchKeys(deps)
-  const operators = createOperators(deps)
-  return { routes: keyStoreRoutes({ branchKeys, operators, secrets: deps.secrets }) }
+  const auditedKeys = createAuditedBranchKeys({
+    auditLog: createAuditLog(deps),
+    branchKeysOn: (db) => openBranchKeys({ ...deps, db }),
+  })
+  const permit = declarePermissions('Key store').operator(createOperators(deps), 'key-store')
+  return { routes: keyStoreRoutes({ branchKeys, auditedKeys, permit, secrets }) }
 }
 
 type On = Pick<ServiceDeps, 'db' | 'clock'> & KeyStoreNeeds

@@ -7,6 +7,7 @@ import type { Db } from './db.ts'
 import type { ErrorFactory } from './errors.ts'
 import type { AppEnv } from './http/env.ts'
 import type { HotRoute } from './http/hot-routes.ts'
+import { publicRoute, requirePermissions } from './http/permissions.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { ServerSecrets } from './server-secrets.ts'
@@ -76,6 +77,13 @@ export async function mountService<Needs extends object>(
 ): Promise<RunningService> {
   const { name } = service
   const running = await service.start({ ...deps, log: deps.log.child({ service: name }) })
+  try {
+    requirePermissions(running.routes, name)
+    if (running.rootRoutes) requirePermissions(running.rootRoutes, name)
+  } catch (error) {
+    await running.close?.()
+    throw error
+  }
   const named: MiddlewareHandler<AppEnv> = async (c, next) => {
     c.get('call').service = name
     await next()
@@ -84,7 +92,7 @@ export async function mountService<Needs extends object>(
   if (service.hasPage && at !== '/') {
     // A page refers to its files by relative URLs, so its own URL ends with a slash.
     app.route(`${at}/`, running.routes)
-    app.get(at, (c) => c.redirect(`${at.slice(at.lastIndexOf('/') + 1)}/`, 301))
+    app.get(at, publicRoute, (c) => c.redirect(`${at.slice(at.lastIndexOf('/') + 1)}/`, 301))
   } else {
     app.route(at, running.routes)
   }

@@ -11,9 +11,10 @@ import {
   openApiDocument,
   pageOf,
 } from '../src/http/openapi.ts'
+import { declarePermissions, publicRoute } from '../src/http/permissions.ts'
 import { createLog } from '../src/log.ts'
 import { createMetrics } from '../src/metrics.ts'
-import { mountService, type Service } from '../src/service.ts'
+import { mountService, type RunningService, type Service } from '../src/service.ts'
 import { testClock } from '../src/testing/test-clock.ts'
 import { testSecrets } from '../src/testing/test-secrets.ts'
 
@@ -22,6 +23,8 @@ const boxError = defineErrors('box', {
   lost: [404, 'This box was lost'],
   locked: [423, 'This box is locked'],
 })
+
+const permit = declarePermissions('Boxes')
 
 const Box = z.object({ id: z.string() }).openapi('Box')
 
@@ -36,6 +39,7 @@ const boxes: Service<{ colour: string }> = {
     const routes = new OpenAPIHono<AppEnv>()
       .openapi(
         createRoute({
+          ...permit.public,
           method: 'get',
           path: '/v1/boxes/{id}',
           request: { params: z.object({ id: z.string() }) },
@@ -53,6 +57,7 @@ const boxes: Service<{ colour: string }> = {
       )
       .openapi(
         createRoute({
+          ...permit.public,
           method: 'post',
           path: '/v1/boxes',
           request: { body: jsonBody(Box) },
@@ -62,6 +67,7 @@ const boxes: Service<{ colour: string }> = {
       )
     const rootRoutes = new OpenAPIHono<AppEnv>().openapi(
       createRoute({
+        ...permit.public,
         method: 'post',
         path: '/in/{id}',
         request: { params: z.object({ id: z.string() }) },
@@ -159,7 +165,7 @@ describe('a mounted service', () => {
     hasPage: true,
     async start(deps) {
       const running = await boxes.start(deps)
-      running.routes.get('/', (c) => c.text('the page'))
+      running.routes.get('/', publicRoute, (c) => c.text('the page'))
       return running
     },
   }
@@ -233,5 +239,46 @@ describe('the OpenAPI document', () => {
 
   test('is the same for the same app', async () => {
     expect(JSON.stringify(await made())).toBe(JSON.stringify(document))
+  })
+})
+
+describe('a service with a route that declares no permission', () => {
+  const forgotten = createRoute({
+    method: 'get',
+    path: '/v1/forgotten/{id}',
+    responses: { 200: { description: 'All' } },
+  })
+  const withRoutes = (running: Partial<RunningService>): Service<{ colour: string }> => ({
+    ...boxes,
+    start: () => ({ routes: new OpenAPIHono<AppEnv>(), ...running }),
+  })
+  const unprotected = () => {
+    const part = new OpenAPIHono<AppEnv>().openapi(forgotten, (c) => c.text('open to all'))
+    return new OpenAPIHono<AppEnv>().route('/', part)
+  }
+
+  test('does not start, and what it started ends', async () => {
+    let isClosed = false
+    const close = async () => void (isClosed = true)
+    const starting = composed('/', withRoutes({ routes: unprotected(), close }))
+    await expect(starting).rejects.toThrow(
+      'Routes of box declare no permission: GET /v1/forgotten/:id',
+    )
+    expect(isClosed).toBe(true)
+  })
+
+  test('does not start either if the route is at the root', async () => {
+    const starting = composed('/box', withRoutes({ rootRoutes: unprotected() }))
+    await expect(starting).rejects.toThrow('declare no permission')
+  })
+
+  test('does not start with a plain route, and starts once that is public', async () => {
+    const plain = new OpenAPIHono<AppEnv>()
+    plain.get('/page', (c) => c.text('open to all'))
+    await expect(composed('/', withRoutes({ routes: plain }))).rejects.toThrow('GET /page')
+    const declared = new OpenAPIHono<AppEnv>()
+    declared.get('/page', publicRoute, (c) => c.text('open to all'))
+    const { app } = await composed('/', withRoutes({ routes: declared }))
+    expect((await app.request('/page')).status).toBe(200)
   })
 })

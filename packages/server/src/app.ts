@@ -11,15 +11,14 @@ import {
 } from '@strongroom/kit/http/hot-routes'
 import { nodeListener } from '@strongroom/kit/http/node'
 import { openApiDocument } from '@strongroom/kit/http/openapi'
+import { publicRoute, requirePermissions } from '@strongroom/kit/http/permissions'
 import type { Log } from '@strongroom/kit/log'
 import type { Metrics } from '@strongroom/kit/metrics'
-import { createOperators } from '@strongroom/kit/operators'
 import { parseUrl } from '@strongroom/kit/parse-url'
 import { mountService, type RunningService, type Service } from '@strongroom/kit/service'
 import { type ServerCapabilities, createServiceDeps } from './service-deps.ts'
-import { checkWithin, healthRoutes } from './health.ts'
+import { checkWithin } from './health.ts'
 import type { OpenKms } from './kms/open.ts'
-import { metricsRoutes } from './metrics-routes.ts'
 import {
   createHostSelector,
   hostsOf,
@@ -30,6 +29,7 @@ import {
 import type { HomeProps } from './pages/home.tsx'
 import { notFoundPage } from './pages/not-found.tsx'
 import { pageRoutes } from './pages/routes.tsx'
+import { createServerRoutes } from './server-routes.ts'
 import type { Settings } from './settings.ts'
 import type { Store } from './store.ts'
 import { version } from './version.ts'
@@ -59,26 +59,31 @@ export interface ServerApp {
 }
 
 export async function createServerApp(options: ServerOptions): Promise<ServerApp> {
-  const { services, atRoot = false, store, settings, publicUrl } = options
+  const { services, atRoot = false, settings, publicUrl } = options
   const { log, clock, metrics } = options
   const trustedProxies = settings.STRONGROOM_TRUSTED_PROXIES
   const http = { log, metrics, publicUrl, trustedProxies }
   const app = createApp({ ...http, notFoundPage: notFoundPage(version) })
-  app.route('/', healthRoutes({ check: () => checkStoreAndKms(options) }))
-  app.route('/', metricsRoutes(metrics, createOperators({ db: store.db, clock })))
-
   const deps = createServiceDeps(options)
+  const serverRoutes = createServerRoutes({ ...deps, check: () => checkStoreAndKms(options) })
+  app.route('/', serverRoutes)
+
   const running: RunningService[] = []
   const ownHosts = new Map<string, Site>()
   const hot: MountedHotRoute[] = []
   const close = async () => {
     for (const service of running.toReversed()) await service.close?.()
   }
+  // Created on the first request: it would be a sixth of the work of a start.
+  let cached: ReturnType<typeof describe> | undefined
+  const document = () => (cached ??= describe(app, publicUrl))
+  const home = createHomeProps(options, new Date(clock.now()))
   try {
     for (const service of services) {
       const origin = originOf(service, options)
       // The page is only at its own host; browsers keep the fragment of the address.
-      if (origin !== undefined) app.get(`${service.mount}/`, (c) => c.redirect(`${origin}/`))
+      if (origin !== undefined)
+        app.get(`${service.mount}/`, publicRoute, (c) => c.redirect(`${origin}/`))
       const at = atRoot ? '/' : service.mount
       const started = await mountService(app, service, deps, at)
       running.push(started)
@@ -91,16 +96,13 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
       const site = createSite(alone, mountHotRoutes(started, service.name, '/'))
       for (const host of hostsOf(origin)) ownHosts.set(host, site)
     }
+    app.route('/', pageRoutes({ document, home }))
+    requirePermissions(app, 'the server')
   } catch (error) {
     await close()
     throw error
   }
 
-  // Created on the first request: it would be a sixth of the work of a start.
-  let cached: ReturnType<typeof describe> | undefined
-  const document = () => (cached ??= describe(app, publicUrl))
-  const home = createHomeProps(options, new Date(clock.now()))
-  app.route('/', pageRoutes({ document, home }))
   const endStreams = () => {
     for (const service of running) service.endStreams?.()
   }

@@ -2,14 +2,17 @@
 import { dataModel as ferryhook } from '@strongroom/ferryhook/data-model'
 import { dataModel as formBridge } from '@strongroom/form-bridge/data-model'
 import { dataModel as keyStore } from '@strongroom/key-store/data-model'
+import { AuditHeadItem, AuditLogItem } from '@strongroom/kit/audit-log'
 import type { DataModel } from '@strongroom/kit/data-model'
-import { OperatorItem } from '@strongroom/kit/operators'
+import { operationsTable } from '@strongroom/kit/operations-table'
+import { AdminGuardItem, OperatorItem } from '@strongroom/kit/operators'
 import { SecretItem } from '@strongroom/kit/secret-versions'
 import { serverTable as table } from '@strongroom/kit/server-table'
 import type { Table } from '@strongroom/kit/table'
 import { dataModel as sealed } from '@strongroom/sealed/data-model'
 import { dataModel as twoKey } from '@strongroom/two-key/data-model'
 import { OwnKeyItem } from './kms/embedded.ts'
+import { BootstrapItem } from './operators/bootstrap.ts'
 import { MasterKeyItem, StateItem, VersionItem } from './kms/items.ts'
 
 const server: DataModel = {
@@ -20,6 +23,33 @@ const server: DataModel = {
       table,
       keys: { PK: 'OPERATOR#{name}', SK: 'TOKEN' },
       schema: OperatorItem,
+    },
+    {
+      name: 'Guard of the last admin',
+      table,
+      keys: { PK: 'OPERATORS', SK: 'ADMINS' },
+      schema: AdminGuardItem,
+    },
+    {
+      name: 'Bootstrap code',
+      table,
+      keys: { PK: 'BOOTSTRAP', SK: 'CODE' },
+      schema: BootstrapItem,
+      lifetime: 'until it is used or replaced; valid for 30 minutes',
+    },
+    {
+      name: 'Entry of the audit log',
+      table: operationsTable,
+      keys: { PK: 'AUDIT#{month}', SK: '{seq}' },
+      schema: AuditLogItem,
+      lifetime: '365 days',
+    },
+    {
+      name: 'Last entry of the audit log of a month',
+      table: operationsTable,
+      keys: { PK: 'AUDIT#{month}', SK: 'HEAD' },
+      schema: AuditHeadItem,
+      lifetime: '365 days',
     },
     {
       name: 'Version of a server secret',
@@ -57,7 +87,18 @@ const server: DataModel = {
     {
       name: 'operators',
       summary: 'Knows operators by their tokens',
-      allows: [{ table, actions: ['GetItem'], leadingKeys: ['OPERATOR#*'] }],
+      allows: [{ table, actions: ['GetItem', 'UpdateItem'], leadingKeys: ['OPERATOR#*'] }],
+    },
+    {
+      name: 'audit-log',
+      summary: 'Records what operators change',
+      allows: [
+        {
+          table: operationsTable,
+          actions: ['GetItem', 'PutItem', 'Query'],
+          leadingKeys: ['AUDIT#*'],
+        },
+      ],
     },
     {
       name: 'server-secrets',

@@ -4,6 +4,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { serverError } from '@strongroom/kit/http/errors'
 import { errorResponses, jsonResponse } from '@strongroom/kit/http/openapi'
+import { declarePermissions } from '@strongroom/kit/http/permissions'
 
 const Alive = z.object({ status: z.literal('ok') })
 const Ready = z.object({ status: z.literal('ready') })
@@ -13,11 +14,12 @@ const CHECK_TIMEOUT_MS = 2000
 
 export function healthRoutes({ check }: { check: () => Promise<void> }): OpenAPIHono<AppEnv> {
   const routes = new OpenAPIHono<AppEnv>()
+  const permit = declarePermissions('Server')
 
   const alive = createRoute({
+    ...permit.public,
     method: 'get',
     path: '/healthz',
-    tags: ['Server'],
     summary: 'Liveness',
     description: 'Whether the process responds.',
     responses: { 200: jsonResponse(Alive, 'The process responds') },
@@ -25,9 +27,9 @@ export function healthRoutes({ check }: { check: () => Promise<void> }): OpenAPI
   routes.openapi(alive, (c) => c.json({ status: 'ok' as const }, 200))
 
   const ready = createRoute({
+    ...permit.public,
     method: 'get',
     path: '/readyz',
-    tags: ['Server'],
     summary: 'Readiness',
     description: 'Whether the store and the KMS respond too.',
     responses: {

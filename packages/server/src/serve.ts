@@ -1,8 +1,7 @@
 /** Runs a server: listens, opens the store and the KMS, mounts the services; closes in reverse order. */
-import { ApiError } from '@strongroom/kit/errors'
+import { createAuditLog } from '@strongroom/kit/audit-log'
 import type { Log } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
-import { type Operators, createOperators } from '@strongroom/kit/operators'
 import type { Service } from '@strongroom/kit/service'
 import { type Clock, systemClock } from '@strongroom/platform/clock'
 import { type Listener, listen } from '@strongroom/kit/http/node'
@@ -10,6 +9,9 @@ import { type ServerApp, createServerApp } from './app.ts'
 import type { AskPassphrase } from './kms/master-key.ts'
 import { type OpenKms, openKms } from './kms/open.ts'
 import { localMetrics } from './metrics-routes.ts'
+import { localActor } from './local-actor.ts'
+import type { BootstrapCode } from './operators/bootstrap.ts'
+import { createOperatorService } from './operators/service.ts'
 import type { ServerCapabilities } from './service-deps.ts'
 import { publicUrlOf, type Settings } from './settings.ts'
 import { type Store, openStore } from './store.ts'
@@ -25,8 +27,8 @@ export interface RunningServer {
   services: readonly { name: string; title: string; url: string }[]
   /** The address of metrics without a token, if they have a port of their own. */
   metricsUrl: string | undefined
-  /** The token of the first operator, on the start that created it. */
-  operatorToken: string | undefined
+  /** The code to exchange for the first admin's token, if there is no admin yet. */
+  bootstrap: BootstrapCode | undefined
   /** Finishes the running requests, flushes the store and ends. */
   close(): Promise<void>
 }
@@ -72,7 +74,9 @@ export async function serve(options: {
     store = await openStore(settings, { onCreate: options.onStoreCreated })
     await requireTables(store, tablesOf(services))
     kms = await openKms(settings, store, { clock, askPassphrase: options.askPassphrase })
-    const operatorToken = await addFirstOperator(createOperators({ db: store.db, clock }))
+    const { db } = store
+    const operators = createOperatorService({ db, clock, auditLog: createAuditLog({ db, clock }) })
+    const bootstrap = await operators.createCodeIfNeeded(localActor())
     const url = publicUrlOf(settings, main.port)
     app = await createServerApp({
       services,
@@ -96,7 +100,7 @@ export async function serve(options: {
         url: absolute(url, serviceHref(service, { atRoot, settings, publicUrl: url })),
       })),
       metricsUrl,
-      operatorToken,
+      bootstrap,
       close,
     }
   } catch (error) {
@@ -108,16 +112,4 @@ export async function serve(options: {
 /** A link of the home page as an address. */
 function absolute(url: string, href: string): string {
   return href.startsWith('/') ? url + href : href
-}
-
-/**
- * Creates the first operator of a new server and returns its token; undefined if there is an operator.
- * Of two servers that start at the same time, one creates it.
- */
-async function addFirstOperator(operators: Operators): Promise<string | undefined> {
-  if ((await operators.list()).length > 0) return undefined
-  return operators.add('admin').catch((error: unknown) => {
-    if (error instanceof ApiError && error.code === 'operator.exists') return undefined
-    throw error
-  })
 }

@@ -14,3 +14,5 @@ export const services: readonly Service<ServerCapabilities>[] = [
   keyStoreService,
   twoKeyService,
 ]
+
+export const serviceNames: readonly string[] = services.map(({ name }) => name)

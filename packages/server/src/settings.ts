@@ -69,6 +69,11 @@ const own = {
     secret: true,
     description: 'Passphrase of the master key, if it has one',
   },
+  STRONGROOM_BOOTSTRAP_FILE: {
+    type: file(),
+    description:
+      'File for the bootstrap code of a first start without a terminal; not in the data directory. Default: a private file in XDG_RUNTIME_DIR or the temporary directory.',
+  },
   STRONGROOM_TABLE_PREFIX: {
     type: tablePrefix(),
     default: '',

@@ -2,6 +2,7 @@
 import { Failure } from '@strongroom/kit/errors'
 import { branchKeysTable } from '@strongroom/key-store/tables'
 import { createTables, findMissingTables, verifyTables } from '@strongroom/kit/tables'
+import { operationsTable } from '@strongroom/kit/operations-table'
 import { serverTable } from '@strongroom/kit/server-table'
 import type { Service } from '@strongroom/kit/service'
 import type { Table } from '@strongroom/kit/table'
@@ -9,7 +10,8 @@ import { type Store } from './store.ts'
 
 /** Includes the branch keys: any service may store secrets. */
 export function tablesOf(services: readonly Pick<Service, 'tables'>[]): Table[] {
-  return [...new Set([serverTable, branchKeysTable, ...services.flatMap(({ tables }) => tables)])]
+  const own = [serverTable, operationsTable, branchKeysTable]
+  return [...new Set([...own, ...services.flatMap(({ tables }) => tables)])]
 }
 
 /**

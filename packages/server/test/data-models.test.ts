@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { everyTable } from '../src/data-model.ts'
 
 describe('the tables of the product', () => {
-  test('are these nine', () => {
+  test('are these ten', () => {
     expect(everyTable.map(({ name }) => name).toSorted()).toEqual([
       'ferryhook-events',
       'ferryhook-main',
@@ -12,6 +12,7 @@ describe('the tables of the product', () => {
       'slack-existence-check-cache',
       'slack-workspace-tokens',
       'strongroom-branch-keys',
+      'strongroom-operations',
       'strongroom-server',
     ])
   })

@@ -10,6 +10,7 @@ import { defineErrors } from '@strongroom/kit/errors'
 import { expr } from '@strongroom/kit/expression'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
+import { declarePermissions } from '@strongroom/kit/http/permissions'
 import type { RunningService, Service, ServiceDeps } from '@strongroom/kit/service'
 import { defineTable } from '@strongroom/kit/table'
 
@@ -90,7 +91,10 @@ function toNoteView(note: Note): z.infer<typeof NoteView> {
 
 // notes/routes.ts
 
+const permit = declarePermissions('Notes')
+
 const createNoteRoute = createRoute({
+  ...permit.public,
   method: 'put',
   path: '/v1/{name}',
   summary: 'Leave a note',
@@ -102,6 +106,7 @@ const createNoteRoute = createRoute({
 })
 
 const readNoteRoute = createRoute({
+  ...permit.public,
   method: 'post',
   path: '/v1/{name}/read',
   summary: 'Read a note',

@@ -9,6 +9,7 @@ import { hashSource } from '@strongroom/kit/http/content-security-policy'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { honoHandler, type HotRoute } from '@strongroom/kit/http/hot-routes'
 import type { Service } from '@strongroom/kit/service'
+import { publicRoute } from '@strongroom/kit/http/permissions'
 import { silentLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import { testStores } from '@strongroom/kit/testing/stores'
@@ -48,10 +49,10 @@ const notes: Service = {
   originSetting: 'NOTES_ORIGIN',
   async start(deps) {
     const running = await notesService.start(deps)
-    running.routes.get('/', (c) => c.text('The page of notes'))
-    running.routes.post('/v1/plain', countRun, honoHandler(plain))
+    running.routes.get('/', publicRoute, (c) => c.text('The page of notes'))
+    running.routes.post('/v1/plain', publicRoute, countRun, honoHandler(plain))
     const rootRoutes = new OpenAPIHono<AppEnv>()
-    rootRoutes.post('/hook', countRun, honoHandler(hook))
+    rootRoutes.post('/hook', publicRoute, countRun, honoHandler(hook))
     return { ...running, rootRoutes, hotRoutes: [plain, { ...hook, atRoot: true }] }
   },
 }

@@ -1,11 +1,13 @@
 /** Composes the service: stores, routes and the task that runs every minute. */
 import { OpenAPIHono } from '@hono/zod-openapi'
+import { createAuditLog } from '@strongroom/kit/audit-log'
 import type { AppEnv } from '@strongroom/kit/http/env'
-import { operatorOnly } from '@strongroom/kit/http/permissions'
+import { declarePermissions } from '@strongroom/kit/http/permissions'
 import { createOperators } from '@strongroom/kit/operators'
 import { createSafeFetch } from '@strongroom/kit/safe-fetch'
 import type { RunningService, ServiceDeps } from '@strongroom/kit/service'
 import { type StartTimer, startTimer as systemTimer } from '@strongroom/platform/timers'
+import { createAuditedChanges } from './apps/audited.ts'
 import { createAppRegistry } from './apps/registry.ts'
 import { appRoutes } from './apps/routes.ts'
 import { createAppService } from './apps/service.ts'
@@ -35,7 +37,13 @@ export function startTwoKey(
   const slack = { ...(fetch && { fetch }) }
   const metrics = createTwoKeyMetrics(deps.metrics)
   const safeFetch = createSafeFetch({ ...upstreamPolicy(config), clock, startTimer })
-  const apps = createAppService({ db, clock, box, checkUrl: (url) => safeFetch.check(url) })
+  const checkUrl = (url: string) => safeFetch.check(url)
+  const apps = createAppService({ db, clock, box, checkUrl })
+  const audited = createAuditedChanges({
+    auditLog: createAuditLog(deps),
+    apps,
+    appsOn: (on, tokenDb) => createAppService({ db: on, tokenDb, clock, box, checkUrl }),
+  })
   const registry = createAppRegistry({ ...deps, box, apps, metrics, startTimer, ...slack })
   const requests = createRequestService({
     clock,
@@ -46,11 +54,7 @@ export function startTwoKey(
     startDeadline: createDeadlines({ clock, startTimer }),
   })
   const slackApi = createSlackApi({ clock, baseUrl: config.TWO_KEY_SLACK_API_URL, ...slack })
-  const operatorRoute = {
-    tags: ['Two-key'],
-    security: [{ operator: [] }],
-    middleware: operatorOnly(createOperators(deps)),
-  }
+  const permit = declarePermissions('Two-key').operator(createOperators(deps), 'two-key')
 
   let stopTimer: (() => void) | undefined
   let isClosed = false
@@ -66,8 +70,8 @@ export function startTwoKey(
   return {
     routes: new OpenAPIHono<AppEnv>()
       .route('/', requestRoutes(requests))
-      .route('/', appRoutes({ apps, registry, operatorRoute, publicUrl }))
-      .route('/', tokenRoutes({ registry, slackApi, operatorRoute })),
+      .route('/', appRoutes({ apps, audited, registry, permit, publicUrl }))
+      .route('/', tokenRoutes({ registry, audited, slackApi, permit })),
     async close() {
       isClosed = true
       stopTimer?.()

@@ -7,7 +7,8 @@ import { auditFilePath } from '@strongroom/server/kms/embedded'
 import { settings } from '@strongroom/server/settings'
 import { requireTables } from '@strongroom/server/tables'
 import type { Command } from '../command.ts'
-import { requireEmbeddedKms, withEmbeddedKms, withStore } from '../store.ts'
+import { withAuditedEmbeddedKms } from '../server/audited-store.ts'
+import { requireEmbeddedKms, withStore } from '../store.ts'
 import { kmsStatusOf, statusText } from '../kms/status.ts'
 import { kmsRekey } from '../kms/rekey-command.ts'
 import {
@@ -44,8 +45,12 @@ const kmsRotate: Command = {
   about:
     'The ARN does not change, and the old key material stays, so existing data can still be decrypted.',
   run: (input) =>
-    withEmbeddedKms(input, async ({ kms, id, record }) => {
-      const { KeyId: arn } = await kms.as('command-line').rotateKeyOnDemand({ KeyId: id })
+    withAuditedEmbeddedKms(input, async ({ auditLog, by, embedded }) => {
+      const { kms, id, record } = embedded
+      const change = { ...by, action: 'kms.key.rotated', target: id }
+      const { KeyId: arn } = await auditLog.around(change, () =>
+        kms.as('command-line').rotateKeyOnDemand({ KeyId: id }),
+      )
       const version = (await record())?.currentVersion
       input.output.result(`${arn} is at version ${version}\n`, { arn, version })
     }),

@@ -1,11 +1,16 @@
-/** `strongroom operator …`: who may administer the server. Works on any store. */
+/** `strongroom operator …`: who may administer the server, on any store or through a server. */
+import { type Operator, type OperatorRole, operatorRoles } from '@strongroom/kit/operators'
 import { systemClock } from '@strongroom/platform/clock'
-import { createOperators, type Operators } from '@strongroom/kit/operators'
-import { serverTable } from '@strongroom/kit/server-table'
-import { requireTables } from '@strongroom/server/tables'
-import { refuseServer } from '../api-client.ts'
-import type { Command, CommandInput } from '../command.ts'
-import { withStore } from '../store.ts'
+import { FIRST_ADMIN } from '@strongroom/server/operators/bootstrap'
+import { createOperatorService } from '@strongroom/server/operators/service'
+import { serviceNames } from '@strongroom/server/services'
+import { createAnonymousClientIfRequested } from '../api-client.ts'
+import { type Command, type CommandInput, usageError } from '../command.ts'
+import { formatRelative, parseDuration } from '../output.ts'
+import { withAuditedStore } from '../server/audited-store.ts'
+import { withOperators } from '../server/operator-access.ts'
+
+const roleSummary = 'viewer reads; editor also changes; admin also manages operators'
 
 const operatorAdd: Command = {
   name: 'operator add',
@@ -13,11 +18,53 @@ const operatorAdd: Command = {
   creates: true,
   args: 'NAME',
   summary: 'Add an operator and print its token (shown once)',
-  run: (input) =>
-    withOperators(input, async (operators, name) => {
-      const token = await operators.add(name)
-      input.output.result(`${token}\n`, { name, token })
-    }),
+  options: {
+    role: { value: 'ROLE', summary: `${roleSummary} (admin)` },
+    service: { value: 'SERVICE', multiple: true, summary: 'Limit it to this service; repeatable' },
+    expires: { value: 'TIME', summary: 'Reject its token after this time, such as 90d' },
+  },
+  about: `An admin may also reset passwords of users, change destinations of submissions and upstreams, and
+read the audit log. SERVICE is one of ${serviceNames.join(', ')}.`,
+  async run(input) {
+    const [name = ''] = input.args
+    const grant = {
+      role: parseRole(input) ?? ('admin' as const),
+      services: parseServices(input),
+      expiresAt: parseExpiry(input) ?? undefined,
+    }
+    const token = await withOperators(input, (operators) => operators.add(name, grant))
+    input.output.result(`${token}\n`, { name, token })
+  },
+}
+
+const operatorChange: Command = {
+  name: 'operator change',
+  kind: 'either',
+  args: 'NAME',
+  summary: "Change an operator's role, services or expiry; its token stays",
+  options: {
+    role: { value: 'ROLE', summary: roleSummary },
+    service: { value: 'SERVICE', multiple: true, summary: 'Limit it to this service; repeatable' },
+    'all-services': { summary: 'Remove the limit to services' },
+    expires: { value: 'TIME', summary: 'Reject its token after this time, such as 90d; or never' },
+  },
+  about: 'One admin for all services and without an expiry must remain.',
+  async run(input) {
+    const [name = ''] = input.args
+    const isForAll = input.options['all-services'] === true
+    const services = parseServices(input)
+    if (isForAll && services) throw usageError('Use either --service or --all-services, not both')
+    const change = {
+      role: parseRole(input),
+      services: isForAll ? null : services,
+      expiresAt: parseExpiry(input),
+    }
+    if (Object.values(change).every((value) => value === undefined)) {
+      throw usageError('Nothing to change: pass --role, --service, --all-services or --expires')
+    }
+    const changed = await withOperators(input, (operators) => operators.change(name, change))
+    input.output.result(lineOf(changed), changed)
+  },
 }
 
 const operatorRotate: Command = {
@@ -26,26 +73,21 @@ const operatorRotate: Command = {
   args: 'NAME',
   summary: "Replace an operator's token and print the new one (shown once)",
   about: 'The old token becomes invalid immediately.',
-  run: (input) =>
-    withOperators(input, async (operators, name) => {
-      const token = await operators.rotate(name)
-      input.output.result(`${token}\n`, { name, token })
-    }),
+  async run(input) {
+    const [name = ''] = input.args
+    const token = await withOperators(input, (operators) => operators.rotate(name))
+    input.output.result(`${token}\n`, { name, token })
+  },
 }
 
 const operatorList: Command = {
   name: 'operator list',
   kind: 'either',
-  summary: 'List the operators',
-  run: (input) =>
-    withOperators(input, async (operators) => {
-      const found = await operators.list()
-      const lines = found.map(({ name, createdAt, rotatedAt }) => {
-        const rotated = rotatedAt === undefined ? '' : `, token rotated ${day(rotatedAt)}`
-        return `${name}  added ${day(createdAt)}${rotated}\n`
-      })
-      input.output.result(lines.join('') || 'There are no operators\n', found)
-    }),
+  summary: 'List operators: role, expiry and last use',
+  async run(input) {
+    const found = await withOperators(input, (operators) => operators.list())
+    input.output.result(found.map(lineOf).join('') || 'There are no operators\n', found)
+  },
 }
 
 const operatorRemove: Command = {
@@ -53,22 +95,99 @@ const operatorRemove: Command = {
   kind: 'either',
   args: 'NAME',
   summary: 'Remove an operator; its token becomes invalid immediately',
+  async run(input) {
+    const [name = ''] = input.args
+    await withOperators(input, (operators) => operators.remove(name))
+    input.output.result(`${name} was removed\n`, { name, removed: true })
+  },
+}
+
+const operatorBootstrap: Command = {
+  name: 'operator bootstrap',
+  kind: 'store',
+  creates: true,
+  summary: 'Create a bootstrap code that adds an admin (shown once)',
+  about: `Works on any store, also while a server runs: the way in for containers and AWS. The code works
+once and for 30 minutes, and ends the one before it. Use it with "strongroom operator claim".`,
   run: (input) =>
-    withOperators(input, async (operators, name) => {
-      await operators.remove(name)
-      input.output.result(`${name} was removed\n`, { name, removed: true })
+    withAuditedStore(input, [], async ({ store, auditLog, by }) => {
+      const operators = createOperatorService({ db: store.db, clock: systemClock, auditLog })
+      const { code, expiresAt } = await operators.createCode(by)
+      const until = new Date(expiresAt * 1000).toISOString()
+      input.output.result(`${code}\n`, { code, expiresAt: until })
     }),
 }
 
-async function withOperators(
-  input: CommandInput,
-  work: (operators: Operators, name: string) => Promise<void>,
-): Promise<void> {
-  refuseServer(input)
-  await withStore(input, async (store) => {
-    await requireTables(store, [serverTable])
-    await work(createOperators({ db: store.db, clock: systemClock }), input.args[0] ?? '')
-  })
+const operatorClaim: Command = {
+  name: 'operator claim',
+  kind: 'either',
+  args: 'CODE',
+  secretArgs: true,
+  summary: "Exchange a bootstrap code for an admin's token (shown once)",
+  options: {
+    name: { value: 'NAME', summary: `Name of the new admin (${FIRST_ADMIN})` },
+  },
+  about: 'Needs no token.',
+  async run(input) {
+    const claimed = await claim(input)
+    input.output.result(`${claimed.token}\n`, claimed)
+  },
+}
+
+async function claim(input: CommandInput): Promise<{ name: string; token: string }> {
+  const [code = ''] = input.args
+  const name = String(input.options['name'] ?? FIRST_ADMIN)
+  const api = createAnonymousClientIfRequested(input, 'server')
+  if (api) return api('POST', '/bootstrap', { code, name })
+  return withAuditedStore(input, [], ({ store, auditLog }) =>
+    createOperatorService({ db: store.db, clock: systemClock, auditLog }).claimCode(
+      undefined,
+      code,
+      name,
+    ),
+  )
+}
+
+function parseRole({ options: { role } }: CommandInput): OperatorRole | undefined {
+  if (role === undefined) return undefined
+  const known = operatorRoles.find((each) => each === role)
+  if (known === undefined) throw usageError(`--role must be one of ${operatorRoles.join(', ')}`)
+  return known
+}
+
+function parseServices({ lists }: CommandInput): string[] | undefined {
+  const given = lists['service']
+  if (given === undefined) return undefined
+  const unknown = given.find((name) => !serviceNames.includes(name))
+  if (unknown === undefined) return [...new Set(given)]
+  throw usageError(`--service must be one of ${serviceNames.join(', ')}`)
+}
+
+/** Null for never. */
+function parseExpiry({ options: { expires } }: CommandInput): number | null | undefined {
+  if (typeof expires !== 'string') return undefined
+  if (expires === 'never') return null
+  return Math.floor(systemClock.now() / 1000) + parseDuration('expires', expires)
+}
+
+function lineOf(operator: Operator): string {
+  const { name, role, services, createdAt, rotatedAt, expiresAt, lastUsedAt } = operator
+  const parts = [
+    services ? `${role} for ${services.join(', ')}` : role,
+    `added ${day(createdAt)}`,
+    ...(rotatedAt === undefined ? [] : [`token rotated ${day(rotatedAt)}`]),
+    ...(expiresAt === undefined ? [] : [expiryText(expiresAt)]),
+    lastUsedAt === undefined ? 'never used' : `last used ${relative(lastUsedAt)}`,
+  ]
+  return `${name}  ${parts.join(', ')}\n`
+}
+
+function expiryText(expiresAt: number): string {
+  return expiresAt * 1000 <= systemClock.now() ? 'EXPIRED' : `expires ${relative(expiresAt)}`
+}
+
+function relative(epochSeconds: number): string {
+  return formatRelative(new Date(epochSeconds * 1000).toISOString(), systemClock.now())
 }
 
 function day(epochSeconds: number): string {
@@ -78,6 +197,9 @@ function day(epochSeconds: number): string {
 export const commands: readonly Command[] = [
   operatorAdd,
   operatorList,
+  operatorChange,
   operatorRotate,
   operatorRemove,
+  operatorBootstrap,
+  operatorClaim,
 ]

@@ -1,13 +1,14 @@
 /** `strongroom secrets …`: lists and rotates server secrets, never shows their values. */
 import { systemClock } from '@strongroom/platform/clock'
 import { listSecretVersions, type SecretVersion } from '@strongroom/kit/secret-versions'
-import { createServerSecrets } from '@strongroom/kit/server-secrets'
 import { serverTable } from '@strongroom/kit/server-table'
+import { createSecretService } from '@strongroom/server/secrets/service'
 import { requireTables } from '@strongroom/server/tables'
-import { refuseServer } from '../api-client.ts'
-import type { Command } from '../command.ts'
+import { createOperatorClientIfRequested } from '../api-client.ts'
+import type { Command, CommandInput } from '../command.ts'
 import { parseDuration, pluralize } from '../output.ts'
-import { withKms, withStore } from '../store.ts'
+import { withAuditedKms } from '../server/audited-store.ts'
+import { withStore } from '../store.ts'
 
 const DEFAULT_OVERLAP = '30d'
 
@@ -16,12 +17,8 @@ const secretsList: Command = {
   kind: 'either',
   summary: 'List server secrets: names, versions and ages',
   async run(input) {
-    refuseServer(input)
-    await withStore(input, async (store) => {
-      await requireTables(store, [serverTable])
-      const found = await listSecretVersions(store.db)
-      input.output.result(found.map(line).join('') || 'There are no secrets yet\n', found)
-    })
+    const found = await listSecrets(input)
+    input.output.result(found.map(line).join('') || 'There are no secrets yet\n', found)
   },
 }
 
@@ -44,18 +41,61 @@ used immediately, and everything made with older ones becomes invalid.`,
       'overlap',
       String(input.options['overlap'] ?? DEFAULT_OVERLAP),
     )
-    refuseServer(input)
-    await withKms(input, async ({ db }, { key }) => {
-      const name = input.args[0] ?? ''
-      const secrets = createServerSecrets({ db, key, clock: systemClock })
-      const made = await secrets.rotate(name, { overlapSeconds })
-      const until = made.activeFrom + overlapSeconds
-      input.output.result(
-        `${name} has version ${made.version}, in use from ${moment(made.activeFrom)}; older ones are accepted until ${moment(until)}\n`,
-        { ...made, olderAcceptedUntil: until },
-      )
-    })
+    const name = input.args[0] ?? ''
+    const made = await rotateSecret(input, name, overlapSeconds)
+    const until = made.activeFrom + overlapSeconds
+    input.output.result(
+      `${name} has version ${made.version}, in use from ${moment(made.activeFrom)}; older ones are accepted until ${moment(until)}\n`,
+      { ...made, olderAcceptedUntil: until },
+    )
   },
+}
+
+async function listSecrets(input: CommandInput): Promise<SecretVersion[]> {
+  const api = createOperatorClientIfRequested(input, 'server')
+  if (api) {
+    const { items } = await api<{ items: SecretVersionResponse[] }>('GET', '/secrets')
+    return items.map(toSecretVersion)
+  }
+  return withStore(input, async (store) => {
+    await requireTables(store, [serverTable])
+    return listSecretVersions(store.db)
+  })
+}
+
+async function rotateSecret(
+  input: CommandInput,
+  name: string,
+  overlapSeconds: number,
+): Promise<SecretVersion> {
+  const api = createOperatorClientIfRequested(input, 'server')
+  if (api) {
+    const path = `/secrets/${encodeURIComponent(name)}/versions`
+    return toSecretVersion(await api<SecretVersionResponse>('POST', path, { overlapSeconds }))
+  }
+  return withAuditedKms(input, ({ store, kms, auditLog, by }) => {
+    const on = { db: store.db, key: kms.key, clock: systemClock, auditLog }
+    return createSecretService(on).rotate(by, name, overlapSeconds)
+  })
+}
+
+interface SecretVersionResponse {
+  name: string
+  version: number
+  createdAt: string
+  activeFrom: string
+  acceptedUntil: string | null
+}
+
+function toSecretVersion(response: SecretVersionResponse): SecretVersion {
+  const { name, version, createdAt, activeFrom, acceptedUntil } = response
+  return {
+    name,
+    version,
+    createdAt: Date.parse(createdAt) / 1000,
+    activeFrom: Date.parse(activeFrom) / 1000,
+    acceptedUntil: acceptedUntil === null ? undefined : Date.parse(acceptedUntil) / 1000,
+  }
 }
 
 function line({ name, version, createdAt, acceptedUntil }: SecretVersion): string {

@@ -1,16 +1,14 @@
 /** `strongroom serve`: what `npm start` runs. */
-import { mkdir } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
 import { batchLines, createLog } from '@strongroom/kit/log'
 import { nearest } from '@strongroom/kit/nearest'
 import type { Service } from '@strongroom/kit/service'
-import { createPrivateFile } from '@strongroom/platform/private-file'
 import { type RunningServer, serve } from '@strongroom/server/serve'
 import { services } from '@strongroom/server/services'
 import { settings } from '@strongroom/server/settings'
 import { version } from '@strongroom/server/version'
 import { type Command, usageError } from '../command.ts'
 import { askMasterKeyPassphrase } from '../input.ts'
+import { requireOutside, saveBootstrapCode, type SavedCode } from '../server/bootstrap-file.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { reportCreated } from '../store.ts'
 
@@ -45,6 +43,12 @@ const serveCommand: Command = {
       pretty: process.stderr.isTTY,
       colours: !env['NO_COLOR'],
     })
+    const fileOptions = {
+      file: configured.STRONGROOM_BOOTSTRAP_FILE,
+      dataDirectory: configured.STRONGROOM_DATA,
+      runtimeDirectory: env['XDG_RUNTIME_DIR'],
+    }
+    requireOutside(fileOptions)
     // Listen for signals before the banner, because its reader may stop the server immediately.
     const stopped = stopSignal()
     const server = await serve({
@@ -55,21 +59,24 @@ const serveCommand: Command = {
       askPassphrase: askMasterKeyPassphrase({ json }),
       onStoreCreated: reportCreated(output),
     })
-    const { operatorToken: token } = server
-    const shown = !json && process.stdout.isTTY
-    const kept =
-      token === undefined || shown ? undefined : await saveToken(token, configured.STRONGROOM_DATA)
-    output.result(banner(server, kept), {
+    const { bootstrap } = server
+    const isShown = !json && process.stdout.isTTY
+    const saved =
+      bootstrap === undefined || isShown
+        ? undefined
+        : await saveBootstrapCode(bootstrap.code, fileOptions)
+    output.result(banner(server, saved), {
       version,
       url: server.url,
       store: { kind: server.store.kind, location: server.store.location },
       kms: { kind: server.kms.kind, location: server.kms.location },
       services: server.services.map(({ name }) => name),
-      ...(kept && 'file' in kept && { operatorTokenFile: kept.file }),
+      ...(saved?.kind === 'saved' && { bootstrapFile: saved.file }),
     })
     await stopped
     output.progress('Stopping: waiting for running requests')
     await server.close()
+    if (saved?.kind === 'saved') await saved.remove()
   },
 }
 
@@ -86,8 +93,8 @@ function chooseServices(only: string | boolean | undefined): readonly Service[] 
   )
 }
 
-function banner(server: RunningServer, kept: SavedToken | undefined): string {
-  const { url, store, kms, services: running, metricsUrl, operatorToken } = server
+function banner(server: RunningServer, saved: SavedCode | undefined): string {
+  const { url, store, kms, services: running, metricsUrl, bootstrap } = server
   const lines: (readonly [name: string, value: string])[] = [
     ['Home', url],
     ['API', `${url}/docs`],
@@ -95,52 +102,26 @@ function banner(server: RunningServer, kept: SavedToken | undefined): string {
     ...(metricsUrl === undefined ? [] : [['Metrics', metricsUrl] as const]),
     ['Store', `${store.label}, ${store.location}`],
     ['KMS', `${kms.label}, ${kms.kind === 'embedded' ? 'master key in ' : ''}${kms.location}`],
-    ...(operatorToken === undefined ? [] : [['Operator', tokenLine(operatorToken, kept)] as const]),
+    ...(bootstrap === undefined ? [] : bootstrapLines(url, bootstrap.code, saved)),
   ]
   const shown = lines.map(([name, value]) => `  ${name.padEnd(12)}${value}\n`).join('')
   return `\nStrongroom ${version}\n\n${shown}\nPress Ctrl+C to stop.\n`
 }
 
-function tokenLine(token: string, kept: SavedToken | undefined): string {
-  if (kept === undefined) return `${token} (shown once)`
-  if ('file' in kept) return `token in ${kept.file}`
-  return `token could not be written (${kept.lost}): run "strongroom operator rotate admin"`
-}
-
-// The first operator's token is printed on a terminal, otherwise written to a file that only its
-// owner can read. Never to a log.
-
-/** The file with the token, or why it could not be written. */
-export type SavedToken = { file: string } | { lost: string }
-
-/** Writes a token to a new file; the token of another store may be in the directory already. */
-export async function saveToken(token: string, directory: string): Promise<SavedToken> {
-  try {
-    await mkdir(directory, { recursive: true, mode: 0o700 })
-    for (let number = 1; ; number++) {
-      const name = number === 1 ? 'operator-admin.token' : `operator-admin-${number}.token`
-      const file = resolve(join(directory, name))
-      if (await writeNewFile(file, `${token}\n`)) return { file }
-    }
-  } catch (error) {
-    return { lost: codeOf(error) }
+/** The code is printed on a terminal only, otherwise it is in a file; never in a log. */
+function bootstrapLines(url: string, code: string, saved: SavedCode | undefined) {
+  const claim = 'strongroom operator claim'
+  if (saved === undefined) {
+    return [
+      ['Operator', `${url}/console/#bootstrap=${code}`],
+      ['', `or run "${claim} ${code}" within 30 minutes to become the first admin`],
+    ] as const
   }
-}
-
-/** Returns false if the file exists. */
-async function writeNewFile(file: string, text: string): Promise<boolean> {
-  try {
-    await using handle = await createPrivateFile(file)
-    await handle.writeFile(text)
-    return true
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false
-    throw error
-  }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+  const text =
+    saved.kind === 'saved'
+      ? `bootstrap code in ${saved.file}: run "${claim} CODE" within 30 minutes`
+      : `bootstrap code could not be written (${saved.reason}): run "strongroom operator bootstrap"`
+  return [['Operator', text]] as const
 }
 
 export const commands: readonly Command[] = [serveCommand]

@@ -1,12 +1,12 @@
 /** `strongroom user add`: creates a Ferryhook account on the store. */
-import { addUser } from '@strongroom/ferryhook/accounts/users/add-user'
+import { addedUserId, addUser } from '@strongroom/ferryhook/accounts/users/add-user'
 import { ferryhookService } from '@strongroom/ferryhook/service'
 import { FORBIDDEN_NAME_CHARACTERS } from '@strongroom/ferryhook/storage/schemas'
 import { systemClock } from '@strongroom/platform/clock'
-import { requireTables, tablesOf } from '@strongroom/server/tables'
+import { tablesOf } from '@strongroom/server/tables'
 import { refuseServer } from '../api-client.ts'
 import { type Command, type CommandInput, usageError } from '../command.ts'
-import { withStore } from '../store.ts'
+import { withAuditedStore } from '../server/audited-store.ts'
 
 const userAdd: Command = {
   name: 'user add',
@@ -22,10 +22,11 @@ permissions; the account has no password until one is set with an operator's lin
   async run(input) {
     const user = parseUser(input)
     refuseServer(input)
-    await withStore(input, async (store, configured) => {
-      await requireTables(store, tablesOf([ferryhookService]))
+    await withAuditedStore(input, tablesOf([ferryhookService]), async (on) => {
+      const { configured, auditLog, by } = on
+      const change = { ...by, action: 'ferryhook.user.added', target: addedUserId }
       // `configured` has the settings of every service.
-      const deps = { db: store.db, clock: systemClock, config: configured as never }
+      const deps = { db: auditLog.audited(change), clock: systemClock, config: configured as never }
       const { userId, email, key } = await addUser(deps, user)
       input.output.result(`${key}\n`, { id: userId, email, key })
     })

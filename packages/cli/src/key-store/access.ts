@@ -5,18 +5,18 @@ import {
   createBranchKeys,
   type NewBranchKey,
 } from '@strongroom/key-store/branch-keys/service'
+import { createAuditedBranchKeys } from '@strongroom/key-store/branch-keys/audited'
 import { rethrowForOperators } from '@strongroom/key-store/errors'
 import { openKeyStoreOn, openListingOn } from '@strongroom/key-store/start'
 import type { KeyStore } from '@strongroom/key-store/store/key-store'
 import { branchKeysTable } from '@strongroom/key-store/tables'
-import { serverTable } from '@strongroom/kit/server-table'
+import type { Db } from '@strongroom/kit/db'
 import { systemClock } from '@strongroom/platform/clock'
 import { openKms, type OpenKms } from '@strongroom/server/kms/open'
-import { requireTables } from '@strongroom/server/tables'
 import { createOperatorClientIfRequested, type ApiClient } from '../api-client.ts'
 import { type CommandInput, usageError } from '../command.ts'
 import { askMasterKeyPassphrase } from '../input.ts'
-import { withStore } from '../store.ts'
+import { withAuditedStore } from '../server/audited-store.ts'
 
 export interface KeyAccess {
   /** Checks KMS, so that an outage is reported once and not for each key. */
@@ -43,26 +43,30 @@ async function withLocalKeys<T>(
   input: CommandInput,
   work: (keys: KeyAccess) => Promise<T>,
 ): Promise<T> {
-  return withStore(input, async (store, configured) => {
-    await requireTables(store, [serverTable, branchKeysTable])
+  return withAuditedStore(input, [branchKeysTable], async ({ store, configured, auditLog, by }) => {
     const [db, clock] = [store.db, systemClock]
     let kms: Promise<OpenKms> | undefined
     /** Opened on first use, because reading keys needs no KMS. */
-    const keyStore = async (): Promise<KeyStore> => {
+    const keyStore = async (on = db): Promise<KeyStore> => {
       kms ??= openKms(configured, store, { clock, askPassphrase: askMasterKeyPassphrase(input) })
-      return openKeyStoreOn({ db, clock, kmsKey: (await kms).key })
+      return openKeyStoreOn({ db: on, clock, kmsKey: (await kms).key })
     }
-    const { list, ...verbs } = createBranchKeys({
-      keyStore: {
-        createKey: async (given) => (await keyStore()).createKey(given),
-        versionKey: async (given) => (await keyStore()).versionKey(given),
-      },
-      listing: openListingOn(db),
-      clock,
-    })
+    const branchKeysOn = (on: Db) =>
+      createBranchKeys({
+        keyStore: {
+          createKey: async (given) => (await keyStore(on)).createKey(given),
+          versionKey: async (given) => (await keyStore(on)).versionKey(given),
+        },
+        listing: openListingOn(db),
+        clock,
+      })
+    const { list, describe } = branchKeysOn(db)
+    const audited = createAuditedBranchKeys({ auditLog, branchKeysOn })
     try {
       return await work({
-        ...verbs,
+        describe,
+        create: (given) => audited.create(by, given),
+        rotate: (id) => audited.rotate(by, id),
         ready: async () => void (await keyStore()),
         async *pages() {
           let after: BranchKeyPage['next']

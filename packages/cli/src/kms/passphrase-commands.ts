@@ -5,6 +5,7 @@ import { inspectMasterKey, masterKeyPath } from '@strongroom/server/kms/master-k
 import { settings, type Settings } from '@strongroom/server/settings'
 import { type Command, type CommandInput, usageError } from '../command.ts'
 import { newPassphrase, askMasterKeyPassphrase } from '../input.ts'
+import { withAuditedStore } from '../server/audited-store.ts'
 
 const fd = {
   value: 'N',
@@ -57,14 +58,19 @@ export const kmsPassphraseRemove: Command = {
 }
 
 async function change(
-  { output }: CommandInput,
+  input: CommandInput,
   configured: Settings,
   { from, to }: { from?: string; to?: string },
 ): Promise<void> {
   const file = masterKeyPath(configured)
-  await changePassphrase(file, { from, to })
+  const verb = to === undefined ? 'removed' : from === undefined ? 'set' : 'changed'
+  await withAuditedStore(input, [], ({ auditLog, by }) =>
+    auditLog.around({ ...by, action: `kms.passphrase.${verb}`, target: file }, () =>
+      changePassphrase(file, { from, to }),
+    ),
+  )
   const protection = to === undefined ? 'none' : 'passphrase'
-  output.result(
+  input.output.result(
     to === undefined
       ? `${file} is no longer protected by a passphrase\n`
       : `${file} is protected by the passphrase: pass it to the server in STRONGROOM_MASTER_KEY_PASSPHRASE_FILE\n`,

@@ -9,7 +9,8 @@ import { type Settings, settings } from '@strongroom/server/settings'
 import { requireEmbeddedStore } from '@strongroom/server/store'
 import { type Command, type CommandInput, usageError } from '../command.ts'
 import { newPassphrase } from '../input.ts'
-import { requireEmbeddedKms, withEmbeddedKms } from '../store.ts'
+import { withAuditedEmbeddedKms } from '../server/audited-store.ts'
+import { requireEmbeddedKms } from '../store.ts'
 
 export const kmsRekey: Command = {
   name: 'kms rekey',
@@ -29,9 +30,12 @@ stays beside the new one, because earlier backups need it. Restart servers after
     const configured = settings.parse(input.env)
     requireEmbeddedKms(configured)
     await requireOneDeployment(configured)
-    await withEmbeddedKms(input, async ({ rekey }) => {
+    await withAuditedEmbeddedKms(input, async ({ auditLog, by, embedded }) => {
       const passphrase = await chooseNewPassphrase(input, configured)
-      const { keys, old } = await rekey({ passphrase, caller: 'command-line' })
+      const change = { ...by, action: 'kms.master_key.replaced' }
+      const { keys, old } = await auditLog.around(change, () =>
+        embedded.rekey({ passphrase, caller: 'command-line' }),
+      )
       const file = masterKeyPath(configured)
       const lines = [
         `${file} has a new master key, ${passphrase === undefined ? 'without a passphrase' : 'protected by the passphrase'}; ${keys} ${keys === 1 ? 'key is' : 'keys are'} wrapped by it`,

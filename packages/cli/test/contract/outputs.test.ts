@@ -62,7 +62,7 @@ describe('the --json output', () => {
     const slack = await started(['fake-slack', '--port', '0'])
     const releaseKey = join(cwd, 'release.key')
     const { publicKey } = await run('plugin keygen', ['--out', releaseKey])
-    const { url } = await started(['serve'], {
+    const served = await started(['serve'], {
       PORT: '0',
       SEALED_DIFFICULTY: '4',
       FERRYHOOK_ALLOWED_NETWORKS: networks,
@@ -74,10 +74,13 @@ describe('the --json output', () => {
       TWO_KEY_ALLOWED_NETWORKS: networks,
       TWO_KEY_ALLOW_HTTP: 'true',
     })
+    const { url } = served
     const added = await run('user add', ['ada@example.com'])
+    const code = (await readFile(served.bootstrapFile, 'utf8')).trim()
+    const { token } = await run('operator claim', [code])
     env = {
       STRONGROOM_SERVER: url,
-      STRONGROOM_TOKEN: (await readFile(join(cwd, 'data/operator-admin.token'), 'utf8')).trim(),
+      STRONGROOM_TOKEN: token,
       FERRYHOOK_API_KEY: added.key,
     }
 
@@ -86,7 +89,11 @@ describe('the --json output', () => {
     await run('tables verify')
     await run('operator add', ['bob', '--local'])
     await run('operator rotate', ['bob', '--local'])
+    await run('operator change', ['bob', '--role', 'viewer', '--expires', '1d', '--local'])
     await run('operator list', ['--local'])
+    await run('operator bootstrap')
+    await run('audit list', ['--local'])
+    await run('audit verify', ['--local'])
     await run('operator remove', ['bob', '--local'])
     await run('secrets list', ['--local'])
     await run('kms status')

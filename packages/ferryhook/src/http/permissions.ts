@@ -67,7 +67,7 @@ export function createPermissions(deps: {
     write: forUsers('write'),
     admin: forUsers('admin'),
     session: forUsers('session'),
-    operator: declare.operator(operators),
+    operator: declare.operator(operators, 'ferryhook'),
   }
 }
 

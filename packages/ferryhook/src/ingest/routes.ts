@@ -3,6 +3,7 @@ import { OpenAPIHono, z } from '@hono/zod-openapi'
 import { bodyLimit } from '@strongroom/kit/http/body-limit'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonResponse } from '@strongroom/kit/http/openapi'
+import { PERMISSION, publicRoute } from '@strongroom/kit/http/permissions'
 import { honoHandler, type HotRoute } from '@strongroom/kit/http/hot-routes'
 import type { RunningService } from '@strongroom/kit/service'
 import { ferryhookError } from '../errors.ts'
@@ -34,7 +35,8 @@ export function ingestRoutes(
     handle: ingest.receive,
   }
   const rootRoutes = new OpenAPIHono<AppEnv>()
-  rootRoutes.on([...route.methods], [PATH], bodyLimit(MAX_BODY_BYTES), honoHandler(route))
+  const handler = honoHandler(route)
+  rootRoutes.on([...route.methods], [PATH], publicRoute, bodyLimit(MAX_BODY_BYTES), handler)
   describe(rootRoutes)
   return { rootRoutes, hotRoutes: [route] }
 }
@@ -48,6 +50,7 @@ function describe({ openAPIRegistry }: OpenAPIHono<AppEnv>): void {
       method,
       path,
       tags: ['Ferryhook'],
+      [PERMISSION]: 'public',
       summary: 'Receive a webhook',
       request: { ...request, body: { content: { '*/*': { schema: z.any() } } } },
       responses: {
@@ -67,6 +70,7 @@ function describe({ openAPIRegistry }: OpenAPIHono<AppEnv>): void {
     method: 'get',
     path,
     tags: ['Ferryhook'],
+    [PERMISSION]: 'public',
     summary: 'Answer a provider’s handshake',
     request,
     responses: {

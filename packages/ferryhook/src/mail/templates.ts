@@ -32,6 +32,18 @@ If you did not ask for this, you can ignore it. Your password does not change.
   }
 }
 
+export function operatorResetMail(to: string): Mail {
+  return {
+    to,
+    subject: 'An operator created a password reset link for your Ferryhook account',
+    text: `An operator of the server created a link that sets a new password for your account. The link
+works once, within one day. The audit log of your account names the operator.
+
+If you did not ask for it, contact the operator of the server.
+`,
+  }
+}
+
 export function alertMail(to: string, message: AlertMessage, publicUrl: string): Mail {
   const { summary, data, count } = message
   const details = Object.entries({ ...data, ...(count > 1 && { count }) })

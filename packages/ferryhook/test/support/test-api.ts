@@ -10,6 +10,7 @@ import { createMetrics } from '@strongroom/kit/metrics'
 import { createOperators } from '@strongroom/kit/operators'
 import { retryingDb } from '@strongroom/kit/retrying-db'
 import type { ServerSecrets } from '@strongroom/kit/server-secrets'
+import { operationsTable } from '@strongroom/kit/operations-table'
 import { serverTable } from '@strongroom/kit/server-table'
 import { mountService, type RunningService } from '@strongroom/kit/service'
 import type { TestStore } from '@strongroom/kit/testing/stores'
@@ -92,7 +93,7 @@ export function openApi(
   beforeAll(async () => {
     const { db, close } = await store.open()
     closeStore = close
-    await createTables(db, [...tables, serverTable])
+    await createTables(db, [...tables, serverTable, operationsTable])
     const clock = testClock()
     const logged: string[] = []
     const passwords = quickPasswords()

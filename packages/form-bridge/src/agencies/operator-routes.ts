@@ -3,13 +3,14 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { cursorError, type Pager } from '@strongroom/kit/cursor'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
-import { operatorError } from '@strongroom/kit/operators'
+import { operatorErrors } from '@strongroom/kit/http/permissions'
+import type { AuditedStores } from '../audited-stores.ts'
 import { formBridgeError } from '../errors.ts'
 import { Email } from '../formats.ts'
 import { AgencyParams, PageQuery, SiteParams } from '../params.ts'
 import type { Permissions } from '../permissions.ts'
-import { AgencyStatus } from './item.ts'
-import type { AgencyService } from './service.ts'
+import { AgencyStatus, newAgencyId } from './item.ts'
+import { type AgencyService, createAgencyService } from './service.ts'
 import { AgencyView, toAgencyView } from './view.ts'
 
 const MaxSites = z.int().min(0).max(1_000_000).openapi({ example: 100 })
@@ -28,52 +29,52 @@ export function operatorAgencyRoutes(deps: {
   permit: Permissions
   pager: Pager
   agencyService: AgencyService
+  auditedStores: AuditedStores
 }): OpenAPIHono<AppEnv> {
-  const { permit, pager, agencyService } = deps
-  const denied = errorResponses(operatorError, 'unauthorized')
+  const { permit, pager, agencyService, auditedStores } = deps
   const notFound = errorResponses(formBridgeError, 'agency_not_found')
 
   const create = createRoute({
-    ...permit.operator,
+    ...permit.operator.editor,
     method: 'post',
     path: '/v1/agencies',
     summary: 'Create an agency',
     request: { body: jsonBody(NewAgency) },
     responses: {
       201: jsonResponse(AgencyView.extend({ api_key }), 'The agency and its key'),
-      ...denied,
+      ...operatorErrors,
     },
   })
   const list = createRoute({
-    ...permit.operator,
+    ...permit.operator.viewer,
     method: 'get',
     path: '/v1/agencies',
     summary: 'List agencies by status, newest first',
     request: { query: PageQuery.extend({ status: AgencyStatus.default('active') }) },
     responses: {
       200: jsonResponse(pageOf(AgencyView), 'A page of agencies'),
-      ...denied,
+      ...operatorErrors,
       ...errorResponses(cursorError, 'invalid_cursor'),
     },
   })
   const get = createRoute({
-    ...permit.operator,
+    ...permit.operator.viewer,
     method: 'get',
     path: '/v1/agencies/{agency_id}',
     summary: 'Get an agency',
     request: { params: AgencyParams },
-    responses: { 200: jsonResponse(AgencyView, 'The agency'), ...denied, ...notFound },
+    responses: { 200: jsonResponse(AgencyView, 'The agency'), ...operatorErrors, ...notFound },
   })
-  const change = createRoute({
-    ...permit.operator,
+  const update = createRoute({
+    ...permit.operator.editor,
     method: 'patch',
     path: '/v1/agencies/{agency_id}',
     summary: "Update an agency's limit or status",
     request: { params: AgencyParams, body: jsonBody(AgencyChange) },
-    responses: { 200: jsonResponse(AgencyView, 'The agency'), ...denied, ...notFound },
+    responses: { 200: jsonResponse(AgencyView, 'The agency'), ...operatorErrors, ...notFound },
   })
   const setOutsideLimit = createRoute({
-    ...permit.operator,
+    ...permit.operator.editor,
     method: 'put',
     path: '/v1/agencies/{agency_id}/sites/{site_id}',
     summary: "Set whether a site counts against the agency's limit",
@@ -84,19 +85,19 @@ export function operatorAgencyRoutes(deps: {
     },
     responses: {
       200: jsonResponse(AgencyView, 'The agency'),
-      ...denied,
+      ...operatorErrors,
       ...errorResponses(formBridgeError, 'site_not_found', 'agency_not_found', 'agency_full'),
     },
   })
   const rotateKey = createRoute({
-    ...permit.operator,
+    ...permit.operator.admin,
     method: 'post',
     path: '/v1/agencies/{agency_id}/key',
     summary: "Rotate an agency's key; the old one stops working immediately",
     request: { params: AgencyParams },
     responses: {
       200: jsonResponse(z.object({ api_key }), 'The new key'),
-      ...denied,
+      ...operatorErrors,
       ...notFound,
       ...errorResponses(formBridgeError, 'changed_meanwhile'),
     },
@@ -104,7 +105,16 @@ export function operatorAgencyRoutes(deps: {
 
   return new OpenAPIHono<AppEnv>()
     .openapi(create, async (c) => {
-      const created = await agencyService.create(c.req.valid('json'))
+      const input = c.req.valid('json')
+      const agency_id = newAgencyId()
+      const { agency_name, max_sites } = input
+      const change = {
+        action: 'agency.created',
+        target: agency_id,
+        after: { agency_name, max_sites },
+      }
+      const service = createAgencyService(auditedStores(c.get('actor'), change))
+      const created = await service.create(input, agency_id)
       return c.json({ ...toAgencyView(created.agency), api_key: created.api_key }, 201)
     })
     .openapi(list, async (c) => {
@@ -120,18 +130,31 @@ export function operatorAgencyRoutes(deps: {
     .openapi(get, async (c) =>
       c.json(toAgencyView(await agencyService.requireAgency(c.req.valid('param').agency_id)), 200),
     )
-    .openapi(change, async (c) => {
+    .openapi(update, async (c) => {
       const { agency_id } = c.req.valid('param')
-      return c.json(toAgencyView(await agencyService.change(agency_id, c.req.valid('json'))), 200)
+      const after = c.req.valid('json')
+      const { max_sites, status } = await agencyService.requireAgency(agency_id)
+      const before = { max_sites, status }
+      const change = { action: 'agency.changed', target: agency_id, before, after }
+      const service = createAgencyService(auditedStores(c.get('actor'), change))
+      return c.json(toAgencyView(await service.change(agency_id, after)), 200)
     })
     .openapi(setOutsideLimit, async (c) => {
       const { agency_id, site_id } = c.req.valid('param')
       const { outside_limit } = c.req.valid('json')
-      const agency = await agencyService.setOutsideLimit(agency_id, site_id, outside_limit)
+      const change = {
+        action: 'agency.site_limit_changed',
+        target: `${agency_id}/${site_id}`,
+        after: { outside_limit },
+      }
+      const service = createAgencyService(auditedStores(c.get('actor'), change))
+      const agency = await service.setOutsideLimit(agency_id, site_id, outside_limit)
       return c.json(toAgencyView(agency), 200)
     })
     .openapi(rotateKey, async (c) => {
       const agency = await agencyService.requireAgency(c.req.valid('param').agency_id)
-      return c.json({ api_key: await agencyService.rotateKey(agency) }, 200)
+      const change = { action: 'agency.key_rotated', target: agency.agency_id }
+      const service = createAgencyService(auditedStores(c.get('actor'), change))
+      return c.json({ api_key: await service.rotateKey(agency) }, 200)
     })
 }

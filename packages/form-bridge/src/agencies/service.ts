@@ -53,11 +53,14 @@ export function createAgencyService(deps: { agencies: AgencyStore; joinTokens: J
     },
 
     /** The key is returned only here. */
-    async create(input: AgencyInput): Promise<{ agency: Agency; api_key: string }> {
+    async create(
+      input: AgencyInput,
+      agency_id = newAgencyId(),
+    ): Promise<{ agency: Agency; api_key: string }> {
       const api_key = newKey('agency')
       const result = await agencies.create({
         ...input,
-        agency_id: newAgencyId(),
+        agency_id,
         api_key_hash: sha256Hex(api_key),
       })
       if (result.kind === 'conflict') throw formBridgeError('changed_meanwhile')
@@ -66,10 +69,9 @@ export function createAgencyService(deps: { agencies: AgencyStore; joinTokens: J
 
     list: (status: AgencyStatus, page: PageRequest) => agencies.list(status, page),
 
-    async change(agency_id: string, { max_sites, status }: AgencyChange): Promise<Agency> {
+    async change(agency_id: string, change: AgencyChange): Promise<Agency> {
       await requireAgency(agency_id)
-      if (max_sites !== undefined) await agencies.setLimit(agency_id, max_sites)
-      if (status !== undefined) await agencies.setStatus(agency_id, status)
+      await agencies.change(agency_id, change)
       return requireAgency(agency_id)
     },
 

@@ -2,7 +2,7 @@
 import { epochSeconds } from '@strongroom/platform/clock'
 import { conditionHeld } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
-import { expr } from '@strongroom/kit/expression'
+import { type Expression, expr } from '@strongroom/kit/expression'
 import type { Page, PageRequest } from '@strongroom/kit/paging'
 import { CONFLICT, retryOnConflict } from '@strongroom/kit/retry-on-conflict'
 import { transactParts } from '@strongroom/kit/transact'
@@ -132,17 +132,29 @@ export function createAgencyStore({ db, clock }: StoreDeps) {
       })
     },
 
-    /** A limit below the current number of sites removes none, but lets no new site in. */
-    async setLimit(agency_id: string, max_sites: number): Promise<boolean> {
-      checkValues(AgencyItem, agencyKey(agency_id), { max_sites })
-      const update = expr`SET ${attr('max_sites')} = ${max_sites}`
-      return conditionHeld(agencies.update(agencyKey(agency_id), update, exists))
-    },
-
-    setStatus(agency_id: string, status: AgencyStatus): Promise<boolean> {
-      const { GSI1SK, GSI2PK } = agencyStatusKeys(status)
-      const update = expr`SET ${attr('status')} = ${status}, ${attr('GSI1SK')} = ${GSI1SK}, ${attr('GSI2PK')} = ${GSI2PK}`
-      return conditionHeld(agencies.update(agencyKey(agency_id), update, exists))
+    /**
+     * A limit below the current number of sites removes none, but lets no new site in. False if there
+     * is no such agency.
+     */
+    async change(
+      agency_id: string,
+      { max_sites, status }: { max_sites?: number | undefined; status?: AgencyStatus | undefined },
+    ): Promise<boolean> {
+      const updates: Expression[] = []
+      if (max_sites !== undefined) {
+        checkValues(AgencyItem, agencyKey(agency_id), { max_sites })
+        updates.push(expr`${attr('max_sites')} = ${max_sites}`)
+      }
+      if (status !== undefined) {
+        const { GSI1SK, GSI2PK } = agencyStatusKeys(status)
+        updates.push(
+          expr`${attr('status')} = ${status}, ${attr('GSI1SK')} = ${GSI1SK}, ${attr('GSI2PK')} = ${GSI2PK}`,
+        )
+      }
+      const [first, ...others] = updates
+      if (!first) return (await agencies.get(agencyKey(agency_id))) !== undefined
+      const update = others.reduce((before, next) => expr`${before}, ${next}`, expr`SET ${first}`)
+      return conditionHeld(agencies.change(agencyKey(agency_id), update, exists))
     },
 
     /** Reads consistently, because it decides what an agency may do to a site. */

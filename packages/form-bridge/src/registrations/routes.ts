@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { cursorError, type Pager } from '@strongroom/kit/cursor'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
-import { operatorError } from '@strongroom/kit/operators'
+import { operatorErrors } from '@strongroom/kit/http/permissions'
 import type { Context } from 'hono'
 import { formBridgeError } from '../errors.ts'
 import { Email } from '../formats.ts'
@@ -175,14 +175,14 @@ export function operatorRegistrationRoutes(deps: {
   const { permit, pager, registrations } = deps
 
   const listPending = createRoute({
-    ...permit.operator,
+    ...permit.operator.viewer,
     method: 'get',
     path: '/v1/registrations',
     summary: 'List pending registrations, newest first',
     request: { query: PageQuery },
     responses: {
       200: jsonResponse(pageOf(PendingView), 'A page of registrations'),
-      ...errorResponses(operatorError, 'unauthorized'),
+      ...operatorErrors,
       ...errorResponses(cursorError, 'invalid_cursor'),
     },
   })

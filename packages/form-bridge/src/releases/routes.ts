@@ -3,8 +3,8 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { bodyLimit } from '@strongroom/kit/http/body-limit'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonResponse } from '@strongroom/kit/http/openapi'
-import { withMiddleware } from '@strongroom/kit/http/permissions'
-import { operatorError } from '@strongroom/kit/operators'
+import { operatorErrors, withMiddleware } from '@strongroom/kit/http/permissions'
+import type { AuditedStores } from '../audited-stores.ts'
 import { formBridgeError } from '../errors.ts'
 import { PluginParams, VersionParams } from '../params.ts'
 import type { Permissions } from '../permissions.ts'
@@ -32,23 +32,23 @@ export function releaseRoutes(deps: {
   permit: Permissions
   releases: Pick<ReleaseStore, 'list'>
   releaseService: ReleaseService
+  auditedStores: AuditedStores
 }): OpenAPIHono<AppEnv> {
-  const { permit, releases, releaseService } = deps
-  const denied = errorResponses(operatorError, 'unauthorized')
+  const { permit, releases, releaseService, auditedStores } = deps
 
   const list = createRoute({
-    ...permit.operator,
+    ...permit.operator.viewer,
     method: 'get',
     path: '/v1/plugins/{slug}/versions',
     summary: 'List releases of a plugin, highest version first',
     request: { params: PluginParams },
     responses: {
       200: jsonResponse(z.object({ items: z.array(ReleaseView) }), 'All releases'),
-      ...denied,
+      ...operatorErrors,
     },
   })
   const publish = createRoute({
-    ...withMiddleware(permit.operator, bodyLimit(MAX_PACKAGE_BYTES)),
+    ...withMiddleware(permit.operator.editor, bodyLimit(MAX_PACKAGE_BYTES)),
     method: 'put',
     path: '/v1/plugins/{slug}/{version}',
     summary: 'Publish a signed release',
@@ -64,7 +64,7 @@ export function releaseRoutes(deps: {
     },
     responses: {
       201: jsonResponse(ReleaseView, 'The release'),
-      ...denied,
+      ...operatorErrors,
       ...errorResponses(
         formBridgeError,
         'release_key_missing',
@@ -76,14 +76,14 @@ export function releaseRoutes(deps: {
     },
   })
   const withdraw = createRoute({
-    ...permit.operator,
+    ...permit.operator.editor,
     method: 'post',
     path: '/v1/plugins/{slug}/{version}/withdraw',
     summary: 'Withdraw a release; it is no longer offered',
     request: { params: VersionParams },
     responses: {
       200: jsonResponse(ReleaseView, 'The release'),
-      ...denied,
+      ...operatorErrors,
       ...errorResponses(formBridgeError, 'version_not_found'),
     },
   })
@@ -96,14 +96,20 @@ export function releaseRoutes(deps: {
     .openapi(publish, async (c) => {
       const zip = new Uint8Array(await c.req.arrayBuffer())
       const signature = c.req.valid('header')['x-fb-release-signature']
-      const release = await releaseService.publish({ ...c.req.valid('param'), signature, zip })
-      const { slug, version } = release
+      const { slug, version } = c.req.valid('param')
+      const change = { action: 'release.published', target: `${slug}/${version}` }
+      const { db } = auditedStores(c.get('actor'), { ...change, after: { bytes: zip.byteLength } })
+      const release = await releaseService.publish({ slug, version, signature, zip }, db)
       c.get('log').info('release published', { operator: c.get('operator'), slug, version })
       return c.json(toReleaseView(release), 201)
     })
     .openapi(withdraw, async (c) => {
-      const release = await releaseService.withdraw(c.req.valid('param'))
-      const { slug, version } = release
+      const { slug, version } = c.req.valid('param')
+      const change = { action: 'release.withdrawn', target: `${slug}/${version}` }
+      const release = await releaseService.withdraw(
+        { slug, version },
+        auditedStores(c.get('actor'), change).db,
+      )
       c.get('log').info('release withdrawn', { operator: c.get('operator'), slug, version })
       return c.json(toReleaseView(release), 200)
     })

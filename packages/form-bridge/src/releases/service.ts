@@ -1,4 +1,5 @@
 /** Publishes and withdraws releases. A release must be signed, valid and newer than all others. */
+import type { Db } from '@strongroom/kit/db'
 import { formBridgeError } from '../errors.ts'
 import { Details } from '../formats.ts'
 import type { Release, ReleaseName } from './item.ts'
@@ -30,7 +31,8 @@ export function createReleaseService(deps: {
   }
 
   return {
-    async publish({ slug, version, signature, zip }: ReleaseUpload): Promise<Release> {
+    /** The write that publishes it is made `on` the given store. */
+    async publish({ slug, version, signature, zip }: ReleaseUpload, on?: Db): Promise<Release> {
       if (releaseKeys.length === 0) throw formBridgeError('release_key_missing')
       const sha256 = packageHash(zip)
       // First, so unsigned packages are not parsed.
@@ -46,14 +48,15 @@ export function createReleaseService(deps: {
       if (order < 0) throw formBridgeError('release_older')
       if (order === 0) throw formBridgeError('release_exists')
       const details = Details.parse(content.details)
-      const { kind } = await releases.publish({ slug, version, details, sha256, signature }, zip)
+      const release = { slug, version, details, sha256, signature }
+      const { kind } = await releases.publish(release, zip, on)
       if (kind === 'conflict') throw formBridgeError('release_exists')
       await latestRelease.invalidate(slug)
       return requireRelease({ slug, version })
     },
 
-    async withdraw(name: ReleaseName): Promise<Release> {
-      if (!(await releases.withdraw(name))) throw formBridgeError('version_not_found')
+    async withdraw(name: ReleaseName, on?: Db): Promise<Release> {
+      if (!(await releases.withdraw(name, on))) throw formBridgeError('version_not_found')
       await latestRelease.invalidate(name.slug)
       return requireRelease(name)
     },

@@ -5,6 +5,7 @@
  * that its claim still holds. So a published release is complete, two uploads of one version cannot
  * mix their chunks, and an abandoned upload can be replaced after a while.
  */
+import type { Db } from '@strongroom/kit/db'
 import { conditionHeld } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
@@ -47,6 +48,8 @@ export function createReleaseStore({ db, clock }: StoreDeps) {
     async publish(
       release: NewRelease,
       zip: Uint8Array,
+      /** Where the last write is made, which publishes it. */
+      on: Db = db,
     ): Promise<{ kind: 'published' | 'conflict' }> {
       const item: Release = {
         ...release,
@@ -67,7 +70,7 @@ export function createReleaseStore({ db, clock }: StoreDeps) {
         })
         if (result.kind === 'refused') return { kind: 'conflict' }
       }
-      const result = await transactParts(db, {
+      const result = await transactParts(on, {
         release: releases.part.update(
           releaseKey(release),
           expr`SET ${attr('status')} = ${'published'}, ${attr('published_at')} = ${isoNow(clock)} REMOVE ${attr('upload_expires_at')}`,
@@ -94,10 +97,10 @@ export function createReleaseStore({ db, clock }: StoreDeps) {
     },
 
     /** False if it was not published. */
-    withdraw(name: ReleaseName): Promise<boolean> {
+    withdraw(name: ReleaseName, on: Db = db): Promise<boolean> {
       const status = attr('status')
       return conditionHeld(
-        releases.update(
+        entity(on, formBridgeTable, ReleaseItem).change(
           releaseKey(name),
           expr`SET ${status} = ${'withdrawn'}`,
           expr`${status} = ${'published'}`,

@@ -1,8 +1,10 @@
 /** Detected abuse patterns. */
+import { randomUUID } from 'node:crypto'
 import { epochSeconds } from '@strongroom/platform/clock'
 import { entity } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import type { Page, PageRequest } from '@strongroom/kit/paging'
+import { transact } from '@strongroom/kit/transact'
 import { DEFAULT_PAGE_SIZE, formBridgeTable, type StoreDeps, TTL_SECONDS } from '../tables.ts'
 import { createTimeKeys, expiresIn } from '../time.ts'
 import {
@@ -15,6 +17,9 @@ import {
 } from './item.ts'
 
 export type NewAbuse = Pick<Abuse, 'pattern_type' | 'identifier' | 'severity' | 'details'>
+
+/** In one transaction, which may have further parts. */
+const MAX_DELETIONS = 90
 
 export type AbuseStore = ReturnType<typeof createAbuseStore>
 
@@ -49,7 +54,14 @@ export function createAbuseStore({ db, clock }: StoreDeps) {
     /** Deletes all detections of a pattern and returns their number. */
     async clear(name: AbuseName): Promise<number> {
       const { items } = await patterns.query({ key: hasName(name) })
-      for (const { PK, SK } of items) await patterns.delete({ PK, SK })
+      for (let at = 0; at < items.length; at += MAX_DELETIONS) {
+        const some = items.slice(at, at + MAX_DELETIONS)
+        await transact(
+          db,
+          some.map(({ PK, SK }) => patterns.part.delete({ PK, SK })),
+          { token: randomUUID() },
+        )
+      }
       return items.length
     },
 

@@ -3,7 +3,8 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { cursorError, type Pager } from '@strongroom/kit/cursor'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
-import { operatorError } from '@strongroom/kit/operators'
+import { operatorErrors } from '@strongroom/kit/http/permissions'
+import type { AuditedStores } from '../audited-stores.ts'
 import { formBridgeError } from '../errors.ts'
 import { IsoTime, SiteId } from '../formats.ts'
 import { PageQuery } from '../params.ts'
@@ -42,13 +43,13 @@ export function securityRoutes(deps: {
   pager: Pager
   securityEvents: SecurityEventStore
   abusePatterns: AbuseStore
+  auditedStores: AuditedStores
 }): OpenAPIHono<AppEnv> {
-  const { permit, pager, securityEvents, abusePatterns } = deps
-  const denied = errorResponses(operatorError, 'unauthorized')
-  const listErrors = { ...denied, ...errorResponses(cursorError, 'invalid_cursor') }
+  const { permit, pager, securityEvents, abusePatterns, auditedStores } = deps
+  const listErrors = { ...operatorErrors, ...errorResponses(cursorError, 'invalid_cursor') }
 
   const listEvents = createRoute({
-    ...permit.operator,
+    ...permit.operator.viewer,
     method: 'get',
     path: '/v1/security-events',
     summary: 'List security events by type or site and time, newest first',
@@ -56,7 +57,7 @@ export function securityRoutes(deps: {
     responses: { 200: jsonResponse(pageOf(EventView), 'A page of events'), ...listErrors },
   })
   const listPatterns = createRoute({
-    ...permit.operator,
+    ...permit.operator.viewer,
     method: 'get',
     path: '/v1/abuse-patterns',
     summary: 'List abuse patterns by type, newest first',
@@ -64,14 +65,14 @@ export function securityRoutes(deps: {
     responses: { 200: jsonResponse(pageOf(AbuseView), 'A page of patterns'), ...listErrors },
   })
   const clearPattern = createRoute({
-    ...permit.operator,
+    ...permit.operator.editor,
     method: 'delete',
     path: '/v1/abuse-patterns/{type}/{id}',
     summary: 'Clear an abuse pattern and lift its block and slowdown',
     request: { params: z.object({ type: AbusePatternType, id: z.string().min(1).max(600) }) },
     responses: {
       204: { description: 'The pattern is cleared' },
-      ...denied,
+      ...operatorErrors,
       ...errorResponses(formBridgeError, 'pattern_not_found'),
     },
   })
@@ -103,7 +104,9 @@ export function securityRoutes(deps: {
     })
     .openapi(clearPattern, async (c) => {
       const { type: pattern_type, id: identifier } = c.req.valid('param')
-      const cleared = await abusePatterns.clear({ pattern_type, identifier })
+      const target = `${pattern_type}/${identifier}`
+      const audited = auditedStores(c.get('actor'), { action: 'abuse_pattern.cleared', target })
+      const cleared = await audited.abusePatterns.clear({ pattern_type, identifier })
       if (cleared === 0) throw formBridgeError('pattern_not_found')
       return c.body(null, 204)
     })

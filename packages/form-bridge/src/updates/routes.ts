@@ -4,7 +4,7 @@ import type { Clock } from '@strongroom/platform/clock'
 import { cursorError, type Pager } from '@strongroom/kit/cursor'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
-import { operatorError } from '@strongroom/kit/operators'
+import { operatorErrors } from '@strongroom/kit/http/permissions'
 import type { Context } from 'hono'
 import type { SiteAuthorization } from '../authentication/service.ts'
 import { formBridgeError } from '../errors.ts'
@@ -184,10 +184,9 @@ export function adoptionRoutes(deps: {
   updateChecks: UpdateCheckStore
 }): OpenAPIHono<AppEnv> {
   const { permit, pager, clock, updateChecks } = deps
-  const denied = errorResponses(operatorError, 'unauthorized')
 
   const getAdoption = createRoute({
-    ...permit.operator,
+    ...permit.operator.viewer,
     method: 'get',
     path: '/v1/adoption',
     summary: 'Get the number of sites by version on a day',
@@ -197,18 +196,18 @@ export function adoptionRoutes(deps: {
         z.object({ date: z.string(), versions: z.record(z.string(), z.int()) }),
         'The number of sites that checked that day, by installed version',
       ),
-      ...denied,
+      ...operatorErrors,
     },
   })
   const listSites = createRoute({
-    ...permit.operator,
+    ...permit.operator.viewer,
     method: 'get',
     path: '/v1/adoption/{version}/sites',
     summary: 'List the sites that have a version installed',
     request: { params: z.object({ version: Version }), query: PageQuery },
     responses: {
       200: jsonResponse(pageOf(InstalledView), 'A page of sites'),
-      ...denied,
+      ...operatorErrors,
       ...errorResponses(cursorError, 'invalid_cursor'),
     },
   })

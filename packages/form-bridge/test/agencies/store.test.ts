@@ -52,9 +52,9 @@ onServiceStores('an agency', (newStores) => {
     expect(await agencies.leave(first)).toBe(true)
     expect(await agencies.leave(first)).toBe(false)
     expect(await joinAgency(member(agency_id))).toEqual({ kind: 'joined' })
-    await agencies.setLimit(agency_id, 2)
+    await agencies.change(agency_id, { max_sites: 2 })
     expect(await joinAgency(member(agency_id))).toEqual({ kind: 'joined' })
-    await agencies.setLimit(agency_id, 1)
+    await agencies.change(agency_id, { max_sites: 1 })
     expect(await joinAgency(member(agency_id))).toEqual(full)
     expect(await agencies.get(agency_id)).toMatchObject({ current_sites: 2, max_sites: 1 })
   })
@@ -82,7 +82,7 @@ onServiceStores('an agency', (newStores) => {
   test('that is suspended or unknown accepts no sites', async () => {
     const { agency, agencies, register, newSite, raw, credentials, joinAgency } = newStores()
     const { agency_id, PK, SK } = await agency()
-    expect(await agencies.setStatus(agency_id, 'suspended')).toBe(true)
+    expect(await agencies.change(agency_id, { status: 'suspended' })).toBe(true)
     expect(await raw(PK, SK)).toMatchObject({
       status: 'suspended',
       GSI1SK: 'SUSPENDED',
@@ -109,7 +109,7 @@ onServiceStores('an agency', (newStores) => {
     const { items } = await agencies.list('active', { limit: 2 })
     expect(items.map(({ agency_id }) => agency_id)).toEqual([newer.agency_id, older.agency_id])
     expect(items[0]).not.toHaveProperty('api_key_hash')
-    await agencies.setStatus(newer.agency_id, 'suspended')
+    await agencies.change(newer.agency_id, { status: 'suspended' })
     expect(await agencies.findActive(newer.agency_id)).toBeUndefined()
     expect((await agencies.list('suspended', { limit: 1 })).items).toMatchObject([
       { agency_id: newer.agency_id },
@@ -133,7 +133,7 @@ onServiceStores('an agency', (newStores) => {
     const again = { agency_id, agency_name, contact_email, max_sites, api_key_hash: newHash() }
     expect(await agencies.create(again)).toEqual({ kind: 'conflict' })
     expect(await agencies.get(agency_id)).toEqual(first)
-    expect(await agencies.setLimit('agency_0123456789abcdeg', 3)).toBe(false)
+    expect(await agencies.change('agency_0123456789abcdeg', { max_sites: 3 })).toBe(false)
   })
 
   test('admits a site with a join token when its registration is exchanged, and the token counts the use', async () => {

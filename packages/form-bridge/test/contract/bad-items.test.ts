@@ -153,7 +153,7 @@ const misfits: [string, string, (newStores: TestStores) => Promise<unknown>][] =
   [
     'a negative limit',
     'max_sites',
-    async ({ agency, agencies }) => agencies.setLimit((await agency()).agency_id, -1),
+    async ({ agency, agencies }) => agencies.change((await agency()).agency_id, { max_sites: -1 }),
   ],
   [
     'an unknown role',

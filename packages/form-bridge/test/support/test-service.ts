@@ -10,6 +10,7 @@ import { createLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import { createOperators } from '@strongroom/kit/operators'
 import { retryingDb } from '@strongroom/kit/retrying-db'
+import { operationsTable } from '@strongroom/kit/operations-table'
 import { serverTable } from '@strongroom/kit/server-table'
 import { mountService, type RunningService } from '@strongroom/kit/service'
 import type { TestStore } from '@strongroom/kit/testing/stores'
@@ -112,7 +113,7 @@ export function createTestService(store: TestStore, env: Record<string, string> 
   beforeAll(async () => {
     const { db, close } = await store.open()
     closeStore = close
-    await createTables(db, [formBridgeTable, serverTable])
+    await createTables(db, [formBridgeTable, serverTable, operationsTable])
     const clock = testClock()
     const logged: string[] = []
     const txt = new Map<string, string[]>()

@@ -2,9 +2,10 @@
 import { spawn } from 'node:child_process'
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text as readText } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { buildPlugin } from '../../../../scripts/build-plugin.mjs'
 import { Destination } from './destination.ts'
@@ -64,8 +65,8 @@ export class RunningService {
       const ended = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
       if (typeof ended[0] !== 'string') throw new Error(`The service ended: ${printed}`)
     }
-    const token = await readFile(join(directory, 'data', 'operator-admin.token'), 'utf8')
-    return new RunningService({ proxy, destination }, child, directory, token.trim())
+    const token = await addOperator(join(directory, 'data'))
+    return new RunningService({ proxy, destination }, child, directory, token)
   }
 
   /** The URL of the service as sites know it. */
@@ -124,6 +125,15 @@ export class RunningService {
     await this.destination.close()
     await rm(this.#directory, { recursive: true, force: true })
   }
+}
+
+async function addOperator(data: string): Promise<string> {
+  const { PATH, HOME } = process.env
+  const child = spawn(process.execPath, [launcher, 'operator', 'add', 'tests'], {
+    env: { PATH, HOME, STRONGROOM_DATA: data },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  return (await readText(child.stdout)).trim()
 }
 
 /** The raw 32 bytes of the key, in base64. */

@@ -3,9 +3,9 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { type Cursors, createCursors, cursorError } from '@strongroom/kit/cursor'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
-import { operatorOnly } from '@strongroom/kit/http/permissions'
-import { operatorError, type Operators } from '@strongroom/kit/operators'
+import { operatorErrors, type OperatorPermissions } from '@strongroom/kit/http/permissions'
 import type { ServerSecrets } from '@strongroom/kit/server-secrets'
+import type { AuditedBranchKeys } from './audited.ts'
 import type { BranchKeys } from './service.ts'
 import { keyStoreError } from '../errors.ts'
 import { BranchKey, BranchKeyDetails, BranchKeyId, NewKey, UnreadableKey } from './view.ts'
@@ -15,10 +15,12 @@ const CURSOR_SECRET = 'key-store-cursors'
 
 export function keyStoreRoutes(deps: {
   branchKeys: BranchKeys
-  operators: Operators
+  /** The same, with an entry in the audit log for each change. */
+  auditedKeys: AuditedBranchKeys
+  permit: OperatorPermissions
   secrets: ServerSecrets
 }): OpenAPIHono<AppEnv> {
-  const { branchKeys, operators, secrets } = deps
+  const { branchKeys, auditedKeys, permit, secrets } = deps
 
   /** Opens KMS on first use; listing keys does not need it. */
   async function cursors(): Promise<Cursors> {
@@ -26,18 +28,12 @@ export function keyStoreRoutes(deps: {
     return createCursors(accepted.map(({ key }) => key))
   }
 
-  const forOperators = {
-    tags: ['Key store'],
-    security: [{ operator: [] }],
-    middleware: operatorOnly(operators),
-  }
-  const unauthorized = errorResponses(operatorError, 'unauthorized')
   const ofKey = z.object({
     id: BranchKeyId.openapi({ param: { description: 'Percent-encoded' } }),
   })
 
   const create = createRoute({
-    ...forOperators,
+    ...permit.editor,
     method: 'post',
     path: '/v1/keys',
     summary: 'Create a branch key',
@@ -46,7 +42,7 @@ export function keyStoreRoutes(deps: {
     request: { body: jsonBody(NewKey) },
     responses: {
       201: jsonResponse(z.object({ id: z.string() }), 'The key was made'),
-      ...unauthorized,
+      ...operatorErrors,
       ...errorResponses(
         keyStoreError,
         'invalid_id',
@@ -63,7 +59,7 @@ export function keyStoreRoutes(deps: {
   })
 
   const rotate = createRoute({
-    ...forOperators,
+    ...permit.editor,
     method: 'post',
     path: '/v1/keys/{id}/versions',
     summary: 'Rotate a branch key',
@@ -72,7 +68,7 @@ export function keyStoreRoutes(deps: {
     request: { params: ofKey },
     responses: {
       201: jsonResponse(z.object({ id: z.string(), version: z.uuid() }), 'The key was rotated'),
-      ...unauthorized,
+      ...operatorErrors,
       ...errorResponses(
         keyStoreError,
         'invalid_id',
@@ -92,7 +88,7 @@ export function keyStoreRoutes(deps: {
   })
 
   const list = createRoute({
-    ...forOperators,
+    ...permit.viewer,
     method: 'get',
     path: '/v1/keys',
     summary: 'List branch keys',
@@ -108,13 +104,13 @@ export function keyStoreRoutes(deps: {
         pageOf(BranchKey).extend({ unreadable: z.array(UnreadableKey) }),
         'A page of branch keys',
       ),
-      ...unauthorized,
+      ...operatorErrors,
       ...errorResponses(cursorError, 'invalid_cursor'),
     },
   })
 
   const describe = createRoute({
-    ...forOperators,
+    ...permit.viewer,
     method: 'get',
     path: '/v1/keys/{id}',
     summary: 'Look at a branch key',
@@ -122,20 +118,20 @@ export function keyStoreRoutes(deps: {
     request: { params: ofKey },
     responses: {
       200: jsonResponse(BranchKeyDetails, 'The branch key'),
-      ...unauthorized,
+      ...operatorErrors,
       ...errorResponses(keyStoreError, 'invalid_id', 'not_found'),
     },
   })
 
   return new OpenAPIHono<AppEnv>()
     .openapi(create, async (c) => {
-      const created = await branchKeys.create(c.req.valid('json'))
+      const created = await auditedKeys.create(c.get('actor'), c.req.valid('json'))
       c.get('log').info('Branch key created', { operator: c.get('operator') })
       return c.json(created, 201)
     })
     .openapi(rotate, async (c) => {
       const { id } = c.req.valid('param')
-      const { version } = await branchKeys.rotate(id)
+      const { version } = await auditedKeys.rotate(c.get('actor'), id)
       c.get('log').info('Branch key rotated', { operator: c.get('operator') })
       return c.json({ id, version }, 201)
     })

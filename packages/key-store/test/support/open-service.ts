@@ -6,6 +6,7 @@ import type { Kms, KmsKey } from '@strongroom/kit/kms'
 import { createLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import { createOperators } from '@strongroom/kit/operators'
+import { operationsTable } from '@strongroom/kit/operations-table'
 import type { ServerSecrets } from '@strongroom/kit/server-secrets'
 import { serverTable } from '@strongroom/kit/server-table'
 import { mountService } from '@strongroom/kit/service'
@@ -48,7 +49,7 @@ export function openKeyStoreService(store: TestStore): OpenedService {
   beforeAll(async () => {
     const { db, close } = await store.open()
     const clock = testClock()
-    await createTables(db, [branchKeysTable, serverTable])
+    await createTables(db, [branchKeysTable, serverTable, operationsTable])
     const kms = await createKms({
       masterKey: new Uint8Array(32).fill(7),
       storage: memoryKeyStorage(),

@@ -1,11 +1,18 @@
 /**
- * Permissions of routes. Every route of a service declares one by spreading it into its definition;
- * a route without one is not served, see `requireDeclaredPermission`.
+ * Permissions of routes. Every route declares one by spreading it into its definition; a server with
+ * a route that declares none does not start, see `requirePermissions`.
  */
-import type { MiddlewareHandler } from 'hono'
-import { matchedRoutes } from 'hono/route'
+import type { Hono, MiddlewareHandler } from 'hono'
 import { findTargetHandler } from 'hono/utils/handler'
-import { type Operators, operatorError } from '../operators.ts'
+import type { AuditActor } from '../audit-log.ts'
+import { parseBearer } from '../bearer.ts'
+import {
+  operatorError,
+  type OperatorRole,
+  type Operators,
+  requireOperatorRole,
+} from '../operators.ts'
+import { errorResponses } from './openapi.ts'
 import type { AppEnv, AppVariables } from './env.ts'
 
 /** The field of an operation in the OpenAPI document. */
@@ -15,22 +22,38 @@ const declared = new WeakSet<object>()
 
 /** Declares the permissions of the routes under one tag of the OpenAPI document. */
 export function declarePermissions<Need extends string>(tag: string) {
-  function need<Handler extends object>(who: Need | 'operator' | 'public', middleware: Handler) {
+  function need<Handler extends object>(
+    who: Need | `operator:${OperatorRole}` | 'public',
+    middleware: Handler,
+  ) {
     declared.add(middleware)
     return { middleware, [PERMISSION]: who, tags: [tag] }
   }
 
-  const allowAll: MiddlewareHandler<AppEnv> = async (_, next) => {
-    await next()
-  }
-
   return {
     need,
-    public: need('public', allowAll),
-    operator: (operators: Pick<Operators, 'verify'>) => ({
-      ...need('operator', operatorOnly(operators)),
-      security: [{ operator: [] }],
-    }),
+    public: need('public', allowAll()),
+
+    /** A permission for each role, for the routes of one service. */
+    operator(operators: Pick<Operators, 'verify'>, service: string) {
+      const from = (role: OperatorRole) => ({
+        ...need(`operator:${role}`, operatorOnly(operators, role, service)),
+        security: [{ operator: [] }],
+      })
+      return { viewer: from('viewer'), editor: from('editor'), admin: from('admin') }
+    },
+  }
+}
+
+export type OperatorPermissions = ReturnType<ReturnType<typeof declarePermissions>['operator']>
+
+/** Declares a route without an OpenAPI definition as public: `routes.get('/', publicRoute, …)`. */
+export const publicRoute: MiddlewareHandler<AppEnv> = allowAll()
+declared.add(publicRoute)
+
+function allowAll(): MiddlewareHandler<AppEnv> {
+  return async (_, next) => {
+    await next()
   }
 }
 
@@ -42,29 +65,47 @@ export function withMiddleware<Declared extends { middleware: object }, More ext
   return { ...permission, middleware: [permission.middleware, more] }
 }
 
-/** Refuses to serve a route without a declared permission. */
-export const requireDeclaredPermission: MiddlewareHandler<AppEnv> = async (c, next) => {
-  const routes = matchedRoutes(c)
-  const isRoute = routes.some(({ method }) => method !== 'ALL')
-  const isDeclared = routes.some(({ handler }) => declared.has(findTargetHandler(handler)))
-  if (isRoute && !isDeclared) throw new Error('Cannot serve a route that declares no permission')
-  await next()
+/** Throws if a route declares no permission, so that a start fails instead of serving it. */
+export function requirePermissions({ routes }: Pick<Hono<never>, 'routes'>, of: string): void {
+  const isDeclared = new Map<string, boolean>()
+  for (const { method, path, handler } of routes) {
+    // ALL is middleware.
+    if (method === 'ALL') continue
+    const name = `${method} ${path}`
+    const declares = declared.has(findTargetHandler(handler))
+    isDeclared.set(name, declares || (isDeclared.get(name) ?? false))
+  }
+  const missing = [...isDeclared].filter(([, declares]) => !declares).map(([name]) => name)
+  if (missing.length === 0) return
+  throw new TypeError(`Routes of ${of} declare no permission: ${missing.join(', ')}`)
 }
 
 export interface OperatorEnv {
-  /** The name of the operator, for the audit log. */
-  Variables: AppVariables & { operator: string }
+  Variables: AppVariables & {
+    /** The name of the operator. */
+    operator: string
+    /** For the audit log. */
+    actor: AuditActor
+  }
 }
 
-/** Lets only operators through to a route: `middleware: operatorOnly(operators)`. */
-export function operatorOnly(operators: Pick<Operators, 'verify'>): MiddlewareHandler<OperatorEnv> {
+/** The errors of every route for operators. */
+export const operatorErrors = errorResponses(operatorError, 'unauthorized', 'forbidden')
+
+function operatorOnly(
+  operators: Pick<Operators, 'verify'>,
+  role: OperatorRole,
+  service: string,
+): MiddlewareHandler<OperatorEnv> {
   return async (c, next) => {
-    const [, token] = /^Bearer (\S+)$/i.exec(c.req.header('authorization') ?? '') ?? []
+    const token = parseBearer(c.req.header('authorization'))
     const operator = token === undefined ? undefined : await operators.verify(token)
     if (operator === undefined) {
       throw operatorError('unauthorized', { headers: { 'www-authenticate': 'Bearer' } })
     }
-    c.set('operator', operator)
+    requireOperatorRole(operator, role, service)
+    c.set('operator', operator.name)
+    c.set('actor', { actor: `operator:${operator.name}`, address: c.get('call').clientAddress })
     await next()
   }
 }

@@ -2,6 +2,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { pagePolicy } from '@strongroom/kit/http/content-security-policy'
 import type { AppEnv } from '@strongroom/kit/http/env'
+import { publicRoute } from '@strongroom/kit/http/permissions'
 import { acceptsGzip } from '@strongroom/platform/accepts-gzip'
 import { html } from 'hono/html'
 import { assets } from './assets.ts'
@@ -21,13 +22,13 @@ export function pageRoutes(): OpenAPIHono<AppEnv> {
   const files = new Map(assets.map((asset) => [asset.name, asset]))
   const page = html`<!doctype html>${<SealedDocument />}`
   const app = new OpenAPIHono<AppEnv>()
-  app.get('/', async (c) => {
+  app.get('/', publicRoute, async (c) => {
     c.header('content-security-policy', policy)
     c.header('cache-control', 'no-store')
     c.header('x-robots-tag', 'noindex')
     return c.html(await page)
   })
-  app.get('/assets/:name', (c) => {
+  app.get('/assets/:name', publicRoute, (c) => {
     const file = files.get(c.req.param('name'))
     if (!file) return c.notFound()
     c.header('cache-control', 'public, max-age=31536000, immutable')

@@ -14,6 +14,7 @@ import { honoHandler, type HotRequest, type HotRoute } from '@strongroom/kit/htt
 import { rateLimited } from '@strongroom/kit/http/rate-limit-headers'
 import type { HttpResponse } from '@strongroom/kit/http/request'
 import { issueDetails } from '@strongroom/kit/http/validation'
+import { PERMISSION, publicRoute } from '@strongroom/kit/http/permissions'
 import { operatorError, type Operators } from '@strongroom/kit/operators'
 import type { RunningService } from '@strongroom/kit/service'
 import { findHeader } from '@strongroom/platform/read-body'
@@ -73,8 +74,9 @@ export function secretRoutes(options: {
       maxBodyBytes,
       handle: (request) => handle(request, json),
     }
-    routes.openAPIRegistry.registerPath(described)
-    routes.on([...route.methods], [route.path], bodyLimit(maxBodyBytes), honoHandler(route))
+    routes.openAPIRegistry.registerPath({ ...described, [PERMISSION]: 'public' })
+    const handler = honoHandler(route)
+    routes.on([...route.methods], [route.path], publicRoute, bodyLimit(maxBodyBytes), handler)
     hotRoutes.push(route)
   }
 

@@ -1,5 +1,6 @@
 import { pagePolicy } from '@strongroom/kit/http/content-security-policy'
 import type { AppEnv } from '@strongroom/kit/http/env'
+import { publicRoute } from '@strongroom/kit/http/permissions'
 import { type Context, Hono } from 'hono'
 import {
   type Asset,
@@ -33,34 +34,34 @@ export function pageRoutes({ home, document }: PageRoutesOptions): Hono<AppEnv> 
   )
   const openApi = renderOnce('application/json', async (of) => JSON.stringify(of))
 
-  app.get('/', async (c) => {
+  app.get('/', publicRoute, async (c) => {
     const props = await home()
     c.header('content-security-policy', homePolicy)
     c.header('cache-control', 'no-store')
     return c.html(await renderPage(<HomePage {...props} />))
   })
 
-  app.get('/docs', async (c) => {
+  app.get('/docs', publicRoute, async (c) => {
     c.header('content-security-policy', docsPolicy)
     c.header('cache-control', 'no-cache')
     return send(c, await docs(document()))
   })
 
-  app.get('/openapi.json', async (c) => {
+  app.get('/openapi.json', publicRoute, async (c) => {
     c.header('cache-control', 'no-cache')
     return send(c, await openApi(document()))
   })
 
-  app.get('/docs/', (c) => c.redirect('/docs', 301))
+  app.get('/docs/', publicRoute, (c) => c.redirect('/docs', 301))
 
   const file = (c: Context<AppEnv>) => {
     const found = files.get(c.req.path)
     return found ? serve(c, found) : c.notFound()
   }
-  app.get('/assets/:file', file)
-  app.get(faviconFile.path, file)
+  app.get('/assets/:file', publicRoute, file)
+  app.get(faviconFile.path, publicRoute, file)
   // For clients that do not read the page; browsers accept the SVG.
-  app.get('/favicon.ico', (c) => {
+  app.get('/favicon.ico', publicRoute, (c) => {
     c.header('cache-control', `public, max-age=${DAY_SECONDS}`)
     return c.redirect(faviconFile.path, 301)
   })

@@ -28,7 +28,7 @@ export interface LoadedApp {
   tokens: TokenService
   decisions: RecentDecisions
   /** Deletes a team's token and its cached results. */
-  removeTeam(team: string): Promise<void>
+  removeTeam(team: string, on?: Db): Promise<void>
 }
 
 export interface AppRegistry {
@@ -151,8 +151,8 @@ export function createAppRegistry(deps: RegistryDeps): AppRegistry {
         ...(onMissingToken && { onMissingToken }),
         ...(rejectStatus && { rejectStatus }),
       }),
-      async removeTeam(team) {
-        await tokens.delete(team).finally(() => checker.removeTeam(team))
+      async removeTeam(team, on) {
+        await tokens.delete(team, on).finally(() => checker.removeTeam(team))
       },
     }
   }

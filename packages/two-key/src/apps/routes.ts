@@ -2,10 +2,10 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
-import type { operatorOnly } from '@strongroom/kit/http/permissions'
-import { operatorError } from '@strongroom/kit/operators'
+import { operatorErrors, type OperatorPermissions } from '@strongroom/kit/http/permissions'
 import type { Context } from 'hono'
 import { twoKeyError } from '../errors.ts'
+import type { AuditedChanges } from './audited.ts'
 import type { AppItem } from './item.ts'
 import type { AppRegistry } from './registry.ts'
 import type { AppService } from './service.ts'
@@ -21,22 +21,15 @@ import {
 
 const DAY_SECONDS = 86_400
 
-/** What every operator route declares. */
-export interface OperatorRoute {
-  tags: string[]
-  security: Record<string, string[]>[]
-  middleware: ReturnType<typeof operatorOnly>
-}
-
 export function appRoutes(deps: {
   apps: AppService
   registry: Pick<AppRegistry, 'get' | 'invalidate' | 'remove'>
-  operatorRoute: OperatorRoute
+  audited: AuditedChanges
+  permit: OperatorPermissions
   /** Without a slash at its end. */
   publicUrl: string
 }): OpenAPIHono<AppEnv> {
-  const { apps, registry, operatorRoute, publicUrl } = deps
-  const unauthorized = errorResponses(operatorError, 'unauthorized')
+  const { apps, audited, registry, permit, publicUrl } = deps
   const notFound = errorResponses(twoKeyError, 'app_not_found')
   const AppParams = z.object({ app: AppName })
   /** Its URL does not use the Host header, which the client controls. */
@@ -47,7 +40,7 @@ export function appRoutes(deps: {
   }
 
   const add = createRoute({
-    ...operatorRoute,
+    ...permit.admin,
     method: 'post',
     path: '/v1/apps',
     summary: 'Add a Slack app',
@@ -56,30 +49,30 @@ export function appRoutes(deps: {
     request: { body: jsonBody(NewApp) },
     responses: {
       201: jsonResponse(AppView, 'The app was added'),
-      ...unauthorized,
+      ...operatorErrors,
       ...errorResponses(twoKeyError, 'app_exists', 'invalid_upstream'),
     },
   })
   const list = createRoute({
-    ...operatorRoute,
+    ...permit.viewer,
     method: 'get',
     path: '/v1/apps',
     summary: 'List Slack apps',
     responses: {
       200: jsonResponse(z.object({ items: z.array(AppView) }), 'All apps, by name'),
-      ...unauthorized,
+      ...operatorErrors,
     },
   })
   const get = createRoute({
-    ...operatorRoute,
+    ...permit.viewer,
     method: 'get',
     path: '/v1/apps/{app}',
     summary: 'Get a Slack app',
     request: { params: AppParams },
-    responses: { 200: jsonResponse(AppView, 'The app'), ...unauthorized, ...notFound },
+    responses: { 200: jsonResponse(AppView, 'The app'), ...operatorErrors, ...notFound },
   })
   const change = createRoute({
-    ...operatorRoute,
+    ...permit.admin,
     method: 'patch',
     path: '/v1/apps/{app}',
     summary: 'Update a Slack app',
@@ -88,21 +81,21 @@ export function appRoutes(deps: {
     request: { params: AppParams, body: jsonBody(AppChange) },
     responses: {
       200: jsonResponse(AppView, 'The updated app'),
-      ...unauthorized,
+      ...operatorErrors,
       ...notFound,
       ...errorResponses(twoKeyError, 'invalid_upstream', 'changed_meanwhile'),
     },
   })
   const remove = createRoute({
-    ...operatorRoute,
+    ...permit.editor,
     method: 'delete',
     path: '/v1/apps/{app}',
     summary: 'Delete a Slack app and its bot tokens',
     request: { params: AppParams },
-    responses: { 204: { description: 'The app was deleted' }, ...unauthorized, ...notFound },
+    responses: { 204: { description: 'The app was deleted' }, ...operatorErrors, ...notFound },
   })
   const rotate = createRoute({
-    ...operatorRoute,
+    ...permit.editor,
     method: 'post',
     path: '/v1/apps/{app}/signing-secrets',
     summary: 'Rotate the signing secret',
@@ -124,13 +117,13 @@ export function appRoutes(deps: {
     },
     responses: {
       201: jsonResponse(AppView, 'The app with its new secret'),
-      ...unauthorized,
+      ...operatorErrors,
       ...notFound,
       ...errorResponses(twoKeyError, 'too_many_secrets', 'changed_meanwhile'),
     },
   })
   const decisions = createRoute({
-    ...operatorRoute,
+    ...permit.viewer,
     method: 'get',
     path: '/v1/apps/{app}/decisions',
     summary: 'List recent decisions',
@@ -142,7 +135,7 @@ export function appRoutes(deps: {
     },
     responses: {
       200: jsonResponse(z.object({ items: z.array(DecisionView) }), 'The decisions'),
-      ...unauthorized,
+      ...operatorErrors,
       ...notFound,
     },
   })
@@ -150,7 +143,7 @@ export function appRoutes(deps: {
   return new OpenAPIHono<AppEnv>()
     .openapi(add, async (c) => {
       const app = c.req.valid('json')
-      const item = await apps.add(app)
+      const item = await audited.addApp(c.get('actor'), app)
       registry.invalidate(app.name)
       c.get('log').info('Slack app added', { app: app.name, operator: c.get('operator') })
       return c.json(await toView(c, item), 201)
@@ -166,14 +159,14 @@ export function appRoutes(deps: {
     })
     .openapi(change, async (c) => {
       const { app } = c.req.valid('param')
-      const item = await apps.change(app, c.req.valid('json'))
+      const item = await audited.changeApp(c.get('actor'), app, c.req.valid('json'))
       registry.invalidate(app)
       c.get('log').info('Slack app changed', { app, operator: c.get('operator') })
       return c.json(await toView(c, item), 200)
     })
     .openapi(remove, async (c) => {
       const { app } = c.req.valid('param')
-      await apps.remove(app)
+      await audited.removeApp(c.get('actor'), app)
       registry.remove(app)
       c.get('log').info('Slack app removed', { app, operator: c.get('operator') })
       return c.body(null, 204)
@@ -181,7 +174,10 @@ export function appRoutes(deps: {
     .openapi(rotate, async (c) => {
       const { app } = c.req.valid('param')
       const { signingSecret, overlapSeconds } = c.req.valid('json')
-      const item = await apps.rotate(app, signingSecret, overlapSeconds)
+      const item = await audited.rotateSecret(c.get('actor'), app, {
+        signingSecret,
+        overlapSeconds,
+      })
       registry.invalidate(app)
       c.get('log').info('Signing secret rotated', { app, operator: c.get('operator') })
       return c.json(await toView(c, item), 201)

@@ -57,6 +57,8 @@ export function createAppService(deps: {
   box: SecretBox
   /** Throws if requests cannot be sent to a URL. */
   checkUrl: SafeFetch['check']
+  /** Where the tokens of a removed app are deleted; `db` by default. */
+  tokenDb?: ((team: string) => Db) | undefined
 }): AppService {
   const { db, clock, box } = deps
   const items = entity(db, serverTable, AppItem)
@@ -161,7 +163,7 @@ export function createAppService(deps: {
     async remove(name) {
       const { isFirst } = await requireItem(name)
       const { tokens } = createStores({ db, clock, ...(!isFirst && { app: name }) })
-      for (const { team } of await tokens.list()) await tokens.delete(team)
+      for (const { team } of await tokens.list()) await tokens.delete(team, deps.tokenDb?.(team))
       const exists = expr`attribute_exists(${items.attr('PK')})`
       await items.delete(keyOf(name), exists).catch((error: unknown) => {
         throw error instanceof ConditionFailed ? twoKeyError('app_not_found') : error

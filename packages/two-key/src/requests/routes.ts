@@ -3,6 +3,7 @@ import { OpenAPIHono, z } from '@hono/zod-openapi'
 import { bodyLimit } from '@strongroom/kit/http/body-limit'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses } from '@strongroom/kit/http/openapi'
+import { PERMISSION, publicRoute } from '@strongroom/kit/http/permissions'
 import type { Context } from 'hono'
 import { twoKeyError } from '../errors.ts'
 import { MAX_BODY_BYTES } from '../verify.ts'
@@ -19,8 +20,8 @@ export function requestRoutes(requests: RequestService): OpenAPIHono<AppEnv> {
     const body = typeof response.body === 'string' ? response.body : Uint8Array.from(response.body)
     return new Response(body, { status: response.status, headers: response.headers })
   }
-  routes.post('/slack/:app', bodyLimit(MAX_BODY_BYTES), handle)
-  routes.post('/slack/:app/:what', bodyLimit(MAX_BODY_BYTES), handle)
+  routes.post('/slack/:app', publicRoute, bodyLimit(MAX_BODY_BYTES), handle)
+  routes.post('/slack/:app/:what', publicRoute, bodyLimit(MAX_BODY_BYTES), handle)
   describe(routes)
   return routes
 }
@@ -30,6 +31,7 @@ function describe({ openAPIRegistry }: OpenAPIHono<AppEnv>): void {
   openAPIRegistry.registerPath({
     method: 'post',
     path: '/slack/{app}/{what}',
+    [PERMISSION]: 'public',
     tags: ['Two-key'],
     summary: 'Receive a Slack request',
     description:

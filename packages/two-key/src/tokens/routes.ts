@@ -2,9 +2,9 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
-import { operatorError } from '@strongroom/kit/operators'
+import { operatorErrors, type OperatorPermissions } from '@strongroom/kit/http/permissions'
 import type { AppRegistry } from '../apps/registry.ts'
-import type { OperatorRoute } from '../apps/routes.ts'
+import type { AuditedChanges } from '../apps/audited.ts'
 import { AppName, BotToken, isoTime, TeamId, TokenView } from '../apps/view.ts'
 import { twoKeyError } from '../errors.ts'
 import type { SlackApi } from '../existence/slack-api.ts'
@@ -13,10 +13,10 @@ import { verifyToken } from './service.ts'
 export function tokenRoutes(deps: {
   registry: Pick<AppRegistry, 'get'>
   slackApi: SlackApi
-  operatorRoute: OperatorRoute
+  audited: AuditedChanges
+  permit: OperatorPermissions
 }): OpenAPIHono<AppEnv> {
-  const { registry, slackApi, operatorRoute } = deps
-  const unauthorized = errorResponses(operatorError, 'unauthorized')
+  const { registry, audited, slackApi, permit } = deps
   const TeamParams = z.object({ app: AppName, team: TeamId })
 
   async function requireApp(name: string) {
@@ -26,7 +26,7 @@ export function tokenRoutes(deps: {
   }
 
   const list = createRoute({
-    ...operatorRoute,
+    ...permit.viewer,
     method: 'get',
     path: '/v1/apps/{app}/tokens',
     summary: 'List workspaces with a stored bot token',
@@ -36,12 +36,12 @@ export function tokenRoutes(deps: {
         z.object({ items: z.array(TokenView) }),
         'The workspaces; tokens are never returned',
       ),
-      ...unauthorized,
+      ...operatorErrors,
       ...errorResponses(twoKeyError, 'app_not_found'),
     },
   })
   const put = createRoute({
-    ...operatorRoute,
+    ...permit.editor,
     method: 'put',
     path: '/v1/apps/{app}/tokens/{team}',
     summary: "Set a workspace's bot token",
@@ -60,7 +60,7 @@ export function tokenRoutes(deps: {
         }),
         'The token is stored, encrypted',
       ),
-      ...unauthorized,
+      ...operatorErrors,
       ...errorResponses(
         twoKeyError,
         'app_not_found',
@@ -71,7 +71,7 @@ export function tokenRoutes(deps: {
     },
   })
   const remove = createRoute({
-    ...operatorRoute,
+    ...permit.editor,
     method: 'delete',
     path: '/v1/apps/{app}/tokens/{team}',
     summary: "Delete a workspace's bot token",
@@ -80,7 +80,7 @@ export function tokenRoutes(deps: {
     request: { params: TeamParams },
     responses: {
       204: { description: 'The token was deleted' },
-      ...unauthorized,
+      ...operatorErrors,
       ...errorResponses(twoKeyError, 'app_not_found', 'token_not_found'),
     },
   })
@@ -100,7 +100,7 @@ export function tokenRoutes(deps: {
       const { token } = c.req.valid('json')
       const { tokens } = await requireApp(app)
       const missingScopes = await verifyToken(slackApi, token, team)
-      await tokens.put(team, token)
+      await tokens.put(team, token, audited.tokenDb(c.get('actor'), 'set', app, team))
       c.get('log').info('bot token set', { app, operator: c.get('operator') })
       return c.json({ team, missingScopes }, 200)
     })
@@ -108,7 +108,7 @@ export function tokenRoutes(deps: {
       const { app, team } = c.req.valid('param')
       const { stores, removeTeam } = await requireApp(app)
       if (!(await stores.tokens.get(team))) throw twoKeyError('token_not_found')
-      await removeTeam(team)
+      await removeTeam(team, audited.tokenDb(c.get('actor'), 'deleted', app, team))
       c.get('log').info('bot token deleted', { app, operator: c.get('operator') })
       return c.body(null, 204)
     })

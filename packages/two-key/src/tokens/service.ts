@@ -2,6 +2,7 @@
  * Decrypts the bot tokens of an app while they are used. Each is encrypted under a key of its team.
  */
 import { type Clock, isRecent } from '@strongroom/platform/clock'
+import type { Db } from '@strongroom/kit/db'
 import type { SecretBox, SecretPlace } from '@strongroom/kit/secret-box'
 import { LRUCache } from 'lru-cache'
 import { twoKeyError } from '../errors.ts'
@@ -17,8 +18,9 @@ const MAX_ENTRIES = 10_000
 
 export interface TokenService {
   tokenOf(team: string): Promise<string | undefined>
-  put(team: string, token: string): Promise<void>
-  delete(team: string): Promise<void>
+  /** Writes `on` the given store, as does `delete`. */
+  put(team: string, token: string, on?: Db): Promise<void>
+  delete(team: string, on?: Db): Promise<void>
   /** Deletes a revoked token, unless it has been replaced. */
   deleteRevoked(team: string, token: string): Promise<void>
 }
@@ -70,14 +72,14 @@ export function createTokenService(deps: {
       }
     },
 
-    async put(team, token) {
+    async put(team, token, on) {
       const encrypted = await box.seal(new TextEncoder().encode(token), place(team))
       // Also if the write fails, here and below: it may have succeeded and only its response was lost.
-      await tokens.put(team, encrypted).finally(() => cache.delete(team))
+      await tokens.put(team, encrypted, on).finally(() => cache.delete(team))
     },
 
-    async delete(team) {
-      await tokens.delete(team).finally(() => cache.delete(team))
+    async delete(team, on) {
+      await tokens.delete(team, on).finally(() => cache.delete(team))
     },
 
     async deleteRevoked(team, token) {

@@ -25,9 +25,9 @@ export interface TeamToken {
 
 export interface TokenStore {
   get(team: string): Promise<TokenItem | undefined>
-  /** Replaces the token of an earlier installation. */
-  put(team: string, encryptedToken: Uint8Array): Promise<void>
-  delete(team: string): Promise<void>
+  /** Replaces the token of an earlier installation. Writes `on` the given store, as does `delete`. */
+  put(team: string, encryptedToken: Uint8Array, on?: Db): Promise<void>
+  delete(team: string, on?: Db): Promise<void>
   /** Does nothing if the token has been replaced. */
   deleteIfUnchanged(team: string, token: Pick<TokenItem, 'bot_token'>): Promise<void>
   /** The teams of the app that have a token, sorted. Scans the table, so it is for operators only. */
@@ -46,16 +46,16 @@ export function createTokenStore(options: {
     // Consistent, because a token that was just replaced no longer works.
     get: async (team) => items.get(keys.teamKey(team)),
 
-    async put(team, encryptedToken) {
-      await items.put({
+    async put(team, encryptedToken, on = db) {
+      await entity(on, tokensTable, TokenItem).put({
         ...keys.teamKey(team),
         bot_token: encryptedToken,
         installation_timestamp: epochSeconds(clock),
       })
     },
 
-    async delete(team) {
-      await items.delete(keys.teamKey(team))
+    async delete(team, on = db) {
+      await entity(on, tokensTable, TokenItem).delete(keys.teamKey(team))
     },
 
     async deleteIfUnchanged(team, { bot_token }) {

@@ -193,11 +193,12 @@ export function losingDb(db: Db, table: string) {
   let isLosing = false
   const losing = new Proxy(db, {
     get(target, name: keyof Db) {
-      const call = target[name] as (input: { TableName?: string }) => Promise<unknown>
-      return async (input: { TableName?: string }) => {
+      const call = target[name] as (input: object) => Promise<unknown>
+      const writes = ['putItem', 'deleteItem', 'transactWriteItems']
+      return async (input: object) => {
         const response = await call.call(target, input)
-        const isWrite = name === 'putItem' || name === 'deleteItem'
-        if (!isLosing || !isWrite || !input.TableName?.endsWith(table)) return response
+        const isWrite = writes.includes(name) && JSON.stringify(input).includes(`${table}"`)
+        if (!isLosing || !isWrite) return response
         isLosing = false
         throw Object.assign(new Error('The response was lost'), { name: 'TimeoutError' })
       }

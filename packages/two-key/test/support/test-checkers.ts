@@ -1,6 +1,7 @@
 /** A fake Slack, a store, and the checkers of one machine or several. */
 import { createTables } from '@strongroom/kit/tables'
 import type { Db } from '@strongroom/kit/db'
+import { operationsTable } from '@strongroom/kit/operations-table'
 import { serverTable } from '@strongroom/kit/server-table'
 import type { TestStore } from '@strongroom/kit/testing/stores'
 import { type TestClock, testClock } from '@strongroom/kit/testing/test-clock'
@@ -67,7 +68,13 @@ export function openDb(store: TestStore): { db: Db } {
   const opened = {} as Awaited<ReturnType<TestStore['open']>>
   beforeAll(async () => {
     Object.assign(opened, await store.open())
-    await createTables(opened.db, [cacheTable, tokensTable, dedupeTable, serverTable])
+    await createTables(opened.db, [
+      cacheTable,
+      tokensTable,
+      dedupeTable,
+      serverTable,
+      operationsTable,
+    ])
   })
   afterAll(() => opened.close())
   return opened

@@ -1,11 +1,11 @@
 /** Administration by the operators of the server, and mails with invites and reset links. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { AuditedChange } from '@strongroom/kit/audit-log'
 import { cursorError } from '@strongroom/kit/cursor'
 import { clientNetwork } from '@strongroom/kit/http/client-address'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
-import { withMiddleware } from '@strongroom/kit/http/permissions'
-import { operatorError } from '@strongroom/kit/operators'
+import { operatorErrors, withMiddleware } from '@strongroom/kit/http/permissions'
 import type { Clock } from '@strongroom/platform/clock'
 import { ferryhookError } from '../../errors.ts'
 import type { Permissions } from '../../http/permissions.ts'
@@ -42,17 +42,18 @@ function toTicketView({ text, ticket }: IssuedTicket, url: string): z.infer<type
 export function adminRoutes(deps: {
   permit: Permissions
   admin: AdminService
+  /** The same, with an entry in the audit log for each write. */
+  auditedAdmin(change: AuditedChange): AdminService
   enforceRateLimit: EnforceRateLimit
   publicUrl: string
   clock: Clock
 }): OpenAPIHono<AppEnv> {
-  const { permit, admin, enforceRateLimit, publicUrl, clock } = deps
-  const denied = errorResponses(operatorError, 'unauthorized')
+  const { permit, admin, auditedAdmin, enforceRateLimit, publicUrl, clock } = deps
   const missing = errorResponses(ferryhookError, 'user_not_found')
   const noMail = errorResponses(ferryhookError, 'mail_not_configured')
 
   const mailInvite = createRoute({
-    ...permit.operator,
+    ...permit.operator.editor,
     method: 'post',
     path: '/v1/invites/mail',
     summary: 'Invite a user by mail',
@@ -60,7 +61,7 @@ export function adminRoutes(deps: {
     request: { body: jsonBody(Recipient) },
     responses: {
       204: { description: 'Sent' },
-      ...denied,
+      ...operatorErrors,
       ...noMail,
       ...errorResponses(ferryhookError, 'mail_failed'),
     },
@@ -79,49 +80,49 @@ export function adminRoutes(deps: {
     },
   })
   const list = createRoute({
-    ...permit.operator,
+    ...permit.operator.viewer,
     method: 'get',
     path: '/v1/users',
     summary: 'List users',
     request: { query: PageQuery.extend({ email: Email.optional() }) },
     responses: {
       200: jsonResponse(pageOf(UserView), 'A page of users, in no particular order'),
-      ...denied,
+      ...operatorErrors,
       ...errorResponses(cursorError, 'invalid_cursor'),
     },
   })
   const get = createRoute({
-    ...permit.operator,
+    ...permit.operator.viewer,
     method: 'get',
     path: '/v1/users/{id}',
     summary: 'Get a user',
     request: { params: ById },
-    responses: { 200: jsonResponse(UserView, 'The user'), ...denied, ...missing },
+    responses: { 200: jsonResponse(UserView, 'The user'), ...operatorErrors, ...missing },
   })
   const setPlan = createRoute({
-    ...permit.operator,
+    ...permit.operator.editor,
     method: 'put',
     path: '/v1/users/{id}/plan',
     summary: 'Set the plan of a user',
     request: { params: ById, body: jsonBody(PlanChange) },
-    responses: { 200: jsonResponse(UserView, 'The user'), ...denied, ...missing },
+    responses: { 200: jsonResponse(UserView, 'The user'), ...operatorErrors, ...missing },
   })
   const invite = createRoute({
-    ...permit.operator,
+    ...permit.operator.editor,
     method: 'post',
     path: '/v1/invites',
     summary: 'Create an invite link',
     description: 'The link creates one account and is valid for seven days.',
-    responses: { 201: jsonResponse(TicketView, 'The invite'), ...denied },
+    responses: { 201: jsonResponse(TicketView, 'The invite'), ...operatorErrors },
   })
   const offerReset = createRoute({
-    ...permit.operator,
+    ...permit.operator.admin,
     method: 'post',
     path: '/v1/users/{id}/password-resets',
     summary: 'Create a password reset link for a user',
     description: 'The link works once and is valid for one day.',
     request: { params: ById },
-    responses: { 201: jsonResponse(TicketView, 'The link'), ...denied, ...missing },
+    responses: { 201: jsonResponse(TicketView, 'The link'), ...operatorErrors, ...missing },
   })
 
   return new OpenAPIHono<AppEnv>()
@@ -129,7 +130,8 @@ export function adminRoutes(deps: {
       const operator = c.get('operator')
       const base = baseUrlOf(c, publicUrl)
       const { email } = c.req.valid('json')
-      await admin.mailInvite(operator, email, (ticket) => signUpPage(base, ticket))
+      const change = { ...c.get('actor'), action: 'ferryhook.invite.mailed' }
+      await auditedAdmin(change).mailInvite(operator, email, (ticket) => signUpPage(base, ticket))
       c.get('log').info('invite mailed', { operator })
       return c.body(null, 204)
     })
@@ -149,20 +151,27 @@ export function adminRoutes(deps: {
     })
     .openapi(setPlan, async (c) => {
       const { id } = c.req.valid('param')
-      const user = await admin.setPlan(c.get('operator'), id, c.req.valid('json'))
+      const { plan } = await admin.get(id)
+      const after = c.req.valid('json')
+      const change = { ...c.get('actor'), action: 'ferryhook.user.plan_changed', target: id }
+      const audited = auditedAdmin({ ...change, before: { plan }, after })
+      const user = await audited.setPlan(c.get('operator'), id, after)
       return c.json(toUserView(user, clock.now()), 200)
     })
     .openapi(invite, async (c) => {
       const operator = c.get('operator')
-      const issued = await admin.invite(operator)
-      // An invite has no user yet, so there is no audit log to write to.
+      const change = { ...c.get('actor'), action: 'ferryhook.invite.created' }
+      const issued = await auditedAdmin(change).invite(operator)
+      // An invite has no user yet, so there is no account with an audit log of its own.
       c.get('log').info('invite created', { operator })
       const url = signUpPage(baseUrlOf(c, publicUrl), issued.text)
       return c.json(toTicketView(issued, url), 201)
     })
     .openapi(offerReset, async (c) => {
       const { id } = c.req.valid('param')
-      const issued = await admin.offerPasswordReset(c.get('operator'), id)
+      const action = 'ferryhook.user.password_reset_offered'
+      const audited = auditedAdmin({ ...c.get('actor'), action, target: id })
+      const issued = await audited.offerPasswordReset(c.get('operator'), id)
       const url = resetPage(baseUrlOf(c, publicUrl), issued.text)
       return c.json(toTicketView(issued, url), 201)
     })

@@ -1,10 +1,11 @@
 /** What operators do for users: invite them, reset passwords and set plans. */
-import { createInFlight } from '@strongroom/kit/in-flight'
+import type { TransactWriteItem } from '@strongroom/kit/db'
+import { createInFlight, type InFlight } from '@strongroom/kit/in-flight'
 import type { Log } from '@strongroom/kit/log'
 import { ferryhookError, translate } from '../../errors.ts'
 import type { LocalEvents } from '../../local-events.ts'
 import type { Mailer } from '../../mail/mailer.ts'
-import { inviteMail, resetMail } from '../../mail/templates.ts'
+import { inviteMail, operatorResetMail, resetMail } from '../../mail/templates.ts'
 import type { Plan } from '../../plans.ts'
 import type { PaginatedResult, Stores } from '../../stores.ts'
 import { credentialFingerprint } from '../sessions/passwords.ts'
@@ -27,13 +28,14 @@ type PageUrl = (ticket: string) => string
 export type AdminService = ReturnType<typeof createAdminService>
 
 export function createAdminService(deps: {
-  stores: Pick<Stores, 'users' | 'userListing' | 'tickets' | 'rateLimits'>
+  stores: Pick<Stores, 'users' | 'userListing' | 'tickets' | 'rateLimits' | 'notices'>
   localEvents: Pick<LocalEvents, 'userChanged'>
   mailer: Mailer | undefined
   log: Log
+  /** The mails that are being sent. */
+  inFlight?: InFlight
 }) {
-  const { stores, localEvents, log } = deps
-  const inFlight = createInFlight()
+  const { stores, localEvents, log, inFlight = createInFlight() } = deps
 
   function requireMailer(): Mailer {
     if (!deps.mailer) throw ferryhookError('mail_not_configured')
@@ -53,17 +55,38 @@ export function createAdminService(deps: {
       lifetimeSeconds: INVITE_SECONDS,
     })
 
-  async function offerPasswordReset(operator: string, userId: string): Promise<IssuedTicket> {
-    const user = await get(userId)
+  async function createReset(
+    user: User,
+    operator: string,
+    extraParts: TransactWriteItem[] = [],
+  ): Promise<IssuedTicket> {
     return stores.tickets.create(
       {
         kind: 'password_reset',
-        userId,
+        userId: user.userId,
         replaces: credentialFingerprint(user),
         createdBy: operator,
         lifetimeSeconds: RESET_SECONDS,
       },
-      { by: { actor: `operator:${operator}`, action: 'account.password_reset_offered' } },
+      {
+        by: { actor: `operator:${operator}`, action: 'account.password_reset_offered' },
+        extraParts,
+      },
+    )
+  }
+
+  /** Does not wait for the mail server: the link exists whether or not it responds. */
+  function notify({ email }: User): void {
+    const { mailer } = deps
+    if (!mailer) return
+    const send = async () => {
+      const result = await mailer.send(operatorResetMail(email))
+      if (result.kind === 'failed') {
+        log.warn('password reset notice mail failed', { reason: result.reason })
+      }
+    }
+    void inFlight.track(
+      send().catch((error: unknown) => log.warn('password reset notice mail failed', { error })),
     )
   }
 
@@ -72,7 +95,7 @@ export function createAdminService(deps: {
     if (!user) return
     const { admitted } = await stores.rateLimits.take('mail', user.userId)
     if (!admitted) return
-    const { text } = await offerPasswordReset('mail', user.userId)
+    const { text } = await createReset(user, 'mail')
     const mail = resetMail(user.email, { url: pageUrl(text), ticket: text })
     const result = await mailer.send(mail)
     if (result.kind === 'failed') log.warn('password reset mail failed', { reason: result.reason })
@@ -81,7 +104,16 @@ export function createAdminService(deps: {
   return {
     get,
     invite,
-    offerPasswordReset,
+
+    /** The user gets a mail, if it is configured, and a notice at the next sign-ins. */
+    async offerPasswordReset(operator: string, userId: string): Promise<IssuedTicket> {
+      const user = await get(userId)
+      const issued = await createReset(user, operator, [
+        stores.notices.resetOfferedPart(userId, operator),
+      ])
+      notify(user)
+      return issued
+    },
 
     /** All users, or the one with this e-mail address. */
     async list(opts: {

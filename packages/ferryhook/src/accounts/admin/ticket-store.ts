@@ -54,7 +54,7 @@ export function createTicketStore({
       input: Pick<Ticket, 'kind' | 'userId' | 'replaces' | 'createdBy'> & {
         lifetimeSeconds: number
       },
-      { by }: Audited = {},
+      { by, extraParts = [] }: Audited & { extraParts?: TransactWriteItem[] } = {},
     ): Promise<IssuedTicket> {
       const text = randomToken(32)
       const ticketHash = hashTicket(text)
@@ -71,6 +71,7 @@ export function createTicketStore({
       }
       await transact(db, [
         tickets.part.put(ticket, absent),
+        ...extraParts,
         ...(userId === undefined ? [] : audit.parts(by, { userId })),
       ])
       return { text, ticket }

@@ -5,7 +5,7 @@
 import type { TransactWriteItem } from '@strongroom/kit/db'
 import { entity } from '@strongroom/kit/entity'
 import { createUlids } from '@strongroom/kit/ids'
-import { epochSeconds } from '@strongroom/platform/clock'
+import { type Clock, epochSeconds } from '@strongroom/platform/clock'
 import { startsWith } from '../../storage/conditions.ts'
 import { type PageOpts, readPage } from '../../storage/paging.ts'
 import { isoNow } from '../../storage/time.ts'
@@ -31,6 +31,15 @@ export interface Audited {
   by?: AuditInfo | undefined
 }
 
+const ulids = new WeakMap<Clock, ReturnType<typeof createUlids>>()
+
+/** Stores on one clock share it, so that their entries of one millisecond keep their order. */
+function sharedUlids(clock: Clock): ReturnType<typeof createUlids> {
+  const shared = ulids.get(clock) ?? createUlids()
+  ulids.set(clock, shared)
+  return shared
+}
+
 export type AuditStore = ReturnType<typeof createAuditStore>
 
 /** What stores need to record their changes. */
@@ -38,7 +47,7 @@ export type AuditWriter = Pick<AuditStore, 'parts'>
 
 export function createAuditStore({ db, clock, cursors }: StoreDeps) {
   const entries = entity(db, eventsTable, AuditItem)
-  const newUlid = createUlids()
+  const newUlid = sharedUlids(clock)
 
   function newEntry({ userId, actor, action, target }: AuditInput): AuditEntry {
     const entryId = newUlid(clock.now())

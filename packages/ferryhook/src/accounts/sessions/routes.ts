@@ -11,6 +11,7 @@ import type { Permissions } from '../../http/permissions.ts'
 import type { EnforceRateLimit } from '../../http/rate-limits.ts'
 import { Email, CurrentPassword, Name, NewPassword } from '../../http/schemas.ts'
 import { requireOwnOrigin, refreshCookie } from '../browser.ts'
+import type { NoticeStore } from '../users/notice-store.ts'
 import type { SignUp } from '../users/signup.ts'
 import { toUserView, UserView } from '../users/view.ts'
 import type { PasswordService } from './passwords.ts'
@@ -22,6 +23,18 @@ const SessionView = z
     tokenType: z.literal('Bearer'),
     expiresIn: z.int().openapi({ description: 'Seconds' }),
     user: UserView,
+    notices: z
+      .array(
+        z.object({
+          kind: z.literal('password_reset_offered'),
+          operator: z.string(),
+          at: z.string(),
+        }),
+      )
+      .openapi({
+        description:
+          'What the user should know: an operator created a password reset link in the last 30 days',
+      }),
   })
   .openapi('FerryhookSession')
 
@@ -49,11 +62,13 @@ export function sessionRoutes(deps: {
   passwords: PasswordService
   sessions: SessionService
   signUp: SignUp
+  stores: { notices: NoticeStore }
   enforceRateLimit: EnforceRateLimit
   publicUrl: string
   clock: Clock
 }): OpenAPIHono<AppEnv> {
   const { permit, passwords, sessions, signUp, enforceRateLimit, publicUrl, clock } = deps
+  const { notices } = deps.stores
   const sameOrigin = withMiddleware(permit.public, requireOwnOrigin(publicUrl))
 
   const signup = createRoute({
@@ -124,10 +139,22 @@ export function sessionRoutes(deps: {
     },
   })
 
-  function respond(c: Context<AppEnv>, session: SessionTokens): z.infer<typeof SessionView> {
+  async function respond(
+    c: Context<AppEnv>,
+    session: SessionTokens,
+  ): Promise<z.infer<typeof SessionView>> {
     const { accessToken, expiresIn, refreshToken, user } = session
     if (refreshToken !== undefined) refreshCookie.set(c, refreshToken)
-    return { accessToken, tokenType: 'Bearer', expiresIn, user: toUserView(user, clock.now()) }
+    const notice = await notices.find(user.userId)
+    return {
+      accessToken,
+      tokenType: 'Bearer',
+      expiresIn,
+      user: toUserView(user, clock.now()),
+      notices: notice
+        ? [{ kind: 'password_reset_offered', operator: notice.operator, at: notice.at }]
+        : [],
+    }
   }
 
   return new OpenAPIHono<AppEnv>()
@@ -139,17 +166,17 @@ export function sessionRoutes(deps: {
         passwordHash: await passwords.hash(password, 'body.password'),
       })
       const user = await signUp(newUser, invite)
-      return c.json(respond(c, await sessions.begin(user)), 201)
+      return c.json(await respond(c, await sessions.begin(user)), 201)
     })
     .openapi(login, async (c) => {
       const network = clientNetwork(c)
       const user = await passwords.check({ ...c.req.valid('json'), network })
       const session = await sessions.begin(user, { by: { action: 'account.signed_in' } })
-      return c.json(respond(c, session), 200)
+      return c.json(await respond(c, session), 200)
     })
     .openapi(refresh, async (c) => {
       const refreshed = await sessions.refresh(refreshCookie.get(c) ?? '')
-      if (refreshed !== 'ended') return c.json(respond(c, refreshed), 200)
+      if (refreshed !== 'ended') return c.json(await respond(c, refreshed), 200)
       refreshCookie.clear(c)
       throw ferryhookError('session_ended')
     })

@@ -1,7 +1,7 @@
 /** Creates an account with an API key from the command line. */
 import { randomBytes } from 'node:crypto'
 import { createCursors } from '@strongroom/kit/cursor'
-import type { Db } from '@strongroom/kit/db'
+import type { Db, TransactWriteItem } from '@strongroom/kit/db'
 import { newId } from '@strongroom/kit/ids'
 import type { Clock } from '@strongroom/platform/clock'
 import { translate } from '../../errors.ts'
@@ -13,6 +13,12 @@ export interface AddedUser {
   email: string
   /** Not stored, so it cannot be shown again. */
   key: string
+}
+
+/** The id of the user in the transaction that creates it, for the audit log. */
+export function addedUserId(parts: readonly TransactWriteItem[]): string | undefined {
+  const id = parts.map(({ Put }) => Put?.Item['userId']).find((found) => found !== undefined)
+  return typeof id === 'string' ? id : undefined
 }
 
 /** Ignores the sign-up policy: the operator of the store could change that as well. */

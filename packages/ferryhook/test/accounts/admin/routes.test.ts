@@ -1,6 +1,7 @@
+import { createAuditLog } from '@strongroom/kit/audit-log'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
-import { openApi, ORIGIN } from '../../support/test-api.ts'
+import { openApi, ORIGIN, PASSWORD } from '../../support/test-api.ts'
 
 describe.each(serviceStores())('operators on $name', (store) => {
   const api = openApi(store)
@@ -36,6 +37,34 @@ describe.each(serviceStores())('operators on $name', (store) => {
       { actor: 'operator:ops', action: 'account.plan_changed', target: 'free' },
     ])
     expect((await set({ plan: 'gold' })).status).toBe(400)
+  })
+
+  test('who create a password reset link are named to the user at each sign-in for 30 days and in both audit logs', async () => {
+    const { id, email } = await api.person()
+    const signIn = async () =>
+      (await api.ask('POST', '/auth/login', { body: { email, password: PASSWORD } })).body
+    expect((await signIn()).notices).toEqual([])
+    await asOperator('POST', `/users/${id}/password-resets`)
+    const at = new Date(api.clock.now()).toISOString()
+    const notice = { kind: 'password_reset_offered', operator: 'ops', at }
+    for (const session of [await signIn(), await signIn()]) {
+      expect(session.notices).toEqual([notice])
+    }
+    const { accessToken: token } = await signIn()
+    const own = (await api.ask('GET', '/audit', { token })).body.items
+    expect(own).toContainEqual(
+      expect.objectContaining({
+        actor: 'operator:ops',
+        action: 'account.password_reset_offered',
+      }),
+    )
+    const operators = createAuditLog(api)
+    const target = id
+    expect((await operators.list({ limit: 10, target })).items).toMatchObject([
+      { actor: 'operator:ops', action: 'ferryhook.user.password_reset_offered', target },
+    ])
+    api.clock.advance({ days: 30 })
+    expect((await signIn()).notices).toEqual([])
   })
 
   test('a smaller plan applies its limits immediately', async () => {

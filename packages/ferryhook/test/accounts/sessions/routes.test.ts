@@ -30,6 +30,7 @@ describe.each(serviceStores())('sessions on $name', (store) => {
         hasPassword: true,
         identities: [],
       }),
+      notices: [],
     })
     const [cookie] = answer.headers.getSetCookie()
     expect(cookie).toMatch(/^__Host-ferryhook-session=usr_/)

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { claimFirstAdmin } from './first-admin.ts'
+import { inProcess } from './in-process.ts'
+import { emptyDirectory, type Running, start } from './strongroom.ts'
+
+describe('strongroom operator --server', () => {
+  let server: Running
+  let url: string
+  let admin: string
+  let elsewhere: string
+
+  beforeAll(async () => {
+    const cwd = await emptyDirectory()
+    elsewhere = await emptyDirectory()
+    server = start(['serve', '--json'], { cwd, env: { PORT: '0' } })
+    const printed = await server.until('\n}\n')
+    ;({ url } = JSON.parse(printed) as { url: string })
+    admin = await claimFirstAdmin(printed)
+  })
+  afterAll(() => server.process.kill('SIGKILL'))
+
+  const run = (args: string[], token = admin) =>
+    inProcess([...args, '--server', url], { cwd: elsewhere, env: { STRONGROOM_TOKEN: token } })
+
+  test('adds, changes, lists, rotates and removes operators over HTTP', async () => {
+    const flags = ['--role', 'viewer', '--service', 'form-bridge', '--expires', '90d']
+    const added = await run(['operator', 'add', 'bob', ...flags])
+    expect([added.code, added.stdout]).toEqual([0, expect.stringMatching(/^sro_bob\./)])
+    expect((await run(['operator', 'list'])).stdout).toMatch(
+      /^admin {2}admin, added .*, last used .*\nbob {2}viewer for form-bridge, added .*, expires in \d+ days, never used\n$/,
+    )
+    const unlimited = ['--role', 'editor', '--all-services', '--expires', 'never', '--json']
+    const changed = await run(['operator', 'change', 'bob', ...unlimited])
+    expect(JSON.parse(changed.stdout)).toMatchObject({ name: 'bob', role: 'editor' })
+    expect(JSON.parse(changed.stdout)).not.toHaveProperty('expiresAt')
+    const rotated = await run(['operator', 'rotate', 'bob'])
+    expect(rotated.stdout).not.toBe(added.stdout)
+    expect((await run(['operator', 'remove', 'bob'])).stdout).toBe('bob was removed\n')
+    const entries = JSON.parse((await run(['audit', 'list', '--target', 'bob', '--json'])).stdout)
+    expect(entries.map(({ action }: { action: string }) => action)).toEqual([
+      'server.operator.removed',
+      'server.operator.rotated',
+      'server.operator.changed',
+      'server.operator.added',
+    ])
+  })
+
+  test('reports the role that is missing', async () => {
+    const { stdout } = await run(['operator', 'add', 'reader', '--role', 'viewer'])
+    const refused = await run(['operator', 'add', 'other'], stdout.trim())
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      'This requires the operator role admin for server. Ask an admin to change the role of reader.\n',
+    ])
+  })
+
+  test('rejects a wrong role, service or change', async () => {
+    const wrong = [
+      ['add', 'x', '--role', 'king'],
+      ['add', 'x', '--service', 'nothing'],
+      ['add', 'x', '--expires', 'soon'],
+      ['change', 'x'],
+      ['change', 'x', '--service', 'sealed', '--all-services'],
+    ]
+    for (const args of wrong) expect((await run(['operator', ...args])).code).toBe(2)
+  })
+})
