@@ -69,7 +69,11 @@ export async function serve(options: {
     }
     store = await openStore(settings)
     await requireTables(store, tablesOf(services))
-    kms = await openKms(settings, store, { clock, askPassphrase: options.askPassphrase })
+    kms = await openKms(settings, store, {
+      clock,
+      askPassphrase: options.askPassphrase,
+      sweep: { log },
+    })
     const operatorToken = await addFirstOperator(createOperators({ db: store.db, clock }))
     const url = publicUrlOf(settings, main.port)
     app = await createServerApp({
