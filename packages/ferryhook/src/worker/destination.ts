@@ -1,6 +1,6 @@
 /** A connection with its filter and transform parsed once, and its secrets decrypted at most once a minute. */
-import { SECRET_CACHE_SECONDS } from '@strongroom/kit/key-cache'
-import { type Clock, isRecent } from '@strongroom/platform/clock'
+import { cacheSecret } from '@strongroom/kit/key-cache'
+import type { Clock } from '@strongroom/platform/clock'
 import type { Connection } from '../connections/item.ts'
 import { limitsOf } from '../connections/options.ts'
 import { type Filter, StoredFilter } from '../filters/filter.ts'
@@ -48,18 +48,6 @@ export function destinationOf(
     transform: parseTransform(connection),
     secrets: async (now) => activeSecrets(await secrets(), now),
     customHeaders: headers,
-  }
-}
-
-function cacheSecret<T>(clock: Clock, open: () => Promise<T>): () => Promise<T> {
-  let cached: { value: Promise<T>; openedAt: number } | undefined
-  return () => {
-    if (cached && isRecent(clock, cached.openedAt, SECRET_CACHE_SECONDS * 1000)) return cached.value
-    const entry = { value: open(), openedAt: clock.now() }
-    cached = entry
-    // Do not cache a failure: the key store may be unavailable.
-    entry.value.catch(() => cached === entry && (cached = undefined))
-    return entry.value
   }
 }
 
