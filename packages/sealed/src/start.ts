@@ -5,6 +5,8 @@ import { startBackgroundTimer, type StartTimer } from '@strongroom/platform/time
 import { createClientLimit } from './abuse/client-limit.ts'
 import { createDifficulty } from './abuse/difficulty.ts'
 import { createQuota } from './abuse/quota.ts'
+import { apiTokenRoutes } from './api-tokens/routes.ts'
+import { createApiTokens } from './api-tokens/service.ts'
 import { createCleanupScheduler } from './cleanup/scheduler.ts'
 import { startSweeper } from './cleanup/sweep.ts'
 import { pageRoutes } from './page/routes.tsx'
@@ -41,6 +43,7 @@ export function startSealed(
   const { startTimer } = time
   const store = createSecretStore({ db, clock })
   const tokens = createTokens({ secrets, clock })
+  const apiTokens = createApiTokens({ db, clock })
   const { quotaMb, sweepMinutes } = scanSettings(config)
   const quota = createQuota({ db, clock, maxBytes: quotaMb * MEGABYTE })
   const cleanup = createCleanupScheduler({ store, clock, startTimer, log })
@@ -59,6 +62,7 @@ export function startSealed(
     service: createSecretService({
       store,
       tokens,
+      apiTokens,
       difficulty,
       perDoubling,
       quota,
@@ -66,17 +70,17 @@ export function startSealed(
       clock,
     }),
     tokens,
-    operators: createOperators({ db, clock }),
     constantTime: createConstantTime({ startWait: time.startWait, ms: time.minResponseMs }),
     limits: {
       token: limit(config.SEALED_TOKEN_LIMIT),
-      operatorToken: limit(config.SEALED_OPERATOR_TOKEN_LIMIT),
+      apiToken: limit(config.SEALED_API_TOKEN_LIMIT),
       reveal: limit(config.SEALED_REVEAL_LIMIT),
       ack: limit(config.SEALED_REVEAL_LIMIT),
       burn: limit(config.SEALED_BURN_LIMIT),
       status: limit(config.SEALED_STATUS_LIMIT),
     },
   })
+  routes.route('/', apiTokenRoutes({ apiTokens, operators: createOperators({ db, clock }) }))
   routes.route('/', pageRoutes())
   return {
     routes,

@@ -40,7 +40,12 @@ describeInBrowser('accidents use no view and leave nothing behind', (site) => {
     const reader = await site.visitor()
     const keyField = reader.getByLabel('Key', { exact: true })
     const stored = () =>
-      JSON.stringify([{ ...sessionStorage }, { ...localStorage }, history.state, document.cookie])
+      JSON.stringify([
+        Object.entries(sessionStorage),
+        Object.entries(localStorage),
+        history.state,
+        document.cookie,
+      ])
     await reader.goto(address)
     for (let visit = 0; visit < 3; visit++) {
       await keyField.fill(key)

@@ -14,6 +14,7 @@ import type { TestStore } from '@strongroom/kit/testing/stores'
 import { type TestClock, testClock } from '@strongroom/kit/testing/test-clock'
 import { testSecrets } from '@strongroom/kit/testing/test-secrets'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { createApiTokens } from '../../src/api-tokens/service.ts'
 import { sealedService } from '../../src/service.ts'
 import { sealedSettings } from '../../src/settings.ts'
 import { startSealed } from '../../src/start.ts'
@@ -85,6 +86,7 @@ export async function startApp(db: Db, options: AppOptions = {}) {
     operations: watched.operations,
     lines,
     operators: createOperators({ db, clock }),
+    apiTokens: createApiTokens({ db, clock }),
     settle,
     close,
   }
