@@ -62,7 +62,9 @@ describe('strongroom sealed token', () => {
     const file = join(await emptyDirectory(), 'secret.txt')
     await writeFile(file, 'hunter2')
     const seal = () =>
-      inProcess(['seal', '--file', file, '--server', url], { env: { SEALED_TOKEN: stdout.trim() } })
+      inProcess(['seal', '--file', file], {
+        env: { STRONGROOM_SERVER: url, SEALED_TOKEN: stdout.trim() },
+      })
     expect(await seal()).toMatchObject({ code: 0, stderr: '' })
     await inProcess(['sealed', 'token', 'revoke', 'ci'], onStore)
     expect(await seal()).toEqual({

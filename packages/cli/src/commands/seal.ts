@@ -27,7 +27,6 @@ import {
 import { secretText } from '../sealed/input.ts'
 import { workProgress } from '../sealed/output.ts'
 
-/** Only this one: all settings would load the server. */
 const tokenSetting = defineConfig({ SEALED_TOKEN: sealedSettings.SEALED_TOKEN })
 
 const sealCommand: Command = {
@@ -67,7 +66,7 @@ ${exitCodes}`,
     const ttlSeconds = parseTtl(options['ttl'])
     const maxViews = parseViews(options['views'])
     const server = serverOf(input)
-    const { SEALED_TOKEN: apiToken } = tokenSetting.parse(input.env)
+    const apiToken = readApiToken(input.env)
     const file = typeof options['file'] === 'string' ? options['file'] : undefined
     if (file === undefined) refuseSharedInput(options, 'the secret')
     const asks = asksForPassphrase(options)
@@ -99,6 +98,11 @@ ${exitCodes}`,
       { link, managementLink, expiresAt },
     )
   },
+}
+
+/** Without the other settings, which would load the server. */
+function readApiToken({ SEALED_TOKEN, SEALED_TOKEN_FILE }: NodeJS.ProcessEnv): string | undefined {
+  return tokenSetting.parse({ SEALED_TOKEN, SEALED_TOKEN_FILE }).SEALED_TOKEN
 }
 
 function labelled(made: {
