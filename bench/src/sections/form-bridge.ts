@@ -41,7 +41,7 @@ export async function formBridgeSection(workspace: Workspace, options: Options):
   await createTables(engine, [formBridgeTable, branchKeysTable])
   const clock = systemClock
   const stores = createStores({ db: engine, clock })
-  const siteSecrets = createSiteSecrets(await secretBox(engine))
+  const siteSecrets = createSiteSecrets({ box: await secretBox(engine), clock })
   const { signed } = createAuthenticate({ ...stores, clock, siteSecrets })
   const limits = limitsOf(stores, UNLIMITED)
   const sites = await Promise.all(

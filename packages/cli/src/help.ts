@@ -17,7 +17,7 @@ export const GROUPS = {
     'restore',
     'dynamodb',
   ],
-  Sealed: ['seal', 'open', 'burn', 'receipt'],
+  Sealed: ['seal', 'open', 'burn', 'receipt', 'sealed'],
   Ferryhook: ['user', 'sources', 'connections', 'events', 'replays', 'alerts', 'listen'],
   'Form-Bridge': ['sites', 'plugin'],
   'Key store': ['keys'],

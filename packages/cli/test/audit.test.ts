@@ -29,6 +29,8 @@ const CHANGES: Record<
   },
   'operator rotate': { args: ['bob'], entries: ['server.operator.rotated bob'] },
   'operator remove': { args: ['bob'], entries: ['server.operator.removed bob'] },
+  'sealed token add': { args: ['ci'], entries: ['sealed.api_token.added ci'] },
+  'sealed token revoke': { args: ['ci'], entries: ['sealed.api_token.revoked ci'] },
   'user add': { args: ['ada@example.com'], entries: ['ferryhook.user.added usr_'] },
   'keys create': {
     args: ['--id', 'key', '--context', 'tenant=a'],
@@ -88,6 +90,7 @@ const OTHERS = [
   'replays',
   'restore',
   'seal',
+  'sealed token list',
   'secrets list',
   'serve',
   'sites',

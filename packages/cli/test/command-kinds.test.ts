@@ -92,7 +92,7 @@ const OPTIONS: Readonly<Record<string, () => string[]>> = {
 const READS_INPUT = ['slack app add', 'slack secret rotate', 'slack token set']
 
 /** `either` commands whose routes exist; the others refuse to call a server. */
-const OVER_SERVER = /^(?:keys|operator|secrets|audit list)/
+const OVER_SERVER = /^(?:keys|operator|secrets|sealed|audit list)/
 
 const lineOf = ({ name, args = '' }: Command): string[] => [
   ...name.split(' '),
@@ -114,7 +114,9 @@ const execute = (command: Command, env: Record<string, string>, ...more: string[
 test('commands have the kinds that the documentation lists', () => {
   const words = (kind: Command['kind']) =>
     new Set(ofKind(kind).map(({ name }) => name.split(' ')[0]))
-  expect(words('either')).toEqual(new Set(['audit', 'keys', 'operator', 'secrets', 'user']))
+  expect(words('either')).toEqual(
+    new Set(['audit', 'keys', 'operator', 'sealed', 'secrets', 'user']),
+  )
   const onStore = ['backup', 'dynamodb', 'kms', 'operator', 'restore', 'serve', 'tables', 'worker']
   expect(words('store')).toEqual(new Set(onStore))
   expect(words('standalone')).toEqual(new Set(['config', 'fake-slack', 'plugin']))

@@ -146,6 +146,9 @@ describe('strongroom kms serve', () => {
     const printed = await server.until('Press Ctrl+C to stop')
     expect(printed).toContain(`KMS         KMS endpoint, ${endpoint}\n`)
     const [url = ''] = /http:\/\/\S+/.exec(printed) ?? []
-    expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ready' })
+    expect(await (await fetch(`${url}/readyz`)).json()).toEqual({
+      status: 'ready',
+      keyCacheSeconds: 300,
+    })
   })
 })

@@ -21,6 +21,8 @@ const CHEAP = { SEALED_DIFFICULTY: '4', SEALED_TOKEN_LIMIT: '0', SEALED_BURN_LIM
 
 export interface SealedServer {
   url: string
+  /** Of its data. */
+  directory: string
   /** What came in so far. */
   requests: { call: string; body: string }[]
   /** If it returns a response, that is sent instead of Sealed's, for the next request only. */
@@ -45,7 +47,13 @@ export async function sealedServer(
   const kms = await openKms(settings, store, { clock })
   const listener = await listen('127.0.0.1', 0, { log: silentLog, metrics: createMetrics() })
   const url = `http://127.0.0.1:${listener.port}`
-  const server: SealedServer = { url, requests: [], intercept: undefined, loses: undefined }
+  const server: SealedServer = {
+    url,
+    directory,
+    requests: [],
+    intercept: undefined,
+    loses: undefined,
+  }
   const app = await createServerApp({
     services,
     atRoot,

@@ -67,7 +67,7 @@ describe('strongroom serve', () => {
       expect(await home.text()).toContain('<h1')
       expect((await get('/docs')).status).toBe(200)
       expect(await (await get('/healthz')).json()).toEqual({ status: 'ok' })
-      expect(await (await get('/readyz')).json()).toEqual({ status: 'ready' })
+      expect(await (await get('/readyz')).json()).toEqual({ status: 'ready', keyCacheSeconds: 300 })
     })
 
     test('describes itself as valid OpenAPI 3.1', async () => {

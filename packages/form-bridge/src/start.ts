@@ -50,7 +50,7 @@ export function startFormBridge(
   const validationFetch = createSafeFetch({ ...sitePolicy(config), allowHttp: true })
   const destinationFetch = createSafeFetch(destinationPolicy(config))
 
-  const siteSecrets = createSiteSecrets(deps.secretBox)
+  const siteSecrets = createSiteSecrets({ box: deps.secretBox, clock: deps.clock })
   const callers = createCallers(secrets)
   const defaults = defaultLimits(config)
   const abuse = createAbuseDetector({ clock, log, abusePatterns: stores.abusePatterns })

@@ -11,7 +11,7 @@ export const keyStoreError = defineErrors('key-store', {
   ],
   invalid_context: [
     400,
-    'Invalid encryption context. Pass pairs of strings in valid Unicode with at most 4096 bytes, counting 14 extra bytes per name.',
+    'Invalid encryption context. Pass pairs of strings in valid Unicode with at most 4096 bytes, counting 14 extra bytes per name, and no name __proto__.',
   ],
   not_found: [404, 'Branch key not found. List the keys, or create it.'],
   exists: [409, 'A branch key with this id already exists. Use it, or choose another id.'],
@@ -69,7 +69,7 @@ const FAILURES = {
   ],
   InvalidEncryptionContext: [
     'invalid_context',
-    'Invalid encryption context. Pass an object of strings in valid Unicode, with names of at most 65,521 bytes.',
+    'Invalid encryption context. Pass an object of strings in valid Unicode, with names of at most 65,521 bytes other than __proto__.',
   ],
   InvalidIdentifier: [
     'invalid_id',

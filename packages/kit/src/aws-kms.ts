@@ -73,10 +73,21 @@ function requireParts<Output>(output: Partial<Output>, parts: (keyof Output & st
   return Object.fromEntries(found) as Output
 }
 
+interface SdkErrorFields {
+  code?: string
+  $metadata?: { httpStatusCode?: number }
+}
+
 /**
  * Rethrows an error of the SDK without the request and response that the SDK attaches, because their
  * headers and signature must not reach a log.
  */
-function rethrow({ name, message, code }: Error & { code?: string }): never {
+function rethrow(error: Error & SdkErrorFields): never {
+  const { name, message, code, $metadata: { httpStatusCode: status = 0 } = {} } = error
+  // Such as a proxy in front of KMS that responds in its place; the message may quote its page.
+  if (name === 'SyntaxError' || (status >= 500 && !/(?:Exception|Unavailable|Failure)$/.test(name)))
+    throw Object.assign(new Error(`KMS sent no valid response (status ${status})`), {
+      name: 'KMSInternalException',
+    })
   throw Object.assign(new Error(message), { name, ...(code !== undefined && { code }) })
 }

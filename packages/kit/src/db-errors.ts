@@ -133,30 +133,45 @@ export function isUnavailable(error: unknown): boolean {
   return 'code' in error && UNREACHABLE_CODES.has(String(error.code))
 }
 
-/** A disabled key is among them, because an operator may enable it. */
+/** A disabled key and denied access are among them, because an operator may correct both. */
 const UNAVAILABLE_NAMES = new Set([
+  'AccessDeniedException',
+  'CredentialsProviderError',
   'DependencyTimeoutException',
   'DisabledException',
+  'ExpiredTokenException',
+  'InternalFailure',
   'InternalServerError',
   'KMSInternalException',
   'KMSInvalidStateException',
   'KeyUnavailableException',
+  // The key store's names for the same failures of KMS.
+  'KmsAccessDenied',
+  'KmsKeyUnusable',
+  'KmsUnavailable',
+  'LimitExceededException',
   'NetworkingError',
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
+  'RequestTimeoutException',
   'ServiceUnavailable',
+  'ServiceUnavailableException',
   'StoreBusy',
   'ThrottlingException',
   'TimeoutError',
+  'TooManyRequestsException',
   'TransactionConflictException',
   'TransactionInProgressException',
+  'UnrecognizedClientException',
 ])
 
 /** The system codes of connections that fail or break. */
 const UNREACHABLE_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
+  'EAI_AGAIN',
   'EHOSTUNREACH',
+  'ENETUNREACH',
   'ENOTFOUND',
   'EPIPE',
   'ETIMEDOUT',

@@ -66,7 +66,7 @@ const ASSIGNED =
 const JSON_WEB_TOKEN = /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)*/g
 const PREFIXED =
   /\b(?:fh_live_|fh_test_|whsec_|xox[a-z]-|xapp-|sk_(?:live|test)_|rk_live_|gh[pousr]_|github_pat_|glpat-|AIza|npm_)[A-Za-z0-9_+/=-]{6,}/g
-const OPERATOR_TOKEN = /\bsro_[a-z0-9-]{1,32}\.[A-Za-z0-9_-]{6,}/g
+const NAMED_TOKEN = /\bsr[os]_[a-z0-9-]{1,32}\.[A-Za-z0-9_-]{6,}/g
 const LONG_MIXED = /(?<![A-Za-z0-9+_=-])[A-Za-z0-9+_=-]{40,}/g
 const ADDRESS = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)([^\s"'<>`]+)/gi
 const BARE_QUERY = /(^|[\s"'(])(\/[^\s"'<>`?#]*)(\?[^\s"'<>`#]+)?(#[^\s"'<>`]+)?/g
@@ -105,7 +105,7 @@ function withoutCredentials(text: string): string {
     .replaceAll(ASSIGNED, `$1$2${HIDDEN}`)
     .replaceAll(JSON_WEB_TOKEN, HIDDEN)
     .replaceAll(PREFIXED, HIDDEN)
-    .replaceAll(OPERATOR_TOKEN, HIDDEN)
+    .replaceAll(NAMED_TOKEN, HIDDEN)
     .replaceAll(LONG_MIXED, (run) =>
       /[a-z]/.test(run) && /[A-Z]/.test(run) && /\d/.test(run) ? HIDDEN : run,
     )

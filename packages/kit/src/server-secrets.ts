@@ -2,12 +2,14 @@
  * Secrets of the server itself, such as the keys that sign tokens and seal cursors: 32 random bytes
  * each, created once, stored in `strongroom-server` encrypted by KMS, rotated with overlap.
  *
- * Each process caches them and reads them again once a minute. A new version is accepted as soon as a
+ * Each process caches them, reads them again once a minute, and has KMS decrypt them again before
+ * `KEY_CACHE_SECONDS` have passed. A new version is accepted as soon as a
  * process reads it, and used only when every process must have read it, so that no process rejects
  * what another one has just issued.
  */
 import { type Clock, epochSeconds, isRecent } from '@strongroom/platform/clock'
 import type { Db } from './db.ts'
+import { KEY_CACHE_SECONDS } from './key-cache.ts'
 import type { KmsKey } from './kms.ts'
 import {
   createSecretVersions,
@@ -43,6 +45,8 @@ export interface ServerSecretsAdmin extends ServerSecrets {
 
 /** How long a process uses cached secrets before it checks for a rotation. */
 const REFRESH_SECONDS = 60
+/** A key that is read again at this age is used until the next read. */
+const MAX_REUSE_AGE_MS = (KEY_CACHE_SECONDS - REFRESH_SECONDS) * 1000
 /** Twice as long, because the clocks of two machines differ. */
 const SPREAD_SECONDS = 2 * REFRESH_SECONDS
 
@@ -70,15 +74,16 @@ export function createServerSecrets(deps: {
     const at = clock.now()
     const before = known.get(name)?.opened ?? []
     const items = await versions.loadOrCreate(name)
-    const opened = await Promise.all(items.map((item) => open(item, before)))
+    const opened = await Promise.all(items.map((item) => open(item, before, at)))
     known.set(name, { at, opened })
     return opened
   }
 
-  /** Calls KMS only for secrets that are not cached. */
-  async function open(item: SecretItem, before: readonly Opened[]): Promise<Opened> {
+  /** Calls KMS only for secrets that are not cached, or for too long. */
+  async function open(item: SecretItem, before: readonly Opened[], at: number): Promise<Opened> {
     const same = before.find(({ item: { sealed } }) => Buffer.compare(sealed, item.sealed) === 0)
-    return { item, key: same?.key ?? (await versions.open(item)) }
+    if (same && isRecent(clock, same.openedAt, MAX_REUSE_AGE_MS)) return { ...same, item }
+    return { item, key: await versions.open(item), openedAt: at }
   }
 
   return {
@@ -109,6 +114,8 @@ export function createServerSecrets(deps: {
 interface Opened {
   item: SecretItem
   key: Uint8Array
+  /** When KMS was asked for it. */
+  openedAt: number
 }
 
 /** The newest that is in use; if clocks disagree, the oldest, which every process has. */

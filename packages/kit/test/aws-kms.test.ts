@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type AwsKms, createAwsKms } from '../src/aws-kms.ts'
+import { isUnavailable } from '../src/db-errors.ts'
 import { closedPort, serveHttp } from './loopback-server.ts'
 
 const KEY = 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab'
@@ -29,6 +30,14 @@ async function kmsThatAnswers(...answers: { status: number; body: object }[]) {
     })()
   })
   return { seen, kms: open(`http://127.0.0.1:${port}`) }
+}
+
+async function kmsThatSends(status: number, body: string): Promise<AwsKms> {
+  const port = await serveHttp((_request, response) => {
+    response.writeHead(status, { 'content-type': 'text/html' })
+    response.end(body)
+  })
+  return open(`http://127.0.0.1:${port}`)
 }
 
 function open(endpoint: string): AwsKms {
@@ -146,6 +155,22 @@ describe('KMS over the AWS SDK', () => {
     )
     await kms.decrypt({ KeyId: KEY, CiphertextBlob: blob })
     expect(seen).toHaveLength(2)
+  })
+
+  test.each([
+    ['a page of a proxy', 502, '<html>Bad gateway</html>'],
+    ['a page of a captive portal', 200, '<html>Sign in</html>'],
+    ['nothing', 500, ''],
+  ])('treats %s in place of a response as unavailability of KMS', async (_what, status, body) => {
+    const kms = await kmsThatSends(status, body)
+    const error: unknown = await kms
+      .decrypt({ KeyId: KEY, CiphertextBlob: blob })
+      .catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({
+      name: 'KMSInternalException',
+      message: `KMS sent no valid response (status ${status})`,
+    })
+    expect(isUnavailable(error)).toBe(true)
   })
 
   test('keeps the system code of a refused connection', async () => {

@@ -99,11 +99,41 @@ describe.each(everyStore())('server secrets on $name', (store) => {
     const { calls, key: countedKey } = counted(key)
     const secrets = createServerSecrets({ db, key: countedKey, clock })
     await Promise.all(Array.from({ length: 10 }, () => secrets.current(name)))
-    clock.advance({ days: 1 })
+    clock.advance({ minutes: 3 })
     await secrets.accepted(name)
     expect(calls.decrypt).toBe(1)
     await secrets.rotate(name, { overlapSeconds: DAY })
     expect(await secrets.accepted(name)).toHaveLength(2)
+  })
+
+  test('are decrypted by KMS again before five minutes have passed, however often they are used', async () => {
+    const name = newName()
+    const { clock } = processes()
+    const disabled = { now: false }
+    const decrypt: Kms['decrypt'] = async (input) => {
+      if (disabled.now) throw Object.assign(new Error('off'), { name: 'DisabledException' })
+      return key.kms.decrypt(input)
+    }
+    const secrets = createServerSecrets({
+      db,
+      key: { ...key, kms: { ...key.kms, decrypt } },
+      clock,
+    })
+    for (const warmSeconds of [0, 55, 185, 235]) {
+      disabled.now = false
+      clock.advance({ minutes: 10 })
+      for (let seconds = 0; seconds <= warmSeconds; seconds += 5) {
+        await secrets.current(name)
+        clock.advance({ seconds: 5 })
+      }
+      disabled.now = true
+      for (let seconds = 0; seconds < 295; seconds += 5) {
+        await secrets.current(name).catch(() => {})
+        clock.advance({ seconds: 5 })
+      }
+      await expect(secrets.current(name)).rejects.toThrow('off')
+      await expect(secrets.accepted(name)).rejects.toThrow('off')
+    }
   })
 
   test('are copies, so that a caller that changes one does not affect others', async () => {

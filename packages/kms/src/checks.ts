@@ -41,6 +41,10 @@ export function parseContext(value: unknown, name = 'EncryptionContext'): Encryp
   if (!isRecord(value) || !Object.entries(value).flat().every(wellFormed)) {
     throw validationError(`${name} must be a map of strings of well-formed Unicode`)
   }
+  // Clients that assign it to an object lose the pair, so they would authenticate something else.
+  if (Object.hasOwn(value, '__proto__')) {
+    throw validationError(`${name} must not have the name __proto__`)
+  }
   return { ...(value as Record<string, string>) }
 }
 

@@ -20,6 +20,8 @@ export interface KeyRecord {
   readonly state: KeyState
   /** Only in the state PendingDeletion. */
   readonly deletionAt?: number
+  /** When a sweep first saw that the deletion date had passed. */
+  readonly dueSeenAt?: number
   /** The backing key that encrypts; versions count from 1. */
   readonly currentVersion: number
   /** Counts from 1, one more with every change of the record. */
@@ -48,8 +50,14 @@ export interface KeyStorage {
   create(record: KeyRecord, first: BackingKey): Promise<boolean>
   /** Adds the backing key, makes it the current one and raises the revision, all in one write. */
   addVersion(id: string, backingKey: BackingKey, expectedRevision: number): Promise<boolean>
-  /** Sets the state, sets or removes the deletion date, and raises the revision. */
+  /** Sets the state, sets or removes the deletion date, removes `dueSeenAt`, and raises the revision. */
   updateState(id: string, change: StateChange, expectedRevision: number): Promise<boolean>
+  /** Sets or removes `dueSeenAt`, and raises the revision. */
+  updateDueSeenAt(
+    id: string,
+    dueSeenAt: number | undefined,
+    expectedRevision: number,
+  ): Promise<boolean>
   /** Removes the record and all its backing keys, in one write. */
   remove(id: string, expectedRevision: number): Promise<boolean>
 }

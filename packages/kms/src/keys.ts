@@ -8,7 +8,6 @@
  */
 import type { KeyObject } from 'node:crypto'
 import { arnAt, isKeyId, keyArn, type Location } from './arn.ts'
-import type { Clock } from '@strongroom/platform/clock'
 import { disabled, invalidState, notFound, validationError } from './errors.ts'
 import type { KeyRecord, KeyStorage } from './key-storage.ts'
 import type { Wrapping } from './master-key/key.ts'
@@ -35,28 +34,21 @@ interface KeysOptions {
   storage: KeyStorage
   wrapping: Wrapping
   location: Location
-  clock: Clock
-  /** Called for every key that was removed because its deletion was due. */
-  removed(arn: string): void
 }
 
-export function createKeys({ storage, wrapping, location, clock, removed }: KeysOptions): Keys {
+export function createKeys({ storage, wrapping, location }: KeysOptions): Keys {
   const materials = new Map<string, Map<number, KeyObject>>()
 
-  /** A key whose deletion is due is removed on its first use. */
-  const removeIfDue = async (record: KeyRecord | undefined): Promise<FoundKey | undefined> => {
-    if (record && isDue(record, clock)) {
-      if (await storage.remove(record.id, record.revision)) removed(record.arn)
-      return lookUp(record.id)
-    }
-    const arn = record && arnAt(location, record)
-    return record && arn !== undefined ? { arn, record } : undefined
+  /** Undefined for a key of another location. */
+  const atLocation = (record: KeyRecord): FoundKey | undefined => {
+    const arn = arnAt(location, record)
+    return arn === undefined ? undefined : { arn, record }
   }
 
   const lookUp = async (id: string): Promise<FoundKey | undefined> => {
     const record = await storage.load(id)
     if (!record) materials.delete(id)
-    return removeIfDue(record)
+    return record && atLocation(record)
   }
 
   const material = async ({ arn, record }: FoundKey, version: number) => {
@@ -90,8 +82,7 @@ export function createKeys({ storage, wrapping, location, clock, removed }: Keys
     },
 
     async list() {
-      const found = await Promise.all((await storage.list()).map(removeIfDue))
-      return found.filter((key) => key !== undefined)
+      return (await storage.list()).map(atLocation).filter((key) => key !== undefined)
     },
 
     material,
@@ -105,10 +96,7 @@ function wrongMasterKey(arn: string): string {
   return `${arn} belongs to another master key: start this process again if it was changed, or with that one`
 }
 
-function isDue({ state, deletionAt }: KeyRecord, clock: Clock): boolean {
-  return state === 'PendingDeletion' && deletionAt !== undefined && deletionAt <= clock.now()
-}
-
+/** A key whose deletion date has passed is still pending deletion: only the sweep deletes it. */
 export function requireUsable({ arn, record }: FoundKey): void {
   if (record.state === 'PendingDeletion') throw invalidState(`${arn} is pending deletion`)
   if (record.state === 'Disabled') throw disabled(arn)

@@ -9,6 +9,7 @@ import { type Location, LOCAL } from './arn.ts'
 import type { Audit } from './audit.ts'
 import { isRecord, type Unchecked } from './checks.ts'
 import { type Clock, systemClock } from '@strongroom/platform/clock'
+import { sweepDueKeys } from './deletion-sweep.ts'
 import { validationError } from './errors.ts'
 import type { KeyStorage } from './key-storage.ts'
 import { createKeys } from './keys.ts'
@@ -57,7 +58,7 @@ export interface EmbeddedKms extends KmsOperations {
   readonly clock: Clock
   /** The same KMS with another caller in audit records; default `in-process`. */
   as(caller: string): EmbeddedKms
-  /** Removes the keys whose deletion is due, which also happens when one is used. */
+  /** Deletes keys whose deletion date has passed, once two sweeps an hour apart have seen it. */
   sweep(): Promise<void>
 }
 
@@ -73,7 +74,7 @@ export async function createKms(options: KmsOptions): Promise<EmbeddedKms> {
   await requireMasterKey(storage, wrapping.check)
   const removed = (key: string) =>
     audit({ time: clock.now(), operation: 'DeleteKey', caller: 'kms', outcome: 'Success', key })
-  const keys = createKeys({ storage, wrapping, location, clock, removed })
+  const keys = createKeys({ storage, wrapping, location })
   const services: KmsContext = { storage, keys, wrapping, location, clock }
 
   const calledBy = (caller: string): EmbeddedKms => {
@@ -98,9 +99,7 @@ export async function createKms(options: KmsOptions): Promise<EmbeddedKms> {
       region: location.region,
       clock,
       as: calledBy,
-      async sweep() {
-        await keys.list()
-      },
+      sweep: () => sweepDueKeys({ storage, clock, removed }),
       createKey: call(createKey),
       describeKey: call(describeKey),
       listKeys: call(listKeys),

@@ -1,4 +1,6 @@
 import type { DataModel } from '@strongroom/kit/data-model'
+import { serverTable } from '@strongroom/kit/server-table'
+import { ApiTokenItem, ApiTokenRateItem } from './api-tokens/item.ts'
 import { SecretItem, TombstoneItem } from './secrets/item.ts'
 import { secretsTable as table } from './tables.ts'
 
@@ -19,12 +21,37 @@ export const dataModel: DataModel = {
       schema: TombstoneItem,
       lifetime: 'until createdAt + 300 of its secret, with a receipt until receiptUntil',
     },
+    {
+      name: 'API token of Sealed',
+      table: serverTable,
+      keys: { PK: 'SEALEDTOKEN#{name}', SK: 'TOKEN' },
+      schema: ApiTokenItem,
+      lifetime: 'until it is revoked; refused from expiresAt on',
+    },
+    {
+      name: 'Hourly counter of an API token of Sealed',
+      table: serverTable,
+      keys: { PK: 'SEALEDTOKEN#{name}', SK: 'RATE' },
+      schema: ApiTokenRateItem,
+      lifetime: 'until the token is revoked',
+    },
   ],
   functions: [
     {
       name: 'create-secret',
       summary: 'Stores a new secret',
       allows: [{ table, actions: ['PutItem'] }],
+    },
+    {
+      name: 'api-tokens',
+      summary: 'Verifies API tokens and counts their uses',
+      allows: [
+        {
+          table: serverTable,
+          actions: ['GetItem', 'UpdateItem'],
+          leadingKeys: ['SEALEDTOKEN#*'],
+        },
+      ],
     },
     {
       name: 'reveal-secret',

@@ -6,6 +6,21 @@ export const sealedError = defineErrors('sealed', {
     401,
     'The token is missing, invalid, expired or already used. Request a new one.',
   ],
+  invalid_api_token: [
+    401,
+    'The API token is invalid, revoked or expired. Send a valid API token of Sealed, or none and a proof of work.',
+  ],
+  invalid_api_token_name: [
+    400,
+    'The name of an API token has 1 to 32 lower-case letters, digits and hyphens',
+  ],
+  invalid_api_token_limit: [400, 'An API token allows 1 to 1,000,000 secrets per hour'],
+  invalid_api_token_expiry: [400, 'An API token is valid for at most ten years'],
+  api_token_not_found: [404, 'API token not found. See "strongroom sealed token list".'],
+  api_token_exists: [
+    409,
+    'An API token of this name exists. Choose another name, or revoke it first.',
+  ],
   invalid_pow: [403, 'The proof of work does not match this secret and token. Repeat the work.'],
   // Only a holder of the link gets this.
   wrong_passphrase: [

@@ -1,5 +1,5 @@
 import type { ConfigTable, ConfigValues } from '@strongroom/kit/config'
-import { integer, url } from '@strongroom/kit/config-types'
+import { integer, text, url } from '@strongroom/kit/config-types'
 
 const perMinute = () => integer({ min: 0, max: 1_000_000 })
 
@@ -32,11 +32,10 @@ export const sealedSettings = {
     default: 10,
     description: 'Tokens per client and minute; 0 is no limit',
   },
-  SEALED_OPERATOR_TOKEN_LIMIT: {
+  SEALED_API_TOKEN_LIMIT: {
     type: perMinute(),
     default: 600,
-    description:
-      'Tokens per client and minute for clients that send an operator token; 0 is no limit',
+    description: 'Tokens per client and minute for clients that send an API token; 0 is no limit',
   },
   SEALED_REVEAL_LIMIT: {
     type: perMinute(),
@@ -62,6 +61,12 @@ export const sealedSettings = {
     type: integer({ min: 0, max: 1440 }),
     description:
       'Minutes between scans for secrets that were not ended on time, such as after the server was stopped; 0 leaves them to TTL. Unless set, 10, and 0 with STRONGROOM_STORE=aws.',
+  },
+  SEALED_TOKEN: {
+    type: text(),
+    secret: true,
+    description:
+      'API token with which "strongroom seal" needs no proof of work; not used by the server',
   },
 } as const satisfies ConfigTable
 

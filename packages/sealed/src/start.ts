@@ -1,10 +1,15 @@
 /** Composes the parts of Sealed. */
+import { createAuditLog } from '@strongroom/kit/audit-log'
+import { declarePermissions } from '@strongroom/kit/http/permissions'
 import { createOperators } from '@strongroom/kit/operators'
 import type { RunningService, ServiceDeps } from '@strongroom/kit/service'
 import { startBackgroundTimer, type StartTimer } from '@strongroom/platform/timers'
 import { createClientLimit } from './abuse/client-limit.ts'
 import { createDifficulty } from './abuse/difficulty.ts'
 import { createQuota } from './abuse/quota.ts'
+import { createAuditedApiTokens } from './api-tokens/audited.ts'
+import { apiTokenRoutes } from './api-tokens/routes.ts'
+import { createApiTokens } from './api-tokens/service.ts'
 import { createCleanupScheduler } from './cleanup/scheduler.ts'
 import { startSweeper } from './cleanup/sweep.ts'
 import { pageRoutes } from './page/routes.tsx'
@@ -41,6 +46,7 @@ export function startSealed(
   const { startTimer } = time
   const store = createSecretStore({ db, clock })
   const tokens = createTokens({ secrets, clock })
+  const apiTokens = createApiTokens({ db, clock })
   const { quotaMb, sweepMinutes } = scanSettings(config)
   const quota = createQuota({ db, clock, maxBytes: quotaMb * MEGABYTE })
   const cleanup = createCleanupScheduler({ store, clock, startTimer, log })
@@ -59,6 +65,7 @@ export function startSealed(
     service: createSecretService({
       store,
       tokens,
+      apiTokens,
       difficulty,
       perDoubling,
       quota,
@@ -66,17 +73,20 @@ export function startSealed(
       clock,
     }),
     tokens,
-    operators: createOperators({ db, clock }),
     constantTime: createConstantTime({ startWait: time.startWait, ms: time.minResponseMs }),
     limits: {
       token: limit(config.SEALED_TOKEN_LIMIT),
-      operatorToken: limit(config.SEALED_OPERATOR_TOKEN_LIMIT),
+      apiToken: limit(config.SEALED_API_TOKEN_LIMIT),
       reveal: limit(config.SEALED_REVEAL_LIMIT),
       ack: limit(config.SEALED_REVEAL_LIMIT),
       burn: limit(config.SEALED_BURN_LIMIT),
       status: limit(config.SEALED_STATUS_LIMIT),
     },
   })
+  const permit = declarePermissions('Sealed').operator(createOperators({ db, clock }), 'sealed')
+  const auditLog = createAuditLog({ db, clock })
+  const audited = createAuditedApiTokens({ db, clock, auditLog })
+  routes.route('/', apiTokenRoutes({ apiTokens: audited, permit }))
   routes.route('/', pageRoutes())
   return {
     routes,

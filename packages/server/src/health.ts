@@ -5,9 +5,17 @@ import type { AppEnv } from '@strongroom/kit/http/env'
 import { serverError } from '@strongroom/kit/http/errors'
 import { errorResponses, jsonResponse } from '@strongroom/kit/http/openapi'
 import { declarePermissions } from '@strongroom/kit/http/permissions'
+import { KEY_CACHE_SECONDS } from '@strongroom/kit/key-cache'
 
 const Alive = z.object({ status: z.literal('ok') })
-const Ready = z.object({ status: z.literal('ready') })
+const Ready = z.object({
+  status: z.literal('ready'),
+  keyCacheSeconds: z.number().int().openapi({
+    description:
+      'How long keys and decrypted secrets are used from memory: within this time, a disabled KMS key stops working everywhere',
+    example: KEY_CACHE_SECONDS,
+  }),
+})
 
 /** Less than the timeout of common probes. */
 const CHECK_TIMEOUT_MS = 2000
@@ -41,7 +49,7 @@ export function healthRoutes({ check }: { check: () => Promise<void> }): OpenAPI
     await checkWithin(check).catch((error: unknown) => {
       throw serverError('unavailable', { cause: error, headers: { 'retry-after': '1' } })
     })
-    return c.json({ status: 'ready' as const }, 200)
+    return c.json({ status: 'ready' as const, keyCacheSeconds: KEY_CACHE_SECONDS }, 200)
   })
   return routes
 }

@@ -50,7 +50,11 @@ export async function runWorkers(options: {
     }
     store = await openStore(settings, { onCreate: options.onStoreCreated })
     await requireTables(store, tablesOf(services))
-    kms = await openKms(settings, store, { clock, askPassphrase: options.askPassphrase })
+    kms = await openKms(settings, store, {
+      clock,
+      askPassphrase: options.askPassphrase,
+      sweep: { log },
+    })
     const publicUrl = publicUrlOf(settings, settings.PORT)
     const deps = createServiceDeps({ ...options, store, kms, publicUrl, clock, metrics })
     const names: string[] = []

@@ -73,7 +73,11 @@ export async function serve(options: {
     }
     store = await openStore(settings, { onCreate: options.onStoreCreated })
     await requireTables(store, tablesOf(services))
-    kms = await openKms(settings, store, { clock, askPassphrase: options.askPassphrase })
+    kms = await openKms(settings, store, {
+      clock,
+      askPassphrase: options.askPassphrase,
+      sweep: { log },
+    })
     const { db } = store
     const operators = createOperatorService({ db, clock, auditLog: createAuditLog({ db, clock }) })
     const bootstrap = await operators.createCodeIfNeeded(localActor())

@@ -2,6 +2,7 @@
 import { cachedBranchKeys } from '@strongroom/key-store/cache'
 import { createEnvelope } from '@strongroom/key-store/envelope/envelope'
 import { openKeyStoreOn } from '@strongroom/key-store/start'
+import { BRANCH_KEY_CACHE_SECONDS } from '@strongroom/kit/key-cache'
 import type { KmsKey } from '@strongroom/kit/kms'
 import type { Log } from '@strongroom/kit/log'
 import type { Metrics } from '@strongroom/kit/metrics'
@@ -47,17 +48,18 @@ export interface ServerCapabilities {
   config: never
 }
 
-/** A rotated branch key takes effect within this time. */
-const TTL_SECONDS = 300
 /** A tenant has one branch key, and few versions of it are in use. */
 const CAPACITY = 1_000
 
-/** One for all services, so that they share the cache. */
+/**
+ * One for all services, so that they share the cache. A rotated branch key takes effect when its cached
+ * version expires.
+ */
 export function openSecretBox(on: Parameters<typeof openKeyStoreOn>[0]): SecretBox {
   const keyStore = openKeyStoreOn(on)
   const branchKeys = cachedBranchKeys(keyStore, {
     clock: on.clock,
-    ttlSeconds: TTL_SECONDS,
+    ttlSeconds: BRANCH_KEY_CACHE_SECONDS,
     capacity: CAPACITY,
   })
   return createEnvelope({ keyStore, branchKeys })

@@ -49,6 +49,12 @@ async function newKey(server: EveryService, admin: string): Promise<string> {
   return body.id
 }
 
+async function newApiToken(server: EveryService, admin: string): Promise<string> {
+  const body = { name: newName() }
+  await server.ask('POST', '/sealed/v1/api-tokens', { token: admin, body })
+  return body.name
+}
+
 const calls: Calls = {
   'POST /server/v1/operators': async () => ({
     path: '/server/v1/operators',
@@ -72,6 +78,14 @@ const calls: Calls = {
   'POST /key-store/v1/keys': async () => ({ path: '/key-store/v1/keys', body: {} }),
   'POST /key-store/v1/keys/{id}/versions': async (server, admin) => ({
     path: `/key-store/v1/keys/${await newKey(server, admin)}/versions`,
+  }),
+
+  'POST /sealed/v1/api-tokens': async () => ({
+    path: '/sealed/v1/api-tokens',
+    body: { name: newName() },
+  }),
+  'DELETE /sealed/v1/api-tokens/{name}': async (server, admin) => ({
+    path: `/sealed/v1/api-tokens/${await newApiToken(server, admin)}`,
   }),
 
   'POST /two-key/v1/apps': async ({ upstream }) => ({

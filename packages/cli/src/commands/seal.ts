@@ -1,10 +1,12 @@
 /** `strongroom seal`: encrypts a text and prints the link that opens it once. */
+import { defineConfig } from '@strongroom/kit/config'
 import { findSealed } from '@strongroom/sealed/client/find-server'
 import { retryWhenRateLimited } from '@strongroom/sealed/client/retry'
 import { sealSecret } from '@strongroom/sealed/client/seal-secret'
 import { formatLink } from '@strongroom/sealed/crypto/link'
 import { solveWork } from '@strongroom/sealed/crypto/proof-of-work'
 import { MAX_TTL_SECONDS, MAX_VIEWS, MIN_TTL_SECONDS } from '@strongroom/sealed/limits'
+import { sealedSettings } from '@strongroom/sealed/settings'
 import { type Command, usageError, DEFAULT_SERVER } from '../command.ts'
 import { parseDuration } from '../output.ts'
 import {
@@ -24,6 +26,8 @@ import {
 } from '../sealed/passphrase.ts'
 import { secretText } from '../sealed/input.ts'
 import { workProgress } from '../sealed/output.ts'
+
+const tokenSetting = defineConfig({ SEALED_TOKEN: sealedSettings.SEALED_TOKEN })
 
 const sealCommand: Command = {
   name: 'seal',
@@ -52,6 +56,9 @@ and "strongroom receipt".
 URL is the address of the server, with Sealed at /sealed/ or at the root, or the address of Sealed's
 page.
 
+With the API token in SEALED_TOKEN, or in the file that SEALED_TOKEN_FILE names, it needs no proof of
+work ("strongroom sealed token add").
+
 ${passphraseHelp}
 
 ${exitCodes}`,
@@ -60,6 +67,7 @@ ${exitCodes}`,
     const ttlSeconds = parseTtl(options['ttl'])
     const maxViews = parseViews(options['views'])
     const server = serverOf(input)
+    const apiToken = readApiToken(input.env)
     const file = typeof options['file'] === 'string' ? options['file'] : undefined
     if (file === undefined) refuseSharedInput(options, 'the secret')
     const asks = asksForPassphrase(options)
@@ -67,7 +75,7 @@ ${exitCodes}`,
     const passphrase = asks ? await askNewPassphrase() : await readConfiguredPassphrase(input)
     const retry = retryWithProgress(output)
     const { api, issued } = await findSealed(server, async (base) => {
-      const found = connect(base, input)
+      const found = connect(base, input, apiToken)
       return { api: found, issued: await retryWhenRateLimited(retry, () => found.issueToken()) }
     })
     const progress = workProgress(json ? undefined : process.stderr)
@@ -91,6 +99,11 @@ ${exitCodes}`,
       { link, managementLink, expiresAt },
     )
   },
+}
+
+/** Without the other settings, which would load the server. */
+function readApiToken({ SEALED_TOKEN, SEALED_TOKEN_FILE }: NodeJS.ProcessEnv): string | undefined {
+  return tokenSetting.parse({ SEALED_TOKEN, SEALED_TOKEN_FILE }).SEALED_TOKEN
 }
 
 function labelled(made: {

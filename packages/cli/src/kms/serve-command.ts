@@ -1,8 +1,10 @@
 /** `strongroom kms serve`: the embedded KMS over HTTP, for programs in any language. */
 import { Failure } from '@strongroom/kit/errors'
 import { port as portType } from '@strongroom/kit/config-types'
+import { startDeletionSweeper } from '@strongroom/kms/deletion-sweep'
 import { serveKms } from '@strongroom/kms/serve'
 import { listenFailure } from '@strongroom/kit/http/node'
+import { startBackgroundTimer } from '@strongroom/platform/timers'
 import { type Command, type CommandInput, usageError } from '../command.ts'
 import { signingCredentials, withEmbeddedKms } from '../store.ts'
 import { stopSignal } from '../stop-signal.ts'
@@ -29,6 +31,7 @@ anyone who has them can decrypt. It listens on this machine only.`,
       const stopped = stopSignal()
       const { arn = null } = (await record()) ?? {}
       const onFailure = (error: unknown) => void printFailure(error)
+      const sweeper = startDeletionSweeper({ kms, startTimer: startBackgroundTimer, onFailure })
       const server = await serveKms(kms, { ...place, credentials, onFailure }).catch(
         rethrowListenFailure(place),
       )
@@ -44,6 +47,7 @@ anyone who has them can decrypt. It listens on this machine only.`,
       await stopped
       input.output.progress('Stopping: waiting for running requests')
       await server.close()
+      await sweeper.close()
     })
   },
 }

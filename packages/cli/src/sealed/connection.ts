@@ -31,13 +31,17 @@ export function serverOf({ options, env }: Pick<CommandInput, 'options' | 'env'>
   }
 }
 
-export function connect(base: string, { options }: Pick<CommandInput, 'options'>): SealedApi {
+export function connect(
+  base: string,
+  { options }: Pick<CommandInput, 'options'>,
+  apiToken?: string,
+): SealedApi {
   if (!isPrivateConnection(base) && options['insecure'] !== true) {
     throw usageError(
       'Plain http can be intercepted: use https, or --insecure in a network you trust',
     )
   }
-  return createSealedApi({ base })
+  return createSealedApi({ base, apiToken })
 }
 
 /** Retries like the client does, and reports it. */

@@ -2,6 +2,7 @@
  * Caches sources, so that receiving an event needs no read. Changes of this process take effect
  * immediately, changes of other processes within a minute.
  */
+import { SECRET_CACHE_SECONDS } from '@strongroom/kit/key-cache'
 import { type Clock, isRecent } from '@strongroom/platform/clock'
 import { LRUCache } from 'lru-cache'
 import type { Plan } from '../plans.ts'
@@ -12,7 +13,7 @@ import type { Stores } from '../stores.ts'
 import { schemeOf } from '../verification/configuration.ts'
 import type { SigningScheme } from '../verification/schemes.ts'
 
-const CACHE_MS = 60_000
+const CACHE_MS = SECRET_CACHE_SECONDS * 1000
 /** Short, so that a source that another process creates or resumes works soon. */
 const MISSING_CACHE_MS = 2_000
 
@@ -53,8 +54,7 @@ export function createSourceCache({
   const missing = new LRUCache<string, number>({ max: MAX_MISSING })
   const loading = new Map<string, Promise<CachedSource | undefined>>()
 
-  function save(sourceId: string, cached: CachedSource | undefined): void {
-    const readAt = clock.now()
+  function save(sourceId: string, cached: CachedSource | undefined, readAt: number): void {
     sources.delete(sourceId)
     if (cached) sources.set(sourceId, { cached, readAt })
     else missing.set(sourceId, readAt)
@@ -65,9 +65,10 @@ export function createSourceCache({
     if (pending) return pending
     // If the source is invalidated while it is loading, the result may be stale: do not save it.
     const isCurrent = () => loading.get(sourceId) === mine
+    const readAt = clock.now()
     const mine = load(sourceId)
       .then((cached) => {
-        if (isCurrent()) save(sourceId, cached)
+        if (isCurrent()) save(sourceId, cached, readAt)
         return cached
       })
       .finally(() => void (isCurrent() && loading.delete(sourceId)))

@@ -1,10 +1,10 @@
 /** Opens event streams of a user's sources, limits their number, and ends them. */
 import { setMaxListeners } from 'node:events'
-import type { Cursors } from '@strongroom/kit/cursor'
 import type { Log } from '@strongroom/kit/log'
 import type { Clock } from '@strongroom/platform/clock'
 import type { Authenticate, Principal } from '../accounts/authentication.ts'
 import { ferryhookError } from '../errors.ts'
+import type { RotatingCursors } from '../http/cursors.ts'
 import type { Stores } from '../stores.ts'
 import type { StartTimer } from '@strongroom/platform/timers'
 import { openStream } from './stream.ts'
@@ -20,7 +20,7 @@ export function createLiveService(deps: {
   authenticate: Authenticate
   clock: Clock
   startTimer: StartTimer
-  cursors: Cursors
+  cursors: RotatingCursors
   log: Log
 }) {
   const { stores, authenticate } = deps

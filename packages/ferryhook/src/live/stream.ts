@@ -4,7 +4,6 @@
  */
 import type { z } from '@hono/zod-openapi'
 import { type Clock, isRecent } from '@strongroom/platform/clock'
-import type { Cursors } from '@strongroom/kit/cursor'
 import type { Log } from '@strongroom/kit/log'
 import type { Event } from '../events/item.ts'
 import {
@@ -15,6 +14,7 @@ import {
   toEventView,
   toHeadersView,
 } from '../events/view.ts'
+import type { RotatingCursors } from '../http/cursors.ts'
 import type { Stores } from '../stores.ts'
 import type { StartTimer } from '@strongroom/platform/timers'
 import { createFollower, type StreamPosition } from './follower.ts'
@@ -36,7 +36,7 @@ export interface StreamDeps {
   events: Pick<Stores['events'], 'listForward' | 'getBody'>
   clock: Clock
   startTimer: StartTimer
-  cursors: Cursors
+  cursors: RotatingCursors
   subscriptions: Pick<Subscriptions, 'subscribe'>
   log: Log
 }
@@ -100,6 +100,8 @@ export async function openStream(
   async function reasonToEnd(): Promise<EndReason | undefined> {
     if (isRecent(clock, checkedAt, ACCESS_CHECK_INTERVAL_MS)) return undefined
     checkedAt = clock.now()
+    // Fails, and so ends the stream, if KMS no longer decrypts the key of the cursors.
+    await cursors.refresh()
     return checkAccess()
   }
 

@@ -52,7 +52,9 @@ export function createDestinationCache({
     const { connectionId, rev } = connection
     const before = prepared.get(connectionId)?.destination
     const destination =
-      before?.connection.rev === rev ? before : destinationOf(connection, { open, concurrency })
+      before?.connection.rev === rev
+        ? before
+        : destinationOf(connection, { open, concurrency, clock })
     prepared.set(connectionId, { destination, usedAt: clock.now() })
     return destination
   }

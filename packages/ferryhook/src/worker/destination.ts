@@ -1,4 +1,6 @@
-/** A connection with its filter, transform and secrets parsed and decrypted once. */
+/** A connection with its filter and transform parsed once, and its secrets decrypted at most once a minute. */
+import { cacheSecret } from '@strongroom/kit/key-cache'
+import type { Clock } from '@strongroom/platform/clock'
 import type { Connection } from '../connections/item.ts'
 import { limitsOf } from '../connections/options.ts'
 import { type Filter, StoredFilter } from '../filters/filter.ts'
@@ -27,12 +29,12 @@ export interface Destination {
 
 export function destinationOf(
   connection: Connection,
-  { open, concurrency }: { open: OpenSecrets; concurrency: number },
+  { open, concurrency, clock }: { open: OpenSecrets; concurrency: number; clock: Clock },
 ): Destination {
   const filter = parseFilter(connection)
   const limits = limitsOf(connection)
-  let secrets: Promise<SecretList> | undefined
-  let headers: Promise<HeaderFields> | undefined
+  const secrets = cacheSecret<SecretList>(clock, () => open.connectionSecrets(connection))
+  const headers = cacheSecret<HeaderFields>(clock, () => open.customHeaders(connection))
   return {
     connection,
     schedule: retryScheduleOf(connection),
@@ -44,17 +46,8 @@ export function destinationOf(
       return matched ? undefined : reason
     },
     transform: parseTransform(connection),
-    async secrets(now) {
-      secrets ??= open.connectionSecrets(connection)
-      // Do not cache a failure: the key store may be unavailable.
-      secrets.catch(() => (secrets = undefined))
-      return activeSecrets(await secrets, now)
-    },
-    customHeaders() {
-      headers ??= open.customHeaders(connection)
-      headers.catch(() => (headers = undefined))
-      return headers
-    },
+    secrets: async (now) => activeSecrets(await secrets(), now),
+    customHeaders: headers,
   }
 }
 

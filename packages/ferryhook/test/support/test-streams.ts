@@ -59,7 +59,7 @@ export async function openLiveBench(store: TestStore): Promise<LiveBench> {
   const authenticate = createAuthenticate({ stores, tokens, clock })
   const operators = createOperators({ db, clock })
   const permit = createPermissions({ authenticate, stores, operators })
-  const cursors = createCursors(new Uint8Array(32).fill(7))
+  const cursors = { ...createCursors(new Uint8Array(32).fill(7)), refresh: async () => {} }
   const live = createLiveService({
     stores,
     authenticate,

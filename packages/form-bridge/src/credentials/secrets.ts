@@ -2,9 +2,11 @@
  * Secrets of sites, encrypted for the site and the attribute that holds them.
  *
  * All sites share one branch key, because one for each site would be a KMS call for each site.
- * Decrypted secrets are cached by their encrypted text, so a replaced secret is never used.
+ * Decrypted secrets are cached for a minute by their encrypted text, so a replaced secret is never used.
  */
+import { SECRET_CACHE_SECONDS } from '@strongroom/kit/key-cache'
 import type { SecretBox } from '@strongroom/kit/secret-box'
+import { type Clock, isRecent } from '@strongroom/platform/clock'
 import { LRUCache } from 'lru-cache'
 import * as z from 'zod'
 import { newKey, newWebhookSecret, sha256Hex } from './keys.ts'
@@ -28,8 +30,8 @@ const MAX_ENTRIES = 10_000
 
 export type SiteSecrets = ReturnType<typeof createSiteSecrets>
 
-export function createSiteSecrets(box: SecretBox) {
-  const decrypted = new LRUCache<string, string>({ max: MAX_ENTRIES })
+export function createSiteSecrets({ box, clock }: { box: SecretBox; clock: Clock }) {
+  const decrypted = new LRUCache<string, { text: string; openedAt: number }>({ max: MAX_ENTRIES })
 
   const context = (site_id: string, attribute: string) => ({
     service: 'form-bridge',
@@ -46,10 +48,12 @@ export function createSiteSecrets(box: SecretBox) {
   async function decrypt(encrypted: string, site_id: string, attribute: string): Promise<string> {
     const name = `${site_id} ${attribute} ${encrypted}`
     const known = decrypted.get(name)
-    if (known !== undefined) return known
+    if (known && isRecent(clock, known.openedAt, SECRET_CACHE_SECONDS * 1000)) return known.text
+    decrypted.delete(name)
+    const openedAt = clock.now()
     const bytes = await box.open(Buffer.from(encrypted, 'base64'), context(site_id, attribute))
     const text = Buffer.from(bytes).toString()
-    decrypted.set(name, text)
+    decrypted.set(name, { text, openedAt })
     return text
   }
 

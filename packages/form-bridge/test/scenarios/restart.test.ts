@@ -17,7 +17,7 @@ import { formBridgeTable } from '../../src/tables.ts'
 test('a site and its used nonces are still known after a restart of the server', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'form-bridge-'))
   const clock = systemClock
-  const siteSecrets = createSiteSecrets(secretBox)
+  const siteSecrets = createSiteSecrets({ box: secretBox, clock: systemClock })
   const site_id = newSiteId()
   const keys = await siteSecrets.issueKeys(site_id)
   const open = async () => {

@@ -1,6 +1,7 @@
 /**
  * Adapts a key store for the `keyStore` option of AWS's `KmsHierarchicalKeyRingNode`
- * (`@aws-crypto/client-node`). Its `cache` is in `keyring-cache.ts`.
+ * (`@aws-crypto/client-node`). Its `cache` is in `keyring-cache.ts`; with or without it, a branch key
+ * from here is never wiped while a caller may still use it.
  *
  * The user installs AWS's packages; only this folder needs them.
  */
@@ -59,15 +60,30 @@ function materialOf(materials: BranchKeyMaterials): NodeBranchKeyMaterial {
   const { buffer, byteOffset, length } = materials.branchKey
   try {
     // The constructor copies the key.
-    return new NodeBranchKeyMaterial(
-      Buffer.from(buffer, byteOffset, length),
-      materials.branchKeyIdentifier,
-      materials.branchKeyVersion,
-      materials.encryptionContext,
+    return withoutWiping(
+      new NodeBranchKeyMaterial(
+        Buffer.from(buffer, byteOffset, length),
+        materials.branchKeyIdentifier,
+        materials.branchKeyVersion,
+        materials.encryptionContext,
+      ),
     )
   } finally {
     materials.branchKey.fill(0)
   }
+}
+
+/**
+ * AWS's own cache wipes a key when it is replaced, although concurrent callers have it and are about to
+ * encrypt: their messages would be encrypted under a key of zeros. The garbage collector frees this one.
+ * AWS's class freezes its instances and resets their prototype, so a subclass cannot override the method.
+ */
+function withoutWiping(material: NodeBranchKeyMaterial): NodeBranchKeyMaterial {
+  const kept = Object.create(material, {
+    zeroUnencryptedDataKey: { value: () => kept },
+  }) as NodeBranchKeyMaterial
+  Object.freeze(kept)
+  return kept
 }
 
 function awsConfiguration(configuration: KmsConfiguration): AwsOptions['kmsConfiguration'] {

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 
 export const BranchKeyId = z.string().openapi({ example: 'ferryhook:user-42' })
 
-/** Not `z.record`, which silently drops a pair named `__proto__`. */
+/** Not `z.record`, which silently drops a pair named `__proto__` instead of refusing it. */
 const EncryptionContext = z
   .custom<Record<string, string>>(isContext, 'Must be an object of strings')
   .openapi({

@@ -17,11 +17,15 @@ const plaintext = Buffer.from('attack at dawn')
 /** Not signed: a signature would add its key to the context that wrapping authenticates. */
 const suiteId = AlgorithmSuiteIdentifier.ALG_AES256_GCM_IV12_TAG16_HKDF_SHA512_COMMIT_KEY
 
-function keyringOn(keyStore: BranchKeyStoreNode, branchKeyId: string) {
+function keyringOn(
+  keyStore: BranchKeyStoreNode,
+  branchKeyId: string,
+  cache: { cache?: ReturnType<typeof awsBranchKeyCache> } = { cache: awsBranchKeyCache() },
+) {
   return new KmsHierarchicalKeyRingNode({
     branchKeyId,
     keyStore,
-    cache: awsBranchKeyCache(),
+    ...cache,
     cacheLimitTtl: 600,
     utf8Sorting: true,
   })
@@ -84,6 +88,26 @@ describe.each(interopCorners())('the hierarchical keyring of AWS on $name', (whe
         )
         expect(unwrapDataKey(wrapped, branchKey, place)).toHaveLength(32)
       }
+    }
+  })
+
+  test("of twenty messages encrypted concurrently with AWS's own cache all open, none under zeros", async () => {
+    const { ours, cached } = opened
+    const { branchKeyIdentifier } = await ours.createKey()
+    const place = { branchKeyIdentifier, context: Buffer.alloc(0) }
+    const { branchKey } = await ours.getActiveBranchKey({ branchKeyIdentifier })
+    for (const store of [awsBranchKeyStore(ours), awsBranchKeyStore(ours, cached())]) {
+      const keyring = keyringOn(store, branchKeyIdentifier, {})
+      const encrypted = await Promise.all(
+        Array.from({ length: 20 }, () => encrypt(keyring, plaintext, { suiteId })),
+      )
+      for (const { messageHeader } of encrypted) {
+        const wrapped = Buffer.from(messageHeader.encryptedDataKeys[0]?.encryptedDataKey ?? [])
+        expect(unwrapDataKey(wrapped, branchKey, place)).toHaveLength(32)
+      }
+      const reader = keyringOn(awsBranchKeyStore(ours), branchKeyIdentifier, {})
+      const decrypted = await Promise.all(encrypted.map(({ result }) => decrypt(reader, result)))
+      for (const each of decrypted) expect(each.plaintext).toEqual(plaintext)
     }
   })
 

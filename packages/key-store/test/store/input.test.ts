@@ -91,6 +91,11 @@ describe.each(serviceStores())('bad input of a key store on $name', (store) => {
       'InvalidEncryptionContext',
       { encryptionContext: { ['n'.repeat(65_522)]: 'secret-value' } },
     ],
+    [
+      'the name __proto__ in the context',
+      'InvalidEncryptionContext',
+      { encryptionContext: JSON.parse('{"a":"b","__proto__":"secret-value"}') },
+    ],
     ['a list as context', 'InvalidEncryptionContext', { encryptionContext: ['secret-value'] }],
     ['a map as context', 'InvalidEncryptionContext', { encryptionContext: new Map([['a', 'b']]) }],
     ['text as context', 'InvalidEncryptionContext', { encryptionContext: 'secret-value' }],

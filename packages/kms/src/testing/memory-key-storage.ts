@@ -48,8 +48,19 @@ export function memoryKeyStorage(): MemoryKeyStorage {
     async updateState(id, change, expectedRevision) {
       const stored = unchanged(id, expectedRevision)
       if (!stored) return false
-      const { deletionAt: _, ...record } = stored.record
+      const { deletionAt: _, dueSeenAt: _seen, ...record } = stored.record
       stored.record = { ...record, ...change, revision: expectedRevision + 1 }
+      return true
+    },
+    async updateDueSeenAt(id, dueSeenAt, expectedRevision) {
+      const stored = unchanged(id, expectedRevision)
+      if (!stored) return false
+      const { dueSeenAt: _, ...record } = stored.record
+      stored.record = {
+        ...record,
+        ...(dueSeenAt !== undefined && { dueSeenAt }),
+        revision: expectedRevision + 1,
+      }
       return true
     },
     async remove(id, expectedRevision) {

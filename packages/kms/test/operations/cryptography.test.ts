@@ -86,7 +86,8 @@ describe('encryption', () => {
 })
 
 describe('the encryption context', () => {
-  const contexts = fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), {
+  const names = fc.string({ unit: 'binary' }).filter((name) => name !== '__proto__')
+  const contexts = fc.dictionary(names, fc.string({ unit: 'binary' }), {
     maxKeys: 4,
   })
 
@@ -138,7 +139,7 @@ describe('the encryption context', () => {
     ['with an empty pair', {}, { '': '' }],
     ['that is missing', { a: '1' }, undefined],
     ['in another form of the same characters', { a: '\u00e9' }, { a: 'e\u0301' }],
-    ['with a key that objects have by nature', {}, JSON.parse('{"__proto__":"x"}')],
+    ['with a key that objects have by nature', {}, { constructor: 'x' }],
   ])('%s does not open a blob', async (_title, EncryptionContext, other) => {
     const { kms, arn } = await freshKms()
     const { CiphertextBlob } = await kms.encrypt({
@@ -149,6 +150,29 @@ describe('the encryption context', () => {
     const opening = kms.decrypt({ CiphertextBlob, EncryptionContext: other })
     expect(await refusal(opening)).toBe('InvalidCiphertextException')
     expect(text((await kms.decrypt({ CiphertextBlob, EncryptionContext })).Plaintext)).toBe('x')
+  })
+
+  test('with the name __proto__ is refused by every operation', async () => {
+    const { kms, arn } = await freshKms()
+    const EncryptionContext = JSON.parse('{"a":"b","__proto__":"x"}') as Record<string, string>
+    const { CiphertextBlob } = await kms.encrypt({ KeyId: arn, Plaintext: bytes('x') })
+    const uses = [
+      kms.encrypt({ KeyId: arn, Plaintext: bytes('x'), EncryptionContext }),
+      kms.decrypt({ CiphertextBlob, EncryptionContext }),
+      kms.generateDataKey({ KeyId: arn, NumberOfBytes: 1, EncryptionContext }),
+      kms.generateDataKeyWithoutPlaintext({ KeyId: arn, NumberOfBytes: 1, EncryptionContext }),
+      kms.reEncrypt({
+        DestinationKeyId: arn,
+        CiphertextBlob,
+        SourceEncryptionContext: EncryptionContext,
+      }),
+      kms.reEncrypt({
+        DestinationKeyId: arn,
+        CiphertextBlob,
+        DestinationEncryptionContext: EncryptionContext,
+      }),
+    ]
+    expect(await Promise.all(uses.map(refusal))).toEqual(uses.map(() => 'ValidationException'))
   })
 
   test('that is missing is an empty one', async () => {

@@ -84,42 +84,111 @@ test('who schedules a deletion at the moment that another does for another day i
   expect(await refusal(scheduled)).toBe('KMSInvalidStateException')
 })
 
-test('after the date the key is gone with all its material, at the first touch', async () => {
+test('after the date the key is refused for every use, and no call deletes it', async () => {
+  const { kms, storage, arn, id, clock } = await freshKms()
+  const { CiphertextBlob } = await kms.encrypt({ KeyId: arn, Plaintext: bytes('x') })
+  await kms.scheduleKeyDeletion({ KeyId: arn, PendingWindowInDays: 7 })
+  clock.advance({ days: 365 })
+  const uses = [
+    kms.encrypt({ KeyId: arn, Plaintext: bytes('x') }),
+    kms.decrypt({ CiphertextBlob }),
+    kms.generateDataKey({ KeyId: arn, NumberOfBytes: 1 }),
+    kms.reEncrypt({ DestinationKeyId: arn, CiphertextBlob }),
+    kms.rotateKeyOnDemand({ KeyId: arn }),
+    kms.enableKey({ KeyId: arn }),
+    kms.disableKey({ KeyId: arn }),
+    kms.scheduleKeyDeletion({ KeyId: arn }),
+  ]
+  expect(await Promise.all(uses.map(refusal))).toEqual(uses.map(() => 'KMSInvalidStateException'))
+  expect((await kms.describeKey({ KeyId: arn })).KeyMetadata.KeyState).toBe('PendingDeletion')
+  expect((await kms.listKeys()).Keys).toEqual([{ KeyId: id, KeyArn: arn }])
+  expect(storage.keys.has(id)).toBe(true)
+})
+
+test('a deletion can be cancelled after its date, as long as the sweep has not deleted the key', async () => {
+  const { kms, arn, clock } = await freshKms()
+  const { CiphertextBlob } = await kms.encrypt({ KeyId: arn, Plaintext: bytes('x') })
+  await kms.scheduleKeyDeletion({ KeyId: arn, PendingWindowInDays: 7 })
+  clock.advance({ days: 8 })
+  await kms.sweep()
+  await kms.cancelKeyDeletion({ KeyId: arn })
+  clock.advance({ days: 1 })
+  await kms.sweep()
+  await kms.enableKey({ KeyId: arn })
+  expect(text((await kms.decrypt({ CiphertextBlob })).Plaintext)).toBe('x')
+})
+
+test('a key is deleted once two sweeps an hour apart have seen its date pass', async () => {
   const { kms, storage, arn, id, clock, events } = await freshKms()
+  const { KeyMetadata: other } = await kms.createKey()
   await kms.rotateKeyOnDemand({ KeyId: arn })
   const { CiphertextBlob } = await kms.encrypt({ KeyId: arn, Plaintext: bytes('x') })
   await kms.scheduleKeyDeletion({ KeyId: arn, PendingWindowInDays: 7 })
+  await kms.sweep()
   clock.advance({ days: 7 })
-  expect(await refusal(kms.cancelKeyDeletion({ KeyId: arn }))).toBe('NotFoundException')
-  expect(storage.keys.has(id)).toBe(false)
+  await kms.sweep()
+  clock.advance({ minutes: 60, ms: -1 })
+  await kms.sweep()
+  expect(storage.keys.has(id)).toBe(true)
+  clock.advance({ ms: 1 })
+  await kms.sweep()
+  expect([...storage.keys.keys()]).toEqual([other.KeyId])
   expect(await refusal(kms.describeKey({ KeyId: arn }))).toBe('NotFoundException')
   expect(await refusal(kms.decrypt({ CiphertextBlob }))).toBe('InvalidCiphertextException')
-  const removals = events.filter(({ operation }) => operation === 'DeleteKey')
-  expect(removals).toEqual([
+  expect(events.filter(({ operation }) => operation === 'DeleteKey')).toEqual([
     { time: clock.now(), operation: 'DeleteKey', caller: 'kms', outcome: 'Success', key: arn },
   ])
 })
 
-test('a key that is not used is removed by the sweep', async () => {
-  const { kms, storage, arn, id, clock } = await freshKms()
-  const { KeyMetadata: other } = await kms.createKey()
+test('the first sighting survives a restart', async () => {
+  const { kms, storage, masterKey, arn, id, clock } = await freshKms()
   await kms.scheduleKeyDeletion({ KeyId: arn, PendingWindowInDays: 7 })
-  await kms.sweep()
-  expect(storage.keys.has(id)).toBe(true)
   clock.advance({ days: 7 })
   await kms.sweep()
-  expect([...storage.keys.keys()]).toEqual([other.KeyId])
+  clock.advance({ minutes: 60 })
+  await (await createKms({ masterKey, storage, clock })).sweep()
+  expect(storage.keys.has(id)).toBe(false)
 })
 
-test('two processes that meet a due key remove it once', async () => {
+test('a clock that was wrong and is set back deletes no key, however often the sweep ran', async () => {
+  const { kms, storage, arn, id, clock } = await freshKms()
+  await kms.scheduleKeyDeletion({ KeyId: arn, PendingWindowInDays: 7 })
+  clock.advance({ days: 300 })
+  await kms.sweep()
+  clock.advance({ days: -300 })
+  await kms.sweep()
+  expect(storage.keys.get(id)?.record).not.toHaveProperty('dueSeenAt')
+  clock.advance({ days: 7 })
+  await kms.sweep()
+  expect(storage.keys.has(id)).toBe(true)
+})
+
+test('a sighting in the future counts as the first again when the date has passed', async () => {
+  const { kms, storage, arn, id, clock } = await freshKms()
+  await kms.scheduleKeyDeletion({ KeyId: arn, PendingWindowInDays: 7 })
+  clock.advance({ days: 300 })
+  await kms.sweep()
+  clock.advance({ days: -200 })
+  await kms.sweep()
+  expect(storage.keys.get(id)?.record.dueSeenAt).toBe(clock.now())
+  clock.advance({ minutes: 60 })
+  await kms.sweep()
+  expect(storage.keys.has(id)).toBe(false)
+})
+
+test('two processes that sweep a due key concurrently delete it once', async () => {
   const { kms, storage, masterKey, arn, clock, events } = await freshKms()
   const audit = (event: (typeof events)[number]) => {
     events.push(event)
   }
   const other = await createKms({ masterKey, storage, clock, audit })
+  const sweepAll = () => Promise.all([kms.sweep(), other.sweep(), kms.sweep(), other.sweep()])
   await kms.scheduleKeyDeletion({ KeyId: arn, PendingWindowInDays: 7 })
   clock.advance({ days: 7 })
-  await Promise.all([kms.sweep(), other.sweep(), kms.sweep(), other.sweep()])
+  await sweepAll()
+  expect(events.filter(({ operation }) => operation === 'DeleteKey')).toHaveLength(0)
+  clock.advance({ minutes: 60 })
+  await sweepAll()
   expect(events.filter(({ operation }) => operation === 'DeleteKey')).toHaveLength(1)
 })
 

@@ -27,8 +27,13 @@ const IDLE_TIMEOUT_MS = 10_000
 /** Nothing is received during an upload, which may be slow. The server itself waits no longer. */
 const UPLOAD_TIMEOUT_MS = 60_000
 
-export function createSealedApi(options: { base: string; fetch?: Fetch }): SealedApi {
-  const { base } = options
+export function createSealedApi(options: {
+  base: string
+  /** Seals without a proof of work. */
+  apiToken?: string | undefined
+  fetch?: Fetch
+}): SealedApi {
+  const { base, apiToken } = options
   // Browsers reject fetch when it is called as a method of another object.
   const fetch: Fetch = options.fetch ?? ((...call) => globalThis.fetch(...call))
   const call = (
@@ -43,7 +48,9 @@ export function createSealedApi(options: { base: string; fetch?: Fetch }): Seale
     base,
 
     async issueToken() {
-      const issued = requireShape<TokenResponse>(await call('POST', 'token'), {
+      const headers = apiToken === undefined ? undefined : { authorization: `Bearer ${apiToken}` }
+      const request = headers && { headers }
+      const issued = requireShape<TokenResponse>(await call('POST', 'token', request), {
         token: 'string',
         id: 'string',
         challenge: 'object',

@@ -6,6 +6,8 @@ const messages = {
   wrong_passphrase: 'The passphrase is wrong.',
   rate_limited: 'Too many requests. Try again later.',
   invalid_token: 'The creation token has expired. Try again.',
+  invalid_api_token:
+    'The API token is invalid, revoked or expired. Create another one, or seal without it.',
   invalid_pow: 'The server rejected the proof of work. Try again.',
   invalid_request: 'The server rejected this secret. Check its lifetime and views.',
   full: 'The server has no room for more secrets. Try again later.',

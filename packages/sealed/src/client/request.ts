@@ -109,6 +109,7 @@ const FAILURE_BY_CODE = new Map<string, RequestFailure>([
   ['sealed.not_available', 'not_available'],
   ['sealed.wrong_passphrase', 'wrong_passphrase'],
   ['sealed.invalid_token', 'invalid_token'],
+  ['sealed.invalid_api_token', 'invalid_api_token'],
   ['sealed.invalid_pow', 'invalid_pow'],
   ['sealed.invalid_request', 'invalid_request'],
   ['sealed.full', 'full'],

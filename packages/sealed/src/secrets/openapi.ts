@@ -2,7 +2,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { requestError } from '@strongroom/kit/http/errors'
 import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
-import { operatorError } from '@strongroom/kit/operators'
 import {
   AckRequest,
   BurnTokenHeader,
@@ -27,14 +26,14 @@ export const tokenRoute = createRoute({
   tags,
   summary: 'Create a token',
   description:
-    'A token is valid for one secret and five minutes, and requires a proof of work. Operators need none.',
-  security: [{}, { operator: [] }],
+    'A token is valid for one secret and five minutes, and requires a proof of work. With an API token it requires none, and counts in its hourly limit.',
+  security: [{}, { sealedApiToken: [] }],
   responses: {
     200: jsonResponse(
       TokenResponse,
       'The token, the id of the new secret and the proof-of-work challenge',
     ),
-    ...errorResponses(operatorError, 'unauthorized'),
+    ...errorResponses(sealedError, 'invalid_api_token'),
     ...tooMany,
   },
 })

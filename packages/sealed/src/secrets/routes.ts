@@ -15,7 +15,6 @@ import { rateLimited } from '@strongroom/kit/http/rate-limit-headers'
 import type { HttpResponse } from '@strongroom/kit/http/request'
 import { issueDetails } from '@strongroom/kit/http/validation'
 import { PERMISSION, publicRoute } from '@strongroom/kit/http/permissions'
-import { operatorError, type Operators } from '@strongroom/kit/operators'
 import type { RunningService } from '@strongroom/kit/service'
 import { findHeader } from '@strongroom/platform/read-body'
 import type { ClientLimit } from '../abuse/client-limit.ts'
@@ -40,7 +39,7 @@ const MAX_BODY_BYTES = 1024
 
 export interface SecretLimits {
   token: ClientLimit
-  operatorToken: ClientLimit
+  apiToken: ClientLimit
   reveal: ClientLimit
   ack: ClientLimit
   burn: ClientLimit
@@ -50,17 +49,21 @@ export interface SecretLimits {
 export function secretRoutes(options: {
   service: SecretService
   tokens: Pick<Tokens, 'verify'>
-  operators: Pick<Operators, 'verify'>
   limits: SecretLimits
   constantTime: ConstantTime
 }): Required<Pick<RunningService, 'routes' | 'hotRoutes'>> {
-  const { service, tokens, operators, limits, constantTime } = options
+  const { service, tokens, limits, constantTime } = options
   const routes = new OpenAPIHono<AppEnv>()
   const hotRoutes: HotRoute[] = []
   routes.openAPIRegistry.registerComponent('securitySchemes', 'sealed', {
     type: 'http',
     scheme: 'bearer',
     description: 'A token from `POST /v1/token`',
+  })
+  routes.openAPIRegistry.registerComponent('securitySchemes', 'sealedApiToken', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API token of Sealed, from `strongroom sealed token add`',
   })
 
   function addRoute<R extends DescribedRoute>(
@@ -81,10 +84,9 @@ export function secretRoutes(options: {
   }
 
   addRoute(tokenRoute, MAX_BODY_BYTES, async (request, respond) => {
-    const isOperator = findHeader(request.rawHeaders, 'authorization') !== undefined
-    admit(request, isOperator ? limits.operatorToken : limits.token)
-    if (isOperator) await requireOperator(operators, request)
-    return respond(200, await service.issueToken({ isOperator }))
+    const isWithToken = findHeader(request.rawHeaders, 'authorization') !== undefined
+    admit(request, isWithToken ? limits.apiToken : limits.token)
+    return respond(200, await service.issueToken(isWithToken ? bearerToken(request) : undefined))
   })
 
   addRoute(createSecretRoute, MAX_CREATE_BODY_BYTES, async (request, respond) => {
@@ -150,12 +152,6 @@ function admit({ clientAddress }: HotRequest, limit: ClientLimit) {
   const network = clientAddress === undefined ? 'unknown' : networkOf(clientAddress)
   const refused = limit.take(network)
   if (refused) throw rateLimited(refused)
-}
-
-async function requireOperator(operators: Pick<Operators, 'verify'>, request: HotRequest) {
-  if ((await operators.verify(bearerToken(request))) === undefined) {
-    throw operatorError('unauthorized', { headers: { 'www-authenticate': 'Bearer' } })
-  }
 }
 
 /** An empty token, which is never valid, if there is none. */

@@ -12,6 +12,7 @@ import type {
   RevealResponse,
   RevealRequest,
 } from '../api.ts'
+import type { ApiTokens } from '../api-tokens/service.ts'
 import type { CleanupScheduler } from '../cleanup/scheduler.ts'
 import { requiredBits, verifyWork } from '../crypto/proof-of-work.ts'
 import { sealedError } from '../errors.ts'
@@ -25,8 +26,8 @@ const RECEIPT_SECONDS = 7 * 24 * 60 * 60
 const DUMMY_CREDENTIALS = { link: randomBytes(32), proof: randomBytes(32), token: randomHex(16) }
 
 export interface SecretService {
-  /** A token for one secret, without proof of work for operators. */
-  issueToken(by: { isOperator: boolean }): Promise<TokenResponse>
+  /** A token for one secret, without proof of work for a holder of an API token. */
+  issueToken(apiToken?: string): Promise<TokenResponse>
   create(grant: Grant, secret: NewSecretRequest): Promise<CreateResponse>
   /** Here and below, undefined means a malformed request. */
   reveal(id: string, proof: RevealRequest | undefined): Promise<RevealResponse>
@@ -38,21 +39,28 @@ export interface SecretService {
 export function createSecretService(options: {
   store: SecretStore
   tokens: Tokens
+  apiTokens: Pick<ApiTokens, 'use' | 'isActive'>
   difficulty: Difficulty
   perDoubling: number
   quota: Quota
   cleanup: CleanupScheduler
   clock: Clock
 }): SecretService {
-  const { store, tokens, difficulty, perDoubling, quota, cleanup, clock } = options
+  const { store, tokens, apiTokens, difficulty, perDoubling, quota, cleanup, clock } = options
 
   return {
-    async issueToken({ isOperator }) {
-      if (isOperator) return tokens.issue({ difficulty: 0, perDoubling: 0 })
+    async issueToken(apiToken) {
+      if (apiToken !== undefined) {
+        return tokens.issue({ difficulty: 0, perDoubling: 0 }, await apiTokens.use(apiToken))
+      }
       return tokens.issue({ difficulty: difficulty.now(), perDoubling })
     },
 
-    async create({ id, challenge }, secret) {
+    async create({ id, challenge, apiToken }, secret) {
+      // Otherwise what was issued before the API token was revoked would seal for five more minutes.
+      if (apiToken !== undefined && !(await apiTokens.isActive(apiToken))) {
+        throw sealedError('invalid_token')
+      }
       requireWork(challenge, secret)
       const burnToken = randomHex(16)
       const expiresAt = epochSeconds(clock) + secret.ttlSeconds

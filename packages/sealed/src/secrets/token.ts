@@ -25,16 +25,20 @@ const Claims = z.strictObject({
   prefix: z.string().min(1),
   difficulty: z.number().int().min(0),
   perDoubling: z.number().int().min(0),
+  /** The API token that it was issued to. */
+  api: z.string().optional(),
 })
 
 /** A token permits the secret with this id, for this proof of work. */
 export interface Grant {
   id: string
   challenge: Challenge
+  /** The id of the API token that it was issued to, which must still be valid. */
+  apiToken?: string | undefined
 }
 
 export interface Tokens {
-  issue(work: Omit<Challenge, 'prefix'>): Promise<TokenResponse>
+  issue(work: Omit<Challenge, 'prefix'>, apiToken?: string): Promise<TokenResponse>
   /** Undefined unless the token was issued here less than five minutes ago. */
   verify(token: string): Promise<Grant | undefined>
 }
@@ -42,13 +46,19 @@ export interface Tokens {
 export function createTokens(options: { secrets: ServerSecrets; clock: Clock }): Tokens {
   const { secrets, clock } = options
   return {
-    async issue(work) {
+    async issue(work, apiToken) {
       const { key } = await secrets.current(KEY_NAME)
       const iat = epochSeconds(clock)
       const id = randomToken(16)
       // The work for one token cannot be used for another.
       const challenge = { prefix: id, ...work }
-      const claims = { jti: id, iat, exp: iat + TOKEN_SECONDS, ...challenge }
+      const claims = {
+        jti: id,
+        iat,
+        exp: iat + TOKEN_SECONDS,
+        ...challenge,
+        ...(apiToken !== undefined && { api: apiToken }),
+      }
       const signed = `${HEADER}.${encode(claims satisfies z.infer<typeof Claims>)}`
       return { token: `${signed}.${sign(signed, key)}`, id, challenge, expiresAt: claims.exp }
     },
@@ -60,8 +70,8 @@ export function createTokens(options: { secrets: ServerSecrets; clock: Clock }):
       if (!keys.some(({ key }) => timingSafeEquals(sign(signed, key), signature))) return undefined
       const claims = parseClaims(signed)
       if (!claims || claims.exp <= epochSeconds(clock)) return undefined
-      const { jti: id, prefix, difficulty, perDoubling } = claims
-      return { id, challenge: { prefix, difficulty, perDoubling } }
+      const { jti: id, prefix, difficulty, perDoubling, api: apiToken } = claims
+      return { id, challenge: { prefix, difficulty, perDoubling }, apiToken }
     },
   }
 }

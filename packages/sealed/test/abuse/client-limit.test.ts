@@ -9,7 +9,7 @@ import { rawItem } from '../support/secrets.ts'
 
 const LIMITED = {
   SEALED_TOKEN_LIMIT: '10',
-  SEALED_OPERATOR_TOKEN_LIMIT: '20',
+  SEALED_API_TOKEN_LIMIT: '20',
   SEALED_REVEAL_LIMIT: '60',
   SEALED_BURN_LIMIT: '10',
   SEALED_STATUS_LIMIT: '30',
@@ -27,7 +27,7 @@ const askReveal: Ask = (app, peer) =>
 const calls: [name: string, limit: number, ask: Ask][] = [
   ['tokens', 10, askToken],
   [
-    'tokens of operators',
+    'tokens of clients with an API token',
     20,
     (app, peer) => app.request('/v1/token', from(peer, post('', { authorization: 'Bearer x' }))),
   ],

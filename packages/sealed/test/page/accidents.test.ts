@@ -34,6 +34,58 @@ describeInBrowser('accidents use no view and leave nothing behind', (site) => {
     expect(await shownSecret(reader)).toBe('once')
   })
 
+  test('a reload asks for a typed key again, which is never stored, and uses no other view', async () => {
+    const { link } = await sealInNode(site.base, 'once')
+    const [address = '', key = ''] = link.split(/:(?=[^:]*$)/)
+    const reader = await site.visitor()
+    const keyField = reader.getByLabel('Key', { exact: true })
+    const stored = () =>
+      JSON.stringify([
+        Object.entries(sessionStorage),
+        Object.entries(localStorage),
+        history.state,
+        document.cookie,
+      ])
+    await reader.goto(address)
+    for (let visit = 0; visit < 3; visit++) {
+      await keyField.fill(key)
+      expect(await reader.evaluate(stored)).not.toContain(key)
+      await hold(reader)
+      expect(await shownSecret(reader)).toBe('once')
+      const whileShown = await reader.evaluate(stored)
+      expect(whileShown).toContain('sealed.link')
+      expect(whileShown).not.toContain(key)
+      // The link again, as from a mail, is the same reader.
+      if (visit === 0) await reader.reload()
+      else {
+        await reader.goto('about:blank')
+        await reader.goto(address)
+      }
+      expect(await keyField.inputValue()).toBe('')
+      await expectText(
+        reader,
+        'Paste the key again, because this page does not store it. Opening the secret again now is not counted.',
+      )
+    }
+    expect(await isAvailable(link)).toBe(false)
+  })
+
+  test('a typed key that comes too late after a reload opens nothing and uses no view', async () => {
+    const { link } = await sealInNode(site.base, 'once', { views: 2 })
+    const [address = '', key = ''] = link.split(/:(?=[^:]*$)/)
+    const reader = await site.visitor()
+    await reader.goto(address)
+    await reader.getByLabel('Key', { exact: true }).fill(key)
+    await hold(reader)
+    expect(await shownSecret(reader)).toBe('once')
+    await reader.reload()
+    await reader.getByLabel('Key', { exact: true }).fill(key)
+    await reader.clock.fastForward(31_000)
+    await hold(reader)
+    await expectTitle(reader, 'Hidden.')
+    expect(await isAvailable(link)).toBe(true)
+  })
+
   test.runIf(SLOW)('the request is repeated after a lost response', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const reader = await site.visitor()

@@ -34,8 +34,8 @@ describe.each(serviceStores())('during the whole life of secrets', (store) => {
           headers: { ...(init.headers as Record<string, string>), ...client },
         }),
     }
-    const operator = await app.operators.add(`robot-${randomHex(8)}`)
-    const issued = await issueToken(known, { authorization: `Bearer ${operator}` })
+    const { token: apiToken } = await app.apiTokens.add({ name: `robot-${randomHex(8)}` })
+    const issued = await issueToken(known, { authorization: `Bearer ${apiToken}` })
     const salt = Buffer.from(randomToken(16), 'base64url').toString('base64')
     const secret = await createSecret(known, {
       maxViews: 2,
@@ -66,7 +66,7 @@ describe.each(serviceStores())('during the whole life of secrets', (store) => {
     const written = [...app.lines, await app.metrics.text()].join('\n')
     expect(app.lines.length).toBeGreaterThan(15)
     const { body } = secret
-    const sent = { ...keys, burnToken, claim, wrong, operator, token: secret.token }
+    const sent = { ...keys, burnToken, claim, wrong, apiToken, token: secret.token }
     const ofTheClient = { address: '203.0.113.77', agent: 'Telltale', referer: 'telltale' }
     const ofTheSecret = {
       id,

@@ -184,23 +184,25 @@ describe.each(serviceStores())('the token of a new secret on $name', (store) => 
     )
   })
 
-  test('requires no work of operators for secrets of any size', async () => {
+  test('requires no work with an API token, for secrets of any size', async () => {
     const app = await startApp(opened.db, { env: { SEALED_DIFFICULTY: '20' } })
-    const operator = await app.operators.add(`robot-${randomHex(8)}`)
-    const { token, challenge } = await issueToken(app, { authorization: `Bearer ${operator}` })
+    const { token: apiToken } = await app.apiTokens.add({ name: `robot-${randomHex(8)}` })
+    const { token, challenge } = await issueToken(app, { authorization: `Bearer ${apiToken}` })
     expect(challenge).toMatchObject({ difficulty: 0, perDoubling: 0 })
     expect((await postSecret(app, token, body())).status).toBe(201)
   })
 
-  test('is not issued for an invalid operator token', async () => {
+  test('is not issued for an invalid API token or a token of an operator', async () => {
     const app = await startApp(opened.db)
+    const operator = await app.operators.add(`robot-${randomHex(8)}`)
     for (const authorization of [
-      `Bearer sro_nobody.${randomToken(32)}`,
+      `Bearer ${operator}`,
+      `Bearer srs_nobody.${randomToken(32)}`,
       'Bearer x',
       'Basic eA==',
     ]) {
       const answer = await app.request('/v1/token', { method: 'POST', headers: { authorization } })
-      expect([answer.status, await codeOf(answer)]).toEqual([401, 'operator.unauthorized'])
+      expect([answer.status, await codeOf(answer)]).toEqual([401, 'sealed.invalid_api_token'])
     }
   })
 
@@ -219,12 +221,12 @@ describe.each(serviceStores())('the token of a new secret on $name', (store) => 
     expect(await difficulty()).toBe(1)
   })
 
-  test('requires no more work because of secrets of operators', async () => {
+  test('requires no more work because of secrets with an API token', async () => {
     const app = await startApp(opened.db, {
       env: { SEALED_DIFFICULTY: '1', SEALED_BUSY_CREATIONS: '1' },
     })
-    const operator = await app.operators.add(`robot-${randomHex(8)}`)
-    const { token } = await issueToken(app, { authorization: `Bearer ${operator}` })
+    const { token: apiToken } = await app.apiTokens.add({ name: `robot-${randomHex(8)}` })
+    const { token } = await issueToken(app, { authorization: `Bearer ${apiToken}` })
     await postSecret(app, token, body())
     expect(await bodyOf(await app.request('/v1/token', { method: 'POST' }))).toMatchObject({
       challenge: { difficulty: 1 },

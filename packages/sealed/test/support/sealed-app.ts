@@ -7,6 +7,7 @@ import { createLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import { createOperators } from '@strongroom/kit/operators'
 import type { ServerSecrets } from '@strongroom/kit/server-secrets'
+import { operationsTable } from '@strongroom/kit/operations-table'
 import { serverTable } from '@strongroom/kit/server-table'
 import { mountService } from '@strongroom/kit/service'
 import { createTables } from '@strongroom/kit/tables'
@@ -14,6 +15,7 @@ import type { TestStore } from '@strongroom/kit/testing/stores'
 import { type TestClock, testClock } from '@strongroom/kit/testing/test-clock'
 import { testSecrets } from '@strongroom/kit/testing/test-secrets'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { createApiTokens } from '../../src/api-tokens/service.ts'
 import { sealedService } from '../../src/service.ts'
 import { sealedSettings } from '../../src/settings.ts'
 import { startSealed } from '../../src/start.ts'
@@ -85,6 +87,7 @@ export async function startApp(db: Db, options: AppOptions = {}) {
     operations: watched.operations,
     lines,
     operators: createOperators({ db, clock }),
+    apiTokens: createApiTokens({ db, clock }),
     settle,
     close,
   }
@@ -95,7 +98,7 @@ export function openDb(store: TestStore): { db: Db } {
   const opened = {} as Awaited<ReturnType<TestStore['open']>>
   beforeAll(async () => {
     Object.assign(opened, await store.open())
-    await createTables(opened.db, [secretsTable, serverTable])
+    await createTables(opened.db, [secretsTable, serverTable, operationsTable])
   })
   afterAll(() => opened.close())
   return opened

@@ -80,7 +80,7 @@ export async function openEmbeddedKms(
   await finishKeys(storage, wrappingBy(masterKey), () => recordRekey('kms', 'Success'))
   const kms = await createKms({ masterKey, storage, clock, audit: audit.record })
   const id = await ensureOwnKey(db, storage, kms)
-  // Deletes keys whose date has passed and that nothing has used since.
+  // Processes that run for long also sweep every hour.
   await kms.sweep()
   return {
     kms,

@@ -14,6 +14,7 @@ export const StateItem = z.object({
   masterKeyCheck: Bytes,
   state: z.enum(['Enabled', 'Disabled', 'PendingDeletion']),
   deletionAt: Millis.optional(),
+  dueSeenAt: Millis.optional(),
   currentVersion: z.number().int().positive(),
   revision: z.number().int().positive(),
 })

@@ -27,6 +27,7 @@ export function createKmsKeyStorage(db: Db): KeyStorage & RekeyStorage {
     )
   const absent = expr`attribute_not_exists(${states.attr('PK')})`
   const revision = states.attr('revision')
+  const dueSeenAt = states.attr('dueSeenAt')
   const unchanged = (expected: number) => expr`${revision} = ${expected}`
   const stateIn = (item: Item) => {
     try {
@@ -95,8 +96,17 @@ export function createKmsKeyStorage(db: Db): KeyStorage & RekeyStorage {
       const set = expr`SET ${state} = ${change.state}, ${revision} = ${expected + 1}`
       const update =
         change.state === 'PendingDeletion'
-          ? expr`${set}, ${deletionAt} = ${change.deletionAt}`
-          : expr`${set} REMOVE ${deletionAt}`
+          ? expr`${set}, ${deletionAt} = ${change.deletionAt} REMOVE ${dueSeenAt}`
+          : expr`${set} REMOVE ${deletionAt}, ${dueSeenAt}`
+      return conditionHeld(states.update(stateKey(id), update, unchanged(expected)))
+    },
+
+    updateDueSeenAt(id, seenAt, expected) {
+      const set = expr`SET ${revision} = ${expected + 1}`
+      const update =
+        seenAt === undefined
+          ? expr`${set} REMOVE ${dueSeenAt}`
+          : expr`${set}, ${dueSeenAt} = ${seenAt}`
       return conditionHeld(states.update(stateKey(id), update, unchanged(expected)))
     },
 
@@ -125,10 +135,15 @@ function toRecord({
   PK: partition,
   SK: _sort,
   deletionAt,
+  dueSeenAt,
   ...record
 }: z.infer<typeof StateItem>): KeyRecord {
   if (partition !== stateKey(record.id).PK) throw damaged()
-  return { ...record, ...(deletionAt !== undefined && { deletionAt }) }
+  return {
+    ...record,
+    ...(deletionAt !== undefined && { deletionAt }),
+    ...(dueSeenAt !== undefined && { dueSeenAt }),
+  }
 }
 
 function toBackingKey({ version, createdAt, wrapped }: z.infer<typeof VersionItem>): BackingKey {

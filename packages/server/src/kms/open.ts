@@ -1,8 +1,12 @@
 /** Opens the KMS that the settings select. No other file knows which exist. */
 import { Failure } from '@strongroom/kit/errors'
 import type { Clock } from '@strongroom/platform/clock'
+import { startBackgroundTimer, type StartTimer } from '@strongroom/platform/timers'
 import type { Db } from '@strongroom/kit/db'
 import type { KmsKey } from '@strongroom/kit/kms'
+import type { Log } from '@strongroom/kit/log'
+import { startDeletionSweeper } from '@strongroom/kms/deletion-sweep'
+import type { EmbeddedKms } from '@strongroom/kms/kms'
 import { openEmbeddedKms } from './embedded.ts'
 import { type AskPassphrase, masterKeyPath } from './master-key.ts'
 import { failureReason, type Store, storeKind } from '../store.ts'
@@ -46,10 +50,17 @@ export function kmsKind(settings: Settings): OpenKms['kind'] {
   return kind
 }
 
+export interface OpenKmsOptions {
+  clock: Clock
+  askPassphrase?: AskPassphrase | undefined
+  /** For processes that run for long: keys whose deletion date has passed are then swept every hour. */
+  sweep?: { log: Log; startTimer?: StartTimer } | undefined
+}
+
 export async function openKms(
   settings: Settings,
   { db, mayCreate }: Pick<Store, 'db' | 'mayCreate'>,
-  options: { clock: Clock; askPassphrase?: AskPassphrase | undefined },
+  options: OpenKmsOptions,
 ): Promise<OpenKms> {
   const kind = kmsKind(settings)
   if (kind === 'embedded') return openEmbedded(settings, db, { ...options, mayCreate })
@@ -65,7 +76,7 @@ export async function openKms(
 async function openEmbedded(
   settings: Settings,
   db: Db,
-  options: Parameters<typeof openEmbeddedKms>[2],
+  options: OpenKmsOptions & { mayCreate: boolean | undefined },
 ): Promise<OpenKms> {
   const { kms, record, close } = await openEmbeddedKms(db, settings, options)
   const own = await record()
@@ -76,6 +87,7 @@ async function openEmbedded(
       'The KMS key of this store was deleted, and nothing that it encrypted can be decrypted: restore a backup',
     )
   }
+  const sweeper = options.sweep && startSweeper(kms, options.sweep.log, options.sweep.startTimer)
   return {
     key: { kms, arn: own.arn },
     kind: 'embedded',
@@ -84,8 +96,17 @@ async function openEmbedded(
     location: masterKeyPath(settings),
     // Without a KMS call: readiness is public, and each call is a line in the audit log.
     check: async () => requireEnabled((await record())?.state ?? 'deleted'),
-    close: async () => close(),
+    async close() {
+      await sweeper?.close()
+      close()
+    },
   }
+}
+
+function startSweeper(kms: EmbeddedKms, log: Log, startTimer = startBackgroundTimer) {
+  const onFailure = (error: unknown) =>
+    log.error('sweep of KMS keys failed, retrying in an hour', { error })
+  return startDeletionSweeper({ kms, startTimer, onFailure })
 }
 
 async function openRemote(

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { systemClock } from '@strongroom/platform/clock'
 import { createTables } from '@strongroom/kit/tables'
 import { serverTable } from '@strongroom/kit/server-table'
+import { silentLog } from '@strongroom/kit/log'
 import { testClock } from '@strongroom/kit/testing/test-clock'
+import { testTimers } from '@strongroom/kit/testing/test-timers'
 import { verifyAudit } from '@strongroom/kms/audit-verify'
 import { createKms } from '@strongroom/kms/kms'
 import { createMasterKeyFile } from '@strongroom/kms/master-key/file'
@@ -226,22 +228,27 @@ describe('the embedded KMS', () => {
     await kms.scheduleKeyDeletion({ KeyId: id, PendingWindowInDays: 7 })
     clock.advance({ days: 8 })
     await kms.sweep()
+    clock.advance({ hours: 1 })
+    await kms.sweep()
     expect(await refusal()).toContain('The KMS key of this store was deleted')
     await rename(masterKey(), `${masterKey()}.away`)
     expect(await refusal()).toContain('is missing')
     await expect(stat(masterKey())).rejects.toThrow('ENOENT')
   })
 
-  test('removes all keys with a past deletion date when it is opened', async () => {
+  test('deletes keys with a past deletion date in two sweeps an hour apart, also while it runs', async () => {
     const clock = testClock()
+    const timers = testTimers(clock)
     const first = await openEmbeddedKms(store.db, configured(), { clock })
     onTestFinished(first.close)
     const { KeyMetadata: other } = await first.kms.createKey()
     await first.kms.scheduleKeyDeletion({ KeyId: other.KeyId, PendingWindowInDays: 7 })
     clock.advance({ days: 8 })
-    const again = await openEmbeddedKms(store.db, configured(), { clock })
-    onTestFinished(again.close)
-    expect(again.id).toBe(first.id)
+    const sweep = { log: silentLog, startTimer: timers.start }
+    const running = await openKms(configured(), store, { clock, sweep })
+    expect((await items()).map(({ PK }) => PK)).toContain(`KMSKEY#${other.KeyId}`)
+    await timers.pass({ seconds: 3600 })
+    await running.close()
     expect((await items()).map(({ PK }) => PK)).not.toContain(`KMSKEY#${other.KeyId}`)
     expect((await items()).map(({ PK }) => PK)).toContain(`KMSKEY#${first.id}`)
   })

@@ -94,6 +94,20 @@ describe.each(everyStore())('the keys of the embedded KMS on $name', (store) => 
     expect(await keys.load(id)).toEqual({ ...record, state: 'Disabled', revision: 3 })
   })
 
+  test('remember when their deletion was first seen to be due, until the state changes', async () => {
+    const { record, id } = await created()
+    const pending = { state: 'PendingDeletion', deletionAt: NOW } as const
+    await keys.updateState(id, pending, 1)
+    expect(await keys.updateDueSeenAt(id, NOW + 1, 1)).toBe(false)
+    expect(await keys.updateDueSeenAt(id, NOW + 1, 2)).toBe(true)
+    expect(await keys.load(id)).toEqual({ ...record, ...pending, dueSeenAt: NOW + 1, revision: 3 })
+    expect(await keys.updateDueSeenAt(id, undefined, 3)).toBe(true)
+    expect(await keys.load(id)).toEqual({ ...record, ...pending, revision: 4 })
+    await keys.updateDueSeenAt(id, NOW + 2, 4)
+    expect(await keys.updateState(id, { state: 'Disabled' }, 5)).toBe(true)
+    expect(await keys.load(id)).toEqual({ ...record, state: 'Disabled', revision: 6 })
+  })
+
   test('are removed with all their versions', async () => {
     const { id } = await created()
     await keys.addVersion(id, version(2), 1)

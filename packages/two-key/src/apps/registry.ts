@@ -58,7 +58,7 @@ export interface RegistryDeps {
   fetch?: SlackApiOptions['fetch']
 }
 
-/** A change by another machine is seen after at most this long. */
+/** A change by another machine is seen after at most this long; less than `SECRET_CACHE_SECONDS`. */
 const CACHE_MS = 10_000
 /** Requests may name apps that do not exist, so the number of names is limited. */
 const MAX_NAMES = 2_000

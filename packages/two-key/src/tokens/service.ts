@@ -3,6 +3,7 @@
  */
 import { type Clock, isRecent } from '@strongroom/platform/clock'
 import type { Db } from '@strongroom/kit/db'
+import { SECRET_CACHE_SECONDS } from '@strongroom/kit/key-cache'
 import type { SecretBox, SecretPlace } from '@strongroom/kit/secret-box'
 import { LRUCache } from 'lru-cache'
 import { twoKeyError } from '../errors.ts'
@@ -11,7 +12,7 @@ import { classifyError, entityMethods } from '../existence/slack-responses.ts'
 import type { TokenItem, TokenStore } from './store.ts'
 
 /** A token that another machine replaced or deleted is used for at most this long. */
-const CACHE_MS = 60_000
+const CACHE_MS = SECRET_CACHE_SECONDS * 1000
 /** Another machine sees a new installation after at most this long. */
 const MISSING_CACHE_MS = 5_000
 const MAX_ENTRIES = 10_000

@@ -7,7 +7,7 @@ import { setStartScreen } from './navigation.ts'
 import { clearLink, storeArrivingLink, storedLink, takeFromAddress } from './stored-link.ts'
 import { showCreate } from './views/create.ts'
 import { showManage } from './views/manage.ts'
-import { showMessage } from './views/message.ts'
+import { showHidden, showMessage } from './views/message.ts'
 import { showOpen } from './views/open.ts'
 
 function start() {
@@ -17,7 +17,7 @@ function start() {
   storeArrivingLink(takeFromAddress())
   const link = storedLink()
   if (!link) return showCreate()
-  if (link.kind === 'hidden') return showMessage({ title: 'hidden.title', text: 'hidden.text' })
+  if (link.kind === 'hidden') return showHidden()
   try {
     const target = parseTarget(link.target)
     if (target.kind === 'management') return showManage(target)

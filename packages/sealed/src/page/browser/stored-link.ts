@@ -2,7 +2,8 @@
  * The link that this tab has opened. It is removed from the address bar immediately, so that nobody
  * can read it there and the back button does not lead to it. It is stored in the session storage of
  * the tab, so that a reload finds it. The browser's history still contains it, because that is
- * written before any script runs.
+ * written before any script runs. Browsers write session storage to disk, so a key that was typed or
+ * pasted into the page is never stored: only the link that it belongs to, and the claim.
  */
 import { trimPastedLink } from '../../crypto/link.ts'
 import { newClaim } from '../../crypto/seal.ts'

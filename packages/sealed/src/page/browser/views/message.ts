@@ -18,3 +18,8 @@ export function showMessage(message: {
   if (canSeal) content.append(button('hidden.own', startOver))
   showScreen({ name: 'message', title: message.title, intro: message.text, content })
 }
+
+/** For a secret that was shown in this tab and cannot be shown again. */
+export function showHidden() {
+  showMessage({ title: 'hidden.title', text: 'hidden.text' })
+}

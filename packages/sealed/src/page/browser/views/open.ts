@@ -4,7 +4,7 @@ import { type OpenedSecret, openSecret } from '../../../client/open-secret.ts'
 import { SealedError } from '../../../crypto/errors.ts'
 import { parseFragment } from '../../../crypto/fragment.ts'
 import { deriveKeys } from '../../../crypto/keys.ts'
-import { formatTarget, type LinkTarget, trimPastedLink } from '../../../crypto/link.ts'
+import { type LinkTarget, trimPastedLink } from '../../../crypto/link.ts'
 import { api, failureText, retryWithStatus } from '../api.ts'
 import { fieldError } from '../controls.ts'
 import { element } from '../dom.ts'
@@ -14,8 +14,8 @@ import { plural, text, type TextKey } from '../language.ts'
 import { announce, showScreen } from '../layout.ts'
 import { warnBeforeUnload } from '../navigation.ts'
 import { openGesture } from '../open-gesture.ts'
-import { clearLink, storeLink, type StoredLink } from '../stored-link.ts'
-import { showMessage } from './message.ts'
+import { clearLink, storedLink, type StoredLink } from '../stored-link.ts'
+import { showHidden, showMessage } from './message.ts'
 import { showSecret } from './reveal.ts'
 
 type Secret = LinkTarget & { kind: 'secret' }
@@ -23,7 +23,12 @@ type WithoutKey = LinkTarget & { kind: 'secret-without-key' }
 
 export function showOpen(target: Secret | WithoutKey, stored: StoredLink & { kind: 'open' }) {
   let secret = target.kind === 'secret' ? target : undefined
-  const key = secretInput({ label: 'open.key', hint: 'open.keyHint' })
+  // A typed key exists in memory only, so a reload has to ask for it again.
+  const isReload = stored.until !== undefined
+  const key = secretInput({
+    label: 'open.key',
+    hint: isReload ? 'open.keyAgain' : 'open.keyHint',
+  })
   const passphrase = secretInput({
     label: 'open.passphrase',
     hint: 'open.passphraseHint',
@@ -60,8 +65,8 @@ export function showOpen(target: Secret | WithoutKey, stored: StoredLink & { kin
 
   async function run() {
     if (!secret) return
-    // A typed key is stored like one in the link, so that a reload finds it.
-    storeLink({ ...stored, target: formatTarget(secret) })
+    // The reload was too long ago: opening it now would use another view.
+    if (isReload && storedLink()?.kind === 'hidden') return showHidden()
     gesture.setBusy(true)
     announce(text('open.opening'))
     const typedPassphrase = needsPassphrase() ? passphrase.input.value : undefined
@@ -71,7 +76,7 @@ export function showOpen(target: Secret | WithoutKey, stored: StoredLink & { kin
 
   function finish(opened: Secret, result: OpenResult) {
     gesture.setBusy(false)
-    if (result.outcome === 'opened') return showSecret(opened, stored.claim, result.secret)
+    if (result.outcome === 'opened') return showSecret({ ...stored, id: opened.id }, result.secret)
     // Another link was opened in this tab. This result must not replace its view.
     if (!form.isConnected) return
     if (result.outcome === 'failed') {
@@ -98,7 +103,7 @@ export function showOpen(target: Secret | WithoutKey, stored: StoredLink & { kin
   form.addEventListener('submit', (event) => event.preventDefault())
   showScreen({ name: 'open', title: 'open.title', intro: 'open.lede', content: form })
   // A reload after opening opens it again without the gesture.
-  if (stored.until !== undefined && secret && !needsPassphrase()) void run()
+  if (isReload && secret && !needsPassphrase()) void run()
 }
 
 const MESSAGES = {

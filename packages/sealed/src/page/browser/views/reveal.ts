@@ -1,6 +1,5 @@
 /** Shows the text of a secret until the reader hides it. */
 import type { OpenedSecret } from '../../../client/open-secret.ts'
-import { formatTarget, type LinkTarget } from '../../../crypto/link.ts'
 import { api } from '../api.ts'
 import { button } from '../controls.ts'
 import { copyButton } from '../copy.ts'
@@ -9,21 +8,22 @@ import { formatDuration } from '../format.ts'
 import { onLanguageChange, plural, setText, text } from '../language.ts'
 import { showScreen } from '../layout.ts'
 import { warnBeforeUnload } from '../navigation.ts'
-import { storeLink } from '../stored-link.ts'
-import { showMessage } from './message.ts'
+import { type StoredLink, storeLink } from '../stored-link.ts'
+import { showHidden } from './message.ts'
 
 /** Time for a reload and its request; a late request would use another view. */
 const RELOAD_SECONDS = 2
 
+/** `link` is as it arrived: without a key that was typed. */
 export function showSecret(
-  target: LinkTarget & { kind: 'secret' },
-  claim: string,
+  link: StoredLink & { kind: 'open'; id: string },
   { text: secret, remainingViews, graceSeconds }: OpenedSecret,
 ) {
   const windowMs = (graceSeconds - RELOAD_SECONDS) * 1000
   const until = Date.now() + windowMs
   // If it cannot be stored for a reload, it exists only on this page from now on.
-  const isStored = storeLink({ kind: 'open', target: formatTarget(target), claim, until })
+  const { id, target, claim } = link
+  const isStored = storeLink({ kind: 'open', target, claim, until })
   const endsAt = performance.now() + (isStored ? windowMs : 0)
   /** Uses both clocks: one may be set back, the other stops while the machine sleeps. */
   const remainingMs = () => Math.min(until - Date.now(), endsAt - performance.now())
@@ -55,13 +55,13 @@ export function showSecret(
     storeLink({ kind: 'hidden' })
     acknowledge()
     secretElement.remove()
-    showMessage({ title: 'hidden.title', text: 'hidden.text' })
+    showHidden()
   })
 
   /** Lets the server delete the secret early. If this fails, the server deletes it at its deadline. */
   function acknowledge() {
     clearInterval(interval)
-    api.ack(target.id, claim).catch(() => {})
+    api.ack(id, claim).catch(() => {})
   }
 
   function tick() {
