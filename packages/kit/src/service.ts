@@ -77,7 +77,7 @@ export async function mountService<Needs extends object>(
   const { name } = service
   const running = await service.start({ ...deps, log: deps.log.child({ service: name }) })
   const named: MiddlewareHandler<AppEnv> = async (c, next) => {
-    c.get('call').service = name
+    c.get('call').enterService(name)
     await next()
   }
   app.use(at === '/' ? '*' : `${at}/*`, named)

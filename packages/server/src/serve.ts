@@ -5,13 +5,14 @@ import { createMetrics } from '@strongroom/kit/metrics'
 import { type Operators, createOperators } from '@strongroom/kit/operators'
 import type { Service } from '@strongroom/kit/service'
 import { type Clock, systemClock } from '@strongroom/platform/clock'
+import { createCapacity } from '@strongroom/kit/http/capacity'
 import { type Listener, listen } from '@strongroom/kit/http/node'
 import { type ServerApp, createServerApp } from './app.ts'
 import type { AskPassphrase } from './kms/master-key.ts'
 import { type OpenKms, openKms } from './kms/open.ts'
 import { localMetrics } from './metrics-routes.ts'
 import type { ServerCapabilities } from './service-deps.ts'
-import { publicUrlOf, type Settings } from './settings.ts'
+import { capacityLimits, publicUrlOf, type Settings } from './settings.ts'
 import { type Store, openStore } from './store.ts'
 import { requireTables, tablesOf } from './tables.ts'
 import { serviceHref } from './virtual-hosts.ts'
@@ -58,7 +59,9 @@ export async function serve(options: {
     const metrics = createMetrics({ process: true })
     const { PUBLIC_URL: publicUrl, STRONGROOM_TRUSTED_PROXIES: trustedProxies } = settings
     const http = { log, metrics, publicUrl, trustedProxies }
-    const main = await listen(settings.HOST, settings.PORT, http)
+    const limits = capacityLimits(settings)
+    const capacity = createCapacity({ limits, trustedProxies, metrics })
+    const main = await listen(settings.HOST, settings.PORT, { ...http, capacity })
     listeners.push(main)
     let metricsUrl: string | undefined
     if (settings.STRONGROOM_METRICS_PORT !== undefined) {
@@ -82,6 +85,7 @@ export async function serve(options: {
       log,
       clock,
       metrics,
+      capacity,
     })
     main.serve(app.listener)
     return {

@@ -34,6 +34,33 @@ export function networkOf(address: string | undefined): string {
   return `${convertIPv6BinaryToString(network)}/64`
 }
 
+/** A network that a limit counts, and how many times the limit of one client it allows. */
+export interface CountedNetwork {
+  network: string
+  factor: number
+}
+
+/** Customers have a /64, a /56 or a /48, and one /48 may have many customers. */
+const IPV6_PREFIXES = [
+  { bits: 64, factor: 1 },
+  { bits: 56, factor: 4 },
+  { bits: 48, factor: 16 },
+] as const
+
+/** The networks of an address that limits count, narrowest first. */
+export function networksOf(address: string | undefined): [CountedNetwork, ...CountedNetwork[]] {
+  if (address === undefined || isIP(address) !== 6) {
+    return [{ network: address ?? 'unknown', factor: 1 }]
+  }
+  const binary = convertIPv6ToBinary(address)
+  const [narrowest, ...wider] = IPV6_PREFIXES.map(({ bits, factor }) => {
+    const hostBits = BigInt(128 - bits)
+    const network = convertIPv6BinaryToString((binary >> hostBits) << hostBits)
+    return { network: `${network}/${bits}`, factor }
+  })
+  return [narrowest as CountedNetwork, ...wider]
+}
+
 /**
  * The canonical text of an address as sockets and proxies write it (`1.2.3.4`, `1.2.3.4:80`,
  * `[2001:db8::1]:80`, `::ffff:1.2.3.4`). Comparing canonical texts compares addresses.
