@@ -38,7 +38,7 @@ import { eventRoutes } from './events/routes.ts'
 import { createEventService } from './events/service.ts'
 import type { RotatingCursors } from './http/cursors.ts'
 import { createPermissions, describeSecurity } from './http/permissions.ts'
-import { createEnforceRateLimit } from './http/rate-limits.ts'
+import { createEnforceRateLimit, createIsWithinRateLimit } from './http/rate-limits.ts'
 import { liveRoutes } from './live/routes.ts'
 import { createLiveService } from './live/service.ts'
 import type { LocalEvents } from './local-events.ts'
@@ -84,7 +84,8 @@ export function createApi(deps: {
 
   const signUp = createSignUp(deps)
   const sessions = createSessionService({ stores, tokens })
-  const passwords = createPasswordService({ ...base, sessions })
+  const isWithinRateLimit = createIsWithinRateLimit(deps)
+  const passwords = createPasswordService({ ...base, isWithinRateLimit, sessions })
   const signIn = createSignInService({ ...deps, signUp, providers: createProviders(deps.config) })
   const accounts = createAccountService({ ...deps, passwords })
   const admin = createAdminService(deps)

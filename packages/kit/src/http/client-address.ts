@@ -23,6 +23,11 @@ export function clientNetwork<E extends AppEnv>(c: Context<E>): string {
   return networkOf(clientAddress(c))
 }
 
+/** The networks of the client that limits count, narrowest first. */
+export function clientNetworks<E extends AppEnv>(c: Context<E>): CountedNetworks {
+  return networksOf(clientAddress(c))
+}
+
 /**
  * What one customer has: an IPv4 address, or the /64 of an IPv6 address, because the owner of one
  * address of a /64 has all of them and could use a new one for each request.
@@ -40,6 +45,8 @@ export interface CountedNetwork {
   factor: number
 }
 
+export type CountedNetworks = readonly [CountedNetwork, ...CountedNetwork[]]
+
 /** Customers have a /64, a /56 or a /48, and one /48 may have many customers. */
 const IPV6_PREFIXES = [
   { bits: 64, factor: 1 },
@@ -48,7 +55,7 @@ const IPV6_PREFIXES = [
 ] as const
 
 /** The networks of an address that limits count, narrowest first. */
-export function networksOf(address: string | undefined): [CountedNetwork, ...CountedNetwork[]] {
+export function networksOf(address: string | undefined): CountedNetworks {
   if (address === undefined || isIP(address) !== 6) {
     return [{ network: address ?? 'unknown', factor: 1 }]
   }

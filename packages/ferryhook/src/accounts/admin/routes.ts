@@ -1,7 +1,7 @@
 /** Administration by the operators of the server, and mails with invites and reset links. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { cursorError } from '@strongroom/kit/cursor'
-import { clientNetwork } from '@strongroom/kit/http/client-address'
+import { clientNetworks } from '@strongroom/kit/http/client-address'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
 import { withMiddleware } from '@strongroom/kit/http/permissions'
@@ -135,7 +135,7 @@ export function adminRoutes(deps: {
     })
     .openapi(forgotPassword, async (c) => {
       const base = baseUrlOf(c, publicUrl)
-      await enforceRateLimit('signup', clientNetwork(c))
+      await enforceRateLimit('signup', clientNetworks(c))
       admin.mailPasswordReset(c.req.valid('json').email, (ticket) => resetPage(base, ticket))
       return c.body(null, 202)
     })

@@ -1,6 +1,6 @@
 /** Sign-up, sign-in and sign-out with a password; refreshing the session of a browser. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { clientNetwork } from '@strongroom/kit/http/client-address'
+import { clientNetworks } from '@strongroom/kit/http/client-address'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
 import { withMiddleware } from '@strongroom/kit/http/permissions'
@@ -133,17 +133,17 @@ export function sessionRoutes(deps: {
   return new OpenAPIHono<AppEnv>()
     .openapi(signup, async (c) => {
       const { invite, password, ...profile } = c.req.valid('json')
-      await enforceRateLimit('signup', clientNetwork(c))
+      const networks = clientNetworks(c)
+      await enforceRateLimit('signup', networks)
       const newUser = async () => ({
         ...profile,
-        passwordHash: await passwords.hash(password, 'body.password'),
+        passwordHash: await passwords.hash(password, 'body.password', { networks }),
       })
       const user = await signUp(newUser, invite)
       return c.json(respond(c, await sessions.begin(user)), 201)
     })
     .openapi(login, async (c) => {
-      const network = clientNetwork(c)
-      const user = await passwords.check({ ...c.req.valid('json'), network })
+      const user = await passwords.check({ ...c.req.valid('json'), networks: clientNetworks(c) })
       const session = await sessions.begin(user, { by: { action: 'account.signed_in' } })
       return c.json(respond(c, session), 200)
     })
@@ -159,7 +159,7 @@ export function sessionRoutes(deps: {
       return c.body(null, 204)
     })
     .openapi(reset, async (c) => {
-      await passwords.reset({ ...c.req.valid('json'), network: clientNetwork(c) })
+      await passwords.reset({ ...c.req.valid('json'), networks: clientNetworks(c) })
       return c.body(null, 204)
     })
 }
