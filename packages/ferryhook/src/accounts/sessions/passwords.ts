@@ -6,21 +6,28 @@ import { ferryhookError, translate } from '../../errors.ts'
 import type { EnforceRateLimit, IsWithinRateLimit } from '../../http/rate-limits.ts'
 import type { Stores } from '../../stores.ts'
 import { type Principal, toAccountError } from '../authentication.ts'
-import { normalizeEmail, type User } from '../users/item.ts'
+import type { Clock } from '@strongroom/platform/clock'
+import { WriteRejected } from '../../storage/write-rejected.ts'
+import { type ApiKey, isRevoked } from '../api-keys/item.ts'
+import { linkedIdentities } from '../users/identity.ts'
+import { normalizeEmail, type OAuthProvider, type User } from '../users/item.ts'
+import type { CredentialRevocation } from '../users/store.ts'
 import type { PasswordHasher } from './password-hasher.ts'
 import type { SessionService } from './service.ts'
 
 export type PasswordService = ReturnType<typeof createPasswordService>
 
 export function createPasswordService(deps: {
-  stores: Pick<Stores, 'users' | 'tickets' | 'sessions'>
+  stores: Pick<Stores, 'users' | 'tickets' | 'sessions' | 'apiKeys'>
+  clock: Clock
   passwordHasher: PasswordHasher
   sessions: Pick<SessionService, 'endAll'>
   enforceRateLimit: EnforceRateLimit
   isWithinRateLimit: IsWithinRateLimit
 }) {
   const { passwordHasher, sessions, enforceRateLimit, isWithinRateLimit } = deps
-  const { users, tickets, sessions: sessionStore } = deps.stores
+  const { users, tickets, apiKeys, sessions: sessionStore } = deps.stores
+  const { clock } = deps
 
   /** The hash to store. Throws `request.invalid` for this path if the password cannot be used. */
   async function hash(
@@ -42,6 +49,19 @@ export function createPasswordService(deps: {
       password !== undefined &&
       (await passwordHasher.verify(password, user.passwordHash, user.userId))
     if (!isMatch) throw ferryhookError('wrong_password')
+  }
+
+  /** The keys are invalid already; this removes their items. */
+  async function removeRevokedKeys(userId: string, revocation: CredentialRevocation) {
+    const keys = await apiKeys.listByUser(userId)
+    const revoked = keys.filter((key) => isRevoked(key, revocation))
+    const by = { actor: `user:${userId}`, action: 'api_key.deleted' } as const
+    for (const { keyId } of revoked) {
+      await apiKeys.delete(keyId, userId, { by }).catch((error: unknown) => {
+        if (!(error instanceof WriteRejected)) throw error
+      })
+    }
+    return { revoked, remaining: keys.filter((key) => !revoked.includes(key)) }
   }
 
   return {
@@ -91,7 +111,7 @@ export function createPasswordService(deps: {
       ticket: string
       password: string
       networks: CountedNetworks
-    }): Promise<void> {
+    }): Promise<ResetCredentials> {
       await enforceRateLimit('signup', input.networks)
       const ticket = await tickets.get('password_reset', input.ticket)
       const user = ticket?.userId === undefined ? null : await users.getById(ticket.userId)
@@ -102,11 +122,46 @@ export function createPasswordService(deps: {
       const { userId } = user
       const passwordHash = await hash(input.password, 'body.password', input)
       const by = { actor: `user:${userId}`, action: 'account.password_reset' } as const
+      const revocation = revocationOf(user, clock.now())
       await users
-        .resetPassword(user, passwordHash, { ticket: tickets.usePart(ticket), by })
+        .resetPassword(user, passwordHash, { ticket: tickets.usePart(ticket), revocation, by })
         .catch(translate({ not_found: 'invalid_reset', ticket_used: 'invalid_reset' }))
       await sessions.endAll(userId)
+      const { revoked, remaining } = await removeRevokedKeys(userId, revocation)
+      return {
+        revoked: { apiKeys: revoked, identities: revocation.identities },
+        remaining: {
+          apiKeys: remaining,
+          identities: linkedIdentities(user).filter(
+            (provider) => !revocation.identities.includes(provider),
+          ),
+        },
+      }
     },
+  }
+}
+
+/** What a reset revoked, and what is left for the user to confirm. */
+export interface ResetCredentials {
+  revoked: { apiKeys: ApiKey[]; identities: OAuthProvider[] }
+  remaining: { apiKeys: ApiKey[]; identities: OAuthProvider[] }
+}
+
+/**
+ * Until the address is verified, someone else may have signed up with it and created credentials. The
+ * link is proof of the address, so if it is the first proof, nothing before it counts.
+ */
+function revocationOf(user: User, now: number): CredentialRevocation {
+  const { emailVerifiedAt: verifiedAt, credentialsValidFrom: validFrom = '' } = user
+  const emailVerifiedAt = verifiedAt ?? new Date(now).toISOString()
+  // One millisecond later, so that a key of this very millisecond does not count either.
+  const since = verifiedAt ?? new Date(now + 1).toISOString()
+  return {
+    emailVerifiedAt,
+    credentialsValidFrom: since > validFrom ? since : validFrom,
+    identities: linkedIdentities(user).filter(
+      (provider) => (user[`${provider}LinkedAt`] ?? user.createdAt) < since,
+    ),
   }
 }
 
