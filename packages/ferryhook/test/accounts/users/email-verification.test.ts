@@ -1,3 +1,4 @@
+import type { Item } from '@strongroom/kit/db'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Ask, openApi, PASSWORD, type Person } from '../../support/test-api.ts'
@@ -150,7 +151,7 @@ describe.each(serviceStores())('addresses of users on $name', (store) => {
     const key = await api.key(person, 'admin')
     const [stored] = await api.stores.apiKeys.listByUser(person.id)
     await reset(await offered(person))
-    await api.db.putItem({ TableName: 'ferryhook-main', Item: required(stored) })
+    await api.db.putItem({ TableName: 'ferryhook-main', Item: { ...required(stored) } as Item })
     expect(await isAccepted(key)).toBe(false)
   })
 
